@@ -1,1 +1,1 @@
-"""What it costs: ``make bench`` prints every table."""
+"""Benchmarks: ``make bench`` prints every table."""

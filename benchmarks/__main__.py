@@ -24,9 +24,9 @@ def main(names: list[str]) -> None:
         for name in names:
             importlib.import_module(f"benchmarks.{name}").main()
         return
-    this = [sys.executable, "-m", "benchmarks"]
-    subprocess.run([*this, *ON_DATABASES, *PLAIN], check=True)
-    subprocess.run([sys.executable, "-m", "tests.postgres", *this, *ON_DATABASES], check=True)
+    command = [sys.executable, "-m", "benchmarks"]
+    subprocess.run([*command, *ON_DATABASES, *PLAIN], check=True)
+    subprocess.run([sys.executable, "-m", "tests.postgres", *command, *ON_DATABASES], check=True)
 
 
 def prepare() -> None:

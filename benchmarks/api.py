@@ -1,6 +1,6 @@
-"""How soon a worker has its next assignment under load, and answers a second by the size of a pool.
+"""Benchmark of the API: a worker's wait for the next assignment, and answers a second by pool size.
 
-How many answers are recorded a second, beside a bare insert, is ``benchmarks.load``'s.
+The rate of recording answers, beside a bare insert, is measured by ``benchmarks.load``.
 """
 
 import multiprocessing
@@ -39,37 +39,37 @@ def main() -> None:
         show("AdaptiveTopK on the API: answers per second by pool", ["workers", "rate"], rows)
 
 
-def lags(to: Stack) -> list[float]:
-    """While the clients post to one run, a worker of another answers and waits for its next."""
+def lags(server: Stack) -> list[float]:
+    """Return a worker's waits for the next assignment while clients post to another run."""
     busy, probe = crowded_run(), crowded_run(n=50, hands=1)
     paths = addresses(open_ids(busy))
     connection.close()
     context = multiprocessing.get_context("fork")
-    shares = [(to, paths[i::CLIENTS]) for i in range(CLIENTS)]
+    shares = [(server, paths[i::CLIENTS]) for i in range(CLIENTS)]
     clients = [context.Process(target=post_each, args=share) for share in shares]
     for client in clients:
         client.start()
-    waits = [next_assignment(to, probe) for _ in range(8)]
+    waits = [next_assignment(server, probe) for _ in range(8)]
     for client in clients:
         client.join()
     return [float(value) for value in (np.median(waits), np.quantile(waits, 0.95), max(waits))]
 
 
-def next_assignment(to: Stack, run: Run) -> float:
+def next_assignment(server: Stack, run: Run) -> float:
     first = open_of(run)[0]
-    post_each(to, addresses([first.pk]))
-    start, waiting = time.perf_counter(), Assignment.objects.open()
-    mine = waiting.filter(candidate=first.candidate_id)
-    wait_until(mine.exists, "the next assignment")
+    post_each(server, addresses([first.pk]))
+    start, outstanding = time.perf_counter(), Assignment.objects.open()
+    next_ones = outstanding.filter(candidate=first.candidate_id)
+    wait_until(next_ones.exists, "the next assignment")
     return time.perf_counter() - start
 
 
-def per_answer(to: Stack, n: int) -> float:
-    """Answers per second of a whole run, clients and steps side by side, for SECONDS or more."""
+def per_answer(server: Stack, n: int) -> float:
+    """Return answers per second of a whole run with its steps, measured for SECONDS or more."""
     run, counted, start = crowded_run(n, hands=3), 0, time.perf_counter()
     while time.perf_counter() - start < SECONDS:
         ids = open_ids(run)
-        counted += post_all(to, addresses(ids), post_each)[0]
+        counted += post_all(server, addresses(ids), post_each)[0]
         if not ids:
             time.sleep(0.05)
     rate = counted / (time.perf_counter() - start)

@@ -1,6 +1,6 @@
 """Speed of the selection core: python -m benchmarks bandit.
 
-Times are of this process alone, by the wall clock where nothing else is said; run it on a quiet
+Times are of this process alone, by the wall clock unless stated otherwise; run it on a quiet
 machine.
 """
 
@@ -22,7 +22,7 @@ RUNS = {"credible": {10: 40, 100: 40, 1_000: 4}, "certified": {10: 12, 100: 12, 
 
 
 def simulate() -> None:
-    """Pulls per second of one run, just as the paper samples, Bernoulli rewards."""
+    """Print pulls per second of one run, sampled as in the paper, with Bernoulli rewards."""
     print("| algorithm | n | K | pulls | pulls per second |\n|---|--:|--:|--:|--:|")
     for name in SEQUENTIAL:
         simulate_run(name, [0.6, 0.5], k=1, max_pulls=50)  # compile
@@ -33,7 +33,7 @@ def simulate() -> None:
 
 
 def step() -> None:
-    """One live step: rebuild from the state, tell 1,000 answers, judge, ask for 1,000 more."""
+    """Print the time of a live step: rebuild, tell 1,000 answers, judge, ask for 1,000."""
     print("Seconds (and MB) of one live step of 1,000 slots.\n")
     print("| algorithm | " + " | ".join(f"n = {n:,}" for n in SIZES) + " |")
     print("|---|" + "--:|" * len(SIZES))
@@ -46,7 +46,7 @@ def step() -> None:
 
 
 def one_step(name: str, n: int) -> tuple[float, float]:
-    """Seconds, and the most megabytes held at once, which are measured apart."""
+    """Return the seconds and the peak of megabytes, which are measured in separate steps."""
     timed = prepared(name, n)
     start = time.perf_counter()
     timed()
@@ -60,7 +60,7 @@ def one_step(name: str, n: int) -> tuple[float, float]:
 
 
 def prepared(name: str, n: int) -> Callable[[], None]:
-    """A run in its middle, and what the engine does with it in one step."""
+    """Return a step of the engine for a run in its middle."""
     k = 1 if name == "lil-ucb" else n // 5
     budget = 60 * n if "budget" in SELECTORS[name].needs else None
     problem, rng = Problem(n, k, 0.05, 0.05, budget), np.random.default_rng(0)
@@ -75,18 +75,18 @@ def prepared(name: str, n: int) -> Callable[[], None]:
     rewards = (rng.random(arms.size) < truth[arms]).astype(float)
 
     def run() -> None:
-        again = SELECTORS[name](problem, selector.state)
-        again.tell(arms, rewards)
-        again.stop()
-        again.standing()
-        again.selection()
-        again.ask(SLOTS, pending=np.zeros(n, int), room=np.full(n, 500), rng=rng)
+        resumed = SELECTORS[name](problem, selector.state)
+        resumed.tell(arms, rewards)
+        resumed.stop()
+        resumed.standing()
+        resumed.selection()
+        resumed.ask(SLOTS, pending=np.zeros(n, int), room=np.full(n, 500), rng=rng)
 
     return run
 
 
 def rounds() -> None:
-    """A whole run of AdaptiveTopK."""
+    """Print the time of whole runs of AdaptiveTopK."""
     print("| instance | n | K | pulls | milliseconds |\n|---|--:|--:|--:|--:|")
     for n, k in ((100, 20), (1000, 100), (1000, 500)):
         for title, means in (("TwoGroup", two_group(n, k)), ("Uniform", uniform(n))):
@@ -96,25 +96,25 @@ def rounds() -> None:
 
 
 def whole() -> None:
-    """Whole runs on pools drawn from Beta(6, 2), by processor time; tables of `certified` count."""
+    """Print times of whole runs on pools drawn from Beta(6, 2), including tables of `certified`."""
     print("| algorithm | n | K | answers of a run | runs per minute | answers per second |")
     print("|---|--:|--:|--:|--:|--:|")
     for name, sizes in RUNS.items():
         simulate_run(name, [0.6, 0.5], k=1, epsilon=0.3, max_pulls=50)  # compile
         for n, runs in sizes.items():
-            asked, took = played(name, n, runs)
-            many, speed = asked / runs, 60 * runs / took
+            pulls, took = played(name, n, runs)
+            many, speed = pulls / runs, 60 * runs / took
             print(
-                f"| {name} | {n:,} | {n // 5} | {many:,.0f} | {speed:,.0f} | {asked / took:,.0f} |"
+                f"| {name} | {n:,} | {n // 5} | {many:,.0f} | {speed:,.0f} | {pulls / took:,.0f} |"
             )
 
 
 def played(name: str, n: int, runs: int) -> tuple[int, float]:
-    """How many answers so many runs took, and how many seconds."""
-    start, asked = time.process_time(), 0
+    """Return the number of answers of so many runs, and their seconds."""
+    start, pulls = time.process_time(), 0
     for seed in range(1, runs + 1):
-        asked += simulate_run(name, pool(n, seed), k=n // 5, epsilon=0.05, seed=seed).pulls
-    return asked, time.process_time() - start
+        pulls += simulate_run(name, pool(n, seed), k=n // 5, epsilon=0.05, seed=seed).pulls
+    return pulls, time.process_time() - start
 
 
 def pool(n: int, seed: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The least that Django can do to store an answer: the yardstick for the API."""
+"""The least work with which Django can store an answer: the yardstick for the API."""
 
 import json
 
@@ -7,7 +7,7 @@ from django.urls import path
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 
-from crowdselect.urls import urlpatterns as project_urls
+from crowdselect import urls
 from selection.models import Answer
 
 
@@ -20,4 +20,4 @@ def insert(request: HttpRequest, run_id: int, assignment_id: int) -> JsonRespons
     return JsonResponse({"assignment": assignment_id}, status=201)
 
 
-urlpatterns = [*project_urls, path("bare/<int:run_id>/<int:assignment_id>", insert)]
+urlpatterns = [*urls.urlpatterns, path("bare/<int:run_id>/<int:assignment_id>", insert)]

@@ -1,4 +1,4 @@
-"""A command of ``manage.py``, and the MB that it held at most: python -m benchmarks.command."""
+"""Run a command of ``manage.py`` and print its peak of MB: python -m benchmarks.command."""
 
 import os
 import sys
@@ -9,10 +9,10 @@ from django.core.management import call_command
 from .spent import peak
 
 
-def main(words: list[str]) -> None:
+def main(arguments: list[str]) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
     django.setup()
-    call_command(*words)
+    call_command(*arguments)
     print(peak(os.getpid()))
 
 

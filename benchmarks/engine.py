@@ -1,7 +1,7 @@
-"""One ``engine.advance``: what it takes by the wall clock, of its own process and of the database's
-processors, in milliseconds; the wall clock's split into load, bandit and save.
+"""Time of ``engine.advance`` in milliseconds.
 
-Between steps every open assignment is answered in bulk, which is not timed.
+By the wall clock, of its own process and of the database's processors; the wall clock's split into
+load, bandit and save. Between steps every open assignment is answered in bulk, which is not timed.
 """
 
 import time
@@ -27,7 +27,7 @@ SIZES = (1_000, 10_000, 100_000)
 STEPS = 25
 SLOTS = 200
 COLUMNS = "algorithm candidates median p95 most own database load bandit save"
-PARTS = {"load": "load", "tell": "bandit", "ask": "bandit", "save": "save"}
+PARTS = {"load_arrays": "load", "tell": "bandit", "ask_workers": "bandit", "save_step": "save"}
 
 
 def main() -> None:
@@ -44,25 +44,29 @@ def main() -> None:
 
 
 def measure(name: str, n: int, spent: dict[str, float], shared: dict[str, object]) -> list[float]:
-    asked = {"k": n // 5, "algorithm": name, "epsilon": 0.02, "slots_per_worker": 5}
-    run = make_run(slots=n, **shared, **asked)
+    settings = {"k": n // 5, "algorithm": name, "epsilon": 0.02, "slots_per_worker": 5}
+    run = make_run(slots=n, **shared, **settings)
     warm_up(run)
     parts = defaultdict(list)
     for _ in range(STEPS):
         spent.clear()
-        server, own, start = processors(database()), time.process_time(), time.perf_counter()
+        server, process_time, start = (
+            processors(database()),
+            time.process_time(),
+            time.perf_counter(),
+        )
         engine.advance(run.pk)
         parts["total"].append(time.perf_counter() - start)
-        parts["own"].append(time.process_time() - own)
+        parts["own"].append(time.process_time() - process_time)
         parts["database"].append(processors(database()) - server)
         for part in ("load", "bandit", "save"):
             parts[part].append(spent[part])
         answer_out(run)
-    total, database_ms = parts["total"], np.mean(parts["database"])  # it is told in hundredths
+    total, database_ms = parts["total"], np.mean(parts["database"])  # measured in hundredths
     medians = [float(np.median(parts[part])) for part in ("load", "bandit", "save")]
     spans = [np.median(total), np.quantile(total, 0.95), max(total)]
-    shown = (*spans, np.median(parts["own"]), database_ms, *medians)
-    return [1000 * float(value) for value in shown]
+    figures = (*spans, np.median(parts["own"]), database_ms, *medians)
+    return [1000 * float(value) for value in figures]
 
 
 def warm_up(run: Run) -> None:
@@ -77,7 +81,7 @@ def warm_up(run: Run) -> None:
 
 
 class Timed:
-    """While open, the engine's parts add the seconds they take to the dictionary it gives."""
+    """Context manager that adds up the seconds of the engine's parts in a dictionary."""
 
     def __enter__(self) -> dict[str, float]:
         self.spent: dict[str, float] = defaultdict(float)

@@ -1,4 +1,4 @@
-"""How soon a forecast has its first table, and how far it is after half a minute of one core."""
+"""Time until a forecast's first table, and its state after half a minute of one core."""
 
 import time
 
@@ -22,8 +22,8 @@ def measure(plan: Plan) -> list[list[object]]:
     first = next(tables)
     took = time.perf_counter() - began
     *_, last = tables
-    named = (("first table", took, first), ("refined", time.perf_counter() - began, last))
+    results = (("first table", took, first), ("refined", time.perf_counter() - began, last))
     return [
         [plan.workers, name, seconds, len(rows), rows[0].runs, min(row.runs for row in rows)]
-        for name, seconds, rows in named
+        for name, seconds, rows in results
     ]

@@ -1,4 +1,4 @@
-"""``make load`` besides: what 100,000 workers and a million answers take of each process.
+"""Costs of a run with 100,000 workers and a million answers, by process; extends ``make load``.
 
 An answer's cost there beside that of 1,000 workers with as many answers each, and the peak of
 memory of every process that reads or writes such a run. Ten minutes; ``LARGE=10000`` is quicker.
@@ -61,29 +61,29 @@ def main() -> None:
             ["sent", f"{SMALL:,} workers", f"{LARGE:,} workers", "times"],
             [[*row, f"{row[2] / row[1]:.2f}"] for row in rows],
         )
-        memory = list(of_processes(running, large))
+        memory = list(measure_processes(running, large))
     show(
         f"{LARGE:,} workers and {EACH * LARGE:,} answers on {connection.vendor}; {spent.busy()}",
         ["process", "what it did", "seconds", "of processors", "MB at most"],
-        [*memory, *(of_command(large, words) for words in COMMANDS)],
+        [*memory, *(measure_command(large, command) for command in COMMANDS)],
     )
 
 
 def grown(n: int) -> Run:
-    """A run in which each of n workers has given so many answers, step by step."""
-    rows, asked = [], {"k": n // 5, "algorithm": "certified", "epsilon": 0.002}
+    """Return a run in which each of n workers has given EACH answers, step by step."""
+    rows, options = [], {"k": n // 5, "algorithm": "certified", "epsilon": 0.002}
     run = make_run(
         pool=make_pool(n),
         question_set=make_questions(500),
         slots=n,
         slots_per_worker=EACH,
-        **asked,
+        **options,
     )
     spent.forget_peak(os.getpid())
     for _ in range(EACH):
-        own, server = time.process_time(), spent.processors(spent.database())
+        process_time, server = time.process_time(), spent.processors(spent.database())
         engine.advance(run.pk)
-        took = time.process_time() - own
+        took = time.process_time() - process_time
         rows.append([took, spent.processors(spent.database()) - server])
         answer_out(run)
     own_ms, server_ms = (1e6 * sum(column) / (n * EACH) for column in zip(*rows, strict=True))
@@ -100,30 +100,30 @@ def grown(n: int) -> Run:
 # -- cost
 
 
-def cost(to: Stack, run: Run, post: Post) -> float:
-    """Milliseconds of processors an answer, until all that was sent is counted."""
-    what = open_ids(run)[:SLOTS]
-    before = to.processors()
-    sent, _ = post_all(to, addresses(what) if post is post_each else what, post, SECONDS)
+def cost(server: Stack, run: Run, post: Post) -> float:
+    """Return the milliseconds of processors for an answer, until all that was sent is counted."""
+    ids = open_ids(run)[:SLOTS]
+    before = server.processors()
+    sent, _ = post_all(server, addresses(ids) if post is post_each else ids, post, SECONDS)
     time.sleep(3)
-    return 1000 * (to.processors() - before) / sent
+    return 1000 * (server.processors() - before) / sent
 
 
 # -- memory
 
 
-def of_processes(to: Stack, run: Run) -> Iterator[list[object]]:
-    web, worker = spent.children(to.pids["web"])[-1], spent.children(to.pids["celery"])[-1]
+def measure_processes(server: Stack, run: Run) -> Iterator[list[object]]:
+    web, worker = spent.children(server.pids["web"])[-1], spent.children(server.pids["celery"])[-1]
     yield ["Celery", "steps of such a run, until now", "", "", spent.peak(worker)]
     yield ["web", "took these answers", "", "", spent.peak(web)]
     put_aside(run)
     signed_in = {"Cookie": f"{settings.SESSION_COOKIE_NAME}={session()}"}
     page = f"/admin/selection/run/{run.pk}/"
     for path in (page, f"{page}live/"):
-        yield ["web", path, *of_request(to, web, path, signed_in)]
-    token = {"Authorization": f"Bearer {to.token}"}
+        yield ["web", path, *measure_request(server, web, path, signed_in)]
+    token = {"Authorization": f"Bearer {server.token}"}
     for path in API:
-        yield ["web", path, *of_request(to, web, f"/api/runs/{run.pk}/{path}", token)]
+        yield ["web", path, *measure_request(server, web, f"/api/runs/{run.pk}/{path}", token)]
 
 
 def session() -> str:
@@ -136,26 +136,26 @@ def session() -> str:
     return str(store.session_key)
 
 
-def of_request(to: Stack, web: int, path: str, headers: dict[str, str]) -> list[float]:
-    """Seconds by the clock, of processors, and the peak of the process that answers."""
+def measure_request(server: Stack, web: int, path: str, headers: dict[str, str]) -> list[float]:
+    """Return seconds by the clock, of processors, and the peak of the answering process."""
     spent.forget_peak(web)
-    before = to.processors()
-    client, start = http.client.HTTPConnection("127.0.0.1", to.port), time.perf_counter()
+    before = server.processors()
+    client, start = http.client.HTTPConnection("127.0.0.1", server.port), time.perf_counter()
     client.request("GET", path, headers=headers)
     reply = client.getresponse()
     while reply.read(1 << 20):
         pass
     assert reply.status == 200, (path, reply.status)
-    return [time.perf_counter() - start, to.processors() - before, spent.peak(web)]
+    return [time.perf_counter() - start, server.processors() - before, spent.peak(web)]
 
 
-def of_command(run: Run, words: tuple[str, ...]) -> list[object]:
-    """In a process of its own, which tells its peak itself."""
-    name, *options = words
+def measure_command(run: Run, command: tuple[str, ...]) -> list[object]:
+    """Return the row of a command in a process of its own, which prints its peak."""
+    name, *options = command
     with tempfile.TemporaryDirectory() as folder:
         files = [str(Path(folder) / "run.json")] if "--out" in options else []
         call = ["-m", "benchmarks.command", name, str(run.pk), *options, *files]
         start = time.perf_counter()
-        said = subprocess.run([sys.executable, *call], capture_output=True, text=True, check=True)
+        result = subprocess.run([sys.executable, *call], capture_output=True, text=True, check=True)
     took = time.perf_counter() - start
-    return ["manage.py", " ".join(words), took, "", float(said.stdout.split()[-1])]
+    return ["manage.py", " ".join(command), took, "", float(result.stdout.split()[-1])]

@@ -1,4 +1,4 @@
-"""Simulated studies with absence, wrong gold and withdrawals: how often a promise is false then."""
+"""Simulated studies with absence, wrong gold and withdrawals: the frequency of false guarantees."""
 
 import time
 
@@ -17,15 +17,15 @@ def main() -> None:
 
 
 def measure(algorithm: str, happens: str) -> list[object]:
-    start, lived = time.perf_counter(), []
+    start, runs = time.perf_counter(), []
     for pool in study_pools():
         for seed in range(RUNS):
-            asked = {"k": pool.k, "epsilon": pool.epsilon, "delta": pool.delta}
-            lived.append(
+            settings = {"k": pool.k, "epsilon": pool.epsilon, "delta": pool.delta}
+            runs.append(
                 event_simulation.play_study(
-                    algorithm, pool.means(seed), happens, 4000, seed, **asked
+                    algorithm, pool.means(seed), happens, 4000, seed, **settings
                 )
             )
-    false, answers = sum(run.false for run in lived), sum(run.answers for run in lived)
-    seconds = (time.perf_counter() - start) / len(lived)
-    return [algorithm, happens, len(lived), false, answers / len(lived), seconds]
+    false, answers = sum(run.false for run in runs), sum(run.answers for run in runs)
+    seconds = (time.perf_counter() - start) / len(runs)
+    return [algorithm, happens, len(runs), false, answers / len(runs), seconds]

@@ -1,8 +1,8 @@
 """``make load``: the API beside the bare insert in the same minute, several times over.
 
-The machine may have other things to do, so the ratio is what counts: of each round, with the median
-and the spread of all. Then 100 runs at once: how long an answer waits for the step that counts it,
-while clients send as fast as they are answered. Two minutes.
+The machine may be busy otherwise, so the ratio is the figure to read: of each round, with the
+median and the spread of all. Then 100 runs at once: the wait of an answer for the step that counts
+it, while clients send as fast as they are answered. Two minutes.
 """
 
 import time
@@ -48,7 +48,7 @@ def main() -> None:
         columns = ["", "answers a second", "least", "most", "of the bare insert", "least", "most"]
         columns += ["processor ms an answer", "least", "most"]
         show(f"{CLIENTS} clients on {connection.vendor}, {ROUNDS} rounds; {busy()}", columns, rows)
-        lags, cost = of_many_runs(running)
+        lags, cost = measure_many_runs(running)
         cells = [f"{value:.2f}" for value in (*np.quantile(lags, [0.5, 0.95]), lags.max())]
         show(
             f"seconds from an answer to the step that counts it, {RUNS} runs at once; {busy()}",
@@ -61,41 +61,45 @@ def spread(values: np.ndarray) -> list[str]:
     return [f"{value:,.2f}" for value in (np.median(values), values.min(), values.max())]
 
 
-def one_round(to: Stack) -> list[tuple[float, float]]:
-    """Answers a second, and seconds of processors for each: bare, by the API one by one, and in
-    batches; each of a run of its own."""
+def one_round(server: Stack) -> list[tuple[float, float]]:
+    """Return answers a second, and seconds of processors for each.
+
+    Bare, by the API one by one, and in batches; each in a run of its own.
+    """
     bare, single, batched = crowded_run(), crowded_run(), crowded_run()
     return [
-        costs(to, bare, [f"/bare/{bare.pk}/{pk}" for pk in open_ids(bare)], post_each),
-        costs(to, single, addresses(open_ids(single)), post_each),
-        costs(to, batched, open_ids(batched), post_batches),
+        costs(server, bare, [f"/bare/{bare.pk}/{pk}" for pk in open_ids(bare)], post_each),
+        costs(server, single, addresses(open_ids(single)), post_each),
+        costs(server, batched, open_ids(batched), post_batches),
     ]
 
 
-def costs(to: Stack, run: Run, what: list, post: Post) -> tuple[float, float]:
-    before = to.processors()
-    count, seconds = post_all(to, what, post, SECONDS)
-    spent = to.processors() - before
+def costs(server: Stack, run: Run, messages: list, post: Post) -> tuple[float, float]:
+    before = server.processors()
+    count, seconds = post_all(server, messages, post, SECONDS)
+    spent = server.processors() - before
     put_aside(run)
     return count / seconds, spent / count
 
 
-def of_many_runs(to: Stack) -> tuple[np.ndarray, float]:
-    """Seconds of each answer, while the clients answer what all these runs have out; and seconds
-    of processors for each."""
+def measure_many_runs(server: Stack) -> tuple[np.ndarray, float]:
+    """Return each answer's seconds until its step, and processor seconds for an answer.
+
+    Meanwhile the clients answer all outstanding assignments of these runs.
+    """
     runs = [make_run(n=20, k=4, slots=20, slots_per_worker=1, epsilon=0.05) for _ in range(RUNS)]
     for run in runs:
         engine.advance(run.pk)
-    before, end = to.processors(), time.perf_counter() + LAGS
-    while (left := end - time.perf_counter()) > 0:
-        post_all(to, addresses(open_ids(*runs)), post_each, left)
+    before, end = server.processors(), time.perf_counter() + LAGS
+    while (remaining := end - time.perf_counter()) > 0:
+        post_all(server, addresses(open_ids(*runs)), post_each, remaining)
     time.sleep(5)
-    spent = to.processors() - before
+    spent = server.processors() - before
     pks = [run.pk for run in runs]
-    taken = {(run, number): at for run, number, at in steps_of(pks)}
-    given = Answer.objects.filter(run__in=pks).exclude(applied_in=None)
-    rows = given.values_list("run_id", "applied_in", "at")
-    lags = [(taken[run, step] - at).total_seconds() for run, step, at in rows]
+    step_times = {(run, number): answered for run, number, answered in steps_of(pks)}
+    answers = Answer.objects.filter(run__in=pks).exclude(applied_in=None)
+    rows = answers.values_list("run_id", "applied_in", "at")
+    lags = [(step_times[run, step] - answered).total_seconds() for run, step, answered in rows]
     return np.array(lags), spent / len(lags)
 
 

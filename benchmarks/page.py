@@ -1,4 +1,4 @@
-"""What a run's page costs while it is open: bytes sent and time taken, by the size of the pool.
+"""Cost of an open page of a run: bytes sent and time taken, by the size of the pool.
 
 The server's part alone, without a network; the browser asks every two seconds.
 """
@@ -33,7 +33,7 @@ def main() -> None:
 
 @contextmanager
 def redis() -> Iterator[None]:
-    """The one that the settings name, as long as it is wanted."""
+    """Run the Redis server that the settings name."""
     socket = Path(settings.REDIS_URL.removeprefix("unix://"))
     server = subprocess.Popen(redis_command(socket), stdout=subprocess.DEVNULL)
     try:
@@ -61,8 +61,8 @@ def costs(client: Client, n: int) -> list[str]:
     run = make_run(n=n, k=n // 20, questions=200, algorithm="certified", epsilon=0.05, slots=n // 5)
     play(run, respond, most=5)
     page, opened = timed(client, "page", run, "")
-    found = re.search(r'data-live="(\w+)"', page.content.decode())
-    tag, sizes, spans = found[1] if found else "", [], []
+    match = re.search(r'data-live="(\w+)"', page.content.decode())
+    tag, sizes, spans = match[1] if match else "", [], []
     for _ in range(REFRESHES):
         answer_all(run, respond)
         engine.advance(run.pk)

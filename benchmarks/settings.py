@@ -1,4 +1,4 @@
-"""The project's settings, with the bare insert beside the API to compare it with."""
+"""The project's settings with the bare insert beside the API, for comparison."""
 
 from crowdselect.settings import *  # noqa: F403
 

@@ -1,4 +1,4 @@
-"""What processes cost: processor time and memory, as the kernel counts them (Linux)."""
+"""Processor time and memory of processes, as counted by the kernel (Linux)."""
 
 import os
 import re
@@ -13,22 +13,24 @@ GONE = psutil.NoSuchProcess
 
 
 def processors(parents: Iterable[int]) -> float:
-    """Seconds of a processor that these and all their children took, also those that ended."""
-    found = 0.0
-    for one in map(psutil.Process, parents):
-        for each in [one, *one.children(recursive=True)]:
+    """Return the processor seconds of these processes and their children, ended ones included."""
+    seconds = 0.0
+    for parent in map(psutil.Process, parents):
+        for process in [parent, *parent.children(recursive=True)]:
             try:
-                found += sum(each.cpu_times()[:4])  # own, and of children that ended
+                seconds += sum(process.cpu_times()[:4])  # own, and of children that ended
             except GONE:
                 continue
-    return found
+    return seconds
 
 
 def peak(pid: int) -> float:
-    """MB of memory that this process held at most, or since ``forget_peak``: what it shares with
-    others that began as the same process is in it."""
-    said = Path(f"/proc/{pid}/status").read_text()
-    return int(re.findall(r"VmHWM:\s+(\d+) kB", said)[0]) / 1024
+    """Return the peak memory of this process in MB, since its start or ``forget_peak``.
+
+    Memory shared with other forks of the same process is included.
+    """
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024
 
 
 def forget_peak(pid: int) -> None:
@@ -36,11 +38,11 @@ def forget_peak(pid: int) -> None:
 
 
 def children(pid: int) -> list[int]:
-    return [one.pid for one in psutil.Process(pid).children(recursive=True)]
+    return [child.pid for child in psutil.Process(pid).children(recursive=True)]
 
 
 def database() -> list[int]:
-    """The server of the database, where it is one of this machine; none for SQLite."""
+    """Return the pid of the database server if it is on this machine; none for SQLite."""
     if connection.vendor != "postgresql":
         return []
     with connection.cursor() as cursor:
@@ -50,5 +52,5 @@ def database() -> list[int]:
 
 
 def busy() -> str:
-    """How many processes wanted a processor in the last minute, of how many there are."""
+    """Return the load of the last minute, with the number of processors."""
     return f"{os.getloadavg()[0]:.1f} of {os.cpu_count()} processors wanted in the last minute"

@@ -31,20 +31,20 @@ BATCH = 1000
 
 @dataclass
 class Stack:
-    """pids  of the processes, by what they are"""
+    """The running processes: ``pids`` by name."""
 
     port: int
     token: str
     pids: dict[str, int] = field(default_factory=dict)
 
     def processors(self) -> float:
-        """Seconds that its processes took so far, and the database's."""
+        """Return the processor seconds of its processes and the database so far."""
         return spent.processors([*self.pids.values(), *spent.database()])
 
 
 @contextmanager
 def stack(children: int = 1, processes: int = 2) -> Iterator[Stack]:
-    """Redis, web processes and a Celery worker of so many children."""
+    """Run Redis, web processes and a Celery worker with so many children."""
     token = ApiToken.issue("bench")
     connection.close()
     port = free_port()
@@ -61,12 +61,12 @@ def stack(children: int = 1, processes: int = 2) -> Iterator[Stack]:
         "celery": [*python, *celery, "--loglevel", "error", "--without-gossip", "--without-mingle"],
     }
     running = {
-        name: subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL)
-        for name, words in commands.items()
+        name: subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+        for name, command in commands.items()
     }
     try:
         wait_until(lambda: answers(port), "the web server")
-        yield Stack(port, token, {name: one.pid for name, one in running.items()})
+        yield Stack(port, token, {name: started.pid for name, started in running.items()})
     finally:
         for process in reversed(running.values()):
             process.terminate()
@@ -91,7 +91,7 @@ def crowded_run(n: int = 500, hands: int = 20) -> Run:
 
 
 def open_ids(*runs: Run) -> list[int]:
-    """What is out of these runs, in the order in which it was handed out."""
+    """Return the outstanding assignments of these runs, in the order in which they were dealt."""
     rows = Assignment.objects.filter(candidate__run__in=runs).open()
     return list(rows.order_by("id").values_list("id", flat=True))
 
@@ -107,20 +107,20 @@ Post = Callable[[Stack, Sequence[Any], float], int]
 
 
 def post_all(
-    to: Stack, what: Sequence[Any], post: "Post", seconds: float = SECONDS
+    server: Stack, messages: Sequence[Any], post: "Post", seconds: float = SECONDS
 ) -> tuple[int, float]:
-    """Every client posts its share, at most so long; how many answers went, in which time."""
-    shares = [what[i::CLIENTS] for i in range(CLIENTS)]
+    """Let each client post its share; return the number of answers and the seconds taken."""
+    shares = [messages[i::CLIENTS] for i in range(CLIENTS)]
     connection.close()
     start = time.perf_counter()
     with multiprocessing.get_context("fork").Pool(CLIENTS) as pool:
-        counts = pool.starmap(post, [(to, share, seconds) for share in shares])
+        counts = pool.starmap(post, [(server, share, seconds) for share in shares])
     return sum(counts), time.perf_counter() - start
 
 
-def post_each(to: Stack, paths: Sequence[str], seconds: float = SECONDS) -> int:
-    """One answer a request."""
-    client, headers = _client(to)
+def post_each(server: Stack, paths: Sequence[str], seconds: float = SECONDS) -> int:
+    """Post one answer a request; return their number."""
+    client, headers = _client(server)
     body, deadline = json.dumps({"response": "yes"}), time.perf_counter() + seconds
     for sent, path in enumerate(paths):
         if time.perf_counter() > deadline:
@@ -132,9 +132,9 @@ def post_each(to: Stack, paths: Sequence[str], seconds: float = SECONDS) -> int:
     return len(paths)
 
 
-def post_batches(to: Stack, ids: Sequence[int], seconds: float = SECONDS) -> int:
-    """``BATCH`` answers a request."""
-    client, headers = _client(to)
+def post_batches(server: Stack, ids: Sequence[int], seconds: float = SECONDS) -> int:
+    """Post ``BATCH`` answers a request; return their number."""
+    client, headers = _client(server)
     deadline = time.perf_counter() + seconds
     for start in range(0, len(ids), BATCH):
         if time.perf_counter() > deadline:
@@ -147,9 +147,9 @@ def post_batches(to: Stack, ids: Sequence[int], seconds: float = SECONDS) -> int
     return len(ids)
 
 
-def _client(to: Stack) -> tuple[http.client.HTTPConnection, dict[str, str]]:
-    headers = {"Authorization": f"Bearer {to.token}", "Content-Type": "application/json"}
-    return http.client.HTTPConnection("127.0.0.1", to.port), headers
+def _client(server: Stack) -> tuple[http.client.HTTPConnection, dict[str, str]]:
+    headers = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
+    return http.client.HTTPConnection("127.0.0.1", server.port), headers
 
 
 def addresses(ids: Sequence[int]) -> list[str]:

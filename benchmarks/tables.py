@@ -1,4 +1,4 @@
-"""Printing figures in columns."""
+"""Print figures in columns."""
 
 from collections.abc import Sequence
 

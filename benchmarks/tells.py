@@ -1,8 +1,8 @@
-"""Whether the time of a reply tells right from wrong: 1,000 answers sent both ways, and ranked.
+"""Test if the time of a reply reveals a right answer: 1,000 answers sent both ways, and ranked.
 
 The same answer goes to the same question from the same state, once as the right one and once as a
-wrong one, in an order that is drawn. 0.50 is nothing told; how little 1,000 pairs can show, the
-interval says.
+wrong one, in random order. 0.50 reveals no difference; the interval shows the precision of 1,000
+pairs.
 """
 
 import gc
@@ -51,9 +51,9 @@ def main() -> None:
 def told(run: Run, way: Way) -> list[str]:
     rng, slips = np.random.default_rng(SEED), of_each_kind(run)
     gc.collect()
-    gc.freeze()  # what is there already need not be looked through each time
+    gc.freeze()  # existing objects need not be scanned each time
     right, wrong = (np.empty(PAIRS), np.empty(PAIRS))
-    for number in range(-20, PAIRS):  # the first are not counted: what is kept must be there
+    for number in range(-20, PAIRS):  # the first are not counted: they fill the caches
         slip = rng.choice(slips[number % len(slips)])
         for is_right in rng.permutation([True, False]):
             (right if is_right else wrong)[number] = taken(slip, way, is_right, number % 97)
@@ -61,7 +61,7 @@ def told(run: Run, way: Way) -> list[str]:
 
 
 def taken(slip: Assignment, way: Way, is_right: bool, seed: int) -> float:
-    """Seconds until there is a reply, and the next page after it; nothing of it stays."""
+    """Return the seconds until the reply and the next page; the transaction is rolled back."""
     with transaction.atomic():
         answer, send = as_if(is_right, slip, np.random.default_rng(seed)), way(slip)
         gc.collect()
@@ -75,8 +75,11 @@ def taken(slip: Assignment, way: Way, is_right: bool, seed: int) -> float:
 
 
 def ranked(right: np.ndarray, wrong: np.ndarray) -> list[str]:
-    """Of all right against all wrong (Mann and Whitney; the standard error is that of no
-    difference), and pair by pair (exact)."""
+    """Return the row of statistics: all pairs of replies, then pair by pair.
+
+    All right against all wrong answers by Mann and Whitney, with the standard error of no
+    difference; pair by pair by the exact binomial test.
+    """
     test, n = mannwhitneyu(right, wrong), len(right)
     area, error = test.statistic / n**2, np.sqrt((2 * n + 1) / (12 * n**2))
     pairs = binomtest(int((right > wrong).sum()), n)

@@ -1,4 +1,4 @@
-"""Redis as what carries messages, where it may break off at any moment."""
+"""Celery's Redis transport, robust against broken connections."""
 
 from typing import Any
 
@@ -9,8 +9,11 @@ from redis import ConnectionError
 
 
 class Channel(redis.Channel):
-    """Kombu's (5.7), of a connection that is closed, looks for its address in vain: a worker that
-    gives back a message that came by it, or says that it is done, ended with an AttributeError."""
+    """Channel that raises a connection error after its connection was closed.
+
+    Kombu (5.7) looks up the address of the closed connection instead: a worker that returned or
+    acknowledged a message then ended with an AttributeError.
+    """
 
     def _connparams(self, asynchronous: bool = False) -> Any:
         if self.connection.client is None:
@@ -23,15 +26,15 @@ class Transport(redis.Transport):
 
 
 def install_transport() -> None:
-    """For all addresses of Redis, whatever makes a connection."""
+    """Register the transport for all addresses of Redis."""
     for scheme in ("redis", "rediss"):
         TRANSPORT_ALIASES[scheme] = "crowdselect.broker:Transport"
 
 
 def shorten_retries(app: Celery) -> None:
-    """Where a page waits for it, once: the sweep makes up for a message that Redis does not take.
+    """Try Redis once in processes that serve pages: the sweep makes up for a lost message.
 
-    A worker is more patient, whom a moment's silence would cost its connection.
+    Workers are more patient, because a short outage would cost them their connection.
     """
     most = settings.REDIS_SECONDS
     soon = {"socket_timeout": most, "socket_connect_timeout": most, "max_retries": 0}

@@ -1,8 +1,8 @@
-"""The cache in Redis. One that does not answer is waited for once, not by every question to it.
+"""The cache in Redis, with a circuit breaker: after a timeout it is not asked for some seconds.
 
-A Redis that is frozen, or behind a cut cable, takes a connection and says nothing. A page asks the
-cache several times and is the same without it, so whoever has waited in vain says so to all threads
-of the process: for some seconds nobody asks, then one does.
+A Redis that is frozen, or behind a cut cable, accepts a connection and does not respond. A page
+asks the cache several times and works without it, so a thread whose request timed out tells all
+threads of the process: for some seconds none asks, then a single one does.
 """
 
 from time import monotonic
@@ -12,12 +12,12 @@ from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 from redis import Redis, TimeoutError
 
 REST_SECONDS = 3.0
-# By addresses: until when they are not asked.
+# By addresses: the time until which they are not asked.
 _rests: dict[tuple[str, ...], float] = {}
 
 
 class CircuitBreakerRedis(Redis):
-    """Raises TimeoutError at once while it rests."""
+    """Client that raises TimeoutError at once during the rest after a timeout."""
 
     servers: tuple[str, ...] = ()
 
@@ -25,15 +25,15 @@ class CircuitBreakerRedis(Redis):
         until, now = _rests.get(self.servers, 0.0), monotonic()
         if now < until:
             raise TimeoutError("Redis did not answer a moment ago.")
-        if until:  # one asks for all whether it is back
+        if until:  # a single thread tries whether it is back
             _rests[self.servers] = now + REST_SECONDS
         try:
-            found = super().execute_command(*args, **options)  # type: ignore[no-untyped-call]
+            reply = super().execute_command(*args, **options)  # type: ignore[no-untyped-call]
         except TimeoutError:
             _rests[self.servers] = monotonic() + REST_SECONDS
             raise
         _rests.pop(self.servers, None)
-        return found
+        return reply
 
 
 class Client(RedisCacheClient):

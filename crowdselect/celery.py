@@ -1,4 +1,4 @@
-"""The Celery application. Tasks are found in ``selection.tasks`` and ``research.tasks``."""
+"""The Celery application, with tasks from ``selection.tasks`` and ``research.tasks``."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ from . import broker
 from .web import tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
-# Celery would run every check of Django's, pages and all, and not look at what they find.
+# Celery would run every check of Django's, including those of pages, and ignore the results.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 broker.install_transport()
@@ -26,9 +26,9 @@ app.autodiscover_tasks()
 
 @worker_init.connect
 def refuse_bad_settings(**signal: object) -> None:
-    """As every command does. Only this ends a worker: other errors in a signal are passed over.
+    """End the worker if a setting is invalid: other errors in a signal would be ignored.
 
-    The checks of pages are left to those who serve them.
+    Checks of pages are left to the web server.
     """
     try:
         call_command("check", tags=[Tags.compatibility])
@@ -38,7 +38,7 @@ def refuse_bad_settings(**signal: object) -> None:
 
 @worker_process_init.connect
 def trace_work(**signal: object) -> None:
-    """In each child, as threads do not survive a fork."""
+    """Start tracing in each child, because threads do not survive a fork."""
     tracing.start_tracing("worker")
 
 
@@ -49,10 +49,10 @@ def trace_beat(**signal: object) -> None:
 
 @worker_shutting_down.connect
 def end_in_time(**signal: object) -> None:
-    """Whoever told a worker to end waits for it, and so does what would start another.
+    """End the worker after a timeout, because its caller and its replacement wait for it.
 
-    It waits for its children, of which one may be frozen, or wait for it in turn. They end with it,
-    and what they had comes again.
+    It waits for its children, which may be frozen, or wait for it in turn. They end with it, and
+    their tasks are delivered again.
     """
     ending = threading.Timer(settings.WORKER_ENDS_SECONDS, os._exit, [1])
     ending.daemon = True

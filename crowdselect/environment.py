@@ -1,4 +1,4 @@
-"""Settings from the environment: environs, with errors of one sentence."""
+"""Settings from the environment: environs, with error messages of one sentence."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ DATABASES = "sqlite:///file or postgresql://user:password@host/name"
 
 
 class Environment(Env):
-    """Read variables of the process. A blank one counts as unset.
+    """Variables of the process. A blank one counts as unset.
 
     The methods below raise ImproperlyConfigured, as Django does for settings.
     """
@@ -25,7 +25,7 @@ class Environment(Env):
         return os.environ.get(env_key, "").strip() or default
 
     def flag(self, var: str, default: bool = False) -> bool:
-        with _in_one_sentence(var, "yes or no"):
+        with _explain_invalid(var, "yes or no"):
             return bool(self.bool(var, default))
 
     def names(self, var: str, default: Sequence[str] = ()) -> list[str]:
@@ -38,54 +38,54 @@ class Environment(Env):
         whole = isinstance(default, int)
         parse: Callable[..., Any] = self.int if whole else self.float
         kind = "whole number" if whole else "number"
-        with _in_one_sentence(var, f"a {kind} of {least} or more"):
+        with _explain_invalid(var, f"a {kind} of {least} or more"):
             return type(default)(parse(var, default, validate=validate.Range(min=least)))
 
-    def choice(self, var: str, among: Sequence[str]) -> str:
+    def choice(self, var: str, choices: Sequence[str]) -> str:
         """Return one of these, in any letter case; the first by default."""
-        spelled = {each.lower(): each for each in among}
-        text = str(self.str(var, among[0]))
-        with _in_one_sentence(var, f"one of {', '.join(among)}"):
-            self.str(var, among[0], validate=lambda text: validate.OneOf(spelled)(text.lower()))
+        spelled = {choice.lower(): choice for choice in choices}
+        text = str(self.str(var, choices[0]))
+        with _explain_invalid(var, f"one of {', '.join(choices)}"):
+            self.str(var, choices[0], validate=lambda text: validate.OneOf(spelled)(text.lower()))
         return spelled[text.lower()]
 
     def time_zone(self, var: str, default: str) -> str:
-        with _in_one_sentence(var, "a time zone as Europe/Berlin"):
+        with _explain_invalid(var, "a time zone as Europe/Berlin"):
             return str(self.str(var, default, validate=validate.OneOf(available_timezones())))
 
     def url_starting(self, var: str, default: str, schemes: Sequence[str]) -> str:
         """Return an address that begins with one of these, or the default."""
         pattern = validate.Regexp("|".join(schemes))
-        with _in_one_sentence(var, f"an address that begins with {' or '.join(schemes)}"):
+        with _explain_invalid(var, f"an address that begins with {' or '.join(schemes)}"):
             return str(self.str(var, validate=pattern) if self.str(var, "") else default)
 
     def database(self, var: str, default: str) -> dict[str, Any]:
-        with _in_one_sentence(var, DATABASES):
+        with _explain_invalid(var, DATABASES):
             self.str(var, default, validate=validate.Regexp("sqlite:|postgres(ql)?:"))
             return dict(self.dj_db_url(var, default) or {})
 
 
 @contextmanager
-def _in_one_sentence(var: str, right: str) -> Iterator[None]:
-    """Raise ImproperlyConfigured for environs' error, without the password an address may have."""
+def _explain_invalid(var: str, expected: str) -> Iterator[None]:
+    """Raise ImproperlyConfigured for environs' error, without a password in the address."""
     try:
         yield
     except EnvError as error:
         text = os.environ.get(var, "").strip()
-        shown = f"{text.partition(':')[0]}:…" if ":" in text else text
-        raise ImproperlyConfigured(f"{var} is “{shown}” and must be {right}.") from error
+        safe = f"{text.partition(':')[0]}:…" if ":" in text else text
+        raise ImproperlyConfigured(f"{var} is “{safe}” and must be {expected}.") from error
 
 
 @contextmanager
 def exit_with_sentence() -> Iterator[None]:
-    """End a command in a sentence where it cannot begin."""
+    """End a command that cannot start with a sentence."""
     try:
         yield
     except ImproperlyConfigured as error:
         sys.exit(f"This setting will not do: {error}")
     except DatabaseError as error:
-        why = str(error).splitlines()[0]
-        missing = "no such table" in why or "does not exist" in why
+        reason = str(error).splitlines()[0]
+        missing = "no such table" in reason or "does not exist" in reason
         remedy = "; has `python manage.py migrate` been run?" if missing else "."
-        sys.stderr.write(f"The database cannot be used ({why}){remedy}\n")
+        sys.stderr.write(f"The database cannot be used ({reason}){remedy}\n")
         sys.exit(2)

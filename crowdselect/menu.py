@@ -1,4 +1,4 @@
-"""How the requester's pages look, and what their menu has: django-unfold's settings."""
+"""Settings of django-unfold: the look of the requester's pages, and their menu."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from django.urls import reverse_lazy
 
 
 def _menu_entry(title: str, icon: str, model: str) -> dict[str, Any]:
-    """An entry of the sidebar, for those who may look at these objects."""
+    """Return an entry of the sidebar, visible to users who may view these objects."""
     app, name = model.split(".")
     return {
         "title": title,

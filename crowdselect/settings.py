@@ -1,4 +1,4 @@
-"""One settings file; values come from the environment, see the table in README.md."""
+"""Settings; values come from the environment, see the table in README.md."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -11,18 +11,48 @@ from redis.retry import Retry
 
 from . import menu, single_sign_on
 from .environment import Environment
+from .sign_in import (  # noqa: F401  (settings are read by name)
+    ACCOUNT_ADAPTER,
+    ACCOUNT_EMAIL_VERIFICATION,
+    ACCOUNT_FORMS,
+    ACCOUNT_LOGIN_METHODS,
+    ACCOUNT_PREVENT_ENUMERATION,
+    ACCOUNT_RATE_LIMITS,
+    ACCOUNT_REAUTHENTICATION_REQUIRED,
+    ACCOUNT_SESSION_REMEMBER,
+    ACCOUNT_SIGNUP_FIELDS,
+    ACCOUNT_UNIQUE_EMAIL,
+    AUTH_PASSWORD_VALIDATORS,
+    AUTHENTICATION_BACKENDS,
+    AXES_COOLOFF_TIME,
+    AXES_DISABLE_ACCESS_LOG,
+    AXES_ENABLE_ADMIN,
+    AXES_FAILURE_LIMIT,
+    AXES_LOCKOUT_PARAMETERS,
+    AXES_LOCKOUT_TEMPLATE,
+    AXES_RESET_ON_SUCCESS,
+    AXES_SENSITIVE_PARAMETERS,
+    AXES_VERBOSE,
+    MFA_ADAPTER,
+    MFA_ALLOW_UNVERIFIED_EMAIL,
+    MFA_FORMS,
+    MFA_PASSKEY_LOGIN_ENABLED,
+    MFA_RATE_LIMITS,
+    MFA_SUPPORTED_TYPES,
+    MFA_TOTP_TOLERANCE,
+)
 from .start import local_defaults
 from .web import logs, security_headers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Templates and static files lie beside manage.py; in a wheel they lie in this package.
 FILES = BASE_DIR if (BASE_DIR / "manage.py").exists() else BASE_DIR / "crowdselect"
-load_dotenv(BASE_DIR / ".env", interpolate=False)  # into os.environ, which others read too
+load_dotenv(BASE_DIR / ".env", interpolate=False)  # into os.environ, which other modules read too
 env = Environment()
 
 DEBUG = env.flag("DEBUG", default=False)
 SECRET_KEY = env("SECRET_KEY", default="") or local_defaults.secret_key()
-# Earlier ones, which still open what was signed or sealed with them.
+# Earlier keys, which still verify and decrypt.
 SECRET_KEY_FALLBACKS = env.names("SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.names("CSRF_TRUSTED_ORIGINS")
@@ -31,8 +61,8 @@ PUBLIC_URL = env.url_starting(
     "PUBLIC_URL", "http://127.0.0.1:8000", ["http://", "https://"]
 ).rstrip("/")
 HTTPS = PUBLIC_URL.startswith("https://")
-# Addresses and networks of the proxies that are believed when they say who asks, whether by https,
-# and, if there is a header for it, as whom.
+# Addresses and networks of proxies that are trusted to report the client's address, the scheme and,
+# if there is a header for it, the user.
 TRUSTED_PROXIES = env.names("TRUSTED_PROXIES")
 USER_HEADER = env("USER_HEADER", default="").upper().replace("-", "_")
 USER_HEADER = USER_HEADER and f"HTTP_{USER_HEADER}"
@@ -108,23 +138,24 @@ SQLITE = DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3"
 if SQLITE:
     local_defaults.VAR.mkdir(exist_ok=True)
     local_defaults.keep_private(DATABASES["default"]["NAME"])
-    # Readers go on while one writer writes, and a writer waits its turn instead of failing.
+    # Readers continue during a write, and a writer waits for its turn instead of failing.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 30,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
 elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
-    # What one process holds stops the others for so long at most: one that is frozen, or a person
-    # in psql, must not take everything with it.
+    # A lock stops other processes for so long at most: a frozen process, or a person in psql, must
+    # not block everything.
     limits = {"lock_timeout": "10s", "idle_in_transaction_session_timeout": "5min"}
     options = DATABASES["default"].setdefault("OPTIONS", {})
     options.setdefault("options", " ".join(f"-c {name}={limits[name]}" for name in limits))
-    # A host that fell silent is given up, and connected to anew: the system's own patience is a
-    # quarter of an hour. (Milliseconds, where it says nothing of seconds.)
+    # Connections to an unreachable host are given up, and made anew: the system's own timeout is a
+    # quarter of an hour. (tcp_user_timeout is in milliseconds.)
     silence = {"connect_timeout": 5, "tcp_user_timeout": 20_000, "keepalives_idle": 20}
-    # How often a statement of selection.db.prepared_statements is sent before its plan is kept. A pool of
-    # connections that mixes up what they keep needs ?prepare_threshold=None in DATABASE_URL.
+    # Executions of a statement of selection.db.prepared_statements before its plan is kept. A
+    # connection pool that mixes up prepared statements needs ?prepare_threshold=None in
+    # DATABASE_URL.
     for name, value in (silence | {"prepare_threshold": 5}).items():
         options.setdefault(name, value)
     if options["prepare_threshold"] == "None":
@@ -137,13 +168,13 @@ REDIS_URL = env.url_starting("REDIS_URL", "", ["redis://", "rediss://", "unix://
 EMBEDDED_REDIS = not REDIS_URL
 if EMBEDDED_REDIS:
     REDIS_URL = f"unix://{local_defaults.redis_socket()}"
-REDIS_SECONDS = 1.0  # that a page waits for it
+REDIS_SECONDS = 1.0  # timeout of a page
 CACHES = {
     "default": {
         "BACKEND": "crowdselect.cache.Cache",
         "LOCATION": REDIS_URL,
-        # Nobody who answers waits long for a Redis that does not. Once more at once, because the
-        # first to ask after a restart finds that its connection is gone; not where time was up.
+        # Workers do not wait long for an unreachable Redis. A broken connection is retried once,
+        # because the first command after a restart finds one; a timeout is not.
         "OPTIONS": {
             "socket_timeout": REDIS_SECONDS,
             "socket_connect_timeout": REDIS_SECONDS,
@@ -154,13 +185,13 @@ CACHES = {
 
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_RESULT_BACKEND = CELERY_BROKER_URL  # for the research only: no task of the app has a result
+CELERY_RESULT_BACKEND = CELERY_BROKER_URL  # for the research only: the app's tasks have no result
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 4
-# A process that simulated a very large pool is replaced, with all the memory that it took (in kB).
+# A process that took more memory, for example for a very large pool, is replaced (in kB).
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 600_000
 # Forecasts (and large files) and webhooks have queues of their own, so that a run's next step never
-# waits behind one. A worker that is told of no queue takes all.
+# waits behind one. A Celery worker without -Q serves all queues.
 CELERY_TASK_QUEUES: dict[str, Any] = {"celery": {}, "forecasts": {}, "webhooks": {}}
 CELERY_TASK_DEFAULT_QUEUE = "celery"
 CELERY_TASK_ROUTES = {
@@ -178,7 +209,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_keepalive": not EMBEDDED_REDIS,
     "health_check_interval": 10,
 }
-# A worker that is told to end waits so long for what it has begun.
+# A Celery worker that is told to end waits so long for its current tasks.
 WORKER_ENDS_SECONDS = env.number("WORKER_ENDS_SECONDS", default=30.0)
 SWEEP_SECONDS = env.number("SWEEP_SECONDS", default=30.0, least=1)
 CELERY_BEAT_SCHEDULE = {
@@ -186,36 +217,32 @@ CELERY_BEAT_SCHEDULE = {
     "retain": {"task": "selection.tasks.retain", "schedule": timedelta(hours=6)},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(local_defaults.VAR / "celerybeat-schedule")
-# Answers that come in within this time are taken in one step.
+# Answers that arrive within this time are counted in one step.
 ADVANCE_DELAY_SECONDS = env.number("ADVANCE_DELAY_SECONDS", default=0.5)
 
-# -- how often a minute; 0 for no limit. Counted in Redis, and not while that is away
+# -- rate limits a minute; 0 for no limit. Counted in Redis, and not enforced while that is away
 
-API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", default=30_000)  # with one token
-API_FAILURES_PER_MINUTE = env.number("API_FAILURES_PER_MINUTE", default=60)  # from one address
-# A process looks a token up in the database once in so many seconds: one that is revoked may open
-# something for so long.
+API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", default=30_000)  # of a token
+API_FAILURES_PER_MINUTE = env.number("API_FAILURES_PER_MINUTE", default=60)  # of an address
+# A process looks a token up in the database once in so many seconds: a revoked token may work for
+# so long.
 TOKEN_SECONDS = env.number("TOKEN_SECONDS", default=1.0)
-LINK_REQUESTS_PER_MINUTE = env.number(
-    "LINK_REQUESTS_PER_MINUTE", default=300
-)  # with one worker's link
-LINK_FAILURES_PER_MINUTE = env.number("LINK_FAILURES_PER_MINUTE", default=60)  # from one address
+LINK_REQUESTS_PER_MINUTE = env.number("LINK_REQUESTS_PER_MINUTE", default=300)  # of a worker's link
+LINK_FAILURES_PER_MINUTE = env.number("LINK_FAILURES_PER_MINUTE", default=60)  # of an address
 
-# -- whoever watches: /metrics is there for who sends this as a bearer token; empty: for nobody
+# -- monitoring: the bearer token for /metrics, which does not exist while this is empty
 
 METRICS_TOKEN = env("METRICS_TOKEN", default="")
 
-# -- how long it is kept, in days; 0: for good. docs/personal-data.md
+# -- retention in days; 0: unlimited. docs/personal-data.md
 
-PERSONAL_DATA_DAYS = env.number(
-    "PERSONAL_DATA_DAYS", default=0
-)  # who workers are, after their runs
-AUDIT_ADDRESS_DAYS = env.number("AUDIT_ADDRESS_DAYS", default=0)  # from where things were done
-RESPONSES_DAYS = env.number("RESPONSES_DAYS", default=0)  # what was answered, after the run's end
-# Whether webhooks may go to this machine, to its network, and by http.
+PERSONAL_DATA_DAYS = env.number("PERSONAL_DATA_DAYS", default=0)  # workers' identity, after the end
+AUDIT_ADDRESS_DAYS = env.number("AUDIT_ADDRESS_DAYS", default=0)  # addresses in the audit log
+RESPONSES_DAYS = env.number("RESPONSES_DAYS", default=0)  # workers' responses, after the run's end
+# Allow webhooks to this machine, to its network, and by http.
 WEBHOOKS_INSIDE = env.flag("WEBHOOKS_INSIDE", default=False)
 
-# Amazon Mechanical Turk: whose pages may show a run's in a frame, and where a task is handed in.
+# Amazon Mechanical Turk: sites that may frame a run's page, and addresses to submit a task to.
 MTURK_FRAMES = [
     "https://worker.mturk.com",
     "https://workersandbox.mturk.com",
@@ -225,84 +252,36 @@ MTURK_FRAMES = [
 ]
 MTURK_SUBMITS_TO = ["https://www.mturk.com", "https://workersandbox.mturk.com"]
 
-# -- people
+# -- sign-in: see also sign_in.py
 
-AUTH_PASSWORD_VALIDATORS = [
-    {
-        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
-        "OPTIONS": {"min_length": 10},
-    },
-    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
-    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-]
-AUTHENTICATION_BACKENDS = [
-    "axes.backends.AxesStandaloneBackend",
-    "selection.accounts.RoleBackend",
-]
-# Whoever fails so often with one name from one address waits. It is counted in the database, so
-# that it holds for all web servers and without Redis; for one address at a time, because otherwise
-# anybody could shut a colleague out.
-AXES_FAILURE_LIMIT = 10
-AXES_COOLOFF_TIME = timedelta(minutes=15)
-AXES_LOCKOUT_PARAMETERS = "selection.accounts.lockout.lockout_parameters"
-AXES_SENSITIVE_PARAMETERS = ["code", "credential"]  # besides the password
-AXES_RESET_ON_SUCCESS = True
-AXES_LOCKOUT_TEMPLATE = "locked.html"
-AXES_DISABLE_ACCESS_LOG = True
-AXES_ENABLE_ADMIN = False
-AXES_VERBOSE = False
-# Pages, single sign-on, second factors and passkeys are django-allauth's. Its limits are off,
-# because they are counted in the cache: axes counts passwords and codes alike.
-ACCOUNT_ADAPTER = "selection.accounts.adapters.AccountAdapter"
-ACCOUNT_FORMS = {"login": "selection.accounts.forms.LoginForm"}
-ACCOUNT_LOGIN_METHODS = {"username"}
-ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
-ACCOUNT_EMAIL_VERIFICATION = "none"
-ACCOUNT_UNIQUE_EMAIL = False
-ACCOUNT_PREVENT_ENUMERATION = False
-ACCOUNT_RATE_LIMITS = False
-ACCOUNT_REAUTHENTICATION_REQUIRED = True  # before a way in changes
-ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
-MFA_ADAPTER = "selection.accounts.adapters.FactorAdapter"
-MFA_FORMS = {
-    "authenticate": "selection.accounts.forms.AuthenticateForm",
-    "reauthenticate": "selection.accounts.forms.ConfirmForm",
-    "add_webauthn": "selection.accounts.forms.PasskeyForm",
-}
-MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
-MFA_PASSKEY_LOGIN_ENABLED = True
-MFA_ALLOW_UNVERIFIED_EMAIL = True
-MFA_RATE_LIMITS = False
-MFA_TOTP_TOLERANCE = 1  # half a minute, for clocks that are not right
-# Browsers know passkeys on https, and for trying out on localhost.
+# Browsers support passkeys on https, and on localhost for trying them out.
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS
 SOCIALACCOUNT_ADAPTER = "selection.accounts.adapters.SingleSignOnAdapter"
 SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": single_sign_on.read_providers(env)}}
-# Who comes by single sign-on or by a proxy for the first time: into this team, else into none.
+# The team of users who first sign in by single sign-on or by a proxy; empty: no team.
 NEW_LOGINS_TEAM = env("NEW_LOGINS_TEAM", default="")
 NEW_LOGINS_ROLE = env("NEW_LOGINS_ROLE", default="viewer")
-# Who has to have a second factor: "owners", "everybody", or nobody.
+# Users who must have a second factor: "owners", "everybody", or none if empty.
 SECOND_FACTOR = env("SECOND_FACTOR", default="")
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_HTTPONLY = True
-# Browsers that came once by https come back by nothing else. By what a request came only a trusted
-# proxy can tell; without one crowdselect.web.forwarded_headers takes PUBLIC_URL's word. The API is no browser.
+# Browsers that came once by https use nothing else afterwards. Only a trusted proxy can report the
+# scheme of a request; without one, crowdselect.web.forwarded_headers relies on PUBLIC_URL. The API
+# is exempt, because its clients are not browsers.
 SECURE_HSTS_SECONDS = env.number("HSTS_SECONDS", default=365 * 24 * 3600) if HTTPS else 0
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = ["^api/"]
-# Whether names below this one have https as well is not this program's to say, nor is a browser's
-# list of such names.
+# This program cannot know if subdomains have https as well, nor join a browser's preload list.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = security_headers.POLICY
 
 LANGUAGE_CODE = "en-us"
-# Of the worker's page; everything else is in English.
+# Languages of the worker's page; all other pages are in English.
 LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("ar", "العربية")]
 TIME_ZONE = env.time_zone("TIME_ZONE", default="UTC")
 USE_TZ = True
@@ -317,8 +296,8 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
 
-# -- what is taken in: see selection.limits. In bytes of a whole request: a file in its form, from
-# those who are signed in; answers, logins and everything else from all others
+# -- sizes: see selection.limits. In bytes of a whole request: forms with a file, from signed-in
+# users; answers, logins and all other requests
 
 MOST_FILE_MB = env.number("MOST_FILE_MB", default=50, least=1)
 MOST_FILE_ROWS = env.number("MOST_FILE_ROWS", default=200_000, least=1)
@@ -326,14 +305,14 @@ MOST_UPLOADED = (MOST_FILE_MB + 1) * 1024 * 1024
 MOST_FROM_STRANGERS = 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.number("MOST_REQUEST_MB", default=20, least=1) * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FILES = 200
-# Files are read whole, so they need never lie on a disk.
+# Files are read whole, so they need not be written to a disk.
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
 FILE_UPLOAD_MAX_MEMORY_SIZE = MOST_UPLOADED
 
 
 UNFOLD = menu.UNFOLD
 
-# -- what is logged, and who is told of errors: docs/operations.md
+# -- logs and error reports: docs/operations.md
 
 LOGS_AS_JSON = env.choice("LOG_FORMAT", ["plain", "json"]) == "json"
 LOGGING = logs.logging_configuration(LOGS_AS_JSON, env.choice("LOG_LEVEL", logs.LEVELS))

@@ -1,4 +1,4 @@
-"""Where every address leads."""
+"""The addresses of all pages."""
 
 from django.contrib import admin
 from django.urls import include, path
@@ -9,7 +9,7 @@ from selection.worker import join, media, mturk, views
 
 from .web import health
 
-admin.autodiscover()  # here, because whoever serves no pages starts in half the time without them
+admin.autodiscover()  # here, because processes without pages start in half the time without them
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),

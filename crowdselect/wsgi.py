@@ -14,12 +14,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
 tracing.start_tracing("web")  # before the middleware is put together, which it adds to
 application = get_wsgi_application()
 broker.shorten_retries(celery_app)
-call_command("check")  # refuses to serve with bad settings, as every command does
+call_command("check")  # refuses to serve with invalid settings, as every command does
 
 from .web import heartbeat  # noqa: E402  (needs the apps)
 
 __all__ = ["application", "heartbeat"]
 
-request_started.connect(
-    heartbeat.start_heartbeat
-)  # whatever server this is, in whichever of its processes
+# With any web server, in each of its processes.
+request_started.connect(heartbeat.start_heartbeat)

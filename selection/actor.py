@@ -1,6 +1,6 @@
-"""On whose behalf code runs where no request says so: a command's user, or a part of the machine.
+"""The actor of changes made without a request: a command's user, or a part of the machine.
 
-Without models, so that ``manage.py`` may say it before Django is there.
+Without models, so that ``manage.py`` may set it before Django is loaded.
 """
 
 import getpass
@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-# They make the tables that would be written to, serve requests, which say themselves who asks, or
-# try on what is not kept.
+# Commands without an actor: they create the tables themselves, serve requests, which have users of
+# their own, or work on data that is thrown away.
 SILENT = {"", "help", "migrate", "makemigrations", "runserver", "check", "replay", "plan"}
 
 _person: ContextVar[str] = ContextVar("person", default="")
@@ -17,19 +17,19 @@ _part: ContextVar[str] = ContextVar("part", default="")
 
 
 def person() -> str:
-    """Whose command runs, as "ada, manage.py explain"; empty outside of commands."""
+    """Return the user and command, such as "ada, manage.py explain"; empty outside of commands."""
     return _person.get()
 
 
 def part() -> str:
-    """Which part of the machine runs: engine, sweep, retention; empty where none said so."""
+    """Return the part of the machine at work (engine, sweep, retention), or ""."""
     return _part.get()
 
 
 @contextmanager
-def acting_as_command(words: Sequence[str]) -> Iterator[None]:
-    """In this block what changes was changed by whoever gave this command line."""
-    command = words[1] if len(words) > 1 else ""
+def acting_as_command(arguments: Sequence[str]) -> Iterator[None]:
+    """Attribute changes in this block to the user of this command line."""
+    command = arguments[1] if len(arguments) > 1 else ""
     token = _person.set(
         "" if command in SILENT else f"{_machine_user()}, manage.py {command}"[:150]
     )
@@ -41,7 +41,7 @@ def acting_as_command(words: Sequence[str]) -> Iterator[None]:
 
 @contextmanager
 def acting_as_part(name: str) -> Iterator[None]:
-    """In this block it is this part of the machine that does what is done."""
+    """Attribute changes in this block to this part of the machine."""
     token = _part.set(name)
     try:
         yield
@@ -50,7 +50,7 @@ def acting_as_part(name: str) -> Iterator[None]:
 
 
 def _machine_user() -> str:
-    """A container may have no name for the user it runs as."""
+    """Return the user's name; a container may have none for it."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

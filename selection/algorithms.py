@@ -1,4 +1,4 @@
-"""The algorithms as people choose them: grouped by what they promise, with labels for settings."""
+"""The algorithms as the requester chooses them: grouped by guarantee, with labels for options."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -36,7 +36,7 @@ LABELS = {
     "share": "Share of δ at which it stops",
 }
 
-# What a choice means, where its name alone does not say it.
+# Explanations of choices with names that do not suffice.
 MEANINGS = {
     LIKE_THESE: "the share of right answers that a worker would give to endlessly many questions "
     "of this kind; those of the set are a random sample of them",
@@ -55,10 +55,11 @@ def group_of(name: str) -> str:
 
 
 def algorithm_choices() -> list[tuple[str, list[tuple[str, str]]]]:
-    """(group, [(name, title)]) of every algorithm, for a list to choose from."""
-    named = [(group_of(name), name, kind.title) for name, kind in ALGORITHMS.items()]
+    """Return (group, [(name, title)]) of all algorithms, for a list to choose from."""
+    entries = [(group_of(name), name, kind.title) for name, kind in ALGORITHMS.items()]
     return [
-        (group, [(name, title) for own, name, title in named if own == group]) for group in GROUPS
+        (group, [(name, title) for entry_group, name, title in entries if entry_group == group])
+        for group in GROUPS
     ]
 
 
@@ -67,25 +68,25 @@ def algorithms_for_one_skill() -> list[str]:
 
 
 def algorithm_options(name: str) -> list[Option]:
-    """The options of this algorithm that a person may set by hand.
+    """Return the options of this algorithm that a requester may set.
 
-    The number of questions is the run's own; quotas and earlier runs have fields of theirs.
+    The number of questions comes from the run; quotas and earlier runs have fields of their own.
     """
     return [option for option in ALGORITHMS[name].known_options if option.by_hand]
 
 
 def describe_variant(options: Mapping[str, Any]) -> str:
-    """In words, which promise of an algorithm these options choose; empty for its usual one."""
+    """Return words for the guarantee that these options choose; empty for the usual one."""
     usual = (None, False, LIKE_THESE)
     chosen = {name: options[name] for name in VARIED if options.get(name) not in usual}
     return ", ".join(name if value is True else str(value) for name, value in chosen.items())
 
 
-def options_of_variant(words: str) -> dict[str, Any]:
-    """The options that ``variant`` has these words for."""
-    if words == "cautious":
-        return {words: True}
-    return {"accuracy": words} if words else {}
+def options_of_variant(description: str) -> dict[str, Any]:
+    """Return the options that ``describe_variant`` describes with these words."""
+    if description == "cautious":
+        return {description: True}
+    return {"accuracy": description} if description else {}
 
 
 def option_label(option: str) -> str:

@@ -1,4 +1,4 @@
-"""The app, and what it does once at start."""
+"""The app, with the modules that it loads at start."""
 
 from importlib import import_module
 
@@ -6,8 +6,8 @@ from django.apps import AppConfig
 
 from . import checks  # noqa: F401  (registers them)
 
-# What happens by itself when a row is saved or somebody signs in: in every process, so that no
-# command of manage.py goes unrecorded either. They need the tables, which are not there above.
+# Signal receivers for saved rows and sign-ins: in every process, so that commands of manage.py are
+# recorded as well. They need the models, which are not loaded above.
 LISTENING = ("selection.audit.receivers", "selection.accounts.receivers")
 
 

@@ -1,4 +1,4 @@
-"""System checks: a bad setting gets a number, a sentence and a hint, before anything starts."""
+"""System checks of settings: a number, a sentence and a hint for each error, before the start."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 DATABASES = {"django.db.backends.sqlite3", "django.db.backends.postgresql"}
-# As Django's own check for deployment has it.
+# The same as in Django's own check for deployment.
 SHORTEST_KEY, FEWEST_CHARACTERS, INSECURE = 50, 5, "django-insecure-"
 LOCAL = {"localhost", "127.0.0.1", "::1"}
 REDIS_SCHEMES = {"redis", "rediss", "unix"}
@@ -24,7 +24,7 @@ def check_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
         *_check_timing(),
         *_check_security(),
         *_check_proxies(),
-        *_signing_in(),
+        *_check_sign_in(),
         *_check_monitoring(),
     ]
 
@@ -55,7 +55,7 @@ def _is_guessable(key: str) -> bool:
     return len(key) < SHORTEST_KEY or len(set(key)) < FEWEST_CHARACTERS or INSECURE in key
 
 
-# What an error's or a trace's receiver needs, by the setting that names it.
+# Packages for error reports and traces, by the setting that enables them.
 WATCHERS = {
     "SENTRY_DSN": ("SENTRY_DSN", "sentry_sdk", "sentry"),
     "OPENTELEMETRY": (
@@ -84,7 +84,7 @@ def _is_installed(module: str) -> bool:
 
 
 def _check_security() -> Iterator[CheckMessage]:
-    """What may be weak while somebody tries the program out with DEBUG, and never else."""
+    """Errors in settings that may be weak only with DEBUG."""
     if settings.DEBUG:
         return
     if any(map(_is_guessable, [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS])):
@@ -119,9 +119,9 @@ def _check_proxies() -> Iterator[CheckMessage]:
         )
 
 
-def _signing_in() -> Iterator[CheckMessage]:
+def _check_sign_in() -> Iterator[CheckMessage]:
     for provider in settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]:
-        wrong = _wrong_with(provider)
+        wrong = _find_provider_fault(provider)
         if wrong:
             name = provider["provider_id"].upper().replace("-", "_")
             yield Error(
@@ -143,23 +143,23 @@ def _signing_in() -> Iterator[CheckMessage]:
         )
 
 
-def _wrong_with(provider: dict[str, Any]) -> str:
-    """A sentence with a place for how its settings begin; empty if nothing is."""
-    given = provider["settings"]
-    server = urlsplit(given["server_url"])
+def _find_provider_fault(provider: dict[str, Any]) -> str:
+    """Return a sentence with a placeholder for the prefix of the settings; "" if all are valid."""
+    options = provider["settings"]
+    server = urlsplit(options["server_url"])
     if not re.fullmatch("[a-z0-9-]+", provider["provider_id"]):
         return f"OIDC has “{provider['provider_id']}”: use letters, digits and hyphens."
     if not provider["client_id"] or not provider["secret"]:
         return "{0}CLIENT and {0}SECRET are what the provider gave you: set both."
     if server.scheme != "https" and server.hostname not in LOCAL:
         return "{0}SERVER must be the provider's address, with https."
-    if not given["domains"]:
+    if not options["domains"]:
         return "{0}DOMAINS must name who may sign in: domains of addresses, or * for everybody."
     return ""
 
 
 def _is_network(text: str) -> bool:
-    """One that is not the whole internet."""
+    """Return True for a network other than the whole internet."""
     try:
         return ip_network(text).prefixlen > 0
     except ValueError:

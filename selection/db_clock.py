@@ -1,4 +1,4 @@
-"""The database's clock, shared by all hosts: one starts a deadline, another checks it."""
+"""A clock shared by all hosts: one host starts a worker's deadline, another finds it passed."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,13 +13,13 @@ _arrived: ContextVar[float | None] = ContextVar("arrived", default=None)
 
 
 def database_now() -> datetime:
-    """Return the database's time. An SQLite file is on one host, so its clock is used."""
+    """Return the database's time. An SQLite file is on one host, so the host's clock will do."""
     if connection.vendor == "sqlite":
         return timezone.now()
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
-        at: datetime = cursor.fetchone()[0]
-        return at
+        now: datetime = cursor.fetchone()[0]
+        return now
 
 
 @contextmanager

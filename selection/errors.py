@@ -1,4 +1,4 @@
-"""What is refused, in one sentence for the person who asked, and the HTTP status that says so."""
+"""Refusals: a sentence for the person who asked, and the HTTP status."""
 
 from django.db import InternalError, OperationalError
 
@@ -7,7 +7,7 @@ READ_ONLY = "25006"
 
 
 class Refused(Exception):
-    """The message says what is wrong, where, and what would be right."""
+    """A refused request. The message says what is wrong, where, and what would be right."""
 
     status = 422
 
@@ -17,39 +17,39 @@ class NotFound(Refused):
 
 
 class Conflict(Refused):
-    """What was asked does not fit the present state."""
+    """The request does not fit the present state."""
 
     status = 409
 
 
 class Forbidden(Refused):
-    """Known, and not allowed to do this."""
+    """The user is signed in, but lacks the permission."""
 
     status = 403
 
 
 class WrongKind(Refused):
-    """The body is of another kind than JSON."""
+    """The body is not JSON."""
 
     status = 415
 
 
 class Answered(Conflict):
-    """There is an answer already, and it is another one."""
+    """The assignment already has a different response."""
 
 
 class TooMany(Refused):
-    """More often than is taken in a minute."""
+    """The rate limit was exceeded."""
 
     status = 429
 
 
 class TooLate(Conflict):
-    """The time to answer was up."""
+    """The time to answer is over."""
 
 
 class OutsideChoices(Refused):
-    """The response cannot be an answer. wanted: what it is none of (choices, order, number)."""
+    """The response cannot be an answer. wanted: the expected form (choices, order, number)."""
 
     def __init__(self, why: str, wanted: str = "choices") -> None:
         super().__init__(why)
@@ -57,19 +57,19 @@ class OutsideChoices(Refused):
 
 
 class Busy(Exception):
-    """Somebody else is at it; come again in a moment."""
+    """Another process holds the run; try again in a moment."""
 
 
 def is_read_only(error: BaseException) -> bool:
-    """Return whether PostgreSQL refused a write because it takes none, as during a failover."""
+    """Return True if PostgreSQL refused a write because it is read-only, as in a failover."""
     return (
         isinstance(error, InternalError) and getattr(error.__cause__, "sqlstate", "") == READ_ONLY
     )
 
 
 def cannot_write(error: BaseException) -> bool:
-    """Return whether the database cannot be written to now: it is locked, full, away or read-only.
+    """Return True if the database cannot be written to now: it is locked, full, away or read-only.
 
-    The same may succeed in a minute, so whoever sent something is asked to send it again.
+    The same write may succeed in a minute, so the sender is asked to repeat it.
     """
     return isinstance(error, OperationalError) or is_read_only(error)

@@ -1,7 +1,7 @@
-"""How much is taken of anything, in one place: code, refusals and the API's document read it here.
+"""Limits on sizes and counts, in one place: code, refusals and the API's document read them here.
 
-docs/operations.md lists it. What whoever runs a server may want otherwise comes from the
-environment, by way of the settings. How often a minute is another matter: ``access.limits``.
+docs/operations.md lists them. Limits that an operator may change come from the environment, by way
+of the settings. Rate limits are elsewhere: ``accounts.rate_limits``.
 """
 
 from django.conf import settings
@@ -10,16 +10,16 @@ MB = 1024 * 1024
 
 # -- files
 
-MOST_FILE = settings.MOST_FILE_MB * MB  # bytes of one that is brought in
+MOST_FILE = settings.MOST_FILE_MB * MB  # bytes of an imported file
 MOST_ROWS: int = settings.MOST_FILE_ROWS
 MOST_COLUMNS = 1_000
 LONGEST_CELL = 100_000  # characters
 LONGEST_ROW = 1_000_000
 MOST_OF_THE_PAST = 5_000_000  # answers that are read at once, to be replayed
-MOST_MEDIA = {"image": 5 * MB, "audio": 20 * MB, "video": 40 * MB}  # bytes of one
+MOST_MEDIA = {"image": 5 * MB, "audio": 20 * MB, "video": 40 * MB}  # bytes of a file
 MOST_MEDIA_FILES = 5_000  # of a question set
 
-# -- requests to the API: of each kind of thing in one of them
+# -- entries in one request to the API
 
 MOST_ENTRIES = 10_000  # workers, questions, submissions
 MOST_ANSWERS = 1_000  # that are recorded, each with a result of its own

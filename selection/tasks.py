@@ -23,12 +23,15 @@ logger = logging.getLogger(__name__)
 
 CREATIONS_KEPT = timedelta(days=1)
 AT_ONCE = 20
-# A child that is frozen is replaced after so many seconds; the next sweep sees to what it had.
+# A frozen child is replaced after so many seconds; the next sweep makes up for its task.
 FROZEN = 600
 
 
 class Patient(Task):  # type: ignore[misc]
-    """What the database cannot take now is left to the sweep: one line in the log, no traceback."""
+    """Task that leaves its work to the sweep if the database cannot be written to.
+
+    It logs one line instead of a traceback.
+    """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -42,14 +45,14 @@ class Patient(Task):  # type: ignore[misc]
 
 @shared_task(base=Patient, time_limit=FROZEN)
 def advance(run_id: int) -> None:
-    """A run that is held, by whomever, keeps no process from the other runs: it is for later."""
+    """Advance a run. A run held by another process is postponed, and delays no other run."""
     wakeups.mark_received(run_id)
     try:
         with actor.acting_as_part("engine"):
             step = engine.advance(run_id, wait=False)
         if step:
-            told = {"run": run_id, "step": step.number}
-            logger.info("Step %s of run %s.", step.number, run_id, extra=told)
+            context = {"run": run_id, "step": step.number}
+            logger.info("Step %s of run %s.", step.number, run_id, extra=context)
     except Busy:
         wakeups.request_step(run_id)
 
@@ -76,22 +79,22 @@ def sort_upload(upload_id: str) -> None:
 
 @worker_ready.connect
 def catch_up(**signal: object) -> None:
-    """Do not leave what happened while no worker was there to the next sweep."""
+    """Sweep at once when a worker starts, instead of waiting for the schedule."""
     sweep.delay()
 
 
 @shared_task(base=Patient)
 def retain() -> None:
-    """Nothing, where all is kept for good."""
+    """Delete data that is past its retention period; nothing by default."""
     privacy.apply_retention()
 
 
 @shared_task(base=Patient, time_limit=FROZEN)
 def sweep() -> None:
-    """Make up for every message that was lost, and close what is overdue.
+    """Make up for every message that was lost, and close overdue assignments.
 
-    A part that the database refuses, as when a run is held for long, is for the next sweep. One
-    that fails otherwise is written down; the others go on.
+    A part that fails because the database refuses it, for example because a run is held for long,
+    is left to the next sweep. Other failures are logged, and the remaining parts go on.
     """
     with actor.acting_as_part("sweep"):
         for part in PARTS:
@@ -122,7 +125,7 @@ def forget_keys() -> None:
 
 
 def expire() -> None:
-    """Many at once, as after an outage, are worth an entry; one now and then is not."""
+    """Close overdue assignments. Many at once, for example after an outage, get an audit entry."""
     for run_id, count in recording.lapse_overdue().items():
         if count >= AT_ONCE:
             run = Run.objects.get(pk=run_id)

@@ -1,4 +1,4 @@
-"""Ask for a run to be advanced soon: at most one message a run is on its way at any time."""
+"""Request a step of a run soon: at most one message a run is on its way at any time."""
 
 import logging
 import time
@@ -16,10 +16,11 @@ logger = logging.getLogger(__name__)
 TASK = "selection.tasks.advance"
 # If the message is lost the key must not silence later requests for long.
 KEY_SECONDS = 10
-# By run: until when a message is on its way for certain, so that it will find what is committed
-# now. Half the delay, for clocks that differ. The key tells other processes. Saves asking Redis.
+# By run: the time until which a message is certainly on its way, so that it will find rows
+# committed now. Half the delay, for clocks that differ. The key tells other processes. It saves
+# asking Redis.
 _covered: dict[int, float] = {}
-# Redis is not asked again for so long after it did not answer: each request would wait for it.
+# Redis is not asked again for so long after a timeout, because each request would wait for it.
 REST_SECONDS = 5.0
 _rests_until = 0.0
 _asleep: ContextVar[bool] = ContextVar("asleep", default=False)
@@ -34,7 +35,7 @@ def request_step(run_id: int) -> None:
 
 
 def request_step_later(run_id: int, seconds: float) -> None:
-    """Advance this run after so many seconds, once; where that is after the next sweep, it does."""
+    """Advance this run once after so many seconds, unless the next sweep comes first."""
     if _asleep.get() or seconds >= settings.SWEEP_SECONDS:
         return
     transaction.on_commit(lambda: _send_later(run_id, seconds), robust=True)
@@ -42,7 +43,7 @@ def request_step_later(run_id: int, seconds: float) -> None:
 
 @contextmanager
 def silenced() -> Iterator[None]:
-    """Send nothing in this block: for those who advance a run themselves, without Redis."""
+    """Send no message in this block: for callers that advance a run themselves, without Redis."""
     token = _asleep.set(True)
     try:
         yield
@@ -51,7 +52,7 @@ def silenced() -> Iterator[None]:
 
 
 def is_silenced() -> bool:
-    """Whether all is silent: what happens now happens to a crowd that is not there."""
+    """Return True if no messages are sent, as in simulations with an imagined crowd."""
     return _asleep.get()
 
 
@@ -74,7 +75,7 @@ def _send_once(run_id: int) -> None:
 
 def _send_later(run_id: int, seconds: float) -> None:
     try:
-        # A moment more, for clocks that differ: too early would be for nothing.
+        # A moment more, for clocks that differ: a step that comes too early would do nothing.
         if cache.add(f"later:{run_id}", True, seconds):
             send_step(run_id, seconds + settings.ADVANCE_DELAY_SECONDS)
     except Exception:
@@ -82,7 +83,7 @@ def _send_later(run_id: int, seconds: float) -> None:
 
 
 def send_step(run_id: int, delay: float | None = None) -> None:
-    """Send the message whether or not one is on its way."""
+    """Send the message, even if one is on its way."""
     wait = settings.ADVANCE_DELAY_SECONDS if delay is None else delay
     try:
         current_app.send_task(TASK, [run_id], countdown=wait, retry=False, ignore_result=True)
@@ -92,9 +93,9 @@ def send_step(run_id: int, delay: float | None = None) -> None:
 
 
 def mark_received(run_id: int) -> None:
-    """The message has arrived. Call before reading, so that no later request is lost.
+    """Note that the message has arrived. Call before reading, so that no later request is lost.
 
-    Where Redis does not take it the step is worth more than the key, which ends soon by itself.
+    If Redis does not respond, the step is still worth more than the key, which expires soon.
     """
     try:
         cache.delete(_cache_key(run_id))

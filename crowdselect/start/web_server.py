@@ -1,7 +1,7 @@
 """The web server: ``python -m crowdselect.start.web_server 127.0.0.1:8000 [--processes 2]``.
 
-Waitress takes a request in as it comes and gives it to a thread only when it is whole, so whoever
-sends half of one holds nobody up. Several processes share one socket, because in each of them one
+Waitress reads a request as it arrives and passes it to a thread only when it is complete, so that
+half a request blocks no thread. Several processes share one socket, because in each of them one
 thread computes at a time.
 """
 
@@ -30,8 +30,8 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m crowdselect.start.web_server")
     parser.add_argument("address", help="host:port")
     parser.add_argument("--processes", type=int, default=2)
-    given = parser.parse_args(arguments)
-    return keep_serving(open_listener(given.address), given.processes)
+    options = parser.parse_args(arguments)
+    return keep_serving(open_listener(options.address), options.processes)
 
 
 def open_listener(address: str) -> socket.socket:
@@ -42,7 +42,7 @@ def open_listener(address: str) -> socket.socket:
 
 
 def keep_serving(listener: socket.socket, processes: int) -> int:
-    """Serve in so many processes until a signal ends this one; put a new one for each that dies."""
+    """Serve with so many processes until a signal ends this one; replace each that dies."""
     serving: dict[int, int] = {}  # the place of each in the array
     taken_up = RawArray("d", processes)
 
@@ -58,7 +58,7 @@ def keep_serving(listener: socket.socket, processes: int) -> int:
             pid, status = os.wait()
             serving.pop(pid, None)
             print(f"A web process ended with status {status}.", file=sys.stderr)  # noqa: T201
-            time.sleep(1)  # not as fast as it can, where each dies at once
+            time.sleep(1)  # slows down restarts of processes that die at once
     except (SystemExit, KeyboardInterrupt):
         for pid in serving:
             os.kill(pid, signal.SIGTERM)
@@ -80,11 +80,11 @@ def _fork_process(listener: socket.socket, taken_up: MutableSequence[float], pla
 def serve_requests(
     listener: socket.socket, parent: int, taken_up: MutableSequence[float], place: int
 ) -> None:
-    """Until a signal comes: what is being answered is answered to its end.
+    """Serve until a signal comes; requests in progress are completed.
 
-    taken_up, place  as ``web_queue.BeatTask`` has them
+    taken_up, place  as in ``request_queue.BeatTask``
     """
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that one waited is no news
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # it warns of every queued request
     server = waitress.create_server(
         application,
         sockets=[listener],
@@ -93,7 +93,7 @@ def serve_requests(
         channel_timeout=SILENT_SECONDS,
         asyncore_use_poll=True,
         max_request_body_size=settings.MOST_UPLOADED,
-        clear_untrusted_proxy_headers=False,  # crowdselect.web.forwarded_headers does, and knows networks
+        clear_untrusted_proxy_headers=False,  # web.forwarded_headers does, and knows networks
         ident=None,
     )
     server.channel_class = Channel

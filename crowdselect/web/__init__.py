@@ -1,1 +1,1 @@
-""""""
+"""Middleware, health checks and logging of the web processes."""

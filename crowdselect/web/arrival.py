@@ -1,4 +1,4 @@
-"""Lateness is judged by when a request arrived, not by when a thread was free for it."""
+"""Arrival times: lateness counts until a request arrived, not until a thread was free for it."""
 
 from collections.abc import Callable
 
@@ -7,11 +7,11 @@ from django.http.response import HttpResponseBase
 
 from selection import db_clock
 
-ARRIVED = "crowdselect.arrived"  # in the WSGI environment, by ``web_queue``; no header is named so
+ARRIVED = "crowdselect.arrived"  # WSGI variable set by ``request_queue``; headers cannot set it
 
 
 class Arrival:
-    """Middleware: tells ``clock.request_time`` what the web server stamped."""
+    """Middleware that passes the web server's time stamp to ``db_clock.request_time``."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

@@ -1,4 +1,4 @@
-"""For programs that watch this one: is it there, is it ready, how much is there to do."""
+"""Liveness, readiness and Prometheus endpoints."""
 
 import hmac
 from collections.abc import Iterator
@@ -16,29 +16,29 @@ from selection import reports
 
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """200 while this process answers at all: whoever restarts processes asks this."""
+    """Return 200 while this process answers at all: for programs that restart processes."""
     return JsonResponse({"well": True})
 
 
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """200 where answers can be taken, 503 otherwise, with the state of each part.
+    """Return 200 if answers can be taken, else 503, with the state of each part.
 
-    For load balancers: answers are taken while Redis or the background is away, too. But not where
-    the database is read-only, or the web could not write its own beat, as when a disk is full.
+    For load balancers: answers can be taken without Redis or the background processes, but not with
+    a read-only database, or if the web cannot write its own heartbeat, for example on a full disk.
     """
     parts = {part.name.lower(): part.well for part in reports.system_parts()}
-    taken = parts["database"] and parts["web"]
-    status = HTTPStatus.OK if taken else HTTPStatus.SERVICE_UNAVAILABLE
+    ready = parts["database"] and parts["web"]
+    status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
     return JsonResponse({"well": all(parts.values()), "parts": parts}, status=status)
 
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Prometheus's text format, for who knows METRICS_TOKEN; there is none while that is unset."""
-    given = request.headers.get("Authorization", "").removeprefix("Bearer ")
-    wanted = settings.METRICS_TOKEN
-    if not wanted or not hmac.compare_digest(given.encode(), wanted.encode()):
+    """Return Prometheus's text format to callers with METRICS_TOKEN; 404 while that is unset."""
+    token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    expected = settings.METRICS_TOKEN
+    if not expected or not hmac.compare_digest(token.encode(), expected.encode()):
         raise Http404
     registry = CollectorRegistry()
     registry.register(_DatabaseCollector())
@@ -46,7 +46,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 class _DatabaseCollector:
-    """Read from the database when asked, so that any process tells of all."""
+    """Collector that reads the database on request, so that any process reports on all."""
 
     def collect(self) -> Iterator[Metric]:
         up = GaugeMetricFamily("crowdselect_up", "Whether the part is at work.", labels=["part"])

@@ -1,4 +1,4 @@
-"""A web process says every few seconds that it serves requests; time without any is given back."""
+"""Heartbeat of the web processes. A gap counts as an outage and extends open deadlines."""
 
 import logging
 import os
@@ -15,8 +15,8 @@ from selection.answers import outages
 logger = logging.getLogger(__name__)
 
 
-_beating_in = 0  # the process whose thread it is: a fork does not take threads along
-_silent = False  # whether the database refused the last beat: that is logged once
+_beating_in = 0  # the process that has the thread: forks do not copy threads
+_silent = False  # True if the database refused the last beat, which is logged once
 
 
 def start_heartbeat(
@@ -24,11 +24,11 @@ def start_heartbeat(
     enqueue: Callable[[Callable[[], None]], None] | None = None,
     **signal_sent: object,
 ) -> None:
-    """Begin in this process, once.
+    """Start the heartbeat of this process, once.
 
-    parent   the process that supervises this one; when it is gone, so is this
-    enqueue  has ``beat`` done behind the requests that wait for a thread, and then calls what it is
-             given; without it, as under other web servers, a thread of its own beats
+    parent   the supervising process; when it is gone, this one ends
+    enqueue  queues ``beat`` behind the requests that wait for a thread, then calls its argument;
+             without it, as under other web servers, a thread of its own beats
     """
     global _beating_in
     if _beating_in != os.getpid():
@@ -38,25 +38,25 @@ def start_heartbeat(
 
 
 def _keep_beating(parent: int, enqueue: Callable[[Callable[[], None]], None]) -> None:
-    """Enqueue one beat after the other: the next one only when the last one had its turn."""
-    done = threading.Event()
-    done.set()
+    """Enqueue one beat after the other: each only when the previous one has run."""
+    finished = threading.Event()
+    finished.set()
     while True:
         if parent and os.getppid() != parent:
             os.kill(os.getpid(), signal.SIGTERM)
-        if done.is_set():
-            done.clear()
-            enqueue(done.set)
+        if finished.is_set():
+            finished.clear()
+            enqueue(finished.set)
         time.sleep(1)
 
 
-def _beat_here(done: Callable[[], None]) -> None:
+def _beat_here(finish: Callable[[], None]) -> None:
     beat()
-    done()
+    finish()
 
 
 def beat(waited: float = 0.0) -> None:
-    """Write down that what arrived until so many seconds ago was taken up."""
+    """Record that requests which arrived until so many seconds ago were taken up."""
     global _silent
     try:
         close_old_connections()

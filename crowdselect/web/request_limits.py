@@ -1,4 +1,4 @@
-"""What every request passes on its way in and every answer on its way out."""
+"""Middleware: limits on requests, and database errors as 503."""
 
 import logging
 import re
@@ -33,15 +33,15 @@ READ_ONLY = (
     "The database takes no changes just now, as while it moves to another server, so nothing of "
     "this was saved. What was saved before is still there. Send it again in a minute."
 )
-# As SQLite and PostgreSQL say it.
+# Messages of SQLite and PostgreSQL.
 NO_ROOM = re.compile("is full|I/O error|No space left", re.IGNORECASE)
 
 
 class RequestLimitsMiddleware:
-    """Refuses what nobody can have meant before anything is read of it.
+    """Middleware that refuses malformed and oversized requests before their body is read.
 
-    It stands after the session's middleware, which it asks only about large bodies, and before
-    Django looks for the form's token, because looking for it reads the whole body.
+    It follows the session's middleware, which it asks only about large bodies, and precedes
+    Django's search for the form's token, which reads the whole body.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -55,76 +55,78 @@ class RequestLimitsMiddleware:
         else:
             answer = self.get_response(request)
         if answer.status_code >= 400 and request.path.startswith(API):
-            answer = one_line_error(request, answer)
+            answer = format_api_error(request, answer)
         return answer
 
     def process_exception(
         self, request: HttpRequest, exception: Exception
     ) -> HttpResponseBase | None:
-        """Somebody else has held for long what this request needs, or nothing can be written."""
+        """Return 503 if the database is locked or cannot be written to."""
         return answer_unsaved(request, exception) if cannot_write(exception) else None
 
 
 class DatabaseErrorsMiddleware(SessionMiddleware):
-    """What a page has put into the session is written down after it, as while somebody signs in."""
+    """Session middleware that answers 503 if the session cannot be saved, as at sign-in."""
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         try:
             return super().process_response(request, response)
         except (DatabaseError, SessionInterrupted) as error:
-            reason = next(filter(cannot_write, _chain(error)), None)
+            reason = next(filter(cannot_write, _error_chain(error)), None)
             if reason is None:
                 raise
             return answer_unsaved(request, reason)
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error and those it came of: Django calls a session it cannot update deleted."""
-    found: BaseException | None = error
-    while found is not None:
-        yield found
-        found = found.__context__
+def _error_chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield the error and its causes: Django reports a session that it cannot update as deleted."""
+    current: BaseException | None = error
+    while current is not None:
+        yield current
+        current = current.__context__
 
 
 def answer_unsaved(request: HttpRequest, error: BaseException) -> HttpResponse:
     logger.warning("%s %s: %s", request.method, request.path, error)
-    why = FULL if NO_ROOM.search(str(error)) else READ_ONLY if is_read_only(error) else BUSY
-    answer = plain_refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, why)
+    message = FULL if NO_ROOM.search(str(error)) else READ_ONLY if is_read_only(error) else BUSY
+    answer = plain_refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, message)
     answer.headers["Retry-After"] = "60"
     return answer
 
 
-# -- in
+# -- requests
 
 
 def size_of(request: HttpRequest) -> int:
-    """Bytes of the body, as its sender says: no more than that is ever read."""
-    said = request.META.get("CONTENT_LENGTH") or "0"
-    return int(said) if said.isdecimal() and len(said) < 16 else settings.MOST_UPLOADED + 1
+    """Return the size of the body in bytes, as declared: no more than that is ever read."""
+    declared = request.META.get("CONTENT_LENGTH") or "0"
+    return (
+        int(declared) if declared.isdecimal() and len(declared) < 16 else settings.MOST_UPLOADED + 1
+    )
 
 
 def most_for(request: HttpRequest) -> int:
-    """Bytes: files come from those who are signed in. (The API looks at the token first.)"""
+    """Return the limit in bytes: signed-in users may send files. (The API checks tokens first.)"""
     if request.path.startswith(API):
         files = request.content_type == "multipart/form-data"
         return int(settings.MOST_UPLOADED if files else settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
     if size_of(request) <= settings.MOST_FROM_STRANGERS:
         return int(settings.MOST_FROM_STRANGERS)
-    known = SESSION_KEY in request.session
-    return int(settings.MOST_UPLOADED if known else settings.MOST_FROM_STRANGERS)
+    signed_in = SESSION_KEY in request.session
+    return int(settings.MOST_UPLOADED if signed_in else settings.MOST_FROM_STRANGERS)
 
 
-def plain_refusal(request: HttpRequest, status: HTTPStatus, why: str) -> HttpResponse:
+def plain_refusal(request: HttpRequest, status: HTTPStatus, message: str) -> HttpResponse:
     if request.path.startswith(API):
-        return JsonResponse({"error": why}, status=status)
-    return render(request, "refused.html", {"why": why}, status=status)
+        return JsonResponse({"error": message}, status=status)
+    return render(request, "refused.html", {"why": message}, status=status)
 
 
-# -- out
+# -- replies
 
-OF_THE_PAGE = ("Content-Type", "Content-Length")
-# What Django says of requests to the API that never get there, in the API's own words.
-WORDS = {
+PAGE_HEADERS = ("Content-Type", "Content-Length")
+# Messages for requests to the API that Django refuses before the API sees them.
+MESSAGES = {
     400: "The request cannot be read.",
     404: "There is nothing at this address; /api/docs has those that there are.",
     405: "{method} is not possible here; {allowed} is.",
@@ -132,15 +134,15 @@ WORDS = {
 }
 
 
-def one_line_error(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
-    """The same refusal as ``{"error": "one line"}``, with its headers. Those that are so stay."""
+def format_api_error(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
+    """Return the refusal as ``{"error": "one line"}``, with its headers; JSON stays as it is."""
     if answer.headers.get("Content-Type", "").startswith("application/json"):
         return answer
     allowed = sorted(answer.headers.get("Allow", "").split(", "))
-    words = WORDS.get(answer.status_code, answer.reason_phrase)
-    told = words.format(method=request.method, allowed=" or ".join(allowed))
-    kept = {name: value for name, value in answer.headers.items() if name not in OF_THE_PAGE}
-    short = JsonResponse({"error": told}, status=answer.status_code, headers=kept)
-    # Django logs each refusal once: this is the one that it has logged.
+    template = MESSAGES.get(answer.status_code, answer.reason_phrase)
+    message = template.format(method=request.method, allowed=" or ".join(allowed))
+    headers = {name: value for name, value in answer.headers.items() if name not in PAGE_HEADERS}
+    short = JsonResponse({"error": message}, status=answer.status_code, headers=headers)
+    # Django logs each refusal once, and has logged this one.
     short._has_been_logged = getattr(answer, "_has_been_logged", False)  # type: ignore[attr-defined]
     return short

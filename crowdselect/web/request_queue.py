@@ -1,9 +1,8 @@
-"""What waits in the queue between waitress's one reading thread and those that compute.
+"""Queue of complete requests between waitress's reading thread and its working threads.
 
-Requests wait there until a thread is free. Each is stamped with the moment at which it was whole,
-by the clock ``monotonic``. (The first byte would not do: whoever sends a byte a minute would gain
-time.) The process's heartbeat passes through the same queue, so that one which is overloaded does
-not beat.
+Each request is stamped with the moment at which it was complete, by the clock ``monotonic``. (Its
+first byte would not do: a client that sends a byte a minute would gain time.) The process's
+heartbeat passes through the same queue, so that an overloaded process does not beat.
 """
 
 import time
@@ -17,14 +16,14 @@ from waitress.task import WSGITask
 
 from .arrival import ARRIVED
 
-# A thread that has been at one request for longer is not about to take an answer: PostgreSQL gives
-# a lock up after 10 seconds. It exports something, say, and the others go on.
+# A thread that has worked on one request for longer is not recording an answer, because PostgreSQL
+# gives a lock up after 10 seconds. It may be exporting, while other threads go on.
 LONGEST_ANSWER = 15.0
-GIVEN_UP = 300.0  # a process that took nothing up for so long is frozen: the others go on
+GIVEN_UP = 300.0  # a process that took up no request for so long is frozen and not counted
 
 
 class Parser(HTTPRequestParser):  # type: ignore[misc]
-    """Notes when the request was whole, and when a thread began with it."""
+    """Parser that records when the request was complete, and when a thread began with it."""
 
     arrived = 0.0
     begun: float | None = None
@@ -37,6 +36,8 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
 
 
 class Task(WSGITask):  # type: ignore[misc]
+    """Task that passes the time of arrival to the application."""
+
     def get_environment(self) -> dict[str, Any]:
         self.request.begun = time.monotonic()
         environment: dict[str, Any] = super().get_environment()
@@ -44,16 +45,19 @@ class Task(WSGITask):  # type: ignore[misc]
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
+    """Channel with the parser and the task of this module."""
+
     parser_class = Parser
     task_class = Task
 
 
 class BeatTask:
-    """A heartbeat among the requests of this server, as waitress's queue takes tasks.
+    """A heartbeat in the queue of this server, in the form of waitress's tasks.
 
-    taken_up  of each web process of this host: what arrived there until then was taken up
-    place     this process's in it
-    beat      says that what arrived until so many seconds ago was taken up
+    taken_up  by web process of this host: requests that arrived before this time were taken up
+    place     this process's index in it
+    beat      records that requests which arrived until so many seconds ago were taken up
+    done      called afterwards
     """
 
     def __init__(
@@ -69,13 +73,13 @@ class BeatTask:
         self.queued = time.monotonic()
 
     def service(self) -> None:
-        """Beat for what all processes of this host have taken up: whichever is the last."""
+        """Beat for the slowest process of this host."""
         try:
-            own = min([self.queued, *self._being_answered()])
-            self.taken_up[self.place] = max(own, self.taken_up[self.place])
+            oldest = min([self.queued, *self._being_answered()])
+            self.taken_up[self.place] = max(oldest, self.taken_up[self.place])
             now = time.monotonic()
-            at_work = [moment for moment in self.taken_up if now - moment < GIVEN_UP]
-            self.beat(now - min(at_work, default=own))
+            active = [moment for moment in self.taken_up if now - moment < GIVEN_UP]
+            self.beat(now - min(active, default=oldest))
         finally:
             self.done()
 
@@ -83,9 +87,9 @@ class BeatTask:
         self.done()
 
     def _being_answered(self) -> Iterator[float]:
-        """Yield when those requests arrived that a thread has, but not for long."""
+        """Yield the arrival times of requests that a thread has had for a short time."""
         for channel in list(self.server.active_channels.values()):
             for request in channel.requests[:1]:
-                begun = request.begun
-                if begun is not None and time.monotonic() - begun < LONGEST_ANSWER:
+                start = request.begun
+                if start is not None and time.monotonic() - start < LONGEST_ANSWER:
                     yield request.arrived

@@ -41,7 +41,7 @@ _PERMISSIONS = ", ".join(f"{name}=()" for name in _NOT_NEEDED)
 
 
 class SecurityHeaders(CSPMiddleware):
-    """Add the headers to every response, whichever middleware below made it."""
+    """Middleware that adds the headers to every response, whichever middleware made it."""
 
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase

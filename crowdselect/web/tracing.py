@@ -1,6 +1,6 @@
-"""Errors to Sentry, traces to OpenTelemetry: by a setting each, and only where they are installed.
+"""Error reports to Sentry, traces to OpenTelemetry, if set and installed.
 
-What is not installed is passed over here: selection.checks says so, before anything is served.
+Missing packages are ignored here: selection.checks reports them before the start.
 """
 
 import os
@@ -18,13 +18,13 @@ TRACING = {
     "OTEL_METRICS_EXPORTER": "none",  # /metrics has them
     "OTEL_LOGS_EXPORTER": "none",
 }
-# A span tells its request's whole address, and in these that is a secret.
+# A span contains its request's whole address, which is a secret for these.
 LEFT_OUT = "OTEL_PYTHON_DJANGO_EXCLUDED_URLS"
-HIDDEN = "/work/,/join/,/mturk/,/media/"  # where they begin
+HIDDEN = "/work/,/join/,/mturk/,/media/"  # prefixes
 
 
 def start_tracing(name: str) -> None:
-    """name  of the part: web, worker, beat."""
+    """Start tracing as this part: web, worker, beat."""
     if settings.SENTRY_DSN and find_spec("sentry_sdk"):
         import_module("sentry_sdk").init(
             dsn=settings.SENTRY_DSN,
@@ -38,13 +38,13 @@ def start_tracing(name: str) -> None:
     if settings.OPENTELEMETRY and find_spec("opentelemetry"):
         for variable, value in (TRACING | {"OTEL_SERVICE_NAME": f"crowdselect-{name}"}).items():
             os.environ.setdefault(variable, value)
-        given = os.environ.get(LEFT_OUT, "")
-        os.environ[LEFT_OUT] = ",".join(filter(None, [given, HIDDEN]))
+        excluded = os.environ.get(LEFT_OUT, "")
+        os.environ[LEFT_OUT] = ",".join(filter(None, [excluded, HIDDEN]))
         import_module("opentelemetry.instrumentation.auto_instrumentation").initialize()
 
 
 def redact_secrets(event: Any, hint: Any) -> Any:
-    """The same with … for every link's and token's secret, wherever it stands."""
+    """Return the event with … for every secret of a link or token, at any depth."""
     if isinstance(event, str):
         return SECRETS.sub("…", event)
     if isinstance(event, dict):

@@ -147,7 +147,7 @@ def import_answers(request: HttpRequest, run_id: Id, payload: AnswersIn) -> dict
     rows = [AnswerRow(line, **row.dict()) for line, row in enumerate(payload.answers, 1)]
     sorting = validate_answers.validate_answers(run, rows, payload.outside)
     validate_answers.record_valid_answers(run, sorting)
-    audit.record_entry("import", run, after={"answers": sorting.taken})
+    audit.record_entry("import", run, after={"answers": sorting.valid_count})
     return {
         "now": len(sorting.answers),
         "waiting": len(sorting.recorded),

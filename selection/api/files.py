@@ -16,7 +16,7 @@ from selection import audit
 from selection.accounts import scoped
 from selection.answers.recording import Outside
 from selection.errors import Conflict, Refused
-from selection.imports import commit, platforms, staging, uploads
+from selection.imports import column_plan, commit, platforms, staging, uploads
 from selection.imports.readers import ENCODINGS
 from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow
 
@@ -126,7 +126,7 @@ class FileRowOut(Schema):
 
 
 def _upload_payload(upload: Upload) -> dict[str, Any]:
-    plan = platforms.ColumnPlan(**upload.plan)
+    plan = column_plan.ColumnPlan(**upload.plan)
     known = dict.fromkeys(filter(None, upload.header), "")
     known |= dict.fromkeys(plan.attributes, ATTRIBUTE)
     known |= {column: name for name, column in plan.fields.items()}
@@ -146,7 +146,7 @@ def _upload_payload(upload: Upload) -> dict[str, Any]:
     }
 
 
-def _missing_columns(upload: Upload, plan: platforms.ColumnPlan) -> str:
+def _missing_columns(upload: Upload, plan: column_plan.ColumnPlan) -> str:
     try:
         platforms.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
     except Refused as refusal:
@@ -237,8 +237,8 @@ def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -
         raise Conflict("This file is taken already.")
     if payload.header:
         uploads.begin_at(upload, payload.header, payload.encoding, at_once=False)
-    plan = platforms.apply_column_choices(
-        platforms.ColumnPlan(**upload.plan), upload.header, list(payload.columns.items())
+    plan = column_plan.apply_column_choices(
+        column_plan.ColumnPlan(**upload.plan), upload.header, list(payload.columns.items())
     )
     plan.headed = payload.headed
     if payload.questions:

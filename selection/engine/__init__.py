@@ -1,4 +1,4 @@
-"""The only writer of verdicts, steps and assignments: ``advance`` takes a run one step further."""
+"""Steps of a run: the only writer of verdicts, steps and assignments."""
 
 from .step import advance
 

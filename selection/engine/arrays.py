@@ -20,19 +20,20 @@ from .exposure_limits import ExposureLimits
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-# Whoever was seen within this time is taken to be there.
-THERE = timedelta(minutes=15)
-MANY = 2000  # rows are read all together beyond that
+# A worker seen within this time counts as present.
+PRESENT = timedelta(minutes=15)
+MANY = 2000  # from so many on, all rows are read at once
 
 
 @dataclass
 class UncountedAnswers:
-    """Those that were not counted yet, in order of arm and position. All are (a,).
+    """Answers not yet counted, in order of arm and position. All arrays are (a,).
 
-    ids, arms  of assignment, and by the run's numbers
+    ids, arms  ids of the assignments, and the run's arms
     right      1 or 0
-    void       whether the question was retired
-    ripe       whether all earlier positions are closed
+    void       True if the question was retired
+    ripe       True if all earlier positions are closed
+    at         seconds since the epoch; -inf if the assignment lapsed
     """
 
     ids: Counts
@@ -42,29 +43,31 @@ class UncountedAnswers:
     ripe: Flags
     at: NDArray[np.float64]
 
-    def per_arm(self, which: Flags, n: int, weights: Any = None) -> Counts:
-        """(n,) how many of these, or the sum of their weights."""
-        chosen = None if weights is None else weights[which]
-        return np.bincount(self.arms[which], chosen, n).astype(np.int64)
+    def per_arm(self, mask: Flags, n: int, weights: Any = None) -> Counts:
+        """Return (n,) the number of selected answers of each arm, or the sum of their weights."""
+        chosen = None if weights is None else weights[mask]
+        return np.bincount(self.arms[mask], chosen, n).astype(np.int64)
 
 
 @dataclass
 class StepArrays:
-    """A run's arrays while a step is made of it. All are (n,), by the run's arms.
+    """A run's arrays during one step. All are (n,), by the run's arms.
 
-    now       when the step is made, by the clock of all hosts
-    roster    the arms that the algorithm knows; it numbers them anew
-    selector  None while there are too few to choose from
+    now        time of the step, by the clock shared by all hosts
+    roster     the arms that the algorithm knows, which it numbers anew
+    selector   None while there are too few workers to choose from
     ids, workers, skill, asked, pulls, void, rewards, verdict, noted
-              as stored in Candidate, before this step; noted is when the worker was last seen,
-              -inf where never
-    answers   those that are not counted yet
-    unseen    assignments out that the worker has not been shown
-    shown     assignments out whose clock runs
-    recorded  whether the worker has imported answers that wait: they are present
-    counts    how many assignments to deal
-    rations   which questions are left, where that is limited
-    taken     how many were taken back in this step; ``asked`` and ``unseen`` are without them
+               as stored in Candidate before this step; noted is the time at which the worker was
+               last seen, -inf if never
+    gone       True if the worker has left the run
+    skipped    questions of the deck that the worker met in another run
+    answers    those not yet counted
+    unseen     outstanding assignments that the worker has not been shown
+    shown      outstanding assignments with a running clock
+    recorded   True if imported answers of the worker wait: the worker counts as present
+    counts     assignments to deal in this step
+    limits     remaining uses of questions with an exposure limit
+    withdrawn  assignments withdrawn in this step; ``asked`` and ``unseen`` exclude them
     """
 
     run: Run
@@ -88,13 +91,13 @@ class StepArrays:
     recorded: Flags
     counts: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     ending: Run.Ending | None = None
-    rations: ExposureLimits | None = None
+    limits: ExposureLimits | None = None
 
     def __post_init__(self) -> None:
         self.counted = np.zeros(self.answers.ids.size, bool)
         self.counts = np.zeros(self.ids.size, np.int64)
-        self.taken = np.zeros(self.ids.size, np.int64)
-        # An answer shows that its worker was there.
+        self.withdrawn = np.zeros(self.ids.size, np.int64)
+        # An answer shows that its worker was present.
         self.seen = self.noted.copy()
         at = np.minimum(self.answers.at, self.now.timestamp())  # a web host's clock may be ahead
         np.maximum.at(self.seen, self.answers.arms, at)
@@ -102,12 +105,12 @@ class StepArrays:
     @property
     def changed(self) -> bool:
         orphaned = (self.gone & (self.unseen > 0)).any()
-        moved = self.counted.any() or self.counts.any() or self.taken.any()
+        moved = self.counted.any() or self.counts.any() or self.withdrawn.any()
         return bool(moved or self.ending or orphaned)
 
     @property
     def decks(self) -> Counts:
-        """How many questions there are for each arm: of its skill, but those met before."""
+        """Return the size of each arm's deck: its skill's questions except those met before."""
         return np.array([skill.deck_size for skill in self.run.skills])[self.skill] - self.skipped
 
     # -- after what was counted in this step
@@ -127,60 +130,60 @@ class StepArrays:
 
     @property
     def closed(self) -> Counts:
-        """Positions from the first that are closed without a gap."""
+        """Return the number of positions closed without a gap, counted from the first."""
         return self.pulls + self.void + self.new_pulls + self.new_void
 
     @property
     def waiting(self) -> Counts:
-        """Answers that are in and wait for an earlier position; void ones too."""
+        """Return the number of answers, void ones included, that wait for an earlier position."""
         return self.answers.per_arm(~self.counted, self.ids.size)
 
     @property
     def pending(self) -> Counts:
-        """Asked and not yet counted, of those that will count."""
+        """Return the number of assignments that will count and are not counted yet."""
         void = self.answers.per_arm(~self.counted & self.answers.void, self.ids.size)
         return self.uncounted - void
 
     @property
     def uncounted(self) -> Counts:
-        """Asked and not yet counted."""
+        """Return the number of assignments not counted yet."""
         return self.asked - self.closed
 
     @property
-    def out(self) -> Counts:
-        """With the crowd: asked and not yet answered."""
+    def outstanding(self) -> Counts:
+        """Return the number of unanswered assignments."""
         return self.uncounted - self.waiting
 
     @property
     def spent(self) -> int:
-        """Assignments handed out, whatever became of them (Run.tally)."""
+        """Return the number of assignments that cost money, whatever became of them (Run.tally)."""
         return int(self.asked.sum()) - self._free
 
     @cached_property
     def _free(self) -> int:
-        """Positions of which nobody saw the question before it was retired."""
+        """Positions with a question that was retired before any worker saw it."""
         if not (self.void.any() or self.answers.void.any()):
             return 0
         return self.run.answers.closed_unseen().count()
 
     @property
-    def held(self) -> Counts:
-        """With the arm's worker, in all skills."""
+    def worker_load(self) -> Counts:
+        """Return the number of unanswered assignments of the arm's worker, over all skills."""
         if not self.run.several:
-            return self.out
+            return self.outstanding
         _, worker = np.unique(self.workers, return_inverse=True)
-        return np.bincount(worker, self.out).astype(np.int64)[worker]
+        return np.bincount(worker, self.outstanding).astype(np.int64)[worker]
 
-    # -- who is there
+    # -- presence
 
     @property
-    def there(self) -> Flags:
-        """Whose worker is there now; everybody, where everybody is waited for."""
+    def present(self) -> Flags:
+        """Return True for arms with a present worker, or one who stays if the run waits for all."""
         if self.run.hours_to_come is None or self.run.recorded_only:
             return ~self.gone
-        since = self.now.timestamp() - THERE.total_seconds()
-        there = (self.seen > since) | (self.shown > 0) | self.recorded
-        return np.isin(self.workers, self.workers[there]) & ~self.gone
+        since = self.now.timestamp() - PRESENT.total_seconds()
+        present = (self.seen > since) | (self.shown > 0) | self.recorded
+        return np.isin(self.workers, self.workers[present]) & ~self.gone
 
 
 COLUMNS = ("arm", "id", "worker_id", "asked", "pulls", "void", "verdict", "skipped", "left")
@@ -215,20 +218,20 @@ def load_arrays(run: Run) -> StepArrays:
         answers=answers,
         unseen=unseen,
         shown=shown,
-        recorded=_recorded(run, ids.size),
-        rations=ExposureLimits.of(run),
+        recorded=_read_recorded(run, ids.size),
+        limits=ExposureLimits.load(run),
     )
 
 
 def _read_skills(run: Run, n: int) -> Counts:
-    """(n,) the skill of each arm: read only where there are several."""
+    """Return (n,) the skill of each arm; queried only for runs with several."""
     if not run.several:
         return np.zeros(n, np.int64)
     return np.array(run.candidates.order_by("arm").values_list("skill", flat=True), np.int64)
 
 
-def _recorded(run: Run, n: int) -> Flags:
-    """(n,) by arm; read only where some workers are away."""
+def _read_recorded(run: Run, n: int) -> Flags:
+    """Return (n,) flags by arm; queried only if some workers may be away."""
     recorded = np.zeros(n, bool)
     if run.has_recorded and run.hours_to_come is not None and not run.recorded_only:
         waiting = run.candidates.exclude(recorded=None).order_by()
@@ -237,33 +240,33 @@ def _recorded(run: Run, n: int) -> Flags:
 
 
 def _read_last_seen(run: Run, ids: Counts, answers: UncountedAnswers) -> NDArray[np.float64]:
-    """(n,) seconds at which each was last noted to be there.
+    """Return (n,) the seconds at which each worker was last noted as present.
 
-    Where everybody is waited for, only of those who answered: the rest is not looked at.
+    If the run waits for everybody, only workers with a new answer are looked up.
     """
     answered = np.unique(answers.arms)
     if run.hours_to_come is None and answered.size < MANY:
-        known = Candidate.objects.filter(pk__among=ids[answered]).order_by()
+        candidates = Candidate.objects.filter(pk__among=ids[answered]).order_by()
     else:
-        known = run.candidates.order_by()
+        candidates = run.candidates.order_by()
     noted = np.full(ids.size, -np.inf)
-    for arm, at in known.values_list("arm", "seen"):
+    for arm, at in candidates.values_list("arm", "seen"):
         noted[arm] = at.timestamp() if at else -np.inf
     return noted
 
 
 def _read_answers(run: Run, candidates: Counts, closed: Counts) -> UncountedAnswers:
-    """The answers that are not counted yet.
+    """Return the answers that are not counted yet.
 
     candidates  (n,) their ids, by arm
 
-    An answer is ripe when all earlier positions of its worker are closed, so that slow answers,
+    An answer is ripe once all earlier positions of its worker are closed, so that slow answers,
     right or wrong, count as soon as quick ones.
     """
     rows = Answer.objects.filter(run=run, applied_in=None).order_by()
-    found = rows.values_list("assignment_id", "right", "void", "expired", "at")
-    # Whoever let their time run out was not there.
-    flat = [(*row[:3], -np.inf if row[3] else row[4].timestamp()) for row in found]
+    stored = rows.values_list("assignment_id", "right", "void", "expired", "at")
+    # An assignment that lapsed does not show that its worker was present.
+    flat = [(*row[:3], -np.inf if row[3] else row[4].timestamp()) for row in stored]
     waiting = np.array(sorted(flat), np.float64).reshape(-1, 4).T
     owners, positions = _read_places(waiting[0].astype(np.int64))
     by_id = candidates.argsort()
@@ -271,33 +274,33 @@ def _read_answers(run: Run, candidates: Counts, closed: Counts) -> UncountedAnsw
     order = np.lexsort((positions, arms))
     arms, positions, at = arms[order], positions[order], waiting[3, order]
     ids, right, void = waiting[:3, order].astype(np.int64)
-    # (a,) the index of the arm's first answer: the j-th of an arm is ripe when its position is
-    # j places behind those that are closed already, for then none is missing between.
+    # (a,) the index of the arm's first answer. The j-th answer of an arm is ripe if its position is
+    # the j-th after the closed ones, because then no position between is missing.
     first = np.searchsorted(arms, arms)
     ripe = positions == closed[arms] + np.arange(arms.size) - first
     return UncountedAnswers(ids, arms, right, void.astype(bool), ripe, at)
 
 
 def _read_places(assignments: Counts) -> tuple[Counts, Counts]:
-    """(a,) candidate and position of each, which are in order.
+    """Return (a,) the candidate and the position of each of these assignments, which are sorted.
 
-    By their ids: joined to the answers that wait, the database sometimes reads all that ever were,
-    because of how many waited when it last looked.
+    They are looked up by id: for a join with the waiting answers the database sometimes scans all
+    answers ever given, misled by outdated statistics.
     """
     rows = Assignment.objects.filter(pk__among=assignments).order_by()
-    found = read_table(rows, ("id", "candidate_id", "position")).astype(np.int64)
-    return found[1:, found[0].argsort()]  # type: ignore[return-value]
+    columns = read_table(rows, ("id", "candidate_id", "position")).astype(np.int64)
+    return columns[1:, columns[0].argsort()]  # type: ignore[return-value]
 
 
 def _count_outstanding(run: Run, gone: Flags) -> tuple[Counts, Counts]:
-    """(n,) assignments out that were not shown yet, and those that were; where it matters."""
+    """Return (n,) the outstanding assignments not shown yet, and those shown; 0 if not needed."""
     n = gone.size
     if run.recorded_only or (run.hours_to_come is None and not gone.any()):
         return np.zeros(n, np.int64), np.zeros(n, np.int64)
-    behind = F("candidate__pulls") + F("candidate__void")
+    counted = F("candidate__pulls") + F("candidate__void")
     rows = (
         Assignment.objects.open()
-        .filter(candidate__run=run, candidate__asked__gt=behind)
+        .filter(candidate__run=run, candidate__asked__gt=counted)
         .values_list("candidate__arm", "due")
     )
     arms = np.array([arm for arm, _ in rows], np.int64)

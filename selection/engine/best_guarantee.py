@@ -1,4 +1,4 @@
-"""The best that was proved so far: a bound that holds at all times stays proved."""
+"""The best guarantee so far: a bound that holds at all times stays proved."""
 
 from selection.models import Run
 from selection.models.roster import Roster
@@ -6,10 +6,11 @@ from topk import Selector, Standing
 
 
 def remember_guarantee(run: Run, selector: Selector, standing: Standing, roster: Roster) -> None:
-    """Keep the least ε that was proved, and whom it was proved for.
+    """Store the least ε proved so far, and the arms that it was proved for.
 
-    Not for promises that hold on average only: what is expected changes with every answer. Whoever
-    changes the roster or an answer that counts empties ``run.proof``: it was about other things.
+    Guarantees that hold on average only are excluded, because an expectation changes with every
+    answer. Code that changes the roster or a counted answer must empty ``run.proof``, which is then
+    outdated.
     """
     promise = selector.promise
     if promise.average or promise.fixed != "confidence" or standing.gap >= 1:

@@ -1,11 +1,11 @@
-"""End a run: its state, its ending and the message to webhooks."""
+"""Ending of a run: its status, reason and webhook message."""
 
 from selection import db_clock
 from selection.history import notifications
 from selection.models import Run
 
 
-def end_run(run: Run, why: Run.Ending) -> None:
-    """Mark a locked run as ended; the caller saves."""
-    run.status, run.ending, run.ended = Run.Status.ENDED, why, db_clock.database_now()
+def end_run(run: Run, reason: Run.Ending) -> None:
+    """Mark a locked run as ended, and notify webhooks; the caller saves."""
+    run.status, run.ending, run.ended = Run.Status.ENDED, reason, db_clock.database_now()
     notifications.notify_ended(run)

@@ -1,4 +1,4 @@
-"""What a step did, for the programs that a team has asked to be told."""
+"""Webhook messages about a step."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
@@ -18,7 +18,7 @@ Kind = Webhook.Event
 
 
 def notify_step(arrays: StepArrays, verdict: NDArray[np.int8]) -> None:
-    """Who was decided and who has new questions; called when all of it is written."""
+    """Write the messages about decided workers and new questions, after the step is saved."""
     decided = arrays.ids[verdict != arrays.verdict].tolist()
     dealt = arrays.counts.any() and not arrays.run.recorded_only
     if decided or dealt:
@@ -39,14 +39,15 @@ def _verdict_messages(run: Run, decided: list[int], kinds: Collection[str]) -> I
 
 
 def _opened_messages(run: Run) -> Iterator[Message]:
-    """One for each worker in each skill who has something to do by this step."""
-    out: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    asked = Assignment.objects.filter(candidate__run=run, step=run.steps).open()
-    columns = asked.order_by("id").values_list("candidate_id", "id", "question__key")
+    """Yield a message for each worker and skill with new assignments in this step."""
+    assignments: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    dealt = Assignment.objects.filter(candidate__run=run, step=run.steps).open()
+    columns = dealt.order_by("id").values_list("candidate_id", "id", "question__key")
     for candidate, pk, question in columns:
-        out[candidate].append({"assignment": pk, "question": question})
+        assignments[candidate].append({"assignment": pk, "question": question})
     for row in Candidate.objects.filter(run=run).select_related("worker").order_by("arm"):
-        if row.pk in out:
+        if row.pk in assignments:
             yield Message(
-                Kind.OPENED, notifications.worker_payload(run, row) | {"assignments": out[row.pk]}
+                Kind.OPENED,
+                notifications.worker_payload(run, row) | {"assignments": assignments[row.pk]},
             )

@@ -1,4 +1,4 @@
-"""Writing a step down: what was counted, how the workers stand, what goes out."""
+"""Save a step: counted answers, verdicts and new assignments."""
 
 from datetime import UTC, datetime
 
@@ -56,14 +56,14 @@ def save_step(arrays: StepArrays) -> Step:
 
 
 def _step_verdicts(arrays: StepArrays, standing: Standing | None) -> NDArray[np.int8]:
-    """(n,) by the run's arms; who is gone keeps the verdict that was given, mostly none."""
+    """Return (n,) the verdicts by the run's arms; workers who left keep theirs."""
     verdict = arrays.verdict.astype(np.int8)
     if arrays.ending == Run.Ending.ROSTER and not arrays.run.several:
         verdict[arrays.roster.arms] = Verdict.ACCEPTED
     elif arrays.selector is not None and standing is not None:
         final = arrays.run.finished
-        own = standing.verdict if final else arrays.selector.state.verdict
-        verdict[arrays.roster.arms] = own
+        by_roster = standing.verdict if final else arrays.selector.state.verdict
+        verdict[arrays.roster.arms] = by_roster
     return verdict
 
 
@@ -75,9 +75,9 @@ def _count_answers(arrays: StepArrays) -> None:
 def _save_candidates(
     arrays: StepArrays, verdict: NDArray[np.int8], standing: Standing | None
 ) -> None:
-    """Write the rows that changed, of which there may be thousands."""
+    """Write the changed rows, which may be thousands."""
     closed = arrays.new_pulls + arrays.new_void
-    arms = np.flatnonzero(arrays.counts + arrays.taken + closed > 0)
+    arms = np.flatnonzero(arrays.counts + arrays.withdrawn + closed > 0)
     bulk.update_rows(
         Candidate,
         arrays.ids[arms].tolist(),
@@ -101,7 +101,7 @@ def _save_candidates(
 
 
 def _save_seen(arrays: StepArrays) -> None:
-    """Who answered was there. Not for every answer: a minute more or less tells nothing."""
+    """Note workers who answered as seen, unless that was noted within a minute or so."""
     answered = np.unique(arrays.answers.arms)
     late = arrays.seen[answered] > arrays.noted[answered] + PRESENCE_INTERVAL.total_seconds()
     arms = answered[late]
@@ -112,39 +112,39 @@ def _save_seen(arrays: StepArrays) -> None:
 def _verdict_reasons(
     arrays: StepArrays, standing: Standing | None, decided: list[int]
 ) -> list[str]:
-    """The reason of each verdict of this step."""
+    """Return the reason of each verdict of this step."""
     run, reasons = arrays.run, _algorithm_reasons(arrays)
-    said = []
+    texts = []
     for arm in decided:
-        why = reasons.get(arm)
-        if why is None and standing is None:
-            why = "no more workers were left than are wanted: there was nothing to choose"
-        elif why is None and standing is not None:
+        reason = reasons.get(arm)
+        if reason is None and standing is None:
+            reason = "no more workers were left than are wanted: there was nothing to choose"
+        elif reason is None and standing is not None:
             place, k = arrays.roster.places(np.array([arm]))[0], run.skills[arrays.skill[arm]].k
-            why = _closing_words(run, standing, int(place), k)
-        said.append(why or "")
-    return said
+            reason = _describe_closing(run, standing, int(place), k)
+        texts.append(reason or "")
+    return texts
 
 
 def _algorithm_reasons(arrays: StepArrays) -> dict[int, str]:
-    """What the algorithm says of those it decided in this step, by the run's arms."""
+    """Return the algorithm's reasons for verdicts of this step, by the run's arms."""
     if arrays.selector is None:
         return {}
     arms = arrays.roster.arms
     return {int(arms[event.arm]): event.why for event in arrays.selector.events}
 
 
-def _closing_words(run: Run, standing: Standing, arm: int, k: int) -> str:
+def _describe_closing(run: Run, standing: Standing, arm: int, k: int) -> str:
     place = "among" if standing.verdict[arm] == Verdict.ACCEPTED else "not among"
-    within = " that keep to the quotas" if run.quotas else ""
+    scope = " that keep to the quotas" if run.quotas else ""
     if run.several and run.one_kind_each:
-        within = " of this kind of task, with nobody selected for two,"
+        scope = " of this kind of task, with nobody selected for two,"
     if run.fixed_budget:
-        when = "the budget was spent"
+        ending = "the budget was spent"
     elif standing.wanted:
         short = np.ceil(standing.gap * 1000) / 1000  # upwards, as wherever it is promised
         enough = f"within the {standing.wanted:g} wanted"
-        when = f"they were at most {short:.3f} short of the best, {enough}"
+        ending = f"they were at most {short:.3f} short of the best, {enough}"
     else:
-        when = "the bounds left nobody else"
-    return f"mean {standing.mean[arm]:.3f}, {place} the best {k}{within} when {when}"
+        ending = "the bounds left nobody else"
+    return f"mean {standing.mean[arm]:.3f}, {place} the best {k}{scope} when {ending}"

@@ -1,4 +1,4 @@
-"""Compiling what an algorithm needs, before the database is locked for it."""
+"""Compile the inner loops that an algorithm needs, before the database is locked for it."""
 
 import numpy as np
 
@@ -9,10 +9,10 @@ EPSILON, DELTA, BUDGET = 0.5, 0.1, 1000
 
 
 def precompile_run(run: Run) -> None:
-    """Go once through all that the engine does with this run's algorithm, on a toy.
+    """Run all calls that the engine makes to this run's algorithm, on a toy problem.
 
-    Its inner loops are compiled at the first call, where ``make setup`` has not done it: that takes
-    half a minute, in which nobody else could write.
+    Its inner loops are compiled at the first call if ``make setup`` has not done it: that takes
+    half a minute, in which no other process could write.
     """
     options = run.hand_set | ({"questions": BUDGET} if "accuracy" in run.hand_set else {})
     problem = Problem(3, 1, EPSILON, DELTA, BUDGET)
@@ -23,9 +23,9 @@ def precompile_run(run: Run) -> None:
     for _ in range(3):
         if selector.stop():
             return
-        asked = np.minimum(selector.takes(), 1)
-        selector.tell(everyone, asked * (everyone % 2), asked)
+        counts = np.minimum(selector.takes(), 1)
+        selector.tell(everyone, counts * (everyone % 2), counts)
         selector.standing()
         selector.selection()
         for slots in (None, 4):
-            selector.ask(slots, np.zeros_like(asked), np.full_like(asked, 9), run.step_rng())
+            selector.ask(slots, np.zeros_like(counts), np.full_like(counts, 9), run.step_rng())

@@ -20,7 +20,7 @@ from .best_guarantee import remember_guarantee
 CHUNK = 2000
 Ending = Run.Ending
 
-OPEN_AGAIN = (
+GUARANTEE_FORGOTTEN = (
     "What was proved before rested on the old grading and is forgotten; a verdict that was settled "
     "may open again."
 )
@@ -43,8 +43,8 @@ def read_tallies(rows: Iterable[Candidate]) -> dict[int, Tally]:
 def rejudge(run: Run) -> str:
     """Count a locked run's answers again, and let its algorithm judge by them.
 
-    While it goes on, nobody is decided by algorithms that decide at their end only; those that work
-    in rounds are played again. Returns what became of the promise, in words.
+    In a running run, algorithms that decide at their end only decide no worker; those that work in
+    rounds are replayed. Return a sentence on the guarantee.
     """
     run.steps += 1
     _recount_tallies(run)
@@ -55,36 +55,36 @@ def rejudge(run: Run) -> str:
     if selector is not None and standing is not None:
         run.memory = pack_memory(selector.state.memory) if not selector.open_roster else {}
         remember_guarantee(run, selector, standing, roster)
-    said = _end_anew(run, selector) if run.status == Run.Status.ENDED else OPEN_AGAIN
+    ending = _reset_ending(run, selector) if run.status == Run.Status.ENDED else GUARANTEE_FORGOTTEN
     changed = _decide_verdicts(run, rows, roster, selector, standing)
     run.save(update_fields=["steps", "memory", "proof", "ending", "regraded"])
     _write_step(run, rows, standing)
-    return f"{said} {changed}".strip()
+    return f"{ending} {changed}".strip()
 
 
 # -- counting
 
 
 def _recount_tallies(run: Run) -> None:
-    """The tallies of all candidates from the answers that were counted."""
+    """Recompute the tallies of all candidates from the counted answers."""
     counted = _list_counted_answers(run).order_by()
-    found = counted.values_list("assignment__candidate").annotate(
+    rows = counted.values_list("assignment__candidate").annotate(
         told=Count("pk", filter=Q(void=False)),
         silent=Count("pk", filter=Q(void=True)),
         won=Count("pk", filter=Q(void=False, right=True)),
     )
-    _store_tallies(run, {pk: numbers for pk, *numbers in found})
+    _store_tallies(run, {pk: numbers for pk, *numbers in rows})
 
 
 def _list_counted_answers(run: Run) -> QuerySet[Answer]:
-    """By way of the candidates: no index leads from a run to the answers that were counted."""
+    """Return the counted answers, by way of candidates: no index leads to them from a run."""
     return Answer.objects.filter(assignment__candidate__run=run).exclude(applied_in=None)
 
 
-def _store_tallies(run: Run, found: dict[int, list[int]]) -> None:
+def _store_tallies(run: Run, tallies: dict[int, list[int]]) -> None:
     changed = []
     for row in run.candidates.filter(Q(pulls__gt=0) | Q(void__gt=0)):
-        numbers = found.get(row.pk, [0, 0, 0])
+        numbers = tallies.get(row.pk, [0, 0, 0])
         if [row.pulls, row.void, row.rewards] != numbers:
             row.pulls, row.void, row.rewards = numbers[0], numbers[1], float(numbers[2])
             changed.append(row)
@@ -92,7 +92,9 @@ def _store_tallies(run: Run, found: dict[int, list[int]]) -> None:
 
 
 def _replay_answers(run: Run, rows: list[Candidate]) -> tuple[Roster, Selector | None]:
-    """The algorithm with these answers alone behind it; None with too few to choose from."""
+    """Return the algorithm having seen these answers only; None with too few workers to choose
+    from.
+    """
     skill = np.array([row.skill for row in rows], np.int64)
     gone = np.array([bool(row.gone) for row in rows], bool)
     pulls: Counts = np.array([row.pulls for row in rows], np.int64)
@@ -104,16 +106,16 @@ def _replay_answers(run: Run, rows: list[Candidate]) -> tuple[Roster, Selector |
         _tell_answers(run, rows, roster, selector)
         return roster, selector
     rewards = np.array([row.rewards for row in rows], float)
-    nobody = np.zeros(pulls.size, np.int8)
+    undecided = np.zeros(pulls.size, np.int8)
     asked = np.array([row.asked - row.void for row in rows], np.int64)
-    state = roster.state(pulls, rewards, nobody, {}, asked - pulls)
+    state = roster.state(pulls, rewards, undecided, {}, asked - pulls)
     return roster, roster.selector(run, state)
 
 
 def _tell_answers(run: Run, rows: list[Candidate], roster: Roster, selector: Selector) -> None:
-    """Tell the stored answers in order of position, as its rounds take them.
+    """Tell the stored answers in order of position, as the algorithm's rounds take them.
 
-    What cannot be told yet counts as not applied, and waits for its round.
+    Answers that cannot be told yet become unapplied, and wait for their round.
     """
     stored = _list_counted_answers(run)
     table = np.array(
@@ -126,12 +128,12 @@ def _tell_answers(run: Run, rows: list[Candidate], roster: Roster, selector: Sel
     ).reshape(-1, 4)
     ids, arms, right, void = table.T
     places = roster.places(arms)
-    wanted = (places >= 0) & (void == 0)
-    told = tell_in_turn(selector, wanted, arms, places, right)
-    counted = told | is_passed_over(arms, ~wanted, wanted & ~told)
+    ready = (places >= 0) & (void == 0)
+    told = tell_in_turn(selector, ready, arms, places, right)
+    counted = told | is_passed_over(arms, ~ready, ready & ~told)
     _refuse_too_long(ids[~counted])
     sums = [counted & (void == 0), counted & (void == 1), counted & (void == 0) & (right == 1)]
-    columns = [np.bincount(arms[which], minlength=len(rows)).tolist() for which in sums]
+    columns = [np.bincount(arms[mask], minlength=len(rows)).tolist() for mask in sums]
     numbers = {row.pk: [column[row.arm] for column in columns] for row in rows}
     _store_tallies(run, numbers)
     for row in rows:
@@ -142,10 +144,11 @@ def _tell_answers(run: Run, rows: list[Candidate], roster: Roster, selector: Sel
 def is_passed_over(
     arms: Counts, silent: NDArray[np.bool_], waits: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """(a,) those of the silent ones, which tell the algorithm nothing, that nothing waits before.
+    """Return (a,) the silent answers, which tell the algorithm nothing, with none waiting before
+    them.
 
-    What is counted of an arm is a prefix of its positions, so a void answer behind one that waits
-    for its round waits as well. All are in order of arm and position.
+    The counted answers of an arm are a prefix of its positions, so a void answer after one that
+    waits for its round waits as well. All are in order of arm and position.
     """
     first = np.full(int(arms.max(initial=-1)) + 1, arms.size)
     np.minimum.at(first, arms[waits], np.flatnonzero(waits))
@@ -161,8 +164,8 @@ def _refuse_too_long(answers: Counts) -> None:
 # -- judging
 
 
-def _end_anew(run: Run, selector: Selector | None) -> str:
-    """Give an ended run the ending that it has by these answers; what became of it, in words."""
+def _reset_ending(run: Run, selector: Selector | None) -> str:
+    """Set the ending of an ended run by these answers; return a sentence on it."""
     run.regraded = timezone.now()
     if selector is None or run.ending == Ending.ROSTER:
         return "The run had ended; its tallies are corrected."
@@ -188,19 +191,19 @@ def _decide_verdicts(
     selector: Selector | None,
     standing: Standing | None,
 ) -> str:
-    """Set the verdicts of those who are there; which changed, in words."""
+    """Set the verdicts of the roster; return a sentence on those that changed."""
     if selector is None or standing is None or run.ending == Ending.ROSTER:
         return ""
-    own = standing.verdict if run.finished else selector.state.verdict
-    verdicts = roster.spread(own.astype(np.int8), 0)
-    why = {int(roster.arms[event.arm]): event.why for event in selector.events}
+    by_roster = standing.verdict if run.finished else selector.state.verdict
+    verdicts = roster.spread(by_roster.astype(np.int8), 0)
+    reasons = {int(roster.arms[event.arm]): event.why for event in selector.events}
     changed = []
     for row in (rows[arm] for arm in roster.arms.tolist()):
         new = int(verdicts[row.arm])
         if new != row.verdict:
             changed.append(row)
             row.verdict, row.decided_in = new, run.steps if new else None
-            row.decided_why = why.get(row.arm, "by the corrected gold answers") if new else ""
+            row.decided_why = reasons.get(row.arm, "by the corrected gold answers") if new else ""
     Candidate.objects.bulk_update(changed, ["verdict", "decided_in", "decided_why"], 500)
     if changed:
         webhooks.write_messages(run, lambda kinds: notifications.verdict_messages(run, changed))
@@ -210,7 +213,7 @@ def _decide_verdicts(
 
 
 def _write_step(run: Run, rows: list[Candidate], standing: Standing | None) -> None:
-    """So that charts and what is promised so far go by the corrected answers."""
+    """Store a step, so that charts and the current guarantee use the corrected answers."""
     verdicts = [row.verdict for row in rows if row.pulls]
     Step.objects.create(
         run=run,

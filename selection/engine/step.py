@@ -1,4 +1,4 @@
-"""``advance`` takes a run one step further: tell, ask, save."""
+"""A step of a run: count answers, judge, ask, save."""
 
 from django.db import transaction
 
@@ -17,11 +17,11 @@ ENDINGS = {PROMISE_KEPT: Run.Ending.PROMISE, BUDGET_SPENT: Run.Ending.BUDGET}
 
 
 def advance(run_id: int, wait: bool = True) -> Step | None:
-    """Count the answers that are ripe, judge, hand out what to ask next.
+    """Take a run one step further: count the ripe answers, judge, deal new assignments.
 
-    Safe to call at any time, any number of times, from any number of processes. Returns the step
-    taken, or None when there was nothing to do. Raises Busy where somebody else holds the run and
-    is not to be waited for.
+    Safe to call at any time, any number of times, from any number of processes. Return the step
+    taken, or None if there was nothing to do. Raises Busy if ``wait`` is false and another process
+    holds the run.
     """
     with transaction.atomic():
         run = Run.objects.locked(run_id, wait)
@@ -39,29 +39,29 @@ def advance(run_id: int, wait: bool = True) -> Step | None:
 
 
 def tell(arrays: StepArrays) -> None:
-    """Count what is ripe. Those who are gone are counted too, but the algorithm is not told."""
+    """Count the ripe answers; the algorithm is told only those of workers who stay."""
     answers, places = arrays.answers, arrays.roster.places(arrays.answers.arms)
-    known = (places >= 0) & ~answers.void
-    ready = answers.ripe & known
+    rostered = (places >= 0) & ~answers.void
+    ready = answers.ripe & rostered
     if arrays.selector is None:
         arrays.counted = answers.ripe.copy()
     else:
         told = tell_in_turn(arrays.selector, ready, answers.arms, places, answers.right)
-        silent = answers.ripe & ~known
+        silent = answers.ripe & ~rostered
         arrays.counted = told | is_passed_over(answers.arms, silent, ready & ~told)
 
 
 def judge(arrays: StepArrays) -> None:
-    """End the run if its algorithm says so, or if there is nobody left to choose from.
+    """End the run if its algorithm says so, or if too few workers are left to choose from.
 
-    Where nothing but answers that are out keeps it from its end, questions that nobody has seen yet
-    go back, so that those who come late hold it up no longer than their time to answer.
+    If only outstanding answers hold up the end, assignments not yet shown are withdrawn, so that
+    late workers delay it by no more than their time to answer.
     """
     selector, arms = arrays.selector, arrays.roster.arms
     if selector is not None:
         selector.wait_for(arrays.uncounted[arms])
         if not arrays.run.enrolling and selector.is_held_up():
-            take_back(arrays, arms[arrays.out[arms] > 0])
+            take_back(arrays, arms[arrays.outstanding[arms] > 0])
             selector.wait_for(arrays.uncounted[arms])
         if not arrays.run.enrolling:
             for reason in selector.stop():

@@ -1,1 +1,1 @@
-""""""
+"""Files of workers, questions and answers: recognition, preview, import and its undoing."""

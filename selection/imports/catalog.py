@@ -1,4 +1,4 @@
-"""What a run is made of: workers and gold questions, imported from files."""
+"""Store imported workers and gold questions."""
 
 from collections.abc import Sequence
 
@@ -22,18 +22,20 @@ CHUNK = 2000
 
 
 def refuse_swapped_workers(pool: Pool, rows: Sequence[WorkerRow]) -> None:
-    """Raise Refused where another column than ``worker`` has the pool's workers."""
-    named = {name for row in rows for name in row.attributes}
+    """Raise Refused if another column than ``worker`` has the pool's workers."""
+    attributes = {name for row in rows for name in row.attributes}
     columns = {"worker": [row.worker for row in rows], "name": [row.name for row in rows]}
-    columns |= {name: [str(row.attributes.get(name, "")) for row in rows] for name in sorted(named)}
+    columns |= {
+        name: [str(row.attributes.get(name, "")) for row in rows] for name in sorted(attributes)
+    }
     values = {value for column in columns.values() for value in column}
-    known = set(pool.workers.filter(key__in=values).values_list("key", flat=True))
-    refuse_swapped("worker", known, columns, "this pool's workers")
+    keys = set(pool.workers.filter(key__in=values).values_list("key", flat=True))
+    refuse_swapped("worker", keys, columns, "this pool's workers")
 
 
 @transaction.atomic
 def take_workers(pool: Pool, rows: Sequence[WorkerRow]) -> int:
-    """Add workers; one who is in the pool already gets the new name and attributes."""
+    """Add workers, or change the names and attributes of those already in the pool."""
     workers = [
         Worker(pool=pool, key=row.worker, name=row.name, attributes=row.attributes) for row in rows
     ]
@@ -47,19 +49,19 @@ def take_workers(pool: Pool, rows: Sequence[WorkerRow]) -> int:
     return len(workers)
 
 
-def refuse_swapped_questions(into: QuestionSet, rows: Sequence[QuestionRow]) -> None:
-    """Raise Refused where another column than ``question`` has the set's questions."""
+def refuse_swapped_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> None:
+    """Raise Refused if another column than ``question`` has the set's questions."""
     columns = {
         "question": [row.question for row in rows],
         "prompt": [row.prompt for row in rows],
         "answer": [" | ".join(row.accepted) for row in rows],
     }
-    known = set(into.questions.values_list("key", flat=True))
-    refuse_swapped("question", known, columns, "this set's questions")
+    keys = set(question_set.questions.values_list("key", flat=True))
+    refuse_swapped("question", keys, columns, "this set's questions")
 
 
 def refuse_asked(question: str) -> str:
-    """Why a question that was asked is not changed: it was graded by the answers it had."""
+    """Return the refusal to change an asked question, which was graded by the answers it had."""
     return (
         f"“{question}” has been asked in a run and cannot be changed by a file; its own page can, "
         "and grades the answers to it anew."
@@ -68,7 +70,7 @@ def refuse_asked(question: str) -> str:
 
 @transaction.atomic
 def take_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> int:
-    """Add questions; one that is in the set already is replaced under its old number."""
+    """Add questions; those already in the set are replaced and keep their number."""
     QuestionSet.objects.select_for_update().get(pk=question_set.pk)
     numbers = dict(question_set.questions.values_list("key", "number"))
     following = max(numbers.values(), default=-1) + 1
@@ -98,17 +100,17 @@ def take_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> in
 
 
 def question_keys_asked(question_set: QuestionSet) -> set[str]:
-    """Keys of the questions that were handed out or have an answer waiting.
+    """Return the keys of questions that were handed out or have a waiting answer.
 
     By way of the candidates: no index leads from a question to its assignments.
     """
     runs = Run.objects.filter(Q(question_set=question_set) | Q(further__question_set=question_set))
     candidates = Candidate.objects.filter(run__in=runs)
     asked = Assignment.objects.filter(candidate__in=candidates).order_by()
-    waiting = RecordedAnswer.objects.filter(candidate__in=candidates)
+    recorded = RecordedAnswer.objects.filter(candidate__in=candidates)
     used = {
         question
-        for rows in (asked, waiting)
+        for rows in (asked, recorded)
         for question in rows.values_list("question", flat=True).distinct()
     }
     questions = question_set.questions.values_list("pk", "key")

@@ -1,6 +1,6 @@
 """Names of columns in German, French and Spanish, as patterns.
 
-They are of folded names: without capitals, accents, spaces, hyphens and underscores.
+They match folded names: without capitals, accents, spaces, hyphens and underscores.
 """
 
 import re
@@ -30,7 +30,7 @@ CHOICES = "auswahl|antwortmoglichkeiten|auswahlmoglichkeiten|optionen|choix|choi
 
 
 def fold(column: str) -> str:
-    """Return the name of a column as patterns know it."""
+    """Return the folded name of a column."""
     bare = re.sub(r"[\s_-]", "", column).casefold()
     decomposed = unicodedata.normalize("NFKD", bare)
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))

@@ -1,7 +1,7 @@
-"""The one moment in which all that a file brings is there, and the one in which it is gone again.
+"""Commit an import, or roll it back, in one transaction.
 
-Both are a few statements over rows that are sorted already, in one transaction: other people see
-all of it or nothing, and other writers wait for a moment.
+Both are a few statements over rows that are already validated: other people see all of the file or
+nothing, and other writers wait only for a moment.
 """
 
 from collections.abc import Callable, Sequence
@@ -51,42 +51,42 @@ USED = "A run uses what this file brought, so it stays; change it there."
 
 
 def accepted_rows(upload: Upload, outside: Outside = "refuse") -> Rows:
-    """The rows that will be taken."""
-    wanted = Q(why="") | Q(outside=True) if outside == "wrong" else Q(why="")
-    return upload.rows.filter(wanted)
+    """Return the rows to import."""
+    condition = Q(why="") | Q(outside=True) if outside == "wrong" else Q(why="")
+    return upload.rows.filter(condition)
 
 
 def rejected_rows(upload: Upload, outside: Outside = "refuse") -> Rows:
-    """The rows that will not be taken, in order."""
+    """Return the rows not to import, in order."""
     rows = upload.rows.exclude(why="")
     return rows.exclude(outside=True) if outside == "wrong" else rows
 
 
 @transaction.atomic
 def commit_import(upload_id: Any, outside: Outside = "refuse") -> tuple[Upload, int]:
-    """Take all its good rows, once; the file, and how many rows they were.
+    """Import all accepted rows, once; return the file and the number of rows.
 
-    Raises NotFound where there is nothing to be taken any more, Refused or Conflict where its
-    target does not take it.
+    Raises NotFound if there is nothing left to import, Refused or Conflict if its target does not
+    take it.
     """
     upload = _lock_upload(upload_id, Upload.State.READY)
     target = target_of(upload)
     if target is None:
         raise NotFound(f"What {upload.name} was to go into is not there any more.")
-    taken = _TAKERS[upload.kind](target, upload, outside)
+    count = _TAKERS[upload.kind](target, upload, outside)
     rejected_rows(upload, outside)._raw_delete("default")
     same = Upload.objects.filter(kind=upload.kind, target=upload.target)
     earlier = same.filter(state=Upload.State.TAKEN)
-    forget_uploads(earlier)  # what is changed twice cannot be put back from the middle
-    Upload.objects.filter(pk=upload.pk).update(state=Upload.State.TAKEN, content=b"", fine=taken)
-    return upload, taken
+    forget_uploads(earlier)  # rows changed twice cannot be restored to a state in between
+    Upload.objects.filter(pk=upload.pk).update(state=Upload.State.TAKEN, content=b"", fine=count)
+    return upload, count
 
 
 @transaction.atomic
 def undo_import(upload_id: Any) -> Upload:
-    """Put everything back as it was before the file was taken.
+    """Restore the state before the file was imported.
 
-    Raises NotFound for a file that was not taken, or not last; Conflict when a run uses it.
+    Raises NotFound for a file that was not imported, or not last; Conflict if a run uses it.
     """
     upload = _lock_upload(upload_id, Upload.State.TAKEN)
     try:
@@ -99,7 +99,7 @@ def undo_import(upload_id: Any) -> Upload:
 
 
 def forget_uploads(uploads: QuerySet[Upload]) -> None:
-    """Drop these files with their rows, without loading them."""
+    """Delete these files with their rows, without loading them."""
     with transaction.atomic():
         UploadedRow.objects.filter(upload__in=uploads.values("pk"))._raw_delete("default")
         uploads._raw_delete("default")
@@ -125,11 +125,11 @@ def _number_column(name: str) -> Cast:
     return Cast(KeyTextTransform(name, "data"), BigIntegerField())
 
 
-def _mark_fresh(rows: Rows, there: QuerySet[Any]) -> None:
-    """Correct of which rows the key is there already: it may have come since they were sorted."""
-    known = Exists(there.filter(key=OuterRef("key")))
-    rows.filter(known, fresh=True).update(fresh=False)
-    rows.filter(~known, fresh=False).update(fresh=True)
+def _mark_fresh(rows: Rows, stored: QuerySet[Any]) -> None:
+    """Correct the marks of new rows: keys may have been added since the file was validated."""
+    exists = Exists(stored.filter(key=OuterRef("key")))
+    rows.filter(exists, fresh=True).update(fresh=False)
+    rows.filter(~exists, fresh=False).update(fresh=True)
 
 
 # -- workers
@@ -142,7 +142,7 @@ def _take_workers(pool: Pool, upload: Upload, outside: Outside) -> int:
 
 
 def _store_workers(pool: Pool, rows: Rows, source: str) -> int:
-    """With the name and attributes that the rows have in this column."""
+    """Store workers with the name and attributes in the column ``source`` of the rows."""
     columns = {
         "pool_id": Value(pool.pk),
         "key": F("key"),
@@ -156,34 +156,34 @@ def _store_workers(pool: Pool, rows: Rows, source: str) -> int:
 
 def _undo_workers(pool: Pool, upload: Upload) -> None:
     new = accepted_rows(upload).filter(fresh=True).values("key")
-    brought = Worker.objects.filter(pool=pool, key__in=new)
-    if Candidate.objects.filter(worker__in=brought.values("pk")).exists():
+    imported = Worker.objects.filter(pool=pool, key__in=new)
+    if Candidate.objects.filter(worker__in=imported.values("pk")).exists():
         raise Conflict(USED)
-    brought._raw_delete("default")
+    imported._raw_delete("default")
     _store_workers(pool, accepted_rows(upload).filter(before__isnull=False), "before")
 
 
 # -- questions
 
 
-def _take_questions(into: QuestionSet, upload: Upload, outside: Outside) -> int:
-    QuestionSet.objects.select_for_update().get(pk=into.pk)
-    there = Question.objects.filter(question_set=into)
-    _mark_fresh(accepted_rows(upload), there)
-    known = accepted_rows(upload).filter(fresh=False).values_list("key", flat=True)
-    asked = catalog.question_keys_asked(into) & set(known)  # since the file was sorted
+def _take_questions(question_set: QuestionSet, upload: Upload, outside: Outside) -> int:
+    QuestionSet.objects.select_for_update().get(pk=question_set.pk)
+    questions = Question.objects.filter(question_set=question_set)
+    _mark_fresh(accepted_rows(upload), questions)
+    keys = accepted_rows(upload).filter(fresh=False).values_list("key", flat=True)
+    asked = catalog.question_keys_asked(question_set) & set(keys)  # since the file was validated
     if asked:
         raise Conflict(catalog.refuse_asked(min(asked)))
-    last = there.aggregate(last=Max("number"))["last"]
+    last = questions.aggregate(last=Max("number"))["last"]
     following = 0 if last is None else last + 1
     in_order = Window(RowNumber(), order_by=["line", "pk"]) + Value(following - 1)
-    new = _store_questions(into, accepted_rows(upload).filter(fresh=True), "data", in_order)
-    return new + _change_questions(into, accepted_rows(upload).filter(fresh=False), "data")
+    new = _store_questions(question_set, accepted_rows(upload).filter(fresh=True), "data", in_order)
+    return new + _change_questions(question_set, accepted_rows(upload).filter(fresh=False), "data")
 
 
-def _store_questions(into: QuestionSet, rows: Rows, source: str, number: Any) -> int:
+def _store_questions(question_set: QuestionSet, rows: Rows, source: str, number: Any) -> int:
     columns = {
-        "question_set_id": Value(into.pk),
+        "question_set_id": Value(question_set.pk),
         "key": F("key"),
         "number": number,
         "prompt": _text_column("prompt", source),
@@ -193,39 +193,41 @@ def _store_questions(into: QuestionSet, rows: Rows, source: str, number: Any) ->
     return bulk.insert_from(Question, columns, rows, same=["question_set_id", "key"], changed=GOLD)
 
 
-def _change_questions(into: QuestionSet, rows: Rows, source: str) -> int:
-    own = Question.objects.filter(question_set=into, key=OuterRef("key")).values("number")
-    return _store_questions(into, rows, source, Subquery(own))
+def _change_questions(question_set: QuestionSet, rows: Rows, source: str) -> int:
+    number = Question.objects.filter(question_set=question_set, key=OuterRef("key")).values(
+        "number"
+    )
+    return _store_questions(question_set, rows, source, Subquery(number))
 
 
-def _undo_questions(into: QuestionSet, upload: Upload) -> None:
-    QuestionSet.objects.select_for_update().get(pk=into.pk)
-    begun = Run.objects.filter(Q(question_set=into) | Q(further__question_set=into))
-    if begun.exclude(status=Run.Status.DRAFT).exists():
+def _undo_questions(question_set: QuestionSet, upload: Upload) -> None:
+    QuestionSet.objects.select_for_update().get(pk=question_set.pk)
+    runs = Run.objects.filter(Q(question_set=question_set) | Q(further__question_set=question_set))
+    if runs.exclude(status=Run.Status.DRAFT).exists():
         raise Conflict(USED)
-    there = Question.objects.filter(question_set=into)
-    brought = there.filter(key__in=accepted_rows(upload).filter(fresh=True).values("key"))
-    first = brought.order_by("number").values_list("number", flat=True).first()
-    if first is not None and there.filter(number__gte=first).count() > brought.count():
+    questions = Question.objects.filter(question_set=question_set)
+    imported = questions.filter(key__in=accepted_rows(upload).filter(fresh=True).values("key"))
+    first = imported.order_by("number").values_list("number", flat=True).first()
+    if first is not None and questions.filter(number__gte=first).count() > imported.count():
         raise Conflict("Questions were added behind those of this file, so they stay.")
-    brought._raw_delete("default")
-    _change_questions(into, accepted_rows(upload).filter(before__isnull=False), "before")
+    imported._raw_delete("default")
+    _change_questions(question_set, accepted_rows(upload).filter(before__isnull=False), "before")
 
 
 # -- answers
 
 
 def _take_answers(run: Run, upload: Upload, outside: Outside) -> int:
-    """Those to assignments that are out count now; the others wait until they are asked for."""
-    # Held, because a step that hands out what waits here would do so twice.
+    """Record answers to outstanding assignments; the others wait until they are asked for."""
+    # Locked, because a concurrent step could hand out the waiting answers a second time.
     refuse_ended(Run.objects.locked(run.pk) or run)
     rows = accepted_rows(upload, outside)
-    out = {f"{one.candidate_id}:{one.question_id}": one for one in _open_assignments(run)}
-    given: list[tuple[Assignment, str]] = []
-    for keys in _chunk_keys(list(out)):
-        found = rows.filter(key__in=keys).values_list("key", _text_column("response"))
-        given += [(out[key], response) for key, response in found]
-    counted = record_many(run, given)
+    outstanding = {f"{row.candidate_id}:{row.question_id}": row for row in _open_assignments(run)}
+    answers: list[tuple[Assignment, str]] = []
+    for keys in _chunk_keys(list(outstanding)):
+        stored = rows.filter(key__in=keys).values_list("key", _text_column("response"))
+        answers += [(outstanding[key], response) for key, response in stored]
+    counted = record_many(run, answers)
     asked = Assignment.objects.filter(
         candidate=OuterRef("of_candidate"), question=OuterRef("of_question")
     )
@@ -241,31 +243,33 @@ def _take_answers(run: Run, upload: Upload, outside: Outside) -> int:
     if waiting:
         Run.objects.filter(pk=run.pk).update(has_recorded=True)
     wakeups.request_step(run.pk)
-    upload.rows.update(fresh=not counted)  # what counts at once is used
+    upload.rows.update(fresh=not counted)  # answers that count at once cannot be undone
     return counted + waiting
 
 
 def _open_assignments(run: Run) -> list[Assignment]:
-    """Out now and in time."""
+    """Assignments that are outstanding and not overdue."""
     asked = Assignment.objects.filter(candidate__run=run).answerable()
     return list(asked.select_related("question"))
 
 
 def count_by_moment(upload: Upload, outside: Outside) -> tuple[int, int, int]:
-    """How many answers would count at once, how many would wait until they are asked for, and how
-    many would wait for a retired question, which is asked only if it is restored."""
+    """Return how many answers would count at once, wait to be asked for, or wait in vain.
+
+    An answer to a retired question waits in vain: it is asked for only if the question is restored.
+    """
     run = target_of(upload)
     keys = [f"{c}:{q}" for c, q in _open_pairs(run)]
     rows = accepted_rows(upload, outside)
     now = sum(rows.filter(key__in=part).count() for part in _chunk_keys(keys))
     sets = [skill.question_set_id for skill in run.skills]
     retired = Question.objects.filter(question_set__in=sets).exclude(retired=None)
-    vain = (
+    retired_count = (
         rows.annotate(of_question=_number_column("question_id"))
         .filter(of_question__in=retired)
         .count()
     )
-    return now, rows.count() - now - vain, vain
+    return now, rows.count() - now - retired_count, retired_count
 
 
 def _open_pairs(run: Run) -> list[tuple[int, int]]:

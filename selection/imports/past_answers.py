@@ -1,4 +1,4 @@
-"""Answers that a crowd once gave to tasks whose known answers we have: files, read together."""
+"""Past answers of a crowd to tasks with known answers, read from files."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,10 +14,12 @@ from .row_parsers import AnswerRow, BadRow
 
 @dataclass(frozen=True)
 class GradedAnswers:
-    """answers   one a worker and task, all of them to tasks in ``gold``
+    """Answers of a crowd with the known answers.
+
+    answers   one for each worker and task, all of them to tasks in ``gold``
     golds     ``gold`` by kind of task, in the order of the gold files
-    left_out  how many more the file has, to tasks without a known answer
-    idle      workers of the file who answered no task in ``gold``
+    left_out  number of further answers in the file, to tasks without a known answer
+    idle      workers of the file with no answer to a task in ``gold``
     repeated  further rows of a worker for a task: the first counts, as in an import
     """
 
@@ -30,26 +32,29 @@ class GradedAnswers:
 
     @cached_property
     def right(self) -> dict[str, list[bool]]:
-        """By worker, whether each of the recorded answers is right, in the order of the file."""
-        found: dict[str, list[bool]] = defaultdict(list)
+        """Return, by worker, whether each recorded answer is right, in the order of the file."""
+        by_worker: dict[str, list[bool]] = defaultdict(list)
         for row in self.answers:
-            found[row.worker].append(
+            by_worker[row.worker].append(
                 normalise_text(row.response) == normalise_text(self.gold[row.question])
             )
-        return found
+        return by_worker
 
 
 def read_past_answers(
     answers: bytes | str, gold: bytes | str, names: tuple[str, str]
 ) -> GradedAnswers:
-    """From the two files, whose names are for refusals. Raises Refused, with file and line."""
+    """Return the answers in two files; ``names`` are for refusals.
+
+    Raises Refused, with file and line.
+    """
     return read_kinds(answers, [gold], names)
 
 
 def read_kinds(
     answers: bytes | str, golds: Sequence[bytes | str], names: Sequence[str]
 ) -> GradedAnswers:
-    """The same with a gold file for each kind of task, each task in one of them.
+    """Return the answers with a gold file for each kind of task; each task is in one of them.
 
     names  of the file of answers, then of each gold file
     """
@@ -58,39 +63,39 @@ def read_kinds(
     if bad:
         raise Refused(_first_refusal(bad, names[0]))
     first = _first_of_each(rows)
-    again, rows = len(rows) - len(first), first
+    repeats, rows = len(rows) - len(first), first
     kinds = [
         row_parsers.parse_gold(text, name) for text, name in zip(golds, names[1:], strict=True)
     ]
-    known = _merge_kinds(kinds, names[1:])
+    labels = _merge_kinds(kinds, names[1:])
     columns = {"worker": [row.worker for row in rows], "task": [row.question for row in rows]}
-    row_parsers.refuse_swapped("task", set(known), columns, "the tasks of the gold file")
-    graded = [row for row in rows if row.question in known]
+    row_parsers.refuse_swapped("task", set(labels), columns, "the tasks of the gold file")
+    graded = [row for row in rows if row.question in labels]
     _refuse_unanswered(kinds, {row.question for row in graded}, names)
     idle = {row.worker for row in rows} - {row.worker for row in graded}
-    repeated = len(problems) - len(bad) + again
-    return GradedAnswers(graded, known, len(rows) - len(graded), len(idle), repeated, kinds)
+    repeated = len(problems) - len(bad) + repeats
+    return GradedAnswers(graded, labels, len(rows) - len(graded), len(idle), repeated, kinds)
 
 
 def _first_of_each(rows: Sequence[AnswerRow]) -> list[AnswerRow]:
-    """One a worker and task: a column “skill” does not make two of a task."""
-    found: dict[tuple[str, str], AnswerRow] = {}
+    """Return the first answer of each worker and task; a column “skill” does not separate tasks."""
+    unique: dict[tuple[str, str], AnswerRow] = {}
     for row in rows:
-        found.setdefault((row.worker, row.question), row)
-    return list(found.values())
+        unique.setdefault((row.worker, row.question), row)
+    return list(unique.values())
 
 
 def _merge_kinds(kinds: Sequence[dict[str, str]], names: Sequence[str]) -> dict[str, str]:
-    """Of every kind. Raises Refused for a task of two kinds: its answers would be of either."""
-    where: dict[str, str] = {}
+    """Return the known answers of all kinds. Raises Refused for a task that is of two kinds."""
+    files: dict[str, str] = {}
     for kind, name in zip(kinds, names, strict=True):
         for task in kind:
-            if task in where:
+            if task in files:
                 raise Refused(
-                    f"The task “{task}” is in {where[task]} and in {name}: each task must be of "
+                    f"The task “{task}” is in {files[task]} and in {name}: each task must be of "
                     "one kind."
                 )
-        where |= dict.fromkeys(kind, name)
+        files |= dict.fromkeys(kind, name)
     return {task: label for kind in kinds for task, label in kind.items()}
 
 

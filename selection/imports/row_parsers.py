@@ -1,4 +1,4 @@
-"""What the rows of files say: workers, questions, answers; and those that say nothing of use."""
+"""Parse the rows of files into workers, questions and answers."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,22 +12,22 @@ from selection.grading import question_kinds
 from selection.limits import LONGEST_KEY, MOST_OF_THE_PAST, MOST_ROWS
 from selection.models import Attributes, find_invisible, plain_key
 
-from . import platforms
-from .platforms import ColumnPlan
+from . import column_plan, platforms
+from .column_plan import ColumnPlan
 from .readers import Row, Table, read_table
 
-# What a spreadsheet would compute instead of showing it. An apostrophe before it makes it text.
+# Text that a spreadsheet would compute instead of showing. An apostrophe before it makes it text.
 _COMPUTED = re.compile(r"'*\s*[=+\-@\t\r]")
 _QUOTED = re.compile(r"'+\s*[=+\-@\t\r]")
 
-# What turns the reading around in a text.
+# Characters that change the direction of the text.
 _TURNING = re.compile("[\u202a-\u202e]")
 _ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d+")
 
 
 @dataclass(frozen=True)
 class BadRow:
-    """A line that is not taken, and why; repeats tells that an earlier line says the same thing."""
+    """A refused line with the reason; ``repeats`` is set if an earlier line says the same."""
 
     line: int
     why: str
@@ -67,36 +67,37 @@ Names = Mapping[str, str]
 
 
 def defuse_formula(value: Any) -> Any:
-    """A cell of a file that goes out: no text in it is a formula. Numbers stay numbers."""
+    """Return a cell for export in which no text is a formula. Numbers stay numbers."""
     return f"'{value}" if isinstance(value, str) and _COMPUTED.match(value) else value
 
 
 def restore_defused(value: str) -> str:
-    """A cell that comes in, as it was before ``defused``."""
+    """Return an imported cell as it was before ``defuse_formula``."""
     return value[1:] if _QUOTED.match(value) else value
 
 
 def refuse_swapped(
-    name: str, known: set[str], columns: Mapping[str, Sequence[str]], what: str
+    name: str, known: set[str], columns: Mapping[str, Sequence[str]], noun: str
 ) -> None:
-    """Raise Refused where another column has what belongs into this one.
+    """Raise Refused if another column has the values that belong into this one.
 
-    known    what values the column ``name`` may have
+    known    the values that the column ``name`` may have
     columns  name to values, with the column ``name`` itself
     """
     if not columns[name] or not known.isdisjoint(columns[name]):
         return
-    for other, values in columns.items():
-        if other != name and 2 * sum(value in known for value in values) > len(values):
+    for candidate, values in columns.items():
+        matches = sum(value in known for value in values)
+        if candidate != name and 2 * matches > len(values):
             raise Refused(
-                f"The column “{other}” holds {what}, and the column “{name}” holds none of them: "
-                "the two seem to be swapped. Say which is which, or change their names in the "
-                "first line."
+                f"The column “{candidate}” holds {noun}, and the column “{name}” holds none "
+                "of them: the two seem to be swapped. Say which is which, or change their names in "
+                "the first line."
             )
 
 
 def read_path(path: Path) -> bytes:
-    """The file at this path. Raises Refused."""
+    """Return the content of the file at this path. Raises Refused."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -109,26 +110,28 @@ def read_path(path: Path) -> bytes:
 
 
 def parse_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, Made | BadRow | None]]:
-    """Each row with what it says by this plan; None: it is of no use, and nobody is to be told."""
+    """Yield each row with its parsed form; None for a row that is skipped without a message."""
     if plan.questions:
         yield from _parse_survey_rows(table, plan)
         return
-    make, own = _MAKERS[plan.kind], set(plan.fields.values())
+    make, columns = _MAKERS[plan.kind], set(plan.fields.values())
     places = {name: table.header.index(column) for name, column in plan.fields.items()}
-    kept = [(column.lower(), table.header.index(column)) for column in plan.attributes]
-    kept = [(name, place) for name, place in kept if table.header[place] not in own]
+    attributes = [(column.lower(), table.header.index(column)) for column in plan.attributes]
+    attributes = [(name, place) for name, place in attributes if table.header[place] not in columns]
     only = table.header.index(plan.only) if plan.only else None
     unless = table.header.index(plan.unless) if plan.unless else None
-    for row in table.rows if plan.headed else table.with_first():
+    for row in table.rows if plan.headed else table.rows_with_header():
         line, cells = row
         useless = only is not None and _is_false(cells[only])
         if useless or (unless is not None and not _is_false(cells[unless])):
             yield row, None
             continue
-        found = {name: restore_defused(cells[place]) for name, place in places.items()}
-        further = {name: restore_defused(cells[place]) for name, place in kept if cells[place]}
+        fields = {name: restore_defused(cells[place]) for name, place in places.items()}
+        further = {
+            name: restore_defused(cells[place]) for name, place in attributes if cells[place]
+        }
         try:
-            yield row, make(line, found, plan.fields, further)
+            yield row, make(line, fields, plan.fields, further)
         except Refused as refusal:
             yield row, BadRow(line, str(refusal))
 
@@ -138,28 +141,32 @@ def _is_false(cell: str) -> bool:
 
 
 def _parse_survey_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, AnswerRow | BadRow]]:
-    """Of a survey's rows an answer for each question that was answered, a row for each worker.
-    Raises Refused where there are more than a file may hold."""
-    own = table.header.index(plan.fields["worker"])
+    """Yield an answer for each answered question in a survey's rows, which have one worker each.
+
+    Raises Refused if there are more answers than a file may hold.
+    """
+    worker_place = table.header.index(plan.fields["worker"])
     places = [(table.header.index(column), key) for column, key in plan.questions.items()]
     count = 0
     for row in islice(table.rows, plan.skipped, None):
         line, cells = row
         try:
-            worker = parse_key({"worker": restore_defused(cells[own])}, "worker", plan.fields)
+            worker = parse_key(
+                {"worker": restore_defused(cells[worker_place])}, "worker", plan.fields
+            )
         except Refused as refusal:
             yield row, BadRow(line, str(refusal))
             continue
-        given = [
+        answers = [
             (question, restore_defused(cells[place])) for place, question in places if cells[place]
         ]
-        count += len(given)
+        count += len(answers)
         if count > MOST_ROWS:
             raise Refused(
                 f"{table.name}, line {line}: there are more than {MOST_ROWS:,} answers; split it "
                 "into files of fewer rows."
             )
-        for question, response in given:
+        for question, response in answers:
             yield row, AnswerRow(line, worker, question, response)
 
 
@@ -181,12 +188,12 @@ def _parse_question(line: int, cells: Cells, names: Names, _: Cells) -> Question
             f"The column “{names['answer']}” is empty; a gold question needs a known answer."
         )
     _refuse_turning(prompt, *accepted, *choices)
-    kind, off, named = (cells.get(name, "") for name in ("kind", "tolerance", "grading"))
-    way = question_kinds.way_of(kind, off, named, choices)
-    for why in question_kinds.find_question_faults(accepted, choices, way):
-        raise Refused(why)
-    own = parse_key(cells, "question" if "question" in names else "prompt", names)
-    return QuestionRow(line, own, prompt, accepted, choices, way)
+    kind, tolerance, rule = (cells.get(name, "") for name in ("kind", "tolerance", "grading"))
+    way = question_kinds.way_of(kind, tolerance, rule, choices)
+    for reason in question_kinds.find_question_faults(accepted, choices, way):
+        raise Refused(reason)
+    key = parse_key(cells, "question" if "question" in names else "prompt", names)
+    return QuestionRow(line, key, prompt, accepted, choices, way)
 
 
 def _parse_answer(line: int, cells: Cells, names: Names, _: Cells) -> AnswerRow:
@@ -197,14 +204,14 @@ def _parse_answer(line: int, cells: Cells, names: Names, _: Cells) -> AnswerRow:
 
 
 _MAKERS: dict[str, Callable[[int, Cells, Names, Cells], Made]] = {
-    platforms.WORKERS: _parse_worker,
-    platforms.QUESTIONS: _parse_question,
-    platforms.ANSWERS: _parse_answer,
+    column_plan.WORKERS: _parse_worker,
+    column_plan.QUESTIONS: _parse_question,
+    column_plan.ANSWERS: _parse_answer,
 }
 
 
 def parse_key(cells: Cells, name: str, names: Names) -> str:
-    """What something is called by. Raises Refused for what no name can be."""
+    """Return the key of a worker or question. Raises Refused for an invalid one."""
     value, column = cells[name], names[name]
     if not value:
         raise Refused(f"The column “{column}” is empty.")
@@ -232,58 +239,61 @@ def _split_values(value: str) -> list[str]:
     return [part.strip() for part in value.split("|") if part.strip()]
 
 
-# -- whole files, for those who read them at once
+# -- whole files
 
 
 def parse_answers(raw: bytes | str, name: str) -> tuple[list[AnswerRow], list[BadRow]]:
-    """The answers in a file of any known layout, as crowd-kit's ``worker,task,label``.
+    """Return the answers in a file of any known layout, such as crowd-kit's ``worker,task,label``.
 
-    Raises Refused where it cannot be read as a whole.
+    Raises Refused if the file as a whole cannot be read.
     """
     table = read_table(
-        raw, name, most_rows=MOST_OF_THE_PAST, fits=platforms.header_test(platforms.ANSWERS)
+        raw, name, most_rows=MOST_OF_THE_PAST, fits=platforms.header_test(column_plan.ANSWERS)
     )
-    plan = platforms.recognise_columns(platforms.ANSWERS, table.header)
+    plan = platforms.recognise_columns(column_plan.ANSWERS, table.header)
     platforms.refuse_missing(plan, table.header, name, table.line)
     return _first_answers(made for _, made in parse_rows(table, plan))
 
 
 def parse_gold(raw: bytes | str, name: str) -> dict[str, str]:
-    """``task,label``: the known answer of each task. Raises Refused for the first bad line."""
-    table = read_table(raw, name, fits=platforms.header_test(platforms.GOLD))
-    plan = platforms.recognise_columns(platforms.GOLD, table.header)
+    """Return the known answer of each task. Raises Refused for the first bad line.
+
+    The columns are crowd-kit's, ``task,label``, or of another known layout.
+    """
+    table = read_table(raw, name, fits=platforms.header_test(column_plan.GOLD))
+    plan = platforms.recognise_columns(column_plan.GOLD, table.header)
     platforms.refuse_missing(plan, table.header, name, table.line)
-    places = {one: table.header.index(column) for one, column in plan.fields.items()}
-    found: dict[str, str] = {}
+    places = {key: table.header.index(column) for key, column in plan.fields.items()}
+    labels: dict[str, str] = {}
     for line, cells in table.rows:
-        task, label = (restore_defused(cells[places[one]]) for one in ("question", "answer"))
+        task, label = (restore_defused(cells[places[key]]) for key in ("question", "answer"))
         task = plain_key(task)
         if not task or not label:
             empty = plan.fields["answer" if task else "question"]
             raise Refused(f"{name}, line {line}: the column “{empty}” is empty.")
-        if task in found:
+        if task in labels:
             raise Refused(f"{name}, line {line}: “{task}” is there twice.")
-        found[task] = label
-    if not found:
+        labels[task] = label
+    if not labels:
         raise Refused(f"{name} has no line below its header; it must name the known answers.")
-    return found
+    return labels
 
 
-def _first_answers(found: Iterable[Made | BadRow | None]) -> tuple[list[AnswerRow], list[BadRow]]:
-    """Of several answers of a worker to a question the first."""
-    made: list[AnswerRow] = []
+def _first_answers(rows: Iterable[Made | BadRow | None]) -> tuple[list[AnswerRow], list[BadRow]]:
+    """Return the first answers of each worker to each question, and the refused rows."""
+    answers: list[AnswerRow] = []
     bad: list[BadRow] = []
     first: dict[object, int] = {}
-    for one in found:
-        if isinstance(one, BadRow):
-            bad.append(one)
-        elif isinstance(one, AnswerRow):
-            line = first.setdefault((one.worker, one.question, one.skill), one.line)
-            if line == one.line:
-                made.append(one)
+    for row in rows:
+        if isinstance(row, BadRow):
+            bad.append(row)
+        elif isinstance(row, AnswerRow):
+            line = first.setdefault((row.worker, row.question, row.skill), row.line)
+            if line == row.line:
+                answers.append(row)
             else:
-                bad.append(repeated_row("answer", one.line, line))
-    return made, bad
+                bad.append(repeated_row("answer", row.line, line))
+    return answers, bad
 
 
 def repeated_row(noun: str, line: int, first: int) -> BadRow:

@@ -1,4 +1,4 @@
-"""Workers and questions that a program sends: what becomes of each row, in one call."""
+"""Workers and questions sent by a program: store them and report on each row, in one call."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ Row = TypeVar("Row", WorkerRow, QuestionRow)
 
 @dataclass(frozen=True)
 class RowFate:
-    """What became of a row, counted from 1; ``why`` only where it was refused."""
+    """The result for a row, counted from 1; ``why`` only if it was refused."""
 
     row: int
     result: str
@@ -42,9 +42,9 @@ class RowFate:
 
 @transaction.atomic
 def store_workers(pool: Pool, rows: Sequence[WorkerRow]) -> list[RowFate]:
-    """Put these workers into the pool; who is in it already gets the new name and attributes."""
-    called = map_to_stored([row.worker for row in rows], pool.workers.all())
-    rows = [replace(row, worker=called[row.worker]) for row in rows]
+    """Add these workers to the pool; those already in it get the new name and attributes."""
+    keys = map_to_stored([row.worker for row in rows], pool.workers.all())
+    rows = [replace(row, worker=keys[row.worker]) for row in rows]
     stored = {
         key: (name, attributes)
         for key, name, attributes in pool.workers.values_list("key", "name", "attributes")
@@ -68,12 +68,12 @@ def _refuse_worker(row: WorkerRow) -> None:
 
 @transaction.atomic
 def store_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> list[RowFate]:
-    """Put these questions into the set; one that is in it already is replaced.
+    """Add these questions to the set; those already in it are replaced.
 
-    One that has been asked stays as it is: setup.regrade corrects it.
+    A question that has been asked stays: questions.corrections corrects it.
     """
-    called = map_to_stored([row.question for row in rows], question_set.questions.all())
-    rows = [replace(row, question=called[row.question]) for row in rows]
+    keys = map_to_stored([row.question for row in rows], question_set.questions.all())
+    rows = [replace(row, question=keys[row.question]) for row in rows]
     asked = catalog.question_keys_asked(question_set)
     fields = ("prompt", "accepted", "choices", "grading")
     stored = {key: rest for key, *rest in question_set.questions.values_list("key", *fields)}
@@ -97,13 +97,13 @@ def store_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> l
 
 
 def refuse_question(row: QuestionRow) -> None:
-    """Raise Refused for what cannot be a gold question."""
+    """Raise Refused for an invalid gold question."""
     _refuse_key(row.question, "question's id")
     refuse_gold(row)
 
 
 def refuse_gold(row: QuestionRow | Gradable) -> None:
-    """The same, whatever it is called by."""
+    """Raise Refused for invalid contents of a gold question, whatever its key."""
     texts = [row.prompt, *row.accepted, *row.choices]
     if any(NO_TEXT.search(text) for text in texts):
         raise Refused("There is a character in it that cannot be read.")
@@ -112,12 +112,12 @@ def refuse_gold(row: QuestionRow | Gradable) -> None:
     if not row.accepted or not all(text.strip() for text in (*row.accepted, *row.choices)):
         raise Refused("There is an empty answer or choice, or no accepted answer at all.")
     _refuse_way(row.grading)
-    for why in question_kinds.find_question_faults(row.accepted, row.choices, row.grading):
-        raise Refused(why)
+    for reason in question_kinds.find_question_faults(row.accepted, row.choices, row.grading):
+        raise Refused(reason)
 
 
 def _refuse_way(way: Mapping[str, Any]) -> None:
-    """What does not go together in a way of grading, as models.grading.read has it for words."""
+    """Raise Refused for contradictory grading options, as ``question_kinds`` does."""
     if way.get("number") and set(way) & set(rules.SWITCHES):
         raise Refused("What compares as numbers has no capitals, spaces, accents or order.")
     if way.get("multiple") and way.get("order"):
@@ -147,14 +147,14 @@ def _sort_rows(
     result: Callable[[Row], str],
     refuse: Callable[[Row], None],
 ) -> tuple[list[RowFate], list[Row]]:
-    """The fate of each row, and those that change something."""
+    """Return the result for each row, and the rows that change something."""
     fates: list[RowFate] = []
     good: list[Row] = []
     first: dict[str, int] = {}
     for row in rows:
-        what = result(row)
+        outcome = result(row)
         try:
-            if what != UNCHANGED:
+            if outcome != UNCHANGED:
                 refuse(row)
             if key(row) in first:
                 raise Refused(f"It is there already, in row {first[key(row)]}.")
@@ -162,13 +162,13 @@ def _sort_rows(
             fates.append(RowFate(row.line, REFUSED, str(refusal)))
             continue
         first[key(row)] = row.line
-        fates.append(RowFate(row.line, what))
-        good += [row] if what != UNCHANGED else []
+        fates.append(RowFate(row.line, outcome))
+        good += [row] if outcome != UNCHANGED else []
     return fates, good
 
 
 def count_fates(fates: Sequence[RowFate]) -> dict[str, int]:
-    """How many of each."""
+    """Return the number of rows with each result."""
     counts = Counter(fate.result for fate in fates)
     return {result: counts[result] for result in (ADDED, CHANGED, UNCHANGED, REFUSED)}
 

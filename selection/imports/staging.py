@@ -1,7 +1,7 @@
-"""A file's rows, sorted piece by piece into a table of their own: nobody else sees them there.
+"""Stage a file's rows, piece by piece, in a table that no other code reads.
 
-What it costs the database is a moment for each piece, however long the file; a process that is
-killed loses its last piece, and the next one goes on behind what is stored.
+Each piece takes a moment of the database's time, however long the file. A killed process loses its
+last piece, and the next one continues after the stored rows.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,13 +20,13 @@ from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow, map_to_stored
 
 from . import catalog, row_parsers, surveys
-from .platforms import ColumnPlan
+from .column_plan import ColumnPlan
 from .readers import Table, read_table
 from .row_parsers import AnswerRow, BadRow, QuestionRow, WorkerRow
 from .validate_answers import AnswerValidator
 
 PIECE = 1000
-# How many rows are looked at to tell whether columns are swapped.
+# Rows that are checked for swapped columns.
 LOOKED_AT = 200
 
 Kind = Upload.Kind
@@ -40,7 +40,7 @@ TARGETS: dict[str, type[Model]] = {
 
 @dataclass(frozen=True)
 class StagedRow:
-    """A row as it is stored; see UploadedRow."""
+    """A row as stored; see UploadedRow."""
 
     line: int
     key: str | None = None
@@ -51,30 +51,32 @@ class StagedRow:
 
 
 def target_of(upload: Upload) -> Any:
-    """The pool, question set or run; None where it is gone."""
+    """Return the pool, question set or run; None if it was deleted."""
     return TARGETS[upload.kind]._default_manager.filter(pk=upload.target).first()
 
 
 def open_upload(upload: Upload) -> tuple[Table, ColumnPlan]:
-    """The file from its beginning, and what its columns mean. Raises Refused."""
+    """Return the file's table and the plan for its columns. Raises Refused."""
     plan = ColumnPlan(**upload.plan)
     raw = bytes(upload.content)
     return read_table(raw, upload.name, upload.encoding, header=plan.header), plan
 
 
 def stage_rows(upload: Upload, until: Callable[[], bool]) -> bool | None:
-    """Sort its rows until it says so; whether all are sorted. None: somebody else does it, or
-    nobody is to do it any more. Raises Refused where the file cannot be read as a whole.
+    """Stage rows until ``until`` returns True; return True if all are staged.
+
+    Return None if another process does it or the file was put aside. Raises Refused if the file as
+    a whole cannot be read.
     """
     table, plan = open_upload(upload)
-    found = islice(row_parsers.parse_rows(table, plan), upload.position, None)
-    sorting = _build_validation(upload)
-    while rows := [made for _, made in islice(found, PIECE)]:
-        good = [made for made in rows if made is not None and not isinstance(made, BadRow)]
+    parsed = islice(row_parsers.parse_rows(table, plan), upload.position, None)
+    staging = _build_validation(upload)
+    while rows := [row for _, row in islice(parsed, PIECE)]:
+        good = [row for row in rows if row is not None and not isinstance(row, BadRow)]
         if not upload.position:
-            sorting.look(good[:LOOKED_AT])
-        bad = [StagedRow(made.line, why=made.why) for made in rows if isinstance(made, BadRow)]
-        piece = _first_of_each(upload, plan, list(sorting.sort(good)))
+            staging.look(good[:LOOKED_AT])
+        bad = [StagedRow(row.line, why=row.why) for row in rows if isinstance(row, BadRow)]
+        piece = _first_of_each(upload, plan, list(staging.sort(good)))
         piece.rows += bad
         piece.passed += len(rows) - len(good) - len(bad)
         if not _store_piece(upload, len(rows), piece):
@@ -94,7 +96,7 @@ class RowBatch:
 
 
 def _first_of_each(upload: Upload, plan: ColumnPlan, rows: Sequence[StagedRow]) -> RowBatch:
-    """Of several rows about the same, here or in an earlier piece, the first counts."""
+    """Return a batch with the first of several rows about the same, here or in an earlier piece."""
     keys = [row.key for row in rows if row.key]
     first = dict(upload.rows.filter(key__in=keys).values_list("key", "line"))
     piece = RowBatch([])
@@ -104,8 +106,8 @@ def _first_of_each(upload: Upload, plan: ColumnPlan, rows: Sequence[StagedRow]) 
         elif plan.repeats:
             piece.passed += 1
         else:
-            again = row_parsers.repeated_row(NOUNS[Kind(upload.kind)], row.line, first[row.key])
-            piece.rows.append(StagedRow(row.line, why=again.why))
+            repeat = row_parsers.repeated_row(NOUNS[Kind(upload.kind)], row.line, first[row.key])
+            piece.rows.append(StagedRow(row.line, why=repeat.why))
         if row.key:
             first.setdefault(row.key, row.line)
     return piece
@@ -114,13 +116,13 @@ def _first_of_each(upload: Upload, plan: ColumnPlan, rows: Sequence[StagedRow]) 
 @transaction.atomic
 def _store_piece(upload: Upload, count: int, piece: RowBatch) -> bool:
     """Store a piece, if it is the next one of a file that is still being read."""
-    held = Upload.objects.select_for_update().filter(
+    locked = Upload.objects.select_for_update().filter(
         pk=upload.pk,
         version=upload.version,
         position=upload.position,
         state=Upload.State.READING,
     )
-    if not held.values_list("pk").first():
+    if not locked.values_list("pk").first():
         return False
     rows = piece.rows
     bulk.insert_rows(
@@ -140,19 +142,21 @@ def _store_piece(upload: Upload, count: int, piece: RowBatch) -> bool:
     bad = sum(bool(row.why) for row in rows) - outside
     counts = {"fine": len(rows) - bad - outside, "outside": outside, "bad": bad}
     counts |= {"passed": piece.passed, "position": count}
-    held.update(moved=timezone.now(), **{name: F(name) + more for name, more in counts.items()})
+    locked.update(moved=timezone.now(), **{name: F(name) + more for name, more in counts.items()})
     for name, more in counts.items():
         setattr(upload, name, getattr(upload, name) + more)
     return True
 
 
-# -- what becomes of rows, by kind
+# -- staging, by kind
 
 
 @dataclass(frozen=True)
 class RowStaging:
-    """sort  says of each row what would become of it
-    look  raises Refused where the columns of the first rows are swapped
+    """The staging of one kind of row.
+
+    sort  yields the staged form of each row
+    look  raises Refused if the columns of the first rows are swapped
     """
 
     sort: Callable[[Sequence[Any]], Iterator[StagedRow]]
@@ -171,16 +175,16 @@ def _build_validation(upload: Upload) -> RowStaging:
         return RowStaging(
             partial(_stage_questions, target, catalog.question_keys_asked(target)), look
         )
-    sorter = AnswerValidator(target, "wrong", upload.created)
-    return RowStaging(partial(_stage_answers, sorter), sorter.refuse_swapped)
+    validator = AnswerValidator(target, "wrong", upload.created)
+    return RowStaging(partial(_stage_answers, validator), validator.refuse_swapped)
 
 
-def _stage_workers(pool: Pool, found: Sequence[WorkerRow]) -> Iterator[StagedRow]:
-    called = map_to_stored([row.worker for row in found], pool.workers.all())
-    there = pool.workers.filter(key__in=list(called.values()))
-    before = _rows_by_key(there.values("key", "name", "attributes"))
-    for row in found:
-        key, data = called[row.worker], {"name": row.name, "attributes": row.attributes}
+def _stage_workers(pool: Pool, rows: Sequence[WorkerRow]) -> Iterator[StagedRow]:
+    keys = map_to_stored([row.worker for row in rows], pool.workers.all())
+    stored = pool.workers.filter(key__in=list(keys.values()))
+    before = _rows_by_key(stored.values("key", "name", "attributes"))
+    for row in rows:
+        key, data = keys[row.worker], {"name": row.name, "attributes": row.attributes}
         yield StagedRow(row.line, key, data, before=before.get(key))
 
 
@@ -192,13 +196,13 @@ GOLD = ("prompt", "accepted", "choices", "grading")
 
 
 def _stage_questions(
-    into: QuestionSet, asked: set[str], found: Sequence[QuestionRow]
+    question_set: QuestionSet, asked: set[str], rows: Sequence[QuestionRow]
 ) -> Iterator[StagedRow]:
-    called = map_to_stored([row.question for row in found], into.questions.all())
-    there = into.questions.filter(key__in=list(called.values()))
-    before = _rows_by_key(there.values("key", *GOLD))
-    for row in found:
-        key = called[row.question]
+    keys = map_to_stored([row.question for row in rows], question_set.questions.all())
+    stored = question_set.questions.filter(key__in=list(keys.values()))
+    before = _rows_by_key(stored.values("key", *GOLD))
+    for row in rows:
+        key = keys[row.question]
         if key in asked:
             yield StagedRow(row.line, why=catalog.refuse_asked(key))
         else:
@@ -206,10 +210,10 @@ def _stage_questions(
             yield StagedRow(row.line, key, data, before=before.get(key))
 
 
-def _stage_answers(sorter: AnswerValidator, found: Sequence[AnswerRow]) -> Iterator[StagedRow]:
-    for row in found:
+def _stage_answers(validator: AnswerValidator, rows: Sequence[AnswerRow]) -> Iterator[StagedRow]:
+    for row in rows:
         try:
-            place = sorter.place(row)
+            place = validator.place(row)
         except Refused as refusal:
             yield StagedRow(row.line, why=str(refusal))
             continue
@@ -217,5 +221,5 @@ def _stage_answers(sorter: AnswerValidator, found: Sequence[AnswerRow]) -> Itera
         data = asdict(row) | {"response": response}
         data |= {"candidate": place.candidate, "question_id": place.question.pk}
         outside = not place.question.allows(response)
-        why = str(place.strange(response)) if outside else ""
-        yield StagedRow(row.line, f"{place.candidate}:{place.question.pk}", data, why, outside)
+        reason = str(place.strange(response)) if outside else ""
+        yield StagedRow(row.line, f"{place.candidate}:{place.question.pk}", data, reason, outside)

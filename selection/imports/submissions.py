@@ -1,4 +1,4 @@
-"""A platform's file of submissions: who, and what became of it."""
+"""Read a platform's file of submissions: workers and their statuses."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from selection.models import Upload, plain_key
 from .readers import Table, read_table
 from .staging import open_upload
 
-# What columns are called by Prolific, by Mechanical Turk, and by people.
+# Names of the columns at Prolific and Mechanical Turk, and plain ones.
 WORKERS = ("participant id", "participant_id", "prolific_pid", "workerid", "worker id", "worker")
 STATUSES = ("status", "assignmentstatus", "submission status")
 NO_COLUMNS = (
@@ -18,7 +18,7 @@ NO_COLUMNS = (
 
 
 def read_submissions(raw: bytes | str, name: str) -> dict[str, str]:
-    """By worker, the last status that the file gives. Raises Refused for another kind of file."""
+    """Return, by worker, the last status in the file. Raises Refused for another kind of file."""
     table = read_table(raw, name, fits=lambda cells, below: None not in _find_columns(cells))
     worker, status = _find_columns(table.header)
     if worker is None or status is None:
@@ -27,7 +27,7 @@ def read_submissions(raw: bytes | str, name: str) -> dict[str, str]:
 
 
 def statuses_of(upload: Upload) -> dict[str, str]:
-    """Return by worker the last status in a file of workers; empty without such a column."""
+    """Return, by worker, the last status in a file of workers; empty without such a column."""
     table, plan = open_upload(upload)
     _, status = _find_columns(table.header)
     if upload.kind != Upload.Kind.WORKERS or plan.missing_fields() or status is None:
@@ -36,16 +36,16 @@ def statuses_of(upload: Upload) -> dict[str, str]:
 
 
 def _statuses(table: Table, worker: int, status: int) -> dict[str, str]:
-    found = {plain_key(cells[worker].strip()): cells[status].strip() for _, cells in table.rows}
-    found.pop("", None)
-    return found
+    statuses = {plain_key(cells[worker].strip()): cells[status].strip() for _, cells in table.rows}
+    statuses.pop("", None)
+    return statuses
 
 
 def _find_columns(header: Sequence[str]) -> tuple[int | None, int | None]:
-    """Where the worker stands, and where the status."""
+    """Return the places of the worker's and of the status column; None if missing."""
     names = [column.casefold() for column in header]
     worker, status = (
-        next((names.index(one) for one in known if one in names), None)
-        for known in (WORKERS, STATUSES)
+        next((names.index(candidate) for candidate in candidates if candidate in names), None)
+        for candidates in (WORKERS, STATUSES)
     )
     return worker, status

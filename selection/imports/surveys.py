@@ -1,7 +1,7 @@
 """Files of surveys: a row for each worker, a column for each question.
 
-A column is of the question that it names, by its key or by its text, as forms write them: with a
-number before it, or as the row of a grid in brackets; or of the one that a person says.
+A column belongs to the question that it names, by its key or by its text, as forms write them (with
+a number before it, or as the row of a grid in brackets), or to the one that a person assigns.
 """
 
 import re
@@ -13,16 +13,16 @@ from selection.grading import rules
 from selection.models import Question, Run
 
 from . import platforms
-from .platforms import ANSWERS, ColumnPlan
+from .column_plan import ANSWERS, ColumnPlan
 
 TITLE = "a survey, with a row for each worker and a column for each question"
-# By what a question may be called in a header, the key that it has.
+# Possible names of questions in a header, with the question's key.
 Names = Mapping[str, str]
 
 _NUMBERED = re.compile(r"(q(uestion)?\s*)?\d+\s*[.):-]\s*", re.I)
 _BEFORE = re.compile(r"(answer\.|output:)", re.I)
 _GRID = re.compile(r".*\[(.+)\]\s*", re.S)
-# Markdown that a survey would not show: pictures and links but for their words, emphasis, headings.
+# Markdown that a survey would not show: pictures and links except their text, emphasis, headings.
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _MARKS = re.compile(r"[*`#]+|(?<!\w)_+|_+(?!\w)")
 _WORKER = (
@@ -34,100 +34,107 @@ _IMPORT_ID = '{"ImportId":'
 
 
 def questions_of(run: Run) -> list[tuple[str, str]]:
-    """(key, prompt) of each question of the run."""
+    """Return (key, prompt) of each question of the run."""
     sets = {skill.question_set.pk for skill in run.skills}
     rows = Question.objects.filter(question_set__in=sets).values_list("key", "prompt")
     return list(rows.order_by("question_set", "number"))
 
 
 def names_of(run: Run) -> dict[str, str]:
-    """By what the run's questions may be called. What two of them are called says nothing."""
+    """Return the keys of the run's questions by possible name, without ambiguous names."""
     return question_names(questions_of(run))
 
 
 def question_names(questions: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The same of these (key, prompt)."""
+    """Return the key by possible name, as ``names_of``, for these (key, prompt)."""
     listed = list(questions)
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for key, prompt in listed:
         for name in {_plain_text(key), _plain_text(prompt)} - {""}:
-            found[name] = key if found.get(name, key) == key else ""
-    return {name: key for name, key in found.items() if key} | {key: key for key, _ in listed}
+            names[name] = key if names.get(name, key) == key else ""
+    return {name: key for name, key in names.items() if key} | {key: key for key, _ in listed}
 
 
 def recognise_survey(
     columns: Sequence[str], names: Names, first: Sequence[Sequence[str]] = ()
 ) -> ColumnPlan:
-    """The likeliest plan for a file of answers with these columns; else see ``survey``."""
-    usual, found = platforms.recognise_columns(ANSWERS, columns), plan_survey(columns, names, first)
-    # One column may be called as a question by chance.
-    fewest = 1 if usual.missing_fields() and not found.missing_fields() else 2
-    return found if len(found.questions) >= fewest else usual
+    """Return the likeliest plan for a file of answers with these columns; see ``plan_survey``."""
+    usual, survey = (
+        platforms.recognise_columns(ANSWERS, columns),
+        plan_survey(columns, names, first),
+    )
+    # A single column may be named like a question by chance.
+    fewest = 1 if usual.missing_fields() and not survey.missing_fields() else 2
+    return survey if len(survey.questions) >= fewest else usual
 
 
 def plan_survey(
     columns: Sequence[str], names: Names, first: Sequence[Sequence[str]] = ()
 ) -> ColumnPlan:
-    """The plan by which it is a survey; without questions where no column names one.
+    """Return the plan for reading the file as a survey; without questions if no column names one.
 
     names  of the questions that it may be about
     first  its first rows: Qualtrics has two further lines of names there
     """
     skipped = 2 if _is_qualtrics(first) else 0
-    said = list(first[0]) if skipped else [""] * len(columns)
+    subtitles = list(first[0]) if skipped else [""] * len(columns)
     worker = platforms.recognise_columns(ANSWERS, columns).fields.get("worker") or _worker_column(
-        columns, said
+        columns, subtitles
     )
-    found = _match_columns([column if column != worker else "" for column in columns], names, said)
+    questions = _match_columns(
+        [column if column != worker else "" for column in columns], names, subtitles
+    )
     fields = {"worker": worker} if worker else {}
-    return ColumnPlan(ANSWERS, TITLE, fields, questions=found, skipped=skipped)
+    return ColumnPlan(ANSWERS, TITLE, fields, questions=questions, skipped=skipped)
 
 
 def assign_columns(
     plan: ColumnPlan, columns: Sequence[str], pairs: Iterable[tuple[str, str]], names: Names
 ) -> ColumnPlan:
-    """This plan of a survey with these columns as the answers to these questions.
+    """Return this plan of a survey with these columns as the answers to these questions.
 
     pairs  (column, question by its key or its text); "" leaves a column out
 
-    Raises Refused for a column or question that there is none of, and for a question with two.
+    Raises Refused for an unknown column or question, and for a question with two columns.
     """
-    said = dict(pairs)
-    if missing := [column for column in said if not column or column not in columns]:
+    choices = dict(pairs)
+    if missing := [column for column in choices if not column or column not in columns]:
         raise Refused(f"There is no column “{missing[0]}” in this file.")
-    if plan.fields.get("worker") in {column for column, name in said.items() if name}:
+    if plan.fields.get("worker") in {column for column, name in choices.items() if name}:
         raise Refused("The column with the worker's id has no answers.")
-    found = {column: key for column, key in plan.questions.items() if column not in said}
-    for column, name in said.items():
+    questions = {column: key for column, key in plan.questions.items() if column not in choices}
+    for column, name in choices.items():
         key = key_of(name, names) if name else ""
-        if key in found.values():
+        if key in questions.values():
             raise Refused(f"Two columns would have the answers to “{key}”; leave one of them out.")
         if key:
-            found[column] = key
+            questions[column] = key
     worker = {name: column for name, column in plan.fields.items() if name == "worker"}
-    return replace(plan, title=TITLE, fields=worker, questions=found, remembered=False)
+    return replace(plan, title=TITLE, fields=worker, questions=questions, remembered=False)
 
 
 def key_of(name: str, names: Names) -> str:
-    """The key of the question that a person calls so. Raises Refused."""
+    """Return the key of the question with this name. Raises Refused."""
     key = names.get(name) or names.get(_plain_text(name), "")
     if not key:
         raise Refused(f"There is no question “{name[:80]}” in this run; write its key or its text.")
     return key
 
 
-def _match_columns(columns: Sequence[str], names: Names, said: Sequence[str]) -> dict[str, str]:
-    """By column, the key of the question that it names: of several for one question the first.
+def _match_columns(
+    columns: Sequence[str], names: Names, subtitles: Sequence[str]
+) -> dict[str, str]:
+    """Return, by column, the key of the question it names; of several columns for one, the first.
 
-    said  what stands below each, where there is more than a line of names
+    subtitles  the line below the header, if there is a second line of names
     """
-    found: dict[str, str] = {}
+    questions: dict[str, str] = {}
     for place, column in enumerate(columns):
-        called = [*_column_names(column), *_column_names(said[place])]
-        key = next((names[name] for name in called if name in names), "")
-        if column and key and key not in found.values():
-            found[column] = key
-    return found
+        candidates = [*_column_names(column), *_column_names(subtitles[place])]
+        key = next((names[name] for name in candidates if name in names), "")
+        if column and key and key not in questions.values():
+            questions[column] = key
+    return questions
 
 
 def _column_names(column: str) -> Iterator[str]:
@@ -143,27 +150,27 @@ def _column_names(column: str) -> Iterator[str]:
 
 
 def _plain_text(text: str) -> str:
-    shown = _MARKS.sub("", _LINK.sub(r"\1", text))
-    return rules.normalise_text(shown).strip(" .:?*")
+    plain = _MARKS.sub("", _LINK.sub(r"\1", text))
+    return rules.normalise_text(plain).strip(" .:?*")
 
 
 def _is_qualtrics(first: Sequence[Sequence[str]]) -> bool:
     return len(first) > 1 and any(cell.startswith(_IMPORT_ID) for cell in first[1])
 
 
-def _worker_column(columns: Sequence[str], said: Sequence[str]) -> str:
-    """The column that a survey has the worker's id in."""
+def _worker_column(columns: Sequence[str], subtitles: Sequence[str]) -> str:
+    """Return the column in which a survey has the worker's id, or ""."""
     for pattern in _WORKER:
-        for column, text in zip(columns, said, strict=True):
+        for column, text in zip(columns, subtitles, strict=True):
             if column and any(
-                re.fullmatch(pattern, platforms.normalise_column(one)) for one in (column, text)
+                re.fullmatch(pattern, platforms.normalise_column(label)) for label in (column, text)
             ):
                 return column
     return ""
 
 
 def join_ticked(question: Question, response: str) -> str:
-    """Several ticked choices as everywhere here; forms put commas between them."""
+    """Return several ticked choices separated as in this program; forms put commas between them."""
     if question.kind != "multiple" or question.allows(response):
         return response
     parts = f" {rules.SEPARATOR} ".join(re.split(r"\s*[,;]\s*", response.strip()))

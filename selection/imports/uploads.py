@@ -1,7 +1,7 @@
-"""Files on their way in: recognised, previewed, sorted, and put aside. ``taking`` ends the way.
+"""Uploaded files: recognise, preview, stage and discard them. ``commit`` imports them.
 
-The first rows are sorted at once by whoever sends the file, which is all of a usual one. The rest
-is work for Celery; what was lost on the way the sweep hands out again.
+The first rows are staged at once in the request, which is enough for a usual file. The rest is work
+for Celery; the sweep sends lost tasks again.
 """
 
 import logging
@@ -23,17 +23,17 @@ from selection.models import ColumnNames, Run, Upload, UploadedRow
 from selection.models.team_paths import team_of
 
 from . import commit, platforms, staging, surveys
-from .platforms import ColumnPlan
+from .column_plan import ColumnPlan
 from .readers import Row, Table, read_table
 from .validate_answers import refuse_ended
 
 logger = logging.getLogger(__name__)
 
 TASK = "selection.tasks.sort_upload"
-AT_ONCE = 0.7  # seconds in which whoever sends the file sorts what can be
+AT_ONCE = 0.7  # seconds that the request spends on staging
 A_TURN = 20.0  # seconds after which a task makes room for others
 LOST = timedelta(seconds=60)  # after which work is handed out again
-KEPT = timedelta(days=1)  # between preview and word
+KEPT = timedelta(days=1)  # between preview and import
 UNDOABLE = timedelta(days=7)
 
 State = Upload.State
@@ -43,17 +43,17 @@ State = Upload.State
 
 
 def refuse_large(name: str, size: int) -> None:
-    """Raise Refused for more bytes than a file may have that comes over the network."""
+    """Raise Refused for a file from the network that is too large."""
     if size > MOST_FILE:
         raise Refused(f"{name} is larger than {MOST_FILE >> 20} MB; split it into parts.")
 
 
 def create_upload(kind: str, target: Model, name: str, raw: bytes, at_once: bool = True) -> Upload:
-    """The file, with its first rows sorted, if it is known what its columns are.
+    """Return the stored file, with its first rows staged if its columns are recognised.
 
-    at_once  else nothing is sorted yet: whoever sends it will ``finish`` it
+    at_once  else no row is staged yet: the caller calls ``finish_upload``
 
-    Raises Refused where it cannot be read, Conflict where its target takes none.
+    Raises Refused if it cannot be read, Conflict if its target takes no file.
     """
     if isinstance(target, Run):
         refuse_ended(target)
@@ -88,22 +88,26 @@ def create_upload(kind: str, target: Model, name: str, raw: bytes, at_once: bool
 def name_columns(
     upload: Upload, plan: ColumnPlan, encoding: str = "", at_once: bool = True
 ) -> None:
-    """Read it anew by this plan, and the team's next file with such columns likewise.
+    """Read the file again by this plan, and the team's next file with such columns likewise.
 
-    encoding  of its characters; empty: by what they look like
+    encoding  of its characters; empty: detected
 
-    Raises Refused where it cannot be read so.
+    Raises Refused if it cannot be read in this way.
     """
     table = read_table(bytes(upload.content), upload.name, encoding, header=plan.header)
     signature = platforms.columns_signature(table.header)
-    known: dict[str, Any] = {"team_id": upload.team_id, "kind": upload.kind, "signature": signature}
+    lookup: dict[str, Any] = {
+        "team_id": upload.team_id,
+        "kind": upload.kind,
+        "signature": signature,
+    }
     with transaction.atomic():
-        # The row is held before its rows are dropped: whoever sorts it stores nothing meanwhile.
-        held = Upload.objects.select_for_update().filter(pk=upload.pk)
-        if not held.exclude(state=State.TAKEN).exists():
+        # The file is locked before its rows are dropped, so that no process stages more meanwhile.
+        locked = Upload.objects.select_for_update().filter(pk=upload.pk)
+        if not locked.exclude(state=State.TAKEN).exists():
             raise NotFound("This file has been imported or put aside already.")
         if not plan.missing_fields() and table.header == upload.header:
-            ColumnNames.objects.update_or_create(**known, defaults={"plan": plan.stored()})
+            ColumnNames.objects.update_or_create(**lookup, defaults={"plan": plan.stored()})
         UploadedRow.objects.filter(upload=upload)._raw_delete("default")
         upload.plan, upload.encoding, upload.header = plan.stored(), encoding, table.header
         upload.what, upload.error, upload.version = table.what[:200], "", upload.version + 1
@@ -115,7 +119,7 @@ def name_columns(
 
 
 def begin_at(upload: Upload, line: int, encoding: str = "", at_once: bool = True) -> None:
-    """Read it anew with the names of its columns in this line. Raises Refused."""
+    """Read the file again with its header in this line. Raises Refused."""
     target = staging.target_of(upload)
     names = surveys.names_of(target) if isinstance(target, Run) else {}
     table = read_table(bytes(upload.content), upload.name, encoding, header=line)
@@ -126,8 +130,8 @@ def begin_at(upload: Upload, line: int, encoding: str = "", at_once: bool = True
 def _plan_for(team: int, kind: str, table: Table, names: surveys.Names) -> ColumnPlan:
     answers = kind == Upload.Kind.ANSWERS  # a survey may have further lines of names
     first = [cells for _, cells in islice(table.rows, 2)] if answers else []
-    known = _remembered_plan(team, kind, table.header, names)
-    plan = known or _likeliest_plan(kind, table.header, names, first)
+    remembered = _remembered_plan(team, kind, table.header, names)
+    plan = remembered or _likeliest_plan(kind, table.header, names, first)
     plan.header = table.line if table.titled else 0
     return plan
 
@@ -135,7 +139,7 @@ def _plan_for(team: int, kind: str, table: Table, names: surveys.Names) -> Colum
 def _likeliest_plan(
     kind: str, columns: Sequence[str], names: surveys.Names, first: Sequence[list[str]]
 ) -> ColumnPlan:
-    """first  its first rows"""
+    """Return the likeliest plan; ``first`` are the first rows."""
     if kind == Upload.Kind.ANSWERS:
         return surveys.recognise_survey(columns, names, first)
     return platforms.recognise_columns(kind, columns)
@@ -144,13 +148,13 @@ def _likeliest_plan(
 def _remembered_plan(
     team: int, kind: str, header: list[str], names: surveys.Names
 ) -> ColumnPlan | None:
-    """How this team had the last such file read."""
-    named = ColumnNames.objects.filter(
+    """Return the team's last plan for such a file, if it still fits."""
+    remembered = ColumnNames.objects.filter(
         team=team, kind=kind, signature=platforms.columns_signature(header)
     ).first()
-    if named is None:
+    if remembered is None:
         return None
-    plan = ColumnPlan(**named.plan)
+    plan = ColumnPlan(**remembered.plan)
     used = {*plan.fields.values(), *plan.attributes, *plan.questions, plan.only, plan.unless} - {""}
     plan.remembered = True
     # Another run may have other questions under the same names.
@@ -162,26 +166,26 @@ def _remembered_plan(
 
 
 def go_on(upload: Upload) -> None:
-    """Sort for a moment; the rest is handed out."""
+    """Stage rows for a moment; the rest goes to a task."""
     if upload.state == State.READING and not _sort_for_seconds(upload, AT_ONCE):
         _hand_out(upload)
 
 
 def work_on_upload(upload_id: Any) -> None:
-    """A turn of sorting. May come twice, late or never."""
+    """Stage rows for one turn. May come twice, late or never."""
     upload = Upload.objects.filter(pk=upload_id, state=State.READING).first()
     if upload is not None and not _sort_for_seconds(upload, A_TURN):
         _hand_out(upload)
 
 
 def finish_upload(upload: Upload) -> None:
-    """Sort all of it here and now."""
+    """Stage all rows now."""
     if upload.state == State.READING:
         _sort_for_seconds(upload, float("inf"))
 
 
 def _sort_for_seconds(upload: Upload, seconds: float) -> bool:
-    """Whether nothing is left to do."""
+    """Return True if nothing is left to do."""
     end = monotonic() + seconds
     try:
         done = staging.stage_rows(upload, lambda: monotonic() > end)
@@ -200,13 +204,13 @@ def _sort_for_seconds(upload: Upload, seconds: float) -> bool:
 
 def _change_state(upload: Upload, state: State, error: str = "") -> bool:
     upload.state, upload.error = state, error[:500]
-    mine = Upload.objects.filter(pk=upload.pk, version=upload.version, state=State.READING)
-    mine.update(state=state, error=upload.error)
+    rows = Upload.objects.filter(pk=upload.pk, version=upload.version, state=State.READING)
+    rows.update(state=state, error=upload.error)
     return True
 
 
 def _hand_out(upload: Upload) -> None:
-    """Send a message once it is stored; where Redis is away the sweep does it later."""
+    """Send a task after the commit; if Redis is away, the sweep does it later."""
     transaction.on_commit(lambda: _send_task(upload), robust=True)
 
 
@@ -225,7 +229,7 @@ def _send_task(upload: Upload) -> None:
 
 
 def sweep_uploads() -> None:
-    """Hand out again what was lost; forget what nobody took, and what can be undone no more."""
+    """Send lost tasks again; delete files that were not imported or can no longer be undone."""
     now = timezone.now()
     lost = Q(moved=None) | Q(moved__lt=now - LOST)
     for upload in Upload.objects.filter(lost, state=State.READING).only("pk"):
@@ -235,19 +239,21 @@ def sweep_uploads() -> None:
 
 
 def discard_upload(upload: Upload) -> None:
-    """Stop reading it, and forget it."""
+    """Stop reading the file, and delete it."""
     commit.forget_uploads(Upload.objects.filter(pk=upload.pk).exclude(state=State.TAKEN))
 
 
-# -- looking
+# -- preview
 
 
 @dataclass(frozen=True)
 class FileHead:
-    """header  empty names stand for columns without one
+    """The beginning of a file.
+
+    header  empty names stand for columns without one
     rows    the first ones as they are in the file
-    line    that the header stands in
-    survey  the plan for it as a survey, where it may be one
+    line    line of the header
+    survey  the plan for reading it as a survey, if it may be one
     asked   (key, prompt) of each question that it may have the answers to
     """
 
@@ -260,37 +266,37 @@ class FileHead:
 
 
 def read_head(upload: Upload, count: int = 10) -> FileHead:
-    """How the file begins. Raises Refused."""
+    """Return the beginning of the file. Raises Refused."""
     plan = ColumnPlan(**upload.plan)
     raw = bytes(upload.content)
     table = read_table(raw, upload.name, upload.encoding, header=plan.header)
-    found: list[Row] = list(islice(table.rows, count))
-    rows = [cells for _, cells in found]
-    begun = FileHead(table.header, rows, table.encoding, table.line)
+    lines: list[Row] = list(islice(table.rows, count))
+    rows = [cells for _, cells in lines]
+    head = FileHead(table.header, rows, table.encoding, table.line)
     target = staging.target_of(upload) if upload.kind == Upload.Kind.ANSWERS else None
     if target is None:
-        return begun
+        return head
     asked = surveys.questions_of(target)
     survey = surveys.plan_survey(table.header, surveys.question_names(asked), rows)
     likely = survey.questions or plan.questions or plan.missing_fields()
-    return replace(begun, survey=survey if likely else None, asked=asked)
+    return replace(head, survey=survey if likely else None, asked=asked)
 
 
 def assign_survey_columns(
     upload: Upload, plan: ColumnPlan, pairs: Sequence[tuple[str, str]]
 ) -> ColumnPlan:
-    """This plan as that of a survey, with these (column, question): ``surveys.assigned``."""
+    """Return this plan as a survey's, with these (column, question) pairs."""
     target = staging.target_of(upload)
     if not isinstance(target, Run):
         raise Refused("Only a file of answers has columns with the answers to a question.")
     names = surveys.names_of(target)
     if not plan.questions:
-        found = surveys.plan_survey(upload.header, names, read_head(upload).rows)
-        plan = replace(found, fields=found.fields | plan.fields, header=plan.header)
+        survey = surveys.plan_survey(upload.header, names, read_head(upload).rows)
+        plan = replace(survey, fields=survey.fields | plan.fields, header=plan.header)
     return surveys.assign_columns(plan, upload.header, pairs, names)
 
 
 def last_taken(kind: str, target: Model) -> Upload | None:
-    """The file that may still be undone."""
+    """Return the file whose import may still be undone, or None."""
     taken = Upload.objects.filter(kind=kind, target=target.pk, state=State.TAKEN)
     return taken.defer("content").order_by("-created").first()

@@ -1,4 +1,4 @@
-"""Answers made elsewhere, many at a time: sorted first, then taken as a whole."""
+"""Validate answers made elsewhere, many at a time, and record the valid ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ from .row_parsers import AnswerRow, BadRow, refuse_swapped
 
 @dataclass
 class ValidationResult:
-    """What would become of a file's rows.
+    """The rows of a file by their fate.
 
-    answers   to assignments that are out now
+    answers   to outstanding assignments
     recorded  kept until the algorithm asks that worker that question
-    problems  refused, each with its line and reason
-    outside   how many of the rows are none of their question's choices
+    problems  refused rows, each with its line and reason
+    outside   number of rows that are none of their question's choices
     """
 
     answers: list[tuple[Assignment, str]]
@@ -36,70 +36,76 @@ class ValidationResult:
     outside: int = 0
 
     @property
-    def taken(self) -> int:
+    def valid_count(self) -> int:
         return len(self.answers) + len(self.recorded)
 
 
 def validate_answers(
     run: Run, rows: Sequence[AnswerRow], outside: Outside = "refuse"
 ) -> ValidationResult:
-    """Say of every row whether it would be taken, and how; changes nothing.
+    """Return how each row would be recorded, or its refusal; changes nothing.
 
-    outside  what becomes of an answer that is none of the choices
+    outside  "refuse" or "wrong": the treatment of answers that are none of the choices
 
-    Of several rows for one worker and question the first counts. Raises Conflict when the run takes
-    no answers, Refused when the columns are swapped.
+    Of several rows for one worker and question the first counts. Raises Conflict if the run takes
+    no answers, Refused if the columns are swapped.
     """
     refuse_ended(run)
     return AnswerValidator(run, outside).sort(rows)
 
 
 def refuse_ended(run: Run) -> None:
-    """Raises Conflict when the run takes no answers."""
+    """Raise Conflict if the run takes no answers."""
     if run.status not in {Run.Status.RUNNING, Run.Status.PAUSED}:
         raise Conflict(f"The run “{run}” is {run.status}; answers can be imported while it runs.")
 
 
-def record_valid_answers(run: Run, sorting: ValidationResult) -> None:
-    """Record what ``sort`` found good and nobody was quicker with; the sorting says what that is.
+def record_valid_answers(run: Run, result: ValidationResult) -> None:
+    """Record the valid answers, except those given in the meantime; update the result accordingly.
 
-    All of it or nothing. The run is held: a step that hands out what waits here would do so twice.
-    Raises Conflict where it has ended since.
+    All of them or none. The run is locked: a concurrent step could hand out the waiting answers a
+    second time. Raises Conflict if it has ended since.
     """
     with transaction.atomic():
-        held = Run.objects.locked(run.pk) or run
-        refuse_ended(held)
-        if held.steps != run.steps:
-            _look_again(run, sorting)
-        record_many(run, sorting.answers)
-        if sorting.recorded:
-            RecordedAnswer.objects.bulk_create(sorting.recorded, CHUNK, ignore_conflicts=True)
+        locked = Run.objects.locked(run.pk) or run
+        refuse_ended(locked)
+        if locked.steps != run.steps:
+            _look_again(run, result)
+        record_many(run, result.answers)
+        if result.recorded:
+            RecordedAnswer.objects.bulk_create(result.recorded, CHUNK, ignore_conflicts=True)
             Run.objects.filter(pk=run.pk).update(has_recorded=True)
         wakeups.request_step(run.pk)
 
 
-def _look_again(run: Run, sorting: ValidationResult) -> None:
-    """After a step: what it asked for is answered, what it took back waits, and what has an answer
-    by now keeps that."""
-    given = {(one.candidate_id, one.question_id): said for one, said in sorting.answers}
-    given |= {(one.candidate_id, one.question_id): one.response for one in sorting.recorded}
-    asked = Assignment.objects.filter(candidate__run=run)
-    out = {
-        (one.candidate_id, one.question_id): one for one in asked.open().select_related("question")
+def _look_again(run: Run, result: ValidationResult) -> None:
+    """Update the result after a step that came in between.
+
+    Answers to newly dealt assignments count, answers to withdrawn ones wait, and answers to closed
+    ones are dropped.
+    """
+    responses = {(row.candidate_id, row.question_id): response for row, response in result.answers}
+    responses |= {(row.candidate_id, row.question_id): row.response for row in result.recorded}
+    assignments = Assignment.objects.filter(candidate__run=run)
+    outstanding = {
+        (row.candidate_id, row.question_id): row
+        for row in assignments.open().select_related("question")
     }
-    closed = asked.exclude(answer=None).values_list("candidate_id", "question_id")
-    later = given.keys() - out.keys() - set(closed)
-    sorting.answers = [(out[pair], said) for pair, said in given.items() if pair in out]
-    sorting.recorded = [
-        RecordedAnswer(candidate_id=pair[0], question_id=pair[1], response=said)
-        for pair, said in given.items()
+    closed = assignments.exclude(answer=None).values_list("candidate_id", "question_id")
+    later = responses.keys() - outstanding.keys() - set(closed)
+    result.answers = [
+        (outstanding[pair], response) for pair, response in responses.items() if pair in outstanding
+    ]
+    result.recorded = [
+        RecordedAnswer(candidate_id=pair[0], question_id=pair[1], response=response)
+        for pair, response in responses.items()
         if pair in later
     ]
 
 
 @dataclass(frozen=True)
 class AnswerPlace:
-    """What an answer is to; ``assignment`` is None while the algorithm has not asked for it."""
+    """The question that an answer belongs to; ``assignment`` is None if it was not asked yet."""
 
     candidate: int
     question: Question
@@ -114,9 +120,9 @@ class AnswerPlace:
 
 
 class AnswerValidator:
-    """The lookups that sorting a file needs, made once.
+    """Lookups for validating a file, made once.
 
-    at  when the file arrived, where that was not with the present request
+    at  time at which the file arrived, if not with the present request
     """
 
     def __init__(self, run: Run, outside: Outside, at: datetime | None = None) -> None:
@@ -134,16 +140,19 @@ class AnswerValidator:
         for skill in run.skills:
             for question in skill.question_set.questions.all():
                 self.questions.setdefault(plain_key(question.key), {})[skill.number] = question
-        asked = Assignment.objects.filter(candidate__run=run)
-        self.closed = set(asked.exclude(answer=None).values_list("candidate_id", "question_id"))
-        unsaid = asked.filter(answer__response="")  # it lapsed, or the question was retired first
+        assignments = Assignment.objects.filter(candidate__run=run)
+        self.closed = set(
+            assignments.exclude(answer=None).values_list("candidate_id", "question_id")
+        )
+        # Without a response: it lapsed, or the question was retired first.
+        unsaid = assignments.filter(answer__response="")
         self.unsaid = set(unsaid.values_list("candidate_id", "question_id"))
         self.open = {
             (assignment.candidate_id, assignment.question_id): assignment
-            for assignment in asked.open().select_related("question")
+            for assignment in assignments.open().select_related("question")
         }
-        running = run.status == Run.Status.RUNNING  # in a pause nobody's time runs
-        late = asked.overdue(at or db_clock.request_time()) if running else asked.none()
+        running = run.status == Run.Status.RUNNING  # no deadline passes during a pause
+        late = assignments.overdue(at or db_clock.request_time()) if running else assignments.none()
         self.late = set(late.values_list("pk", flat=True))
         self.waiting = set(
             RecordedAnswer.objects.filter(candidate__run=run).values_list(
@@ -153,15 +162,15 @@ class AnswerValidator:
 
     def sort(self, rows: Sequence[AnswerRow]) -> ValidationResult:
         self.refuse_swapped(rows)
-        sorting = ValidationResult([], [], [])
+        result = ValidationResult([], [], [])
         for row in rows:
             try:
-                self._validate_row(row, sorting)
+                self._validate_row(row, result)
             except Refused as refusal:
-                sorting.problems.append(BadRow(row.line, str(refusal)))
-        return sorting
+                result.problems.append(BadRow(row.line, str(refusal)))
+        return result
 
-    def _validate_row(self, row: AnswerRow, sorting: ValidationResult) -> None:
+    def _validate_row(self, row: AnswerRow, result: ValidationResult) -> None:
         place = self.place(row)
         if place.pair in self.first:
             raise Refused(
@@ -169,20 +178,20 @@ class AnswerValidator:
                 "already; the first answer counts."
             )
         if not place.question.allows(row.response):
-            sorting.outside += 1
+            result.outside += 1
             if self.refuse_outside:
                 raise place.strange(row.response)
         self.first[place.pair] = row.line
         if place.assignment is not None:
-            sorting.answers.append((place.assignment, row.response))
+            result.answers.append((place.assignment, row.response))
         else:
             candidate, question = place.pair
-            sorting.recorded.append(
+            result.recorded.append(
                 RecordedAnswer(candidate_id=candidate, question_id=question, response=row.response)
             )
 
     def place(self, row: AnswerRow) -> AnswerPlace:
-        """What this row answers. Raises Refused where no answer to it is taken any more."""
+        """Return the place of this row's answer. Raises Refused if it can no longer be answered."""
         candidate, question = self._find_candidate(row)
         pair = (candidate.pk, question.pk)
         if pair in self.closed or pair in self.waiting:
@@ -201,7 +210,7 @@ class AnswerValidator:
         return f"“{row.worker}” has already answered question “{row.question}”."
 
     def refuse_swapped(self, rows: Sequence[AnswerRow]) -> None:
-        """One sentence instead of one a row where the columns stand under each other's names."""
+        """Raise Refused once for the file, rather than for each row, if columns are swapped."""
         columns = {
             "worker": [row.worker for row in rows],
             "question": [row.question for row in rows],
@@ -219,17 +228,17 @@ class AnswerValidator:
         return self.candidates[worker, skill], question
 
     def _find_question(self, row: AnswerRow) -> tuple[int, Question]:
-        """The question and its skill, which may go unsaid where one question set alone has it."""
-        named = row.skill if self.skills else ""
-        if named and named not in self.skills:
+        """Return the skill and the question; a row may omit a skill that is unambiguous."""
+        skill = row.skill if self.skills else ""
+        if skill and skill not in self.skills:
             raise Refused(f"There is no skill “{row.skill}” in this run.")
-        having = self.questions.get(plain_key(row.question), {})
-        if named:
-            own = self.skills[named]
-            having = {own: having[own]} if own in having else {}
-        if not having:
-            where = f"the skill “{named}”" if named else "this run's question set"
-            raise Refused(f"There is no question “{row.question}” in {where}.")
-        if len(having) > 1:
+        questions = self.questions.get(plain_key(row.question), {})
+        if skill:
+            number = self.skills[skill]
+            questions = {number: questions[number]} if number in questions else {}
+        if not questions:
+            place = f"the skill “{skill}”" if skill else "this run's question set"
+            raise Refused(f"There is no question “{row.question}” in {place}.")
+        if len(questions) > 1:
             raise Refused(f"Several skills have a question “{row.question}”: add a column “skill”.")
-        return next(iter(having.items()))
+        return next(iter(questions.items()))

@@ -1,4 +1,4 @@
-"""What a command line names, found; and what is refused, said as commands do."""
+"""Find the objects named on a command line, and report refusals as commands do."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,40 +16,40 @@ TEAM = "whose run it is, where several have one of this name"
 
 
 @contextmanager
-def refusals_said() -> Iterator[None]:
-    """One line, and a returncode of 2."""
+def report_refusals() -> Iterator[None]:
+    """Turn refusals into an error of one line, with a returncode of 2."""
     try:
         yield
     except Refused as refusal:
         raise CommandError(str(refusal), returncode=2) from refusal
     except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        raise CommandError(f"{error.filename}: {why}.", returncode=2) from error
+        reason = (error.strerror or str(error)).lower()
+        raise CommandError(f"{error.filename}: {reason}.", returncode=2) from error
 
 
-def run_of(words: str, team: str = "") -> Run:
-    return find_by_name(Run.objects.select_related("pool", "question_set", "team"), words, team)
+def run_of(name: str, team: str = "") -> Run:
+    return find_by_name(Run.objects.select_related("pool", "question_set", "team"), name, team)
 
 
-def find_by_name(rows: QuerySet[Found], words: str, team: str = "") -> Found:
-    """What has this name, else this number. Raises NotFound, and Refused for several."""
+def find_by_name(rows: QuerySet[Found], name: str, team: str = "") -> Found:
+    """Return the object of this name, else number. Raises NotFound, or Refused for several."""
     rows = rows.filter(team__name=team) if team else rows
-    wanted: dict[str, Any] = {"name": words}
-    if words.isdecimal() and len(words) < 19 and not rows.filter(**wanted).exists():
-        wanted = {"pk": int(words)}
-    found = list(rows.filter(**wanted)[:2])
-    what = f"{rows.model._meta.verbose_name} “{words}”"
-    if not found:
-        raise NotFound(f"There is no {what}.")
-    if len(found) > 1:
-        raise Refused(f"Several teams have a {what}: say which with --team.")
-    return found[0]
+    lookup: dict[str, Any] = {"name": name}
+    if name.isdecimal() and len(name) < 19 and not rows.filter(**lookup).exists():
+        lookup = {"pk": int(name)}
+    matches = list(rows.filter(**lookup)[:2])
+    description = f"{rows.model._meta.verbose_name} “{name}”"
+    if not matches:
+        raise NotFound(f"There is no {description}.")
+    if len(matches) > 1:
+        raise Refused(f"Several teams have a {description}: say which with --team.")
+    return matches[0]
 
 
-def parse_pairs(written: Sequence[str]) -> dict[str, str]:
-    """NAME=VALUE, each once."""
-    parted = [text.partition("=") for text in written]
-    for name, sign, _ in parted:
+def parse_pairs(texts: Sequence[str]) -> dict[str, str]:
+    """Return the values of NAME=VALUE texts by name."""
+    parts = [text.partition("=") for text in texts]
+    for name, sign, _ in parts:
         if not name or not sign:
             raise Refused(f"“{name}” is no option; write it as --option name=value.")
-    return {name.strip(): value.strip() for name, _, value in parted}
+    return {name.strip(): value.strip() for name, _, value in parts}

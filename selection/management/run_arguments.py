@@ -1,4 +1,4 @@
-"""A new run from the words of a command line: everything that its form asks for."""
+"""Command line arguments for a new run, with all settings of its form."""
 
 from datetime import datetime
 from typing import Any
@@ -20,7 +20,7 @@ FIELDS = (
     *(name for name in SETTINGS if name not in ("pool", "question_set", "k")),
     *("enrolling", "enrol_until", "enrol_most", "seed"),
 )
-# Where what a new run begins with is no fixed value.
+# Defaults that are not fixed values.
 WORKED_OUT = {"currency": "that of your last run", "seed": "drawn at random"}
 
 
@@ -67,7 +67,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def add_changes(parser: CommandParser) -> None:
-    """Settings of a run that has begun."""
+    """Add the settings that a started run may change."""
     for name in changes.SETTINGS:
         flag = f"--{name.replace('_', '-')}"
         empty = "; empty for none" if _model_field(name).null else ""
@@ -75,9 +75,9 @@ def add_changes(parser: CommandParser) -> None:
 
 
 def changed_settings(run: Run, options: dict[str, Any]) -> dict[str, Any]:
-    """What of these settings was given. Raises Refused for what cannot be read."""
-    given = {name: options[name] for name in changes.SETTINGS if options[name] is not None}
-    return {name: _parse_value(run, name, text or None) for name, text in given.items()}
+    """Return the settings given on the command line. Raises Refused for an invalid value."""
+    texts = {name: options[name] for name in changes.SETTINGS if options[name] is not None}
+    return {name: _parse_value(run, name, text or None) for name, text in texts.items()}
 
 
 def _model_field(name: str) -> "Field[Any, Any]":
@@ -87,13 +87,13 @@ def _model_field(name: str) -> "Field[Any, Any]":
 
 
 def _help_text(name: str) -> str:
-    """The form's own words, and the value that its form begins with."""
+    """Return the form's own words, and its default value."""
     field = _model_field(name)
     usual = drafts.FORM_DEFAULTS.get(name, WORKED_OUT.get(name, field.default))
     switch = isinstance(field, BooleanField)
-    shown = "" if switch or usual in (NOT_PROVIDED, None, list) else f" (default: {usual})"
+    default = "" if switch or usual in (NOT_PROVIDED, None, list) else f" (default: {usual})"
     several = "; several with commas between them" if isinstance(field, JSONField) else ""
-    return f"{_format_default(name)}{several}{shown}"
+    return f"{_format_default(name)}{several}{default}"
 
 
 def _format_default(name: str) -> str:
@@ -102,15 +102,17 @@ def _format_default(name: str) -> str:
 
 
 def create_draft(options: dict[str, Any]) -> Run:
-    """The draft that was asked for, stored. Raises Refused for what cannot be."""
+    """Store and return the requested draft. Raises Refused for invalid settings."""
     team = options["team"]
     pool = find_by_name(Pool.objects.select_related("team"), options["pool"], team)
-    asked = find_by_name(QuestionSet.objects.all(), options["question_set"], team)
-    like_it = Run(pool=pool, question_set=asked, team=pool.team)
-    given = {name: options[name] for name in ("name", "k", *FIELDS) if options[name] is not None}
-    written = _initial_settings(pool) | given
-    fields = {name: _parse_value(like_it, name, text) for name, text in written.items()}
-    fields |= {"pool": pool, "question_set": asked, "quotas": _parse_quotas(options)}
+    question_set = find_by_name(QuestionSet.objects.all(), options["question_set"], team)
+    blank = Run(pool=pool, question_set=question_set, team=pool.team)
+    arguments = {
+        name: options[name] for name in ("name", "k", *FIELDS) if options[name] is not None
+    }
+    settings = _initial_settings(pool) | arguments
+    fields = {name: _parse_value(blank, name, text) for name, text in settings.items()}
+    fields |= {"pool": pool, "question_set": question_set, "quotas": _parse_quotas(options)}
     chosen = algorithm_choices.read_options(fields["algorithm"], parse_pairs(options["option"]))
     earlier = options["learn_from"] and run_of(options["learn_from"], pool.team.name)
     run = drafts.build_draft(fields, chosen, earlier)
@@ -118,14 +120,14 @@ def create_draft(options: dict[str, Any]) -> Run:
 
 
 def _initial_settings(pool: Pool) -> dict[str, Any]:
-    """What the form of a new run has in it."""
+    """Return the initial values of the form of a new run."""
     currency = money.last_currency(Run.objects.filter(team=pool.team))
     return drafts.FORM_DEFAULTS | {"currency": currency, "seed": drafts.new_seed()}
 
 
 def _parse_value(run: Run, name: str, text: Any) -> Any:
     if isinstance(_model_field(name), JSONField):
-        return [one.strip() for one in str(text).split(",") if one.strip()]
+        return [part.strip() for part in str(text).split(",") if part.strip()]
     try:
         value = _model_field(name).clean(text, run)
     except ValidationError as error:

@@ -1,10 +1,10 @@
-"""Faults thrown at a whole stack while a crowd answers: ``python -m tests.faults``, `make faults`.
+"""Fault injection on a whole stack while a crowd answers: ``python -m tests.faults``.
 
-play      one database: the stack, the crowd, the faults, what came of it
+play      one database: the stack, the crowd, the faults, the results
 stack     the parts of the project, each on links of its own that can be cut
-services  Redis, PostgreSQL, and the disk that can be filled
+services  Redis, PostgreSQL, and a disk that can be filled
 links     a connection between two parts: open, refused, hanging, half open
-kinds     what can go wrong, and how it is made good again
-traffic   the crowd, and its own record of what it was told
-laws      what has to hold after each fault
+kinds     the kinds of fault, and their repair
+traffic   the crowd, with a record of the replies it got
+laws      invariants to check after each fault
 """

@@ -1,7 +1,7 @@
 """``python -m tests.faults [--database sqlite|postgresql] [--minutes M] [--faults N] [--seed S]``.
 
-Throws faults at a whole stack of its own while a crowd answers, and ends with 1 where a law was
-broken. It starts everything it needs, and leaves nothing behind.
+Inject faults into a stack of its own while a crowd answers; exit with 1 if a law was broken. It
+starts everything it needs, and cleans up.
 """
 
 import argparse
@@ -37,15 +37,15 @@ REST_SECONDS = 400  # besides the faults: starting, and coming to an end
 
 
 def main(arguments: list[str]) -> int:
-    given = _arguments(arguments)
-    kinds = [given.database] if given.database else DATABASES
-    words = ["--seed", str(given.seed), "--only", given.only]
-    words += ["--faults", str(given.faults // len(kinds)), "--seconds", str(60 * given.minutes)]
-    results = play(kinds, words, 60 * given.minutes, given.keep)
+    options = _arguments(arguments)
+    kinds = [options.database] if options.database else DATABASES
+    flags = ["--seed", str(options.seed), "--only", options.only]
+    flags += ["--faults", str(options.faults // len(kinds)), "--seconds", str(60 * options.minutes)]
+    results = play(kinds, flags, 60 * options.minutes, options.keep)
     if None in results.values():
         return 2
     print(table(results))
-    broken = [f"{kind}: {one}" for kind, result in results.items() for one in result["wrong"]]
+    broken = [f"{kind}: {fault}" for kind, result in results.items() for fault in result["wrong"]]
     print("\n".join(broken) or "Every law held.")
     return int(bool(broken))
 
@@ -63,27 +63,27 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
 
 
 def play(
-    kinds: Sequence[str], words: list[str], seconds: float, keep: bool
+    kinds: Sequence[str], flags: list[str], seconds: float, keep: bool
 ) -> dict[str, dict[str, Any] | None]:
-    """What came of each, side by side, as they mostly wait; None where it came to no end."""
+    """Play all databases side by side, as they mostly wait; the result is None if a play failed."""
     with ExitStack() as until_end:
         children = {}
         for kind in kinds:
             environment = until_end.enter_context(place(kind, keep))
-            children[kind] = _begin(words, environment)
+            children[kind] = _begin(flags, environment)
             until_end.callback(_end, children[kind])
         deadline = time.monotonic() + seconds + REST_SECONDS
         return {kind: _said(child, deadline) for kind, child in children.items()}
 
 
-def _begin(words: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tests.faults.play", *words]
+def _begin(flags: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "tests.faults.play", *flags]
     return subprocess.Popen(command, cwd=TOP, env=environment, stdout=subprocess.PIPE)
 
 
 def _said(child: subprocess.Popen[bytes], deadline: float) -> dict[str, Any] | None:
-    said, _ = child.communicate(timeout=deadline - time.monotonic())
-    return json.loads(said) if child.returncode == 0 else None
+    output, _ = child.communicate(timeout=deadline - time.monotonic())
+    return json.loads(output) if child.returncode == 0 else None
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
@@ -95,10 +95,10 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def place(kind: str, keep: bool) -> Iterator[dict[str, str]]:
-    """A folder and ports of its own, as an environment; nothing is left of it, whatever happens."""
+    """Yield an environment with a folder and ports of its own, and clean up in any case."""
     folder = Path(tempfile.mkdtemp(prefix="crowdselect-faults-"))
     folder.chmod(0o755)
-    own = {
+    variables = {
         MARK: str(folder),
         "DATABASE_URL": _address(kind, folder),
         "REDIS_URL": f"redis://127.0.0.1:{free_port()}/0",
@@ -111,7 +111,7 @@ def place(kind: str, keep: bool) -> Iterator[dict[str, str]]:
         "OPENBLAS_NUM_THREADS": "1",
     }
     try:
-        yield os.environ | own
+        yield os.environ | variables
     finally:
         for pid in marked(folder):
             with suppress(ProcessLookupError):
@@ -130,11 +130,11 @@ def _address(kind: str, folder: Path) -> str:
 
 
 def table(results: dict[str, dict[str, Any]]) -> str:
-    """The table of docs/reliability.md."""
+    """Return the table of docs/reliability.md."""
     lines = ["| | " + " | ".join(results) + " |", "|---|" + "---:|" * len(results)]
 
-    def row(words: str, values: list[int]) -> None:
-        lines.append(f"| {words} | " + " | ".join(f"{value:,}" for value in values) + " |")
+    def row(title: str, values: list[int]) -> None:
+        lines.append(f"| {title} | " + " | ".join(f"{value:,}" for value in values) + " |")
 
     own = list(results.values())
     row("faults", [sum(one["faults"].values()) for one in own])

@@ -28,11 +28,8 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.db import connections  # noqa: E402
 
-from selection import engine
-from selection.answers import (
-    presence,
-    recording,
-)
+from selection import engine  # noqa: E402
+from selection.answers import presence, recording  # noqa: E402
 from selection.models import ApiToken, Assignment, Event, Pulse, Run  # noqa: E402
 from tests.processes import free_port, wait_until  # noqa: E402
 from tests.worlds import make_run, open_of  # noqa: E402
@@ -47,8 +44,11 @@ SWEEP_SECONDS = 2
 
 @dataclass
 class Figures:
-    """rejected holds what the server said to each answer that it did not take; slowest_healthz is
-    in seconds and counts a request without a reply by how long it was waited for."""
+    """Measurements of a flood.
+
+    rejected         the server's messages for answers that it did not take
+    slowest_healthz  in seconds; a request without a reply counts with the time it was waited for
+    """
 
     sent: int = 0
     taken: int = 0
@@ -61,7 +61,7 @@ class Figures:
 
 
 class Flood:
-    """Threads that keep ``CONNECTIONS`` x ``PIPELINED`` requests for one path under way."""
+    """Threads that keep ``CONNECTIONS`` x ``PIPELINED`` requests for one path in progress."""
 
     def __init__(self, port: int, path: str, figures: Figures) -> None:
         self.port, self.path, self.figures = port, path, figures
@@ -87,7 +87,7 @@ class Flood:
                 self._read(wire)
 
     def _read(self, wire: socket.socket) -> None:
-        """Until all replies came, the server closes the connection, or the flood ends."""
+        """Read until all replies came, the server closes the connection, or the flood ends."""
         replies, rest = 0, b""
         while replies < PIPELINED and not self.stop.is_set():
             with suppress(TimeoutError):
@@ -102,7 +102,7 @@ class Flood:
 
 
 class Crowd:
-    """Workers who claim a question each, answer it after ``THINKING_SECONDS``, and begin anew."""
+    """Workers that claim a question each, answer it after ``THINKING_SECONDS``, and begin anew."""
 
     def __init__(self, port: int, token: str, run: int, figures: Figures) -> None:
         self.url = f"http://127.0.0.1:{port}/"
@@ -133,18 +133,18 @@ class Crowd:
                 self.stop.wait(0.2)
 
     def _claimed(self, client: httpx.Client, worker: str) -> list[int]:
-        """Assignments of this worker whose time to answer begins now, as the page would show."""
-        wanted = {"workers": [worker], "each": 1}
-        reply = client.post(f"api/runs/{self.run}/claims", json=wanted)
-        found = [row["id"] for one in reply.json() for row in one["assignments"]]
+        """Return this worker's assignments after starting their deadlines, as the page would."""
+        claim = {"workers": [worker], "each": 1}
+        reply = client.post(f"api/runs/{self.run}/claims", json=claim)
+        ids = [row["id"] for worker_claims in reply.json() for row in worker_claims["assignments"]]
         now = timezone.now()
-        Assignment.objects.filter(pk__in=found).update(shown=now, due=now + TIME_TO_ANSWER)
-        return found
+        Assignment.objects.filter(pk__in=ids).update(shown=now, due=now + TIME_TO_ANSWER)
+        return ids
 
     def _send(self, client: httpx.Client, assignment: int) -> None:
-        begun = time.monotonic()
+        start = time.monotonic()
         reply = client.post(f"api/assignments/{assignment}/answer", json={"response": "yes"})
-        took = time.monotonic() - begun
+        took = time.monotonic() - start
         with self.lock:
             self.figures.sent += 1
             self.figures.longest_reply = max(self.figures.longest_reply, round(took, 1))
@@ -156,10 +156,10 @@ class Crowd:
     def _watch(self) -> None:
         with self._client() as client:
             while not self.stop.is_set():
-                begun = time.monotonic()
+                start = time.monotonic()
                 with suppress(httpx.TransportError):
                     client.get("healthz")
-                took = round(time.monotonic() - begun, 1)
+                took = round(time.monotonic() - start, 1)
                 self.figures.healthz += 1
                 self.figures.slowest_healthz = max(self.figures.slowest_healthz, took)
                 self.stop.wait(1)
@@ -179,7 +179,7 @@ def disconnecting() -> Iterator[None]:
 
 @contextmanager
 def web_server(port: int) -> Iterator[None]:
-    """Run the project's web server as `make run` does."""
+    """Run the project's web server like `make run`."""
     command = [sys.executable, "-m", "crowdselect.start.web_server", f"127.0.0.1:{port}"]
     server = subprocess.Popen([*command, "--processes", "2"], start_new_session=True)
     try:
@@ -197,7 +197,7 @@ def is_up(port: int) -> bool:
 
 
 class Sweeper:
-    """A thread that does what Celery does meanwhile: closes what is overdue, takes steps."""
+    """Thread that replaces Celery: it closes overdue assignments and takes steps."""
 
     def __init__(self, run: int) -> None:
         self.run, self.stop = run, threading.Event()
@@ -236,7 +236,7 @@ def play(seconds: float, path: str) -> Figures:
     run: Run = make_run(n=WORKERS, questions=2000, epsilon=0.001, slots=60, minutes=30)
     engine.advance(run.pk)
     own = [one for one in open_of(run) if one.candidate.worker.key == "w0"]
-    silent = own[0]  # one who thinks for long: their time is what an outage gives back
+    silent = own[0]  # a worker who takes long: an outage extends their deadline
     presence.record_shown(run, [silent.pk])
     figures, port, token = Figures(), free_port(), ApiToken.issue("crowd")
     with web_server(port), Sweeper(run.pk), Crowd(port, token, run.pk, figures):
@@ -253,8 +253,8 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults.flood", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--path", default="/api/openapi.json")
-    given = parser.parse_args(arguments)
-    figures = play(given.seconds, given.path)
+    options = parser.parse_args(arguments)
+    figures = play(options.seconds, options.path)
     print(json.dumps(asdict(figures), ensure_ascii=False, indent=1))
     return int(bool(figures.rejected))
 

@@ -1,4 +1,4 @@
-"""What can go wrong with a stack, and how it is made good again."""
+"""Kinds of fault that a stack can suffer, and their repair."""
 
 import os
 import random
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-import redis as client
+import redis
 from django.db import DatabaseError, connections, transaction
 
 from selection.models import Run
@@ -23,13 +23,14 @@ LONGEST_LOCK = 20.0
 
 @dataclass(frozen=True)
 class Kind:
-    """
+    """A kind of fault.
+
     name    for the table
-    strike  makes it happen for about so many seconds; returns what ends it
-    place   of two faults at one place the second waits for the first to be over
+    strike  causes it for about so many seconds; returns a function that ends it
+    place   of two faults at one place the second waits for the end of the first
     where   "sqlite", "postgresql", or empty for both
-    brief   whether it is over as soon as it has happened
-    cannot  why it cannot be had on this machine, if so
+    brief   True if it is over as soon as it has happened
+    cannot  returns the reason that rules it out on this machine, or ""
     """
 
     name: str
@@ -44,7 +45,7 @@ class Kind:
 
 
 def nothing() -> None:
-    """What is over has nothing to end."""
+    """Repair of a brief fault, which needs none."""
 
 
 # -- processes
@@ -57,7 +58,7 @@ def _send(pids: list[int], number: int) -> None:
 
 
 def _of(stack: Stack, part: str, role: str, rng: random.Random) -> list[int]:
-    """One child, all children, the first process, or all of the part."""
+    """Return one child, all children, the first process, or all processes of the part."""
     children, masters = stack.children(part), stack.masters(part)
     if role == "child":
         return [rng.choice(children)] if children else []
@@ -85,21 +86,21 @@ def _paused(part: str, role: str) -> Kind:
 
 
 def _service(stack: Stack, name: str) -> Service:
-    found = stack.redis if name == "redis" else stack.database
-    assert found is not None
-    return found
+    service = stack.redis if name == "redis" else stack.database
+    assert service is not None
+    return service
 
 
-def _ended(name: str, number: int, words: str) -> Kind:
+def _ended(name: str, number: int, manner: str) -> Kind:
     def strike(stack: Stack, rng: random.Random, seconds: float) -> Heal:
         _service(stack, name).end(number)
         return _service(stack, name).start
 
-    return Kind(f"{name}: {words}", strike, name, where=_where(name))
+    return Kind(f"{name}: {manner}", strike, name, where=_where(name))
 
 
 def _frozen(name: str) -> Kind:
-    """The server and, of PostgreSQL, all its processes."""
+    """Pause the server with, for PostgreSQL, all its processes."""
 
     def strike(stack: Stack, rng: random.Random, seconds: float) -> Heal:
         service = _service(stack, name)
@@ -113,12 +114,12 @@ def _frozen(name: str) -> Kind:
 
 
 def _session(leader: int) -> list[int]:
-    found = []
+    pids = []
     for name in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):
             if os.getsid(int(name)) == leader:
-                found.append(int(name))
-    return found
+                pids.append(int(name))
+    return pids
 
 
 def _where(name: str) -> str:
@@ -126,7 +127,7 @@ def _where(name: str) -> str:
 
 
 def _kill_backend(stack: Stack, rng: random.Random, seconds: float) -> Heal:
-    """One server process dies hard: PostgreSQL restarts all of them."""
+    """Kill one server process: PostgreSQL restarts all of them."""
     service = _service(stack, "database")
     assert service.process is not None
     _send([rng.choice(_session(service.process.pid))], signal.SIGKILL)
@@ -134,14 +135,14 @@ def _kill_backend(stack: Stack, rng: random.Random, seconds: float) -> Heal:
 
 
 def _flush(stack: Stack, rng: random.Random, seconds: float) -> Heal:
-    with suppress(client.RedisError), _redis(stack) as server:
+    with suppress(redis.RedisError), _redis(stack) as server:
         server.flushall()
     return nothing
 
 
 def _repeat(stack: Stack, rng: random.Random, seconds: float) -> Heal:
-    """All messages that wait come three times and in any order."""
-    with suppress(client.RedisError), _redis(stack) as server:
+    """Triple the waiting messages and shuffle them."""
+    with suppress(redis.RedisError), _redis(stack) as server:
         waiting = server.lrange(QUEUE, 0, -1) * 3
         rng.shuffle(waiting)
         with server.pipeline() as all_at_once:
@@ -152,15 +153,15 @@ def _repeat(stack: Stack, rng: random.Random, seconds: float) -> Heal:
     return nothing
 
 
-def _redis(stack: Stack) -> client.Redis:
-    return client.Redis(port=stack.redis.port, socket_timeout=2, socket_connect_timeout=2)
+def _redis(stack: Stack) -> redis.Redis:
+    return redis.Redis(port=stack.redis.port, socket_timeout=2, socket_connect_timeout=2)
 
 
 # -- the database
 
 
 def _lock(stack: Stack, rng: random.Random, seconds: float) -> Heal:
-    """A connection of its own holds a run, or with SQLite everything."""
+    """Lock a run from another connection, or with SQLite the whole database."""
     over = threading.Event()
 
     def hold() -> None:

@@ -1,4 +1,4 @@
-"""What has to hold after each fault: of every run by itself, and of what its crowd was told."""
+"""Invariants to check after each fault: of every run, and of the replies to its crowd."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ CHUNK = 500
 
 @transaction.atomic
 def of_run(run_id: int) -> list[str]:
-    """That a run's figures and verdicts are those of its answers (``recount``, ``verify``)."""
+    """Return violations in a run: its figures and verdicts must match its answers."""
     run = Run.objects.locked(run_id)
     if run is None or run.status == Run.Status.DRAFT:
         return []
@@ -25,12 +25,12 @@ def of_run(run_id: int) -> list[str]:
 
 
 def of_ledger(ledger: Ledger, assignments: Iterable[int] | None = None) -> list[str]:
-    """That what the crowd was told is so, of these assignments or of all.
+    """Return replies that turned out false, for these assignments or all.
 
-    taken    an answer of which the server said that it has it is stored, as it was sent
-    made up  no answer is stored that nobody sent
-    late     nobody loses a question by a fault who answers as soon as that can be done
-    odd      nobody was told what makes no sense
+    taken    an answer that the server reported as taken is stored as it was sent
+    made up  every stored answer was sent
+    late     no worker who answers as soon as possible loses a question by a fault
+    odd      no reply is meaningless
     """
     with ledger.lock:
         taken = set(ledger.taken) if assignments is None else ledger.taken & set(assignments)
@@ -41,31 +41,33 @@ def of_ledger(ledger: Ledger, assignments: Iterable[int] | None = None) -> list[
         sent = dict(ledger.sent)
     lost = [f"taken: answer {pk} is lost" for pk in sorted(taken - stored.keys())]
     changed = [
-        f"taken: answer {pk} is {said!r} and not {sent[pk]!r}"
-        for pk, said in stored.items()
-        if said != sent[pk]
+        f"taken: answer {pk} is {response!r} and not {sent[pk]!r}"
+        for pk, response in stored.items()
+        if response != sent[pk]
     ]
     lapsed = Answer.objects.filter(expired=True)
     late |= dict(lapsed.values_list("pk", "assignment__candidate__worker__key"))
-    unfair = [f"late: {pk} of {who}" for pk, who in late.items() if who != SILENT]
-    return [*lost, *changed, *_made_up(ledger), *unfair, *(f"odd: {one}" for one in odd)]
+    unfair = [f"late: {pk} of {worker}" for pk, worker in late.items() if worker != SILENT]
+    return [*lost, *changed, *_made_up(ledger), *unfair, *(f"odd: {reply}" for reply in odd)]
 
 
 def _stored(assignments: list[int]) -> dict[int, str]:
-    found: dict[int, str] = {}
+    responses: dict[int, str] = {}
     for start in range(0, len(assignments), CHUNK):
-        own = Answer.objects.filter(pk__in=assignments[start : start + CHUNK], expired=False)
-        found |= dict(own.values_list("pk", "response"))
-    return found
+        answers = Answer.objects.filter(pk__in=assignments[start : start + CHUNK], expired=False)
+        responses |= dict(answers.values_list("pk", "response"))
+    return responses
 
 
 def _made_up(ledger: Ledger) -> list[str]:
-    there = dict(Answer.objects.filter(expired=False).values_list("pk", "response"))
+    stored = dict(Answer.objects.filter(expired=False).values_list("pk", "response"))
     with ledger.lock:
-        return [f"made up: {pk}" for pk, said in there.items() if ledger.sent.get(pk) != said]
+        return [
+            f"made up: {pk}" for pk, response in stored.items() if ledger.sent.get(pk) != response
+        ]
 
 
 def of_end(runs: Iterable[int]) -> list[str]:
-    """That every run came to its end once all was well again."""
+    """Return the runs that did not end after the last fault."""
     rest = Run.objects.filter(pk__in=list(runs)).exclude(status=Run.Status.ENDED)
     return [f"end: {run} is {run.status} after {run.steps} steps" for run in rest]

@@ -18,12 +18,12 @@ def free_port() -> int:
 
 
 class Link:
-    """A port of its own that leads to another one, for as long as it is open.
+    """A port that forwards to another one while it is open.
 
-    refused   nobody is there
-    reset     what is open breaks off; whoever comes again is let through
-    hanging   all is taken and nothing passed on, until the link is open again
-    half      questions pass and answers do not; what was open breaks off in the end
+    refused   no connection is accepted
+    reset     open connections break off; new ones are accepted
+    hanging   data is accepted and not forwarded until the link is open again
+    half      requests pass and replies do not; open connections break off in the end
     """
 
     def __init__(self, name: str, target: int) -> None:
@@ -74,20 +74,20 @@ class Link:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         assert self.ways is not None
         self.writers.add(writer)
-        there = None
+        remote = None
         try:
             await self.ways[0].wait()
-            back, there = await asyncio.open_connection("127.0.0.1", self.target)
-            self.writers.add(there)
+            back, remote = await asyncio.open_connection("127.0.0.1", self.target)
+            self.writers.add(remote)
             await asyncio.gather(
-                self._pump(reader, there, self.ways[0]), self._pump(back, writer, self.ways[1])
+                self._pump(reader, remote, self.ways[0]), self._pump(back, writer, self.ways[1])
             )
         except OSError:
             pass  # either side broke off: the other learns of it below
         finally:
-            for one in filter(None, (writer, there)):
-                self.writers.discard(one)
-                one.transport.abort()
+            for stream in filter(None, (writer, remote)):
+                self.writers.discard(stream)
+                stream.transport.abort()
 
     async def _pump(
         self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, way: asyncio.Event
@@ -120,7 +120,7 @@ class Links:
         self.loop.close()
 
     async def _end(self) -> None:
-        """Nothing is left open for the garbage collector to find."""
+        """Close all links and pumps, so that none is left to the garbage collector."""
         for link in self.all.values():
             await link.refuse()
         pumps = asyncio.all_tasks() - {asyncio.current_task()}
@@ -129,11 +129,11 @@ class Links:
         await asyncio.gather(*pumps, return_exceptions=True)
 
     def add(self, name: str, target: int) -> int:
-        """The port on which the link listens."""
+        """Add a link and return the port on which it listens."""
         link = self.all[name] = Link(name, target)
         self.do(link.listen())
         return link.port
 
     def do(self, action: Coroutine[Any, Any, None]) -> None:
-        done: Future[None] = asyncio.run_coroutine_threadsafe(action, self.loop)
-        done.result(10)
+        result: Future[None] = asyncio.run_coroutine_threadsafe(action, self.loop)
+        result.result(10)

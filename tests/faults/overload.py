@@ -1,7 +1,7 @@
-"""``python -m tests.faults.overload [--seconds 60]``: is an overloaded web fair to workers?
+"""``python -m tests.faults.overload [--seconds 60]``: the fairness of an overloaded web to workers.
 
-Floods a web server of its own twice: by the API's document, which any stranger may ask for, and by
-an address that is slow on purpose. Exits with 1 if an answer sent in time was rejected.
+Flood a web server of its own twice: by the API's document, which any stranger may request, and by
+an address that is slow on purpose. Exit with 1 if an answer sent in time was rejected.
 """
 
 import argparse
@@ -22,9 +22,9 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults.overload", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0, help="that each flood lasts")
     parser.add_argument("--only", default="", choices=["", *FLOODS], help="only this address")
-    given = parser.parse_args(arguments)
-    paths = [path for path in FLOODS if given.only in ("", path)]
-    return max(flood(path, given.seconds) for path in paths)
+    options = parser.parse_args(arguments)
+    paths = [path for path in FLOODS if options.only in ("", path)]
+    return max(flood(path, options.seconds) for path in paths)
 
 
 def flood(path: str, seconds: float) -> int:

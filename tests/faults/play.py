@@ -1,4 +1,4 @@
-"""One database's faults, from an empty stack to the last law: ``python -m tests.faults`` calls it.
+"""Faults on one database, from an empty stack to the last law: ``python -m tests.faults`` calls it.
 
 All addresses are in the environment already, because Django's settings are read here.
 """
@@ -38,10 +38,10 @@ LONG_SHARE, LONG_SECONDS = 0.08, (25.0, 60.0)
 
 @dataclass
 class Result:
-    """What came of it, as numbers for a table.
+    """Results as numbers for a table.
 
-    skipped  faults that cannot be had here, and why
-    wrong    laws that did not hold, and after which fault
+    skipped  faults that are impossible here, with the reason
+    wrong    violated laws, with the fault before
     """
 
     seed: int
@@ -61,7 +61,7 @@ class Strike:
 
 
 class Play:
-    """Faults in a steady rhythm, some of which overlap, and the laws after each."""
+    """Faults in a steady rhythm, some of which overlap, with a check of the laws after each."""
 
     def __init__(self, stack: Stack, crowd: traffic.Crowd, given: argparse.Namespace) -> None:
         self.stack, self.crowd = stack, crowd
@@ -93,7 +93,7 @@ class Play:
     # -- faults
 
     def _flows(self) -> bool:
-        """Whether an answer was taken since the last fault; none is waited for too long."""
+        """Return True if an answer was taken since the last fault, or after some patience."""
         now = time.monotonic()
         return len(self.crowd.ledger.taken) > self.taken or now > self.struck + PATIENCE_SECONDS
 
@@ -108,26 +108,26 @@ class Play:
         self.going.append(Strike(kind, time.monotonic() + (0.5 if kind.brief else lasts), heal))
 
     def _next(self) -> Kind:
-        """Each kind once before any comes again; who has to wait for another stays in hand."""
-        taken = {strike.kind.place for strike in self.going}
-        free = [kind for kind in self.hand if kind.place not in taken]
+        """Return the next kind: each comes once before any is repeated; blocked kinds wait."""
+        blocked = {strike.kind.place for strike in self.going}
+        free = [kind for kind in self.hand if kind.place not in blocked]
         if not free:
             self.hand = self._all()
-            free = [kind for kind in self.hand if kind.place not in taken] or self.hand
+            free = [kind for kind in self.hand if kind.place not in blocked] or self.hand
         self.hand.remove(free[0])
         return free[0]
 
     def _all(self) -> list[Kind]:
-        own = [kind for kind in KINDS if kind.fits(self.stack) and self.only in kind.name]
-        for kind in own:
-            if why := kind.cannot(self.stack):
-                self.result.skipped[kind.name] = why
-        found = [kind for kind in own if kind.name not in self.result.skipped]
-        self.rng.shuffle(found)
-        return found
+        kinds = [kind for kind in KINDS if kind.fits(self.stack) and self.only in kind.name]
+        for kind in kinds:
+            if reason := kind.cannot(self.stack):
+                self.result.skipped[kind.name] = reason
+        possible = [kind for kind in kinds if kind.name not in self.result.skipped]
+        self.rng.shuffle(possible)
+        return possible
 
     def _tend(self) -> None:
-        """End what is over, and look at the laws when something was."""
+        """End the faults that are due, and check the laws if one ended."""
         time.sleep(0.1)
         for strike in [one for one in self.going if one.over < time.monotonic()]:
             strike.heal()
@@ -139,7 +139,7 @@ class Play:
     # -- laws
 
     def _check(self) -> None:
-        """As soon as the database can be asked."""
+        """Check the laws as soon as the database responds."""
         if any(strike.kind.place in ("database", "lock") for strike in self.going):
             return
         try:
@@ -151,8 +151,8 @@ class Play:
         self.due = False
         self.result.checks += 1
         self._tell(wrong)
-        told = dict(self.crowd.ledger.told)
-        say(f"checked: {len(self.crowd.ledger.taken)} answers taken, replies {told}")
+        replies = dict(self.crowd.ledger.told)
+        say(f"checked: {len(self.crowd.ledger.taken)} answers taken, replies {replies}")
 
     def _wrong(self) -> list[str]:
         wrong = laws.of_ledger(self.crowd.ledger)
@@ -165,15 +165,15 @@ class Play:
         return wrong
 
     def _tell(self, wrong: list[str]) -> None:
-        for one in wrong:
-            if one not in self.result.wrong:
-                say(f"BROKEN {one}")
-                self.result.wrong.append(one)
+        for fault in wrong:
+            if fault not in self.result.wrong:
+                say(f"BROKEN {fault}")
+                self.result.wrong.append(fault)
 
     # -- the end
 
     def _finish(self) -> None:
-        """All is well again: now every run comes to its end, and all holds."""
+        """Let every run come to its end without faults, and check that all laws hold."""
         say("all is well again")
         runs, ledger = self.crowd.ledger.runs, self.crowd.ledger
         self.crowd.closing.set()
@@ -198,13 +198,13 @@ class Play:
         }
 
 
-def say(words: str) -> None:
-    at = time.strftime("%H:%M:%S")
-    print(f"{at}  {connection.vendor:<10}  {words}", file=sys.stderr, flush=True)
+def say(message: str) -> None:
+    moment = time.strftime("%H:%M:%S")
+    print(f"{moment}  {connection.vendor:<10}  {message}", file=sys.stderr, flush=True)
 
 
 def prepare(stack: Stack) -> tuple[str, int, int]:
-    """A database with a pool and questions; a token, and their ids."""
+    """Create a database with a pool and questions; return a token and their ids."""
     if stack.database is not None:
         run_sql(stack.database.port, "CREATE DATABASE faults")
     call_command("migrate", verbosity=0)
@@ -218,16 +218,16 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--faults", type=int, required=True)
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--only", default="")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with ExitStack() as until_end:
         stack = until_end.enter_context(services(Path(os.environ[MARK])))
         token, pool, questions = prepare(stack)
         until_end.enter_context(parts(stack))
         say(stack.url)
-        crowd = traffic.Crowd(stack.url, token, pool, questions, given.seed)
+        crowd = traffic.Crowd(stack.url, token, pool, questions, options.seed)
         until_end.enter_context(crowd)
-        result = Play(stack, crowd, given).play()
+        result = Play(stack, crowd, options).play()
     print(json.dumps(vars(result)))
     return 0
 

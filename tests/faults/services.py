@@ -1,4 +1,4 @@
-"""Redis and PostgreSQL, which the harness kills and starts itself, and a disk that can be full."""
+"""Redis and PostgreSQL under the harness's control, and a disk that can be filled."""
 
 import os
 import shutil
@@ -22,14 +22,14 @@ Heal = Callable[[], object]
 
 
 class Service:
-    """A server that is down when the harness says so, and only then."""
+    """A server that runs unless the harness stops it."""
 
     def __init__(self, name: str, port: int, command: list[str], user: str | None = None) -> None:
         self.name, self.port, self.command, self.user = name, port, command, user
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Unless it runs; returns when it listens."""
+        """Start it unless it runs; return when it listens."""
         if self.process is not None and self.process.poll() is None:
             return
         self.process = subprocess.Popen(
@@ -51,7 +51,7 @@ class Service:
             self.process.send_signal(number)
 
     def end(self, number: int, patience: float = 20) -> None:
-        """By this signal, or by force."""
+        """End it with this signal, or by force."""
         if self.process is None:
             return
         self.send(number)
@@ -70,14 +70,14 @@ def redis_server(folder: Path, port: int) -> Service:
 
 
 def postgres_server(folder: Path, port: int) -> Service:
-    """A new cluster in this folder, with the database "faults"."""
+    """Return a new cluster in this folder, with the database "faults"."""
     owner = OWNER if os.getuid() == 0 else None
     if owner:
         ensure_user_exists(owner)
         shutil.chown(folder, owner)
     data = folder / "data"
-    made = [BINARIES / "initdb", "-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8"]
-    subprocess.run([*made, "--no-sync"], check=True, user=owner, stdout=subprocess.DEVNULL)
+    command = [BINARIES / "initdb", "-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8"]
+    subprocess.run([*command, "--no-sync"], check=True, user=owner, stdout=subprocess.DEVNULL)
     settings = {
         "listen_addresses": "127.0.0.1",
         "port": port,
@@ -93,14 +93,14 @@ def postgres_server(folder: Path, port: int) -> Service:
 
 
 def run_sql(port: int, statement: str) -> None:
-    """On the database that every cluster has."""
+    """Run a statement on the database that every cluster has."""
     server = ["-h", "127.0.0.1", "-p", str(port), "-U", "postgres"]
     subprocess.run([BINARIES / "psql", *server, "-qc", statement], check=True)
 
 
 @contextmanager
 def running(service: Service, last: int) -> Iterator[Service]:
-    """last  the signal that ends it when all is over"""
+    """Run the service; ``last`` is the signal that ends it."""
     service.start()
     try:
         yield service
@@ -109,7 +109,7 @@ def running(service: Service, last: int) -> Iterator[Service]:
 
 
 class Disk:
-    """A small file system where this user may mount one, else a folder that is never full."""
+    """A small file system if this user may mount one, else a folder that never fills up."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -130,7 +130,7 @@ class Disk:
 
 
 def unmount(folder: Path) -> None:
-    """What may be mounted there; nothing, where nothing is."""
+    """Unmount this folder if it is a mount."""
     if os.path.ismount(folder):
         _works(["umount", "--lazy", str(folder)])
 

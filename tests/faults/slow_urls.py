@@ -1,20 +1,20 @@
-"""The project's addresses, and ``slow/``: two seconds of computing for whoever asks."""
+"""The project's addresses, and ``slow/``: two seconds of computing for each request."""
 
 import time
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
-from crowdselect.urls import urlpatterns as project_patterns
+from crowdselect import urls
 
 SECONDS = 2.0
 
 
 def compute(request: HttpRequest) -> HttpResponse:
-    begun = time.thread_time()
-    while time.thread_time() - begun < SECONDS:
+    start = time.thread_time()
+    while time.thread_time() - start < SECONDS:
         pass
     return HttpResponse("done")
 
 
-urlpatterns = [*project_patterns, path("slow/", compute)]
+urlpatterns = [*urls.urlpatterns, path("slow/", compute)]

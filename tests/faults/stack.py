@@ -30,10 +30,11 @@ PARTS = {
 
 @dataclass
 class Stack:
-    """
-    folder    all that it writes; what its parts log is in ``said``
+    """The stack.
+
+    folder    all files that it writes; the parts' logs are in ``said``
     web       the port on which the web listens
-    url       where the crowd comes, by a link
+    url       the crowd's address, by a link
     database  None with SQLite
     """
 
@@ -50,29 +51,31 @@ class Stack:
         return self.database is None
 
     def masters(self, part: str) -> list[int]:
-        """Of a part, what the supervisor started; what is left of one that died counts as such."""
-        own = marked(self.folder, PARTS[part])
-        return sorted(pid for pid, parent in own.items() if parent not in own)
+        """Return the processes of a part that the supervisor started, or orphans of a dead one."""
+        parents = marked(self.folder, PARTS[part])
+        return sorted(pid for pid, parent in parents.items() if parent not in parents)
 
     def children(self, part: str) -> list[int]:
-        """Of a part, what its first process forked."""
-        own = marked(self.folder, PARTS[part])
-        return sorted(pid for pid, parent in own.items() if parent in own)
+        """Return the processes that the first process of a part forked."""
+        parents = marked(self.folder, PARTS[part])
+        return sorted(pid for pid, parent in parents.items() if parent in parents)
 
-    def address(self, part: str, of: str) -> str:
-        """Of database or redis, as this part knows it: by a link of its own."""
-        direct = os.environ["REDIS_URL" if of == "redis" else "DATABASE_URL"]
+    def address(self, part: str, service: str) -> str:
+        """Return the address of database or redis for this part: by a link of its own."""
+        direct = os.environ["REDIS_URL" if service == "redis" else "DATABASE_URL"]
         port = urlsplit(direct).port
         if port is None:
             return direct
-        name = f"{part} to {of}"
-        own = self.links.all[name].port if name in self.links.all else self.links.add(name, port)
-        return direct.replace(f":{port}", f":{own}")
+        name = f"{part} to {service}"
+        link_port = (
+            self.links.all[name].port if name in self.links.all else self.links.add(name, port)
+        )
+        return direct.replace(f":{port}", f":{link_port}")
 
 
 @contextmanager
 def services(folder: Path) -> Iterator[Stack]:
-    """What a stack stands on: links, Redis, the database of DATABASE_URL. The parts come later."""
+    """Yield a stack without its parts: links, Redis, the database of DATABASE_URL."""
     with ExitStack() as until_end:
         links = until_end.enter_context(Links())
         disk, port = Disk(folder / "disk"), urlsplit(os.environ["DATABASE_URL"]).port
@@ -89,7 +92,7 @@ def services(folder: Path) -> Iterator[Stack]:
 
 @contextmanager
 def parts(stack: Stack) -> Iterator[None]:
-    """All parts at work, under the supervisor that `make run` uses."""
+    """Run all parts under the supervisor that `make run` uses."""
     (stack.folder / "supervisord.conf").write_text(_configuration(stack))
     command = [sys.executable, "-m", "crowdselect.start.supervisor", "-c", "supervisord.conf"]
     environment = os.environ | {
@@ -122,43 +125,43 @@ def answers(url: str) -> bool:
 
 
 def _configuration(stack: Stack) -> str:
-    """The project's own, for these parts, each of which sees the others by its own links."""
-    known = configparser.RawConfigParser()
-    known.read(TOP / "supervisord.conf")
-    for name in known.sections():
+    """Return the project's configuration for these parts, each with links of its own."""
+    configuration = configparser.RawConfigParser()
+    configuration.read(TOP / "supervisord.conf")
+    for name in configuration.sections():
         part = name.removeprefix("program:")
         if part in PARTS:
-            known[name]["directory"] = str(TOP)
-            known[name]["environment"] = ",".join(
+            configuration[name]["directory"] = str(TOP)
+            configuration[name]["environment"] = ",".join(
                 f'{key}="{value}"' for key, value in _environment(stack, part).items()
             )
         elif part != "supervisord":
-            known.remove_section(name)
-    known["program:beat"]["command"] += " -s %(ENV_VAR_DIR)s/schedule"
+            configuration.remove_section(name)
+    configuration["program:beat"]["command"] += " -s %(ENV_VAR_DIR)s/schedule"
     with (stack.folder / "draft").open("w+") as draft:
-        known.write(draft)
+        configuration.write(draft)
         draft.seek(0)
         return draft.read()
 
 
 def _environment(stack: Stack, part: str) -> dict[str, str]:
-    own = {"DATABASE_URL": stack.address(part, "database")} if part != "beat" else {}
-    own["REDIS_URL"] = stack.address(part, "redis")
-    return own
+    variables = {"DATABASE_URL": stack.address(part, "database")} if part != "beat" else {}
+    variables["REDIS_URL"] = stack.address(part, "redis")
+    return variables
 
 
 # -- processes
 
 
 def marked(folder: Path, word: str = "") -> dict[int, int]:
-    """All processes of the stack in this folder whose command line has this word: their parents."""
-    mark, found = f"{MARK}={folder}".encode(), {}
+    """Return, with their parents, the stack's processes with this word in their command line."""
+    mark, parents = f"{MARK}={folder}".encode(), {}
     for place in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, ValueError, IndexError):
             if mark not in (place / "environ").read_bytes().split(b"\0"):
                 continue
-            words = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            command = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
             state, parent = (place / "stat").read_text().rpartition(")")[2].split()[:2]
-            if word in words and state != "Z":
-                found[int(place.name)] = int(parent)
-    return found
+            if word in command and state != "Z":
+                parents[int(place.name)] = int(parent)
+    return parents

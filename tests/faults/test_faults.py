@@ -16,18 +16,18 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """Where PostgreSQL's own user may come, too."""
+    """Yield a folder that PostgreSQL's own user may enter, too."""
     with tempfile.TemporaryDirectory(prefix="crowdselect-here-") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
 
 
 def test_a_crowd_loses_nothing_by_faults(sample, place):
-    """Of each fault that there is ``make faults`` has several; here are as many as time allows."""
+    """Run as many faults as time allows; ``make faults`` has several of each kind."""
     faults, minutes = sample(4, 30), sample(1, 12) / 6
-    words = ["--database", connection.vendor, "--faults", str(faults), "--minutes", str(minutes)]
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.faults", *words],
+    options = ["--database", connection.vendor, "--faults", str(faults), "--minutes", str(minutes)]
+    result = subprocess.run(
+        [sys.executable, "-m", "tests.faults", *options],
         cwd=settings.BASE_DIR,
         env=os.environ | {"TMPDIR": str(place)},
         capture_output=True,
@@ -35,7 +35,7 @@ def test_a_crowd_loses_nothing_by_faults(sample, place):
         timeout=600,
         check=False,
     )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    assert "Every law held." in done.stdout
-    assert "| faults | 0 |" not in done.stdout
+    assert result.returncode == 0, f"{result.stdout}\n{result.stderr}"
+    assert "Every law held." in result.stdout
+    assert "| faults | 0 |" not in result.stdout
     assert list(place.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Each law is broken by hand once: the checker must see it."""
+"""Break each law by hand once: the checker must notice it."""
 
 from collections.abc import Callable
 
@@ -19,23 +19,23 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def run() -> Run:
-    made = make_run()
-    engine.advance(made.pk)
-    return made
+    new_run = make_run()
+    engine.advance(new_run.pk)
+    return new_run
 
 
 @pytest.fixture
 def ledger(run) -> Ledger:
-    """Everybody answered but one, and all of it was taken."""
-    told = Ledger(runs=[run.pk])
+    """Answer as all workers except one; all answers were taken."""
+    record = Ledger(runs=[run.pk])
     rows = open_of(run)
     presence.record_shown(run, [row.pk for row in rows])
     for row in rows[1:]:
-        told.sent[row.pk], told.workers[row.pk] = "yes", row.candidate.worker.key
+        record.sent[row.pk], record.workers[row.pk] = "yes", row.candidate.worker.key
         recording.record_answer(row.pk, "yes")
-        told.note(row.pk, httpx.Response(201))
+        record.note(row.pk, httpx.Response(201))
     engine.advance(run.pk)
-    return told
+    return record
 
 
 def words(run: Run, ledger: Ledger) -> str:

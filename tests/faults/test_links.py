@@ -1,4 +1,4 @@
-"""What a link between two parts lets through, and what becomes of what was open."""
+"""Links between two parts: data in transit, and the fate of open connections."""
 
 import socket
 import threading
@@ -12,13 +12,13 @@ from .links import Link, Links
 
 @pytest.fixture
 def link() -> Iterator[Link]:
-    """It leads to a server that says again whatever it is told."""
+    """Yield a link to a server that echoes."""
     with socket.create_server(("127.0.0.1", 0)) as server, Links() as links:
         threading.Thread(target=echo, args=(server,), daemon=True).start()
         links.add("one to other", server.getsockname()[1])
-        one = links.all["one to other"]
-        one.do = links.do  # type: ignore[attr-defined]
-        yield one
+        link_ = links.all["one to other"]
+        link_.do = links.do  # type: ignore[attr-defined]
+        yield link_
 
 
 def echo(server: socket.socket) -> None:

@@ -1,4 +1,4 @@
-"""A crowd that answers without pause, and its own record of what it was told."""
+"""A crowd that answers without pause, and its record of the replies."""
 
 import random
 import threading
@@ -21,18 +21,18 @@ KINDS: list[dict[str, Any]] = [
     {"algorithm": "adaptive-top-k", "epsilon": 0.3},
     {"algorithm": "sar", "epsilon": 0.1},
 ]
-SILENT = "w0"  # now and then says nothing to what it was shown
+SILENT = "w0"  # sometimes does not answer
 
 
 @dataclass
 class Ledger:
-    """What the crowd sent and was told.
+    """The crowd's record of answers and replies.
 
     sent     by assignment, its one response: stored or not
-    workers  by assignment, whose it is
-    taken    assignments of which the server said that it has the answer
-    late     of which it said that time was up
-    odd      what nobody should ever be told
+    workers  by assignment, its worker
+    taken    assignments with a reply that the answer was recorded
+    late     assignments with a reply that the time was over
+    odd      replies that should never occur
     """
 
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -45,15 +45,15 @@ class Ledger:
     runs: list[int] = field(default_factory=list)
 
     def note(self, assignment: int, reply: httpx.Response) -> None:
-        """What was said to an answer."""
-        said = reply.text[:200]
+        """Record the reply to an answer."""
+        text = reply.text[:200]
         with self.lock:
             if reply.is_success:
                 self.taken.add(assignment)
-            elif reply.status_code == 409 and "Too late" in said:
+            elif reply.status_code == 409 and "Too late" in text:
                 self.late.add(assignment)
-            elif not (reply.status_code == 409 and "has ended" in said):
-                self.odd.append(f"answer to {assignment}: {reply.status_code} {said}")
+            elif not (reply.status_code == 409 and "has ended" in text):
+                self.odd.append(f"answer to {assignment}: {reply.status_code} {text}")
 
 
 class Crowd:
@@ -90,11 +90,11 @@ class Crowd:
                 self.stop.wait(0.1)
 
     def _turn(self, client: httpx.Client, run: int, workers: list[str], rng: random.Random) -> None:
-        here = {"workers": workers, "each": rng.choice([1, 1, 2])}
-        reply = self._ask(client, "POST", f"runs/{run}/claims", json=here)
+        claim = {"workers": workers, "each": rng.choice([1, 1, 2])}
+        reply = self._ask(client, "POST", f"runs/{run}/claims", json=claim)
         if reply is None:
             return
-        rows = [row for one in reply.json() for row in one["assignments"]]
+        rows = [row for worker_claims in reply.json() for row in worker_claims["assignments"]]
         rng.shuffle(rows)
         for row in rows:
             silent = row["worker"] == SILENT and row["id"] % 4 == 0
@@ -102,7 +102,7 @@ class Crowd:
                 self._send(client, row)
 
     def _send(self, client: httpx.Client, row: dict[str, Any]) -> None:
-        """Until it is known what came of it, as an honest sender does."""
+        """Send until there is a reply, as an honest sender does."""
         response = says(row["worker"], row["question"])
         with self.ledger.lock:
             self.ledger.sent[row["id"]] = response
@@ -134,7 +134,7 @@ class Crowd:
 
     def _begin(self, client: httpx.Client, rng: random.Random) -> None:
         number = len(self.ledger.runs)
-        wanted: dict[str, Any] = self.places | KINDS[number % len(KINDS)] | {
+        settings: dict[str, Any] = self.places | KINDS[number % len(KINDS)] | {
             "name": f"run {number}",
             "k": K,
             "delta": 0.2,
@@ -147,9 +147,9 @@ class Crowd:
             "seed": rng.randrange(2**31),
         }  # fmt: skip
         key = {"Idempotency-Key": f"{self.seed}-{number}"}
-        made = self._until(client, "POST", "runs", json=wanted, headers=key)
-        if made is not None:
-            run = made.json()["id"]
+        reply = self._until(client, "POST", "runs", json=settings, headers=key)
+        if reply is not None:
+            run = reply.json()["id"]
             self.ledger.runs.append(run)
             self._until(client, "POST", f"runs/{run}/moves/start")
             self.going.append(run)
@@ -161,7 +161,7 @@ class Crowd:
         return httpx.Client(base_url=f"{self.url}/api/", headers=headers, timeout=TIMEOUT_SECONDS)
 
     def _try(self, client: httpx.Client, method: str, path: str, **sent: Any) -> Any:
-        """The reply; None where there is none, or the server says that it cannot now."""
+        """Return the reply; None if there is none, or the server cannot answer now."""
         try:
             reply = client.request(method, path, **sent)
         except httpx.TransportError:
@@ -173,7 +173,7 @@ class Crowd:
         return None if reply.status_code >= 500 else reply
 
     def _ask(self, client: httpx.Client, method: str, path: str, **sent: Any) -> Any:
-        """As ``_try``; a refusal is odd, and None as well."""
+        """Return the reply, as ``_try``; a refusal is odd, and None as well."""
         reply = self._try(client, method, path, **sent)
         if reply is not None and not reply.is_success:
             began = reply.status_code == 409 and path.endswith("/start")
@@ -183,7 +183,7 @@ class Crowd:
         return reply
 
     def _until(self, client: httpx.Client, method: str, path: str, **sent: Any) -> Any:
-        """The first reply that is one."""
+        """Repeat until there is a reply, and return it."""
         while not self.stop.is_set():
             reply = self._try(client, method, path, **sent)
             if reply is not None:
@@ -196,16 +196,16 @@ class Crowd:
 
 
 def says(worker: str, question: str) -> str:
-    """The same to whoever asks again; the first two know most of the answers."""
+    """Return the worker's response, the same each time; the first two know most answers."""
     number = int(worker[1:])
     rng = np.random.default_rng([number, int(question[1:])])
     return "yes" if rng.random() < (0.95 if number < K else 0.4) else "no"
 
 
-def wait_for(true: Any, seconds: float) -> bool:
-    """Whether it came true in time."""
+def wait_for(condition: Any, seconds: float) -> bool:
+    """Return True if the condition became true in time."""
     deadline = time.monotonic() + seconds
-    while not true():
+    while not condition():
         if time.monotonic() > deadline:
             return False
         time.sleep(0.2)

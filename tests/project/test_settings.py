@@ -17,7 +17,7 @@ ASKED = {
     "seconds": lambda env: env.number("IT", default=30.0, least=1),
     "format": lambda env: env.choice("IT", ["plain", "json"]),
     "zone": lambda env: env.time_zone("IT", default="UTC"),
-    "redis": lambda env: env.url("IT", "", ["redis://", "unix://"]),
+    "redis": lambda env: env.url_starting("IT", "", ["redis://", "unix://"]),
     "database": lambda env: env.database("IT", SQLITE)["ENGINE"].rpartition(".")[2],
 }
 

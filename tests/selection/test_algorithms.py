@@ -1,4 +1,4 @@
-"""Choosing an algorithm for a run: what is offered, what is asked, what is refused."""
+"""Algorithms of a run: the choices, the stored options, the refusals."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Bad settings are named before anything starts."""
+"""System checks name invalid settings before the start."""
 
 import pytest
 

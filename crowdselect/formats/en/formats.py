@@ -1,4 +1,4 @@
-"""In Django's letters: 22 Nov 2026, 14:05 UTC."""
+"""Date formats in Django's notation: 22 Nov 2026, 14:05 UTC."""
 
 DATE_FORMAT = "j M Y"
 SHORT_DATE_FORMAT = DATE_FORMAT

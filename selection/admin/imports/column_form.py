@@ -16,7 +16,7 @@ from unfold.widgets import (
 
 from selection.errors import Refused
 from selection.imports import surveys
-from selection.imports.platforms import FIELDS, WORKERS, ColumnPlan
+from selection.imports.column_plan import FIELDS, WORKERS, ColumnPlan
 from selection.imports.readers import ENCODINGS
 from selection.imports.uploads import FileHead
 from selection.models import Upload

@@ -22,7 +22,8 @@ from selection.admin.page import Page, csv_response, object_url
 from selection.answers.recording import Outside
 from selection.errors import NotFound, Refused
 from selection.imports import commit, uploads
-from selection.imports.platforms import ColumnPlan, suggest_other_kind
+from selection.imports.column_plan import ColumnPlan
+from selection.imports.platforms import suggest_other_kind
 from selection.imports.submissions import statuses_of
 from selection.models import Pool, Upload
 from selection.runs import platform_submissions, recorded_answers_only

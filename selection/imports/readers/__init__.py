@@ -1,6 +1,6 @@
-"""Tables in files: their rows as texts, whatever they were saved as, in bounded time and memory.
+"""Read tables from files: rows as texts, from any format, in bounded time and memory.
 
-It knows no database. What the columns mean is the affair of ``selection.intake``.
+No database is used here. ``selection.imports`` interprets the columns.
 """
 
 from .encoding import ENCODINGS

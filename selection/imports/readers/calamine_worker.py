@@ -1,11 +1,11 @@
-"""Run by itself: reads a workbook (.xlsx, .xls, .ods) from standard input.
+"""Process of its own that reads a workbook (.xlsx, .xls, .ods) from standard input.
 
-python-calamine keeps a sheet whole and believes what the file says of its size. So it runs in a
-process of its own with limited memory and time; if that process dies, the file is refused.
-Nothing else of the project is imported here.
+python-calamine keeps a sheet whole and believes the size that the file declares. So it runs in a
+process of its own with limited memory and time; if that process dies, the file is refused. No other
+module of the project is imported here.
 
 Writes lines of JSON: the sheet's title, then [number, cells] of each row that is not empty; or
-{"line": number, "refused": why} as the last line.
+{"line": number, "refused": reason} as the last line.
 """
 
 import io
@@ -20,9 +20,10 @@ from python_calamine import CalamineSheet, CalamineWorkbook, SheetTypeEnum, Shee
 
 MOST_MEMORY = 1024**3  # bytes of addresses; 200,000 rows of twenty cells take 450 MB
 MOST_SECONDS = 30  # of a processor
-# As many characters as tell the reader (limits.checked) that a row is too long.
+# One more than the reader accepts (limits.check_lines), so that it refuses a row that is too long.
 LONGEST_CELL, LONGEST_ROW, MOST_COLUMNS = 100_001, 1_000_001, 1_001
-# Calamine gives numbers as floats: whole ones are exact up to this, and no id is longer than that.
+# Calamine gives numbers as floats: whole ones are exact up to the first limit, and ids are shorter
+# than the second.
 _EXACT, _LONGEST_ID = 2**53, 1e20
 
 
@@ -35,13 +36,13 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     book = CalamineWorkbook.from_filelike(io.BytesIO(sys.stdin.buffer.read()))
-    for about in book.sheets_metadata:
-        if about.typ != SheetTypeEnum.WorkSheet or about.visible != SheetVisibleEnum.Visible:
+    for metadata in book.sheets_metadata:
+        if metadata.typ != SheetTypeEnum.WorkSheet or metadata.visible != SheetVisibleEnum.Visible:
             continue
-        rows = _read_rows(book.get_sheet_by_name(about.name))
+        rows = _read_rows(book.get_sheet_by_name(metadata.name))
         first = next(rows, None)
         if first is not None:
-            _write_line(about.name)
+            _write_line(metadata.name)
             _write_line(first)
             for row in rows:
                 _write_line(row)
@@ -67,7 +68,7 @@ def _read_rows(sheet: CalamineSheet) -> Iterator[Any]:
 
 
 def _cells(row: list[Any]) -> list[str]:
-    """Return the cells' texts without the blank ones at the end, cut where they are too long."""
+    """Return the cells' texts without blank ones at the end, cut if they are too long."""
     while row and isinstance(row[-1], str) and not row[-1].strip():
         row.pop()
     cells: list[str] = []
@@ -81,7 +82,7 @@ def _cells(row: list[Any]) -> list[str]:
 
 
 def _cell_text(value: Any) -> str:
-    """Return the value as a person would type it: 3 and not 3.0, dates as 2026-11-22."""
+    """Return the value as a person would type it: 3 rather than 3.0, dates as 2026-11-22."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):

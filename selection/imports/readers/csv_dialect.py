@@ -1,4 +1,4 @@
-"""CSV and its relatives: whatever stands between the cells."""
+"""Read CSV and its relatives, with any delimiter."""
 
 import csv
 import io
@@ -13,12 +13,12 @@ from .encoding import ENCODINGS, open_text
 from .header_row import LOOKED_AT
 from .limits import Line, too_long
 
-# The usual ones, the likeliest first; then what is tried where none of these is there.
+# The usual delimiters, the likeliest first; then those tried if none of these occurs.
 _USUAL, _RARE = ",;\t|", ":^~#!$&*/"
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _SAMPLE = 64 * 1024
 _SAMPLED_ROWS = 100
-_SAID = re.compile(r'"?sep=(.)"?\r?\n')  # Excel's own first line
+_DECLARED = re.compile(r'"?sep=(.)"?\r?\n')  # Excel's own first line
 HALF = 0.5
 _NOWHERE = "\x1f"  # between the cells of a list, which has one a line
 _TOO_LONG = "field larger than field limit"
@@ -28,7 +28,9 @@ csv.field_size_limit(LONGEST_CELL)
 
 @dataclass(frozen=True)
 class Dialect:
-    """delimiter  "" for a list of values, one a line
+    """The way of writing a text file.
+
+    delimiter  "" for a list of values, one a line
     skipped    characters before the header
     """
 
@@ -37,7 +39,7 @@ class Dialect:
     skipped: int = 0
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         if not self.delimiter:
             shape = "a list, one to a line"
         else:
@@ -48,22 +50,25 @@ class Dialect:
 
 
 def detect_dialect(raw: bytes, encoding: str) -> Dialect:
-    """How this text is to be read."""
+    """Return the dialect of this text."""
     text = open_text(raw, encoding).read(_SAMPLE)
-    said = _SAID.match(text)
-    if said:
-        return Dialect(encoding, said[1], said.end())
+    declared = _DECLARED.match(text)
+    if declared:
+        return Dialect(encoding, declared[1], declared.end())
     best = max(
-        ((_delimiter_fitness(text, each), each) for each in _USUAL), key=lambda pair: pair[0]
+        ((_delimiter_fitness(text, delimiter), delimiter) for delimiter in _USUAL),
+        key=lambda pair: pair[0],
     )
     if best[0][0] < HALF:  # a title stands above, and a comma in it makes no columns
         below = max(
-            ((_fitness_below(text, each), each) for each in _USUAL), key=lambda pair: pair[0]
+            ((_fitness_below(text, delimiter), delimiter) for delimiter in _USUAL),
+            key=lambda pair: pair[0],
         )
         best = max(best, below, key=lambda pair: pair[0])
     if not best[0][1]:
         best = max(
-            ((_delimiter_fitness(text, each), each) for each in _RARE), key=lambda pair: pair[0]
+            ((_delimiter_fitness(text, delimiter), delimiter) for delimiter in _RARE),
+            key=lambda pair: pair[0],
         )
         if best[0][0] < 1:  # a colon in every address makes no columns
             return Dialect(encoding, "")
@@ -71,7 +76,7 @@ def detect_dialect(raw: bytes, encoding: str) -> Dialect:
 
 
 def _delimiter_fitness(text: str, delimiter: str) -> tuple[float, int]:
-    """(share of rows as wide as the header, columns); (0, 0) where the header is of one cell."""
+    """Return (share of rows as wide as the header, columns); (0, 0) if the header has one cell."""
     rows = _row_widths(text, delimiter)
     if not rows or rows[0] < 2:
         return 0.0, 0
@@ -79,8 +84,10 @@ def _delimiter_fitness(text: str, delimiter: str) -> tuple[float, int]:
 
 
 def _fitness_below(text: str, delimiter: str) -> tuple[float, int]:
-    """The same of what stands below lines of one cell; (0, 0) where those may be a list, in which
-    one has the delimiter."""
+    """Return the fitness of the table below lines of one cell.
+
+    (0, 0) if those lines may be a list with the delimiter in one value.
+    """
     rows = _row_widths(text, delimiter)
     above = next((i for i, width in enumerate(rows) if width > 1), len(rows))
     table = rows[above:]
@@ -91,7 +98,7 @@ def _fitness_below(text: str, delimiter: str) -> tuple[float, int]:
 
 
 def _row_widths(text: str, delimiter: str) -> list[int]:
-    """Of the first rows that are not blank, how many cells each has."""
+    """Return the number of cells of each of the first rows that are not blank."""
     rows = []
     try:
         for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
@@ -100,24 +107,24 @@ def _row_widths(text: str, delimiter: str) -> list[int]:
             if len(rows) > _SAMPLED_ROWS:
                 break
     except csv.Error:
-        pass  # said with its line when the file is read
+        pass  # reported with its line when the file is read
     if len(rows) > 1 and len(text) == _SAMPLE:
         rows.pop()  # cut off
     return rows
 
 
-def read_lines(raw: bytes, how: Dialect, name: str) -> Iterator[Line]:
-    """(number of its first line, cells) of every row that is not blank. Raises Refused."""
-    stream = open_text(raw, how.encoding)
-    stream.read(how.skipped)
-    reader = csv.reader(stream, delimiter=how.delimiter or _NOWHERE, strict=True)
-    behind = 1 if how.skipped else 0
-    line = 1 + behind
+def read_lines(raw: bytes, dialect: Dialect, name: str) -> Iterator[Line]:
+    """Yield (number of its first line, cells) of each row that is not blank. Raises Refused."""
+    stream = open_text(raw, dialect.encoding)
+    stream.read(dialect.skipped)
+    reader = csv.reader(stream, delimiter=dialect.delimiter or _NOWHERE, strict=True)
+    offset = 1 if dialect.skipped else 0
+    line = 1 + offset
     try:
         for cells in reader:
             if any(cell.strip() for cell in cells):
                 yield line, cells
-            line = reader.line_num + 1 + behind
+            line = reader.line_num + 1 + offset
     except csv.Error as error:
         if _TOO_LONG in str(error):
             raise too_long(f"{name}, line {line}") from error

@@ -1,4 +1,4 @@
-"""The characters of a text file: which encoding its bytes are in."""
+"""Detect the encoding of a text file."""
 
 import codecs
 import io
@@ -8,7 +8,7 @@ from charset_normalizer import from_bytes
 
 from selection.errors import Refused
 
-# What a person may choose where the guess is wrong.
+# Encodings that a person may choose if the guess is wrong.
 ENCODINGS = {
     "utf-8": "UTF-8",
     "utf-16": "UTF-16",
@@ -34,8 +34,8 @@ _MARKS = {
 }
 _SAMPLE = 64 * 1024
 _PIECE = 1024 * 1024
-# Words with a letter beyond ASCII, and what is odd about them where they are read wrongly: a
-# capital within a word of small letters, a sign beside a letter.
+# Words with a letter beyond ASCII, and marks of a wrong encoding: a capital within a word of small
+# letters, a sign beside a letter.
 _FOREIGN = re.compile(r"[^\W\d_]*[^\x00-\x7f][^\s;,|]*")
 _SIGN = r"[^\w\s\x00-\x7f’‘‚“”„…–—®™°«»¿¡·]"
 _ODD = re.compile(
@@ -45,7 +45,7 @@ _ODD = re.compile(
 
 
 def encoding_of(raw: bytes, name: str) -> str:
-    """The encoding that these bytes are in. Raises Refused where there is none."""
+    """Return the encoding of these bytes. Raises Refused if they are not text."""
     for mark, encoding in _MARKS.items():
         if raw.startswith(mark):
             return check_encoding(raw, encoding, name)
@@ -59,12 +59,12 @@ def encoding_of(raw: bytes, name: str) -> str:
 
 
 def open_text(raw: bytes, encoding: str) -> io.TextIOWrapper:
-    """The same, bit by bit, with line ends as they are."""
+    """Return these bytes as a stream of text, with line ends as they are."""
     return io.TextIOWrapper(io.BytesIO(raw), encoding, "strict", newline="")
 
 
 def find_undecodable(raw: bytes, encoding: str) -> int | None:
-    """Where the first byte is that does not fit into this encoding."""
+    """Return the position of the first byte that does not fit this encoding, or None."""
     decoder = codecs.getincrementaldecoder(encoding.removesuffix("-sig"))()
     for start in range(0, len(raw), _PIECE):
         try:
@@ -75,19 +75,22 @@ def find_undecodable(raw: bytes, encoding: str) -> int | None:
 
 
 def check_encoding(raw: bytes, encoding: str, name: str) -> str:
-    """This encoding. Raises Refused where the bytes are not in it."""
-    at = find_undecodable(raw, encoding)
-    if at is not None:
-        line = raw[:at].count(b"\n") + 1
-        words = ENCODINGS.get(encoding.removesuffix("-sig"), encoding.upper())
+    """Return this encoding. Raises Refused if the bytes are not in it."""
+    position = find_undecodable(raw, encoding)
+    if position is not None:
+        line = raw[:position].count(b"\n") + 1
+        title = ENCODINGS.get(encoding.removesuffix("-sig"), encoding.upper())
         raise Refused(
-            f"{name}, line {line}: this is not text in {words}; save the file as CSV in UTF-8."
+            f"{name}, line {line}: this is not text in {title}; save the file as CSV in UTF-8."
         )
     return encoding
 
 
 def _detect_utf16(sample: bytes) -> str:
-    """UTF-16 without a mark: every other byte of Latin text is 0."""
+    """Return the UTF-16 variant of a text without a mark, or "".
+
+    Every other byte of Latin text is 0.
+    """
     even, odd = sample[::2], sample[1::2]
     for zeros, letters, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
         if zeros.count(0) > 0.6 * len(zeros) and letters.count(0) < 0.05 * len(letters):
@@ -96,8 +99,11 @@ def _detect_utf16(sample: bytes) -> str:
 
 
 def _detect_single_byte(raw: bytes) -> str:
-    """One byte a letter: Windows and older Macs of Europe by our own rule, which tells them apart
-    by a single name; others by a library, which needs more text."""
+    """Return the encoding of a text with one byte a letter.
+
+    Windows and older Macs of Europe by our own rule, which needs a single name to tell them apart;
+    others by a library, which needs more text.
+    """
     sample = _foreign_lines(raw)
     odd = {
         encoding: _word_oddness(sample, encoding) for encoding in ("cp1252", "mac_roman", "cp1250")
@@ -105,25 +111,28 @@ def _detect_single_byte(raw: bytes) -> str:
     best = min(odd, key=lambda encoding: odd[encoding])
     if odd[best] < 0.2 and find_undecodable(raw, best) is None:
         return best
-    found = from_bytes(sample, cp_isolation=list(ENCODINGS)).best()
-    encoding = found.encoding if found else best
+    guess = from_bytes(sample, cp_isolation=list(ENCODINGS)).best()
+    encoding = guess.encoding if guess else best
     return encoding if find_undecodable(raw, encoding) is None else "latin-1"
 
 
 def _foreign_lines(raw: bytes) -> bytes:
-    """Of the lines with bytes beyond ASCII, the first."""
+    """Return the first lines with bytes beyond ASCII."""
     lines = re.finditer(rb"[^\r\n]*[\x80-\xff][^\r\n]{0,2000}", raw[: 20 * _SAMPLE])
-    found, size = [], 0
+    parts, size = [], 0
     for line in lines:
-        found.append(line[0][-4000:])
-        size += len(found[-1])
+        parts.append(line[0][-4000:])
+        size += len(parts[-1])
         if size > _SAMPLE:
             break
-    return b"\n".join(found) or raw[:_SAMPLE]
+    return b"\n".join(parts) or raw[:_SAMPLE]
 
 
 def _word_oddness(sample: bytes, encoding: str) -> float:
-    """0 to 1: how odd the words look. One of mostly accented letters is of another alphabet."""
+    """Return the share of odd words, 0 to 1.
+
+    A word of mostly accented letters is odd as well: it is of another alphabet.
+    """
     words = _FOREIGN.findall(sample.decode(encoding, "replace"))
     odd = [word for word in words if _ODD.search(word) or _is_odd_word(word)]
     return len(odd) / len(words) if words else 0.0

@@ -1,4 +1,4 @@
-"""JSON: a list of objects, or one object a line; each becomes a row, of Label Studio's several."""
+"""Read JSON, a list of objects or one object a line, as rows; Label Studio's give several each."""
 
 import json
 import re
@@ -13,73 +13,78 @@ from .limits import Line
 
 Object = dict[str, Any]
 
-# The columns are those that one of the first objects has.
+# The columns are those that occur in the first objects.
 _HEADER_FROM = 1000
 _DEEPEST = 4
 _SPACE = re.compile(r"[\s,]*")
-# Numbers stay as they are written: 1.50 is no 1.5 where it is somebody's name for something.
+# Numbers stay as they are written: as an id, 1.50 differs from 1.5.
 _DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
 
 
 def read_lines(text: str, name: str) -> tuple[str, Iterator[Line]]:
-    """What it is, in words; the header, then a row for each object. Raises Refused."""
-    known = label_studio.read_choices(text)
-    what = f"JSON; {known.said}" if known else "JSON"
-    return what, _read_object_lines(text, name, known)
+    """Return the kind of file, in words, and its lines: the header, then a row for each object.
+
+    Raises Refused.
+    """
+    choices = label_studio.read_choices(text)
+    kind = f"JSON; {choices.description}" if choices else "JSON"
+    return kind, _read_object_lines(text, name, choices)
 
 
-def _read_object_lines(text: str, name: str, known: label_studio.Choices | None) -> Iterator[Line]:
-    rows = _object_rows(text, name, known)
+def _read_object_lines(
+    text: str, name: str, choices: label_studio.Choices | None
+) -> Iterator[Line]:
+    rows = _object_rows(text, name, choices)
     first = list(islice(rows, _HEADER_FROM))
     columns = list(dict.fromkeys(column for _, row in first for column in row))
     if not columns:
         return
     yield 1, columns
-    there = set(columns)
+    names = set(columns)
     for line, row in chain(first, rows):
-        strange = next((column for column in row if column not in there), None)
-        if strange is not None:
+        unknown = next((column for column in row if column not in names), None)
+        if unknown is not None:
             raise Refused(
-                f"{name}, line {line}: there is a “{strange}” that none of the first "
+                f"{name}, line {line}: there is a “{unknown}” that none of the first "
                 f"{_HEADER_FROM:,} objects has; give all objects the same names."
             )
         yield line, [row.get(column, "") for column in columns]
 
 
 def _object_rows(
-    text: str, name: str, known: label_studio.Choices | None
+    text: str, name: str, choices: label_studio.Choices | None
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    for line, found in _read_objects(text, name):
+    for line, value in _read_objects(text, name):
         try:
-            if not isinstance(found, dict):
+            if not isinstance(value, dict):
                 raise Refused(
                     f"{name}, line {line}: a list of objects is read, as in [{{…}}, {{…}}]."
                 )
-            for each in _annotation_rows(found, known) if _is_label_studio(found) else [found]:
-                yield line, flatten_object(each)
+            for entry in _annotation_rows(value, choices) if _is_label_studio(value) else [value]:
+                yield line, flatten_object(entry)
         except RecursionError:
             raise _too_deep(name, line) from None
 
 
 def _read_objects(text: str, name: str) -> Iterator[tuple[int, Any]]:
-    """(line it begins in, value) of the values of a list, or of those that follow each other."""
-    at = _SPACE.match(text).end()  # type: ignore[union-attr]
-    listed = text.startswith("[", at)
-    at += listed
+    """Yield (line it begins in, value) of the values of a list, or of consecutive values."""
+    position = _SPACE.match(text).end()  # type: ignore[union-attr]
+    listed = text.startswith("[", position)
+    position += listed
     line, counted = 1, 0
     while True:
-        at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
-        line, counted = line + text.count("\n", counted, at), at
-        if at >= len(text) or (listed and text[at] == "]"):
+        position = _SPACE.match(text, position).end()  # type: ignore[union-attr]
+        line, counted = line + text.count("\n", counted, position), position
+        if position >= len(text) or (listed and text[position] == "]"):
             break
         try:
-            found, at = _DECODER.raw_decode(text, at)
+            value, position = _DECODER.raw_decode(text, position)
         except RecursionError:
             raise _too_deep(name, line) from None
         except ValueError as error:
             raise Refused(f"{name}, line {line}: this is not JSON that can be read.") from error
-        yield line, found
-    if listed and text[at : at + 1] != "]":
+        yield line, value
+    if listed and text[position : position + 1] != "]":
         raise Refused(f"{name} breaks off: its list is not closed. Export or upload it again.")
 
 
@@ -87,11 +92,11 @@ def _too_deep(name: str, line: int) -> Refused:
     return Refused(f"{name}, line {line}: there are too many objects within objects.")
 
 
-def flatten_object(found: Object, before: str = "", depth: int = 0) -> dict[str, str]:
-    """Texts by name; what is within something is called as in "data.text"."""
+def flatten_object(nested: Object, prefix: str = "", depth: int = 0) -> dict[str, str]:
+    """Return texts by name; nested values get names such as "data.text"."""
     cells: dict[str, str] = {}
-    for key, value in found.items():
-        name = f"{before}{key}"
+    for key, value in nested.items():
+        name = f"{prefix}{key}"
         if isinstance(value, dict) and depth < _DEEPEST:
             cells |= flatten_object(value, f"{name}.", depth + 1)
         else:
@@ -104,24 +109,24 @@ def _cell_text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         return " | ".join(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-# -- Label Studio: tasks with annotations, each by somebody, each with results
+# -- Label Studio: tasks with annotations, each with an annotator and results
 
 
-def _is_label_studio(found: Object) -> bool:
-    return isinstance(found.get("annotations"), list) and "data" in found
+def _is_label_studio(value: Object) -> bool:
+    return isinstance(value.get("annotations"), list) and "data" in value
 
 
-def _annotation_rows(task: Object, known: label_studio.Choices | None) -> Iterator[Object]:
-    """A row for each annotation that was not cancelled."""
-    further: Object = {}
-    if known:
-        further["choices"] = f" {label_studio.BETWEEN} ".join(known.labels)
-        further |= {"kind": "multiple"} if known.several else {}
+def _annotation_rows(task: Object, choices: label_studio.Choices | None) -> Iterator[Object]:
+    """Yield a row for each annotation that was not cancelled."""
+    extra: Object = {}
+    if choices:
+        extra["choices"] = f" {label_studio.BETWEEN} ".join(choices.labels)
+        extra |= {"kind": "multiple"} if choices.several else {}
     for annotation in task["annotations"]:
         if isinstance(annotation, dict) and not annotation.get("was_cancelled"):
             yield {
@@ -130,28 +135,30 @@ def _annotation_rows(task: Object, known: label_studio.Choices | None) -> Iterat
                 "completed_by": _annotator_key(annotation.get("completed_by")),
                 "label": _chosen_label(annotation.get("result")),
                 "ground_truth": bool(annotation.get("ground_truth")),
-                **further,
+                **extra,
             }
 
 
-def _annotator_key(by: Any) -> Any:
-    """By number, or by e-mail address where the export tells it."""
-    return by.get("email") or by.get("id") if isinstance(by, dict) else by
+def _annotator_key(annotator: Any) -> Any:
+    """Return the annotator's e-mail address if the export has it, else the number."""
+    return (
+        annotator.get("email") or annotator.get("id") if isinstance(annotator, dict) else annotator
+    )
 
 
 def _chosen_label(results: Any) -> str:
-    """What was chosen, written or rated; several with bars between."""
+    """Return the choice, text or rating; several with bars between."""
     if not isinstance(results, list):
         return ""
-    values = [one.get("value") for one in results if isinstance(one, dict)]
-    found = [_value_text(value) for value in values if isinstance(value, dict)]
-    return " | ".join(text for text in found if text)
+    values = [result.get("value") for result in results if isinstance(result, dict)]
+    texts = [_value_text(value) for value in values if isinstance(value, dict)]
+    return " | ".join(text for text in texts if text)
 
 
 def _value_text(value: Object) -> str:
     for kind in ("choices", "text", "number", "rating", "labels", "taxonomy"):
         if kind in value:
-            said: Any = value[kind]
-            parts: Sequence[Any] = said if isinstance(said, list) else [said]
+            content: Any = value[kind]
+            parts: Sequence[Any] = content if isinstance(content, list) else [content]
             return " | ".join(map(_cell_text, parts))
     return ""

@@ -1,8 +1,8 @@
-"""The choices that annotators of a Label Studio project have: exports of tasks do not list them.
+"""Find the choices of a Label Studio project: exports of tasks do not list them.
 
-They are those of the labelling configuration where it lies in the file, else the labels that occur
-in it, whoever gave them. Only of projects in which one thing is chosen: of several nobody could
-tell whose choices a label is.
+They are those of the labelling configuration if the file has it, else the labels that occur in it,
+of any annotator. Only for projects with a single control for choices: with several, a label could
+belong to any of them.
 """
 
 import json
@@ -18,36 +18,40 @@ _CONTROLS = re.compile(r"<Choices\b[^>]*>")
 _CHOICE = re.compile(r"""<Choice\b[^>]*?\bvalue=(?:"([^"]*)"|'([^']*)')""")
 _MULTIPLE = re.compile(r"""\bchoice=["']multiple["']""")
 _NAMED = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
-MOST = 200  # more are no choices but texts
+MOST = 200  # more are texts rather than choices
 BETWEEN = "|"
 
 
 @dataclass(frozen=True)
 class Choices:
-    """several  whether more than one may be ticked
-    said     where they come from, in words
+    """The choices of a project.
+
+    several      True if more than one may be ticked
+    description  their origin, in words
     """
 
     labels: list[str]
     several: bool
-    said: str
+    description: str
 
 
 def read_choices(text: str) -> Choices | None:
-    """Of the project that this text is an export of; None where it does not tell."""
+    """Return the choices of the project exported to this text; None if it does not tell."""
     if len({match[1] for match in _CONTROL.finditer(text)}) != 1:
         return None
     try:
-        found = _configured_choices(text) or _occurring_choices(text)
+        choices = _configured_choices(text) or _occurring_choices(text)
     except ValueError:  # the reader of its rows says what is wrong
         return None
-    usable = 2 <= len(found.labels) <= MOST and not any(BETWEEN in one for one in found.labels)
-    return found if usable else None
+    usable = 2 <= len(choices.labels) <= MOST and not any(
+        BETWEEN in label for label in choices.labels
+    )
+    return choices if usable else None
 
 
 def _configured_choices(text: str) -> Choices | None:
-    there = _CONFIG.search(text)
-    config = json.loads(there[1], strict=False) if there else ""
+    match = _CONFIG.search(text)
+    config = json.loads(match[1], strict=False) if match else ""
     controls = _CONTROLS.findall(config)
     if len(controls) != 1:
         return None
@@ -58,18 +62,18 @@ def _configured_choices(text: str) -> Choices | None:
 
 def _occurring_choices(text: str) -> Choices:
     chosen = {match[1] for match in _CHOSEN.finditer(text)}  # few, however long the file
-    lists = [json.loads(each, strict=False) for each in sorted(chosen)]
-    labels = _distinct_labels(label for each in lists for label in each)
-    several = any(len(each) > 1 for each in lists)
+    lists = [json.loads(group, strict=False) for group in sorted(chosen)]
+    labels = _distinct_labels(label for group in lists for label in group)
+    several = any(len(group) > 1 for group in lists)
     return Choices(labels, several, f"as choices, the {len(labels)} labels that occur in it")
 
 
 def _distinct_labels(labels: Iterable[str]) -> list[str]:
-    """In order, as cells are read."""
+    """The labels in order, stripped as cells are."""
     return list(dict.fromkeys(label.strip() for label in labels if label.strip()))
 
 
 def _unescape_value(value: str) -> str:
-    for named, sign in _NAMED.items():
-        value = value.replace(named, sign)
+    for entity, sign in _NAMED.items():
+        value = value.replace(entity, sign)
     return value

@@ -1,4 +1,4 @@
-"""How much a file may hold, so that no file takes unbounded time or memory."""
+"""Limits on files, so that no file takes unbounded time or memory."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from selection.errors import Refused
 from selection.limits import LONGEST_CELL, LONGEST_ROW, MOST_COLUMNS
 
-# No database keeps NUL or halves of pairs, and nobody means to have them.
+# Databases do not store NUL or halves of surrogate pairs, and texts do not need them.
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 Line = tuple[int, list[str]]
 
 
 def check_lines(lines: Iterable[Line], name: str, most_rows: int) -> Iterator[Line]:
-    """The same lines. Raises Refused at the first that is more than a file may hold."""
+    """Yield the same lines. Raises Refused at the first that exceeds a limit."""
     for count, (line, cells) in enumerate(lines):
         if count > most_rows:
             raise Refused(
@@ -24,27 +24,27 @@ def check_lines(lines: Iterable[Line], name: str, most_rows: int) -> Iterator[Li
 
 
 def _check_line(line: int, cells: Sequence[str], name: str) -> None:
-    where = f"{name}, line {line}"
+    place = f"{name}, line {line}"
     if len(cells) > MOST_COLUMNS:
         raise Refused(
-            f"{where}: there are {len(cells):,} cells; at most {MOST_COLUMNS:,} are read."
+            f"{place}: there are {len(cells):,} cells; at most {MOST_COLUMNS:,} are read."
         )
-    whole = "\n".join(cells)
-    if _NO_TEXT.search(whole):
-        raise Refused(f"{where}: there is a NUL character or half of one; this is not a text file.")
-    if len(whole) > LONGEST_CELL:
-        _check_length(where, cells, len(whole))
+    text = "\n".join(cells)
+    if _NO_TEXT.search(text):
+        raise Refused(f"{place}: there is a NUL character or half of one; this is not a text file.")
+    if len(text) > LONGEST_CELL:
+        _check_length(place, cells, len(text))
 
 
-def _check_length(where: str, cells: Sequence[str], whole: int) -> None:
+def _check_length(place: str, cells: Sequence[str], length: int) -> None:
     if max(map(len, cells)) > LONGEST_CELL:
-        raise too_long(where)
-    if whole > LONGEST_ROW:
-        raise Refused(f"{where}: this row is longer than {LONGEST_ROW:,} characters.")
+        raise too_long(place)
+    if length > LONGEST_ROW:
+        raise Refused(f"{place}: this row is longer than {LONGEST_ROW:,} characters.")
 
 
-def too_long(where: str) -> Refused:
+def too_long(place: str) -> Refused:
     return Refused(
-        f"{where}: a cell is longer than {LONGEST_CELL:,} characters; if there is none in the "
+        f"{place}: a cell is longer than {LONGEST_CELL:,} characters; if there is none in the "
         "file, a quotation mark is opened there and never closed."
     )

@@ -1,4 +1,4 @@
-"""One reader for every file: what it is shows in its content, not in its name."""
+"""Read any file as a table: its content, rather than its name, tells the format."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from .limits import Line, check_lines
 
 Row = tuple[int, list[str]]
 
-# How files begin that people take for tables.
+# First bytes of files that people mistake for tables.
 _OTHERS = {
     b"PK\x03\x04": "a packed file or another program's document; export the table as CSV",
     b"%PDF": "a PDF document; export the table as CSV",
@@ -33,13 +33,13 @@ _PAGES = (b"<!doctype", b"<html", b"<table", b"<?xml")
 class Table:
     """A table of texts.
 
-    what      what the file turned out to be, in words
-    line      that its header begins in
+    what      the format of the file, in words
+    line      first line of its header
     header    its first row, each cell stripped: names of columns, unless it is a list without any
     rows      (line, cells) of those below, as many cells as there are columns; to be read once
-    titled    whether something stands above the header
-    encoding  of the characters; empty where there was no choice
-    estimate  about how many rows there are
+    titled    True if something stands above the header
+    encoding  of the characters; empty for formats without a choice
+    estimate  approximate number of rows
     """
 
     name: str
@@ -51,8 +51,8 @@ class Table:
     estimate: int = 0
     titled: bool = False
 
-    def with_first(self) -> Iterator[Row]:
-        """The first row with the others, for a list without a header."""
+    def rows_with_header(self) -> Iterator[Row]:
+        """Yield the header with the other rows, for a list without a header."""
         yield self.line, self.header
         yield from self.rows
 
@@ -65,19 +65,19 @@ def read_table(
     header: int = 0,
     fits: header_row.Fits | None = None,
 ) -> Table:
-    """The table in these bytes, or in a text that was typed.
+    """Return the table in these bytes, or in a text that was typed.
 
     name      the file's, for refusals
-    encoding  of its characters; empty: by what they look like
-    header    the line that names the columns; 0: the first, or where it is given the first that
-              ``fits``, as far as one is looked for
+    encoding  of its characters; empty: detected
+    header    the line that names the columns; 0: the first that ``fits`` among the first rows, or
+              simply the first without ``fits``
 
-    Rows are read as they are asked for, so a row that cannot be read is refused when it is reached.
-    Raises Refused, with the line.
+    Rows are read lazily, so an unreadable row is refused when it is reached. Raises Refused, with
+    the line.
     """
     raw = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else bytes(raw)
     _refuse_others(raw, name)
-    what, encoding, lines = _read_lines(raw, name, encoding)
+    kind, encoding, lines = _read_lines(raw, name, encoding)
     checked_lines = check_lines(lines, name, most_rows)
     if header:
         titled, (line, cells), rest = header_row.use_header(checked_lines, header, name)
@@ -90,11 +90,11 @@ def read_table(
     columns = [cell.strip() for cell in cells]
     _refuse_twice(columns, line, name)
     rows = _pad_rows(rest, len(columns), name)
-    return Table(name, what, line, columns, rows, encoding, _estimate_rows(raw), titled)
+    return Table(name, kind, line, columns, rows, encoding, _estimate_rows(raw), titled)
 
 
 def _refuse_twice(header: list[str], line: int, name: str) -> None:
-    """Columns must be told apart by their names, whatever their capitals."""
+    """Raise Refused for columns with the same name, in any letter case."""
     names = [cell.casefold() for cell in header if cell]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
@@ -102,35 +102,35 @@ def _refuse_twice(header: list[str], line: int, name: str) -> None:
 
 
 def _refuse_others(raw: bytes, name: str) -> None:
-    for sign, words in _OTHERS.items():
+    for sign, description in _OTHERS.items():
         if raw.startswith(sign) and not (sign[:2] == b"PK" and workbooks.is_workbook(raw)):
-            raise Refused(f"{name} is {words}.")
+            raise Refused(f"{name} is {description}.")
     if raw[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(_PAGES):
         raise Refused(f"{name} is a web page, whatever its name says; export the table as CSV.")
 
 
 def _read_lines(raw: bytes, name: str, encoding: str) -> tuple[str, str, Iterator[Line]]:
-    """(what it is, its encoding, its lines)"""
+    """Return (kind of file, its encoding, its lines)."""
     if workbooks.is_workbook(raw):
-        what, lines = workbooks.lines(raw, name)
-        return what, "", lines
+        kind, lines = workbooks.lines(raw, name)
+        return kind, "", lines
     encoding = check_encoding(raw, encoding, name) if encoding else encoding_of(raw, name)
     if _is_json(raw, encoding):
-        what, lines = json_lines.read_lines(raw.decode(encoding), name)
-        return what, encoding, lines
-    how = csv_dialect.detect_dialect(raw, encoding)
-    return how.words, encoding, csv_dialect.read_lines(raw, how, name)
+        kind, lines = json_lines.read_lines(raw.decode(encoding), name)
+        return kind, encoding, lines
+    dialect = csv_dialect.detect_dialect(raw, encoding)
+    return dialect.description, encoding, csv_dialect.read_lines(raw, dialect, name)
 
 
 def _is_json(raw: bytes, encoding: str) -> bool:
-    """An object, or a list of objects: a header in brackets is followed by something else."""
+    """Return True for an object or a list of objects; a header in brackets is neither."""
     start = raw[:4000].decode(encoding, "ignore").split(None, 2)[:2]
     first = "".join(start).lstrip("\ufeff")
     return first.startswith(('{"', "[{", "[]", "{}")) or first == "{"
 
 
 def _pad_rows(lines: Iterator[Line], width: int, name: str) -> Iterator[Row]:
-    """Each row with a cell for every column. Raises Refused for one with more."""
+    """Yield each row with a cell for every column. Raises Refused for a row with more."""
     for line, cells in lines:
         while len(cells) > width and not cells[-1].strip():
             cells.pop()
@@ -143,7 +143,7 @@ def _pad_rows(lines: Iterator[Line], width: int, name: str) -> Iterator[Row]:
 
 
 def _estimate_rows(raw: bytes) -> int:
-    """Lines of a text; an Excel file takes some 20 bytes a row, packed, and 100 as old ones are."""
+    """Estimate the rows: lines of a text; 20 bytes a row in a packed workbook, 100 in old ones."""
     if raw.startswith(workbooks.OLD_EXCEL):
         return len(raw) // 100
     return len(raw) // 20 if raw.startswith(b"PK") else raw.count(b"\n") + raw.count(b"\r\0")

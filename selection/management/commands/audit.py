@@ -1,4 +1,4 @@
-"""``manage.py audit``: the log of who did what, as JSON lines or CSV."""
+"""``manage.py audit``: the audit log, as JSON lines or CSV."""
 
 import csv
 import json
@@ -33,17 +33,17 @@ class Command(BaseCommand):
     def _write_csv(self, lines: Iterable[dict[str, Any]]) -> None:
         writer = csv.writer(self.stdout, lineterminator="\n")
         writer.writerow(audit.FIELDS)
-        for line in lines:
-            writer.writerow(row_parsers.defuse_formula(line[column]) for column in audit.FIELDS)
+        for entry in lines:
+            writer.writerow(row_parsers.defuse_formula(entry[column]) for column in audit.FIELDS)
 
 
 def _selected_entries(team: str, of: str) -> QuerySet[AuditEntry]:
     entries: QuerySet[AuditEntry] = AuditEntry.objects.all()
     if team:
-        found = Team.objects.filter(name=team).first()
-        if found is None:
+        named_team = Team.objects.filter(name=team).first()
+        if named_team is None:
             raise CommandError(f"There is no team “{team}”.")
-        entries = entries.filter(team=found)
+        entries = entries.filter(team=named_team)
     if of:
         kind, colon, number = of.partition(":")
         if not (kind and colon and number):

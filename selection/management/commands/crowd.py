@@ -1,4 +1,4 @@
-"""Let a crowd that answers by itself take part in a run on a running server."""
+"""``manage.py crowd``: let a simulated crowd take part in a run on a running server."""
 
 import os
 import time
@@ -62,12 +62,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            taken = self._simulate_crowd(options)
+            count = self._simulate_crowd(options)
         except Refused as refusal:
             raise CommandError(str(refusal), returncode=2) from refusal
         except KeyboardInterrupt:
             raise CommandError("Interrupted.", returncode=130) from None
-        self._print_line(f"The run has ended. {taken:,} answers were taken.")
+        self._print_line(f"The run has ended. {count:,} answers were taken.")
 
     def _simulate_crowd(self, options: dict[str, Any]) -> int:
         token = options["token"] or os.environ.get(TOKEN, "")
@@ -97,7 +97,7 @@ def crowd_of(options: dict[str, Any]) -> Crowd:
 
 
 class Reporter:
-    """A line of progress now and then."""
+    """Callback that prints a line of progress now and then."""
 
     def __init__(self, say: Any) -> None:
         self.say, self.started, self.last = say, time.monotonic(), float("-inf")

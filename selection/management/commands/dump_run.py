@@ -1,4 +1,4 @@
-"""``manage.py dump_run``: a run as a file from which anybody can recompute its end."""
+"""``manage.py dump_run``: a run as a file from which its end can be recomputed."""
 
 from itertools import chain
 from pathlib import Path
@@ -8,7 +8,7 @@ from django.core.management import BaseCommand, CommandParser
 
 from selection import reports
 from selection.errors import Refused
-from selection.management.lookups import DASH, TEAM, refusals_said, run_of
+from selection.management.lookups import DASH, TEAM, report_refusals, run_of
 from selection.reports import DumpText
 
 
@@ -29,7 +29,7 @@ class Command(BaseCommand):
         parser.add_argument("--team", default="", help=TEAM)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with refusals_said():
+        with report_refusals():
             text = _dump_text(options)
             with options["out"].open("w", encoding="utf-8") as file:
                 file.writelines(chain(text.pieces, "\n"))

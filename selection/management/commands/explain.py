@@ -1,4 +1,4 @@
-"""``manage.py explain``: why a worker stands where they stand in a run."""
+"""``manage.py explain``: the reasons for a worker's standing in a run."""
 
 import textwrap
 from typing import Any
@@ -7,7 +7,7 @@ from django.core.management import BaseCommand, CommandParser
 
 from selection import reports
 from selection.errors import NotFound
-from selection.management.lookups import DASH, TEAM, refusals_said, run_of
+from selection.management.lookups import DASH, TEAM, report_refusals, run_of
 from selection.models import Candidate, stored_spellings
 
 
@@ -20,20 +20,22 @@ class Command(BaseCommand):
         parser.add_argument("--team", default="", help=TEAM)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with refusals_said():
+        with report_refusals():
             run = run_of(options["run"], options["team"])
-            own = run.candidates.filter(worker__key__in=stored_spellings([options["worker"]]))
-            rows = list(own.select_related("run", "worker").order_by("skill"))
+            candidates = run.candidates.filter(
+                worker__key__in=stored_spellings([options["worker"]])
+            )
+            rows = list(candidates.select_related("run", "worker").order_by("skill"))
             if not rows:
                 raise NotFound(f"There is no worker “{options['worker']}” in the run “{run}”.")
             for row in rows:
                 self._explain_candidate(row)
 
     def _explain_candidate(self, row: Candidate) -> None:
-        found = reports.explain_candidate(row)
+        explanation = reports.explain_candidate(row)
         kind = f", {row.run.skills[row.skill]}" if row.run.several else ""
-        self.stdout.write(f"{found.worker} in {row.run}{kind}")
-        for heading, sentences in found.parts():
+        self.stdout.write(f"{explanation.worker} in {row.run}{kind}")
+        for heading, sentences in explanation.parts():
             self.stdout.write(f"\n{heading}")
             for sentence in sentences:
                 self.stdout.write(

@@ -1,4 +1,4 @@
-"""``manage.py export``: a run as a file, in any of the formats that its page has."""
+"""``manage.py export``: a run as a file, in any of the formats on its page."""
 
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from django.core.management import BaseCommand, CommandParser
 
 from selection import exports
 from selection.errors import Refused
-from selection.management.lookups import DASH, TEAM, refusals_said, run_of
+from selection.management.lookups import DASH, TEAM, report_refusals, run_of
 from selection.simulation.writing import check_out, write_whole
 
 STDOUT = Path("-")
@@ -20,7 +20,9 @@ class Command(BaseCommand):
     help = "Write a run that has begun to a file, or to standard output."
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        listed = (f"  {one.name:<18} {one.title}: {one.about}" for one in exports.FORMATS.values())
+        listed = (
+            f"  {entry.name:<18} {entry.title}: {entry.about}" for entry in exports.FORMATS.values()
+        )
         parser = super().create_parser(prog_name, subcommand, **kwargs)
         parser.epilog = "formats:\n" + "\n".join(listed)
         parser.formatter_class = RawDescriptionHelpFormatter
@@ -59,7 +61,7 @@ class Command(BaseCommand):
         add("--team", default="", help=TEAM)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with refusals_said():
+        with report_refusals():
             run = run_of(options["run"], options["team"])
             file = exports.make_file(
                 run, options["format"], options["named"], _parse_pay(options["pay"])
@@ -74,11 +76,11 @@ class Command(BaseCommand):
                 self.stderr.write(f"Written: {out}")
 
     def _print_pieces(self, pieces: Iterable[bytes]) -> None:
-        """As bytes, where there is a stream for them; a workbook is no text."""
-        bare = getattr(getattr(self.stdout, "_out", None), "buffer", None)
+        """Print as bytes if the stream takes them: a workbook is not text."""
+        binary = getattr(getattr(self.stdout, "_out", None), "buffer", None)
         for piece in pieces:
-            if bare is not None:
-                bare.write(piece)
+            if binary is not None:
+                binary.write(piece)
             else:
                 self.stdout.write(piece.decode(), ending="")
 

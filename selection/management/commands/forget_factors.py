@@ -1,4 +1,4 @@
-"""``manage.py forget_factors LOGIN``: for whoever has lost app, passkeys and recovery codes."""
+"""``manage.py forget_factors LOGIN``: reset a login without app, passkeys and recovery codes."""
 
 from typing import Any
 

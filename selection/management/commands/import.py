@@ -8,7 +8,7 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 from selection import audit
 from selection.answers.recording import Outside
 from selection.errors import Conflict, NotFound, Refused
-from selection.imports import commit, platforms, row_parsers, staging, uploads
+from selection.imports import column_plan, commit, platforms, row_parsers, staging, uploads
 from selection.imports.readers import ENCODINGS
 from selection.models import Team, Upload
 
@@ -34,7 +34,7 @@ class Command(BaseCommand):
             metavar="COLUMN=FIELD",
             help="what a column is, where it is not seen by itself; may be given again. Fields: "
             + "; ".join(
-                f"{kind}: {', '.join(field.name for field in platforms.FIELDS[kind])}"
+                f"{kind}: {', '.join(field.name for field in column_plan.FIELDS[kind])}"
                 for kind in Upload.Kind.values
             )
             + ". For workers also attribute; nothing leaves a column out",
@@ -79,65 +79,66 @@ class Command(BaseCommand):
             uploads.discard_upload(upload)
 
     def _take(self, upload: Upload, target: Any, options: dict[str, Any]) -> None:
-        asked = [pair_of(text, "--question 'Frage 7=gull'") for text in options["question"]]
+        example = "--question 'Frage 7=gull'"
+        questions = [parse_column_pair(text, example) for text in options["question"]]
         if options["header"]:
             uploads.begin_at(upload, options["header"], options["encoding"], at_once=False)
-        if options["map"] or options["encoding"] or asked:
-            pairs = [pair_of(text, "--map 'Worker ID=worker'") for text in options["map"]]
-            plan = platforms.apply_column_choices(
-                platforms.ColumnPlan(**upload.plan), upload.header, pairs
+        if options["map"] or options["encoding"] or questions:
+            pairs = [parse_column_pair(text, "--map 'Worker ID=worker'") for text in options["map"]]
+            plan = column_plan.apply_column_choices(
+                column_plan.ColumnPlan(**upload.plan), upload.header, pairs
             )
-            if asked:
-                plan = uploads.assign_survey_columns(upload, plan, asked)
+            if questions:
+                plan = uploads.assign_survey_columns(upload, plan, questions)
             uploads.name_columns(upload, plan, options["encoding"], at_once=False)
-        plan = platforms.ColumnPlan(**upload.plan)
+        plan = column_plan.ColumnPlan(**upload.plan)
         platforms.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
         uploads.finish_upload(upload)
         if upload.state == Upload.State.FAILED:
             raise Refused(upload.error)
         outside: Outside = "wrong" if options["outside_wrong"] else "refuse"
-        left = self._print_preview(upload, outside, quiet=options["verbosity"] == 0)
+        refused_count = self._print_preview(upload, outside, quiet=options["verbosity"] == 0)
         if options["check"]:
             return
-        if options["strict"] and left:
-            raise Refused(f"Nothing was imported: {left:,} rows would not be taken.")
+        if options["strict"] and refused_count:
+            raise Refused(f"Nothing was imported: {refused_count:,} rows would not be taken.")
         _, count = commit.commit_import(upload.pk, outside)
         audit.record_entry("import", target, after={"file": upload.name, options["kind"]: count})
         self.stdout.write(f"{count:,} {options['kind']} imported into “{target}”.")
 
     def _print_preview(self, upload: Upload, outside: Outside, quiet: bool) -> int:
-        """What would become of the rows; how many would not be taken."""
+        """Print a preview; return the number of rows that would not be imported."""
         problems = commit.rejected_rows(upload, outside)
-        left = int(problems.count())
+        refused_count = int(problems.count())
         if not quiet:
             looks = upload.plan["title"] or "a table"
             self.stdout.write(f"{upload.name} looks like {looks} ({upload.what}).")
             for problem in problems[:SHOWN]:
                 self.stderr.write(f"line {problem.line}: {problem.why}")
-            if left > SHOWN:
-                self.stderr.write(f"… and {left - SHOWN:,} more rows that are not taken.")
-        return left
+            if refused_count > SHOWN:
+                self.stderr.write(f"… and {refused_count - SHOWN:,} more rows that are not taken.")
+        return refused_count
 
 
 def find_target(kind: str, name: str, team: str) -> Any:
-    """The pool, question set or run of this name. Raises NotFound, or Conflict for several."""
+    """Return the pool, question set or run. Raises NotFound, or Conflict for several."""
     model = staging.TARGETS[kind]
-    found = model._default_manager.filter(name=name)
+    rows = model._default_manager.filter(name=name)
     if team:
         if not Team.objects.filter(name=team).exists():
             raise NotFound(f"There is no team “{team}”.")
-        found = found.filter(team__name=team)
-    them = list(found[:2])
-    words = model._meta.verbose_name
-    if not them:
-        raise NotFound(f"There is no {words} “{name}”.")
-    if len(them) > 1:
-        raise Conflict(f"Several teams have a {words} “{name}”: say which with --team.")
-    return them[0]
+        rows = rows.filter(team__name=team)
+    matches = list(rows[:2])
+    kind_name = model._meta.verbose_name
+    if not matches:
+        raise NotFound(f"There is no {kind_name} “{name}”.")
+    if len(matches) > 1:
+        raise Conflict(f"Several teams have a {kind_name} “{name}”: say which with --team.")
+    return matches[0]
 
 
-def pair_of(text: str, example: str) -> tuple[str, str]:
-    """COLUMN=FIELD; a column may have = in its name."""
+def parse_column_pair(text: str, example: str) -> tuple[str, str]:
+    """Return (column, field) of COLUMN=FIELD; a column may have = in its name."""
     column, sign, field = text.rpartition("=")
     if not sign or not column:
         raise Refused(f"“{text}” says nothing of a column; write it as {example}.")

@@ -1,4 +1,4 @@
-"""``make run``: prepare everything, say where to go, and become the supervisor of all processes."""
+"""``make run``: prepare everything, print the address, and become the processes' supervisor."""
 
 import os
 import secrets
@@ -18,7 +18,7 @@ from selection import wakeups
 from selection.models import ApiToken
 from selection.simulation import sample_run
 
-# What listens on all addresses: how this machine opens it, and some address elsewhere.
+# Hosts that mean all addresses: the one for this machine, and an example of an address elsewhere.
 EVERY = {"0.0.0.0": ("127.0.0.1", "192.0.2.1"), "::": ("[::1]", "2001:db8::1")}  # noqa: S104  # nosec B104
 LOGIN = settings.VAR_DIR / "first-login"
 
@@ -39,13 +39,13 @@ class Command(BaseCommand):
         gold = settings.VAR_DIR / "sample-gold.csv"
         with wakeups.silenced():  # Redis is not up yet; a Celery worker sweeps when it is ready
             run = sample_run.prepare_sample_run(gold)
-        names = reached_by(host)
-        here, there = f"http://{names[0]}:{port}", f"http://{names[-1]}:{port}"
-        self.print_greeting(here, there, run.pk)
+        names = reachable_hosts(host)
+        local_url, public_url = f"http://{names[0]}:{port}", f"http://{names[-1]}:{port}"
+        self.print_greeting(local_url, public_url, run.pk)
         os.environ.update(
             ADDRESS=f"{host}:{port}",
-            HERE=here,
-            PUBLIC_URL=os.environ.get("PUBLIC_URL", there),
+            HERE=local_url,
+            PUBLIC_URL=os.environ.get("PUBLIC_URL", public_url),
             ALLOWED_HOSTS=",".join(dict.fromkeys([*settings.ALLOWED_HOSTS, *names])),
             SAMPLE_RUN=str(run.pk),
             SAMPLE_GOLD=shlex.quote(str(gold)),
@@ -53,33 +53,37 @@ class Command(BaseCommand):
         )
         start_supervisor()
 
-    def print_greeting(self, here: str, there: str, run: int) -> None:
-        """here and there: by which it opens on this machine, and on others."""
+    def print_greeting(self, local_url: str, public_url: str, run: int) -> None:
+        """Print the addresses, for this machine and for others, and the first login."""
         name, password = first_login()
-        others = "" if there == here else f"  Elsewhere     {there}/admin/\n"
+        elsewhere = "" if public_url == local_url else f"  Elsewhere     {public_url}/admin/\n"
         self.stdout.write(
-            f"\n  CrowdSelect   {here}/admin/\n{others}"
-            f"  Sample run    {here}/admin/selection/run/{run}/\n"
+            f"\n  CrowdSelect   {local_url}/admin/\n{elsewhere}"
+            f"  Sample run    {local_url}/admin/selection/run/{run}/\n"
             f"  Sign in as    {name}   {password}\n"
-            f"  API           {here}/api/docs\n\n"
+            f"  API           {local_url}/api/docs\n\n"
             "  Ctrl-C stops everything.\n"
         )
         self.stdout.flush()
 
 
-def reached_by(host: str) -> list[str]:
-    """What stands in addresses that open, where it listens on this: first on this machine, last on
-    others. “All addresses” (0.0.0.0, ::) is none that a browser can open."""
+def reachable_hosts(host: str) -> list[str]:
+    """Return the hosts that browsers can open: first from this machine, last from others.
+
+    “All addresses” (0.0.0.0, ::) are not such hosts.
+    """
     if host not in EVERY:
         return [f"[{host}]" if ":" in host else host]
     loopback, elsewhere = EVERY[host]
-    own = outward_address(elsewhere)
-    return [loopback, *([f"[{own}]" if ":" in own else own] if own else [])]
+    address = outward_address(elsewhere)
+    return [loopback, *([f"[{address}]" if ":" in address else address] if address else [])]
 
 
 def outward_address(elsewhere: str) -> str:
-    """The address by which this machine reaches others, found without sending anything; empty where
-    there is no way out."""
+    """Return the address by which this machine reaches others, or "".
+
+    It is found without sending anything.
+    """
     family = family_of(elsewhere)
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
@@ -94,33 +98,33 @@ def family_of(host: str) -> socket.AddressFamily:
 
 
 def refuse_taken(host: str, port: int) -> None:
-    """Say so now if the address cannot be had, rather than when half is started."""
+    """Raise CommandError if the address is in use, before any process is started."""
     with socket.socket(family_of(host)) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
         except (OSError, OverflowError) as error:
-            why = getattr(error, "strerror", None) or "a port is a number from 1 to 65535"
+            reason = getattr(error, "strerror", None) or "a port is a number from 1 to 65535"
             raise CommandError(
-                f"{host}:{port} cannot be used ({why.lower()}); "
+                f"{host}:{port} cannot be used ({reason.lower()}); "
                 "choose another port: make run PORT=8001."
             ) from error
 
 
 def collect_static() -> None:
-    """As ``collectstatic`` does, where a file has changed since: compressing them takes a while."""
+    """Run ``collectstatic`` if a file has changed: compressing them takes a while."""
     paths = sorted(
         storage.path(name) for finder in get_finders() for name, storage in finder.list([])
     )
-    seen = [(path, os.stat(path).st_mtime_ns, os.stat(path).st_size) for path in paths]
-    known, now = settings.VAR_DIR / "static-files", sha256(repr(seen).encode()).hexdigest()
-    if not (settings.STATIC_ROOT.exists() and known.exists() and known.read_text() == now):
+    files = [(path, os.stat(path).st_mtime_ns, os.stat(path).st_size) for path in paths]
+    stamp, digest = settings.VAR_DIR / "static-files", sha256(repr(files).encode()).hexdigest()
+    if not (settings.STATIC_ROOT.exists() and stamp.exists() and stamp.read_text() == digest):
         call_command("collectstatic", interactive=False, verbosity=0)
-        known.write_text(now)
+        stamp.write_text(digest)
 
 
 def first_login() -> tuple[str, str]:
-    """The first login, made once; its password is told until somebody changes it."""
+    """Return the first login, created once, with its password until that is changed."""
     users = get_user_model().objects
     if not users.filter(is_superuser=True).exists():
         password = secrets.token_urlsafe(9)
@@ -128,14 +132,14 @@ def first_login() -> tuple[str, str]:
         LOGIN.touch(mode=0o600)
         LOGIN.write_text(password)
     admin = users.filter(username="admin").first()
-    known = LOGIN.read_text() if LOGIN.exists() else ""
-    if admin is None or not known or not admin.check_password(known):
+    stored = LOGIN.read_text() if LOGIN.exists() else ""
+    if admin is None or not stored or not admin.check_password(stored):
         return "your own account", ""
-    return "admin", known
+    return "admin", stored
 
 
 def start_supervisor() -> None:
-    """Hand over to supervisord: it starts again what dies, says so, and stops all on Ctrl-C."""
+    """Become supervisord: it restarts processes that end, says so, and stops all on Ctrl-C."""
     os.environ.update(
         PYTHON=shlex.quote(sys.executable),
         VAR_DIR=str(settings.VAR_DIR),

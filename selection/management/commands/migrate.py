@@ -1,7 +1,7 @@
 """``manage.py migrate``: Django's, but a migration is recorded in the transaction that applies it.
 
-Django commits a migration first and records it after: killed in between, it would be applied twice,
-and fail because its tables are there already.
+Django commits a migration first and records it after. If it were killed in between, the migration
+would be applied again, and fail because its tables exist already.
 """
 
 from collections.abc import Iterator
@@ -16,17 +16,19 @@ from django.db.migrations.executor import MigrationExecutor
 
 
 class RecordingExecutor(MigrationExecutor):
+    """Executor with one transaction for a migration and its record."""
+
     def apply_migration(self, state: Any, migration: Migration, *args: Any, **kwargs: Any) -> Any:
-        with _all_or_nothing(self.connection, migration):
+        with _apply_atomically(self.connection, migration):
             return super().apply_migration(state, migration, *args, **kwargs)
 
     def unapply_migration(self, state: Any, migration: Migration, *args: Any, **kwargs: Any) -> Any:
-        with _all_or_nothing(self.connection, migration):
+        with _apply_atomically(self.connection, migration):
             return super().unapply_migration(state, migration, *args, **kwargs)
 
 
 @contextmanager
-def _all_or_nothing(connection: BaseDatabaseWrapper, migration: Migration) -> Iterator[None]:
+def _apply_atomically(connection: BaseDatabaseWrapper, migration: Migration) -> Iterator[None]:
     with ExitStack() as stack:
         if migration.atomic and connection.features.can_rollback_ddl:
             if connection.vendor == "sqlite":  # which cannot do so within a transaction

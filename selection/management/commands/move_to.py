@@ -1,11 +1,11 @@
-"""``manage.py move_to``: the whole installation into another database."""
+"""``manage.py move_to``: copy the whole installation into another database."""
 
 from typing import Any
 
 from django.core.management import BaseCommand, CommandParser
 
 from selection import transfer
-from selection.management.lookups import refusals_said
+from selection.management.lookups import report_refusals
 
 
 class Command(BaseCommand):
@@ -15,7 +15,7 @@ class Command(BaseCommand):
         parser.add_argument("address", help="as in DATABASE_URL: postgres://user@host/name")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with refusals_said():
+        with report_refusals():
             copied = transfer.copy_database(options["address"])
         for table, rows in copied:
             self.stdout.write(f"{rows:>12,}  {table}")

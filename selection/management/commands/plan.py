@@ -1,4 +1,4 @@
-"""Say what a run would cost, and whether it can end, before anybody is paid."""
+"""``manage.py plan``: the cost of a run and its chance to end, before any worker is paid."""
 
 import json
 from pathlib import Path
@@ -67,16 +67,16 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             belief, plan = _build_belief(options), _build_plan(options)
-            said = _reach_table(plan, belief, options) if options["spend"] is not None else None
-            said = said or _forecast_table(plan, belief, options)
+            text = _reach_table(plan, belief, options) if options["spend"] is not None else None
+            text = text or _forecast_table(plan, belief, options)
         except Refused as refusal:
             raise CommandError(str(refusal), returncode=2) from refusal
         except KeyboardInterrupt:
             raise CommandError("Interrupted.", returncode=130) from None
-        self.stdout.write(said)
+        self.stdout.write(text)
 
 
-# -- what was asked
+# -- the request
 
 
 def _build_plan(options: dict[str, Any]) -> Plan:
@@ -113,18 +113,18 @@ def _build_belief(options: dict[str, Any]) -> Belief:
         return forecast.belief_from_named_run(options["learn"], Run.objects.all())
     if options["answers"] is not None:
         recorded = crowd.read_crowd(options["answers"], options["gold"])
-        rights = ((sum(right), len(right)) for right in recorded.right.values())
-        return forecast.past_belief(options["answers"].name, rights)
+        tallies = ((sum(grades), len(grades)) for grades in recorded.right.values())
+        return forecast.past_belief(options["answers"].name, tallies)
     return forecast.DefaultBelief()
 
 
-# -- what is said
+# -- the reply
 
 
 def _forecast_table(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
     *_, rows = forecast.refine_forecasts(plan, belief, options["seconds"])
     if options["json"]:
-        return _to_json(rows)
+        return _format_json(rows)
     best = rows[0]
     return "\n".join(
         [
@@ -149,8 +149,12 @@ def _forecast_table(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
 def _format_row(row: Forecast) -> str:
     if row.answers_per_worker is None:
         return SHOWN.format(row.title, "–", "", "", "", "cannot be simulated")
-    answers = " – ".join(f"{many:,}" for many in row.answers or [])
-    cost = "" if row.cost is None else " – ".join(money.format_number(one, "") for one in row.cost)
+    answers = " – ".join(f"{count:,}" for count in row.answers or [])
+    cost = (
+        ""
+        if row.cost is None
+        else " – ".join(money.format_number(amount, "") for amount in row.cost)
+    )
     most = "" if row.few else f"{row.answers_per_worker['most']:,}"
     finished = f"{row.finished} of {row.runs}"
     middle = answers or f"about {row.median:,}"
@@ -158,12 +162,12 @@ def _format_row(row: Forecast) -> str:
 
 
 def _short_ending(row: Forecast) -> str:
-    """In a few words."""
-    few = f", too few simulations yet ({row.runs})" if row.few else ""
+    """A few words on the row's end."""
+    remark = f", too few simulations yet ({row.runs})" if row.few else ""
     if row.recommended:
-        return ("recommended" if row.feasible else "comes closest") + few
-    if few:
-        return few.removeprefix(", ")
+        return ("recommended" if row.feasible else "comes closest") + remark
+    if remark:
+        return remark.removeprefix(", ")
     if row.fixed_budget:
         return "guarantees nothing"
     if row.keeps:
@@ -178,7 +182,7 @@ def _advice_lines(best: Forecast) -> list[str]:
 def _reach_table(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
     *_, rows = forecast.search_reachable(plan, belief, options["seconds"])
     if options["json"]:
-        return _to_json(rows)
+        return _format_json(rows)
     head = f"{options['spend']:g} pays for {plan.budget:,} answers at {options['price']:g}."
     lines = (f"{_format_epsilon(row):<12} {row.title}: {row.promise}" for row in rows)
     return "\n".join(
@@ -191,5 +195,5 @@ def _format_epsilon(row: ReachableEpsilon) -> str:
     return "nothing" if row.epsilon is None else f"ε = {row.epsilon:g}{mark}"
 
 
-def _to_json(rows: list[Forecast] | list[ReachableEpsilon]) -> str:
+def _format_json(rows: list[Forecast] | list[ReachableEpsilon]) -> str:
     return json.dumps([row.serialize() for row in rows], ensure_ascii=False, indent=2)

@@ -1,4 +1,4 @@
-"""``manage.py recount``: are the figures of runs those of their answers?"""
+"""``manage.py recount``: check the figures of runs against their answers, and repair them."""
 
 import getpass
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from selection.errors import Conflict, NotFound
-from selection.management.lookups import DASH, TEAM, refusals_said, run_of
+from selection.management.lookups import DASH, TEAM, report_refusals, run_of
 from selection.models import Run, Team
 from selection.runs import consistency
 
@@ -28,34 +28,34 @@ class Command(BaseCommand):
         parser.add_argument("--team", default="", help=TEAM)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with refusals_said():
+        with report_refusals():
             runs = _find_runs(options["run"], options["team"])
         wrong = sum(self._check_run(run, options["repair"]) for run in runs)
         if wrong:
             raise CommandError(f"{wrong} of them: see above.", returncode=1)
 
     def _check_run(self, run: Run, repair: bool) -> bool:
-        found = consistency.check_run(run)
-        for fault in found:
+        faults = consistency.check_run(run)
+        for fault in faults:
             self.stdout.write(f"Run {run.pk} “{run}”: {fault.words}")
-        if found and repair:
-            found = consistency.repair_run(run, f"{getpass.getuser()} by command")
-            left = f"{len(found)} left" if found else "all mended"
-            self.stdout.write(f"Run {run.pk} “{run}”: counted anew; {left}.")
-        elif not found:
+        if faults and repair:
+            faults = consistency.repair_run(run, f"{getpass.getuser()} by command")
+            outcome = f"{len(faults)} left" if faults else "all mended"
+            self.stdout.write(f"Run {run.pk} “{run}”: counted anew; {outcome}.")
+        elif not faults:
             self.stdout.write(f"Run {run.pk} “{run}”: all holds.")
-        return bool(found)
+        return bool(faults)
 
 
-def _find_runs(named: list[str], team: str) -> list[Run]:
-    """Each once. Raises NotFound, and Conflict for a draft."""
+def _find_runs(names: list[str], team: str) -> list[Run]:
+    """Return each named run once. Raises NotFound, and Conflict for a draft."""
     if team and not Team.objects.filter(name=team).exists():
         raise NotFound(f"There is no team “{team}”.")
-    begun = Run.objects.exclude(status=Run.Status.DRAFT).order_by("pk")
-    if not named:
-        return list(begun.filter(team__name=team) if team else begun)
-    found = {run.pk: run for run in (run_of(words, team) for words in named)}
-    for run in found.values():
+    started = Run.objects.exclude(status=Run.Status.DRAFT).order_by("pk")
+    if not names:
+        return list(started.filter(team__name=team) if team else started)
+    by_pk = {run.pk: run for run in (run_of(name, team) for name in names)}
+    for run in by_pk.values():
         if run.status == Run.Status.DRAFT:
             raise Conflict(f"The run “{run}” has not begun, so there is nothing to recount.")
-    return [found[pk] for pk in sorted(found)]
+    return [by_pk[pk] for pk in sorted(by_pk)]

@@ -1,4 +1,4 @@
-"""Choose the best K of a crowd whose answers are already in a file."""
+"""``manage.py replay``: choose the best K of a crowd from a file of its past answers."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
@@ -67,12 +67,13 @@ class Command(BaseCommand):
             action="store_true",
             help=f"select nobody for two kinds of task ({_join_names(MATCHING)})",
         )
-        named = (
-            f"one of {_join_names(algorithms.algorithms_for_one_skill())} (default: {USUAL}), with several gold "
+        names = _join_names(algorithms.algorithms_for_one_skill())
+        choices = (
+            f"one of {names} (default: {USUAL}), with several gold "
             f"files of {_join_names(OF_KINDS)} (default: {USUAL_OF_KINDS}); may be given again, to "
             "compare"
         )
-        add("--algorithm", action="append", default=[], metavar="NAME", help=named)
+        add("--algorithm", action="append", default=[], metavar="NAME", help=choices)
         add(
             "--option",
             action="append",
@@ -109,27 +110,27 @@ class Command(BaseCommand):
         except Refused as refusal:
             raise CommandError(str(refusal), returncode=2) from refusal
         except OSError as error:
-            why, where = (error.strerror or str(error)).lower(), options["out"] or options["plot"]
-            raise CommandError(f"{where}: {why}.", returncode=2) from error
+            reason, path = (error.strerror or str(error)).lower(), options["out"] or options["plot"]
+            raise CommandError(f"{path}: {reason}.", returncode=2) from error
         except KeyboardInterrupt:
             raise CommandError("Interrupted; nothing was written.", returncode=130) from None
 
     def _replay_once(self, options: dict[str, Any]) -> None:
         check_options(options)
         past = crowd.read_crowd(options["answers"], *options["gold"])
-        wanted = build_request(options)
+        request = build_request(options)
         if is_comparison(options):
-            self._compare_replays(past, wanted, options)
+            self._compare_replays(past, request, options)
             return
-        replay.check_replay(past, wanted)
+        replay.check_replay(past, request)
         with nullcontext() if options["keep"] else throwaway_database():
-            self._play_and_write(past, use_free_names(wanted), options)
+            self._play_and_write(past, use_free_names(request), options)
 
     def _play_and_write(
-        self, past: RecordedCrowd, wanted: replay.ReplaySettings, options: dict[str, Any]
+        self, past: RecordedCrowd, request: replay.ReplaySettings, options: dict[str, Any]
     ) -> None:
         with tqdm(unit=" answers", desc="replay", disable=options["verbosity"] == 0) as bar:
-            run = replay.play_replay(past, wanted, bar.update)
+            run = replay.play_replay(past, request, bar.update)
         writer = WRITERS[options["out"].suffix.lower()]
         write_whole(options["out"], lambda path: writer(path, run))
         if options["verbosity"]:
@@ -138,12 +139,12 @@ class Command(BaseCommand):
     def _compare_replays(
         self, past: RecordedCrowd, usual: replay.ReplaySettings, options: dict[str, Any]
     ) -> None:
-        """Play every algorithm with every seed, and write the table wherever it is wanted."""
-        asked = what_if.settings_per_algorithm(usual, options["algorithm"] or [USUAL])
+        """Play every algorithm with every seed, and write the table to all requested places."""
+        variants = what_if.settings_per_algorithm(usual, options["algorithm"] or [USUAL])
         seeds = range(usual.seed, usual.seed + (options["seeds"] or what_if.SEEDS))
         quiet = options["verbosity"] == 0
-        with tqdm(total=len(asked) * len(seeds), unit=" runs", disable=quiet) as bar:
-            rows = list(what_if.play_all(past, asked, seeds, bar.update))
+        with tqdm(total=len(variants) * len(seeds), unit=" runs", disable=quiet) as bar:
+            rows = list(what_if.play_all(past, variants, seeds, bar.update))
         if options["plot"]:
             write_whole(options["plot"], lambda path: plots.save_plot(rows, usual.epsilon, path))
         if options["out"]:
@@ -159,21 +160,21 @@ def _join_names(names: Sequence[str]) -> str:
     return ", ".join(names)
 
 
-# -- what was asked
+# -- the request
 
 
 def is_comparison(options: dict[str, Any]) -> bool:
-    """Whether several replays are wanted, or what only they have."""
+    """Return True if several replays are requested, or an output that only they have."""
     several = options["seeds"] is not None or len(options["algorithm"]) > 1
     return bool(several or options["json"] or options["plot"])
 
 
 def check_options(options: dict[str, Any]) -> None:
-    """Refuse what argparse cannot, before any work is done."""
+    """Raise Refused for options that argparse accepts but replays do not."""
     for name in options["algorithm"]:
         if name not in ALGORITHMS:
-            those = OF_KINDS if len(options["gold"]) > 1 else algorithms.algorithms_for_one_skill()
-            raise Refused(f"There is no algorithm “{name}”; choose one of {_join_names(those)}.")
+            names = OF_KINDS if len(options["gold"]) > 1 else algorithms.algorithms_for_one_skill()
+            raise Refused(f"There is no algorithm “{name}”; choose one of {_join_names(names)}.")
     if len(set(options["algorithm"])) < len(options["algorithm"]):
         raise Refused("Name each algorithm once.")
     _check_kinds(options)
@@ -212,7 +213,7 @@ def _check_kinds(options: dict[str, Any]) -> None:
 
 
 def build_request(options: dict[str, Any]) -> replay.ReplaySettings:
-    """With the first of the algorithms."""
+    """Return the settings of a replay, with the first of the algorithms."""
     fields = ("epsilon", "delta", "budget", "seed", "slots", "one_kind_each")
     several = len(options["gold"]) > 1
     return replay.ReplaySettings(
@@ -228,43 +229,43 @@ def build_request(options: dict[str, Any]) -> replay.ReplaySettings:
 
 
 def _distinct_names(paths: list[Path]) -> list[str]:
-    """By the names of the files, with their folders where these are alike."""
+    """The files' names, with their folders if names are equal."""
     stems = [path.stem for path in paths]
     return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
 
 
-def use_free_names(wanted: replay.ReplaySettings) -> replay.ReplaySettings:
-    kinds = tuple(free_name(kind) for kind in wanted.kinds)
-    return replace(wanted, name=free_name(wanted.name), kinds=kinds)
+def use_free_names(request: replay.ReplaySettings) -> replay.ReplaySettings:
+    kinds = tuple(free_name(kind) for kind in request.kinds)
+    return replace(request, name=free_name(request.name), kinds=kinds)
 
 
 def free_name(name: str) -> str:
-    """This name, or with a number behind it if a kept replay has it already."""
-    taken = {
+    """Return this name, numbered if a kept replay has it already."""
+    used_names = {
         used
         for model in (Pool, QuestionSet, Run)
         for used in model.objects.filter(name__startswith=name).values_list("name", flat=True)
     }
-    numbered = (f"{name} ({number})" for number in range(2, len(taken) + 3))
-    return next(free for free in [name, *numbered] if free not in taken)
+    numbered = (f"{name} ({number})" for number in range(2, len(used_names) + 3))
+    return next(candidate for candidate in [name, *numbered] if candidate not in used_names)
 
 
-# -- where it runs
+# -- the database
 
 
 @contextmanager
 def throwaway_database() -> Iterator[None]:
-    """Let this thread work on a private SQLite database that is gone when it is closed.
+    """Let this thread work on a private SQLite database that vanishes when it is closed.
 
-    SQLite keeps it in memory and, as it grows, in a file that has no name any more: nothing is
-    left behind even when the process is killed.
+    SQLite keeps it in memory and, as it grows, in a file without a name: no file is left behind
+    even if the process is killed.
     """
-    described = {
+    configuration = {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": "file:",
         "OPTIONS": {"init_command": PRAGMAS},
     }
-    settings = connections.configure_settings({"default": described})["default"]
+    settings = connections.configure_settings({"default": configuration})["default"]
     configured = connections["default"]
     with closing(DatabaseWrapper(settings, "default")) as throwaway:
         connections["default"] = throwaway
@@ -276,14 +277,14 @@ def throwaway_database() -> Iterator[None]:
 
 
 def make_tables(database: DatabaseWrapper) -> None:
-    """The tables as they are today: nothing is there that would have to be migrated to them."""
+    """Create the current tables: there is no data that would have to be migrated."""
     with database.schema_editor() as editor:
         for model in apps.get_models():
             editor.create_model(model)
     Team.objects.create(name=FIRST)
 
 
-# -- what comes out
+# -- the output
 
 
 WRITERS: dict[str, Callable[[Path, Run], None]] = {

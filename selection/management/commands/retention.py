@@ -1,4 +1,4 @@
-"""``manage.py retention``: what was kept longer than the settings allow; --apply takes it away."""
+"""``manage.py retention``: count data past its retention period; --apply deletes it."""
 
 from typing import Any
 
@@ -15,16 +15,16 @@ class Command(BaseCommand):
         parser.add_argument("--apply", action="store_true", help="take it away")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = privacy.apply_retention() if options["apply"] else privacy.count_due()
+        counts = privacy.apply_retention() if options["apply"] else privacy.count_due()
         self.stdout.write("Taken away:" if options["apply"] else "To be taken away:")
-        for setting, said in (
-            ("PERSONAL_DATA_DAYS", f"who {found.workers:,} workers of finished runs are"),
+        for setting, description in (
+            ("PERSONAL_DATA_DAYS", f"who {counts.workers:,} workers of finished runs are"),
             (
                 "AUDIT_ADDRESS_DAYS",
-                f"the addresses of {found.addresses:,} entries of the audit log",
+                f"the addresses of {counts.addresses:,} entries of the audit log",
             ),
-            ("RESPONSES_DAYS", f"{found.responses:,} responses of {found.runs:,} finished runs"),
+            ("RESPONSES_DAYS", f"{counts.responses:,} responses of {counts.runs:,} finished runs"),
         ):
             days = getattr(settings, setting)
-            when = f"{days} days" if days > 0 else "kept for good"
-            self.stdout.write(f"  {said} ({setting}: {when})")
+            period = f"{days} days" if days > 0 else "kept for good"
+            self.stdout.write(f"  {description} ({setting}: {period})")

@@ -1,4 +1,4 @@
-"""``manage.py run``: make a run, let it begin and end, and see how it stands."""
+"""``manage.py run``: create a run, start and end it, and print its state."""
 
 import getpass
 import json
@@ -11,7 +11,7 @@ from django.db import transaction
 
 from selection import audit, reports
 from selection.management import run_arguments
-from selection.management.lookups import DASH, refusals_said, run_of
+from selection.management.lookups import DASH, report_refusals, run_of
 from selection.models import Run
 from selection.runs import algorithm_choices, changes, lifecycle, money, void_budget
 
@@ -30,15 +30,17 @@ class Command(BaseCommand):
     help = "Make a run, let it begin and end, and see how it stands."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        what = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
-        create = what.add_parser("create", help="make a draft", description=f"Make a draft. {DASH}")
+        actions = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
+        create = actions.add_parser(
+            "create", help="make a draft", description=f"Make a draft. {DASH}"
+        )
         run_arguments.add_arguments(create)
         _add_team(create)
         for move, (_, help) in MOVES.items():
-            moved = what.add_parser(move, help=help, description=f"{help.capitalize()}.")
-            _add_run(moved)
-            _add_why(moved)
-        change = what.add_parser(
+            move_parser = actions.add_parser(move, help=help, description=f"{help.capitalize()}.")
+            _add_run(move_parser)
+            _add_why(move_parser)
+        change = actions.add_parser(
             "change",
             help="give one that has begun other settings",
             description="Give a run that has begun other settings, and say what that does.",
@@ -46,30 +48,30 @@ class Command(BaseCommand):
         run_arguments.add_changes(change)
         _add_run(change)
         _add_why(change)
-        status = what.add_parser("status", help="how it stands", description="How a run stands.")
+        status = actions.add_parser("status", help="how it stands", description="How a run stands.")
         _add_run(status)
         status.add_argument("--json", action="store_true", help="for programs")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        what = options["what"]
-        with refusals_said():
-            if what == "create":
+        action = options["what"]
+        with report_refusals():
+            if action == "create":
                 self._create_run(options)
                 return
             run = run_of(options["run"], options["team"])
-            if what == "status":
+            if action == "status":
                 self.stdout.write(
-                    _to_json(run) if options["json"] else "\n".join(_state_lines(run))
+                    _format_json(run) if options["json"] else "\n".join(_state_lines(run))
                 )
                 return
-            if what == "change":
+            if action == "change":
                 self.stdout.write("\n".join(_change_settings(run, options)))
             else:
-                move_run(run, what, options["why"])
+                move_run(run, action, options["why"])
             self._print_state(Run.objects.get(pk=run.pk))
 
     def _create_run(self, options: dict[str, Any]) -> None:
-        """All of it or nothing: one that cannot begin is not made if it was to begin."""
+        """Create all of it or nothing: a run that was to start and cannot is not created."""
         with transaction.atomic():
             run = run_arguments.create_draft(options)
             audit.record_entry(
@@ -86,28 +88,30 @@ class Command(BaseCommand):
         self.stdout.write(f"Run {run.pk}, “{run}”: {run.state}.")
 
 
-def move_run(run: Run, what: str, why: str = "") -> None:
-    """Do it, and write it into the audit log: nobody asks by a request here."""
+def move_run(run: Run, action: str, why: str = "") -> None:
+    """Change the run's state, with an audit entry: there is no request to record it."""
     with transaction.atomic():
-        MOVES[what][0](run, _machine_user(), why)
-        audit.record_entry(what, run, who=_machine_user(), why=why[:300])
+        MOVES[action][0](run, _machine_user(), why)
+        audit.record_entry(action, run, who=_machine_user(), why=why[:300])
 
 
 def _change_settings(run: Run, options: dict[str, Any]) -> list[str]:
-    """All of it or nothing; what each does to the promise."""
-    wanted, why = run_arguments.changed_settings(run, options), options["why"]
+    """Apply all changes or none; return the effect of each on the guarantee."""
+    settings, why = run_arguments.changed_settings(run, options), options["why"]
     with transaction.atomic():
-        said = changes.apply_changes(run, wanted, _machine_user(), why)
-        for name, words in said.items():
-            audit.record_entry(name, run, who=_machine_user(), why=why[:300], after={"said": words})
-    return list(said.values()) or ["Nothing changes: it is like this already."]
+        effects = changes.apply_changes(run, settings, _machine_user(), why)
+        for name, effect in effects.items():
+            audit.record_entry(
+                name, run, who=_machine_user(), why=why[:300], after={"said": effect}
+            )
+    return list(effects.values()) or ["Nothing changes: it is like this already."]
 
 
 def _machine_user() -> str:
-    """The login of the machine, which need not be one of the app."""
+    """The login on this machine, which need not be a user of the app."""
     try:
         return f"command {getpass.getuser()}"
-    except (KeyError, OSError):  # a container may know no name for who runs it
+    except (KeyError, OSError):  # a container may have no name for its user
         return "command"
 
 
@@ -124,28 +128,28 @@ def _add_why(parser: CommandParser) -> None:
     parser.add_argument("--why", default="", help="the reason, kept in the run's history")
 
 
-# -- how it stands
+# -- the state
 
 
 def _state_lines(run: Run) -> list[str]:
     promised = reports.promise_status(run)
-    said = [f"{run}: {run.state}" + (f", because {run.why_ended}" if run.ending else "")]
+    lines = [f"{run}: {run.state}" + (f", because {run.why_ended}" if run.ending else "")]
     if run.status != Run.Status.DRAFT:
-        said += _count_lines(run, reports.read_progress(run))
-    words = f"{promised.so_far} {promised.meaning}".strip()
+        lines += _count_lines(run, reports.read_progress(run))
+    sentence = f"{promised.so_far} {promised.meaning}".strip()
     weakened = promised.verdict == reports.WEAKENED
     by_hand = "" if weakened else promised.by_hand
-    said += [words or promised.sentence, *filter(None, (promised.over, by_hand))]
+    lines += [sentence or promised.sentence, *filter(None, (promised.over, by_hand))]
     lacks = void_budget.void_budget_of(run)
-    said += [lacks.words] if lacks else []
-    fit = None if weakened else reports.model_fit(run)  # the sentence says it
-    return said + [need.words for need in reports.list_alerts(run, fit)]
+    lines += [lacks.words] if lacks else []
+    fit = None if weakened else reports.model_fit(run)  # the sentence includes it
+    return lines + [need.words for need in reports.list_alerts(run, fit)]
 
 
 def _count_lines(run: Run, now: reports.Progress) -> list[str]:
     cost = money.format_cost(run, now.spent)
-    of = "" if run.budget is None else f" of {run.budget:,}"
-    handed = f"{now.spent:,}{of} handed out" + (f", {cost} if all are answered" if cost else "")
+    limit = "" if run.budget is None else f" of {run.budget:,}"
+    handed = f"{now.spent:,}{limit} handed out" + (f", {cost} if all are answered" if cost else "")
     to_come = reports.summarise_forecast(run, getattr(run, "outlook", None), now.counted)
     return [
         f"{now.accepted:,} accepted, {now.rejected:,} rejected, {now.undecided:,} undecided, "
@@ -155,7 +159,7 @@ def _count_lines(run: Run, now: reports.Progress) -> list[str]:
     ]
 
 
-def _to_json(run: Run) -> str:
+def _format_json(run: Run) -> str:
     promised = reports.promise_status(run)
     document = {
         "id": run.pk,

@@ -1,4 +1,4 @@
-"""Make the sample pool, question set and run, unless they are there."""
+"""``manage.py sample``: create the sample pool, question set and run, unless they exist."""
 
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,6 @@ class Command(BaseCommand):
         try:
             run = sample_run.prepare_sample_run(options["gold_out"])
         except OSError as error:
-            why = (error.strerror or str(error)).lower()
-            raise CommandError(f"{options['gold_out']}: {why}.", returncode=2) from error
+            reason = (error.strerror or str(error)).lower()
+            raise CommandError(f"{options['gold_out']}: {reason}.", returncode=2) from error
         self.stdout.write(str(run.pk))

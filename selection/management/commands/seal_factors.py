@@ -1,4 +1,4 @@
-"""``manage.py seal_factors``: after SECRET_KEY was replaced, before the old one is forgotten."""
+"""``manage.py seal_factors``: re-encrypt second factors after SECRET_KEY was replaced."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""``manage.py verify``: whether a dump holds; ``python -m topk.verify`` says the same."""
+"""``manage.py verify``: check a dump, as ``python -m topk.verify`` does."""
 
 import json
 from pathlib import Path
@@ -18,14 +18,16 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            found = reports.verify_dump(json.loads(options["dump"].read_text(encoding="utf-8")))
+            verification = reports.verify_dump(
+                json.loads(options["dump"].read_text(encoding="utf-8"))
+            )
         except OSError as error:
             raise CommandError(f"{options['dump']} cannot be read: {error}.") from error
         except ValueError as error:
             raise CommandError(f"{options['dump']} is no JSON: {error}.") from error
         except Refused as refusal:
             raise CommandError(str(refusal)) from refusal
-        for line in reports.describe_verification(found):
+        for line in reports.describe_verification(verification):
             self.stdout.write(line)
-        if not found.same:
+        if not verification.same:
             raise CommandError("The dump does not say what its answers say.", returncode=1)

@@ -1,4 +1,4 @@
-"""``manage.py worker_data``: all that is kept about a worker; or take away who they are."""
+"""``manage.py worker_data``: print all data about a worker, or erase their identity."""
 
 import json
 from typing import Any
@@ -28,17 +28,17 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(document, indent=2, ensure_ascii=False))
             return
         try:
-            done = privacy.erase_worker(
+            erasure = privacy.erase_worker(
                 rows, actor.person() or "manage.py worker_data", options["why"]
             )
         except Refused as refusal:
             raise CommandError(str(refusal)) from refusal
-        self.stdout.write(f"They are {done.pseudonym} from now on, in {len(done.runs)} runs.")
+        self.stdout.write(f"They are {erasure.pseudonym} from now on, in {len(erasure.runs)} runs.")
 
 
 def _find_team(name: str) -> Team:
-    found = Team.objects.filter(name=name) if name else Team.objects.filter(pk=default_team())
-    team = found.first()
+    teams = Team.objects.filter(name=name) if name else Team.objects.filter(pk=default_team())
+    team = teams.first()
     if team is None:
         raise CommandError(f"There is no team “{name}”.")
     return team

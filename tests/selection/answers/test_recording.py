@@ -92,7 +92,7 @@ def test_sorting_names_every_bad_row_by_line_and_reason(run):
         AnswerRow(5, worker, question, "  "),
     ]
     sorting = validate_answers.validate_answers(run, rows)
-    assert sorting.taken == 0
+    assert sorting.valid_count == 0
     assert [(bad.line, bad.why) for bad in sorting.problems] == [
         (2, "There is no worker “nobody” in this run."),
         (3, "There is no question “q-none” in this run's question set."),
@@ -176,7 +176,7 @@ def test_what_is_sent_twice_at_once_is_taken_once_though_a_step_comes_in_between
     assert engine.advance(run.pk)
     validate_answers.record_valid_answers(run, second)
     answered = Answer.objects.filter(run=run).count()
-    assert answered + second.taken == 6 * 20
+    assert answered + second.valid_count == 6 * 20
     play(run, crowd(1, good=2))
     assert run.status == "ended"
 
@@ -188,7 +188,7 @@ def test_what_a_step_asked_for_since_an_import_was_sorted_is_answered_by_it():
     out = open_of(run)
     validate_answers.record_valid_answers(run, sorting)
     assert len(sorting.answers) == len(out) > 0
-    assert sorting.taken == 6 * 20
+    assert sorting.valid_count == 6 * 20
     assert not open_of(run)
 
 

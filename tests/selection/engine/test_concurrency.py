@@ -1,4 +1,4 @@
-"""Many writers at once, on real processes."""
+"""Many writers at once, in real processes."""
 
 import random
 import threading

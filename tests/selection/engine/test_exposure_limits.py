@@ -13,8 +13,7 @@ from selection.imports import catalog, validate_answers
 from selection.imports.row_parsers import AnswerRow, QuestionRow
 from selection.models import Assignment, Candidate, QuestionSet, RecordedAnswer, Run, exposure
 from selection.questions import corrections
-from selection.runs import lifecycle as runs
-from selection.runs import roster
+from selection.runs import lifecycle, roster
 from selection.worker import page
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, open_of, play
 
@@ -29,7 +28,7 @@ def limited(size: int, most: int | None) -> QuestionSet:
 
 
 def given(*runs: Run) -> Counter[str]:
-    """To how many workers each question was given."""
+    """Return the number of workers that got each question."""
     rows = Assignment.objects.filter(candidate__run__in=runs).order_by()
     pairs = rows.values_list("question__key", "candidate__worker").distinct()
     return Counter(key for key, _ in pairs)
@@ -119,7 +118,7 @@ def test_a_question_set_of_another_run_s_second_skill_is_limited_too():
     run.further.create(number=1, question_set=asked, k=1)
     run.save()
     from_start = Run.objects.get(pk=run.pk)
-    runs.start_run(from_start)
+    lifecycle.start_run(from_start)
     play(from_start, crowd(1, 2), most=40)
     assert max(count for key, count in _of(asked, from_start).items()) == 2
 
@@ -230,7 +229,7 @@ def test_what_is_used_up_and_what_was_met_before_are_each_passed_over_once():
         for slip in open_of(first):
             presence.record_shown(first, [slip.pk])
         answer_all(first, crowd(3, good=2))
-    runs.stop_run(first)
+    lifecycle.stop_run(first)
     same = {"pool": first.pool, "question_set": asked, "epsilon": 0.01, "met": "skip", "seed": 3}
     second = play(make_run(**same, slots=100), crowd(5, good=2))
     assert second.ending == Run.Ending.QUESTIONS

@@ -1,4 +1,4 @@
-"""Workers who were shown questions and leave without a word: they hold up nobody for long."""
+"""Workers who saw questions and leave without an answer hold up a run only briefly."""
 
 from datetime import timedelta
 
@@ -18,13 +18,13 @@ SILENT = {"w0", "w1"}
 
 
 def show_all(run: Run) -> list[Assignment]:
-    """Everybody sees what is out with them; what the silent ones do not hold of it."""
+    """Show all workers their questions; return those that the silent ones do not hold."""
     presence.record_shown(run, [one.pk for one in open_of(run)])
     return [one for one in open_of(run) if one.candidate.worker.key not in SILENT]
 
 
 def held_up(run: Run) -> None:
-    """Everybody but the silent ones answers, until nobody is given anything."""
+    """Let all workers except the silent ones answer until no question is dealt."""
     respond = crowd(5, good=3)
     for _ in range(200):
         engine.advance(run.pk)
@@ -38,7 +38,7 @@ def held_up(run: Run) -> None:
 
 
 def let_pass(run: Run, **time: float) -> None:
-    """Let all of this run be so much longer ago, but when time to answer is over."""
+    """Move all times of this run into the past, except the deadlines."""
     ago = timedelta(**time)
     Step.objects.filter(run=run).update(at=F("at") - ago)
     Answer.objects.filter(run=run).update(at=F("at") - ago)

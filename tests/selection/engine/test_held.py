@@ -1,4 +1,4 @@
-"""A run that somebody holds keeps nobody from the other runs. (SQLite has no rows to hold.)"""
+"""A locked run does not delay the other runs. (SQLite has no row locks.)"""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +25,7 @@ WAITS_FOR_US = """
 
 @pytest.fixture
 def held():
-    """A run that another connection holds until the test is over."""
+    """Yield a run that another connection locks until the end of the test."""
     run = make_run()
     holds, over = threading.Event(), threading.Event()
 

@@ -1,4 +1,4 @@
-"""Answers that are out count at their worst for an algorithm whose promise rests on it."""
+"""Outstanding answers count at their worst if an algorithm's guarantee rests on them."""
 
 import pytest
 

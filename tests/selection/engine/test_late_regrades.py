@@ -1,4 +1,4 @@
-"""Answers that come in while their question is corrected are graded by the new key."""
+"""Answers that arrive while their question is corrected are graded by the new key."""
 
 from datetime import timedelta
 

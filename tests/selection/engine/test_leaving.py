@@ -1,4 +1,4 @@
-"""Workers who leave an algorithm that works in rounds: those who stay are judged from the start."""
+"""Workers who leave a run in rounds: the remaining ones are judged from the start."""
 
 import numpy as np
 import pytest

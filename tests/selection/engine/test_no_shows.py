@@ -1,4 +1,4 @@
-"""Workers who never come: a run waits for all of them together once, and others go on."""
+"""Workers who never come: a run waits for all of them once, and the others go on."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Nothing is compiled while the database is locked."""
+"""No code is compiled while the database is locked."""
 
 import pytest
 from django.db import connection

@@ -1,4 +1,4 @@
-"""A killed worker process costs time, never an answer or a decision."""
+"""A killed worker process costs time, but no answer or decision."""
 
 import os
 import signal

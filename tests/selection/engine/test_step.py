@@ -1,4 +1,4 @@
-"""One step at a time: what counts, what is dealt, when it ends."""
+"""Steps of the engine: counting, dealing, ending."""
 
 from datetime import timedelta
 

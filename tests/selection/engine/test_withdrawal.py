@@ -1,4 +1,4 @@
-"""Workers who are not there: what is out with them, and what the others get."""
+"""Absent workers: their assignments are withdrawn, and others get them."""
 
 from datetime import timedelta
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 def visit(run: Run, worker: str) -> str:
-    """The worker opens their page; what it shows."""
+    """Open the worker's page and return the shown assignment."""
     candidate = run.candidates.get(worker__key=worker)
     return Client().get(f"/work/{links.worker_token(candidate.pk)}/", follow=True).content.decode()
 
@@ -33,7 +33,7 @@ def age(run: Run, hours: float) -> None:
 
 
 def answer_of(run: Run, workers: set[str], respond) -> int:
-    """These workers look at their page and answer what it shows, once each."""
+    """Let these workers open their page and answer the shown question, once each."""
     given = 0
     for key in sorted(workers):
         visit(run, key)
@@ -187,8 +187,8 @@ def test_what_is_shown_in_the_moment_it_is_taken_back_stays():
     presence.record_shown(run, [own.pk])
     arm = own.candidate.arm
     withdrawal.take_back(arrays, arrays.roster.arms)
-    assert arrays.taken[arm] == 0
-    assert arrays.taken.sum() == 3
+    assert arrays.withdrawn[arm] == 0
+    assert arrays.withdrawn.sum() == 3
     assert Assignment.objects.filter(pk=own.pk).exists()
 
 

@@ -1,11 +1,11 @@
-"""Files as the platforms lay them out, known by their columns."""
+"""Recognition of the platforms' files by their columns."""
 
 import json
 
 import pytest
 
 from selection.errors import Refused
-from selection.imports import platforms, row_parsers
+from selection.imports import column_plan, platforms, row_parsers
 from selection.imports.row_parsers import BadRow
 
 from .readers.files import said, workbook
@@ -187,17 +187,17 @@ def test_a_file_of_another_kind_is_told_where_it_belongs():
 def test_columns_can_be_named_by_hand_and_wrong_names_are_refused():
     columns = ["Kennung", "Voller Name", "Stadt", "Notiz"]
     pairs = [("Kennung", "worker"), ("Voller Name", "name"), ("Notiz", "")]
-    plan = platforms.apply_column_choices(
+    plan = column_plan.apply_column_choices(
         platforms.recognise_columns("workers", columns), columns, pairs
     )
     assert plan.fields == {"worker": "Kennung", "name": "Voller Name"}
     assert plan.attributes == ["Stadt"]
     with pytest.raises(Refused, match="no column “Ort”; the file has Kennung"):
-        platforms.apply_column_choices(
+        column_plan.apply_column_choices(
             platforms.recognise_columns("workers", columns), columns, [("Ort", "worker")]
         )
     with pytest.raises(Refused, match="choose worker, name, attribute"):
-        platforms.apply_column_choices(
+        column_plan.apply_column_choices(
             platforms.recognise_columns("workers", columns), columns, [("Stadt", "city")]
         )
 

@@ -1,4 +1,4 @@
-"""Reading the CSV files that people have."""
+"""Parsing of typical CSV files."""
 
 import pytest
 

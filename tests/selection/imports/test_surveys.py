@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from selection import engine, exports
 from selection.errors import Refused
-from selection.imports import catalog, commit, platforms, row_parsers, surveys, uploads
+from selection.imports import catalog, column_plan, commit, row_parsers, surveys, uploads
 from selection.imports.readers import read_table
 from selection.imports.row_parsers import QuestionRow
 from selection.models import QuestionSet, RecordedAnswer, Run, Upload
@@ -21,7 +21,7 @@ BIRDS = [("gull", "Is it a **gull**?"), ("bat-1", "Can it fly?"), ("tail", "Has 
 NAMES = surveys.question_names(BIRDS)
 
 
-def plan_of(header: list[str], *first: list[str]) -> platforms.ColumnPlan:
+def plan_of(header: list[str], *first: list[str]) -> column_plan.ColumnPlan:
     return surveys.recognise_survey(header, NAMES, first)
 
 
@@ -118,7 +118,7 @@ def test_its_answers_wait_or_count_are_undone_and_the_next_file_is_read_likewise
     run = make_run(slots=6, slots_per_worker=1)
     made = bring(run, survey(run))
     assert (made.state, made.fine, made.bad, made.passed) == ("ready", 9, 0, 0)
-    uploads.name_columns(made, platforms.ColumnPlan(**made.plan), at_once=False)
+    uploads.name_columns(made, column_plan.ColumnPlan(**made.plan), at_once=False)
     uploads.finish_upload(made)
     commit.commit_import(made.pk)
     kept = RecordedAnswer.objects.filter(candidate__run=run)

@@ -1,4 +1,4 @@
-"""A file's way in: sorted piece by piece, seen by nobody, taken as a whole, and undone."""
+"""Uploads: staged piece by piece, invisible until imported as a whole, and undone."""
 
 from datetime import timedelta
 
@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from selection import engine
 from selection.errors import Conflict, NotFound, Refused
-from selection.imports import commit, platforms, staging, uploads
+from selection.imports import column_plan, commit, staging, uploads
 from selection.models import (
     Answer,
     ColumnNames,
@@ -36,8 +36,10 @@ def state_of(upload: Upload) -> str:
     return Upload.objects.get(pk=upload.pk).state
 
 
-def changed(upload: Upload, *pairs: tuple[str, str]) -> platforms.ColumnPlan:
-    return platforms.apply_column_choices(platforms.ColumnPlan(**upload.plan), upload.header, pairs)
+def changed(upload: Upload, *pairs: tuple[str, str]) -> column_plan.ColumnPlan:
+    return column_plan.apply_column_choices(
+        column_plan.ColumnPlan(**upload.plan), upload.header, pairs
+    )
 
 
 def many(count: int, name: str = "") -> str:
@@ -164,8 +166,8 @@ def test_columns_that_nobody_knows_are_asked_for_and_remembered_for_the_team():
     text = "Chiffre;Vorname\nA1;Jörg\n".encode("cp1252")
     upload = bring("workers", pool, text)
     assert upload.state == State.OPEN
-    plan = platforms.apply_column_choices(
-        platforms.ColumnPlan(**upload.plan),
+    plan = column_plan.apply_column_choices(
+        column_plan.ColumnPlan(**upload.plan),
         upload.header,
         [("Chiffre", "worker"), ("Vorname", "name")],
     )
@@ -175,14 +177,14 @@ def test_columns_that_nobody_knows_are_asked_for_and_remembered_for_the_team():
     assert pool.workers.get(key="A1").name == "Jörg"
     again = bring("workers", pool, "Vorname,Chiffre\nAda,A2\n")
     assert again.state == State.READY
-    assert platforms.ColumnPlan(**again.plan).remembered
+    assert column_plan.ColumnPlan(**again.plan).remembered
     assert ColumnNames.objects.count() == 1
 
 
 def test_reading_it_anew_forgets_what_was_sorted():
     upload = bring("workers", make_pool(0), "worker,name\nA1,Ada\nA2,Ben\n")
-    plan = platforms.apply_column_choices(
-        platforms.ColumnPlan(**upload.plan), upload.header, [("name", "worker"), ("worker", "")]
+    plan = column_plan.apply_column_choices(
+        column_plan.ColumnPlan(**upload.plan), upload.header, [("name", "worker"), ("worker", "")]
     )
     uploads.name_columns(upload, plan)
     assert [row.key for row in upload.rows.all()] == ["Ada", "Ben"]
@@ -191,10 +193,10 @@ def test_reading_it_anew_forgets_what_was_sorted():
 
 def test_letters_can_be_read_otherwise():
     upload = bring("workers", make_pool(0), "worker,name\nA1,Łukasz Żak\n".encode("cp1250"))
-    uploads.name_columns(upload, platforms.ColumnPlan(**upload.plan), "cp1250")
+    uploads.name_columns(upload, column_plan.ColumnPlan(**upload.plan), "cp1250")
     assert upload.rows.get().data["name"] == "Łukasz Żak"
     with pytest.raises(Refused, match="not text in UTF-8"):
-        uploads.name_columns(upload, platforms.ColumnPlan(**upload.plan), "utf-8")
+        uploads.name_columns(upload, column_plan.ColumnPlan(**upload.plan), "utf-8")
 
 
 # -- undoing

@@ -1,4 +1,4 @@
-"""The command that writes a run to a file."""
+"""``manage.py export``."""
 
 import io
 import json

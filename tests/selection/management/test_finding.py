@@ -1,4 +1,4 @@
-"""Every command that is about a run takes its name or its number."""
+"""Commands find runs by name or number."""
 
 import io
 from pathlib import Path

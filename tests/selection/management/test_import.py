@@ -1,4 +1,4 @@
-"""``manage.py import``: the same as on the pages, in one line."""
+"""``manage.py import``."""
 
 import json
 from io import StringIO

@@ -1,4 +1,4 @@
-"""`make run`: addresses that open, whatever it listens on, and a folder of any name."""
+"""`make run`: addresses that open for any host, and folders of any name."""
 
 import io
 import os
@@ -29,7 +29,7 @@ def started(monkeypatch, tmp_path):
         monkeypatch.setenv(name, "")  # put back afterwards
     monkeypatch.delenv("PUBLIC_URL")
     run = make_run()
-    monkeypatch.setattr(launch.demo, "prepare", lambda path: run)
+    monkeypatch.setattr(launch.sample_run, "prepare_sample_run", lambda path: run)
     monkeypatch.setattr(launch, "collect_static", lambda: None)
     monkeypatch.setattr(launch, "start_supervisor", lambda: None)
     monkeypatch.setattr(launch, "LOGIN", tmp_path / "first-login")

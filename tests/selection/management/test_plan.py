@@ -1,4 +1,4 @@
-"""The command that says what a run would cost."""
+"""``manage.py plan``."""
 
 import json
 from io import StringIO

@@ -1,4 +1,4 @@
-"""The command that replays a recorded crowd."""
+"""``manage.py replay``."""
 
 import json
 import os
@@ -18,8 +18,8 @@ from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import Answer, Assignment, Pool, QuestionSet, RecordedAnswer, Run
 from selection.runs import lifecycle
 from selection.simulation import crowd
-from selection.simulation import replay as replays
-from tests import replays as command
+from selection.simulation.replay import compute_regrets
+from tests import replays
 from tests.pasts import write_past
 from tests.replays import read
 
@@ -38,8 +38,8 @@ def out(tmp_path):
     return tmp_path / "selected.csv"
 
 
-replay = partial(command.replay, k=3, epsilon=0.3)
-refused = partial(command.refused, k=3, epsilon=0.3)
+replay = partial(replays.replay, k=3, epsilon=0.3)
+refused = partial(replays.refused, k=3, epsilon=0.3)
 
 
 def test_it_selects_the_best_and_says_what_is_promised(past, out):
@@ -204,19 +204,17 @@ def test_the_shell_sees_exit_code_2_and_one_sentence(past, out):
 
 
 def hear_interrupts():
-    """Whoever starts the tests in the background of a shell has them ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background processes ignore them
 
 
 def test_ctrl_c_leaves_nothing_behind(past, out, tmp_path):
     place = tmp_path / "scratch"
     place.mkdir()
+    scratch = dict.fromkeys(("TMPDIR", "SQLITE_TMPDIR"), str(place))
     with subprocess.Popen(
         command_line(past, out, "--k", "3", "--epsilon", "0.01", "--with-replacement"),
         cwd=settings.BASE_DIR,
-        env=os.environ
-        | {"TMPDIR": str(place), "SQLITE_TMPDIR": str(place)}
-        | {"DJANGO_SETTINGS_MODULE": "crowdselect.settings"},
+        env=os.environ | scratch | {"DJANGO_SETTINGS_MODULE": "crowdselect.settings"},
         stderr=subprocess.PIPE,
         preexec_fn=hear_interrupts,
     ) as started:
@@ -235,8 +233,8 @@ def test_ctrl_c_leaves_nothing_behind(past, out, tmp_path):
 def test_regrets_compare_with_the_best_by_recorded_accuracy():
     accuracy = {"a": 0.9, "b": 0.8, "c": 0.7, "d": 0.2}
     best, other = (
-        replays.compute_regrets(accuracy, ["a", "b"]),
-        replays.compute_regrets(accuracy, ["d", "a"]),
+        compute_regrets(accuracy, ["a", "b"]),
+        compute_regrets(accuracy, ["d", "a"]),
     )
     assert (best.aggregate, best.explore_k) == (0, 0)
     assert other.aggregate == pytest.approx(0.3)

@@ -1,4 +1,4 @@
-"""The command that replays a recorded crowd, on several kinds of task at once."""
+"""``manage.py replay`` on several kinds of task."""
 
 import json
 from functools import partial
@@ -9,7 +9,7 @@ import pytest
 from selection.algorithms import ALGORITHMS
 from selection.models import Answer, QuestionSet, Run
 from selection.simulation import crowd, question_kinds
-from tests import replays as command
+from tests import replays
 from tests.replays import read
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
@@ -41,8 +41,8 @@ def out(tmp_path):
     return tmp_path / "selected.csv"
 
 
-replay = partial(command.replay, k=(1, 1), epsilon=0.4)
-refused = partial(command.refused, k=(1, 1), epsilon=0.4)
+replay = partial(replays.replay, k=(1, 1), epsilon=0.4)
+refused = partial(replays.refused, k=(1, 1), epsilon=0.4)
 
 
 def chosen_of(out):

@@ -1,4 +1,4 @@
-"""The command that makes runs, lets them begin and end, and says how they stand."""
+"""``manage.py run``."""
 
 import io
 import json

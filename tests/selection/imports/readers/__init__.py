@@ -1,1 +1,1 @@
-""""""
+"""Tests of the readers of files."""

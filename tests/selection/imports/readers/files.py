@@ -1,4 +1,4 @@
-"""Files as people have them, made without the programs that would make them."""
+"""Typical files, made without the programs that usually write them."""
 
 import io
 import zipfile
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from openpyxl import Workbook
 
 from selection.imports import platforms, row_parsers
-from selection.imports.platforms import ColumnPlan
+from selection.imports.column_plan import ColumnPlan
 from selection.imports.readers import read_table
 
 GERMAN = [

@@ -1,4 +1,4 @@
-"""Every reader against files that nobody makes on purpose: it reads or refuses, and no more."""
+"""Readers against broken files: each is read or refused, without another error."""
 
 import json
 import random

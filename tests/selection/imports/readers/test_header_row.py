@@ -1,4 +1,4 @@
-"""A title above the table: the row that names the columns is found, or said."""
+"""Titles above the table: the header row is found, or chosen by a person."""
 
 import io
 import json
@@ -11,8 +11,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from selection.errors import Refused
-from selection.imports import commit, platforms, row_parsers, uploads
-from selection.imports.platforms import ColumnPlan
+from selection.imports import column_plan, commit, platforms, row_parsers, uploads
+from selection.imports.column_plan import ColumnPlan
 from selection.imports.readers import read_table
 from selection.models import Upload
 from tests.pages import admin_url, text_of
@@ -111,13 +111,13 @@ def test_a_list_in_which_some_have_a_comma_is_a_list(ids):
     ],
 )
 def test_what_is_no_title_is_none(text, line, header):
-    table = read_table(text, "file.csv", fits=platforms.header_test(platforms.WORKERS))
+    table = read_table(text, "file.csv", fits=platforms.header_test(column_plan.WORKERS))
     assert (table.line, table.header, table.titled) == (line, header, line > 1)
 
 
 def test_a_row_that_cannot_be_read_is_still_refused_when_it_is_reached():
     table = read_table(
-        'worker,name\nw1,x\nw2,"', "f.csv", fits=platforms.header_test(platforms.WORKERS)
+        'worker,name\nw1,x\nw2,"', "f.csv", fits=platforms.header_test(column_plan.WORKERS)
     )
     assert next(table.rows) == (2, ["w1", "x"])
     with pytest.raises(Refused, match="quotation marks"):
@@ -155,7 +155,7 @@ def test_on_the_page_she_says_which_row_it_is(requester):
 def test_the_next_such_file_is_read_likewise_wherever_its_header_stands():
     pool = make_pool(0)
     upload = uploads.create_upload("workers", pool, "a.xlsx", workbook(*UNKNOWN))
-    plan = platforms.apply_column_choices(
+    plan = column_plan.apply_column_choices(
         ColumnPlan(**upload.plan), upload.header, [("Kennung", "worker")]
     )
     uploads.name_columns(upload, plan)

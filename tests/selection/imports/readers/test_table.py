@@ -1,4 +1,4 @@
-"""One reader for whatever people call a table."""
+"""Reading of tables in all formats."""
 
 import csv
 import io

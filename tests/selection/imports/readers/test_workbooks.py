@@ -1,4 +1,4 @@
-"""Old Excel and OpenDocument: read in a process of their own, whatever is in them."""
+"""Old Excel and OpenDocument files, read in a process of their own."""
 
 import contextlib
 import random

@@ -1,0 +1,214 @@
+"""Layouts of files by platform, as patterns of their columns' names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from . import column_words
+from .column_plan import ANSWERS, GOLD, QUESTIONS, WORKERS
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A layout of files. Patterns match names as ``column_words.fold`` returns them.
+
+    signs       patterns that must each match some column of such a file
+    fields      by field, patterns of its column, the likeliest first
+    attributes  pattern of the columns kept as attributes of a worker
+    only        pattern of a column: rows with an empty or false value there are skipped
+    unless      pattern of a column: rows with a true value there are skipped
+    repeats     True if a worker has several rows, so that further ones are not reported
+    """
+
+    title: str
+    signs: tuple[str, ...]
+    fields: Mapping[str, tuple[str, ...]]
+    attributes: str = ""
+    only: str = ""
+    unless: str = ""
+    repeats: bool = False
+
+
+# Label Studio's mark of an annotation that is the known answer: its author is not a worker.
+_GROUND_TRUTH = "groundtruth"
+_WORKER = "worker|worker'?sid|workerid|workers|annotator|annotatorid|performer|userid"
+_PARTICIPANT = "participantid|participant|prolificid|prolificpid"
+ANY_WORKER = (
+    f"{_WORKER}|{_PARTICIPANT}|completedby|assignment:workerid|"
+    f"{column_words.WORKER}|{column_words.PARTICIPANT}"
+)
+_QUESTION = (
+    f"question|questionid|{column_words.QUESTION}",
+    "task|taskid",
+    "item|itemid|questionkey",
+)
+_LABEL = "label|agglabel"  # the second is crowd-kit's, aggregated
+_RESPONSE = (f"response|{column_words.RESPONSE}", "label", "answer", "choice|output")
+_ID = "(id|key|name|question|questionid|task|taskid|item|itemid)"
+_TEXT = "(text|question|prompt|sentence|title)"
+_SHOWN = "(image|audio|video)?(url)?"
+_MEDIA = ("image", "audio", "video")
+_SAID = "(response|label|answer|choice|category|result|value)"
+_MTURK = ("hitid", "assignmentid", "workerid")
+_OF_PROLIFIC = "submissionid|completioncode|startedat"
+# Columns about a single visit rather than about the worker.
+_VISIT = (
+    "submissionid|status|.*edat|timetaken|completioncode|sessionid|studyid|entry.*|bonus.*|update.*"
+)
+_ALL_BUT_VISITS = f"(?!({_VISIT})$).*"
+
+LAYOUTS: dict[str, tuple[Layout, ...]] = {
+    WORKERS: (
+        Layout("MTurk's batch results", _MTURK, {"worker": ("workerid",)}, repeats=True),
+        Layout(
+            "MTurk's worker file",
+            ("workerid", "(current|update).*|.*approvalrate.*"),
+            {"worker": ("workerid",)},
+            attributes="(?!update).*",
+        ),
+        Layout(
+            "a Prolific export",
+            (_PARTICIPANT, _OF_PROLIFIC),
+            {"worker": (_PARTICIPANT,)},
+            attributes=_ALL_BUT_VISITS,
+            repeats=True,
+        ),
+        Layout(
+            "a Toloka-style file",
+            ("assignment:workerid",),
+            {"worker": ("assignment:workerid",)},
+            repeats=True,
+        ),
+        Layout(
+            "a Label Studio export",
+            ("completedby", "task", "label"),
+            {"worker": ("completedby",)},
+            unless=_GROUND_TRUTH,
+            repeats=True,
+        ),
+        Layout(
+            "a file of answers",
+            (ANY_WORKER, "|".join(_QUESTION), "|".join(_RESPONSE)),
+            {"worker": (ANY_WORKER,)},
+            repeats=True,
+        ),
+        Layout(
+            "a list of workers",
+            (f"{ANY_WORKER}",),
+            {"worker": ("worker", ANY_WORKER), "name": (f"name|fullname|{column_words.NAME}",)},
+            attributes=".+",
+        ),
+    ),
+    QUESTIONS: (
+        Layout(
+            "a Label Studio export",
+            ("completedby", "groundtruth", "label", "task"),
+            {
+                "question": (rf"data\.{_ID}", "task"),
+                "prompt": (rf"data\.{_TEXT}", rf"data\.{_SHOWN}", r"data\..*"),
+                "answer": ("label",),
+                "choices": ("choices",),
+                "kind": ("kind",),
+                **{name: (rf"data\.{name}(url)?",) for name in _MEDIA},
+            },
+            only="groundtruth",
+        ),
+        Layout(
+            "a Toloka-style file",
+            ("golden:.*", "input:.*"),
+            {
+                "question": (f"input:{_ID}",),
+                "prompt": (f"input:{_TEXT}", f"input:{_SHOWN}", "input:.*"),
+                "answer": (f"golden:{_SAID}", "golden:.*"),
+                **{name: (f"input:{name}(url)?",) for name in _MEDIA},
+            },
+            only="golden:.*",
+        ),
+        Layout(
+            "a list of gold questions",
+            (
+                f"{column_words.TEXT}|{column_words.QUESTION}|question",
+                f"{column_words.CORRECT}|{column_words.RESPONSE}",
+            ),
+            {
+                "prompt": (f"prompt|text|{column_words.TEXT}", f"{column_words.QUESTION}|question"),
+                "question": (*_QUESTION, column_words.NUMBER),
+                "answer": (column_words.CORRECT, column_words.RESPONSE),
+                "choices": (f"choices|options|{column_words.CHOICES}",),
+                **{name: (name,) for name in ("kind", "tolerance", "grading", *_MEDIA, "alt")},
+            },
+        ),
+        Layout(
+            "a list of gold questions",
+            ("prompt|text|questiontext", "answers?|acceptedanswers?|label|gold|correct"),
+            {
+                "question": _QUESTION,
+                "prompt": ("prompt", "text|questiontext"),
+                "answer": ("answers?", "acceptedanswers?|gold|correct", "label"),
+                "choices": ("choices|options",),
+                **{name: (name,) for name in ("kind", "tolerance", "grading", *_MEDIA, "alt")},
+            },
+        ),
+    ),
+    ANSWERS: (
+        Layout(
+            "MTurk's batch results",
+            (*_MTURK, r"answer\..*"),
+            {
+                "worker": ("workerid",),
+                "question": (rf"input\.{_ID}", r"input\..*", "hitid"),
+                "response": (rf"answer\.{_SAID}", rf"answer\..*{_SAID}", r"answer\..*"),
+            },
+        ),
+        Layout(
+            "a Toloka-style file",
+            ("assignment:workerid", "output:.*"),
+            {
+                "worker": ("assignment:workerid",),
+                "question": (f"input:{_ID}", "input:.*"),
+                "response": (f"output:{_SAID}", "output:.*"),
+            },
+        ),
+        Layout(
+            "a Label Studio export",
+            ("completedby", "task", "label"),
+            {
+                "worker": ("completedby",),
+                "question": (rf"data\.{_ID}", "task"),
+                "response": ("label",),
+            },
+            unless=_GROUND_TRUTH,
+        ),
+        Layout(
+            "Label Studio's CSV or short JSON",
+            ("annotationid", "annotator", "leadtime"),
+            {
+                "worker": ("annotator",),
+                "question": (*_QUESTION, "id"),
+                "response": _RESPONSE,
+            },
+        ),
+        Layout(
+            "answers by worker",
+            (ANY_WORKER, "|".join(_QUESTION), "|".join(_RESPONSE)),
+            {
+                "worker": ("worker", ANY_WORKER),
+                "question": _QUESTION,
+                "response": _RESPONSE,
+                "skill": ("skill",),
+            },
+        ),
+    ),
+    GOLD: (
+        Layout(
+            "known answers",
+            (
+                "|".join(_QUESTION),
+                f"answers?|acceptedanswers?|{_LABEL}|gold|correct|{column_words.CORRECT}",
+            ),
+            {
+                "question": ("task", *_QUESTION),
+                "answer": (_LABEL, f"answers?|gold|correct|{column_words.CORRECT}"),
+            },
+        ),
+    ),
+}

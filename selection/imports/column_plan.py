@@ -1,0 +1,109 @@
+"""The meaning of a table's columns: the fields a file may have, and the plan for reading one."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from selection.errors import Refused
+
+WORKERS, QUESTIONS, ANSWERS, GOLD = "workers", "questions", "answers", "gold"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field that a column may fill."""
+
+    name: str
+    words: str
+    needed: bool = True
+
+
+FIELDS: dict[str, tuple[Field, ...]] = {
+    WORKERS: (Field("worker", "the worker's id"), Field("name", "the name", False)),
+    QUESTIONS: (
+        Field("question", "the question's own name", False),
+        Field("prompt", "what the worker reads"),
+        Field("answer", "the known answer"),
+        Field("choices", "the choices", False),
+        Field("kind", "what the worker does", False),
+        Field("tolerance", "the tolerance of a number", False),
+        Field("grading", "how texts are compared", False),
+        Field("image", "a picture", False),
+        Field("audio", "a sound", False),
+        Field("video", "a film", False),
+        Field("alt", "the picture in words", False),
+    ),
+    ANSWERS: (
+        Field("worker", "the worker's id"),
+        Field("question", "the question"),
+        Field("response", "the answer given"),
+        Field("skill", "the skill", False),
+    ),
+    GOLD: (Field("question", "the task"), Field("answer", "the known answer")),
+}
+
+
+@dataclass
+class ColumnPlan:
+    """A plan for reading a table.
+
+    title       the recognised layout, in words; empty if unknown
+    fields      by field, the name of its column
+    attributes  columns kept as attributes of a worker
+    headed      True if the first row names the columns
+    only        rows with an empty or false value in this column are skipped
+    unless      rows with a true value in this column are skipped
+    repeats     True if further rows of a worker are expected
+    remembered  True if the team had such a file read this way before
+    questions   of a survey, by column the key of the question that it answers
+    skipped     rows below the header that name columns again
+    header      line of the header if there is something above it; 0: the first line
+    """
+
+    kind: str
+    title: str = ""
+    fields: dict[str, str] = field(default_factory=dict)
+    attributes: list[str] = field(default_factory=list)
+    headed: bool = True
+    only: str = ""
+    unless: str = ""
+    repeats: bool = False
+    remembered: bool = False
+    questions: dict[str, str] = field(default_factory=dict)
+    skipped: int = 0
+    header: int = 0
+
+    def missing_fields(self) -> list[Field]:
+        needed = [entry for entry in FIELDS[self.kind] if entry.needed]
+        if self.questions:
+            needed = [entry for entry in needed if entry.name == "worker"]
+        return [entry for entry in needed if entry.name not in self.fields]
+
+    def stored(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def apply_column_choices(
+    plan: ColumnPlan, columns: Sequence[str], pairs: Sequence[tuple[str, str]]
+) -> ColumnPlan:
+    """Return this plan with these changes. Raises Refused for an unknown name.
+
+    pairs  (column, field); "attribute" for the field keeps a column, "" leaves it out
+    """
+    fields = [entry.name for entry in FIELDS[plan.kind]] + ["attribute"] * (plan.kind == WORKERS)
+    for column, name in pairs:
+        if column not in columns:
+            present = ", ".join(filter(None, columns))
+            raise Refused(f"There is no column “{column}”; the file has {present}.")
+        if name and name not in fields:
+            raise Refused(f"“{name}” is nothing a column can be: choose {', '.join(fields)}.")
+    chosen = {column for column, _ in pairs}
+    plan.remembered = False
+    plan.fields = {name: column for name, column in plan.fields.items() if column not in chosen}
+    plan.fields |= {name: column for column, name in pairs if name not in ("", "attribute")}
+    plan.questions = {c: key for c, key in plan.questions.items() if c not in chosen}
+    if {"question", "response"} & set(plan.fields):  # so each row is one answer
+        plan.questions = {}
+    others = [column for column in plan.attributes if column not in chosen]
+    plan.attributes = others + [column for column, name in pairs if name == "attribute"]
+    return plan
