@@ -65,7 +65,7 @@ class UserAdmin(SafeLookupsMixin, BaseUserAdmin, ModelAdmin):
     @admin.action(description="Take away second factors and passkeys", permissions=["change"])
     def take_factors_away(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         """Who has lost them signs in with the password alone, and adds new ones."""
-        found = [second_factor.take_away(user) for user in queryset]
+        found = [second_factor.remove_factors(user) for user in queryset]
         messages.success(
             request,
             f"From {len(found)} login{'s' * (len(found) != 1)}: {sum(found)} second factors are "
