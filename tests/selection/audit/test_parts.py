@@ -1,4 +1,4 @@
-"""What commands, the engine, the sweep and workers do is written down, too, and by whom."""
+"""Audit entries of commands, the engine, the sweep and workers."""
 
 import csv
 import json
@@ -64,7 +64,7 @@ def test_the_end_of_a_run_is_the_engine_s():
 
 
 def test_what_the_sweep_does_to_a_run_is_its_own(monkeypatch):
-    monkeypatch.setattr(tasks.wake, "send", lambda *args, **kwargs: None)
+    monkeypatch.setattr(tasks.wakeups, "send_step", lambda *args, **kwargs: None)
     run = make_run(start=False, enrolling=True)
     lifecycle.start_run(run)
     type(run).objects.update(enrol_until=timezone.now() - timedelta(minutes=1))
@@ -91,7 +91,7 @@ def test_a_part_of_the_sweep_that_fails_keeps_the_others_from_nothing(monkeypatc
 def test_many_answers_that_lapse_at_once_are_one_entry_and_a_few_are_none(
     monkeypatch, many, written
 ):
-    monkeypatch.setattr(tasks.wake, "send", lambda *args, **kwargs: None)
+    monkeypatch.setattr(tasks.wakeups, "send_step", lambda *args, **kwargs: None)
     run = make_run(slots=many, slots_per_worker=4)
     engine.advance(run.pk)
     past = timezone.now() - timedelta(hours=2)
