@@ -1,4 +1,4 @@
-"""Forecasts: what a run would cost, before there is one."""
+"""Forecasts: the cost of a run before it exists."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -21,16 +21,16 @@ Money = tuple[float, float, float]
 
 
 class TallyIn(Schema):
-    """A worker of the past."""
+    """A worker's past answers."""
 
     right: float = Field(ge=0, description="Right answers.")
     answers: int = Field(ge=1, description="Answers in all.")
 
 
 class ForecastIn(Schema, extra="forbid"):
-    """The plan as the command `plan` has it. Of range, run and past at most one is given; without
-    any, crowds of all usual kinds are tried. Other names are refused: one that is misspelt would
-    give the numbers of another question."""
+    """The plan, like that of the command `plan`. At most one of range, run and past may be set;
+    without any, all usual kinds of crowds are simulated. Unknown names are refused, since a
+    misspelt one would return numbers for another plan."""
 
     workers: int = Field(description="How many there are: 2 to 10,000.")
     k: int = Field(description="How many to select.")
@@ -60,8 +60,8 @@ class ForecastIn(Schema, extra="forbid"):
 
 
 class LoadOut(Schema):
-    """Answers of one worker: on average; of the one asked most, in the middle of the simulated
-    runs and at most."""
+    """Answers per worker: mean; of the worker with most questions, in the median simulated run and
+    in the worst."""
 
     mean: float
     most: int
@@ -69,7 +69,7 @@ class LoadOut(Schema):
 
 
 class RowOut(Schema):
-    """What to expect of one algorithm. Shares are of simulated runs."""
+    """Forecast for an algorithm. Shares are of simulated runs."""
 
     algorithm: str
     title: str
@@ -147,26 +147,26 @@ LATER = {"responses": {202: {"headers": {"Location": LOCATION}}}}
 def order_forecast(
     request: HttpRequest, response: HttpResponse, payload: ForecastIn
 ) -> Status[Any]:
-    """What a run would cost with each algorithm: first numbers at once, then ever firmer ones.
+    """Forecast the cost of a run with each algorithm: first numbers at once, then firmer ones.
 
-    For large pools the first numbers come later as well: then the answer is 202, without rows, and
-    the header Location says where they will be. Ordering the same again gives the same forecast.
-    Ask for it by its id until it is done.
+    For large pools the first numbers take longer: then the status is 202, there are no rows, and
+    the header Location has the address to poll. The same request again returns the same forecast.
+    Poll it by its id until it is done.
     """
-    given = payload.dict(exclude={"range", "run", "past"})
-    plan, belief = forecast.Plan(**given), _build_belief(request, payload)
+    fields = payload.dict(exclude={"range", "run", "past"})
+    plan, belief = forecast.Plan(**fields), _build_belief(request, payload)
     team = request.auth.team_id  # type: ignore[attr-defined]
     planning = forecast_requests.request_forecast(plan, belief, requester_name(request), team=team)
-    shown = _forecast_payload(planning)
-    if shown["rows"]:
-        return Status(200, shown)
+    forecast_data = _forecast_payload(planning)
+    if forecast_data["rows"]:
+        return Status(200, forecast_data)
     response["Location"] = f"{request.path}/{planning.pk}"
-    return Status(202, shown)
+    return Status(202, forecast_data)
 
 
 @api.get("/forecasts/{forecast_id}", response={200: ForecastOut, **ERRORS}, tags=["forecasts"])
 def show_forecast(request: HttpRequest, forecast_id: Id) -> dict[str, Any]:
-    """A forecast as it is by now."""
+    """Return the current state of a forecast."""
     planning = forecast_requests.find_forecast(forecast_id, scoped(Planning, request))
     forecast_requests.touch_forecast(planning)
     return _forecast_payload(planning)
@@ -174,7 +174,7 @@ def show_forecast(request: HttpRequest, forecast_id: Id) -> dict[str, Any]:
 
 @api.delete("/forecasts/{forecast_id}", response={204: None, **ERRORS}, tags=["forecasts"])
 def cancel_forecast(request: HttpRequest, forecast_id: Id) -> Status[None]:
-    """Stop refining it. Its numbers stay; ordering the same again takes it up."""
+    """Stop refining a forecast. Its numbers stay; the same request again resumes it."""
     forecast_requests.cancel_forecast(
         forecast_requests.find_forecast(forecast_id, scoped(Planning, request))
     )
@@ -182,22 +182,22 @@ def cancel_forecast(request: HttpRequest, forecast_id: Id) -> Status[None]:
 
 
 def _build_belief(request: HttpRequest, payload: ForecastIn) -> Belief:
-    given = [one for one in (payload.range, payload.run, payload.past) if one is not None]
-    if len(given) > 1:
+    sources = (payload.range, payload.run, payload.past)
+    if sum(source is not None for source in sources) > 1:
         raise Refused("Give at most one of range, run and past.")
     if payload.range is not None:
         return forecast.RangeBelief(*payload.range)
     if payload.run is not None:
         return forecast.belief_from_named_run(payload.run, scoped(Run, request))
     if payload.past is not None:
-        return forecast.past_belief("past answers", [_parse_tally(one) for one in payload.past])
+        return forecast.past_belief("past answers", [_parse_tally(row) for row in payload.past])
     return forecast.DefaultBelief()
 
 
-def _parse_tally(one: TallyIn) -> tuple[float, int]:
-    if one.right > one.answers:
+def _parse_tally(tally: TallyIn) -> tuple[float, int]:
+    if tally.right > tally.answers:
         raise Refused("A worker of the past has more right answers than answers.")
-    return one.right, one.answers
+    return tally.right, tally.answers
 
 
 def _forecast_payload(planning: Planning) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What goes over the wire."""
+"""Schemas shared by several endpoints."""
 
 from datetime import datetime
 from typing import Literal
@@ -20,7 +20,7 @@ from .pagination import LONGEST_CURSOR, Page
 
 
 class AssignmentOut(Schema):
-    """A question to answer. It never carries the correct answer."""
+    """A question to answer. It never has the correct answer."""
 
     id: int
     worker: str
@@ -56,11 +56,11 @@ class ClaimIn(Schema):
 
 
 class ClaimOut(Schema):
-    """What a worker who is there has to do.
+    """A present worker's state and open questions.
 
     The state is question; wait: ask again in a few seconds; paused; done: all questions are
-    answered, or the worker is judged; gone: the worker left, or was taken out; over: the run has
-    ended; unknown: there is no such worker in the run.
+    answered, or the worker is judged; gone: the worker left or was withdrawn; over: the run has
+    ended; unknown: the run has no such worker.
     """
 
     worker: str
@@ -77,7 +77,7 @@ class ResponseIn(Schema):
 
 
 class ReceiptOut(Schema):
-    """What the sender is told: never whether the response was right."""
+    """Receipt for a response; it never tells if the response was right."""
 
     assignment: int
     duplicate: bool = Field(description="Whether the assignment had been closed before.")
@@ -94,7 +94,7 @@ class BatchIn(Schema):
 
 
 class BatchRowOut(Schema):
-    """What the answer sent by itself would have got."""
+    """The result that the response would have got in a request of its own."""
 
     assignment: int
     status: int = Field(description="200, 201, 404, 409 or 422.", examples=[201])
@@ -193,7 +193,7 @@ class StepOut(Schema):
 
 
 class HistoryOut(Schema):
-    """What people did, newest first, and the engine's steps, thinned to at most 200."""
+    """Actions of people, newest first, and the engine's steps, thinned to at most 200."""
 
     events: list[EventOut]
     steps: list[StepOut]
@@ -205,7 +205,8 @@ class ProblemOut(Schema):
 
 
 class TakenOut(Schema):
-    """now: answered an open assignment; waiting: kept until the algorithm asks for it."""
+    """Counts of imported answers. now: answered an open assignment; waiting: kept until the
+    algorithm asks for them."""
 
     now: int
     waiting: int

@@ -1,4 +1,4 @@
-"""A run over the wire: as it stands, and what may be changed of it."""
+"""Schemas of a run: its state and its changes."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -11,21 +11,21 @@ from selection.limits import LONGEST_WHY
 
 
 class SkillOut(Schema):
-    """A question set that workers are tested on, and how many are selected by it."""
+    """A question set that workers are tested on, and the number selected by it."""
 
     skill: str
     k: int
 
 
 class NeedOut(Schema):
-    """kind: stuck, waits, gold, quiet, joins, paused, broken, fit, sharing or review."""
+    """An alert. kind: stuck, waits, gold, quiet, joins, paused, broken, fit, sharing or review."""
 
     kind: str
     words: str
 
 
 class EverybodyOut(Schema):
-    """What a test of everybody alike would take, with as many questions as one worker gets."""
+    """Cost of testing all workers alike, with the number of questions of the busiest worker."""
 
     questions: int = Field(description="Of each worker: as many as the one asked most will have.")
     answers: int
@@ -37,7 +37,7 @@ class EverybodyOut(Schema):
 
 
 class AheadOut(Schema):
-    """What a run that goes on will still take, as simulated from where it stands."""
+    """Forecast of a running run, simulated from its current state."""
 
     why: str = Field(description="Why nothing can be said yet; empty if something can.")
     paid: int = Field(description="Answers given so far.")
@@ -64,7 +64,7 @@ class AheadOut(Schema):
 
 
 class ProgressOut(Schema):
-    """Where a run stands as a whole. It stops when gap falls to wanted: differences of accuracy."""
+    """Progress of a run. It stops when gap falls to wanted; both are differences of accuracy."""
 
     accepted: int
     rejected: int
@@ -86,8 +86,7 @@ class ProgressOut(Schema):
 
 
 class WastedOut(Schema):
-    """What a run's budget lacks by answers to questions that were retired since: they are paid, and
-    count for nothing."""
+    """Budget spent on answers to questions retired later: they are paid, but do not count."""
 
     answers: int = Field(description="Since the budget was last changed.")
     budget: int | None = Field(
@@ -97,8 +96,8 @@ class WastedOut(Schema):
 
 
 class PopulationOut(Schema):
-    """As fitted to the pool: mean and spread of the accuracies, the border that K workers are
-    expected to exceed, the p-value of the check."""
+    """The distribution fitted to the pool: mean and spread of the accuracies, the border that K
+    workers are expected to exceed, the p-value of the check."""
 
     mean: float
     spread: float
@@ -107,7 +106,7 @@ class PopulationOut(Schema):
 
 
 class LearnedOut(Schema):
-    """The earlier run that a run starts from; names are empty where they are not known."""
+    """The earlier run that a run starts from; unknown names are empty."""
 
     run: str
     pool: str
@@ -118,7 +117,7 @@ class LearnedOut(Schema):
 
 
 class QuotasAskedOut(Schema):
-    """At least and at most so many of the selected from each value of a worker attribute."""
+    """Minimum and maximum number of selected workers per value of a worker attribute."""
 
     attribute: str
     limits: dict[str, tuple[int | None, int | None]] = Field(
@@ -127,7 +126,7 @@ class QuotasAskedOut(Schema):
 
 
 class RunOut(Schema):
-    """A run, as it stands."""
+    """A run in its current state."""
 
     id: int = Field(examples=[1])
     name: str = Field(examples=["Best 3 of spring"])
@@ -204,11 +203,11 @@ class RunOut(Schema):
 
 
 class MoveIn(WhyIn, extra="forbid"):
-    """The reason of a move; the body may be left out."""
+    """The reason for a move; the body may be omitted."""
 
 
 class ChangeIn(Schema, extra="forbid"):
-    """The settings to change; those that are left out stay."""
+    """The settings to change; omitted ones stay."""
 
     name: str | None = None
     budget: int | None = Field(None, description="null: no limit.")
