@@ -73,8 +73,12 @@ class Part(Schema):
 
 
 class Named(Page):
-    name: str = Field("", max_length=LONGEST_KEY, description="Only what is called exactly this.")
-    search: str = Field("", max_length=LONGEST_KEY, description="Only what has this in its name.")
+    name: str = Field(
+        "", max_length=LONGEST_KEY, description="Only the object with exactly this name."
+    )
+    search: str = Field(
+        "", max_length=LONGEST_KEY, description="Only objects with this in their name."
+    )
 
 
 class FateOut(Schema):
@@ -82,7 +86,7 @@ class FateOut(Schema):
 
     row: int
     result: str = Field(description="added, changed, unchanged or refused.", examples=["added"])
-    why: str = Field("", description="Why it was refused.")
+    why: str = Field("", description="Reason if it was refused.")
 
 
 class RowsOut(Schema):

@@ -58,17 +58,17 @@ class FileOut(Schema):
         description="Of a survey: each column that has the answers to a question, and its key.",
         examples=[{"Is it a gull?": "gull"}],
     )
-    remembered: bool = Field(description="Whether the columns are read as in an earlier file.")
+    remembered: bool = Field(description="True if the columns are read as in an earlier file.")
     header: int = Field(
         description="The line that names the columns where something stands above it; 0: the first."
     )
-    headed: bool = Field(description="Whether the first line names the columns.")
-    percent: int = Field(description="About how much of it is read.")
+    headed: bool = Field(description="True if the first line names the columns.")
+    percent: int = Field(description="Approximate progress of reading.")
     fine: int = Field(description="Rows that will be taken, or were.")
     outside: int = Field(description="Answers that are none of their question's choices.")
     bad: int = Field(description="Rows that will not be taken.")
-    passed: int = Field(description="Rows of no use, such as a worker's second one.")
-    error: str = Field(description="Why it cannot be read, or not yet.")
+    passed: int = Field(description="Unused rows, for example a worker's second one.")
+    error: str = Field(description="Reason if it cannot be read, or not yet.")
     created: datetime
 
 
@@ -92,7 +92,7 @@ class ColumnsIn(Schema, extra="forbid"):
     encoding: str = Field(
         "", pattern=f"^({KNOWN})?$", description="Of its letters; “”: by what they look like."
     )
-    headed: Yes = Field(True, description="Whether the first line names the columns.")
+    headed: Yes = Field(True, description="True if the first line names the columns.")
     header: Amount | None = Field(
         None, description="The line that names the columns: what stands above it is left out."
     )
@@ -121,8 +121,8 @@ class FileRowOut(Schema):
         description="Its fields; a worker's attributes by name.",
         examples=[{"name": "Anna", "attributes": {"country": "de"}}],
     )
-    new: bool = Field(description="Whether nothing of this key was there before.")
-    why: str = Field(description="Why it will not be taken.")
+    new: bool = Field(description="True if the key is new.")
+    why: str = Field(description="Reason if it will not be taken.")
 
 
 def _upload_payload(upload: Upload) -> dict[str, Any]:

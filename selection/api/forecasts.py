@@ -32,18 +32,18 @@ class ForecastIn(Schema, extra="forbid"):
     without any, all usual kinds of crowds are simulated. Unknown names are refused, since a
     misspelt one would return numbers for another plan."""
 
-    workers: int = Field(description="How many there are: 2 to 10,000.")
-    k: int = Field(description="How many to select.")
-    epsilon: float = Field(0.1, description="How far off the selection may be.")
-    delta: float = Field(0.05, description="How often it may be farther off.")
-    questions: int = Field(description="How many gold questions there are.")
+    workers: int = Field(description="Number of workers: 2 to 10,000.")
+    k: int = Field(description="Number of workers to select.")
+    epsilon: float = Field(0.1, description="Largest error of the selection.")
+    delta: float = Field(0.05, description="Probability of a larger error.")
+    questions: int = Field(description="Number of gold questions.")
     met: list[tuple[int, int]] = Field(
         [],
         max_length=MOST_ENTRIES,
         description="(questions, workers): so many workers are not asked so many of them, because "
         "they met them in an earlier run.",
     )
-    price: float | None = Field(None, description="What an answer costs, in any currency.")
+    price: float | None = Field(None, description="Cost of an answer, in any currency.")
     budget: int | None = Field(None, description="Most answers to pay for; null: no limit.")
     goal: Literal["group", "every", "exact"] = Field(
         "group",
@@ -75,8 +75,8 @@ class RowOut(Schema):
     title: str
     options: dict[str, Any] = Field(description="Where they are not the algorithm's own.")
     promise: str = Field(description="As it is if the run comes to its end.")
-    keeps: bool = Field(description="Whether what matters is what is promised.")
-    fixed_budget: bool = Field(description="Whether it spends the budget whatever it finds.")
+    keeps: bool = Field(description="True if the promise covers the goal.")
+    fixed_budget: bool = Field(description="True if it always spends the whole budget.")
     answers: Band | None = Field(
         description="Low, median, high: four runs of five are between. null: fewer than 20 runs "
         "are simulated yet."
@@ -85,17 +85,17 @@ class RowOut(Schema):
     cost: Money | None = Field(description="As `answers`, in money; null without a price.")
     answers_per_worker: LoadOut | None
     feasible: bool = Field(description="Questions and budget last in nine runs of ten.")
-    out_of_questions: float = Field(description="Share of runs that end for want of questions.")
-    out_of_budget: float = Field(description="Share of runs that end for want of money.")
+    out_of_questions: float = Field(description="Share of runs that run out of questions.")
+    out_of_budget: float = Field(description="Share of runs that run out of budget.")
     epsilon_at_end: float | None = Field(
         description="What holds in the middle of the runs that are cut short; null if none is."
     )
-    loss: float | None = Field(description="What is really lost, in the middle of the runs.")
+    loss: float | None = Field(description="Actual loss, median of the runs.")
     why: str = Field(description="One sentence.")
     recommended: bool
     runs: int = Field(description="Simulated runs.")
-    finished: int = Field(description="How many of them come to the end.")
-    cannot: str = Field(description="Why it cannot be simulated; empty if it can.")
+    finished: int = Field(description="Number of simulated runs that finish.")
+    cannot: str = Field(description="Reason if it cannot be simulated; else empty.")
 
 
 class PointOut(Schema):
@@ -106,7 +106,7 @@ class PointOut(Schema):
     median: int
     runs: int = Field(description="Simulated runs.")
     cost: Money | None
-    feasible: bool = Field(description="False where questions or budget cut it.")
+    feasible: bool = Field(description="False if questions or budget run out.")
     algorithm: str
     title: str
 
@@ -122,9 +122,9 @@ class ForecastOut(Schema):
     id: int
     state: str = Field(description="waiting, working, done, cancelled or failed.")
     progress: float = Field(description="0 to 1.")
-    error: str = Field(description="Why it failed; empty if it did not.")
+    error: str = Field(description="Reason of a failure; else empty.")
     created: datetime
-    believed: str = Field(description="What is believed of the workers, as a sentence.")
+    believed: str = Field(description="Assumption about the workers, as a sentence.")
     rows: list[RowOut] = Field(
         description="The recommended algorithm first. Empty until there are numbers: ask again."
     )
@@ -132,7 +132,7 @@ class ForecastOut(Schema):
 
 
 LOCATION = {
-    "description": "Where its numbers will be: ask there until there are rows.",
+    "description": "Address to poll until there are rows.",
     "schema": {"type": "string"},
 }
 LATER = {"responses": {202: {"headers": {"Location": LOCATION}}}}

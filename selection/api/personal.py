@@ -14,9 +14,9 @@ from .fields import Key
 
 
 class ErasedOut(Schema):
-    pseudonym: str = Field(description="What the worker is called from now on.")
+    pseudonym: str = Field(description="The worker's id from now on.")
     runs: list[str]
-    withdrawn: list[str] = Field(description="Runs that went on, which the worker is out of.")
+    withdrawn: list[str] = Field(description="Unfinished runs that the worker was withdrawn from.")
 
 
 @api.get("/workers/{path:worker}/data", response={200: dict[str, Any], **ERRORS}, tags=["workers"])

@@ -33,7 +33,7 @@ class PoolOut(Schema):
     id: int = Field(examples=[1])
     name: str = Field(examples=["Annotators of spring"])
     created: datetime
-    workers: int = Field(description="How many are in it.", examples=[24])
+    workers: int = Field(description="Number of workers.", examples=[24])
 
 
 class WorkersIn(Schema):
@@ -57,7 +57,7 @@ class PoolWorkerOut(Schema):
 
 class WorkersQuery(Page):
     search: str = Field(
-        "", max_length=LONGEST_KEY, description="Only who has this in their id or name."
+        "", max_length=LONGEST_KEY, description="Only workers with this in their id or name."
     )
 
 

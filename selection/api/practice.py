@@ -27,7 +27,7 @@ class PracticeIn(GoldIn):
         description="Shown once it is answered.",
         examples=["Carry the 1."],
     )
-    must: Yes = Field(False, description="Nobody is tested before they answered this one right.")
+    must: Yes = Field(False, description="Workers must answer it right before they are tested.")
 
 
 class PracticeOut(Schema):

@@ -62,7 +62,7 @@ class SetOut(Schema):
     tries: int | None
     most_workers: int | None
     created: datetime
-    questions: int = Field(description="How many are in it.", examples=[40])
+    questions: int = Field(description="Number of questions.", examples=[40])
 
 
 def _team_sets(request: HttpRequest) -> Any:

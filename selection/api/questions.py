@@ -81,7 +81,7 @@ class QuestionOut(Schema):
     accepted: list[str]
     choices: list[str]
     grading: Grading
-    retired: datetime | None = Field(description="Since when nobody is asked it.")
+    retired: datetime | None = Field(description="Time of its retirement.")
     retired_why: str
 
 
@@ -92,7 +92,7 @@ class RunNameOut(Schema):
 
 class CorrectedOut(Schema):
     question: QuestionOut
-    runs: list[RunNameOut] = Field(description="Those whose answers were graded anew.")
+    runs: list[RunNameOut] = Field(description="Runs with regraded answers.")
 
 
 class QuestionsQuery(Page):

@@ -32,9 +32,11 @@ class SubmissionsIn(Schema):
 
 
 class FreedOut(Schema):
-    freed: list[str] = Field(description="Workers who are waited for no more.")
-    unknown: list[str] = Field(description="Of those who left, who is not in this run.")
-    others: int = Field(description="Who has another status, had left before, or is judged.")
+    freed: list[str] = Field(description="Workers that no longer hold a place.")
+    unknown: list[str] = Field(
+        description="Workers that left the platform's task but are not in this run."
+    )
+    others: int = Field(description="Workers with another status, gone before, or judged.")
 
 
 @api.post("/runs/{run_id}/submissions", response={200: FreedOut, **ERRORS}, tags=["workers"])

@@ -43,12 +43,12 @@ class WebhookOut(Schema):
     url: str
     events: list[EventName]
     on: bool
-    note: str = Field(description="Why it was turned off by itself; empty if it was not.")
+    note: str = Field(description="Reason if it was turned off automatically; else empty.")
     created: datetime
 
 
 class NewWebhookOut(WebhookOut):
-    secret: str = Field(description="What its messages are signed with. It is shown this once.")
+    secret: str = Field(description="Key of its signatures, shown only once.")
 
 
 class DeliveryOut(Schema):
@@ -59,7 +59,7 @@ class DeliveryOut(Schema):
     made: datetime
     tries: int
     tried: datetime | None
-    due: datetime | None = Field(description="When it is sent next.")
+    due: datetime | None = Field(description="Time of the next try.")
     code: int | None = Field(description="HTTP status of the last answer; null: there was none.")
     said: str = Field(description="The first 500 characters of that answer, or why there was none.")
     body: str

@@ -40,7 +40,7 @@ class SignsOut(Schema):
     """Signs, the most striking first. They have no effect on verdicts."""
 
     found: list[SignOut]
-    answers: int = Field(description="How many counted answers were looked at.")
+    answers: int = Field(description="Number of counted answers examined.")
     rate: float = Field(
         description="Probability at most that one look finds anything where nobody shares."
     )

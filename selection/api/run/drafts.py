@@ -54,7 +54,7 @@ class RunIn(Schema, extra="forbid"):
     name: Name = Field(description="Unique in the team.", examples=["Best 3 of spring"])
     pool: Id = Field(description="Its id.")
     question_set: Id = Field(description="Its id.")
-    k: Amount = Field(description="How many workers to select.", examples=[3])
+    k: Amount = Field(description="Number of workers to select.", examples=[3])
     algorithm: str = Field(
         "credible",
         description="Its name, as in docs/algorithms.md.",
@@ -90,13 +90,16 @@ class RunIn(Schema, extra="forbid"):
         description="A worker of whom nothing is seen for so long is not tested any more. null: "
         "everybody is waited for.",
     )
-    recorded_only: Yes = Field(False, description="Ask nobody: use imported answers only.")
+    recorded_only: Yes = Field(False, description="Use imported answers only.")
     enrolling: Yes = Field(False, description="Workers may join until the roster is closed.")
     enrol_until: datetime | None = Field(
         None, description="When the roster closes by itself, with the zone."
     )
     enrol_most: int | None = Field(
-        None, ge=2, le=2**31 - 1, description="With how many workers it closes by itself."
+        None,
+        ge=2,
+        le=2**31 - 1,
+        description="Number of workers at which the roster closes by itself.",
     )
     met: Literal["skip", "out", "again"] = Field(
         "skip",
@@ -104,10 +107,10 @@ class RunIn(Schema, extra="forbid"):
         "passed over), out (the worker stays out) or again (they may be asked again).",
     )
     only: list[Key] = Field(
-        [], max_length=MOST_IMPORTED, description="Whom it is for, by their ids; empty: everybody."
+        [], max_length=MOST_IMPORTED, description="Ids of the admitted workers; empty: all."
     )
     left_out: list[Key] = Field(
-        [], max_length=MOST_IMPORTED, description="Who is not to be in it, by their ids."
+        [], max_length=MOST_IMPORTED, description="Ids of the excluded workers."
     )
     seed: int | None = Field(None, ge=0, le=2**62, description="null: one of its own.")
     skills: list[SkillIn] = Field([], max_length=50, description="Further question sets.")
@@ -125,7 +128,7 @@ class RunsQuery(Page):
     status: Literal["draft", "running", "paused", "ended"] | None = None
     pool: Id | None = Field(None, description="Only runs of this pool.")
     name: str = Field(
-        "", max_length=LONGEST_KEY, description="Only the one that is called exactly this."
+        "", max_length=LONGEST_KEY, description="Only the run with exactly this name."
     )
     search: str = Field("", max_length=LONGEST_KEY, description="Only with this in the name.")
 

@@ -29,7 +29,9 @@ class CostOut(Schema):
         description="As `answers`, in money, by the run's price. null: it has none."
     )
     runs: int = Field(description="Simulated runs.")
-    finished: int = Field(description="How many of them end before questions and money do.")
+    finished: int = Field(
+        description="Number of simulated runs that finish within questions and budget."
+    )
     feasible: bool = Field(
         description="Whether it is expected to end before questions and money do."
     )
@@ -48,7 +50,7 @@ class ExpectedOut(Schema):
     recommended: CostOut | None = Field(
         description="null: there are no numbers yet, because the pool is large. Ask again."
     )
-    left_out: str = Field(description="What of the run is not taken into account.")
+    left_out: str = Field(description="Parts of the run that the forecast ignores.")
 
 
 @api.get("/runs/{run_id}/expected", response={200: ExpectedOut, **ERRORS}, tags=["runs"])

@@ -18,8 +18,8 @@ from selection.models import Run
 
 
 class AnswersQuery(Page):
-    worker: str = Field("", max_length=LONGEST_KEY, description="Only this one's.")
-    question: str = Field("", max_length=LONGEST_KEY, description="Only to this one.")
+    worker: str = Field("", max_length=LONGEST_KEY, description="Only answers of this worker.")
+    question: str = Field("", max_length=LONGEST_KEY, description="Only answers to this question.")
     outcome: Literal["right", "not right", "too late", "question retired"] | None = None
 
 

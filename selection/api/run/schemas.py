@@ -39,9 +39,9 @@ class EverybodyOut(Schema):
 class AheadOut(Schema):
     """Forecast of a running run, simulated from its current state."""
 
-    why: str = Field(description="Why nothing can be said yet; empty if something can.")
+    why: str = Field(description="Reason if there is no forecast yet; else empty.")
     paid: int = Field(description="Answers given so far.")
-    committed: int = Field(description="Answers that are out with the crowd.")
+    committed: int = Field(description="Open assignments.")
     paid_cost: float | None
     committed_cost: float | None
     answers: tuple[int, int, int] | None = Field(
@@ -57,8 +57,8 @@ class AheadOut(Schema):
     epsilon: float | None = Field(
         description="The ε that holds in the middle of those that end early; null if none does."
     )
-    time: str = Field(description="How long it takes at the present speed, in words.")
-    hours: float | None = Field(description="At most so long; null if it is too early to say.")
+    time: str = Field(description="Duration at the present speed, in words.")
+    hours: float | None = Field(description="Upper bound in hours; null if it is too early to say.")
     everybody: EverybodyOut | None
     at: datetime | None = Field(description="When it was simulated.")
 
@@ -75,13 +75,13 @@ class ProgressOut(Schema):
     )
     gap: float
     wanted: float
-    closed: float = Field(description="How much of the way to the stop is behind, 0 to 1.")
+    closed: float = Field(description="Progress towards the stop, 0 to 1.")
     spent: int = Field(
         description="Assignments handed out, those of questions that were retired since included."
     )
-    left: int | None = Field(description="What the budget still allows; null: no limit.")
+    left: int | None = Field(description="Remaining budget; null: no limit.")
     counted: int = Field(description="Answers that count in the statistics.")
-    out: int = Field(description="Assignments with the crowd.")
+    out: int = Field(description="Open assignments.")
     rate: float = Field(description="Answers counted per minute over the last minutes.")
 
 
@@ -113,7 +113,7 @@ class LearnedOut(Schema):
     question_set: str
     workers: int
     answers: int
-    counts_as: int = Field(description="How many workers all that weighs as much as.")
+    counts_as: int = Field(description="Its weight, as a number of workers.")
 
 
 class QuotasAskedOut(Schema):
@@ -148,7 +148,7 @@ class RunOut(Schema):
     epsilon: float
     delta: float
     budget: int | None
-    price: float | None = Field(description="What an answer costs.")
+    price: float | None = Field(description="Cost of an answer.")
     currency: str
     slots: int
     slots_per_worker: int
@@ -160,12 +160,12 @@ class RunOut(Schema):
     join_link: str = Field(
         description="The one link for all who may join; empty for a token that does not manage."
     )
-    recorded_only: bool = Field(description="Whether nobody is asked: imported answers only.")
+    recorded_only: bool = Field(description="True if only imported answers are used.")
     met: str = Field(
         description="What becomes of questions that a worker met in another run (skip, out, again)."
     )
-    only: list[str] = Field(description="Whom it is for, by their ids; empty: everybody.")
-    left_out: list[str] = Field(description="Who is not in it, by their ids.")
+    only: list[str] = Field(description="Ids of the admitted workers; empty: all.")
+    left_out: list[str] = Field(description="Ids of the excluded workers.")
     seed: int
     options: dict[str, Value] = Field(description="Of the algorithm, those that were set by hand.")
     learned_from: LearnedOut | None = Field(
@@ -181,12 +181,12 @@ class RunOut(Schema):
         description="At the end: kept, weakened (the sentence says by what), early (it holds for "
         "another ε than was wanted) or none."
     )
-    over: str = Field(description="Whom the promise is about, where that is not the whole pool.")
-    by_hand: str = Field(description="What verdicts by hand do to the promise.")
+    over: str = Field(description="Workers that the promise covers, unless it is the whole pool.")
+    by_hand: str = Field(description="Effect of verdicts by hand on the promise.")
     epsilon_reached: float | None = Field(
         description="The ε of the promise that holds by now, or held at the end."
     )
-    warnings: list[str] = Field(description="What makes the promise doubtful for this pool.")
+    warnings: list[str] = Field(description="Reasons to doubt the promise for this pool.")
     population: PopulationOut | None = Field(
         description="As fitted to the pool: mean and spread of the accuracies, the border that K "
         "workers are expected to exceed, the p-value of the check."
@@ -197,9 +197,9 @@ class RunOut(Schema):
         "null. Change the budget to the one that is named to make up for it."
     )
     forecast: AheadOut | None = Field(
-        description="What is still to come; null before the start and after the end."
+        description="Forecast of the rest; null before the start and after the end."
     )
-    needs: list[NeedOut] = Field(description="What a person should see to; mostly nothing.")
+    needs: list[NeedOut] = Field(description="Alerts that need a person; mostly empty.")
 
 
 class MoveIn(WhyIn, extra="forbid"):
@@ -216,16 +216,16 @@ class ChangeIn(Schema, extra="forbid"):
     slots: int | None = None
     slots_per_worker: int | None = None
     minutes: int | None = None
-    hours_to_come: float | None = Field(None, description="null: everybody is waited for.")
+    hours_to_come: float | None = Field(None, description="null: no limit.")
     epsilon: float | None = None
     enrol_until: datetime | None = Field(None, description="With its zone.")
     enrol_most: int | None = None
     enrolling: Yes | None = Field(None, description="Open or close the roster.")
     concluded: Yes | None = Field(None, description="Put an ended run aside, or take it up.")
     why: str = Field("", max_length=LONGEST_WHY, description="Kept in the run's history.")
-    preview: Yes = Field(False, description="Only say what it would do.")
+    preview: Yes = Field(False, description="Only return the effects.")
 
 
 class ChangedOut(Schema):
-    changed: dict[str, str] = Field(description="What each setting does to the promise, in words.")
+    changed: dict[str, str] = Field(description="Effect of each setting on the promise, in words.")
     run: RunOut

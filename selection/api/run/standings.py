@@ -40,7 +40,7 @@ class LineOut(Schema):
     lapsed: int = Field(description="Answers that were not given in time.")
     by_hand: str = Field(description="The requester's own verdict, if there is one.")
     by_hand_why: str
-    by_algorithm: bool = Field(description="Whether the algorithm itself selects the worker.")
+    by_algorithm: bool = Field(description="True if the algorithm itself selects the worker.")
     group: str = Field(description="Of the quotas' attribute.")
     skill: str
     number: int = Field(description="Of the skill.")
@@ -53,7 +53,7 @@ class LineOut(Schema):
 class StandingsQuery(Schema):
     cursor: str = Field("", max_length=LONGEST_CURSOR, description="As in the header Link.")
     limit: int | None = Field(None, ge=1, le=MOST_ENTRIES, description="null: all of them.")
-    worker: str = Field("", max_length=LONGEST_KEY, description="Only this one.")
+    worker: str = Field("", max_length=LONGEST_KEY, description="Only this worker.")
     selected: bool | None = None
     verdict: (
         Literal["accepted", "rejected", "undecided", "not tested", "settled in", "settled out"]
