@@ -17,7 +17,7 @@ class WorkForm(forms.Form):
     response = forms.CharField(max_length=10_000)
 
     @classmethod
-    def of(cls, post: QueryDict) -> Self:
+    def parse(cls, post: QueryDict) -> Self:
         """Return a form in which several ticks, or places of an order, make one response."""
         response = f" {BETWEEN} ".join(post.getlist("response"))
         assignment = post.get("practice") or post.get("assignment")

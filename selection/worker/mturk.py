@@ -56,7 +56,7 @@ def enter_from_mturk(request: HttpRequest, token: str) -> HttpResponse:
     params = {name: request.GET.get(name, "") for name in ("assignmentId", "workerId")}
     if params["assignmentId"] == PREVIEW:
         question_set = run.question_set
-        instructions = QuestionTexts.of(question_set, question_set.instructions).html(
+        instructions = QuestionTexts.load(question_set, question_set.instructions).html(
             question_set.instructions
         )
         context = {"instructions": instructions, "keep": request.GET.urlencode()}

@@ -76,7 +76,7 @@ class OpenQuestion:
         return max(0, int((self.due - db_clock.database_now()).total_seconds()))
 
     @property
-    def shown(self) -> SafeString:
+    def prompt_html(self) -> SafeString:
         return self.texts.html(self.prompt)
 
     @property
@@ -93,7 +93,7 @@ class OpenQuestion:
     @property
     def typed_at_once(self) -> bool:
         """True if there is no picture or film to look at first: then the input gets the focus."""
-        return "<img" not in self.shown and "<video" not in self.shown
+        return "<img" not in self.prompt_html and "<video" not in self.prompt_html
 
 
 def visit_page(candidate_id: int, link: int = 0) -> WorkPage | None:
@@ -123,7 +123,7 @@ def visit_page(candidate_id: int, link: int = 0) -> WorkPage | None:
         question_set = lesson.question_set
     item = lesson or row
     item_texts = (item.prompt, *item.choices) if item else ()
-    texts = QuestionTexts.of(question_set, question_set.instructions, *item_texts)
+    texts = QuestionTexts.load(question_set, question_set.instructions, *item_texts)
     return WorkPage(
         state=state,
         ending=end_texts.end_text(candidate, state, answered, gone),
@@ -140,7 +140,7 @@ def preview_question(question: Question) -> tuple[OpenQuestion, SafeString]:
     """Return a gold question as workers see it, and the instructions above it."""
     question_set = question.question_set
     parts = (question_set.instructions, question.prompt, *question.choices)
-    texts = QuestionTexts.of(question_set, *parts)
+    texts = QuestionTexts.load(question_set, *parts)
     return _open_question(question, texts), texts.html(question_set.instructions)
 
 

@@ -20,9 +20,9 @@ class ExplainedAnswer:
     explanation: SafeString
 
     @classmethod
-    def of(cls, lesson: PracticeResult) -> Self:
+    def build(cls, lesson: PracticeResult) -> Self:
         question = lesson.practice
-        texts = QuestionTexts.of(
+        texts = QuestionTexts.load(
             question.question_set,
             question.prompt,
             question.explanation,

@@ -48,7 +48,7 @@ class QuestionTexts:
     NONE: ClassVar["QuestionTexts"]
 
     @classmethod
-    def of(cls, question_set: QuestionSet, *texts: str) -> "QuestionTexts":
+    def load(cls, question_set: QuestionSet, *texts: str) -> "QuestionTexts":
         """Return the renderer of these texts; it loads only the files that they mention."""
         names = {name for text in texts for name in re.findall(r"media:([\w.-]+)", text)}
         if not names:

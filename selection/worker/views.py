@@ -119,7 +119,7 @@ def _take_practice(request: HttpRequest, token: str, candidate_id: int) -> HttpR
     if lesson is None:
         return _show_page(request, token, notice)
     if lesson.done:
-        return render(request, "work/lesson.html", {"lesson": ExplainedAnswer.of(lesson)})
+        return render(request, "work/lesson.html", {"lesson": ExplainedAnswer.build(lesson)})
     if lesson.failed:
         _leave_or_withdraw(candidate_id, roster.record_failed_screening)
         return _show_page(request, token)
@@ -132,7 +132,7 @@ def _result_or_notice(
     request: HttpRequest, take: Callable[[int, str], Made]
 ) -> tuple[Made | None, str]:
     """Return the result of ``take``; or None and the notice with the reason of the refusal."""
-    form = WorkForm.of(request.POST)
+    form = WorkForm.parse(request.POST)
     if not form.is_valid():
         return None, "empty"
     try:
