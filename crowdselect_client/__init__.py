@@ -1,6 +1,6 @@
-"""A client of CrowdSelect's JSON API: choose the best K workers of a crowd from a program of yours.
+"""Client of CrowdSelect's JSON API: select the best K workers of a crowd from your own program.
 
-It needs httpx alone. docs/client.md has the whole job.
+Its only dependency is httpx. See docs/client.md.
 """
 
 from .client import Client

@@ -1,4 +1,4 @@
-"""The way in: pools and their workers, question sets and their questions, runs."""
+"""Entry point: pools and their workers, question sets and their questions, runs."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -30,16 +30,16 @@ from .replies import (
 )
 from .run import Run
 
-MOST_ROWS = 10_000  # of one request
+MOST_ROWS = 10_000  # per request
 
 
 class Client:
     """A CrowdSelect server, as the team of a token sees it. Every method may raise ApiError.
 
-    url      as in https://crowd.example.org
-    token    its secret; it must manage, but for what its scope allows besides
-    timeout  seconds that a connection may take, and each wait for a part of an answer
-    tries    how often a request is sent at most, when the server is away or busy
+    url      for example https://crowd.example.org
+    token    its secret; with the scope to manage, unless a narrower one is enough
+    timeout  seconds for a connection, and for each part of a reply
+    tries    most attempts per request, if the server is unreachable or busy
     """
 
     def __init__(
@@ -65,14 +65,17 @@ class Client:
     # -- pools
 
     def create_pool(self, name: str, *, key: str | None = None) -> Pool:
-        """An empty pool. ``key``: of your own, so that the program run again makes no second."""
+        """Create an empty pool.
+
+        key  of your own: a program that is run again with it creates no second pool
+        """
         return self._to.create(Pool, "pools", key, {"name": name})
 
     def pools(self, name: str = "", search: str = "") -> Iterator[Pool]:
         return self._to.pages(Pool, "pools", {"name": name, "search": search})
 
     def put_workers(self, pool: int, workers: Sequence[WorkerIn]) -> Rows:
-        """Add workers, or change those that are there."""
+        """Add workers, or change existing ones."""
         return self._put_rows(f"pools/{pool}/workers", "workers", workers)
 
     def workers(self, pool: int, search: str = "") -> Iterator[PoolWorker]:
@@ -103,29 +106,29 @@ class Client:
         return self._to.pages(QuestionSet, "question-sets", {"name": name, "search": search})
 
     def put_questions(self, question_set: int, questions: Sequence[QuestionIn]) -> Rows:
-        """Add gold questions, or change those that nobody was asked yet."""
+        """Add gold questions, or change those that have not been asked yet."""
         return self._put_rows(f"question-sets/{question_set}/questions", "questions", questions)
 
     def questions(
         self, question_set: int, search: str = "", retired: bool | None = None
     ) -> Iterator[Question]:
-        wanted = {"search": search, "retired": retired}
-        return self._to.pages(Question, f"question-sets/{question_set}/questions", wanted)
+        query = {"search": search, "retired": retired}
+        return self._to.pages(Question, f"question-sets/{question_set}/questions", query)
 
     def create_practice(
         self, question_set: int, *, key: str | None = None, **lesson: Unpack[PracticeIn]
     ) -> Practice:
-        """A question that is asked first, explained, and never counted."""
+        """Create a question that is asked first, explained, and never counted."""
         return self._to.create(Practice, f"question-sets/{question_set}/practice", key, lesson)
 
     def practice(self, question_set: int) -> list[Practice]:
-        """In the order in which they are asked."""
+        """Return the practice questions, in the order in which they are asked."""
         return self._to.ask(list[Practice], "GET", f"question-sets/{question_set}/practice")
 
     def replace_practice(
         self, question_set: int, practice: int, **lesson: Unpack[PracticeIn]
     ) -> Practice:
-        """Give it all that it has anew."""
+        """Replace all fields of a practice question."""
         path = f"question-sets/{question_set}/practice/{practice}"
         return self._to.ask(Practice, "PUT", path, json=lesson)
 
@@ -136,7 +139,7 @@ class Client:
     def send_media(
         self, question_set: int, name: str, content: bytes, *, key: str | None = None
     ) -> Media:
-        """A picture, sound or film that texts show as ``![words](media:NAME)``."""
+        """Upload a picture, sound or film that texts show as ``![words](media:NAME)``."""
         path = f"question-sets/{question_set}/media"
         return self._to.upload(Media, path, key, name, content)
 
@@ -150,21 +153,21 @@ class Client:
     # -- files
 
     def send_workers(self, pool: int, name: str, content: bytes, *, key: str | None = None) -> File:
-        """A file of workers: ``name`` it if need be, and ``take`` it."""
+        """Upload a file of workers; ``name`` its columns if necessary, then ``take`` it."""
         return self._send_file(f"pools/{pool}/files", key, name, content)
 
     def send_questions(
         self, question_set: int, name: str, content: bytes, *, key: str | None = None
     ) -> File:
-        """A file of gold questions."""
+        """Upload a file of gold questions."""
         return self._send_file(f"question-sets/{question_set}/files", key, name, content)
 
     def send_answers(self, run: int, name: str, content: bytes, *, key: str | None = None) -> File:
-        """A file of answers that were given elsewhere."""
+        """Upload a file of answers from elsewhere."""
         return self._send_file(f"runs/{run}/files", key, name, content)
 
     def file(self, number: str) -> File:
-        """The file of this id."""
+        """Return the file with this id, without a request."""
         return File(self._to, number)
 
     def _send_file(self, path: str, key: str | None, name: str, content: bytes) -> File:
@@ -181,29 +184,29 @@ class Client:
         TimeoutError after ``at_most`` seconds, ApiError also for a forecast that failed.
         """
         deadline = None if at_most is None else time.monotonic() + at_most
-        shown = self._to.ask(Forecast, "POST", "forecasts", json=plan)
-        while not shown["rows"]:
-            if shown["state"] in ("failed", "cancelled"):
-                raise ApiError(409, shown["error"] or "The forecast was cancelled.")
+        forecast = self._to.ask(Forecast, "POST", "forecasts", json=plan)
+        while not forecast["rows"]:
+            if forecast["state"] in ("failed", "cancelled"):
+                raise ApiError(409, forecast["error"] or "The forecast was cancelled.")
             if deadline is not None and time.monotonic() > deadline:
-                raise TimeoutError(f"Forecast {shown['id']} has no numbers in {at_most} s.")
+                raise TimeoutError(f"Forecast {forecast['id']} has no numbers in {at_most} s.")
             time.sleep(every)
-            shown = self.show_forecast(shown["id"])
-        return shown
+            forecast = self.show_forecast(forecast["id"])
+        return forecast
 
     def show_forecast(self, number: int) -> Forecast:
-        """Return the forecast of this id as it is by now: its numbers get firmer for a while."""
+        """Return the current state of a forecast: its numbers get firmer for a while."""
         return self._to.ask(Forecast, "GET", f"forecasts/{number}")
 
     # -- runs
 
     def create_run(self, *, key: str | None = None, **settings: Unpack[Settings]) -> Run:
-        """A draft; ``run.start()`` begins it. What is left out is as in the form."""
-        made = self._to.create(RunState, "runs", key, settings)
-        return Run(self._to, made["id"])
+        """Create a draft; ``run.start()`` starts it. Omitted settings have the form's defaults."""
+        state = self._to.create(RunState, "runs", key, settings)
+        return Run(self._to, state["id"])
 
     def run(self, number: int) -> Run:
-        """The run of this id; nothing is asked of the server yet."""
+        """Return the run with this id, without a request."""
         return Run(self._to, number)
 
     def runs(
@@ -213,14 +216,14 @@ class Client:
         status: Status | None = None,
         pool: int | None = None,
     ) -> Iterator[RunRow]:
-        """The latest first."""
-        wanted = {"name": name, "search": search, "status": status, "pool": pool}
-        return self._to.pages(RunRow, "runs", wanted)
+        """Yield the runs, latest first."""
+        query = {"name": name, "search": search, "status": status, "pool": pool}
+        return self._to.pages(RunRow, "runs", query)
 
     def _put_rows(
         self, path: str, name: str, rows: Sequence[WorkerIn] | Sequence[QuestionIn]
     ) -> Rows:
-        """All rows, in as many requests as it takes; numbers of rows are those in ``rows``."""
+        """Send all rows in as many requests as necessary; row numbers refer to ``rows``."""
         total = Rows(added=0, changed=0, unchanged=0, refused=0, rows=[])
         for first in range(0, len(rows), MOST_ROWS):
             part = {name: list(rows[first : first + MOST_ROWS])}

@@ -1,4 +1,4 @@
-"""Requests over HTTP: sent again where that is harmless; whatever goes wrong is one exception."""
+"""HTTP requests, repeated if that is safe; every failure raises ApiError."""
 
 import random
 import time
@@ -10,18 +10,18 @@ import httpx
 
 T = TypeVar("T")
 
-BUSY = {429, 503}  # nothing was done: any request may be sent again
-BETWEEN = {502, 504}  # a proxy got no answer: nobody knows whether it was done
+BUSY = {429, 503}  # refused before any effect: any request may be repeated
+BETWEEN = {502, 504}  # a proxy got no reply: the request may have had its effect
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
 NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
 class ApiError(Exception):
-    """What a request came to that was not done.
+    """A request that failed.
 
-    status    of HTTP; 0 where no answer came
-    sentence  what is wrong, and mostly what would be right, as the API says it
-    where     the field that it is about, or ""
+    status    of HTTP; 0 without a reply
+    sentence  the API's message: the problem, and mostly its remedy
+    where     the field concerned, or ""
     """
 
     def __init__(self, status: int, sentence: str, where: str = "") -> None:
@@ -30,11 +30,11 @@ class ApiError(Exception):
 
 
 class Connection:
-    """To one server, with one token; it may be shared by threads.
+    """Connection to one server with one token; threads may share it.
 
-    timeout    seconds that a connection may take, and each wait for a part of an answer
-    tries      how often a request is sent at most
-    transport  for tests, and for what httpx has besides
+    timeout    seconds for a connection, and for each part of a reply
+    tries      most attempts per request
+    transport  of httpx, for example for tests
     """
 
     def __init__(
@@ -58,52 +58,55 @@ class Connection:
     def ask(
         self, kind: type[T], method: str, path: str, *, harmless: bool = True, **content: Any
     ) -> T:
-        """The JSON of the answer, which is of this kind. Raises ApiError."""
+        """Return the JSON of the reply, which is of this kind. Raises ApiError."""
         return cast(T, _parse_document(self.send(method, path, harmless, **content)))
 
     def create(self, kind: type[T], path: str, key: str | None, body: Any) -> T:
-        """Make something once, however often the request must be sent.
+        """Create an object once, even if the request is repeated.
 
-        key  of your own, so that another process may send the same again; None: a random one
+        key  of your own, so that another process may repeat the request; None: a random one
         """
         return self.ask(kind, "POST", path, json=body, headers=_idempotency_header(key))
 
     def upload(self, kind: type[T], path: str, key: str | None, name: str, content: bytes) -> T:
-        """The same of a file."""
+        """Upload a file once, even if the request is repeated."""
         files = {"file": (name, content)}
         return self.ask(kind, "POST", path, files=files, headers=_idempotency_header(key))
 
     def pages(self, kind: type[T], path: str, query: dict[str, Any]) -> Iterator[T]:
-        """The rows of a list, whose pages are fetched as they are needed."""
-        wanted: Any = {name: value for name, value in query.items() if value is not None}
-        while wanted is not None:
-            answer = self.send("GET", path, params=wanted)
+        """Yield the rows of a list; its pages are fetched on demand."""
+        params: Any = {name: value for name, value in query.items() if value is not None}
+        while params is not None:
+            answer = self.send("GET", path, params=params)
             yield from _parse_document(answer)
             link = answer.links.get("next")
-            # Of the address its query is taken alone: the token goes to this server and no other.
-            wanted = httpx.URL(link["url"]).params if link else None
+            # Only the query of the link is used, so that the token goes to this server alone.
+            params = httpx.URL(link["url"]).params if link else None
 
     def send(self, method: str, path: str, harmless: bool = True, **content: Any) -> httpx.Response:
-        """The answer to a request. Raises ApiError for one that did not do what was asked.
+        """Return the reply to a request. Raises ApiError if the request failed.
 
-        harmless  whether it may be sent again when nobody knows whether it arrived
+        harmless  True if it may be repeated when its arrival is uncertain
         """
         for number in range(1, self.tries + 1):
             pause = min(FIRST_PAUSE * 2 ** (number - 1), LONGEST_PAUSE) * random.uniform(0.5, 1)
             try:
                 answer = self.http.request(method, path, **content)
             except httpx.TransportError as error:
-                again = harmless or isinstance(error, NEVER_SENT)
-                wrong = ApiError(0, f"{self.http.base_url} did not answer: {error!r}.")
-                wrong.__cause__ = error
+                repeatable = harmless or isinstance(error, NEVER_SENT)
+                failure = ApiError(0, f"{self.http.base_url} did not answer: {error!r}.")
+                failure.__cause__ = error
             else:
                 if answer.is_success:
                     return answer
-                lost = answer.status_code in BETWEEN
-                again, wrong = (lost and harmless) or answer.status_code in BUSY, _api_error(answer)
+                uncertain = answer.status_code in BETWEEN
+                repeatable, failure = (
+                    (uncertain and harmless) or answer.status_code in BUSY,
+                    _api_error(answer),
+                )
                 pause = _retry_after(answer) or pause
-            if not again or number == self.tries:
-                raise wrong
+            if not repeatable or number == self.tries:
+                raise failure
             time.sleep(pause)
         raise AssertionError("The last try returns or raises.")
 
@@ -121,8 +124,8 @@ def _parse_document(answer: httpx.Response) -> Any:
 
 def _api_error(answer: httpx.Response) -> ApiError:
     try:
-        said = answer.json()
-        return ApiError(answer.status_code, said["error"], said.get("where", ""))
+        body = answer.json()
+        return ApiError(answer.status_code, body["error"], body.get("where", ""))
     except (ValueError, KeyError, TypeError):
         if answer.status_code in BUSY | BETWEEN:
             return ApiError(answer.status_code, f"{answer.url.host} does not answer now.")
@@ -131,6 +134,6 @@ def _api_error(answer: httpx.Response) -> ApiError:
 
 
 def _retry_after(answer: httpx.Response) -> float:
-    """Seconds, as Retry-After says; 0 where it says none."""
+    """Return the seconds of the header Retry-After; 0 without one."""
     text = answer.headers.get("Retry-After", "")
     return min(float(text), LONGEST_PAUSE) if text.isascii() and text.isdecimal() else 0

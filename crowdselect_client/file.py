@@ -1,4 +1,4 @@
-"""A file on its way in: looked at, named, taken, undone."""
+"""Uploaded files: inspect, name columns, take, undo."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -11,14 +11,14 @@ Outside = Literal["refuse", "wrong"]
 
 
 class File:
-    """A file that was sent, by its id. Every method may raise ApiError."""
+    """An uploaded file, by its id. Every method may raise ApiError."""
 
     def __init__(self, connection: Connection, number: str) -> None:
         self._to, self.id = connection, number
         self._path = f"files/{number}"
 
     def show(self) -> FileState:
-        """What it was taken for, how far it is, and what would become of its rows."""
+        """Return its recognised layout, its progress, and the number of usable rows."""
         return self._to.ask(FileState, "GET", self._path)
 
     def name(
@@ -29,17 +29,17 @@ class File:
         questions: Mapping[str, str] | None = None,
         header: int | None = None,
     ) -> FileState:
-        """Say what its columns are: a field, "attribute", or "" for nothing.
+        """Set the meaning of its columns: a field, "attribute", or "" for none.
 
-        questions  of a survey, columns and the question that each has the answers to
-        header     the line that names the columns
+        questions  of a survey: columns, and the question that each has the answers to
+        header     number of the header line
         """
         body = {"columns": dict(columns), "encoding": encoding, "headed": headed, "header": header}
         body["questions"] = dict(questions or {})
         return self._to.ask(FileState, "PATCH", self._path, json=body)
 
     def wait(self, every: float = 1, at_most: float | None = None) -> FileState:
-        """How it stands once it is read. Raises TimeoutError after ``at_most`` seconds."""
+        """Return its state once it is read. Raises TimeoutError after ``at_most`` seconds."""
         deadline = None if at_most is None else time.monotonic() + at_most
         while (state := self.show())["state"] == "reading":
             if deadline is not None and time.monotonic() > deadline:
@@ -48,12 +48,12 @@ class File:
         return state
 
     def rows(self, taken: bool = True, outside: Outside = "refuse") -> Iterator[FileRow]:
-        """Those that will be taken, or those that will not, with the reason."""
-        wanted = {"taken": taken, "outside": outside, "limit": 1000}
-        return self._to.pages(FileRow, f"{self._path}/rows", wanted)
+        """Yield the rows that will be taken, or the others with the reason."""
+        query = {"taken": taken, "outside": outside, "limit": 1000}
+        return self._to.pages(FileRow, f"{self._path}/rows", query)
 
     def take(self, outside: Outside = "refuse", strict: bool = False) -> FileState:
-        """Take its good rows when it is read; with ``strict`` all of its rows or none."""
+        """Take its good rows once it is read; with ``strict`` all of its rows or none."""
         state = self.wait()
         if state["state"] == "failed":
             raise ApiError(409, state["error"])
@@ -61,9 +61,9 @@ class File:
         return self._to.ask(FileState, "POST", f"{self._path}/take", json=body)
 
     def undo(self) -> None:
-        """Put everything back as it was before it was taken."""
+        """Restore the state from before it was taken."""
         self._to.send("POST", f"{self._path}/undo", harmless=False)
 
     def put_aside(self) -> None:
-        """Forget it; nothing of it was anywhere."""
+        """Delete it without taking it."""
         self._to.send("DELETE", self._path, harmless=False)

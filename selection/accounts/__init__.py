@@ -1,7 +1,7 @@
-"""Who may do what to which team's things: decided here, asked everywhere.
+"""Authorisation: the teams and rows that a user or API token may see or change.
 
-``scoped`` gives the rows that somebody may see, or do something to; ``allowed`` says it of one
-object. Pages and API start from these and from nothing else.
+``scoped`` returns the rows that the caller may see, or do something to; ``is_allowed`` decides on
+one object. Pages and API start from these two alone.
 """
 
 from selection.models.team_paths import path_of, team_of
@@ -13,13 +13,13 @@ from .permissions import MEMBER, common_team, has_multiple_teams, is_allowed, ro
 __all__ = [
     "MEMBER",
     "RoleBackend",
-    "is_allowed",
     "common_team",
+    "has_multiple_teams",
+    "is_allowed",
     "path_of",
     "rate_limits",
     "roles_of",
     "scoped",
-    "has_multiple_teams",
     "team_of",
     "tokens",
 ]

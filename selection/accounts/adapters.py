@@ -1,4 +1,4 @@
-"""What django-allauth asks this site: who may come in, and how that is said."""
+"""Adapters for django-allauth: sign-up, messages, single sign-on and second factors."""
 
 from http import HTTPStatus
 from typing import Any
@@ -20,7 +20,7 @@ from . import provisioning, secret_encryption
 from .oidc_nonce import NonceAdapter
 from .pages import render_refusal
 
-# Stands in the sessions of those who signed in before there was anything but a password.
+# Sessions from before SSO and passkeys name this backend as well.
 BACKEND = "selection.accounts.RoleBackend"
 SAID = {
     "mfa/messages/totp_activated.txt": "The app is added. Keep the recovery codes, too.",
@@ -35,11 +35,11 @@ SAID = {
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """Nobody makes a login for themselves; a password is checked by Django's backends."""
+    """Account adapter without sign-up. Passwords are checked by Django's backends."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
         "username_password_mismatch": "That name and that password do not go together.",  # nosec
-        "incorrect_password": "That is not your password.",  # nosec B105: words, no password
+        "incorrect_password": "That is not your password.",  # nosec B105: a message, not a password
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
@@ -54,10 +54,10 @@ class AccountAdapter(DefaultAccountAdapter):
         extra_tags: str = "",
         message: str | None = None,
     ) -> None:
-        """In our words; that one is signed in, or out, shows by itself."""
-        said = message or SAID.get(message_template or "")
-        if said:
-            messages.add_message(request, level, said, extra_tags)
+        """Add our wording of the message. Signing in and out have none: the page shows it."""
+        text = message or SAID.get(message_template or "")
+        if text:
+            messages.add_message(request, level, text, extra_tags)
 
     def login(self, request: HttpRequest, user: Any) -> None:
         user.backend = BACKEND
@@ -68,7 +68,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
 
 class SingleSignOnAdapter(DefaultSocialAccountAdapter):
-    """Whom a provider vouches for comes in, if their e-mail address is of a domain that may."""
+    """Adapter that lets users in by SSO if they have an e-mail address in an allowed domain."""
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
         return True
@@ -82,10 +82,10 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):
         try:
             provisioning.refuse_foreign(sociallogin)
             provisioning.refuse_taken(sociallogin)
-        except Refused as why:
+        except Refused as refusal:
             raise ImmediateHttpResponse(
-                render_refusal(request, str(why), HTTPStatus(why.status))
-            ) from why
+                render_refusal(request, str(refusal), HTTPStatus(refusal.status))
+            ) from refusal
 
     def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> Any:
         user = super().save_user(request, sociallogin, form)
@@ -103,12 +103,12 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):
         exception: Any = None,
         extra_context: Any = None,
     ) -> None:
-        why = f"{provider.name} did not say who you are. Try it once more from the beginning."
-        raise ImmediateHttpResponse(render_refusal(request, why, HTTPStatus.UNAUTHORIZED))
+        reason = f"{provider.name} did not say who you are. Try it once more from the beginning."
+        raise ImmediateHttpResponse(render_refusal(request, reason, HTTPStatus.UNAUTHORIZED))
 
 
 class FactorAdapter(DefaultMFAAdapter):
-    """Second factors, by the names that people find them by."""
+    """Adapter for second factors: encrypted secrets, and names that users recognise."""
 
     error_messages = DefaultMFAAdapter.error_messages | {
         "incorrect_code": "That code is not right, or it was used already. An app's code is right "
@@ -134,11 +134,11 @@ class FactorAdapter(DefaultMFAAdapter):
         return super().get_public_key_credential_rp_entity() | {"name": "CrowdSelect"}
 
     def get_public_key_credential_user_entity(self, user: User) -> dict[str, Any]:
-        own = super().get_public_key_credential_user_entity(user)
-        return own | {"name": user.get_username(), "display_name": user.get_username()}
+        entity = super().get_public_key_credential_user_entity(user)
+        return entity | {"name": user.get_username(), "display_name": user.get_username()}
 
 
 def list_providers() -> list[dict[str, Any]]:
-    """Those in the settings, as allauth has them."""
-    found: list[dict[str, Any]] = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
-    return found
+    """Return the SSO providers of the settings, in allauth's format."""
+    providers: list[dict[str, Any]] = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
+    return providers

@@ -1,4 +1,4 @@
-"""Django's own question, ``user.has_perm``, answered by roles."""
+"""Django's ``user.has_perm``, answered by roles."""
 
 from typing import Any
 
@@ -11,15 +11,22 @@ from .roles import permissions_of
 
 
 class RoleBackend(ModelBackend):
-    """With an object: in its team. Without: in any team, and what has nothing to do with teams."""
+    """Backend that grants permissions by role: for an object in its team, otherwise in any team.
+
+    Without an object, permissions of other apps count for users without a team as well.
+    """
 
     def get_all_permissions(self, user_obj: Any, obj: Any = None) -> set[str]:
         if not user_obj.is_active or user_obj.is_anonymous:
             return set()
-        own, roles = permissions_of_login(user_obj), roles_of(user_obj)
+        login_permissions, roles = permissions_of_login(user_obj), roles_of(user_obj)
         if obj is not None:
             roles = {team: role for team, role in roles.items() if team == team_of(obj)}
         granted = set().union(*map(permissions_of, roles.values()))
         if obj is not None:
-            return granted | own if roles else set()
-        return granted | (own if roles else {one for one in own if not one.startswith(APP)})
+            return granted | login_permissions if roles else set()
+        return granted | (
+            login_permissions
+            if roles
+            else {name for name in login_permissions if not name.startswith(APP)}
+        )

@@ -1,4 +1,4 @@
-"""The forms that are not as django-allauth has them."""
+"""Forms that differ from django-allauth's."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from .adapters import FactorAdapter
 
 
 class LoginForm(BaseLoginForm):
-    """Name and password stand in the form under the names that Django's own login has."""
+    """Login form with the field names of Django's own login."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -31,9 +31,10 @@ class LoginForm(BaseLoginForm):
 
 
 class CodeFormMixin(forms.Form):
-    """A code of the app, or a recovery code: each is good once, and few may be tried.
+    """Form for a code of the app or a recovery code: each works once, and tries are limited.
 
-    django-allauth keeps used codes and counts in the cache, which may be away or emptied here.
+    django-allauth keeps used codes and counts in the cache, which may be unreachable or emptied
+    here.
     """
 
     user: Any
@@ -45,29 +46,34 @@ class CodeFormMixin(forms.Form):
 
     def clean_code(self) -> str:
         code = self.cleaned_data["code"]
-        if not lockout.many_codes(context.request, self.user):
-            found = self._matching_authenticator(code)
-            if found is not None:
+        if not lockout.is_code_locked(context.request, self.user):
+            authenticator = self._matching_authenticator(code)
+            if authenticator is not None:
                 lockout.reset_lockout(self.user)
-                self.authenticator = found
+                self.authenticator = authenticator
                 return str(code)
-            lockout.wrong_code(context.request, self.user)
+            lockout.record_wrong_code(context.request, self.user)
         raise ValidationError(FactorAdapter.error_messages["incorrect_code"])
 
     def _matching_authenticator(self, code: str) -> Authenticator | None:
-        own = Authenticator.objects.filter(user=self.user).exclude(type="webauthn")
-        for one in own.order_by("-type"):
-            right = app_code(one.pk, code) if one.type == "totp" else one.wrap().validate_code(code)
-            if right:
-                one.refresh_from_db()
-                one.user = self.user
-                return one
+        authenticators = Authenticator.objects.filter(user=self.user).exclude(type="webauthn")
+        for authenticator in authenticators.order_by("-type"):
+            valid = (
+                use_app_code(authenticator.pk, code)
+                if authenticator.type == "totp"
+                else authenticator.wrap().validate_code(code)
+            )
+            if valid:
+                authenticator.refresh_from_db()
+                authenticator.user = self.user
+                return authenticator
         return None
 
 
 @transaction.atomic
-def app_code(pk: int, code: str) -> bool:
-    """Whether it is the app's code of about now, and none that was used, or one before it."""
+def use_app_code(pk: int, code: str) -> bool:
+    """Return True if the app's code is valid now and newer than the last one used; mark it as used.
+    Return True if the app's code is valid now and newer than the last one used; mark it as used."""
     locked = Authenticator.objects.select_for_update().get(pk=pk)
     secret, last = decrypt(locked.data["secret"]), locked.data.get("last", 0)
     for moment in totp.yield_hotp_counters_from_time():
@@ -88,7 +94,7 @@ class ConfirmForm(CodeFormMixin, base.ReauthenticateForm):
 
 
 class PasskeyForm(AddWebAuthnForm):
-    """Made to sign in alone, unless said otherwise: old security keys cannot."""
+    """Form for a passkey, by default one that signs in alone; old security keys cannot do that."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -97,7 +103,7 @@ class PasskeyForm(AddWebAuthnForm):
         alone.help_text = "Without a tick it is asked for after the password, as a second factor."
 
     def clean(self) -> dict[str, Any]:
-        """What is sent is made by a browser, or by whoever pretends to be one."""
+        """Raise ValidationError for malformed data: the browser's reply may be forged."""
         try:
             cleaned: dict[str, Any] = super().clean()
         except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -1,7 +1,8 @@
-"""What was wrong too often: passwords and codes, counted by django-axes in the database.
+"""Lockout after repeated wrong passwords and codes, counted by django-axes in the database.
 
-A password counts for a name from one address, so that nobody shuts a colleague out. A code counts
-for a name from all addresses together: it is asked only of those who know the password.
+A wrong password counts for a name from one address, so that users cannot lock out colleagues. A
+wrong code counts for a name from all addresses together: only users that know the password are
+asked for one.
 """
 
 from typing import Any
@@ -12,24 +13,27 @@ from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_login_failed
 from django.http import HttpRequest
 
-CODE_OF = "second factor of "  # no login's name has a space
+CODE_OF = "second factor of "  # login names have no spaces, so this prefix is unambiguous
 
 
 def lockout_parameters(tried: Any, credentials: dict[str, Any] | None = None) -> list[Any]:
-    """For AXES_LOCKOUT_PARAMETERS. tried: a request, or a stored attempt"""
+    """Return the parameters of an attempt to count by, for AXES_LOCKOUT_PARAMETERS.
+
+    tried  a request, or a stored attempt
+    """
     name = (credentials or {}).get("username") or getattr(tried, "username", "") or ""
     return ["username"] if name.startswith(CODE_OF) else [["username", "ip_address"]]
 
 
-def many_codes(request: HttpRequest, user: User) -> bool:
-    """Whether no code of theirs is looked at just now; if so, the answer will say that."""
+def is_code_locked(request: HttpRequest, user: User) -> bool:
+    """Return True if the user's codes are refused at present; the response will say so."""
     if AxesProxyHandler.is_allowed(request, _login_filter(user)):
         return False
     request.axes_locked_out = True  # type: ignore[attr-defined]  # axes' middleware answers
     return True
 
 
-def wrong_code(request: HttpRequest, user: User) -> None:
+def record_wrong_code(request: HttpRequest, user: User) -> None:
     user_login_failed.send(sender=__name__, credentials=_login_filter(user), request=request)
 
 

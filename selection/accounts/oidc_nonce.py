@@ -1,8 +1,8 @@
-"""A provider's proof is for the very sign-in that asked for it (OpenID Connect Core 1.0, 3.1.3.7).
+"""OpenID Connect nonce: an ID token is valid only for the sign-in that requested it.
 
-django-allauth sends and checks a state and PKCE, and no nonce. Ours is made of the state, which
-lies in the session until somebody comes back with it: a proof that was given in another sign-in, or
-in somebody else's browser, has another one.
+See OpenID Connect Core 1.0, 3.1.3.7. django-allauth sends and checks a state and PKCE, but no
+nonce. Ours is derived from the state, which is in the session until the user comes back with it: an
+ID token from another sign-in, or from another browser, has a different one.
 """
 
 from typing import Any
@@ -36,8 +36,8 @@ class NonceAdapter(OpenIDConnectOAuth2Adapter):
         return super().complete_login(request, app, token, response=response)
 
     def _decode_id_token(self, app: Any, id_token: str) -> dict[str, Any]:
-        proof: dict[str, Any] = super()._decode_id_token(app, id_token)
-        sent = get_request_param(self.request, "state", "")
-        if not constant_time_compare(str(proof.get("nonce", "")), oidc_nonce(sent)):
+        claims: dict[str, Any] = super()._decode_id_token(app, id_token)
+        state = get_request_param(self.request, "state", "")
+        if not constant_time_compare(str(claims.get("nonce", "")), oidc_nonce(state)):
             raise OAuth2Error("The proof is of another sign-in.")
-        return proof
+        return claims

@@ -18,20 +18,20 @@ View = Callable[..., HttpResponseBase]
 
 
 def wrap_in_layout(view: View, title: str, crumbs: Sequence[tuple[str, Any]] = ()) -> View:
-    """With what the layout needs; fields as in the other forms."""
+    """Wrap a view in the admin's layout: add its context and style the form's fields."""
 
-    @never_cache  # codes and keys are on some of them
+    @never_cache  # some pages show codes and keys
     @wraps(view)
-    def dressed(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         response = view(request, *args, **kwargs)
         if isinstance(response, TemplateResponse):
             context = response.context_data or {}
-            context.pop("object", None)  # for it the layout would draw a trail of its own
+            context.pop("object", None)  # the layout would derive its own breadcrumbs from it
             response.context_data = context_of(request, title) | {"crumbs": crumbs} | context
             _style_form(context.get("form"))
         return response
 
-    return dressed
+    return wrapped
 
 
 def context_of(request: HttpRequest, title: str) -> dict[str, Any]:
@@ -44,13 +44,13 @@ def _style_form(form: Any) -> None:
         if isinstance(kind, forms.CheckboxInput):
             kind.attrs["class"] = " ".join(CHECKBOX_CLASSES)
         elif not kind.is_hidden:
-            kind.attrs.pop("placeholder", None)  # the label says it
+            kind.attrs.pop("placeholder", None)  # redundant beside the label
             kind.attrs["class"] = " ".join(INPUT_CLASSES)
 
 
 def render_refusal(
     request: HttpRequest, why: str, status: HTTPStatus = HTTPStatus.FORBIDDEN
 ) -> HttpResponse:
-    """A page with one sentence that says why not, and the way back."""
+    """Render a page with the reason of a refusal and a link back."""
     context = context_of(request, "Not signed in") | {"why": why}
     return render(request, "signin/refused.html", context, status=status)

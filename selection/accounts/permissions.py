@@ -1,4 +1,4 @@
-"""The one decision: in which teams may this person, or this program, do that?"""
+"""Authorisation: the teams in which a user or API token has a permission."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,48 +12,51 @@ from selection.models.team_paths import path_of, team_of
 
 from .roles import permission_name, permissions_of
 
-# Ids of teams; None is every team.
+# Ids of teams; None: all teams.
 Teams = frozenset[int] | None
 APP = "selection."
-# Stands for a permission that everybody in a team has: to know that its things are there.
+# Pseudo-permission of every member of a team: to know that its objects exist.
 MEMBER = "member"
 
 
-def teams_with(who: Any, *permissions: str) -> Teams:
-    """The teams in which ``who`` has any of these permissions.
+def teams_with(caller: Any, *permissions: str) -> Teams:
+    """Return the teams in which a user or token has any of these permissions; None: all teams.
 
-    who  a user, or an API token: that is of one team, and its scope was looked at at the door
+    who  a user, or an API token: it has one team, and its scope was checked on entry
 
-    A role's permissions hold in its team, a login's own in every team that it belongs to.
+    A role's permissions hold in its team, a login's own in every team of the user.
     """
-    if isinstance(who, ApiToken):
-        assert who.team_id is not None  # no token is without
-        return frozenset([who.team_id])
-    if not who.is_active:
+    if isinstance(caller, ApiToken):
+        assert caller.team_id is not None  # every token has a team
+        return frozenset([caller.team_id])
+    if not caller.is_active:
         return frozenset()
-    if who.is_superuser:
+    if caller.is_superuser:
         return None
-    wanted, own = set(permissions), permissions_of_login(who) | {MEMBER}
+    accepted, login_permissions = set(permissions), permissions_of_login(caller) | {MEMBER}
     return frozenset(
-        team for team, role in roles_of(who).items() if wanted & (own | permissions_of(role))
+        team
+        for team, role in roles_of(caller).items()
+        if accepted & (login_permissions | permissions_of(role))
     )
 
 
 def scoped(rows: Any, request: HttpRequest, *permissions: str) -> QuerySet[Any]:
-    """Of these rows, or of this model's, those of the teams in which whoever asks may do that.
+    """Return the rows in the teams in which the caller has a permission.
 
-    permissions  any of them is enough; else, to look at or to change rows of this kind
+    rows         a model or a queryset
+    permissions  any of them is enough; default: to view or to change rows of this model
     """
     if isinstance(rows, type):
         rows = rows._default_manager.all()  # type: ignore[attr-defined]
-    wanted = permissions or [permission_name(rows.model, action) for action in ("view", "change")]
-    teams = teams_with(principal(request), *wanted)
-    found: QuerySet[Any] = rows
-    return found if teams is None else found.filter(**{f"{path_of(rows.model)}__in": teams})
+    names = permissions or [permission_name(rows.model, action) for action in ("view", "change")]
+    teams = teams_with(principal(request), *names)
+    queryset: QuerySet[Any] = rows
+    return queryset if teams is None else queryset.filter(**{f"{path_of(rows.model)}__in": teams})
 
 
 def is_allowed(request: HttpRequest, permission: str, item: Model | None = None) -> bool:
-    """Whether whoever asks may do that to this; without it, in any team at all."""
+    """Return True if the caller has the permission for this object; without one, in any team."""
     teams = teams_with(principal(request), permission)
     if teams is None:
         return True
@@ -61,21 +64,21 @@ def is_allowed(request: HttpRequest, permission: str, item: Model | None = None)
 
 
 def principal(request: HttpRequest) -> Any:
-    """The token that the API was called with, or the user who is signed in."""
+    """Return the API token of the request, or the signed-in user."""
     return getattr(request, "auth", None) or request.user
 
 
 def has_multiple_teams(request: HttpRequest) -> bool:
-    """Whether there is more than one team for whoever asks: else no page speaks of teams."""
-    who = principal(request)
-    if not hasattr(who, "_several_teams"):
-        teams = None if who.is_superuser else frozenset(roles_of(who))
-        who._several_teams = (Team.objects.count() if teams is None else len(teams)) > 1
-    return bool(who._several_teams)
+    """Return True if the caller has more than one team; otherwise no page mentions teams."""
+    caller = principal(request)
+    if not hasattr(caller, "_several_teams"):
+        teams = None if caller.is_superuser else frozenset(roles_of(caller))
+        caller._several_teams = (Team.objects.count() if teams is None else len(teams)) > 1
+    return bool(caller._several_teams)
 
 
 def common_team(items: Iterable[Model]) -> bool:
-    """Whether all these belong to one team."""
+    """Return True if all these items belong to one team."""
     return len({team_of(item) for item in items}) < 2
 
 
@@ -83,12 +86,12 @@ def common_team(items: Iterable[Model]) -> bool:
 
 
 def roles_of(user: Any) -> dict[int, str]:
-    """By team. While there is one team, whoever may sign in belongs to it."""
+    """Return a user's roles by team. While there is only one team, all staff own it."""
     if not hasattr(user, "_roles"):
         rows = Membership.objects.filter(user=user.pk)
         user._roles = dict(rows.values_list("team_id", "role")) or _only_team(user)
-    found: dict[int, str] = user._roles
-    return found
+    roles: dict[int, str] = user._roles
+    return roles
 
 
 def _only_team(user: Any) -> dict[int, str]:
@@ -97,5 +100,5 @@ def _only_team(user: Any) -> dict[int, str]:
 
 
 def permissions_of_login(user: Any) -> set[str]:
-    """Those given to the login itself, or to its groups."""
+    """Return the permissions given to the login itself or to its groups."""
     return ModelBackend().get_all_permissions(user)

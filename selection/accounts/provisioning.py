@@ -1,4 +1,4 @@
-"""Whom others vouch for: who is let in, and what a new login may see."""
+"""Provisioning of users that sign in by SSO or a trusted proxy."""
 
 import logging
 from typing import Any
@@ -15,12 +15,15 @@ ANY = "*"
 
 
 def refuse_foreign(sociallogin: Any) -> None:
-    """At every sign-in. Raises Forbidden unless a confirmed address is of a domain that may."""
+    """Raise Forbidden unless a confirmed e-mail address is in an allowed domain.
+
+    Runs at every sign-in.
+    """
     app = sociallogin.provider.app
     domains = app.settings["domains"]
-    for one in sociallogin.email_addresses:  # some providers send the word, not the truth value
-        one.verified = str(one.verified).lower() == "true"
-    confirmed = [one.email for one in sociallogin.email_addresses if one.verified]
+    for address in sociallogin.email_addresses:  # some providers send "true" as text
+        address.verified = str(address.verified).lower() == "true"
+    confirmed = [address.email for address in sociallogin.email_addresses if address.verified]
     if ANY in domains or any(email.rpartition("@")[2].lower() in domains for email in confirmed):
         return
     raise Forbidden(
@@ -31,9 +34,9 @@ def refuse_foreign(sociallogin: Any) -> None:
 
 
 def refuse_taken(sociallogin: Any) -> None:
-    """Raises Conflict where somebody else's login has the address.
+    """Raise Conflict if another login has the same e-mail address.
 
-    It might be the same person's; but whoever is signed in connects the two, not whoever comes.
+    It may belong to the same person, but only a signed-in user can connect the two.
     """
     if sociallogin.is_existing or sociallogin.state.get("process") == "connect":
         return
@@ -46,7 +49,7 @@ def refuse_taken(sociallogin: Any) -> None:
 
 
 def provision_user(user: User, by: str) -> None:
-    """A login that was made for whom somebody vouches: in no team, or in the one of the settings.
+    """Record a login made by SSO or a proxy, and add it to the team of the settings, if any.
 
     by  the provider's name, or "proxy"
     """
@@ -56,5 +59,5 @@ def provision_user(user: User, by: str) -> None:
         Membership.objects.create(user=user, team=team, role=settings.NEW_LOGINS_ROLE)
     elif name:
         logger.warning("NEW_LOGINS_TEAM is “%s”, and there is no team of this name.", name)
-    told = {"username": user.get_username(), "by": by, "team": str(team or "")}
-    audit.record_entry("added", user, who=user.get_username(), after=told)
+    values = {"username": user.get_username(), "by": by, "team": str(team or "")}
+    audit.record_entry("added", user, who=user.get_username(), after=values)

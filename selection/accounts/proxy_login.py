@@ -1,7 +1,7 @@
-"""Signed in by a proxy: the header in USER_HEADER names who asks.
+"""Sign-in by a proxy: the header in USER_HEADER names the user.
 
-Whether the header comes from a proxy that was named is decided at the door (crowdselect.web.forwarded_headers):
-with it from anybody else a request does not get here.
+``crowdselect.web.forwarded_headers`` refuses the header from any address but a trusted proxy's, so
+here it can be relied on.
 """
 
 from collections.abc import Callable
@@ -21,11 +21,14 @@ from . import provisioning
 from .adapters import BACKEND
 from .pages import render_refusal
 
-MARK = "by_proxy"  # in the session of whom a proxy vouched for
+MARK = "by_proxy"  # marks sessions begun by the proxy's header
 
 
 class ByProxy:
-    """Middleware, for the requester's pages: workers need no login, and get no cookie."""
+    """Middleware that signs in the proxy's user on the requester's pages.
+
+    Workers need no login, and get no cookie.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -34,15 +37,15 @@ class ByProxy:
         if settings.USER_HEADER and request.path.startswith("/admin/"):
             try:
                 _switch_user(request, request.META.get(settings.USER_HEADER, "").strip())
-            except Forbidden as why:
-                return render_refusal(request, str(why), HTTPStatus.FORBIDDEN)
+            except Forbidden as refusal:
+                return render_refusal(request, str(refusal), HTTPStatus.FORBIDDEN)
         return self.get_response(request)
 
 
 def _switch_user(request: HttpRequest, name: str) -> None:
-    """The header is right: whoever else was signed in is not any more.
+    """Sign in the user of the header in place of any other.
 
-    Without it a session ends that it had begun; one that began with a password goes on.
+    Without the header, a session that it began ends; one that began with a password goes on.
     """
     if not name:
         if MARK in request.session:
@@ -56,7 +59,8 @@ def _switch_user(request: HttpRequest, name: str) -> None:
 
 @transaction.atomic
 def _user_of_proxy(name: str) -> User:
-    """Made when they come for the first time. Raises Forbidden for what is no name."""
+    """Return the user of this name, made at the first visit. Raises Forbidden for an invalid name.
+    Return the user of this name, made at the first visit. Raises Forbidden for an invalid name."""
     user = User.objects.filter(username=name).first() if "\0" not in name else None
     if user is None:
         user = User(username=name)

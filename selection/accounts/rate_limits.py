@@ -1,9 +1,9 @@
-"""How often a minute: counted in the cache, and not at all while that is away.
+"""Rate limits per minute, counted in the cache; unlimited while it is unreachable.
 
-A fixed window of a minute each, so that a count is one number: at the turn of two windows there may
-be twice as many for a moment. A process tells the cache of a thousandth of the limit at once, which
-is so far off at most for each process, and costs nothing between. Libraries for this were looked
-at: django-ratelimit is not kept any more, and django-ninja's own keeps every moment of the past
+Windows of a minute are fixed, so that a count is one number: at the turn of two windows up to twice
+the limit may pass. A process reports to the cache in steps of a thousandth of the limit; this is
+the largest error per process, and requests in between cost nothing. Libraries considered:
+django-ratelimit is no longer maintained, and django-ninja's throttle keeps every moment of the past
 minute in a list.
 """
 
@@ -19,14 +19,14 @@ from django.http import HttpRequest
 logger = logging.getLogger(__name__)
 
 WINDOW_SECONDS = 60
-# A cache that is away is not asked again for so long: each question may take its time to fail.
+# Pause after a failure of the cache, because each attempt may run into its timeout.
 REST_SECONDS = 10.0
 STEPS = 1000
 
 
 @dataclass
 class _WindowCounts:
-    """What this process counted in this window: by key, so many, and which are over."""
+    """Counts of this process in the current window, by key, and the keys over their limit."""
 
     window: int = 0
     counts: dict[str, int] = field(default_factory=dict)
@@ -41,12 +41,12 @@ class _WindowCounts:
 _here = _WindowCounts()
 
 
-def is_over_limit(kind: str, who: str, most: int) -> bool:
-    """Count once more; whether that is more than ``most`` in this minute. 0: no limit."""
+def is_over_limit(kind: str, client: str, most: int) -> bool:
+    """Count one request; return True if it exceeds ``most`` in this minute. 0: no limit."""
     if not most:
         return False
     _here.turn(int(time.time()) // WINDOW_SECONDS)
-    key, step = f"{kind}:{who}", max(1, most // STEPS)
+    key, step = f"{kind}:{client}", max(1, most // STEPS)
     _here.counts[key] = count = _here.counts.get(key, 0) + 1
     if count % step == 0 and key not in _here.over and _shared_count(key, step) > most:
         _here.over.add(key)
@@ -54,19 +54,21 @@ def is_over_limit(kind: str, who: str, most: int) -> bool:
 
 
 def client_network(request: HttpRequest) -> str:
-    """Where a request comes from, as far as a limit goes: of an IPv6 address the network, because
-    whoever has one address has all of its 64 bits."""
+    """Return the address to count requests by.
+
+    An IPv6 address counts by its /64 network, because a client with one address has all of them.
+    """
     address = str(request.META.get("REMOTE_ADDR", "")).partition("%")[0]
     return address if ":" not in address else str(ip_network(f"{address}/64", strict=False))
 
 
 def seconds_left() -> int:
-    """Until the next minute begins, and counting anew."""
+    """Return the seconds until the next window begins."""
     return WINDOW_SECONDS - int(time.time()) % WINDOW_SECONDS
 
 
 def _shared_count(key: str, step: int) -> int:
-    """How many all processes have counted with these; 0 while the cache is away."""
+    """Add ``step`` to the count of all processes and return it; 0 if the cache is unreachable."""
     if time.monotonic() < _here.rests_until:
         return 0
     name = blake2s(key.encode(), digest_size=12).hexdigest()

@@ -1,4 +1,4 @@
-"""Signing in, and the ways to, in the audit log; sessions that end when a way changes."""
+"""Signal receivers: sign-ins and factors in the audit log; sessions end when a factor changes."""
 
 from typing import Any
 
@@ -23,13 +23,13 @@ NAMES = {Kind.TOTP: "authenticator app", Kind.RECOVERY_CODES: "recovery codes"}
 def on_failed_login(
     sender: Any, credentials: dict[str, Any], request: Any = None, **signal: Any
 ) -> None:
-    """Of logins that there are, and until they are locked: else a stranger could fill the log."""
-    given = str(credentials.get("username") or "")
-    name = given.removeprefix(CODE_OF)
+    """Record failures of existing logins until lockout; strangers could fill the log otherwise."""
+    username = str(credentials.get("username") or "")
+    name = username.removeprefix(CODE_OF)
     tries = getattr(request, "axes_failures_since_start", None) or 0
     user = User.objects.filter(username=name).first() if "\0" not in name else None
     if user is not None and tries <= settings.AXES_FAILURE_LIMIT:
-        wrong = "wrong password" if given == name else "wrong code"
+        wrong = "wrong password" if username == name else "wrong code"
         audit.record_entry("failed to sign in", user, who=name, why=wrong)
 
 

@@ -1,4 +1,4 @@
-"""Who needs a second factor, and that it can be taken away from whom has lost it."""
+"""Mandatory second factors, and their removal after a loss."""
 
 from collections.abc import Callable
 
@@ -17,14 +17,14 @@ from .proxy_login import MARK
 
 OWNERS, EVERYBODY = "owners", "everybody"
 FACTORS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
-# Where one adds a factor, signs out, or changes the password.
+# Pages to add a factor, sign out, or change the password.
 STILL_OPEN = tuple(
     f"/admin/{place}/" for place in ("account", "login", "logout", "password_change", "sso")
 )
 
 
 class SecondFactor:
-    """Middleware: whoever needs one and has none is led to the page where it is added."""
+    """Middleware that redirects users without a required second factor to its setup page."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -32,7 +32,7 @@ class SecondFactor:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         inside = request.path.startswith("/admin/") and not request.path.startswith(STILL_OPEN)
         if settings.SECOND_FACTOR and inside and _lacks_factor(request):
-            return redirect("mfa_index")  # which says why
+            return redirect("mfa_index")  # this page shows the reason
         return self.get_response(request)
 
 
@@ -41,8 +41,8 @@ def _lacks_factor(request: HttpRequest) -> bool:
     return (
         isinstance(user, User)
         and needs_factor(user)
-        and not _vouched_for(request)
-        and not has_one(user)
+        and not _is_vouched_for(request)
+        and not has_factor(user)
     )
 
 
@@ -51,20 +51,20 @@ def needs_factor(user: User) -> bool:
     return settings.SECOND_FACTOR == EVERYBODY or (settings.SECOND_FACTOR == OWNERS and owns)
 
 
-def has_one(user: User) -> bool:
+def has_factor(user: User) -> bool:
     return Authenticator.objects.filter(user=user, type__in=FACTORS).exists()
 
 
-def _vouched_for(request: HttpRequest) -> bool:
-    """Whom a provider or a proxy vouches for has shown there whatever is asked there."""
+def _is_vouched_for(request: HttpRequest) -> bool:
+    """Return True for a sign-in by SSO or a proxy: further factors are asked for there."""
     records = get_authentication_records(request, request.user)
-    return MARK in request.session or any(one["method"] == "socialaccount" for one in records)
+    return MARK in request.session or any(record["method"] == "socialaccount" for record in records)
 
 
-def take_away(user: User) -> int:
-    """Of somebody who has lost them: passkeys, codes and app; returns how many."""
-    mine = list(Authenticator.objects.filter(user=user))
-    for one in mine:
-        one.delete()
+def remove_factors(user: User) -> int:
+    """Remove the lost passkeys, codes and app of a user; return their number."""
+    authenticators = list(Authenticator.objects.filter(user=user))
+    for authenticator in authenticators:
+        authenticator.delete()
     sessions.end_sessions(user)
-    return len(mine)
+    return len(authenticators)

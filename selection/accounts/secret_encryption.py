@@ -1,7 +1,7 @@
-"""What apps and recovery codes are made of, stored so that the database alone does not tell it.
+"""Encryption of the secrets of apps and recovery codes, against a leak of the database alone.
 
-Sealed with a key that is made of SECRET_KEY; what SECRET_KEY_FALLBACKS sealed is read, too, and so
-is what was stored before anything was.
+The key is derived from SECRET_KEY. Values encrypted by SECRET_KEY_FALLBACKS can be read, and so can
+unencrypted values of earlier versions.
 """
 
 import base64
@@ -16,7 +16,7 @@ from django.utils.crypto import salted_hmac
 logger = logging.getLogger(__name__)
 
 MARK = "sealed:"
-NAMES = ("secret", "seed")  # of an app, of recovery codes
+NAMES = ("secret", "seed")  # of apps, and of recovery codes
 
 
 def encrypt_secret(text: str) -> str:
@@ -24,8 +24,10 @@ def encrypt_secret(text: str) -> str:
 
 
 def decrypt_secret(stored: str) -> str:
-    """The text; one that nobody knows where it was sealed with a key that is not in the settings,
-    so that no code is right."""
+    """Return the plain text.
+
+    If no key in the settings fits, return a random secret, so that every code is refused.
+    """
     text = _try_decrypt(stored)
     if text is None:
         logger.error(
@@ -37,20 +39,26 @@ def decrypt_secret(stored: str) -> str:
 
 
 def reencrypt_all(authenticators: Any) -> int:
-    """Seal all of these (a queryset) with the present key; how many. Those stay that no key here
-    opens."""
+    """Encrypt these (a queryset) with the present key; return their number.
+
+    Rows that no key here can decrypt stay as they are.
+    """
     renewed = []
-    for one in authenticators.exclude(type="webauthn").select_for_update():
-        texts = {name: _try_decrypt(one.data[name]) for name in NAMES if name in one.data}
+    for authenticator in authenticators.exclude(type="webauthn").select_for_update():
+        texts = {
+            name: _try_decrypt(authenticator.data[name])
+            for name in NAMES
+            if name in authenticator.data
+        }
         if None not in texts.values():
-            one.data |= {name: encrypt_secret(text or "") for name, text in texts.items()}
-            renewed.append(one)
+            authenticator.data |= {name: encrypt_secret(text or "") for name, text in texts.items()}
+            renewed.append(authenticator)
     authenticators.bulk_update(renewed, ["data"])
     return len(renewed)
 
 
 def _try_decrypt(stored: str) -> str | None:
-    """None for what no key here opens."""
+    """Return the plain text, or None if no key fits."""
     if not stored.startswith(MARK):
         return stored
     try:
@@ -60,9 +68,9 @@ def _try_decrypt(stored: str) -> str | None:
 
 
 def _cipher() -> MultiFernet:
-    """The first seals, all open."""
+    """Return a cipher that encrypts with the first key and decrypts with all."""
     keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return MultiFernet([Fernet(_derive_key(one)) for one in keys])
+    return MultiFernet([Fernet(_derive_key(key)) for key in keys])
 
 
 def _derive_key(secret: str) -> bytes:

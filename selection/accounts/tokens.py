@@ -1,4 +1,4 @@
-"""Which token a secret is, and what it may do."""
+"""API tokens: look-up by secret, and scopes."""
 
 import time
 from datetime import datetime, timedelta
@@ -11,17 +11,17 @@ from selection.models import ApiToken
 
 Scope = ApiToken.Scope
 NOTED_EVERY = timedelta(minutes=1)
-REMEMBERED = 10_000  # at most, in each process
+REMEMBERED = 10_000  # cached tokens per process, at most
 _TOKENS = ApiToken.objects.order_by()
-# By digest: until when a token is taken as it was read, and the token.
+# Cache by digest: the time until which a token is valid as read, and the token.
 _read: dict[str, tuple[float, ApiToken]] = {}
 
 
 def token_of_secret(secret: str) -> ApiToken | None:
-    """The token, if it opens anything still; that it was used is noted once a minute.
+    """Return the valid token of this secret, or None; record its use once a minute.
 
-    A process looks it up once a second at most (settings.TOKEN_SECONDS): one that is revoked may
-    open something for so long.
+    A process looks a token up once a second at most (settings.TOKEN_SECONDS): a revoked one may
+    stay valid for that long.
     """
     token, now = _find_token(ApiToken.digest_of(secret)), timezone.now()
     if token is None or not token.good(now):
@@ -35,7 +35,7 @@ def _find_token(digest: str) -> ApiToken | None:
     until, token = _read.get(digest, (0.0, None))
     if token is None or time.monotonic() >= until:
         token = next(iter(_TOKENS.filter(digest=digest)), None)
-        if token is not None:  # else whoever guesses could fill the memory
+        if token is not None:  # wrong guesses must not fill the memory
             if len(_read) >= REMEMBERED:
                 _read.clear()
             _read[digest] = time.monotonic() + settings.TOKEN_SECONDS, token
@@ -43,18 +43,18 @@ def _find_token(digest: str) -> ApiToken | None:
 
 
 def _note_use(token: ApiToken, now: datetime) -> None:
-    """Of several requests in this moment one writes."""
+    """Record the use; of several simultaneous requests only one writes."""
     old = Q(used=None) | Q(used__lt=now - NOTED_EVERY)
     ApiToken.objects.filter(old, pk=token.pk).update(used=now)
     token.used = now
 
 
 def has_scope(token: ApiToken, *scopes: str) -> bool:
-    """Whether it is of one of these scopes; one that manages may do all."""
+    """Return True if the token has one of these scopes, or the scope to manage."""
     return token.scope == Scope.MANAGE or token.scope in scopes
 
 
-# What somebody must be allowed themselves to hand it out.
+# Permissions that a user needs to create a token of this scope.
 NEEDED = {
     Scope.READ: ("selection.view_run", "selection.view_answer"),
     Scope.ANSWER: ("selection.change_run",),

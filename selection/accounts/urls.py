@@ -1,4 +1,4 @@
-"""The pages of signing in, all below /admin/, by the names that django-allauth looks for."""
+"""URLs of the sign-in pages, all below /admin/, under the names that django-allauth expects."""
 
 from typing import Any
 
@@ -35,10 +35,12 @@ def _post_route(route: str, name: str, view: View) -> URLPattern:
 urlpatterns = [
     _page_route("login/", "account_login", "Sign in", views.LoginPage),
     _page_route("login/code/", "mfa_authenticate", "One more step", AuthenticateView, "second"),
-    # A browser asks it for the challenge before.
+    # The browser fetches the challenge here first.
     path("login/passkey/", passkeys.LoginWebAuthnView.as_view(), name="mfa_login_webauthn"),
     path("sso/<slug:provider_id>/", views.start_provider_login, name="openid_connect_login"),
-    path("sso/<slug:provider_id>/back/", views.come_back, name="openid_connect_callback"),
+    path(
+        "sso/<slug:provider_id>/back/", views.finish_provider_login, name="openid_connect_callback"
+    ),
     _page_route("account/", "mfa_index", "Your account", views.AccountPage),
     _post_route(
         "account/disconnect/",

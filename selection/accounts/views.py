@@ -1,4 +1,4 @@
-"""The pages that are not as django-allauth has them."""
+"""Pages that differ from django-allauth's."""
 
 from http import HTTPStatus
 from typing import Any
@@ -21,22 +21,22 @@ from django.views.decorators.cache import never_cache
 
 from . import rate_limits, second_factor
 from .adapters import list_providers
-from .forms import app_code
+from .forms import use_app_code
 from .oidc_nonce import NonceAdapter
 from .pages import context_of, render_refusal
 
 
-def is_hurried(request: HttpRequest) -> bool:
-    """Count what is sent from this address to sign in; return whether it is too much in a minute.
+def is_signin_limited(request: HttpRequest) -> bool:
+    """Count a sign-in attempt from this address; return True if it exceeds the limit per minute.
 
-    To check a password takes a quarter of a second, whatever the name; axes counts each name apart.
+    Checking a password takes a quarter of a second for any name; axes counts each name separately.
     """
-    place = rate_limits.client_network(request)
-    sent = request.method == "POST"
-    return sent and rate_limits.is_over_limit("signin", place, settings.LINK_FAILURES_PER_MINUTE)
+    client = rate_limits.client_network(request)
+    posted = request.method == "POST"
+    return posted and rate_limits.is_over_limit("signin", client, settings.LINK_FAILURES_PER_MINUTE)
 
 
-def wait(request: HttpRequest) -> HttpResponse:
+def render_wait(request: HttpRequest) -> HttpResponse:
     response = render_refusal(request, HURRIED, HTTPStatus.TOO_MANY_REQUESTS)
     response["Retry-After"] = str(rate_limits.seconds_left())
     return response
@@ -46,14 +46,14 @@ HURRIED = "From this address too many have tried to sign in. Wait a minute, then
 
 
 class LoginPage(LoginView):
-    """The admin's own login page. Whoever is in no team stays here, and is told why."""
+    """The admin's login page. Users without a team stay here and read the reason."""
 
     template_name = "signin/login.html"
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         user = request.user
-        if is_hurried(request):
-            return wait(request)
+        if is_signin_limited(request):
+            return render_wait(request)
         if user.is_authenticated and not user.is_staff:
             context = context_of(request, "Welcome")
             return render(request, "signin/no_team.html", context, status=HTTPStatus.FORBIDDEN)
@@ -64,25 +64,25 @@ class LoginPage(LoginView):
 
 
 class AccountPage(IndexView):
-    """How somebody signs in, and what they may add to it."""
+    """Page with a user's ways of signing in, and those that they may add."""
 
     template_name = "signin/account.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         user: Any = self.request.user
-        mine = list(SocialAccount.objects.filter(user=user))
-        names = {one["provider_id"]: one["name"] for one in list_providers()}
-        connected = [(one, names.get(one.provider, one.provider)) for one in mine]
-        known = {one.provider for one in mine}
+        accounts = list(SocialAccount.objects.filter(user=user))
+        names = {provider["provider_id"]: provider["name"] for provider in list_providers()}
+        connected = [(item, names.get(item.provider, item.provider)) for item in accounts]
+        used = {item.provider for item in accounts}
         return super().get_context_data(**kwargs) | {
             "connected": connected,
-            "others": [one for one in list_providers() if one["provider_id"] not in known],
-            "needed": second_factor.needs_factor(user) and not second_factor.has_one(user),
+            "others": [row for row in list_providers() if row["provider_id"] not in used],
+            "needed": second_factor.needs_factor(user) and not second_factor.has_factor(user),
         }
 
 
 class AddApp(ActivateTOTPView):
-    """The code that adds the app is used up by that: it signs nobody in who looked on."""
+    """Page to add an app. It uses the code up, so that an onlooker cannot sign in with it."""
 
     def get_form(self, *args: Any, **kwargs: Any) -> Form:
         form: Form = super().get_form(*args, **kwargs)
@@ -92,7 +92,7 @@ class AddApp(ActivateTOTPView):
     def form_valid(self, form: Form) -> HttpResponse:
         response: HttpResponse = super().form_valid(form)
         added = Authenticator.objects.get(user=self.request.user, type=Authenticator.Type.TOTP)
-        app_code(added.pk, form.cleaned_data["code"])
+        use_app_code(added.pk, form.cleaned_data["code"])
         return response
 
 
@@ -101,34 +101,34 @@ class AddApp(ActivateTOTPView):
 
 @never_cache
 def start_provider_login(request: HttpRequest, provider_id: str) -> HttpResponseBase:
-    """On to the provider, by a page and not by a redirect.
+    """Send the user on to the provider, by a page and not by a redirect.
 
-    The policy of our pages lets no form lead away from here, and browsers hold what a form is
-    redirected to against it.
+    Our Content-Security-Policy lets forms lead to this site only, and browsers apply it to a form's
+    redirects as well.
     """
     if request.method != "POST":
         return redirect("account_login")
-    if is_hurried(request):
-        return wait(request)
+    if is_signin_limited(request):
+        return render_wait(request)
     try:
         response = openid.login(request, provider_id)
-    except (OSError, OAuth2Error, KeyError, ValueError):  # of the network, or what came of it
+    except (OSError, OAuth2Error, KeyError, ValueError):  # network errors and malformed replies
         return render_refusal(request, SILENT, HTTPStatus.BAD_GATEWAY)
     if response.status_code != HTTPStatus.FOUND:
         return response
-    away = {"address": response["Location"], "provider": _provider_name(request, provider_id)}
-    return render(request, "signin/away.html", context_of(request, "Signing in") | away)
+    target = {"address": response["Location"], "provider": _provider_name(request, provider_id)}
+    return render(request, "signin/away.html", context_of(request, "Signing in") | target)
 
 
 @never_cache
-def come_back(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """From the provider: with a proof of who it is, or with none."""
+def finish_provider_login(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Complete the sign-in with the provider's reply, or refuse it."""
     try:
         view = OAuth2CallbackView.adapter_view(NonceAdapter(request, provider_id))
         response: HttpResponse = view(request)
     except SocialApp.DoesNotExist:
         raise Http404 from None
-    except (KeyError, ValueError):  # of what the provider sent
+    except (KeyError, ValueError):  # malformed reply of the provider
         return render_refusal(request, SILENT, HTTPStatus.BAD_GATEWAY)
     return response
 

@@ -1,4 +1,4 @@
-"""The JSON API: parse, call one of setup / intake / reports, answer."""
+"""JSON API: parse a request, call one of the other rooms, serialise the result."""
 
 from . import (  # noqa: F401  (each adds addresses)
     answers,

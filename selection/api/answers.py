@@ -42,30 +42,30 @@ from .schemas import (
 def list_open(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[OpenQuery]
 ) -> list[dict[str, Any]]:
-    """Open assignments, oldest first.
+    """Return open assignments, oldest first.
 
-    Fetching a question is showing it: from then its time to answer runs, unless you only peek. A
-    token that may only read always peeks.
+    Fetching a question starts its time to answer, unless ``peek`` is set. A token with the scope to
+    read always peeks.
     """
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     peek = query.peek or request.auth.scope == Scope.READ  # type: ignore[attr-defined]
     if query.worker and not peek:
-        own = run.candidates.filter(worker__key__in=stored_spellings([query.worker]))
-        presence.note_presence(run, list(own.values_list("pk", flat=True)))
+        candidates = run.candidates.filter(worker__key__in=stored_spellings([query.worker]))
+        presence.note_presence(run, list(candidates.values_list("pk", flat=True)))
     after = parse_cursor(query.cursor) if query.cursor else query.after
-    found = reports.open_assignments(run, query.worker, query.limit + 1, after)
-    found = cut_page(request, response, found, query.limit, lambda row: row["id"])
-    return found if peek else _claimed_assignments(run, query.worker, found, after)
+    rows = reports.open_assignments(run, query.worker, query.limit + 1, after)
+    rows = cut_page(request, response, rows, query.limit, lambda row: row["id"])
+    return rows if peek else _claimed_assignments(run, query.worker, rows, after)
 
 
 def _claimed_assignments(
-    run: Run, worker: str | None, found: list[dict[str, Any]], after: int = 0
+    run: Run, worker: str | None, rows: list[dict[str, Any]], after: int = 0
 ) -> list[dict[str, Any]]:
-    """These open assignments with their times to answer, which run from now where they did not."""
-    if all(row["due"] for row in found):
-        return found
-    presence.record_shown(run, [row["id"] for row in found])
-    return reports.open_assignments(run, worker, len(found), after)
+    """Return these open assignments with their deadlines, which start now if they had none."""
+    if all(row["due"] for row in rows):
+        return rows
+    presence.record_shown(run, [row["id"] for row in rows])
+    return reports.open_assignments(run, worker, len(rows), after)
 
 
 @api.post(
@@ -75,9 +75,9 @@ def _claimed_assignments(
     auth=Token(Scope.ANSWER),
 )
 def claim(request: HttpRequest, run_id: Id, payload: ClaimIn) -> list[dict[str, Any]]:
-    """Workers are there: what each has to answer now. Their time to answer runs from here.
+    """Return the open questions of workers that are present now; their time to answer starts.
 
-    Asking again gives the same questions until they are answered.
+    Repeated requests return the same questions until they are answered.
     """
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     if run.status == Run.Status.DRAFT:
@@ -87,15 +87,15 @@ def claim(request: HttpRequest, run_id: Id, payload: ClaimIn) -> list[dict[str, 
     ]
 
 
-def _claim_for_worker(run: Run, worker: str, each: int) -> dict[str, Any]:
-    own = list(run.candidates.filter(worker__key__in=stored_spellings([worker])))
-    if not own or run.status == Run.Status.ENDED:
-        state = "over" if own else "unknown"
+def _claim_for_worker(run: Run, worker: str, limit: int) -> dict[str, Any]:
+    candidates = list(run.candidates.filter(worker__key__in=stored_spellings([worker])))
+    if not candidates or run.status == Run.Status.ENDED:
+        state = "over" if candidates else "unknown"
         return {"worker": worker, "state": state, "assignments": []}
-    presence.note_presence(run, [one.pk for one in own], own[0].seen)
-    found = _claimed_assignments(run, worker, reports.open_assignments(run, worker, each, 0))
-    state = "question" if found else idle_state(run, own)
-    return {"worker": worker, "state": state, "assignments": found}
+    presence.note_presence(run, [candidate.pk for candidate in candidates], candidates[0].seen)
+    assignments = _claimed_assignments(run, worker, reports.open_assignments(run, worker, limit, 0))
+    state = "question" if assignments else idle_state(run, candidates)
+    return {"worker": worker, "state": state, "assignments": assignments}
 
 
 @api.post(
@@ -105,11 +105,11 @@ def _claim_for_worker(run: Run, worker: str, each: int) -> dict[str, Any]:
     auth=Token(Scope.ANSWER),
 )
 def answer(request: HttpRequest, assignment_id: Id, payload: ResponseIn) -> Status[Any]:
-    """Record a worker's response. Sending it again changes nothing and answers 200; a second and
-    different one is 409, as is one that is too late. One to a question that was retired meanwhile
-    is 200 and not kept.
+    """Record a worker's response. Repeating it changes nothing and returns 200; a different second
+    response returns 409, and so does a late one. A response to a question retired since returns
+    200 and is not kept.
 
-    A response that is none of the choices is refused with 422 and the list of them.
+    A response outside the choices is refused with 422 and the list of choices.
     """
     team = request.auth.team_id  # type: ignore[attr-defined]
     receipt = recording.record_answer(assignment_id, payload.response, team_id=team)
@@ -123,10 +123,10 @@ def answer(request: HttpRequest, assignment_id: Id, payload: ResponseIn) -> Stat
     auth=Token(Scope.ANSWER),
 )
 def answer_many(request: HttpRequest, payload: BatchIn) -> dict[str, Any]:
-    """Record up to 1,000 responses, of any runs: each is taken or refused by itself."""
-    sent = [(one.assignment, one.response) for one in payload.answers]
-    results = batch.record_batch(sent, request.auth.team_id)  # type: ignore[attr-defined]
-    rows = [_result_payload(pk, result) for (pk, _), result in zip(sent, results, strict=True)]
+    """Record up to 1,000 responses of any runs; each is accepted or refused separately."""
+    responses = [(item.assignment, item.response) for item in payload.answers]
+    results = batch.record_batch(responses, request.auth.team_id)  # type: ignore[attr-defined]
+    rows = [_result_payload(pk, result) for (pk, _), result in zip(responses, results, strict=True)]
     return {"taken": sum(row["status"] == 201 for row in rows), "results": rows}
 
 
@@ -139,9 +139,9 @@ def _result_payload(assignment: int, result: recording.Receipt | Refused) -> dic
 
 @api.post("/runs/{run_id}/answers", response={200: TakenOut, **ERRORS}, tags=["answers"])
 def import_answers(request: HttpRequest, run_id: Id, payload: AnswersIn) -> dict[str, Any]:
-    """Record answers made elsewhere; rows are counted from 1, bad ones are named.
+    """Import answers made elsewhere; rows are counted from 1, and bad ones are listed.
 
-    Of several answers of one worker to one question the first counts.
+    Of several answers of a worker to the same question the first counts.
     """
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     rows = [AnswerRow(line, **row.dict()) for line, row in enumerate(payload.answers, 1)]

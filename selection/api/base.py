@@ -1,4 +1,4 @@
-"""Who may call, what can be read of a body, and how all that is wrong is said: one line of text."""
+"""Basis of the API: authentication, parsing of bodies, and errors as one line of text."""
 
 import json
 import re
@@ -30,11 +30,10 @@ MAY = {
 
 
 class Token(HttpBearer):
-    """A good token that may do this.
+    """Authentication by a valid token with the necessary scope.
 
-    scopes   of those that may, besides the ones that manage; else to look is for those that read,
-             and everything else for those that manage alone
-    manages  whether to look, too, is for those that manage alone
+    scopes   sufficient besides the scope to manage; default: to read for GET, none for the rest
+    manages  True if GET needs the scope to manage as well
     """
 
     def __init__(self, *scopes: Scope, manages: bool = False) -> None:
@@ -42,31 +41,31 @@ class Token(HttpBearer):
         self.scopes, self.manages = scopes, manages
 
     def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
-        found = tokens.token_of_secret(token)
-        if found is None:
-            place = rate_limits.client_network(request)
-            if rate_limits.is_over_limit("address", place, settings.API_FAILURES_PER_MINUTE):
+        api_token = tokens.token_of_secret(token)
+        if api_token is None:
+            client = rate_limits.client_network(request)
+            if rate_limits.is_over_limit("address", client, settings.API_FAILURES_PER_MINUTE):
                 raise TooMany("Too many requests without a valid token: wait a minute.")
             return None
-        if rate_limits.is_over_limit("token", str(found.pk), settings.API_REQUESTS_PER_MINUTE):
+        if rate_limits.is_over_limit("token", str(api_token.pk), settings.API_REQUESTS_PER_MINUTE):
             raise TooMany("Too many requests with this token: wait a minute.")
-        looks = request.method == "GET" and not self.manages
-        scopes = self.scopes or ((Scope.READ,) if looks else ())
-        if not tokens.has_scope(found, *scopes):
-            raise Forbidden(f"The token “{found}” may only {MAY[Scope(found.scope)]}.")
-        return found
+        reads = request.method == "GET" and not self.manages
+        scopes = self.scopes or ((Scope.READ,) if reads else ())
+        if not tokens.has_scope(api_token, *scopes):
+            raise Forbidden(f"The token “{api_token}” may only {MAY[Scope(api_token.scope)]}.")
+        return api_token
 
 
-# JSON can spell what is no text: half of a pair of surrogates, and NUL. No database keeps them.
+# JSON can express invalid text, lone surrogates and NUL, which databases cannot store.
 _SPELT = re.compile(r"\\u(0000|[dD][89a-fA-F])")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _JSON = re.compile(r"application/([\w.-]+\+)?json")
 
 
 class Reader(Parser):
-    """Puts the character that stands for an unreadable one wherever something is no text.
+    """Parser of JSON bodies that replaces unreadable characters by U+FFFD.
 
-    So one bad value in a batch is refused by itself, with its reason.
+    So a bad value in a batch is refused by itself, with its reason.
     """
 
     def parse_body(self, request: HttpRequest) -> Any:
@@ -75,24 +74,28 @@ class Reader(Parser):
                 f"The body is {request.content_type[:80]}; send JSON, and the header "
                 "Content-Type: application/json."
             )
-        body = request.body.decode()  # as text, because json takes other encodings for granted
+        body = (
+            request.body.decode()
+        )  # explicitly, because json.loads also accepts UTF-16 and UTF-32
         document = json.loads(body, parse_constant=_refuse_constant)
         if not isinstance(document, dict):
             raise Refused('The body must be a JSON object, as in {"name": "value"}.')
-        return _to_text(document) if _SPELT.search(body) else document
+        return _replace_unreadable(document) if _SPELT.search(body) else document
 
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON.")
 
 
-def _to_text(value: Any) -> Any:
+def _replace_unreadable(value: Any) -> Any:
     if isinstance(value, str):
         return _NO_TEXT.sub("\ufffd", value)
     if isinstance(value, list):
-        return [_to_text(one) for one in value]
+        return [_replace_unreadable(item) for item in value]
     if isinstance(value, dict):
-        return {_to_text(name): _to_text(one) for name, one in value.items()}
+        return {
+            _replace_unreadable(name): _replace_unreadable(item) for name, item in value.items()
+        }
     return value
 
 
@@ -113,10 +116,10 @@ RETRY = {
 
 
 class Api(NinjaAPI):
-    """Its document says besides which headers an answer may have.
+    """API with documented response headers.
 
-    It is for everybody and takes long to build: it is built once in each process, and sent as
-    bytes, or as 304 to whoever has it already.
+    Its OpenAPI document is public and slow to build: it is built once per process, and sent as
+    bytes, or as 304 if the client has it already.
     """
 
     def get_openapi_schema(self, **options: Any) -> Any:
@@ -126,7 +129,7 @@ class Api(NinjaAPI):
                 for status in (429, 503):
                     operation["responses"][status]["headers"] = RETRY
                 for parameter in operation["parameters"]:
-                    parameter.pop("examples", None)  # its schema has them, in the form of OpenAPI
+                    parameter.pop("examples", None)  # its schema has them in OpenAPI's format
         return document
 
     @cached_property
@@ -138,8 +141,8 @@ class Api(NinjaAPI):
         return f'"{sha256(self.document).hexdigest()[:32]}"'
 
     def _get_urls(self) -> list[Any]:
-        own = path(str(self.openapi_url).lstrip("/"), _send_document, name="openapi-json")
-        return [own, *super()._get_urls()]
+        route = path(str(self.openapi_url).lstrip("/"), _send_document, name="openapi-json")
+        return [route, *super()._get_urls()]
 
 
 def _etag_of_document(request: HttpRequest) -> str:
@@ -161,7 +164,7 @@ api = Api(
 
 
 class ErrorOut(Schema):
-    """Of every status from 400 on, whatever went wrong."""
+    """Body of every response with a status of 400 or more."""
 
     error: str = Field(
         description="One line: what is wrong, and what would be right.",
@@ -200,20 +203,20 @@ def answer_invalid(request: HttpRequest, error: ValidationError) -> HttpResponse
     first = error.errors[0]
     where = ".".join(str(part) for part in first["loc"][1:] if part != "payload")
     message = f"{where}: {first['msg']}." if where else f"{first['msg']}."
-    told = {"error": message} | ({"where": where} if where else {})
-    return api.create_response(request, told, status=422)
+    body = {"error": message} | ({"where": where} if where else {})
+    return api.create_response(request, body, status=422)
 
 
 @api.exception_handler(IntegrityError)
 def answer_raced(request: HttpRequest, error: IntegrityError) -> HttpResponse:
-    """What was free when it was looked at, somebody else has taken since."""
+    """Return 409: a value that was free when checked has been taken since."""
     message = "Somebody else did the same in this moment; ask again."
     return api.create_response(request, {"error": message}, status=409)
 
 
 @api.exception_handler(HttpError)
 def answer_unreadable(request: HttpRequest, error: HttpError) -> HttpResponse:
-    """Ninja says so of a body that is no JSON, whatever is wrong with it."""
+    """Return the error; Ninja wraps any failure to parse the body in HttpError."""
     if isinstance(error.__cause__, Refused):
         return answer_refused(request, error.__cause__)
     return api.create_response(request, {"error": f"{error}."}, status=error.status_code)
@@ -223,10 +226,10 @@ ERRORS = {(400, 401, 403, 404, 409, 413, 415, 422, 429, 503): ErrorOut}
 
 
 def requester_name(request: HttpRequest) -> str:
-    """Who asked, for a run's history."""
+    """Return the caller's name for a run's history."""
     return f"token {request.auth}"  # type: ignore[attr-defined]
 
 
 def may_manage(request: HttpRequest) -> bool:
-    """Whether the token may do everything, and see workers' links."""
+    """Return True if the token has the scope to manage, which includes workers' links."""
     return tokens.has_scope(request.auth)  # type: ignore[attr-defined]

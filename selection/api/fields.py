@@ -1,4 +1,4 @@
-"""Kinds of values that more than one address takes."""
+"""Field types shared by several endpoints."""
 
 from typing import Annotated, Any
 
@@ -11,15 +11,15 @@ from selection.limits import LONGEST_KEY, LONGEST_WHY
 
 from .pagination import Page
 
-MOST = 2**31 - 1  # that a column holds
+MOST = 2**31 - 1  # of an integer column
 
 Id = Annotated[int, Field(ge=1, le=2**63 - 1, examples=[1])]
 Amount = Annotated[int, Field(ge=1, le=MOST)]
 Key = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]
 Why = Annotated[str, Field(max_length=LONGEST_WHY, description="Kept in the run's history.")]
-Yes = Annotated[bool, Field(strict=True)]  # never "no", which would be taken for true
-# A number, or as text, so that no digit is lost.
+Yes = Annotated[bool, Field(strict=True)]  # strict: otherwise "no" would be converted
+# A number, or a text that keeps every digit.
 PRICE: dict[str, Any] = {
     "anyOf": [
         {"type": "number", "minimum": 0, "maximum": 99_999_999},
@@ -37,7 +37,7 @@ def price_field(description: str) -> Any:
 # A worker's, by name; models.read_attributes checks what JSON types cannot say.
 Attributes = dict[str, StrictStr | StrictBool | StrictInt | StrictFloat]
 
-# Of an algorithm's option.
+# Value of an algorithm's option.
 Value = bool | Annotated[int, Field(ge=-(2**53), le=2**53)] | float | str | None
 
 
@@ -47,13 +47,13 @@ class _Filled(UploadedFile):
         return {"type": "string", "format": "binary", "minLength": 1}
 
 
-Sent = File[_Filled]  # in a form, multipart/form-data
+Sent = File[_Filled]  # as multipart/form-data
 
 
 class Part(Schema):
-    """A part of what is sent, of which everything may be left out: an object all the same.
+    """A part of a body in which every field is optional: it must be an object nevertheless.
 
-    Else whatever is sent would do for one without fields.
+    Otherwise any value would pass for one without fields.
     """
 
     @model_validator(mode="before")
@@ -65,20 +65,24 @@ class Part(Schema):
 
 
 class Named(Page):
-    name: str = Field("", max_length=LONGEST_KEY, description="Only what is called exactly this.")
-    search: str = Field("", max_length=LONGEST_KEY, description="Only what has this in its name.")
+    name: str = Field(
+        "", max_length=LONGEST_KEY, description="Only the object with exactly this name."
+    )
+    search: str = Field(
+        "", max_length=LONGEST_KEY, description="Only objects with this in their name."
+    )
 
 
 class FateOut(Schema):
-    """What became of one row of many; rows are counted from 1."""
+    """Result of a row; rows are counted from 1."""
 
     row: int
     result: str = Field(description="added, changed, unchanged or refused.", examples=["added"])
-    why: str = Field("", description="Why it was refused.")
+    why: str = Field("", description="Reason if it was refused.")
 
 
 class RowsOut(Schema):
-    """What became of the rows: a refused one leaves the others alone."""
+    """Results of the rows: a refused row does not affect the others."""
 
     added: int
     changed: int

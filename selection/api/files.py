@@ -1,7 +1,7 @@
-"""Files that bring workers, questions or answers: sent, looked at, and taken on the sender's word.
+"""Files of workers, questions or answers: upload, inspect, take, undo.
 
-The same as on the pages: what a file is, and what its columns mean, is recognised and can be said
-otherwise; nothing of it is anywhere before it is taken, and a while it can be undone.
+As on the pages, the file's layout and the meaning of its columns are recognised and can be
+corrected. Nothing is stored before the file is taken, and for a while that can be undone.
 """
 
 from datetime import datetime
@@ -29,15 +29,15 @@ Kind = Upload.Kind
 State = Upload.State
 KNOWN = "|".join(ENCODINGS)
 ATTRIBUTE = "attribute"
-# Where an answer of a file was found; nobody else's business.
+# Internal ids of an imported answer, not part of the API.
 INSIDE = {"line", "candidate", "question_id"}
 
 
 class FileOut(Schema):
-    """A file on its way in.
+    """An uploaded file.
 
-    open: nobody knows what its columns are, say it; reading: ask again in a moment; ready: take it,
-    or put it aside; taken; failed: it cannot be read.
+    open: name its columns, which were not recognised; reading: ask again in a moment; ready: take
+    it or put it aside; taken; failed: it is unreadable.
     """
 
     id: UUID
@@ -58,22 +58,22 @@ class FileOut(Schema):
         description="Of a survey: each column that has the answers to a question, and its key.",
         examples=[{"Is it a gull?": "gull"}],
     )
-    remembered: bool = Field(description="Whether the columns are read as in an earlier file.")
+    remembered: bool = Field(description="True if the columns are read as in an earlier file.")
     header: int = Field(
         description="The line that names the columns where something stands above it; 0: the first."
     )
-    headed: bool = Field(description="Whether the first line names the columns.")
-    percent: int = Field(description="About how much of it is read.")
+    headed: bool = Field(description="True if the first line names the columns.")
+    percent: int = Field(description="Approximate progress of reading.")
     fine: int = Field(description="Rows that will be taken, or were.")
     outside: int = Field(description="Answers that are none of their question's choices.")
     bad: int = Field(description="Rows that will not be taken.")
-    passed: int = Field(description="Rows of no use, such as a worker's second one.")
-    error: str = Field(description="Why it cannot be read, or not yet.")
+    passed: int = Field(description="Unused rows, for example a worker's second one.")
+    error: str = Field(description="Reason if it cannot be read, or not yet.")
     created: datetime
 
 
 class ColumnsIn(Schema, extra="forbid"):
-    """What is left out stays; a column that is not named is what it was recognised as."""
+    """Omitted fields stay; omitted columns keep their recognised meaning."""
 
     columns: dict[str, str] = Field(
         {},
@@ -92,7 +92,7 @@ class ColumnsIn(Schema, extra="forbid"):
     encoding: str = Field(
         "", pattern=f"^({KNOWN})?$", description="Of its letters; “”: by what they look like."
     )
-    headed: Yes = Field(True, description="Whether the first line names the columns.")
+    headed: Yes = Field(True, description="True if the first line names the columns.")
     header: Amount | None = Field(
         None, description="The line that names the columns: what stands above it is left out."
     )
@@ -113,7 +113,7 @@ class TakeIn(Schema, extra="forbid"):
 
 
 class FileRowOut(Schema):
-    """A row of a file, as it was understood."""
+    """A row of a file as it was parsed."""
 
     line: int = Field(description="In the file, from 1.")
     key: str = Field(description="The worker or question; empty where it is bad, and of answers.")
@@ -121,22 +121,22 @@ class FileRowOut(Schema):
         description="Its fields; a worker's attributes by name.",
         examples=[{"name": "Anna", "attributes": {"country": "de"}}],
     )
-    new: bool = Field(description="Whether nothing of this key was there before.")
-    why: str = Field(description="Why it will not be taken.")
+    new: bool = Field(description="True if the key is new.")
+    why: str = Field(description="Reason if it will not be taken.")
 
 
 def _upload_payload(upload: Upload) -> dict[str, Any]:
     plan = column_plan.ColumnPlan(**upload.plan)
-    known = dict.fromkeys(filter(None, upload.header), "")
-    known |= dict.fromkeys(plan.attributes, ATTRIBUTE)
-    known |= {column: name for name, column in plan.fields.items()}
-    same = ("name", "state", "what", "fine", "outside", "bad", "passed", "created", "kind")
+    columns = dict.fromkeys(filter(None, upload.header), "")
+    columns |= dict.fromkeys(plan.attributes, ATTRIBUTE)
+    columns |= {column: name for name, column in plan.fields.items()}
+    names = ("name", "state", "what", "fine", "outside", "bad", "passed", "created", "kind")
     return {
-        **{name: getattr(upload, name) for name in same},
+        **{name: getattr(upload, name) for name in names},
         "id": upload.pk,
         "into": upload.target,
         "looks_like": plan.title,
-        "columns": known,
+        "columns": columns,
         "questions": plan.questions,
         "remembered": plan.remembered,
         "headed": plan.headed,
@@ -162,7 +162,7 @@ def _missing_columns(upload: Upload, plan: column_plan.ColumnPlan) -> str:
 )
 @idempotent(FileOut)
 def send_workers(request: HttpRequest, pool_id: Id, file: Sent) -> dict[str, Any]:
-    """Send a file of workers: Excel, CSV, TSV or JSON, at most 50 MB. Nothing is taken yet."""
+    """Upload a file of workers: Excel, CSV, TSV or JSON, at most 50 MB. Nothing is taken yet."""
     return _store_file(Kind.WORKERS, get_object_or_404(scoped(Pool, request), pk=pool_id), file)
 
 
@@ -174,7 +174,7 @@ def send_workers(request: HttpRequest, pool_id: Id, file: Sent) -> dict[str, Any
 )
 @idempotent(FileOut)
 def send_questions(request: HttpRequest, set_id: Id, file: Sent) -> dict[str, Any]:
-    """Send a file of gold questions; the same of it."""
+    """Upload a file of gold questions: Excel, CSV, TSV or JSON, at most 50 MB."""
     return _store_file(
         Kind.QUESTIONS, get_object_or_404(scoped(QuestionSet, request), pk=set_id), file
     )
@@ -185,7 +185,7 @@ def send_questions(request: HttpRequest, set_id: Id, file: Sent) -> dict[str, An
 )
 @idempotent(FileOut)
 def send_answers(request: HttpRequest, run_id: Id, file: Sent) -> dict[str, Any]:
-    """Send a file of answers; the same of it."""
+    """Upload a file of answers: Excel, CSV, TSV or JSON, at most 50 MB."""
     return _store_file(Kind.ANSWERS, get_object_or_404(scoped(Run, request), pk=run_id), file)
 
 
@@ -199,7 +199,7 @@ def _store_file(kind: Kind, target: Pool | QuestionSet | Run, file: Sent) -> dic
 
 @api.get("/files/{file_id}", response={200: FileOut, **ERRORS}, tags=["files"])
 def show_file(request: HttpRequest, file_id: UUID) -> dict[str, Any]:
-    """How far it is, and what would become of it. Kept for a day; a week once it is taken."""
+    """Return a file's progress and counts. It is kept for a day, for a week once it is taken."""
     return _upload_payload(_find_upload(request, file_id))
 
 
@@ -212,10 +212,10 @@ def show_file(request: HttpRequest, file_id: UUID) -> dict[str, Any]:
 def list_file_rows(
     request: HttpRequest, response: HttpResponse, file_id: UUID, query: Query[OutsideQuery]
 ) -> list[dict[str, Any]]:
-    """Its rows as they are understood so far: those that will be taken, or those that will not."""
-    rows = commit.accepted_rows if query.taken else commit.rejected_rows
-    found = rows(_find_upload(request, file_id), query.outside)
-    return [_row_payload(one) for one in paginate(request, response, found, query)]
+    """Return the rows parsed so far: those that will be taken, or the others."""
+    select = commit.accepted_rows if query.taken else commit.rejected_rows
+    rows = select(_find_upload(request, file_id), query.outside)
+    return [_row_payload(row) for row in paginate(request, response, rows, query)]
 
 
 def _row_payload(row: UploadedRow) -> dict[str, Any]:
@@ -231,7 +231,8 @@ def _row_payload(row: UploadedRow) -> dict[str, Any]:
 
 @api.patch("/files/{file_id}", response={200: FileOut, **ERRORS}, tags=["files"])
 def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -> dict[str, Any]:
-    """Say what its columns are, and have it read anew; the next file of such columns likewise."""
+    """Set the meaning of the columns and read the file again; later files of such columns follow.
+    Set the meaning of the columns and read the file again; later files of such columns follow."""
     upload = _find_upload(request, file_id)
     if upload.state == State.TAKEN:
         raise Conflict("This file is taken already.")
@@ -252,7 +253,8 @@ def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -
 
 @api.post("/files/{file_id}/take", response={200: FileOut, **ERRORS}, tags=["files"])
 def take_file(request: HttpRequest, file_id: UUID, payload: TakeIn) -> dict[str, Any]:
-    """Take all its good rows at once. Sending it again changes nothing; 409 while it is read."""
+    """Take all good rows at once. Repeating it changes nothing; 409 while the file is being read.
+    Take all good rows at once. Repeating it changes nothing; 409 while the file is being read."""
     upload = _find_upload(request, file_id)
     if upload.state == State.TAKEN:
         return _upload_payload(upload)
@@ -264,26 +266,26 @@ def take_file(request: HttpRequest, file_id: UUID, payload: TakeIn) -> dict[str,
     if left:
         raise Conflict(f"Nothing was taken: {left:,} rows would be left out.")
     upload, count = commit.commit_import(upload.pk, payload.outside)
-    into = staging.target_of(upload)
-    audit.record_entry("import", into, after={"file": upload.name, upload.kind: count})
+    target = staging.target_of(upload)
+    audit.record_entry("import", target, after={"file": upload.name, upload.kind: count})
     return show_file(request, file_id)
 
 
 @api.post("/files/{file_id}/undo", response={204: None, **ERRORS}, tags=["files"])
 def undo_file(request: HttpRequest, file_id: UUID) -> Status[None]:
-    """Put everything back as it was before the file was taken; 409 where a run uses it."""
+    """Restore the state from before the file was taken; 409 if a run uses its rows."""
     upload = _find_upload(request, file_id)
     if upload.state != State.TAKEN:
         raise Conflict("This file was not taken: there is nothing to undo.")
-    into = staging.target_of(upload)
+    target = staging.target_of(upload)
     commit.undo_import(upload.pk)
-    audit.record_entry("import undone", into, after={"file": upload.name})
+    audit.record_entry("import undone", target, after={"file": upload.name})
     return Status(204, None)
 
 
 @api.delete("/files/{file_id}", response={204: None, **ERRORS}, tags=["files"])
 def put_file_aside(request: HttpRequest, file_id: UUID) -> Status[None]:
-    """Stop reading a file, and forget it; 409 where it is taken: undo it then."""
+    """Stop reading a file and delete it; 409 if it is taken: undo it instead."""
     upload = _find_upload(request, file_id)
     if upload.state == State.TAKEN:
         raise Conflict("This file is taken: undo it, or leave it.")
@@ -292,5 +294,5 @@ def put_file_aside(request: HttpRequest, file_id: UUID) -> Status[None]:
 
 
 def _find_upload(request: HttpRequest, pk: UUID) -> Upload:
-    found: Upload = get_object_or_404(scoped(Upload, request).defer("content"), pk=pk)
-    return found
+    upload: Upload = get_object_or_404(scoped(Upload, request).defer("content"), pk=pk)
+    return upload

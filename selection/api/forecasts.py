@@ -1,4 +1,4 @@
-"""Forecasts: what a run would cost, before there is one."""
+"""Forecasts: the cost of a run before it exists."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -21,29 +21,29 @@ Money = tuple[float, float, float]
 
 
 class TallyIn(Schema):
-    """A worker of the past."""
+    """A worker's past answers."""
 
     right: float = Field(ge=0, description="Right answers.")
     answers: int = Field(ge=1, description="Answers in all.")
 
 
 class ForecastIn(Schema, extra="forbid"):
-    """The plan as the command `plan` has it. Of range, run and past at most one is given; without
-    any, crowds of all usual kinds are tried. Other names are refused: one that is misspelt would
-    give the numbers of another question."""
+    """The plan, like that of the command `plan`. At most one of range, run and past may be set;
+    without any, all usual kinds of crowds are simulated. Unknown names are refused, since a
+    misspelt one would return numbers for another plan."""
 
-    workers: int = Field(description="How many there are: 2 to 10,000.")
-    k: int = Field(description="How many to select.")
-    epsilon: float = Field(0.1, description="How far off the selection may be.")
-    delta: float = Field(0.05, description="How often it may be farther off.")
-    questions: int = Field(description="How many gold questions there are.")
+    workers: int = Field(description="Number of workers: 2 to 10,000.")
+    k: int = Field(description="Number of workers to select.")
+    epsilon: float = Field(0.1, description="Largest error of the selection.")
+    delta: float = Field(0.05, description="Probability of a larger error.")
+    questions: int = Field(description="Number of gold questions.")
     met: list[tuple[int, int]] = Field(
         [],
         max_length=MOST_ENTRIES,
         description="(questions, workers): so many workers are not asked so many of them, because "
         "they met them in an earlier run.",
     )
-    price: float | None = Field(None, description="What an answer costs, in any currency.")
+    price: float | None = Field(None, description="Cost of an answer, in any currency.")
     budget: int | None = Field(None, description="Most answers to pay for; null: no limit.")
     goal: Literal["group", "every", "exact"] = Field(
         "group",
@@ -60,8 +60,8 @@ class ForecastIn(Schema, extra="forbid"):
 
 
 class LoadOut(Schema):
-    """Answers of one worker: on average; of the one asked most, in the middle of the simulated
-    runs and at most."""
+    """Answers per worker: mean; of the worker with most questions, in the median simulated run and
+    in the worst."""
 
     mean: float
     most: int
@@ -69,14 +69,14 @@ class LoadOut(Schema):
 
 
 class RowOut(Schema):
-    """What to expect of one algorithm. Shares are of simulated runs."""
+    """Forecast for an algorithm. Shares are of simulated runs."""
 
     algorithm: str
     title: str
     options: dict[str, Any] = Field(description="Where they are not the algorithm's own.")
     promise: str = Field(description="As it is if the run comes to its end.")
-    keeps: bool = Field(description="Whether what matters is what is promised.")
-    fixed_budget: bool = Field(description="Whether it spends the budget whatever it finds.")
+    keeps: bool = Field(description="True if the promise covers the goal.")
+    fixed_budget: bool = Field(description="True if it always spends the whole budget.")
     answers: Band | None = Field(
         description="Low, median, high: four runs of five are between. null: fewer than 20 runs "
         "are simulated yet."
@@ -85,17 +85,17 @@ class RowOut(Schema):
     cost: Money | None = Field(description="As `answers`, in money; null without a price.")
     answers_per_worker: LoadOut | None
     feasible: bool = Field(description="Questions and budget last in nine runs of ten.")
-    out_of_questions: float = Field(description="Share of runs that end for want of questions.")
-    out_of_budget: float = Field(description="Share of runs that end for want of money.")
+    out_of_questions: float = Field(description="Share of runs that run out of questions.")
+    out_of_budget: float = Field(description="Share of runs that run out of budget.")
     epsilon_at_end: float | None = Field(
         description="What holds in the middle of the runs that are cut short; null if none is."
     )
-    loss: float | None = Field(description="What is really lost, in the middle of the runs.")
+    loss: float | None = Field(description="Actual loss, median of the runs.")
     why: str = Field(description="One sentence.")
     recommended: bool
     runs: int = Field(description="Simulated runs.")
-    finished: int = Field(description="How many of them come to the end.")
-    cannot: str = Field(description="Why it cannot be simulated; empty if it can.")
+    finished: int = Field(description="Number of simulated runs that finish.")
+    cannot: str = Field(description="Reason if it cannot be simulated; else empty.")
 
 
 class PointOut(Schema):
@@ -106,7 +106,7 @@ class PointOut(Schema):
     median: int
     runs: int = Field(description="Simulated runs.")
     cost: Money | None
-    feasible: bool = Field(description="False where questions or budget cut it.")
+    feasible: bool = Field(description="False if questions or budget run out.")
     algorithm: str
     title: str
 
@@ -122,9 +122,9 @@ class ForecastOut(Schema):
     id: int
     state: str = Field(description="waiting, working, done, cancelled or failed.")
     progress: float = Field(description="0 to 1.")
-    error: str = Field(description="Why it failed; empty if it did not.")
+    error: str = Field(description="Reason of a failure; else empty.")
     created: datetime
-    believed: str = Field(description="What is believed of the workers, as a sentence.")
+    believed: str = Field(description="Assumption about the workers, as a sentence.")
     rows: list[RowOut] = Field(
         description="The recommended algorithm first. Empty until there are numbers: ask again."
     )
@@ -132,7 +132,7 @@ class ForecastOut(Schema):
 
 
 LOCATION = {
-    "description": "Where its numbers will be: ask there until there are rows.",
+    "description": "Address to poll until there are rows.",
     "schema": {"type": "string"},
 }
 LATER = {"responses": {202: {"headers": {"Location": LOCATION}}}}
@@ -147,26 +147,26 @@ LATER = {"responses": {202: {"headers": {"Location": LOCATION}}}}
 def order_forecast(
     request: HttpRequest, response: HttpResponse, payload: ForecastIn
 ) -> Status[Any]:
-    """What a run would cost with each algorithm: first numbers at once, then ever firmer ones.
+    """Forecast the cost of a run with each algorithm: first numbers at once, then firmer ones.
 
-    For large pools the first numbers come later as well: then the answer is 202, without rows, and
-    the header Location says where they will be. Ordering the same again gives the same forecast.
-    Ask for it by its id until it is done.
+    For large pools the first numbers take longer: then the status is 202, there are no rows, and
+    the header Location has the address to poll. The same request again returns the same forecast.
+    Poll it by its id until it is done.
     """
-    given = payload.dict(exclude={"range", "run", "past"})
-    plan, belief = forecast.Plan(**given), _build_belief(request, payload)
+    fields = payload.dict(exclude={"range", "run", "past"})
+    plan, belief = forecast.Plan(**fields), _build_belief(request, payload)
     team = request.auth.team_id  # type: ignore[attr-defined]
     planning = forecast_requests.request_forecast(plan, belief, requester_name(request), team=team)
-    shown = _forecast_payload(planning)
-    if shown["rows"]:
-        return Status(200, shown)
+    forecast_data = _forecast_payload(planning)
+    if forecast_data["rows"]:
+        return Status(200, forecast_data)
     response["Location"] = f"{request.path}/{planning.pk}"
-    return Status(202, shown)
+    return Status(202, forecast_data)
 
 
 @api.get("/forecasts/{forecast_id}", response={200: ForecastOut, **ERRORS}, tags=["forecasts"])
 def show_forecast(request: HttpRequest, forecast_id: Id) -> dict[str, Any]:
-    """A forecast as it is by now."""
+    """Return the current state of a forecast."""
     planning = forecast_requests.find_forecast(forecast_id, scoped(Planning, request))
     forecast_requests.touch_forecast(planning)
     return _forecast_payload(planning)
@@ -174,7 +174,7 @@ def show_forecast(request: HttpRequest, forecast_id: Id) -> dict[str, Any]:
 
 @api.delete("/forecasts/{forecast_id}", response={204: None, **ERRORS}, tags=["forecasts"])
 def cancel_forecast(request: HttpRequest, forecast_id: Id) -> Status[None]:
-    """Stop refining it. Its numbers stay; ordering the same again takes it up."""
+    """Stop refining a forecast. Its numbers stay; the same request again resumes it."""
     forecast_requests.cancel_forecast(
         forecast_requests.find_forecast(forecast_id, scoped(Planning, request))
     )
@@ -182,22 +182,22 @@ def cancel_forecast(request: HttpRequest, forecast_id: Id) -> Status[None]:
 
 
 def _build_belief(request: HttpRequest, payload: ForecastIn) -> Belief:
-    given = [one for one in (payload.range, payload.run, payload.past) if one is not None]
-    if len(given) > 1:
+    sources = (payload.range, payload.run, payload.past)
+    if sum(source is not None for source in sources) > 1:
         raise Refused("Give at most one of range, run and past.")
     if payload.range is not None:
         return forecast.RangeBelief(*payload.range)
     if payload.run is not None:
         return forecast.belief_from_named_run(payload.run, scoped(Run, request))
     if payload.past is not None:
-        return forecast.past_belief("past answers", [_parse_tally(one) for one in payload.past])
+        return forecast.past_belief("past answers", [_parse_tally(row) for row in payload.past])
     return forecast.DefaultBelief()
 
 
-def _parse_tally(one: TallyIn) -> tuple[float, int]:
-    if one.right > one.answers:
+def _parse_tally(tally: TallyIn) -> tuple[float, int]:
+    if tally.right > tally.answers:
         raise Refused("A worker of the past has more right answers than answers.")
-    return one.right, one.answers
+    return tally.right, tally.answers
 
 
 def _forecast_payload(planning: Planning) -> dict[str, Any]:

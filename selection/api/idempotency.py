@@ -1,8 +1,8 @@
-"""The header Idempotency-Key: a request that is sent again creates nothing a second time.
+"""Header Idempotency-Key: a repeated request creates nothing a second time.
 
-What was answered is stored in one transaction with what was created. A request of the same key that
-comes meanwhile waits for that transaction; one that was refused is stored nowhere, and may be sent
-again. Rows are swept after a day (tasks.sweep).
+The response is stored in one transaction with the new object. A concurrent request with the same
+key waits for that transaction; a refused request is not stored and may be repeated. Rows are swept
+after a day (tasks.sweep).
 """
 
 import hashlib
@@ -23,7 +23,7 @@ OTHERWISE = (
     f"This {HEADER} was used for another request; give each request that creates something a key "
     "of its own."
 )
-# For an operation's ``openapi_extra``.
+# For the ``openapi_extra`` of an operation.
 KEYED: dict[str, Any] = {
     "parameters": [
         {
@@ -47,8 +47,11 @@ KEYED: dict[str, Any] = {
 View = Callable[..., Any]
 
 
-def idempotent(out: type[Schema]) -> Callable[[View], View]:
-    """For a view that creates something and returns what ``out`` is read from: it answers 201."""
+def idempotent(schema: type[Schema]) -> Callable[[View], View]:
+    """Decorate a view that creates an object; the status is 201.
+
+    schema  read from the view's result
+    """
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -57,7 +60,7 @@ def idempotent(out: type[Schema]) -> Callable[[View], View]:
             if key is None:
                 return Status(201, view(request, **values))
             return Status(
-                201, _create_or_replay(out, lambda: view(request, **values), request, key)
+                201, _create_or_replay(schema, lambda: view(request, **values), request, key)
             )
 
         return create
@@ -67,7 +70,7 @@ def idempotent(out: type[Schema]) -> Callable[[View], View]:
 
 @transaction.atomic
 def _create_or_replay(
-    out: type[Schema], create: Callable[[], Any], request: HttpRequest, key: str
+    schema: type[Schema], create: Callable[[], Any], request: HttpRequest, key: str
 ) -> Schema:
     if not 0 < len(key) <= LONGEST or not key.isascii() or not key.isprintable():
         raise Refused(f"The header {HEADER} has 1 to {LONGEST} plain characters.")
@@ -76,16 +79,16 @@ def _create_or_replay(
     if not new and row.digest != digest:
         raise Refused(OTHERWISE)
     if new:
-        row.reply = out.model_validate(create()).model_dump(mode="json")
+        row.reply = schema.model_validate(create()).model_dump(mode="json")
         row.save(update_fields=["reply"])
-    return out.model_validate(row.reply)
+    return schema.model_validate(row.reply)
 
 
 def _request_digest(request: HttpRequest) -> str:
     digest = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
     if request.content_type != "multipart/form-data":
         digest.update(request.body)
-    for name in sorted(request.FILES):  # what stands between them is new every time
+    for name in sorted(request.FILES):  # the boundary between parts is random
         file: Any = request.FILES[name]
         digest.update(f"{name} {file.name} {file.size}\n".encode())
         digest.update(file.read())

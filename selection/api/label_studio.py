@@ -1,4 +1,4 @@
-"""Label Studio's webhook: annotations come in as answers."""
+"""Webhook of Label Studio: annotations become answers."""
 
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from .fields import Id
 
 
 class MessageIn(Schema):
-    """As Label Studio sends it; what is not named here is passed over."""
+    """A message of Label Studio; other fields are ignored."""
 
     action: str = Field(max_length=100, examples=["ANNOTATION_CREATED"])
     annotation: dict[str, Any] | None = None
@@ -49,10 +49,10 @@ class HeardOut(Schema):
 def hear_label_studio(
     request: HttpRequest, run_id: Id, payload: MessageIn, query: Query[FieldQuery]
 ) -> dict[str, str]:
-    """Take annotations as answers. Give this address to Label Studio's webhooks, with the header
-    ``Authorization: Bearer`` and a token that may answer.
+    """Accept annotations as answers. Register this address in Label Studio's webhooks, with the
+    header ``Authorization: Bearer`` and a token with the scope to answer.
 
-    A second and different answer is refused with 409.
+    A different second answer is refused with 409.
     """
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     annotation = label_studio.read_annotation(payload.dict(), query.field)

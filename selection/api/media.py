@@ -15,7 +15,7 @@ from .base import ERRORS, api
 from .fields import Id, Key, Sent
 from .idempotency import KEYED, idempotent
 from .pagination import NEXT, Page, paginate
-from .question_sets import set_of
+from .question_sets import find_question_set
 
 
 class MediaOut(Schema):
@@ -34,9 +34,9 @@ class MediaOut(Schema):
 def list_media(
     request: HttpRequest, response: HttpResponse, set_id: Id, query: Query[Page]
 ) -> list[MediaFile]:
-    """The files of a set, in the order in which they came."""
-    own = set_of(request, set_id).media.defer("data")
-    return paginate(request, response, own, query)
+    """Return the files of a question set, oldest first."""
+    files = find_question_set(request, set_id).media.defer("data")
+    return paginate(request, response, files, query)
 
 
 @api.post(
@@ -47,19 +47,20 @@ def list_media(
 )
 @idempotent(MediaOut)
 def send_media(request: HttpRequest, set_id: Id, file: Sent) -> MediaFile:
-    """Add a picture (at most 5 MB), sound (20 MB) or film (40 MB); one of its name is replaced."""
-    into = set_of(request, set_id)
-    kept = media.store_media(into, file.name or "file", file.read())
-    audit.record_entry("upload", into, after={"files": [kept.name]})
-    return kept
+    """Upload a picture (at most 5 MB), sound (20 MB) or film (40 MB); one of the same name is
+    replaced."""
+    question_set = find_question_set(request, set_id)
+    stored = media.store_media(question_set, file.name or "file", file.read())
+    audit.record_entry("upload", question_set, after={"files": [stored.name]})
+    return stored
 
 
 @api.delete(
     "/question-sets/{set_id}/media/{name}", response={204: None, **ERRORS}, tags=["questions"]
 )
 def delete_media(request: HttpRequest, set_id: Id, name: Key) -> Status[Any]:
-    """Take a file away; texts that name it show its words alone."""
-    into = set_of(request, set_id)
-    get_object_or_404(into.media.defer("data"), name=name).delete()
-    audit.record_entry("delete", into, before={"file": name})
+    """Delete a file; texts that mention it show its label alone."""
+    question_set = find_question_set(request, set_id)
+    get_object_or_404(question_set.media.defer("data"), name=name).delete()
+    audit.record_entry("delete", question_set, before={"file": name})
     return Status(204, None)

@@ -1,4 +1,4 @@
-"""Lists, a page at a time: what comes after the last row that was seen, whatever came in since."""
+"""Pagination by the last row of the previous page, so that new rows do not shift pages."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -43,22 +43,21 @@ def paginate(
     query: Any,
     by: str = "pk",
 ) -> list[Any]:
-    """The rows of this page; the header Link of ``response`` leads to the next one.
+    """Return the rows of this page; the header Link of ``response`` leads to the next one.
 
     query  its ``cursor``, and its ``limit``: None for no limit
-    by     a field that tells the rows apart: a whole number, or a worker's key; with "-" before it
-           the largest comes first
+    by     a unique field: an integer, or a worker's key; with "-" the largest comes first
     """
     field, down = by.removeprefix("-"), by.startswith("-")
     if query.cursor:
         after = query.cursor if field.endswith("key") else parse_cursor(query.cursor)
         rows = rows.filter(**{f"{field}__{'lt' if down else 'gt'}": after})
     most = None if query.limit is None else query.limit + 1
-    found = list(rows.order_by(by)[:most])
-    return cut_page(request, response, found, query.limit, lambda row: _cursor_value(row, field))
+    page = list(rows.order_by(by)[:most])
+    return cut_page(request, response, page, query.limit, lambda row: _cursor_value(row, field))
 
 
-def page_of(
+def paginate_list(
     request: HttpRequest,
     response: HttpResponse,
     rows: Sequence[Row],
@@ -66,17 +65,17 @@ def page_of(
     limit: int | None,
     number_of: Callable[[Row], int],
 ) -> list[Row]:
-    """The same of rows that are there already, in the order that they have.
+    """Return the page of a list in memory, in its own order; like ``paginate``.
 
-    number_of  a row, by which a cursor finds it again
+    number_of  returns a row's number, by which a cursor finds it again
     """
     first = 0
     if cursor:
         numbers = [number_of(row) for row in rows]
-        wanted = parse_cursor(cursor)
-        if wanted not in numbers:
+        after = parse_cursor(cursor)
+        if after not in numbers:
             raise Refused(NO_PAGE)
-        first = numbers.index(wanted) + 1
+        first = numbers.index(after) + 1
     end = len(rows) if limit is None else first + limit + 1
     return cut_page(request, response, list(rows[first:end]), limit, number_of)
 
@@ -85,7 +84,7 @@ NO_PAGE = "There is no page at this cursor: take it from the header Link of the 
 
 
 def parse_cursor(cursor: str) -> int:
-    """The number that a cursor is. Raises Refused for one that is none."""
+    """Return the cursor's number. Raises Refused for an invalid one."""
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 19):
         raise Refused(NO_PAGE)
     return int(cursor)
@@ -94,22 +93,22 @@ def parse_cursor(cursor: str) -> int:
 def cut_page(
     request: HttpRequest,
     response: HttpResponse,
-    found: list[Row],
+    rows: list[Row],
     limit: int | None,
     value: Callable[[Row], object],
 ) -> list[Row]:
-    """Of rows of which one more than ``limit`` was read, those of the page.
+    """Return the rows of the page, given up to ``limit`` + 1 rows; set the header Link.
 
-    value  of a row, where the next page goes on after it
+    value  returns a row's cursor, after which the next page continues
     """
-    if limit is not None and len(found) > limit:
-        found = found[:limit]
-        add_next_link(request, response, str(value(found[-1])))
-    return found
+    if limit is not None and len(rows) > limit:
+        rows = rows[:limit]
+        add_next_link(request, response, str(value(rows[-1])))
+    return rows
 
 
 def add_next_link(request: HttpRequest, response: HttpResponse, cursor: str) -> None:
-    """Say in the answer's headers where the next page is."""
+    """Set the header Link to the next page."""
     query = request.GET.copy()
     query["cursor"] = cursor
     query.pop("after", None)

@@ -1,4 +1,4 @@
-"""Pools, and the workers in them."""
+"""Pools and their workers."""
 
 from datetime import datetime
 from typing import Any
@@ -28,12 +28,12 @@ class PoolIn(Schema):
 
 
 class PoolOut(Schema):
-    """Workers to choose from."""
+    """A pool of workers."""
 
     id: int = Field(examples=[1])
     name: str = Field(examples=["Annotators of spring"])
     created: datetime
-    workers: int = Field(description="How many are in it.", examples=[24])
+    workers: int = Field(description="Number of workers.", examples=[24])
 
 
 class WorkersIn(Schema):
@@ -41,7 +41,7 @@ class WorkersIn(Schema):
 
 
 class WorkerChangeIn(Schema, extra="forbid"):
-    """What is left out stays."""
+    """Omitted fields stay."""
 
     name: str | None = Field(None, max_length=LONGEST_KEY, examples=["Ada"])
     attributes: Attributes | None = Field(
@@ -57,7 +57,7 @@ class PoolWorkerOut(Schema):
 
 class WorkersQuery(Page):
     search: str = Field(
-        "", max_length=LONGEST_KEY, description="Only who has this in their id or name."
+        "", max_length=LONGEST_KEY, description="Only workers with this in their id or name."
     )
 
 
@@ -77,7 +77,7 @@ def _pool_payload(pool: Any) -> dict[str, Any]:
 def list_pools(
     request: HttpRequest, response: HttpResponse, query: Query[Named]
 ) -> list[dict[str, Any]]:
-    """All pools, the oldest first."""
+    """Return the pools, oldest first."""
     rows = _team_pools(request).filter(name__icontains=query.search)
     rows = rows.filter(name=query.name) if query.name else rows
     return [_pool_payload(pool) for pool in paginate(request, response, rows, query)]
@@ -86,7 +86,7 @@ def list_pools(
 @api.post("/pools", response={201: PoolOut, **ERRORS}, tags=["pools"], openapi_extra=KEYED)
 @idempotent(PoolOut)
 def create_pool(request: HttpRequest, payload: PoolIn) -> dict[str, Any]:
-    """Make an empty pool."""
+    """Create an empty pool."""
     pool = Pool(name=payload.name, team_id=request.auth.team_id)  # type: ignore[attr-defined]
     deletion.store_item(pool)
     return show_pool(request, pool.pk)
@@ -94,13 +94,13 @@ def create_pool(request: HttpRequest, payload: PoolIn) -> dict[str, Any]:
 
 @api.get("/pools/{pool_id}", response={200: PoolOut, **ERRORS}, tags=["pools"])
 def show_pool(request: HttpRequest, pool_id: Id) -> dict[str, Any]:
-    """A pool."""
+    """Return a pool."""
     return _pool_payload(_find_pool(request, pool_id))
 
 
 @api.patch("/pools/{pool_id}", response={200: PoolOut, **ERRORS}, tags=["pools"])
 def rename_pool(request: HttpRequest, pool_id: Id, payload: PoolIn) -> dict[str, Any]:
-    """Call a pool something else."""
+    """Rename a pool."""
     pool = _find_pool(request, pool_id)
     pool.name = payload.name
     deletion.store_item(pool)
@@ -126,11 +126,11 @@ def delete_pool(request: HttpRequest, pool_id: Id) -> Status[None]:
 def list_pool_workers(
     request: HttpRequest, response: HttpResponse, pool_id: Id, query: Query[WorkersQuery]
 ) -> list[Any]:
-    """The workers of a pool, in the order in which they came."""
+    """Return the workers of a pool, oldest first."""
     workers = _find_pool(request, pool_id).workers.all()
     if query.search:
         workers = workers.filter(Q(key__icontains=query.search) | Q(name__icontains=query.search))
-    return [_worker_payload(one) for one in paginate(request, response, workers, query)]
+    return [_worker_payload(worker) for worker in paginate(request, response, workers, query)]
 
 
 def _worker_payload(worker: Worker) -> dict[str, Any]:
@@ -139,14 +139,14 @@ def _worker_payload(worker: Worker) -> dict[str, Any]:
 
 @api.put("/pools/{pool_id}/workers", response={200: RowsOut, **ERRORS}, tags=["pools"])
 def put_workers(request: HttpRequest, pool_id: Id, payload: WorkersIn) -> dict[str, Any]:
-    """Put workers into a pool, 10,000 at a time; who is in it already gets the new name and
-    attributes. Sending the same again changes nothing."""
+    """Add workers to a pool, at most 10,000 at once; existing ones get the new name and
+    attributes. Repeating it changes nothing."""
     pool = _find_pool(request, pool_id)
-    sent = [
-        WorkerRow(row, one.worker, one.name, one.attributes)
-        for row, one in enumerate(payload.workers, 1)
+    worker_rows = [
+        WorkerRow(row, worker.worker, worker.name, worker.attributes)
+        for row, worker in enumerate(payload.workers, 1)
     ]
-    fates = rows.store_workers(pool, sent)
+    fates = rows.store_workers(pool, worker_rows)
     counts = rows.count_fates(fates)
     audit.record_entry("import", pool, after={"workers": counts[rows.ADDED] + counts[rows.CHANGED]})
     return {**counts, "rows": [vars(fate) for fate in fates]}
@@ -158,14 +158,14 @@ def put_workers(request: HttpRequest, pool_id: Id, payload: WorkersIn) -> dict[s
     tags=["pools"],
 )
 def show_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> dict[str, Any]:
-    """A worker of a pool."""
+    """Return a worker of a pool."""
     return _worker_payload(_find_worker(request, pool_id, worker))
 
 
 def _find_worker(request: HttpRequest, pool_id: int, key: str) -> Worker:
-    there = _find_pool(request, pool_id).workers
-    found: Worker = get_object_or_404(there, key=map_to_stored([key], there.all())[key])
-    return found
+    workers = _find_pool(request, pool_id).workers
+    worker: Worker = get_object_or_404(workers, key=map_to_stored([key], workers.all())[key])
+    return worker
 
 
 @api.patch(
@@ -176,16 +176,16 @@ def _find_worker(request: HttpRequest, pool_id: int, key: str) -> Worker:
 def change_pool_worker(
     request: HttpRequest, pool_id: Id, worker: Key, payload: WorkerChangeIn
 ) -> dict[str, Any]:
-    """Give a worker another name or other attributes."""
-    found = _find_worker(request, pool_id, worker)
-    rows.rename_worker(found, payload.name, payload.attributes)
-    return _worker_payload(found)
+    """Change a worker's name or attributes."""
+    row = _find_worker(request, pool_id, worker)
+    rows.rename_worker(row, payload.name, payload.attributes)
+    return _worker_payload(row)
 
 
 @api.delete(
     "/pools/{pool_id}/workers/{path:worker}", response={204: None, **ERRORS}, tags=["pools"]
 )
 def delete_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> Status[None]:
-    """Take a worker out of a pool; 409 for one who is in a run."""
+    """Remove a worker from a pool; 409 for a worker of a run."""
     deletion.delete_item(_find_worker(request, pool_id, worker))
     return Status(204, None)

@@ -13,12 +13,12 @@ from selection.questions import practice
 from .base import ERRORS, api
 from .fields import MOST, Id, Yes
 from .idempotency import KEYED, idempotent
-from .question_sets import set_of
-from .questions import GoldIn, Grading, way_of
+from .question_sets import find_question_set
+from .questions import GoldIn, Grading, stored_grading
 
 
 class PracticeIn(GoldIn):
-    """A question to learn by: its answer is told."""
+    """A question for practice: its answer is shown."""
 
     number: int = Field(0, ge=0, le=MOST, description="They are asked in this order.")
     explanation: str = Field(
@@ -27,7 +27,7 @@ class PracticeIn(GoldIn):
         description="Shown once it is answered.",
         examples=["Carry the 1."],
     )
-    must: Yes = Field(False, description="Nobody is tested before they answered this one right.")
+    must: Yes = Field(False, description="Workers must answer it right before they are tested.")
 
 
 class PracticeOut(Schema):
@@ -47,8 +47,8 @@ class PracticeOut(Schema):
     tags=["questions"],
 )
 def list_practice(request: HttpRequest, set_id: Id) -> Any:
-    """All practice questions of a set, in the order in which they are asked."""
-    return set_of(request, set_id).practice.all()
+    """Return the practice questions of a set, in the order in which they are asked."""
+    return find_question_set(request, set_id).practice.all()
 
 
 @api.post(
@@ -59,8 +59,8 @@ def list_practice(request: HttpRequest, set_id: Id) -> Any:
 )
 @idempotent(PracticeOut)
 def create_practice(request: HttpRequest, set_id: Id, payload: PracticeIn) -> Practice:
-    """Add a practice question, also while runs go on."""
-    return _store_practice(Practice(question_set=set_of(request, set_id)), payload)
+    """Add a practice question, even while runs are running."""
+    return _store_practice(Practice(question_set=find_question_set(request, set_id)), payload)
 
 
 @api.put(
@@ -71,7 +71,8 @@ def create_practice(request: HttpRequest, set_id: Id, payload: PracticeIn) -> Pr
 def replace_practice(
     request: HttpRequest, set_id: Id, practice_id: Id, payload: PracticeIn
 ) -> Practice:
-    """Give a practice question all that it has anew; who has done it is not asked again."""
+    """Replace all fields of a practice question; workers that have answered it are not asked again.
+    Replace all fields of a practice question; workers that have answered it are not asked again."""
     return _store_practice(_find_practice(request, set_id, practice_id), payload)
 
 
@@ -81,19 +82,19 @@ def replace_practice(
     tags=["questions"],
 )
 def delete_practice(request: HttpRequest, set_id: Id, practice_id: Id) -> Status[None]:
-    """Take a practice question away, with what was answered to it."""
+    """Delete a practice question and the answers to it."""
     _find_practice(request, set_id, practice_id).delete()
     return Status(204, None)
 
 
 def _find_practice(request: HttpRequest, set_id: int, pk: int) -> Practice:
-    found: Practice = get_object_or_404(set_of(request, set_id).practice, pk=pk)
-    return found
+    question: Practice = get_object_or_404(find_question_set(request, set_id).practice, pk=pk)
+    return question
 
 
-def _store_practice(one: Practice, payload: PracticeIn) -> Practice:
+def _store_practice(question: Practice, payload: PracticeIn) -> Practice:
     for name, value in payload.dict(exclude={"grading"}).items():
-        setattr(one, name, value)
-    one.grading = way_of(payload.grading)
-    practice.store_practice(one)
-    return one
+        setattr(question, name, value)
+    question.grading = stored_grading(payload.grading)
+    practice.store_practice(question)
+    return question

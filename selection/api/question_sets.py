@@ -1,4 +1,4 @@
-"""Question sets: what they are called, what their workers read, and how often each may be met."""
+"""Question sets: name, instructions, and limits per question."""
 
 from datetime import datetime
 from typing import Any
@@ -43,7 +43,7 @@ class SetIn(Schema):
 
 
 class SetChangeIn(Schema, extra="forbid"):
-    """What is left out stays."""
+    """Omitted fields stay."""
 
     name: Name | None = Field(None, examples=["Sums"])
     instructions: str | None = Field(None, max_length=LONGEST_TEXT, examples=["Add the numbers."])
@@ -53,7 +53,7 @@ class SetChangeIn(Schema, extra="forbid"):
 
 
 class SetOut(Schema):
-    """Gold questions: questions whose answers are known."""
+    """A set of gold questions: questions with known answers."""
 
     id: int = Field(examples=[1])
     name: str = Field(examples=["Sums"])
@@ -62,14 +62,14 @@ class SetOut(Schema):
     tries: int | None
     most_workers: int | None
     created: datetime
-    questions: int = Field(description="How many are in it.", examples=[40])
+    questions: int = Field(description="Number of questions.", examples=[40])
 
 
 def _team_sets(request: HttpRequest) -> Any:
     return scoped(QuestionSet, request).annotate(size=Count("questions"))
 
 
-def set_of(request: HttpRequest, set_id: int) -> Any:
+def find_question_set(request: HttpRequest, set_id: int) -> Any:
     return get_object_or_404(_team_sets(request), pk=set_id)
 
 
@@ -92,10 +92,10 @@ def _set_payload(item: Any) -> dict[str, Any]:
 def list_question_sets(
     request: HttpRequest, response: HttpResponse, query: Query[Named]
 ) -> list[dict[str, Any]]:
-    """All question sets, the oldest first."""
-    found = _team_sets(request).filter(name__icontains=query.search)
-    found = found.filter(name=query.name) if query.name else found
-    return [_set_payload(item) for item in paginate(request, response, found, query)]
+    """Return the question sets, oldest first."""
+    rows = _team_sets(request).filter(name__icontains=query.search)
+    rows = rows.filter(name=query.name) if query.name else rows
+    return [_set_payload(item) for item in paginate(request, response, rows, query)]
 
 
 @api.post(
@@ -103,7 +103,7 @@ def list_question_sets(
 )
 @idempotent(SetOut)
 def create_question_set(request: HttpRequest, payload: SetIn) -> dict[str, Any]:
-    """Make an empty question set."""
+    """Create an empty question set."""
     team = request.auth.team_id  # type: ignore[attr-defined]
     item = QuestionSet(team_id=team, **payload.dict())
     deletion.store_item(item)
@@ -112,14 +112,14 @@ def create_question_set(request: HttpRequest, payload: SetIn) -> dict[str, Any]:
 
 @api.get("/question-sets/{set_id}", response={200: SetOut, **ERRORS}, tags=["questions"])
 def show_question_set(request: HttpRequest, set_id: Id) -> dict[str, Any]:
-    """A question set."""
-    return _set_payload(set_of(request, set_id))
+    """Return a question set."""
+    return _set_payload(find_question_set(request, set_id))
 
 
 @api.patch("/question-sets/{set_id}", response={200: SetOut, **ERRORS}, tags=["questions"])
 def change_question_set(request: HttpRequest, set_id: Id, payload: SetChangeIn) -> dict[str, Any]:
-    """Change a question set's name or instructions."""
-    item = set_of(request, set_id)
+    """Change a question set's name, instructions or limits."""
+    item = find_question_set(request, set_id)
     for name, value in payload.dict(exclude_unset=True).items():
         if value is not None or name in ("tries", "most_workers"):
             setattr(item, name, value)
@@ -130,5 +130,5 @@ def change_question_set(request: HttpRequest, set_id: Id, payload: SetChangeIn) 
 @api.delete("/question-sets/{set_id}", response={204: None, **ERRORS}, tags=["questions"])
 def delete_question_set(request: HttpRequest, set_id: Id) -> Status[None]:
     """Delete a question set with its questions; 409 while a run needs it."""
-    deletion.delete_item(set_of(request, set_id))
+    deletion.delete_item(find_question_set(request, set_id))
     return Status(204, None)

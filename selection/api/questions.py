@@ -1,4 +1,4 @@
-"""The gold questions of question sets. Answering tokens see none of it."""
+"""Gold questions of question sets. Tokens with the scope to answer cannot read them."""
 
 from datetime import datetime
 from typing import Any
@@ -18,13 +18,13 @@ from selection.questions.corrections import Gold
 from .base import ERRORS, api, requester_name
 from .fields import Id, Key, Part, RowsOut, Yes
 from .pagination import NEXT, Page, paginate
-from .question_sets import set_of
+from .question_sets import find_question_set
 from .schemas import WhyIn
 
 
 class Grading(Part, extra="forbid"):
-    """How responses are compared with the accepted answers: as text, capitals and spacing aside,
-    where nothing else is said."""
+    """Comparison of responses with the accepted answers; by default as text, ignoring case and
+    spacing."""
 
     number: Yes = Field(False, description="As numbers, so that 3,50 is 3.5.")
     tolerance: float | None = Field(
@@ -72,7 +72,7 @@ class QuestionsIn(Schema):
 
 
 class CorrectionIn(GoldIn, WhyIn):
-    """The question as it is to be. Where it has been asked ``why`` is needed."""
+    """The corrected question. A question that has been asked needs ``why``."""
 
 
 class QuestionOut(Schema):
@@ -81,7 +81,7 @@ class QuestionOut(Schema):
     accepted: list[str]
     choices: list[str]
     grading: Grading
-    retired: datetime | None = Field(description="Since when nobody is asked it.")
+    retired: datetime | None = Field(description="Time of its retirement.")
     retired_why: str
 
 
@@ -92,7 +92,7 @@ class RunNameOut(Schema):
 
 class CorrectedOut(Schema):
     question: QuestionOut
-    runs: list[RunNameOut] = Field(description="Those whose answers were graded anew.")
+    runs: list[RunNameOut] = Field(description="Runs with regraded answers.")
 
 
 class QuestionsQuery(Page):
@@ -109,16 +109,17 @@ class QuestionsQuery(Page):
 def list_questions(
     request: HttpRequest, response: HttpResponse, set_id: Id, query: Query[QuestionsQuery]
 ) -> list[dict[str, Any]]:
-    """The questions of a set, with their answers, in the order in which they came."""
-    found = set_of(request, set_id).questions.all()
+    """Return the questions of a set with their answers, oldest first."""
+    questions = find_question_set(request, set_id).questions.all()
     if query.search:
-        found = found.filter(key__icontains=query.search) | found.filter(
+        questions = questions.filter(key__icontains=query.search) | questions.filter(
             prompt__icontains=query.search
         )
     if query.retired is not None:
-        found = found.filter(retired__isnull=not query.retired)
+        questions = questions.filter(retired__isnull=not query.retired)
     return [
-        _question_payload(one) for one in paginate(request, response, found, query, by="number")
+        _question_payload(question)
+        for question in paginate(request, response, questions, query, by="number")
     ]
 
 
@@ -129,11 +130,14 @@ def _question_payload(item: Question) -> dict[str, Any]:
 
 @api.put("/question-sets/{set_id}/questions", response={200: RowsOut, **ERRORS}, tags=["questions"])
 def put_questions(request: HttpRequest, set_id: Id, payload: QuestionsIn) -> dict[str, Any]:
-    """Put gold questions into a set, 10,000 at a time; one that is in it already is replaced, but
-    not where it has been asked. Sending the same again changes nothing."""
-    item = set_of(request, set_id)
-    sent = [_question_row(row, one.question, one) for row, one in enumerate(payload.questions, 1)]
-    fates = rows.store_questions(item, sent)
+    """Add gold questions to a set, at most 10,000 at once; existing ones are replaced unless they
+    have been asked. Repeating it changes nothing."""
+    item = find_question_set(request, set_id)
+    question_rows = [
+        _question_row(row, question.question, question)
+        for row, question in enumerate(payload.questions, 1)
+    ]
+    fates = rows.store_questions(item, question_rows)
     counts = rows.count_fates(fates)
     audit.record_entry(
         "import", item, after={"questions": counts[rows.ADDED] + counts[rows.CHANGED]}
@@ -141,23 +145,27 @@ def put_questions(request: HttpRequest, set_id: Id, payload: QuestionsIn) -> dic
     return {**counts, "rows": [vars(fate) for fate in fates]}
 
 
-def _question_row(number: int, key: str, one: GoldIn) -> QuestionRow:
-    return QuestionRow(number, key, one.prompt, one.accepted, one.choices, way_of(one.grading))
+def _question_row(number: int, key: str, gold: GoldIn) -> QuestionRow:
+    return QuestionRow(
+        number, key, gold.prompt, gold.accepted, gold.choices, stored_grading(gold.grading)
+    )
 
 
-def way_of(grading: Grading | None) -> dict[str, Any]:
-    """Of the grading what is usual is left out, as in what is stored."""
-    said = grading.dict() if grading else {}
-    return {name: value for name, value in said.items() if value}
+def stored_grading(grading: Grading | None) -> dict[str, Any]:
+    """Return the grading without its default values, as it is stored."""
+    options = grading.dict() if grading else {}
+    return {name: value for name, value in options.items() if value}
 
 
 def _find_question(request: HttpRequest, set_id: int, key: str) -> Question:
-    there = set_of(request, set_id).questions
-    found: Question = get_object_or_404(there, key=map_to_stored([key], there.all())[key])
-    return found
+    questions = find_question_set(request, set_id).questions
+    question: Question = get_object_or_404(
+        questions, key=map_to_stored([key], questions.all())[key]
+    )
+    return question
 
 
-# Addresses with a last word come first: a question's id may have slashes in it.
+# Addresses with a suffix must be registered first, since a question's id may contain slashes.
 
 
 @api.post(
@@ -168,7 +176,7 @@ def _find_question(request: HttpRequest, set_id: int, key: str) -> Question:
 def retire_question(
     request: HttpRequest, set_id: Id, question: Key, payload: WhyIn
 ) -> dict[str, Any]:
-    """Ask nobody a question any more, and let no answer to it count."""
+    """Retire a question: workers do not get it any more, and no answer to it counts."""
     item = _find_question(request, set_id, question)
     return _correction_payload(
         item, corrections.retire_question(item, requester_name(request), payload.why)
@@ -183,7 +191,7 @@ def retire_question(
 def restore_question(
     request: HttpRequest, set_id: Id, question: Key, payload: WhyIn
 ) -> dict[str, Any]:
-    """Ask a retired question again, and let the answers to it count."""
+    """Restore a retired question: workers get it again, and the answers to it count."""
     item = _find_question(request, set_id, question)
     return _correction_payload(
         item, corrections.restore_question(item, requester_name(request), payload.why)
@@ -196,7 +204,7 @@ def restore_question(
     tags=["questions"],
 )
 def show_question(request: HttpRequest, set_id: Id, question: Key) -> dict[str, Any]:
-    """A question, with its answers."""
+    """Return a question with its answers."""
     return _question_payload(_find_question(request, set_id, question))
 
 
@@ -208,7 +216,8 @@ def show_question(request: HttpRequest, set_id: Id, question: Key) -> dict[str, 
 def correct_question(
     request: HttpRequest, set_id: Id, question: Key, payload: CorrectionIn
 ) -> dict[str, Any]:
-    """Correct a question: all answers to it are graded anew, and the runs judge by them."""
+    """Correct a question: all its answers are graded again, and the runs judge by the new grades.
+    Correct a question: all its answers are graded again, and the runs judge by the new grades."""
     item = _find_question(request, set_id, question)
     row = _question_row(1, item.key, payload)
     rows.refuse_question(row)

@@ -1,4 +1,4 @@
-"""What goes over the wire."""
+"""Schemas shared by several endpoints."""
 
 from datetime import datetime
 from typing import Literal
@@ -20,7 +20,7 @@ from .pagination import LONGEST_CURSOR, Page
 
 
 class AssignmentOut(Schema):
-    """A question to answer. It never carries the correct answer."""
+    """A question to answer. It never has the correct answer."""
 
     id: int
     worker: str
@@ -42,25 +42,25 @@ class OpenQuery(Page):
     after: int = Field(
         0, ge=0, description="Only assignments with a greater id; the same as a cursor."
     )
-    peek: bool = Field(False, description="Only look: nobody's time to answer begins.")
+    peek: bool = Field(False, description="Only look: the time to answer does not start.")
 
 
 class ClaimIn(Schema):
     workers: list[Key] = Field(
         min_length=1,
         max_length=MOST_PRESENT,
-        description="Who are there now.",
+        description="Ids of the workers present now.",
         examples=[["A1B2C3"]],
     )
     each: int = Field(1, ge=1, le=MOST_PRESENT, description="Most questions for each of them.")
 
 
 class ClaimOut(Schema):
-    """What a worker who is there has to do.
+    """A present worker's state and open questions.
 
     The state is question; wait: ask again in a few seconds; paused; done: all questions are
-    answered, or the worker is judged; gone: the worker left, or was taken out; over: the run has
-    ended; unknown: there is no such worker in the run.
+    answered, or the worker is judged; gone: the worker left or was withdrawn; over: the run has
+    ended; unknown: the run has no such worker.
     """
 
     worker: str
@@ -77,10 +77,10 @@ class ResponseIn(Schema):
 
 
 class ReceiptOut(Schema):
-    """What the sender is told: never whether the response was right."""
+    """Receipt for a response; it never tells if the response was right."""
 
     assignment: int
-    duplicate: bool = Field(description="Whether the assignment had been closed before.")
+    duplicate: bool = Field(description="True if the assignment had been closed before.")
     kept: bool = Field(description="False where its question was retired before the answer came.")
 
 
@@ -94,18 +94,18 @@ class BatchIn(Schema):
 
 
 class BatchRowOut(Schema):
-    """What the answer sent by itself would have got."""
+    """The result that the response would have got in a request of its own."""
 
     assignment: int
     status: int = Field(description="200, 201, 404, 409 or 422.", examples=[201])
     kept: bool = Field(
         False, description="Whether it is among the answers: not where its question was retired."
     )
-    error: str = Field("", description="Why it was not taken.")
+    error: str = Field("", description="Reason if it was refused.")
 
 
 class BatchOut(Schema):
-    taken: int = Field(description="How many were new.")
+    taken: int = Field(description="Number of new answers.")
     results: list[BatchRowOut] = Field(description="In the order in which they were sent.")
 
 
@@ -136,9 +136,7 @@ class VerdictIn(WhyIn):
 
 
 class WorkerIn(Schema):
-    worker: str = Field(
-        description="What your platform calls them; unique in the pool.", examples=["A1B2C3"]
-    )
+    worker: str = Field(description="Id on your platform; unique in the pool.", examples=["A1B2C3"])
     name: str = Field("", max_length=LONGEST_KEY, examples=["Ada"])
     attributes: Attributes = Field(
         {}, description="For quotas, and for you.", examples=[{"language": "English"}]
@@ -149,12 +147,12 @@ class RunWorkersQuery(Schema):
     cursor: str = Field("", max_length=LONGEST_CURSOR, description="As in the header Link.")
     limit: int | None = Field(None, ge=1, le=MOST_ENTRIES, description="null: all of them.")
     search: str = Field(
-        "", max_length=LONGEST_KEY, description="Only who has this in their id or name."
+        "", max_length=LONGEST_KEY, description="Only workers with this in their id or name."
     )
 
 
 class LinksOut(Schema):
-    replaced: int = Field(description="Whose links were replaced.")
+    replaced: int = Field(description="Number of workers with a new link.")
     join_link: str
 
 
@@ -193,7 +191,7 @@ class StepOut(Schema):
 
 
 class HistoryOut(Schema):
-    """What people did, newest first, and the engine's steps, thinned to at most 200."""
+    """Actions of people, newest first, and the engine's steps, thinned to at most 200."""
 
     events: list[EventOut]
     steps: list[StepOut]
@@ -205,7 +203,8 @@ class ProblemOut(Schema):
 
 
 class TakenOut(Schema):
-    """now: answered an open assignment; waiting: kept until the algorithm asks for it."""
+    """Counts of imported answers. now: answered an open assignment; waiting: kept until the
+    algorithm asks for them."""
 
     now: int
     waiting: int

@@ -1,4 +1,4 @@
-"""What a platform says became of its participants."""
+"""Status of participants as a platform reports it."""
 
 from dataclasses import asdict
 from typing import Any
@@ -10,7 +10,7 @@ from ninja import Field, Schema
 from selection.accounts import scoped
 from selection.limits import LONGEST_KEY, LONGEST_WHY, MOST_ENTRIES
 from selection.models import Run
-from selection.runs import platform_submissions as submissions
+from selection.runs import platform_submissions
 
 from .base import ERRORS, api, requester_name
 from .fields import Id
@@ -32,16 +32,18 @@ class SubmissionsIn(Schema):
 
 
 class FreedOut(Schema):
-    freed: list[str] = Field(description="Workers who are waited for no more.")
-    unknown: list[str] = Field(description="Of those who left, who is not in this run.")
-    others: int = Field(description="Who has another status, had left before, or is judged.")
+    freed: list[str] = Field(description="Workers that no longer hold a place.")
+    unknown: list[str] = Field(
+        description="Workers that left the platform's task but are not in this run."
+    )
+    others: int = Field(description="Workers with another status, gone before, or judged.")
 
 
 @api.post("/runs/{run_id}/submissions", response={200: FreedOut, **ERRORS}, tags=["workers"])
 def report_submissions(request: HttpRequest, run_id: Id, payload: SubmissionsIn) -> dict[str, Any]:
-    """Say who returned their place on the platform or let its time run out; twice is as once."""
+    """Report workers that returned their place on the platform or timed out; safe to repeat."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    statuses = {one.worker: one.status for one in payload.submissions}
+    statuses = {submission.worker: submission.status for submission in payload.submissions}
     return asdict(
-        submissions.report_submissions(run, statuses, requester_name(request), payload.why)
+        platform_submissions.report_submissions(run, statuses, requester_name(request), payload.why)
     )

@@ -1,4 +1,4 @@
-"""Webhooks: where this team's programs are told what happens, and what was sent there."""
+"""Webhooks of a team, and their deliveries."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -22,7 +22,7 @@ EventName = Literal[
     "run.needs_attention",
     "run.ended",
 ]
-# Where it leads is an affair of those who manage: an address may hold a key.
+# For the scope to manage only, since an address may contain a key.
 MANAGES = Token(manages=True)
 
 
@@ -43,12 +43,12 @@ class WebhookOut(Schema):
     url: str
     events: list[EventName]
     on: bool
-    note: str = Field(description="Why it was turned off by itself; empty if it was not.")
+    note: str = Field(description="Reason if it was turned off automatically; else empty.")
     created: datetime
 
 
 class NewWebhookOut(WebhookOut):
-    secret: str = Field(description="What its messages are signed with. It is shown this once.")
+    secret: str = Field(description="Key of its signatures, shown only once.")
 
 
 class DeliveryOut(Schema):
@@ -59,7 +59,7 @@ class DeliveryOut(Schema):
     made: datetime
     tries: int
     tried: datetime | None
-    due: datetime | None = Field(description="When it is sent next.")
+    due: datetime | None = Field(description="Time of the next try.")
     code: int | None = Field(description="HTTP status of the last answer; null: there was none.")
     said: str = Field(description="The first 500 characters of that answer, or why there was none.")
     body: str
@@ -72,13 +72,13 @@ class DeliveryQuery(Schema):
 
 @api.get("/webhooks", response={200: list[WebhookOut], **ERRORS}, tags=["webhooks"], auth=MANAGES)
 def list_webhooks(request: HttpRequest) -> Any:
-    """The team's webhooks, at most 20."""
+    """Return the team's webhooks, at most 20."""
     return scoped(Webhook, request)
 
 
 @api.post("/webhooks", response={201: NewWebhookOut, **ERRORS}, tags=["webhooks"])
 def create_webhook(request: HttpRequest, payload: WebhookIn) -> Status[Any]:
-    """Have an address told what happens; the answer has its secret."""
+    """Create a webhook; the response has its secret."""
     team = request.auth.team_id  # type: ignore[attr-defined]
     return Status(201, registration.create_webhook(team, payload.url, payload.events, payload.on))
 
@@ -87,19 +87,20 @@ def create_webhook(request: HttpRequest, payload: WebhookIn) -> Status[Any]:
     "/webhooks/{webhook_id}", response={200: WebhookOut, **ERRORS}, tags=["webhooks"], auth=MANAGES
 )
 def show_webhook(request: HttpRequest, webhook_id: Id) -> Any:
+    """Return a webhook."""
     return _find_webhook(request, webhook_id)
 
 
 @api.patch("/webhooks/{webhook_id}", response={200: WebhookOut, **ERRORS}, tags=["webhooks"])
 def change_webhook(request: HttpRequest, webhook_id: Id, payload: WebhookChangeIn) -> Any:
-    """Give it another address or other events, or turn it on or off; what is left out stays."""
-    given = {name: value for name, value in payload.dict().items() if value is not None}
-    return registration.change_webhook(_find_webhook(request, webhook_id), **given)
+    """Change a webhook's address or events, or turn it on or off; omitted fields stay."""
+    changes = {name: value for name, value in payload.dict().items() if value is not None}
+    return registration.change_webhook(_find_webhook(request, webhook_id), **changes)
 
 
 @api.delete("/webhooks/{webhook_id}", response={204: None, **ERRORS}, tags=["webhooks"])
 def delete_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
-    """Delete it with what waits for it and the record of what was sent."""
+    """Delete a webhook with its waiting messages and its log of deliveries."""
     _find_webhook(request, webhook_id).delete()
     return Status(204, None)
 
@@ -108,7 +109,7 @@ def delete_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
     "/webhooks/{webhook_id}/secret", response={200: NewWebhookOut, **ERRORS}, tags=["webhooks"]
 )
 def replace_secret(request: HttpRequest, webhook_id: Id) -> Any:
-    """Put a new secret in the place of the old one, which signs nothing from now on."""
+    """Replace a webhook's secret; the old one signs nothing from now on."""
     hook = _find_webhook(request, webhook_id)
     registration.renew_secret(hook)
     return hook
@@ -116,7 +117,7 @@ def replace_secret(request: HttpRequest, webhook_id: Id) -> Any:
 
 @api.post("/webhooks/{webhook_id}/test", response={202: DeliveryOut, **ERRORS}, tags=["webhooks"])
 def test_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
-    """Send a message that says nothing, once; look at the deliveries for what came of it."""
+    """Send a test message once; the list of deliveries has its result."""
     return Status(202, registration.send_test(_find_webhook(request, webhook_id)))
 
 
@@ -127,7 +128,7 @@ def test_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
     auth=MANAGES,
 )
 def list_deliveries(request: HttpRequest, webhook_id: Id, query: Query[DeliveryQuery]) -> Any:
-    """What was sent and what waits, the latest first; page on with ``before``. Kept for 30 days."""
+    """Return sent and waiting deliveries, latest first; page with ``before``. Kept for 30 days."""
     rows = _find_webhook(request, webhook_id).deliveries.all()
     if query.before is not None:
         rows = rows.filter(pk__lt=query.before)
@@ -138,7 +139,7 @@ def list_deliveries(request: HttpRequest, webhook_id: Id, query: Query[DeliveryQ
     "/deliveries/{delivery_id}/replay", response={202: DeliveryOut, **ERRORS}, tags=["webhooks"]
 )
 def replay_delivery(request: HttpRequest, delivery_id: Id) -> Status[Any]:
-    """Send a message again, under the same id, whether or not it has arrived."""
+    """Send a delivery again under the same id, even if it has arrived."""
     rows = scoped(Delivery, request).select_related("webhook")
     return Status(202, registration.replay_delivery(get_object_or_404(rows, pk=delivery_id)))
 

@@ -1,4 +1,4 @@
-"""Who takes part in a run."""
+"""Workers of a run."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,12 +29,12 @@ from .schemas import LinksOut, RunWorkersQuery, VerdictIn, WhyIn, WorkerIn, Work
 def list_workers(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[RunWorkersQuery]
 ) -> list[dict[str, Any]]:
-    """Every worker of a run, with whether they are there and the link to their page."""
+    """Return the workers of a run, with their presence and the link to their page."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     rows = run.candidates.filter(skill=0).select_related("worker")
     if query.search:
-        named = Q(worker__name__icontains=query.search)
-        rows = rows.filter(named | Q(worker__key__icontains=query.search))
+        name_matches = Q(worker__name__icontains=query.search)
+        rows = rows.filter(name_matches | Q(worker__key__icontains=query.search))
     return [
         _worker_payload(row, request)
         for row in paginate(request, response, rows, query, "worker__key")
@@ -47,7 +47,7 @@ def list_workers(
     tags=["workers"],
 )
 def join_run(request: HttpRequest, run_id: Id, payload: WorkerIn) -> Status[Any]:
-    """Let a worker join an open roster; 200 for one who is on it, 409 when it is closed."""
+    """Add a worker to an open roster; 200 for a worker already on it, 409 if it is closed."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     row, new = enrolment.enrol_worker(run, payload.worker, payload.name, payload.attributes)
     return Status(201 if new else 200, _worker_payload(row, request))
@@ -59,7 +59,7 @@ def join_run(request: HttpRequest, run_id: Id, payload: WorkerIn) -> Status[Any]
     tags=["workers"],
 )
 def withdraw(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
-    """Take a worker out of a run."""
+    """Withdraw a worker from a run."""
     return _move_worker(roster.withdraw_workers, request, run_id, worker, payload)
 
 
@@ -69,7 +69,7 @@ def withdraw(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> d
     tags=["workers"],
 )
 def take_back(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
-    """Let a worker who is gone take part again."""
+    """Let a worker that is gone take part again."""
     return _move_worker(roster.take_back, request, run_id, worker, payload)
 
 
@@ -80,7 +80,7 @@ def _move_worker(
     worker: str,
     payload: WhyIn,
 ) -> dict[str, Any]:
-    """The worker after being moved out of the run, or back into it."""
+    """Move the worker out of the run, or back into it; return the worker."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     move(run, [worker], requester_name(request), payload.why)
     return _worker_payload(_find_candidate(run, worker), request)
@@ -94,7 +94,7 @@ def _move_worker(
 def give_verdict(
     request: HttpRequest, run_id: Id, worker: Key, payload: VerdictIn
 ) -> dict[str, Any]:
-    """Accept or reject a worker by hand, beside what the algorithm says; in its first skill."""
+    """Accept or reject a worker by hand, apart from the algorithm's verdict; in the first skill."""
     row = _find_candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
     verdict = {"accepted": 1, "rejected": -1, None: None}[payload.verdict]
     manual_verdicts.override_verdict(row, verdict, requester_name(request), payload.why)
@@ -107,7 +107,7 @@ def give_verdict(
     tags=["workers"],
 )
 def replace_link(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
-    """Put a new link in the place of a worker's: the old one opens nothing any more."""
+    """Replace a worker's link; the old one becomes invalid."""
     row = _find_candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
     link_rotation.rotate_worker_link(row, requester_name(request), payload.why)
     return _worker_payload(row, request)
@@ -117,8 +117,7 @@ def replace_link(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) 
     "/runs/{run_id}/workers/{path:worker}/link", response={204: None, **ERRORS}, tags=["workers"]
 )
 def revoke_link(request: HttpRequest, run_id: Id, worker: Key) -> Status[None]:
-    """Let a worker's link open nothing any more. The list of workers has a new one, should it be
-    wanted."""
+    """Invalidate a worker's link. If a new one is needed, the list of workers has it."""
     row = _find_candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
     link_rotation.rotate_worker_link(row, requester_name(request))
     return Status(204, None)
@@ -126,7 +125,7 @@ def revoke_link(request: HttpRequest, run_id: Id, worker: Key) -> Status[None]:
 
 @api.post("/runs/{run_id}/links", response={200: LinksOut, **ERRORS}, tags=["workers"])
 def replace_links(request: HttpRequest, run_id: Id, payload: WhyIn) -> dict[str, Any]:
-    """Put new links in the place of all workers' and of the one to join by."""
+    """Replace all workers' links and the join link."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     link_rotation.rotate_all_links(run, requester_name(request), payload.why)
     replaced = run.candidates.filter(skill=0).count()

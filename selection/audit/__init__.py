@@ -1,7 +1,7 @@
-"""What people and programs did, written down beside it."""
+"""Audit log of the actions of users and programs."""
 
 from . import receivers  # noqa: F401  (connects them)
-from .listing import FIELDS, lines
+from .listing import FIELDS, list_entries
 from .log import MANY, record_deletion, record_entry
 
-__all__ = ["FIELDS", "MANY", "record_deletion", "lines", "record_entry"]
+__all__ = ["FIELDS", "MANY", "list_entries", "record_deletion", "record_entry"]

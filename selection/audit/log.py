@@ -1,4 +1,4 @@
-"""One entry of the audit log."""
+"""Entries of the audit log."""
 
 from contextvars import ContextVar
 from typing import Any
@@ -12,9 +12,9 @@ from selection.actor import person
 from selection.models import ApiToken, AuditEntry, Question, Run, Skill, Worker
 from selection.models.team_paths import team_of
 
-# A receiver of deletions makes Django load every row that goes: not for those that are many.
+# Large tables: a receiver of deletions would make Django load every deleted row.
 MANY = (Question, Skill, Worker)
-# What the machine writes as it goes on.
+# Fields that only the system itself writes.
 OWN = {
     Run: {
         "memory",
@@ -32,12 +32,12 @@ OWN = {
 }
 SECRET, HIDDEN = {"password", "digest", "salt"}, "hidden"
 
-# The request that is answered just now; None in tasks and commands.
+# The current request; None in tasks and commands.
 asking: ContextVar[HttpRequest | None] = ContextVar("asking", default=None)
 
 
 def actor_name() -> str:
-    """The login's name, "token NAME", or whose command it is; empty for workers and tasks."""
+    """Return the login's name, "token NAME" or the command's user; empty for workers and tasks."""
     request = asking.get()
     if request is None:
         return person()
@@ -49,16 +49,16 @@ def actor_name() -> str:
 
 
 def request_principal() -> str:
-    """Who asks without a login or a token; nobody, where nobody asks."""
+    """Return "a worker" for a request without login or token; empty outside requests."""
     return "a worker" if asking.get() is not None else ""
 
 
 def record_entry(kind: str, item: Model, **fields: Any) -> None:
-    """Write down that this was done to this thing by whoever asks; by nobody, nothing is written.
+    """Record an action on this item by the current actor; without an actor nothing is written.
 
     fields  before, after, why, who
 
-    The address is that of a login or a program: a worker's is nobody's business.
+    The address is stored for logins and programs, never for workers.
     """
     fields.setdefault("who", actor_name())
     if not fields["who"]:
@@ -77,12 +77,12 @@ def record_entry(kind: str, item: Model, **fields: Any) -> None:
 
 
 def _team_id(item: Model) -> int | None:
-    """None for logins and groups, which are of no team."""
+    """Return the item's team; None for logins and groups, which have no team."""
     return team_of(item) if item._meta.app_label == AuditEntry._meta.app_label else None
 
 
 def record_deletion(item: Model) -> None:
-    """Write down that this goes, with what it was."""
+    """Record a deletion, with the item's values."""
     record_entry(
         "deleted",
         item,
@@ -91,13 +91,13 @@ def record_deletion(item: Model) -> None:
 
 
 def field_values(item: Model, written: Any = None) -> dict[str, Any]:
-    """By field, those that people set; of a partial save those that it wrote."""
-    kind = type(item)
-    left_out = {"id", *OWN.get(kind, ())}
-    fields = [one for one in kind._meta.concrete_fields if one.name not in left_out]
+    """Return the values of the fields that users set; of a partial save, those it wrote."""
+    model = type(item)
+    excluded = {"id", *OWN.get(model, ())}
+    fields = [field for field in model._meta.concrete_fields if field.name not in excluded]
     if written is not None:
-        fields = [one for one in fields if {one.name, one.attname} & set(written)]
-    return {one.attname: getattr(item, one.attname) for one in fields}
+        fields = [field for field in fields if {field.name, field.attname} & set(written)]
+    return {field.attname: getattr(item, field.attname) for field in fields}
 
 
 def display_value(name: str, value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""On whose behalf the code runs just now."""
+"""Middleware of the audit log."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from .log import asking
 
 
 class AuditMiddleware:
-    """Middleware: what is done in this request is written down as its sender's."""
+    """Middleware that attributes actions during a request to its sender."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

@@ -1,8 +1,7 @@
-"""What is written down by itself: what requests and commands add, change and delete, row by row,
-and what is done to a run, whoever does it.
+"""Signal receivers of the audit log: rows added, changed and deleted, and the events of runs.
 
-Rows that come by the thousand are not: an import is one entry (``note``), and what goes with a
-deleted pool or run is not named one by one.
+Bulk rows are left out: an import is one entry (``record_entry``), and rows deleted along with a
+pool or run are not listed.
 """
 
 from typing import Any
@@ -54,7 +53,7 @@ WATCHED = (
 
 
 def snapshot_before_save(sender: Any, instance: Model, raw: bool, **signal: Any) -> None:
-    """What is stored now, to compare with."""
+    """Snapshot the stored row before saving, for the before/after difference."""
     if not raw and instance.pk and actor_name():
         rows = sender._base_manager.filter(pk=instance.pk)
         instance._stored = rows.values().first()  # type: ignore[attr-defined]
@@ -70,11 +69,14 @@ def on_save(
 
 @receiver(post_save, sender=Event)
 def on_event(instance: Event, raw: bool, **signal: Any) -> None:
-    """Also what a part of the machine did to a run, or a worker: they say so in an event each."""
+    """Record the event, including those of workers and of background tasks."""
     if not raw:
-        said = {"after": {"said": instance.what}, "why": instance.why}
+        details = {"after": {"said": instance.what}, "why": instance.why}
         record_entry(
-            instance.kind, instance.run, who=actor_name() or part() or request_principal(), **said
+            instance.kind,
+            instance.run,
+            who=actor_name() or part() or request_principal(),
+            **details,
         )
 
 
@@ -91,7 +93,7 @@ def on_delete(instance: Model, **signal: Any) -> None:
     record_deletion(instance)
 
 
-# Each for its senders, so that what the engine writes and deletes by the thousand is not looked at.
+# Connected per sender, so that bulk writes of the engine cost nothing.
 for watched in WATCHED:
     pre_save.connect(snapshot_before_save, sender=watched)
     post_save.connect(on_save, sender=watched)
@@ -102,7 +104,7 @@ for watched in WATCHED:
 def on_permission_change(
     sender: Any, instance: Model, action: str, pk_set: Any, **signal: Any
 ) -> None:
-    """What a login or a group may do, and which groups a login is in."""
+    """Record a change of a login's or group's permissions, or of a login's groups."""
     if action in ("post_add", "post_remove", "post_clear"):
         done = action.removeprefix("post_")
         record_entry(
@@ -116,17 +118,17 @@ for through in (User.groups.through, User.user_permissions.through, Group.permis
 
 @receiver(user_logged_in)
 def on_login(sender: Any, request: Any, user: User, **signal: Any) -> None:
-    """With what they showed, one after the other."""
-    shown = [_login_method(one) for one in get_authentication_records(request, user)]
+    """Record the sign-in with its methods, in order."""
+    methods = [_login_method(record) for record in get_authentication_records(request, user)]
     if getattr(request, "by_proxy", False):
-        shown = ["proxy"]
-    record_entry("signed in", user, who=user.get_username(), after={"by": ", ".join(shown)})
+        methods = ["proxy"]
+    record_entry("signed in", user, who=user.get_username(), after={"by": ", ".join(methods)})
 
 
 def _login_method(record: dict[str, Any]) -> str:
-    """What was shown to sign in: a password, a kind of second factor, or a provider's name."""
-    said = str(record.get("type") or record.get("provider") or record["method"])
-    return FACTORS.get(said, said)
+    """Return the method: a password, a kind of second factor, or a provider's name."""
+    method = str(record.get("type") or record.get("provider") or record["method"])
+    return FACTORS.get(method, method)
 
 
 @receiver(user_logged_out)

@@ -1,4 +1,4 @@
-"""What is kept about a worker: given out whole, taken away, and let go when its time is over."""
+"""Personal data of workers: export, erasure, retention."""
 
 from .erasure import ErasureResult, erase_worker
 from .export import export_worker
@@ -6,12 +6,12 @@ from .identity import runs_of, same_person
 from .retention import RetentionCounts, apply_retention, count_due
 
 __all__ = [
-    "RetentionCounts",
     "ErasureResult",
+    "RetentionCounts",
+    "apply_retention",
     "count_due",
     "erase_worker",
     "export_worker",
-    "same_person",
-    "apply_retention",
     "runs_of",
+    "same_person",
 ]

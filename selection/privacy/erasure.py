@@ -1,4 +1,4 @@
-"""Taking away who a worker is: answers, verdicts and promises stay, as those of a pseudonym."""
+"""Erasure of a worker's identity: answers, verdicts and guarantees stay under a pseudonym."""
 
 import json
 import secrets
@@ -34,10 +34,12 @@ Replace = Callable[[str], str]
 
 @dataclass(frozen=True)
 class ErasureResult:
-    """pseudonym  what they are called from now on, in all pools
-    runs       in which they are named so
-    withdrawn  runs that went on, which they are out of
-    entries    of the audit log that are without their name now
+    """Outcome of an erasure.
+
+    pseudonym  the worker's id from now on, in all pools
+    runs       runs with the worker under this pseudonym
+    withdrawn  unfinished runs that the worker was withdrawn from
+    entries    audit entries that the name was removed from
     """
 
     pseudonym: str
@@ -48,17 +50,19 @@ class ErasureResult:
 
 @transaction.atomic
 def erase_worker(rows: list[Worker], who: str, why: str = "") -> ErasureResult:
-    """rows  of ``people``: at least one, all of one id in one team
+    """Erase a worker's identity, and return the outcome.
 
-    Their id, names and attributes go, wherever they stand; their links open nothing any more; from
-    runs that go on they are withdrawn, unless an algorithm in rounds has accepted them. No pool
-    counts them any more, so that nobody is asked under the pseudonym.
+    rows  of ``same_person``: at least one, all with one id in one team
+
+    Id, names and attributes go wherever they are stored, and links stop working. Unfinished runs
+    withdraw the worker, unless an algorithm in rounds has accepted them. Pools do not count the row
+    any more, so that no run asks the pseudonym.
     """
     pseudonym = f"erased-{secrets.token_hex(6)}"
-    found = mention_pattern({row.key for row in rows} | {row.name for row in rows})
+    pattern = mention_pattern({row.key for row in rows} | {row.name for row in rows})
 
     def replace(text: str) -> str:
-        return found.sub(pseudonym, text)
+        return pattern.sub(pseudonym, text)
 
     runs, entries = list(runs_of(rows)), list(entries_of(rows))
     events = list(events_of(rows))
@@ -77,8 +81,8 @@ def erase_worker(rows: list[Worker], who: str, why: str = "") -> ErasureResult:
 
 
 def _forget_rows(rows: list[Worker], pseudonym: str) -> None:
-    mine = Worker.with_erased.filter(pk__in=[row.pk for row in rows])
-    mine.update(key=pseudonym, name="", attributes={}, erased=timezone.now())
+    workers = Worker.with_erased.filter(pk__in=[row.pk for row in rows])
+    workers.update(key=pseudonym, name="", attributes={}, erased=timezone.now())
     Candidate.objects.filter(worker__in=rows).update(links=F("links") + 1, platform="", task="")
 
 
@@ -86,60 +90,65 @@ def _forget_words(rows: list[Worker], events: list[Event], replace: Replace) -> 
     for event in events:
         event.what, event.why = replace(event.what), replace(event.why)[:300]
     Event.objects.bulk_update(events, ["what", "why"], 500)
-    said = list(Complaint.objects.filter(assignment__candidate__worker__in=rows))
-    for complaint in said:
+    complaints = list(Complaint.objects.filter(assignment__candidate__worker__in=rows))
+    for complaint in complaints:
         complaint.text = replace(complaint.text)
-    Complaint.objects.bulk_update(said, ["text"], 500)
-    own = list(Candidate.objects.filter(worker__in=rows))
-    for row in own:
+    Complaint.objects.bulk_update(complaints, ["text"], 500)
+    candidates = list(Candidate.objects.filter(worker__in=rows))
+    for row in candidates:
         row.by_hand_why = replace(row.by_hand_why)[:300]
         row.decided_why = replace(row.decided_why)[:300]
-    Candidate.objects.bulk_update(own, ["by_hand_why", "decided_why"], 500)
+    Candidate.objects.bulk_update(candidates, ["by_hand_why", "decided_why"], 500)
 
 
 def _forget_uploads(rows: list[Worker]) -> None:
-    """Files that wait to be taken go, because nobody knows whom they name before all is read; of
-    those that were taken, what undoing one that names them would need."""
+    """Delete files that name the worker.
+
+    Pending files all go, because their names are known only once they are read; imported files go
+    if they name the worker, so that they cannot be undone any more.
+    """
     for row in rows:
         files = Upload.objects.filter(team=row.pool.team_id)
-        named = UploadedRow.objects.filter(Q(key=row.key) | Q(data__worker=row.key))
+        naming = UploadedRow.objects.filter(Q(key=row.key) | Q(data__worker=row.key))
         commit.forget_uploads(files.exclude(state=Upload.State.TAKEN))
-        commit.forget_uploads(files.filter(pk__in=list(named.values_list("upload", flat=True))))
+        commit.forget_uploads(files.filter(pk__in=list(naming.values_list("upload", flat=True))))
 
 
 def _forget_lists(rows: list[Worker], pseudonym: str) -> None:
-    """Of the runs that are for certain workers, or leave some out."""
+    """Replace the worker in the runs' lists of admitted and excluded workers."""
     keys = {row.key for row in rows}
-    named = Run.objects.filter(pk__in=listing_runs(rows[0].pool.team_id))
-    for run in named.only("only", "left_out"):
+    runs = Run.objects.filter(pk__in=listing_runs(rows[0].pool.team_id))
+    for run in runs.only("only", "left_out"):
         if keys.intersection(run.only + run.left_out):
             only = [pseudonym if key in keys else key for key in run.only]
             left_out = [pseudonym if key in keys else key for key in run.left_out]
-            # Not ``save``: that would write the names down in the audit log.
+            # Not ``save``, which would copy the names to the audit log.
             Run.objects.filter(pk=run.pk).update(only=only, left_out=left_out)
 
 
 def _forget_messages(rows: list[Worker], replace: Replace) -> None:
-    """Those to webhooks, also such as wait: who gets them later hears of the pseudonym. What their
-    receivers answered goes, which may name who they were about."""
-    named = Q()
+    """Replace the names in webhook messages, including those that wait to be sent.
+
+    Replies of the receivers are deleted, since they may repeat the name.
+    """
+    condition = Q()
     for text in {row.key for row in rows} | {row.name for row in rows if row.name}:
         for form in _json_forms(text):
-            named |= Q(body__contains=form) | Q(said__contains=form)
-    for delivery in Delivery.objects.filter(named, webhook__team=rows[0].pool.team_id):
+            condition |= Q(body__contains=form) | Q(said__contains=form)
+    for delivery in Delivery.objects.filter(condition, webhook__team=rows[0].pool.team_id):
         body = _replace_in_value(json.loads(delivery.body), replace)
         delivery.keep(body=json.dumps(body, ensure_ascii=False), said="")
 
 
 def _json_forms(text: str) -> set[str]:
-    """As it stands in JSON, which has ü as it is or escaped."""
+    """Return the text's spellings in JSON, with ü plain or escaped."""
     return {text, *(json.dumps(text, ensure_ascii=ascii)[1:-1] for ascii in (True, False))}
 
 
 def _forget_entries(
     entries: list[AuditEntry], rows: list[Worker], pseudonym: str, replace: Replace
 ) -> int:
-    """Take them out of the audit log; return how many entries named them."""
+    """Remove the names from the audit log; return the number of entries that had them."""
     changes = {entry.pk: _remove_names(entry, rows, pseudonym, replace) for entry in entries}
     changes = {pk: values for pk, values in changes.items() if values}
     for pk, values in changes.items():
@@ -150,11 +159,11 @@ def _forget_entries(
 def _remove_names(
     entry: AuditEntry, rows: list[Worker], pseudonym: str, replace: Replace
 ) -> dict[str, Any]:
-    """An entry's fields without them; empty where they are not in it."""
+    """Return an entry's fields without the names; empty if it has none of them."""
     if entry.model == "worker":
-        gone = {"key": pseudonym, "name": "", "attributes": {}}
+        erased = {"key": pseudonym, "name": "", "attributes": {}}
         sides = {
-            side: {name: gone.get(name, value) for name, value in getattr(entry, side).items()}
+            side: {name: erased.get(name, value) for name, value in getattr(entry, side).items()}
             for side in ("before", "after")
         }
         new = {"name": pseudonym, "why": replace(entry.why)[:300], **sides}
@@ -172,14 +181,14 @@ def _remove_names(
 
 def _replace_in_value(value: Any, replace: Replace) -> Any:
     if isinstance(value, list):
-        return [_replace_in_value(one, replace) for one in value]
+        return [_replace_in_value(item, replace) for item in value]
     if isinstance(value, dict):
-        return {replace(name): _replace_in_value(one, replace) for name, one in value.items()}
+        return {replace(name): _replace_in_value(item, replace) for name, item in value.items()}
     return replace(value) if isinstance(value, str) else value
 
 
 def _withdraw_erased(run: Run, pseudonym: str, who: str, why: str) -> bool:
-    """Whether they were in it still; one who is out already, or of a run that is over, stays."""
+    """Withdraw the worker; return False if they were out already, or the run is over."""
     with suppress(Refused), transaction.atomic():
         roster.withdraw_workers(run, [pseudonym], who, why)
         return True

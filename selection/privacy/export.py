@@ -1,4 +1,4 @@
-"""All that is kept about a worker, as a document."""
+"""Export of all data about a worker."""
 
 from typing import Any
 
@@ -10,16 +10,18 @@ from .identity import entries_of, events_of, mention_pattern
 
 
 def export_worker(rows: list[Worker]) -> dict[str, Any]:
-    """rows  of ``people``: at least one
+    """Return all data about a worker as a document.
 
-    With what was asked and answered, and how it was graded; never the accepted answers.
+    rows  of ``same_person``: at least one
+
+    It has questions, responses and grades, but never the accepted answers.
     """
-    found = mention_pattern({row.key for row in rows} | {row.name for row in rows})
+    pattern = mention_pattern({row.key for row in rows} | {row.name for row in rows})
     return {
         "worker": rows[0].key,
         "exported": timezone.now().isoformat(),
         "pools": [_pool_data(row) for row in rows],
-        "runs": [_run_data(one) for one in _candidates_of(rows)],
+        "runs": [_run_data(candidate) for candidate in _candidates_of(rows)],
         "history": [
             {
                 "run": str(event.run),
@@ -28,13 +30,13 @@ def export_worker(rows: list[Worker]) -> dict[str, Any]:
                 "why": event.why,
             }
             for event in events_of(rows).select_related("run")
-            if found.search(f"{event.what} {event.why}")
+            if pattern.search(f"{event.what} {event.why}")
         ],
         "audit_log": [
             {"at": entry.at.isoformat(), "who": entry.who, "did": entry.kind, "to": entry.model}
             | {"before": entry.before, "after": entry.after, "why": entry.why}
             for entry in entries_of(rows)
-            if entry.model == "worker" or found.search(f"{entry.after} {entry.why}")
+            if entry.model == "worker" or pattern.search(f"{entry.after} {entry.why}")
         ],
     }
 
@@ -44,8 +46,10 @@ def _pool_data(row: Worker) -> dict[str, Any]:
 
 
 def _candidates_of(rows: list[Worker]) -> list[Candidate]:
-    found = Candidate.objects.filter(worker__in=rows).select_related("run", "run__question_set")
-    return list(found.order_by("run_id", "skill"))
+    candidates = Candidate.objects.filter(worker__in=rows).select_related(
+        "run", "run__question_set"
+    )
+    return list(candidates.order_by("run_id", "skill"))
 
 
 def _run_data(row: Candidate) -> dict[str, Any]:
@@ -64,14 +68,14 @@ def _run_data(row: Candidate) -> dict[str, Any]:
         "by_hand": "" if row.by_hand is None else row.get_by_hand_display(),
         "by_hand_because": row.by_hand_why,
         "practice": [
-            {"prompt": one.practice.prompt, "response": one.response, "right": one.right}
-            | {"wrong_tries": one.tries, "at": _format_moment(one.at)}
-            for one in row.practised.select_related("practice").order_by("pk")
+            {"prompt": item.practice.prompt, "response": item.response, "right": item.right}
+            | {"wrong_tries": item.tries, "at": _format_moment(item.at)}
+            for item in row.practised.select_related("practice").order_by("pk")
         ],
-        "answers": [_answer_data(one) for one in _assignments_of(row)],
+        "answers": [_answer_data(item) for item in _assignments_of(row)],
         "answers_not_asked_for_yet": [
-            {"question": one.question.key, "response": one.response}
-            for one in row.recorded.select_related("question")
+            {"question": item.question.key, "response": item.response}
+            for item in row.recorded.select_related("question")
         ],
     }
 

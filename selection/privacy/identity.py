@@ -1,4 +1,4 @@
-"""Who is meant: a platform's id is one person in all pools of a team. And where they are named."""
+"""Identity of workers: an id is one person in all pools of a team, and may be named in texts."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 
 from selection.models import AuditEntry, Event, Run, Team, Worker, plain_key, stored_spellings
 
-# Events whose words name workers; in those of other kinds a short id would be found by chance.
+# Kinds of events that name workers; in other kinds a short id would match by chance.
 NAMING = (
     "withdraw",
     "take back",
@@ -21,23 +21,23 @@ NAMING = (
 )
 
 
-WRITTEN = ("added", "changed", "deleted")  # entries that hold a run's settings
+WRITTEN = ("added", "changed", "deleted")  # kinds of entries with a run's settings
 
 
 def same_person(key: str, team: Team | int) -> list[Worker]:
-    """All rows of this id in the team's pools; empty where there is none."""
+    """Return all rows with this id in the team's pools; empty if there are none."""
     rows = Worker.objects.filter(key__in=stored_spellings([key]), pool__team=team)
     return list(rows.select_related("pool").order_by("pk"))
 
 
-def same_people(known: Collection[tuple[str, int]]) -> list[list[Worker]]:
-    """The same of many, by their plain ids and teams, but of whoever is not there."""
-    keys, teams = stored_spellings(key for key, _ in known), {team for _, team in known}
+def same_people(people: Collection[tuple[str, int]]) -> list[list[Worker]]:
+    """Return the rows of many people, by plain id and team, without people that have none."""
+    keys, teams = stored_spellings(key for key, _ in people), {team for _, team in people}
     rows = Worker.objects.filter(key__in=keys, pool__team__in=teams)
-    found: dict[tuple[str, int | None], list[Worker]] = {}
+    groups: dict[tuple[str, int | None], list[Worker]] = {}
     for row in rows.select_related("pool").order_by("pk"):
-        found.setdefault((plain_key(row.key), row.pool.team_id), []).append(row)
-    return [found[one] for one in known if one in found]
+        groups.setdefault((plain_key(row.key), row.pool.team_id), []).append(row)
+    return [groups[person] for person in people if person in groups]
 
 
 def runs_of(rows: Iterable[Worker]) -> QuerySet[Run]:
@@ -45,19 +45,19 @@ def runs_of(rows: Iterable[Worker]) -> QuerySet[Run]:
 
 
 def mention_pattern(names: Iterable[str]) -> re.Pattern[str]:
-    """Finds these names as whole words."""
-    known = sorted(stored_spellings(filter(None, names)), key=len, reverse=True)
-    return re.compile(rf"(?<![\w@/-])(?:{'|'.join(map(re.escape, known))})(?![\w@/-])")
+    """Return a pattern that matches these names as whole words."""
+    spellings = sorted(stored_spellings(filter(None, names)), key=len, reverse=True)
+    return re.compile(rf"(?<![\w@/-])(?:{'|'.join(map(re.escape, spellings))})(?![\w@/-])")
 
 
 def events_of(rows: Iterable[Worker]) -> QuerySet[Event]:
-    """Of their runs, those that may name them, in their words or in a reason given."""
-    mine = Event.objects.filter(run__in=runs_of(rows))
-    return mine.filter(Q(kind__in=NAMING) | ~Q(why="")).order_by("pk")
+    """Return events of the worker's runs that may name them in text or reason."""
+    events = Event.objects.filter(run__in=runs_of(rows))
+    return events.filter(Q(kind__in=NAMING) | ~Q(why="")).order_by("pk")
 
 
 def entries_of(rows: list[Worker]) -> QuerySet[AuditEntry]:
-    """Of the audit log, those about them, and those that may name them."""
+    """Return audit entries about the worker, and those that may name them."""
     team = rows[0].pool.team_id
     keys, ids = {row.key for row in rows}, [str(row.pk) for row in rows]
     runs = [str(pk) for pk in runs_of(rows).values_list("pk", flat=True)]
@@ -68,6 +68,6 @@ def entries_of(rows: list[Worker]) -> QuerySet[AuditEntry]:
 
 
 def listing_runs(team: int | None) -> QuerySet[Run, int]:
-    """Ids of the runs that are for certain workers, or leave some out."""
-    found = Run.objects.filter(team=team).exclude(only=[], left_out=[])
-    return found.order_by("pk").values_list("pk", flat=True)
+    """Return the ids of runs with a list of admitted or excluded workers."""
+    runs = Run.objects.filter(team=team).exclude(only=[], left_out=[])
+    return runs.order_by("pk").values_list("pk", flat=True)

@@ -1,4 +1,4 @@
-"""What was kept long enough, by the settings; 0 days: it is kept."""
+"""Retention periods of personal data, by the settings; 0 days: no limit."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -30,16 +30,17 @@ from .erasure import erase_worker
 from .identity import same_people
 
 PART = "retention"
-AT_ONCE = 500  # workers: the rest is for the next time
+AT_ONCE = 500  # workers per sweep; the rest follows in the next one
 
 
 @dataclass(frozen=True)
 class RetentionCounts:
-    """Rows whose time is over.
+    """Rows past their retention period.
 
-    workers    who were in runs, all of which ended that long ago
-    addresses  entries of the audit log with one
-    runs       with responses, ended that long ago; how many responses they hold
+    workers    their runs all ended that long ago
+    addresses  audit entries with an address
+    runs       with responses, ended that long ago
+    responses  in these runs
     """
 
     workers: int
@@ -49,7 +50,7 @@ class RetentionCounts:
 
 
 def count_due(now: datetime | None = None) -> RetentionCounts:
-    """Changes nothing."""
+    """Return the counts of due rows, without changing them."""
     now = now or timezone.now()
     runs = _due_runs(now)
     return RetentionCounts(
@@ -61,52 +62,52 @@ def count_due(now: datetime | None = None) -> RetentionCounts:
 
 
 def apply_retention(now: datetime | None = None) -> RetentionCounts:
-    """Take away what is due, as much as one turn takes; returns what was due before."""
+    """Erase due data, up to the limit of one sweep; return the counts from before."""
     now = now or timezone.now()
-    found = count_due(now)
+    counts = count_due(now)
     with actor.acting_as_part(PART):
         for rows in _due_people(now):
             erase_worker(rows, PART, f"their runs ended {settings.PERSONAL_DATA_DAYS} days ago")
         _due_entries(now).forget(address="")
         for run in list(_due_runs(now)):
             _forget_responses(run)
-    return found
+    return counts
 
 
 # -- workers
 
 
 def _due_workers(now: datetime) -> QuerySet[Worker]:
-    """All rows of an id in a team, or none: they are one person."""
+    """Return due workers: of an id in a team all rows or none, since they are one person."""
     if settings.PERSONAL_DATA_DAYS <= 0:
         return Worker.objects.none()
     since = now - timedelta(days=settings.PERSONAL_DATA_DAYS)
     team = OuterRef("pool__team")
-    mine = Candidate.objects.filter(worker__key=OuterRef("key"), worker__pool__team=team)
-    still = mine.exclude(run__status=Run.Status.ENDED, run__ended__lt=since)
-    rows = Worker.objects.filter(Exists(mine)).exclude(Exists(still))
-    return rows.exclude(pk__in=_is_used_elsewhere(rows, since))
+    participations = Candidate.objects.filter(worker__key=OuterRef("key"), worker__pool__team=team)
+    recent = participations.exclude(run__status=Run.Status.ENDED, run__ended__lt=since)
+    rows = Worker.objects.filter(Exists(participations)).exclude(Exists(recent))
+    return rows.exclude(pk__in=_list_ids_in_use(rows, since))
 
 
-def _is_used_elsewhere(rows: QuerySet[Worker], since: datetime) -> list[int]:
-    """Of these, those whose id is in use where its accents or spaces are written otherwise."""
+def _list_ids_in_use(rows: QuerySet[Worker], since: datetime) -> list[int]:
+    """Return the ids of rows in use under another spelling of their accents or spaces."""
     odd = list(rows.filter(key__regex=ODD).values_list("pk", "key", "pool__team"))
-    held: set[tuple[str, int]] = set()
+    used: set[tuple[str, int]] = set()
     for start in range(0, len(odd), AT_ONCE):
         keys = stored_spellings(key for _, key, _ in odd[start : start + AT_ONCE])
         using = Candidate.objects.filter(worker__key__in=keys).exclude(
             run__status=Run.Status.ENDED, run__ended__lt=since
         )
-        found = using.order_by().values_list("worker__key", "worker__pool__team").distinct()
-        held |= {(plain_key(key), team) for key, team in found}
-    return [pk for pk, key, team in odd if (plain_key(key), team) in held]
+        pairs = using.order_by().values_list("worker__key", "worker__pool__team").distinct()
+        used |= {(plain_key(key), team) for key, team in pairs}
+    return [pk for pk, key, team in odd if (plain_key(key), team) in used]
 
 
 def _due_people(now: datetime) -> list[list[Worker]]:
-    """All rows of one id in one team together, so that they get one pseudonym."""
+    """Return the rows of due workers grouped by person, so that each gets one pseudonym."""
     rows = _due_workers(now).order_by("pool__team", "key", "pk").values_list("key", "pool__team")
-    known = dict.fromkeys((plain_key(key), team) for key, team in rows[:AT_ONCE])
-    return same_people(known)
+    people = dict.fromkeys((plain_key(key), team) for key, team in rows[:AT_ONCE])
+    return same_people(people)
 
 
 # -- addresses
@@ -127,13 +128,13 @@ def _due_runs(now: datetime) -> QuerySet[Run]:
         return Run.objects.none()
     since = now - timedelta(days=settings.RESPONSES_DAYS)
     ended = Run.objects.filter(status=Run.Status.ENDED, ended__lt=since)
-    given = Answer.objects.filter(run=OuterRef("pk")).responded()
-    mine = {"candidate__run": OuterRef("pk")}
-    waiting = RecordedAnswer.objects.filter(**mine)
-    tried = PracticeAnswer.objects.filter(**mine).exclude(response="")
+    answered = Answer.objects.filter(run=OuterRef("pk")).responded()
+    by_run = {"candidate__run": OuterRef("pk")}
+    waiting = RecordedAnswer.objects.filter(**by_run)
+    tried = PracticeAnswer.objects.filter(**by_run).exclude(response="")
     complaints = Complaint.objects.filter(assignment__candidate__run=OuterRef("pk"))
-    words = Exists(given) | Exists(waiting) | Exists(tried) | Exists(complaints)
-    return ended.filter(words).order_by("pk")
+    has_responses = Exists(answered) | Exists(waiting) | Exists(tried) | Exists(complaints)
+    return ended.filter(has_responses).order_by("pk")
 
 
 def _due_responses(runs: QuerySet[Run]) -> QuerySet[Answer]:
@@ -142,8 +143,10 @@ def _due_responses(runs: QuerySet[Run]) -> QuerySet[Answer]:
 
 @transaction.atomic
 def _forget_responses(run: Run) -> None:
-    """Grades stay: what was counted is what the run's end rests on. So does it that an answer was
-    given, for it is paid."""
+    """Delete the responses of a run.
+
+    Grades stay, since the run's result rests on them. So do the answers themselves: they are paid.
+    """
     locked = Run.objects.locked(run.pk)
     if locked is None or locked.status != Run.Status.ENDED:
         return

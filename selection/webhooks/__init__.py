@@ -1,4 +1,4 @@
-"""A team's programs are told what happens: written with what it tells of, sent a moment later."""
+"""Webhooks: messages stored in the transaction that they report, and sent a moment later."""
 
 from .alerts import notify_new_alerts
 from .delivery import send_due, sweep_deliveries

@@ -1,4 +1,4 @@
-"""Telling that a run needs somebody: once for each thing, not at every look."""
+"""Webhook messages about the alerts of runs, once per alert."""
 
 from collections.abc import Callable, Iterable
 from typing import Protocol
@@ -11,12 +11,12 @@ from selection.models import Run, Webhook
 from .outbox import Message, write_messages
 
 Kind = Webhook.Event
-# That a run has ended is a message of its own; that it waits for somebody comes and goes.
+# The end of a run has its own message, and waiting for workers comes and goes.
 NOT_TOLD = ("review", "waits")
 
 
 class Alert(Protocol):
-    """What a report says that a run needs."""
+    """An alert of a run, as in its report."""
 
     @property
     def kind(self) -> str: ...
@@ -26,24 +26,26 @@ class Alert(Protocol):
 
 
 def notify_new_alerts(needs: Callable[[Run], Iterable[Alert]]) -> None:
-    """Look at what runs need, where somebody listens, and tell what is new since the last look.
+    """Send the alerts that are new since the last check, for runs of teams with a webhook.
 
-    needs  says it of a run (reports.needs)
+    needs  returns a run's alerts (reports.list_alerts)
     """
-    going = [Run.Status.RUNNING, Run.Status.PAUSED]
+    statuses = [Run.Status.RUNNING, Run.Status.PAUSED]
     hooks = Webhook.objects.filter(team=OuterRef("team"), on=True)
-    for run in Run.objects.filter(Exists(hooks), status__in=going):
-        found = [need for need in needs(run) if need.kind not in NOT_TOLD]
-        kinds = sorted({need.kind for need in found})
+    for run in Run.objects.filter(Exists(hooks), status__in=statuses):
+        alerts = [alert for alert in needs(run) if alert.kind not in NOT_TOLD]
+        kinds = sorted({alert.kind for alert in alerts})
         if kinds != run.told:
-            _notify_alerts(run, found, kinds)
+            _notify_alerts(run, alerts, kinds)
 
 
 @transaction.atomic
-def _notify_alerts(run: Run, found: list[Alert], kinds: list[str]) -> None:
-    # Of two sweeps at once one tells.
+def _notify_alerts(run: Run, alerts: list[Alert], kinds: list[str]) -> None:
+    # Of two concurrent sweeps only one sends.
     if not Run.objects.filter(pk=run.pk, told=run.told).update(told=kinds):
         return
-    new = [{"kind": one.kind, "words": one.words} for one in found if one.kind not in run.told]
+    new = [
+        {"kind": alert.kind, "words": alert.words} for alert in alerts if alert.kind not in run.told
+    ]
     if new:
         write_messages(run, lambda kinds: [Message(Kind.ATTENTION, {"needs": new})])

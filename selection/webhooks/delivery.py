@@ -1,4 +1,4 @@
-"""Sending what is in the outbox: at least once each, again and again later where it fails."""
+"""Delivery of the outbox: at least once, with retries after failures."""
 
 import random
 import time
@@ -13,21 +13,22 @@ from selection.models.webhooks import REPLY_LENGTH
 
 from . import outbox, safe_http
 
-# After the first try, the second, and so on; the last one is made 9 hours after the first.
+# Delays after the first try, the second, and so on; the last try is 9 hours after the first.
 DELAYS = [timedelta(seconds=s) for s in (5, 30, 120, 600, 1800, 7200, 21600)]
 MOST_TRIES = len(DELAYS) + 1
-SPREAD = 0.2  # of a delay, so that what failed together does not come again together
-# Whoever takes a delivery has it for so long: if it is killed meanwhile, another sends it.
+SPREAD = 0.2  # share of a delay, so that deliveries that failed together are not retried together
+# A task leases a delivery for this long; if the task is killed, another one sends it.
 LEASE = timedelta(minutes=1)
-# One task works for so long, then another goes on; and it gives up for now after so many failures.
+# A task works for this long, then hands over to another; after this many failures it gives up for
+# now.
 AT_ONCE_SECONDS = 20.0
 FAILURES = 3
 KEPT = timedelta(days=30)
-GONE = 410  # the answer that says: never again
+GONE = 410  # the status that ends a subscription
 
 
 def send_due(webhook_id: int) -> None:
-    """Send what is due for this webhook, the oldest first."""
+    """Send this webhook's due deliveries, oldest first."""
     outbox.mark_received(webhook_id)
     until, failures = time.monotonic() + AT_ONCE_SECONDS, 0
     while failures < FAILURES:
@@ -41,17 +42,17 @@ def send_due(webhook_id: int) -> None:
 
 
 def _lease_next(webhook_id: int) -> Delivery | None:
-    """The next one, if there is any, kept from all others who send."""
+    """Lease the next due delivery, or return None."""
     ready = Delivery.objects.ready().filter(webhook=webhook_id).order_by("due", "id")
-    while (found := ready.select_related("webhook").first()) is not None:
-        rows = Delivery.objects.filter(pk=found.pk, due=found.due)
+    while (delivery := ready.select_related("webhook").first()) is not None:
+        rows = Delivery.objects.filter(pk=delivery.pk, due=delivery.due)
         if rows.update(due=timezone.now() + LEASE):
-            return found
+            return delivery
     return None
 
 
 def attempt_delivery(delivery: Delivery) -> bool:
-    """Send it once, and write down what came of it; whether it arrived."""
+    """Send the delivery once and record the outcome; return True if it arrived."""
     try:
         reply = safe_http.post_message(
             delivery.webhook.url, delivery.body.encode(), signed_headers(delivery)
@@ -71,7 +72,7 @@ def attempt_delivery(delivery: Delivery) -> bool:
 
 
 def signed_headers(delivery: Delivery) -> dict[str, str]:
-    """The headers, signed anew: a receiver refuses what was signed long ago."""
+    """Return the headers with a fresh signature, since receivers refuse old ones."""
     now = timezone.now()
     signer = Signer(delivery.webhook.secret)
     return {
@@ -83,25 +84,25 @@ def signed_headers(delivery: Delivery) -> dict[str, str]:
     }
 
 
-def _record_failure(delivery: Delivery, code: int | None, said: str) -> None:
+def _record_failure(delivery: Delivery, code: int | None, text: str) -> None:
     now, tries = timezone.now(), delivery.tries + 1
     last = tries >= MOST_TRIES or delivery.kind == Webhook.TEST
     due = None if last else now + DELAYS[tries - 1] * random.uniform(1 - SPREAD, 1 + SPREAD)
-    delivery.keep(due=due, tries=tries, tried=now, code=code, said=said[:REPLY_LENGTH])
+    delivery.keep(due=due, tries=tries, tried=now, code=code, said=text[:REPLY_LENGTH])
     if delivery.kind == Webhook.TEST:
         return
     if code == GONE:
         _turn_off(delivery.webhook, "Turned off: it answered 410, which says never again.")
-    elif last and not _anything_since(delivery):
-        words = str(code) if code else said
+    elif last and not _has_delivered_since(delivery):
+        answer = str(code) if code else text
         _turn_off(
             delivery.webhook,
             f"Turned off: nothing arrived in {tries} tries since {delivery.made:%Y-%m-%d %H:%M} UTC"
-            f"; the last answer was: {words}"[:300],
+            f"; the last answer was: {answer}"[:300],
         )
 
 
-def _anything_since(delivery: Delivery) -> bool:
+def _has_delivered_since(delivery: Delivery) -> bool:
     arrived = Delivery.objects.filter(webhook=delivery.webhook_id, delivered__gt=delivery.made)
     return arrived.exists()
 
@@ -111,7 +112,7 @@ def _turn_off(hook: Webhook, note: str) -> None:
 
 
 def sweep_deliveries() -> None:
-    """Have sent what is due and nobody was asked for; forget what is old."""
+    """Request due deliveries whose message was lost; delete old ones."""
     ready = Delivery.objects.ready().filter(webhook=OuterRef("pk"))
     for pk in Webhook.objects.filter(Exists(ready)).values_list("pk", flat=True):
         outbox.request_delivery(pk)

@@ -1,7 +1,7 @@
-"""The outbox: messages are written in the transaction that does what they tell of.
+"""The outbox: messages are stored in the transaction that they report.
 
-So a message is there if and only if that happened. Where nobody listens nothing is written, and all
-that it costs is one look.
+So a message exists if and only if its event was committed. Without a subscribed webhook nothing is
+stored, at the cost of one query.
 """
 
 import json
@@ -22,25 +22,25 @@ from selection.models import Delivery, Run, Webhook
 logger = logging.getLogger(__name__)
 
 TASK = "selection.tasks.deliver"
-# If the message to Celery is lost the key must not silence later ones for long.
+# If the message to Celery is lost, the key must not suppress later ones for long.
 KEY_SECONDS = 10
 CHUNK = 1000
 
 
 class Message(NamedTuple):
-    """kind as in Webhook.Event; data goes to JSON, and begins with the run by itself"""
+    """A message: its kind as in Webhook.Event, and its JSON data after that of the run."""
 
     kind: str
     data: dict[str, Any]
 
 
 def write_messages(run: Run, tell: Callable[[Collection[str]], Iterable[Message]]) -> None:
-    """Write down what the team's webhooks want to hear of this run.
+    """Store the messages about this run that the team's webhooks subscribe to.
 
-    tell  makes the messages; it is told which kinds anybody listens to, and asked only if any are
+    tell  builds the messages from the subscribed kinds; called only if there are any
     """
     if wakeups.is_silenced():
-        return  # what happens to a crowd that is not there is nobody's news
+        return  # simulated crowds send no messages
     hooks = list(Webhook.objects.filter(team=run.team_id, on=True))
     kinds = {kind for hook in hooks for kind in hook.events}
     if not kinds:
@@ -55,12 +55,12 @@ def write_messages(run: Run, tell: Callable[[Collection[str]], Iterable[Message]
 def queue_messages(
     hooks: Iterable[Webhook], messages: Iterable[tuple[str, str]], now: datetime
 ) -> None:
-    """Write these kinds and bodies down for those who want them, and have them sent soon."""
-    told = list(messages)
+    """Store these kinds and bodies for subscribed webhooks, and request their delivery."""
+    bodies = list(messages)
     for hook in hooks:
         rows = [
             Delivery(webhook=hook, kind=kind, body=body, made=now, due=now)
-            for kind, body in told
+            for kind, body in bodies
             if hook.wants(kind)
         ]
         if rows:
@@ -69,14 +69,14 @@ def queue_messages(
 
 
 def body_of(kind: str, data: dict[str, Any], at: datetime) -> str:
-    """As the Standard Webhooks have it."""
+    """Return the message's body in the format of Standard Webhooks."""
     document = {"type": kind, "timestamp": at, "data": data}
     return json.dumps(document, cls=DjangoJSONEncoder, ensure_ascii=False)
 
 
 def request_delivery(webhook_id: int) -> None:
-    """Have what waits for this webhook sent, a moment after the present transaction commits."""
-    # A lambda, because Django names a failing robust callback by its __qualname__.
+    """Request delivery for this webhook, a moment after the current transaction commits."""
+    # A lambda, because Django logs a failing robust callback by its __qualname__.
     transaction.on_commit(lambda: _send_once(webhook_id), robust=True)
 
 
@@ -85,12 +85,15 @@ def _send_once(webhook_id: int) -> None:
         if cache.add(_cache_key(webhook_id), 1, KEY_SECONDS):
             current_app.send_task(TASK, [webhook_id], retry=False, ignore_result=True)
     except Exception:
-        # Redis may be away: the messages are safe in the database, and the next sweep finds them.
+        # If Redis is down, the messages are safe in the database, and the next sweep finds them.
         logger.warning("Could not ask for webhook %s to be served; the sweep will.", webhook_id)
 
 
 def mark_received(webhook_id: int) -> None:
-    """The message to Celery has arrived. Call before reading, so that no later one is lost."""
+    """Clear the request when its Celery message arrives.
+
+    Call before reading deliveries, so that no later request is lost.
+    """
     try:
         cache.delete(_cache_key(webhook_id))
     except Exception:

@@ -1,4 +1,4 @@
-"""What people and programs do with webhooks: make, change, try, send again."""
+"""Management of webhooks: create, change, test and replay."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,9 +19,9 @@ CHANGEABLE = ("url", "events", "on")
 def create_webhook(
     team: Team | int | None, url: str, events: Sequence[str], on: bool = True
 ) -> Webhook:
-    """A new webhook; its secret is shown once, by whoever asks for it now.
+    """Create a webhook; its secret can be read from the result this once.
 
-    Raises Refused for an address that nothing is sent to, or events that are none.
+    Raises Refused for an unusable address or invalid events.
     """
     hook = Webhook(url=url, events=list(events), on=on)
     if team is not None:
@@ -30,13 +30,14 @@ def create_webhook(
 
 
 def add_webhook(hook: Webhook) -> Webhook:
-    """Store one that is new."""
+    """Store a new webhook."""
     _refuse_more(hook)
     return _validate_webhook(hook)
 
 
 def change_webhook(hook: Webhook, **changes: Any) -> Webhook:
-    """Give it another address, other events, or turn it on or off. Raises as ``create`` does."""
+    """Change the address or events, or turn it on or off. Raises Refused like ``create_webhook``.
+    Change the address or events, or turn it on or off. Raises Refused like ``create_webhook``."""
     was_on = hook.on
     for name in CHANGEABLE:
         setattr(hook, name, changes.get(name, getattr(hook, name)))
@@ -44,7 +45,7 @@ def change_webhook(hook: Webhook, **changes: Any) -> Webhook:
 
 
 def save_webhook(hook: Webhook, turned_on: bool = False) -> Webhook:
-    """Store one that was changed; if it was turned on again, what waits goes out."""
+    """Store a changed webhook; if it was turned on again, send its waiting messages."""
     hook.note = "" if turned_on else hook.note
     _validate_webhook(hook)
     if turned_on:
@@ -60,19 +61,19 @@ def _validate_webhook(hook: Webhook) -> Webhook:
 
 
 def checked_url(url: str) -> str:
-    """The address as it is kept. Raises Refused for one that nothing is sent to."""
+    """Return the address without surrounding spaces. Raises Refused for an unusable one."""
     return safe_http.check_url(url)
 
 
 def validate_events(events: Sequence[str]) -> set[str]:
-    """These events; raises Refused for none, or one that is unknown."""
-    wanted = set(events)
-    if unknown := wanted - set(Webhook.Event.values):
-        there = ", ".join(Webhook.Event.values)
-        raise Refused(f"There is no event “{min(unknown)}”; there are {there}.")
-    if not wanted:
+    """Return these events as a set. Raises Refused if there is none, or an unknown one."""
+    kinds = set(events)
+    if unknown := kinds - set(Webhook.Event.values):
+        choices = ", ".join(Webhook.Event.values)
+        raise Refused(f"There is no event “{min(unknown)}”; there are {choices}.")
+    if not kinds:
         raise Refused("Choose one event at least, or nothing is ever sent.")
-    return wanted
+    return kinds
 
 
 def _refuse_more(hook: Webhook) -> None:
@@ -81,7 +82,7 @@ def _refuse_more(hook: Webhook) -> None:
 
 
 def renew_secret(hook: Webhook) -> str:
-    """Put a new secret in the place of the old one, which signs nothing more; returns it."""
+    """Replace the secret and return the new one; the old one signs nothing more."""
     hook.salt = fresh_salt()
     hook.save(update_fields=["salt"])
     return hook.secret
@@ -89,7 +90,7 @@ def renew_secret(hook: Webhook) -> str:
 
 @transaction.atomic
 def send_test(hook: Webhook) -> Delivery:
-    """Send a message that says nothing, once, also while it is off."""
+    """Send a test message once, even if the webhook is off."""
     now = timezone.now()
     body = outbox.body_of(Webhook.TEST, {"words": "This is a test; nothing has happened."}, now)
     outbox.queue_messages([hook], [(Webhook.TEST, body)], now)
@@ -98,7 +99,7 @@ def send_test(hook: Webhook) -> Delivery:
 
 @transaction.atomic
 def replay_delivery(delivery: Delivery) -> Delivery:
-    """Send it again, under the same id, whether or not it has arrived.
+    """Send the delivery again under the same id, even if it has arrived.
 
     Raises Conflict while its webhook is off.
     """

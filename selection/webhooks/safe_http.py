@@ -1,7 +1,7 @@
-"""Post to an address that somebody typed: never into our own network, nor where a redirect leads.
+"""HTTP POST to addresses typed by users: never into our own network, never along redirects.
 
-What a name stands for is looked up once, checked, and connected to as it was checked, so that a
-name that leads elsewhere a moment later (DNS rebinding) leads nowhere.
+A host name is resolved once, its address checked, and the checked address connected to, so that a
+changed DNS answer (DNS rebinding) has no effect.
 """
 
 import ipaddress
@@ -20,7 +20,7 @@ from selection.errors import Refused
 from selection.limits import LONGEST_ADDRESS
 from selection.models.webhooks import REPLY_LENGTH
 
-SECONDS = 10.0  # for all of it: a receiver that answers byte by byte is no better than none
+SECONDS = 10.0  # in total: a receiver that answers byte by byte is as bad as a silent one
 PORTS = {"https": 443, "http": 80}
 INSIDE = (
     "This address is on this machine or in its network. Whoever runs this server may allow that by "
@@ -30,12 +30,12 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 class NoAnswer(Exception):
-    """There was none; the message says why."""
+    """Error for a missing or unusable reply; its message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What the receiver answered; ``said`` is how that begins."""
+    """The receiver's reply; ``said`` is the beginning of its body."""
 
     code: int
     said: str
@@ -46,7 +46,7 @@ class Reply:
 
 
 def check_url(url: str) -> str:
-    """The address without spaces around it. Raises Refused for one that nothing is sent to."""
+    """Return the address without surrounding spaces. Raises Refused for an unusable one."""
     url = url.strip()
     if (
         not url.isascii()
@@ -82,11 +82,11 @@ def _is_number(host: str) -> bool:
         return False
 
 
-# -- which machine
+# -- resolving
 
 
 def is_public(address: str) -> bool:
-    """Whether this IP address is one that anybody on the Internet has."""
+    """Return True for an IP address of the public Internet."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo or (None, None))[1]
@@ -99,12 +99,12 @@ def is_public(address: str) -> bool:
 
 def _resolve_addresses(parts: SplitResult) -> list[str]:
     port = parts.port or PORTS[parts.scheme]
-    found = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
-    return [str(row[4][0]) for row in found]
+    rows = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
+    return [str(row[4][0]) for row in rows]
 
 
 def _public_addresses(addresses: list[str]) -> list[str]:
-    return [one for one in addresses if settings.WEBHOOKS_INSIDE or is_public(one)]
+    return [address for address in addresses if settings.WEBHOOKS_INSIDE or is_public(address)]
 
 
 def _refuse_inside(addresses: list[str]) -> None:
@@ -116,7 +116,7 @@ def _refuse_inside(addresses: list[str]) -> None:
 
 
 def post_message(url: str, body: bytes, headers: dict[str, str]) -> Reply:
-    """Send it; raises NoAnswer."""
+    """Post the body and return the reply. Raises NoAnswer."""
     try:
         parts = _split_url(check_url(url))
         addresses = _public_addresses(_resolve_addresses(parts))
@@ -125,8 +125,8 @@ def post_message(url: str, body: bytes, headers: dict[str, str]) -> Reply:
     except Refused as refusal:
         raise NoAnswer(str(refusal)) from refusal
     except (OSError, HTTPException, ValueError, UnicodeError) as error:
-        words = str(error) or type(error).__name__
-        raise NoAnswer(f"No answer: {words}"[:REPLY_LENGTH]) from error
+        reason = str(error) or type(error).__name__
+        raise NoAnswer(f"No answer: {reason}"[:REPLY_LENGTH]) from error
 
 
 def _exchange_message(
@@ -146,9 +146,9 @@ def _exchange_message(
 
 @contextmanager
 def _open_connection(scheme: str, host: str, address: str, port: int) -> Iterator[socket.socket]:
-    """A connection to this very machine that ends by itself when the time is up."""
+    """Open a connection to this very address; it is closed when the time is up."""
     sock = socket.create_connection((address, port), timeout=SECONDS)
-    if scheme == "https":  # the hand is shaken below, where it has an end
+    if scheme == "https":  # the handshake follows below, under the timer
         context = ssl.create_default_context()
         sock = context.wrap_socket(sock, server_hostname=host, do_handshake_on_connect=False)
     end = threading.Timer(SECONDS, _hang_up, [sock])
@@ -164,6 +164,6 @@ def _open_connection(scheme: str, host: str, address: str, port: int) -> Iterato
 
 
 def _hang_up(sock: socket.socket) -> None:
-    """Also in the middle of a read, which then ends."""
+    """Shut the socket down, even in the middle of a read, which then ends."""
     with suppress(OSError):
         socket.socket.shutdown(sock, socket.SHUT_RDWR)

@@ -1,4 +1,4 @@
-"""While the database is locked, full, read-only or away: what a worker sent is kept in the page."""
+"""Page for times without database (locked, full, read-only, unreachable): it keeps the input."""
 
 import logging
 from collections.abc import Callable
@@ -15,14 +15,18 @@ logger = logging.getLogger(__name__)
 
 View = Callable[[HttpRequest, str], HttpResponse]
 MINUTE = 60
-WORDS = ("response", "complaint", "worker")  # what they wrote themselves: it is shown to them
+WORDS = (
+    "response",
+    "complaint",
+    "worker",
+)  # fields that workers wrote themselves: they are shown again
 
 
 def excuse_busy(view: View) -> View:
-    """Says so in the worker's words, with a button that sends the same once more."""
+    """Wrap a view: if the database cannot be used, offer a button that sends the same again."""
 
     @wraps(view)
-    def in_any_case(request: HttpRequest, token: str) -> HttpResponse:
+    def guarded(request: HttpRequest, token: str) -> HttpResponse:
         try:
             return view(request, token)
         except DatabaseError as error:
@@ -31,13 +35,13 @@ def excuse_busy(view: View) -> View:
             logger.warning("%s %s: %s", request.method, request.path, error)
             return _render_busy(request)
 
-    return in_any_case
+    return guarded
 
 
 def _render_busy(request: HttpRequest) -> HttpResponse:
-    sent = [(name, value) for name, values in request.POST.lists() for value in values]
-    said = [value for name, value in sent if name in WORDS]
-    context = {"sent": sent, "said": said, "keep": request.GET.urlencode()}
+    fields = [(name, value) for name, values in request.POST.lists() for value in values]
+    texts = [value for name, value in fields if name in WORDS]
+    context = {"sent": fields, "said": texts, "keep": request.GET.urlencode()}
     response = render(request, "work/busy.html", context, status=HTTPStatus.SERVICE_UNAVAILABLE)
     response.headers["Retry-After"] = str(MINUTE)
     if request.method != "POST":

@@ -1,4 +1,4 @@
-"""What a worker has of it: the code to hand in, what they earned, what happens next."""
+"""Texts at a worker's end: completion code, earnings, next steps."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -18,9 +18,9 @@ PROLIFIC = "https://app.prolific.com/submissions/complete"
 
 @dataclass(frozen=True)
 class EndText:
-    """pay and earned are empty where nothing is said about pay.
+    """Texts of the last page; pay and earned are empty if the run does not state its pay.
 
-    back  address where the code is handed in, for whoever came from Prolific; else empty
+    back  address to hand in the code, for workers from Prolific; else empty
     """
 
     code: str
@@ -30,13 +30,13 @@ class EndText:
     earned: str
 
 
-def end_text(own: Candidate, state: str, answered: int, gone: str) -> EndText:
-    run = own.run
+def end_text(candidate: Candidate, state: str, answered: int, gone: str) -> EndText:
+    run = candidate.run
     facts, code = (
         PageFacts.from_run(run),
         worker_texts.completion_code(run, _end_outcome(state, answered, gone)),
     )
-    prolific = own.platform == Candidate.Platform.PROLIFIC
+    prolific = candidate.platform == Candidate.Platform.PROLIFIC
     return EndText(
         code=code,
         back=prolific_return_url(code) if prolific else "",
@@ -49,12 +49,12 @@ def end_text(own: Candidate, state: str, answered: int, gone: str) -> EndText:
 
 
 def prolific_return_url(code: str) -> str:
-    """Where a code is handed in there."""
+    """Return the address where Prolific takes the completion code."""
     return f"{PROLIFIC}?{urlencode({'cc': code})}"
 
 
 def _end_outcome(state: str, answered: int, gone: str) -> Outcome:
-    """Why there are no more questions is not told: accepted and rejected end alike."""
+    """Return the outcome that selects the code; accepted and rejected workers get the same one."""
     if gone:
         return "screened"
     return "done" if state in ("done", "over") and answered else "nothing"

@@ -1,4 +1,4 @@
-"""What a worker sends."""
+"""Forms of the worker's page."""
 
 from typing import Self
 
@@ -17,8 +17,8 @@ class WorkForm(forms.Form):
     response = forms.CharField(max_length=10_000)
 
     @classmethod
-    def of(cls, sent: QueryDict) -> Self:
-        """What was ticked, or stands in each place, is one response."""
-        said = f" {SEPARATOR} ".join(sent.getlist("response"))
-        named = sent.get("practice") or sent.get("assignment")
-        return cls({"assignment": named, "response": said})
+    def parse(cls, post: QueryDict) -> Self:
+        """Return a form in which several ticks, or places of an order, make one response."""
+        response = f" {SEPARATOR} ".join(post.getlist("response"))
+        assignment = post.get("practice") or post.get("assignment")
+        return cls({"assignment": assignment, "response": response})

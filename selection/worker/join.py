@@ -1,4 +1,4 @@
-"""The join link: whoever opens it comes onto a run's open roster, and to their own page."""
+"""The join link: it adds its visitor to a run's open roster and leads to their own page."""
 
 from typing import Any
 
@@ -19,9 +19,9 @@ from .languages import worker_language
 from .rate_limit import limit_per_visitor
 from .views import render_lost
 
-# What platforms call the worker's id in the links that they make.
+# Names of the worker's id in the links of platforms.
 NAMES = ("worker", "workerId", "PROLIFIC_PID")
-# Amazon Mechanical Turk shows a link before the worker has taken the task on.
+# Amazon Mechanical Turk opens a link as a preview before the worker accepts the task.
 PREVIEWED = ("assignmentId", "ASSIGNMENT_ID_NOT_AVAILABLE")
 NO_ID = gettext_lazy("A worker's id has 1 to 200 characters, all of which can be seen.")
 UNKNOWN = gettext_lazy(
@@ -34,7 +34,7 @@ TAKEN = gettext_lazy(
 )
 
 
-@csrf_exempt  # there is no login: the secret is in the address
+@csrf_exempt  # no login: the secret is in the address
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @worker_language
@@ -47,9 +47,8 @@ def join_run(request: HttpRequest, token: str) -> HttpResponse:
         return render_lost(request)
     key, previewed = _worker_key(request), request.GET.get(PREVIEWED[0]) == PREVIEWED[1]
     if key and request.method != "POST" and not previewed:
-        return _enter_from_platform(
-            request, run, key
-        )  # who takes part already gets their code also at its end
+        # Before the check for the end: known workers get their completion code even then.
+        return _enter_from_platform(request, run, key)
     if run.status == Run.Status.ENDED:
         return render_closed(request, run)
     if request.method == "POST":
@@ -59,43 +58,47 @@ def join_run(request: HttpRequest, token: str) -> HttpResponse:
     except Conflict:
         return render_closed(request, run)
     if previewed:
-        return _join_page(request, previewed=True)
+        return _render_join(request, previewed=True)
     if any(name in request.GET for name in NAMES):
-        return _join_page(request, 422, problem=UNKNOWN)
-    return _join_page(request)
+        return _render_join(request, 422, problem=UNKNOWN)
+    return _render_join(request)
 
 
 def _worker_key(request: HttpRequest) -> str:
-    """The id that the link names; empty where the platform has put none in, so that it is asked."""
-    given = (request.GET.get(name, "").strip() for name in NAMES)
-    return next((key for key in given if key and not enrolment.is_placeholder(key)), "")
+    """Return the id in the link; empty if the platform put none there, so that we ask for it."""
+    values = (request.GET.get(name, "").strip() for name in NAMES)
+    return next((key for key in values if key and not enrolment.is_placeholder(key)), "")
 
 
 def _enter_from_platform(request: HttpRequest, run: Run, key: str) -> HttpResponse:
-    """A platform vouches for the id: who is known by it comes back to their own page."""
+    """Enrol the platform's worker, or lead a known one back to their page.
+
+    The platform vouches for the id.
+    """
     try:
         candidate, _ = enrolment.enrol_worker(run, key, source=_platform_source(request))
     except Conflict:
         return render_closed(request, run)
     except Refused:
-        return _join_page(request, 422, problem=UNKNOWN)
+        return _render_join(request, 422, problem=UNKNOWN)
     return redirect("work", links.worker_token(candidate.pk, candidate.links))
 
 
 def _platform_source(request: HttpRequest) -> enrolment.EnrolmentSource:
-    """By the names that platforms give to what they put into the link."""
-    given = request.GET
-    if "PROLIFIC_PID" in given:
-        return enrolment.EnrolmentSource(Candidate.Platform.PROLIFIC, given.get("SESSION_ID", ""))
-    if "workerId" in given:
-        return enrolment.EnrolmentSource(Candidate.Platform.MTURK, given.get("assignmentId", ""))
+    """Return the platform, recognised by the names of its parameters in the link."""
+    params = request.GET
+    if "PROLIFIC_PID" in params:
+        return enrolment.EnrolmentSource(Candidate.Platform.PROLIFIC, params.get("SESSION_ID", ""))
+    if "workerId" in params:
+        return enrolment.EnrolmentSource(Candidate.Platform.MTURK, params.get("assignmentId", ""))
     return enrolment.NO_SOURCE
 
 
 def _enter_typed_key(request: HttpRequest, run: Run) -> HttpResponse:
-    """Nobody vouches for an id that was typed: it leads to no page that is somebody's already.
+    """Enrol a worker by a typed id, but never lead to the page of an existing one: it is
+    unverified.
 
-    Who came from a platform that put no id into its link gets back there all the same.
+    A worker from a platform that put no id into its link gets back there all the same.
     """
     key = request.POST.get("worker", "")
     try:
@@ -103,17 +106,17 @@ def _enter_typed_key(request: HttpRequest, run: Run) -> HttpResponse:
     except Conflict:
         return render_closed(request, run)
     except Refused:
-        return _join_page(request, 422, key=key, problem=NO_ID)
+        return _render_join(request, 422, key=key, problem=NO_ID)
     if not new:
-        return _join_page(request, 409, key=key, problem=TAKEN)
+        return _render_join(request, 409, key=key, problem=TAKEN)
     _platform_source(request).note(candidate)
     return redirect("work", links.worker_token(candidate.pk, candidate.links))
 
 
-def _join_page(request: HttpRequest, status: int = 200, **shown: Any) -> HttpResponse:
-    """What the platform put into the link stays in it, also in another language."""
-    shown["keep"] = request.GET.urlencode()
-    return render(request, "work/join.html", shown, status=status)
+def _render_join(request: HttpRequest, status: int = 200, **context: Any) -> HttpResponse:
+    """Render the form; the platform's parameters stay in its address, in any language."""
+    context["keep"] = request.GET.urlencode()
+    return render(request, "work/join.html", context, status=status)
 
 
 def render_closed(request: HttpRequest, run: Run) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""The worker's page in the worker's language: the browser's, or the one that was chosen."""
+"""Language of the worker's page: the browser's, or the worker's own choice."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,10 +16,10 @@ View = Callable[..., HttpResponse]
 
 
 def worker_language(view: View) -> View:
-    """Answers in the language of whoever asks. Only who chooses one gets a cookie, for that."""
+    """Wrap a view in the visitor's language. Only an explicit choice sets a cookie."""
 
     @wraps(view)
-    def in_their_language(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def localized(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.GET.get(ASKED) in dict(settings.LANGUAGES) and request.method == "GET":
             return _choose_language(request)
         language = translation.get_language_from_request(request).partition("-")[0]
@@ -29,7 +29,7 @@ def worker_language(view: View) -> View:
         patch_vary_headers(response, ["Accept-Language", "Cookie"])
         return response
 
-    return in_their_language
+    return localized
 
 
 def _choose_language(request: HttpRequest) -> HttpResponse:

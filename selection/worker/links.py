@@ -1,7 +1,7 @@
-"""A worker's personal link: whoever holds it answers as that worker, in that run.
+"""Personal links: a visitor with the link answers as this worker, in this run.
 
-A link carries its number: 0 for the first, one more for each that was put in its place. Only the
-last one made opens anything (setup.relinking).
+A link has a number: 0 for the first, one more for each replacement. Only the latest one is valid
+(runs.link_rotation).
 """
 
 from django.conf import settings
@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from selection.models import Candidate, Run
 
-# A full stop, because colons and commas at times end a link in mails and chats.
+# A full stop, because mail and chat programs may cut links at colons and commas.
 _signer = Signer(salt="selection.work", sep=".")
 
 
@@ -22,43 +22,43 @@ def worker_token(candidate_id: int, number: int = 0) -> str:
 
 
 def read_worker_token(token: str) -> tuple[int, int] | None:
-    """The candidate's id and the link's number; whether that is the last one is not looked at."""
+    """Return the candidate's id and the link's number, without checking that it is the latest."""
     return _read_token(_signer, token)
 
 
 def candidate_id(token: str) -> int | None:
-    """Whose token this is; None for one that was not made here, or was replaced."""
-    own = read_worker_token(token)
-    if own is None or not Candidate.objects.filter(pk=own[0], links=own[1]).exists():
+    """Return the candidate's id; None for a forged or replaced token."""
+    identity = read_worker_token(token)
+    if identity is None or not Candidate.objects.filter(pk=identity[0], links=identity[1]).exists():
         return None
-    return own[0]
+    return identity[0]
 
 
 def worker_url(candidate_id: int, number: int = 0) -> str:
-    """The link to send to the worker; number is the candidate's ``links``."""
+    """Return the link to send to the worker; number is the candidate's ``links``."""
     return str(settings.PUBLIC_URL) + reverse("work", args=[worker_token(candidate_id, number)])
 
 
 def run_id(token: str) -> int | None:
-    """Whose roster this token of a join link opens; None for one not made here, or replaced."""
-    own = read_run_token(token)
-    if own is None or not Run.objects.filter(pk=own[0], links=own[1]).exists():
+    """Return the id of the run that a join token opens; None for a forged or replaced one."""
+    identity = read_run_token(token)
+    if identity is None or not Run.objects.filter(pk=identity[0], links=identity[1]).exists():
         return None
-    return own[0]
+    return identity[0]
 
 
 def read_run_token(token: str) -> tuple[int, int] | None:
-    """As ``named``, of a join link."""
+    """Return the run's id and the join link's number, like ``read_worker_token``."""
     return _read_token(_joining, token)
 
 
 def join_address(run: Run) -> str:
-    """The one link for all who may join a run."""
+    """Return the run's join link, shared by all its workers."""
     return str(settings.PUBLIC_URL) + reverse("join", args=[join_token(run)])
 
 
 def mturk_address(run: Run) -> str:
-    """The same for Amazon Mechanical Turk: what the ExternalQuestion of a HIT shows."""
+    """Return the run's join link for the ExternalQuestion of a HIT on Amazon Mechanical Turk."""
     return str(settings.PUBLIC_URL) + reverse("mturk", args=[join_token(run)])
 
 
@@ -67,7 +67,7 @@ def join_token(run: Run) -> str:
 
 
 def _signed_name(pk: int, number: int) -> str:
-    """The first link is named as it always was: those that are out go on working."""
+    """Return the signed part; the first link has no number, so that links of old versions work."""
     return f"{pk}-{number}" if number else str(pk)
 
 

@@ -1,4 +1,4 @@
-"""A picture, sound or film that a question shows, to whoever knows its address."""
+"""Media files of questions, served to any visitor with their secret address."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from selection.models import MediaFile
 PIECE = 256 * 1024
 YEAR = 365 * 24 * 3600
 _RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
-# Nothing in the file may run, load anything, or be shown inside a foreign page.
+# The file must not run scripts, load anything, or be framed by foreign pages.
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -28,7 +28,7 @@ HEADERS = {
 
 @require_http_methods(["GET", "HEAD"])
 def serve_media(request: HttpRequest, token: str) -> HttpResponseBase:
-    """Whole, or the range that is asked for: players of sounds and films ask for ranges."""
+    """Serve the file, or the requested range: players of sounds and films request ranges."""
     file = MediaFile.objects.defer("data").filter(token=token).first()
     if file is None:
         raise Http404
@@ -49,21 +49,21 @@ def serve_media(request: HttpRequest, token: str) -> HttpResponseBase:
     )
 
 
-def _requested_range(asked: str, size: int) -> tuple[int, int, bool]:
-    """First and last byte, and whether that is a part; the whole where the range is none."""
-    found = _RANGE.fullmatch(asked.strip())
-    if found is None or not any(found.groups()):
+def _requested_range(header: str, size: int) -> tuple[int, int, bool]:
+    """Return first byte, last byte and True for a part; the whole file for an invalid range."""
+    match = _RANGE.fullmatch(header.strip())
+    if match is None or not any(match.groups()):
         return 0, size - 1, False
-    first, last = found.groups()
-    if not first:  # the last so many bytes
+    first, last = match.groups()
+    if not first:  # a suffix range: the last bytes
         return max(0, size - int(last)), size - 1, True
     return int(first), min(int(last or size), size - 1), True
 
 
 def _file_pieces(pk: int, first: int, last: int) -> Iterator[bytes]:
-    """Piece by piece from the database: no process holds a whole film."""
+    """Yield the bytes in pieces from the database: no process holds a whole film."""
     for start in range(first, last + 1, PIECE):
         count = min(PIECE, last + 1 - start)
         piece = Substr(F("data"), start + 1, count, output_field=BinaryField())
-        found = MediaFile.objects.filter(pk=pk).values_list(piece, flat=True).first()
-        yield bytes(found or b"")
+        data = MediaFile.objects.filter(pk=pk).values_list(piece, flat=True).first()
+        yield bytes(data or b"")

@@ -1,4 +1,4 @@
-"""What the worker's page says, in the worker's language."""
+"""Messages of the worker's page, in the worker's language."""
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -30,22 +30,22 @@ NOTICES = {
     "practice": gettext_lazy("That is not right. Read the instructions again, and try once more."),
     "wordless": gettext_lazy("Please say what is wrong, in at most 2,000 characters."),
 }
-# Of these: what was answered could not be taken, and may be put right.
+# Notices of refused responses that the worker can correct.
 REFUSED = ("choices", "order", "number", "empty")
 
 
 def notice_text(name: str) -> str:
-    """Empty for none. "practice 2" says besides that two tries are left."""
+    """Return the notice; empty for an unknown name. "practice 2" adds that two tries are left."""
     name, _space, left = name.partition(" ")
-    said = str(NOTICES.get(name, ""))
+    text = str(NOTICES.get(name, ""))
     if not left:
-        return said
+        return text
     tries = ngettext("You have %(n)d try left.", "You have %(n)d tries left.", int(left))
-    return f"{said} {tries % {'n': int(left)}}"
+    return f"{text} {tries % {'n': int(left)}}"
 
 
 def time_left(seconds: int | None) -> str:
-    """Empty where nothing is timed."""
+    """Return the time left in words; empty without a deadline."""
     if seconds is None:
         return ""
     if seconds >= 2 * DAY:
@@ -53,10 +53,10 @@ def time_left(seconds: int | None) -> str:
         return ngettext("%(n)d day left to answer", "%(n)d days left to answer", days) % {"n": days}
     if seconds >= 2 * 3600:
         hours = seconds // 3600
-        words = ngettext("%(n)d hour left to answer", "%(n)d hours left to answer", hours)
-        return words % {"n": hours}
+        text = ngettext("%(n)d hour left to answer", "%(n)d hours left to answer", hours)
+        return text % {"n": hours}
     if seconds >= 2 * 60:
         minutes = seconds // 60
-        words = ngettext("%(n)d minute left to answer", "%(n)d minutes left to answer", minutes)
-        return words % {"n": minutes}
+        text = ngettext("%(n)d minute left to answer", "%(n)d minutes left to answer", minutes)
+        return text % {"n": minutes}
     return _("Less than 2 minutes left to answer")

@@ -48,34 +48,36 @@ STRANGE = gettext_lazy(
 @limit_per_visitor
 @excuse_busy
 def enter_from_mturk(request: HttpRequest, token: str) -> HttpResponse:
-    """Where the ExternalQuestion points; the token is that of the run's join link."""
+    """Handle the visit of an ExternalQuestion; the token is that of the run's join link."""
     run_id = links.run_id(token)
     run = Run.objects.filter(pk=run_id).first() if run_id is not None else None
     if run is None:
         return views.render_lost(request)
-    given = {name: request.GET.get(name, "") for name in ("assignmentId", "workerId")}
-    if given["assignmentId"] == PREVIEW:
-        own = run.question_set
-        instructions = QuestionTexts.of(own, own.instructions).html(own.instructions)
-        shown = {"instructions": instructions, "keep": request.GET.urlencode()}
-        return render(request, "work/mturk.html", shown)
+    params = {name: request.GET.get(name, "") for name in ("assignmentId", "workerId")}
+    if params["assignmentId"] == PREVIEW:
+        question_set = run.question_set
+        instructions = QuestionTexts.load(question_set, question_set.instructions).html(
+            question_set.instructions
+        )
+        context = {"instructions": instructions, "keep": request.GET.urlencode()}
+        return render(request, "work/mturk.html", context)
     host = submits_to(request.GET.get("turkSubmitTo", ""))
-    if not (host and ASSIGNMENT.fullmatch(given["assignmentId"])):
+    if not (host and ASSIGNMENT.fullmatch(params["assignmentId"])):
         return render(request, "work/mturk.html", {"problem": STRANGE}, status=400)
-    try:  # who takes part already may hand in also when it is over
-        source = enrolment.EnrolmentSource(Candidate.Platform.MTURK, given["assignmentId"])
-        candidate, _ = enrolment.enrol_worker(run, given["workerId"], source=source)
+    try:  # known workers may hand in even after the end
+        source = enrolment.EnrolmentSource(Candidate.Platform.MTURK, params["assignmentId"])
+        candidate, _ = enrolment.enrol_worker(run, params["workerId"], source=source)
     except Conflict:
         return join.render_closed(request, run)
     except Refused:
-        said = {"problem": join.UNKNOWN, "keep": request.GET.urlencode()}
-        return render(request, "work/mturk.html", said, status=422)
-    visit = [links.worker_token(candidate.pk, candidate.links), given["assignmentId"], host]
+        problem = {"problem": join.UNKNOWN, "keep": request.GET.urlencode()}
+        return render(request, "work/mturk.html", problem, status=422)
+    visit = [links.worker_token(candidate.pk, candidate.links), params["assignmentId"], host]
     return redirect("mturk-work", _signer.sign_object(visit))
 
 
 def submits_to(address: str) -> str:
-    """The origin that the task is handed in to, of those that the platform has; else empty."""
+    """Return the origin that takes the finished task, if it is one of the platform's; else ""."""
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -84,14 +86,14 @@ def submits_to(address: str) -> str:
     return origin if origin in settings.MTURK_SUBMITS_TO else ""
 
 
-@csrf_exempt  # as views.work: the secret is in the address
+@csrf_exempt  # like views.work_page: the secret is in the address
 @xframe_options_exempt
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @worker_language
 @limit_per_link
 def work_in_mturk(request: HttpRequest, token: str) -> HttpResponse:
-    """The worker's own page, with a way to hand the task in when there is nothing to answer."""
+    """Show the worker's page, with a form to hand the task in once there is nothing to answer."""
     try:
         link, assignment, host = _signer.unsign_object(token)
     except (BadSignature, ValueError):
@@ -100,7 +102,7 @@ def work_in_mturk(request: HttpRequest, token: str) -> HttpResponse:
     handing_in: Any = request
     handing_in.handing_in = task  # templates/work/base.html shows the form
     response = views.work_page(request, link)
-    own = reverse("work", args=[link])
-    if response.headers.get("Location", "").startswith(own):
-        response.headers["Location"] = request.path + response.headers["Location"][len(own) :]
+    page_path = reverse("work", args=[link])
+    if response.headers.get("Location", "").startswith(page_path):
+        response.headers["Location"] = request.path + response.headers["Location"][len(page_path) :]
     return response

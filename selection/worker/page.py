@@ -1,4 +1,4 @@
-"""What a worker's own page shows: nothing that grades, and nothing of anybody else."""
+"""Content of the worker's page: no grades, and no data of other workers."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +16,7 @@ from selection.models.answers import is_given
 from selection.models.gradable import Gradable
 from selection.questions import practice
 
-from . import end_texts as ending
+from . import end_texts
 from .end_texts import EndText
 from .sanitize import QuestionTexts
 
@@ -25,14 +25,14 @@ State = Literal["practice", "question", "wait", "paused", "gone", "done", "over"
 
 @dataclass(frozen=True)
 class WorkPage:
-    """question is the one to answer now: set if and only if state is "question" or "practice".
+    """State of the page. question is set if and only if state is "question" or "practice".
 
-    In the state "over" the run has ended and the link with it: the code, what was answered and
-    earned, and what happens next are told then.
+    In the state "over" the run has ended, and the link with it: the page shows code, number of
+    answers, earnings and next steps.
 
-    most       how many questions there are at most
-    gone       why the worker takes part no more, if so
-    may_leave  whether there is something to leave
+    most       upper bound on the number of questions
+    gone       reason if the worker no longer takes part
+    may_leave  True if the worker can still leave
     """
 
     state: State
@@ -46,16 +46,18 @@ class WorkPage:
 
     @property
     def number(self) -> int:
-        """Of the question that is shown."""
+        """Number of the question shown, from 1."""
         return min(self.answered + 1, self.most)
 
 
 @dataclass(frozen=True)
 class OpenQuestion:
-    """assignment  its id, or that of the practice question
-    kind        one of grading.KINDS
-    due         None for practice, which takes as long as it takes
-    said        what was sent and could not be taken, so that nobody has to write it again
+    """A question to answer now.
+
+    assignment  its id, or that of the practice question
+    kind        a key of grading.KINDS
+    due         None for practice, which has no deadline
+    said        a response that could not be recorded, kept so that it need not be written again
     """
 
     assignment: int
@@ -68,139 +70,147 @@ class OpenQuestion:
 
     @cached_property
     def seconds_left(self) -> int | None:
-        """When it was first asked for: a page says it several times."""
+        """Seconds left at the first access, cached so that the page is consistent."""
         if self.due is None:
             return None
         return max(0, int((self.due - db_clock.database_now()).total_seconds()))
 
     @property
-    def shown(self) -> SafeString:
+    def prompt_html(self) -> SafeString:
         return self.texts.html(self.prompt)
 
     @property
     def choosing(self) -> list[tuple[str, SafeString, bool]]:
-        """Each choice, how it is shown, and whether it was said."""
-        return [(one, self.texts.choice(one), one in self.said) for one in self.choices]
+        """Choices: each as text, as HTML, and True if it was chosen."""
+        return [(choice, self.texts.choice(choice), choice in self.said) for choice in self.choices]
 
     @property
     def places(self) -> list[tuple[int, str]]:
-        """Of what is to be put in order: each place, and what was said to come there."""
+        """Places of an order to fill in: each number, and the entry made there."""
         count = len(self.choices)
         return list(enumerate([*self.said, *[""] * count][:count], 1))
 
     @property
     def typed_at_once(self) -> bool:
-        """Whether there is nothing to look at first, so that one may begin to type."""
-        return "<img" not in self.shown and "<video" not in self.shown
+        """True if there is no picture or film to look at first: then the input gets the focus."""
+        return "<img" not in self.prompt_html and "<video" not in self.prompt_html
 
 
 def visit_page(candidate_id: int, link: int = 0) -> WorkPage | None:
-    """This candidate's worker looks at their page, in all skills, by their link of this number.
+    """Return the page of this candidate's worker, in all skills, for their link of this number.
 
-    It notes that they are there, and starts the clock of the question that it shows. None if there
-    is no such worker, or that is not the last link that was made.
+    The visit is recorded, and starts the clock of the question shown. None if there is no such
+    worker, or the link is not the latest.
     """
-    own = _candidate_of_link(candidate_id, link)
-    if own is None:
+    candidate = _candidate_of_link(candidate_id, link)
+    if candidate is None:
         return None
-    run, candidates = own.run, _candidates_in_all_skills(own)
+    run, candidates = candidate.run, _candidates_in_all_skills(candidate)
     answered = _count_paid(candidates)
-    gone = next((one.gone for one in candidates if one.gone), "")
+    gone = next((entry.gone for entry in candidates if entry.gone), "")
     if run.status == Run.Status.ENDED:
-        return WorkPage("over", ending.end_text(own, "over", answered, gone), answered=answered)
-    presence.note_presence(run, [one.pk for one in candidates], own.seen)
+        return WorkPage(
+            "over", end_texts.end_text(candidate, "over", answered, gone), answered=answered
+        )
+    presence.note_presence(run, [entry.pk for entry in candidates], candidate.seen)
     row = _oldest_assignment(_askable_candidates(run, candidates))
-    lesson = _pending_practice(own, candidates, row)
+    lesson = _pending_practice(candidate, candidates, row)
     if lesson is None:
         row = _show_next(run, candidates, row)
     state: State = "practice" if lesson else "question" if row else idle_state(run, candidates)
     question_set = run.skills[row.skill if row else 0].question_set
     if lesson is not None:
         question_set = lesson.question_set
-    asked = lesson or row
-    shown = (asked.prompt, *asked.choices) if asked else ()
-    texts = QuestionTexts.of(question_set, question_set.instructions, *shown)
+    item = lesson or row
+    item_texts = (item.prompt, *item.choices) if item else ()
+    texts = QuestionTexts.load(question_set, question_set.instructions, *item_texts)
     return WorkPage(
         state=state,
-        ending=ending.end_text(own, state, answered, gone),
+        ending=end_texts.end_text(candidate, state, answered, gone),
         instructions=texts.html(question_set.instructions),
         answered=answered,
-        most=sum(run.skills[one.skill].deck_size - one.skipped for one in candidates),
-        question=_open_question(asked, texts) if asked else None,
+        most=sum(run.skills[entry.skill].deck_size - entry.skipped for entry in candidates),
+        question=_open_question(item, texts) if item else None,
         gone=gone,
         may_leave=bool(_askable_candidates(run, candidates)),
     )
 
 
 def preview_question(question: Question) -> tuple[OpenQuestion, SafeString]:
-    """A gold question as it would be shown, and the instructions above it."""
+    """Return a gold question as workers see it, and the instructions above it."""
     question_set = question.question_set
-    said = (question_set.instructions, question.prompt, *question.choices)
-    texts = QuestionTexts.of(question_set, *said)
+    parts = (question_set.instructions, question.prompt, *question.choices)
+    texts = QuestionTexts.load(question_set, *parts)
     return _open_question(question, texts), texts.html(question_set.instructions)
 
 
 def _candidate_of_link(candidate_id: int, link: int) -> Candidate | None:
-    practised = Practice.objects.filter(question_set=OuterRef("run__question_set"))
+    practice_questions = Practice.objects.filter(question_set=OuterRef("run__question_set"))
     return (
         Candidate.objects.select_related("run__question_set")
         .defer("run__memory", "run__proof")
-        .annotate(practises=Exists(practised))
+        .annotate(practises=Exists(practice_questions))
         .filter(pk=candidate_id, links=link)
         .first()
     )
 
 
 def _pending_practice(
-    own: Any, candidates: list[Candidate], row: "_OpenAssignment | None"
+    candidate: Any, candidates: list[Candidate], row: "_OpenAssignment | None"
 ) -> Practice | None:
-    """What is to be practised before the first gold question of a skill is shown."""
-    run, asked = own.run, _askable_candidates(own.run, candidates)
-    if not asked or not (own.practises or run.several) or (row and row.due):
+    """Return the practice question due before the first gold question of a skill, or None."""
+    run, askable = candidate.run, _askable_candidates(candidate.run, candidates)
+    if not askable or not (candidate.practises or run.several) or (row and row.due):
         return None
-    number = row.skill if row else asked[0].skill
-    mine = next(one for one in asked if one.skill == number)
-    if mine.pulls + mine.void or (row is None and idle_state(run, candidates) == "done"):
+    number = row.skill if row else askable[0].skill
+    first = next(entry for entry in askable if entry.skill == number)
+    if first.pulls + first.void or (row is None and idle_state(run, candidates) == "done"):
         return None
-    return practice.pending_practice(run.skills[number].question_set, run, own.worker_id)
+    return practice.pending_practice(run.skills[number].question_set, run, candidate.worker_id)
 
 
-def _candidates_in_all_skills(own: Candidate) -> list[Candidate]:
-    if not own.run.several:
-        return [own]
-    return list(Candidate.objects.filter(run=own.run_id, worker=own.worker_id))
+def _candidates_in_all_skills(candidate: Candidate) -> list[Candidate]:
+    if not candidate.run.several:
+        return [candidate]
+    return list(Candidate.objects.filter(run=candidate.run_id, worker=candidate.worker_id))
 
 
 def _count_paid(candidates: list[Candidate]) -> int:
-    """What is paid: not those that lapsed. Responses may have been deleted since."""
+    """Count the paid answers: all but lapsed ones. Their responses may have been deleted since."""
     return Answer.objects.filter(is_given(), assignment__candidate__in=candidates).count()
 
 
 def _askable_candidates(run: Run, candidates: list[Candidate]) -> list[Candidate]:
-    """The skills in which this worker may still be asked."""
-    if run.recorded_only:  # what a worker was shown before the run was switched to this
-        shown = Assignment.objects.open().filter(candidate__in=candidates).exclude(due=None)
-        held = set(shown.values_list("candidate_id", flat=True))
-        candidates = [one for one in candidates if one.pk in held]
+    """Return the candidates (skills) in which this worker may still get questions."""
+    if run.recorded_only:  # only questions shown before the run became recorded-only
+        assignments = Assignment.objects.open().filter(candidate__in=candidates).exclude(due=None)
+        candidate_ids = set(assignments.values_list("candidate_id", flat=True))
+        candidates = [candidate for candidate in candidates if candidate.pk in candidate_ids]
     undecided = Candidate.Verdicts.UNDECIDED
-    return [one for one in candidates if one.verdict == undecided and not one.gone]
+    return [
+        candidate
+        for candidate in candidates
+        if candidate.verdict == undecided and not candidate.gone
+    ]
 
 
-def _open_question(asked: "_OpenAssignment | Gradable", texts: QuestionTexts) -> OpenQuestion:
-    pk, due = (asked.pk, None) if isinstance(asked, Gradable) else (asked.assignment, asked.due)
-    kind = kind_of(asked.choices, asked.grading)
-    return OpenQuestion(pk, asked.prompt, asked.choices, due, kind, texts)
+def _open_question(item: "_OpenAssignment | Gradable", texts: QuestionTexts) -> OpenQuestion:
+    pk, due = (item.pk, None) if isinstance(item, Gradable) else (item.assignment, item.due)
+    kind = kind_of(item.choices, item.grading)
+    return OpenQuestion(pk, item.prompt, item.choices, due, kind, texts)
 
 
 def _show_next(
     run: Run, candidates: list[Candidate], row: "_OpenAssignment | None"
 ) -> "_OpenAssignment | None":
-    """The oldest question out with this worker, also in a pause: answers are taken then too."""
+    """Return the oldest open question and start its clock, even during a pause.
+
+    Answers are accepted in a pause as well.
+    """
     if row is not None and row.due is None:
         presence.record_shown(run, [row.assignment])
-        row = _oldest_assignment(
-            _askable_candidates(run, candidates)
-        )  # it may have been taken back in this very moment
+        # Read again: the assignment may have been withdrawn meanwhile.
+        row = _oldest_assignment(_askable_candidates(run, candidates))
     return row if row is not None and row.due is not None else None
 
 
@@ -214,7 +224,7 @@ class _OpenAssignment(NamedTuple):
 
 
 def _oldest_assignment(candidates: list[Candidate]) -> _OpenAssignment | None:
-    found = (
+    row = (
         Assignment.objects.answerable()
         .filter(candidate__in=candidates)
         .order_by("step", "position", "id")
@@ -228,21 +238,21 @@ def _oldest_assignment(candidates: list[Candidate]) -> _OpenAssignment | None:
         )
         .first()
     )
-    return _OpenAssignment(*found) if found else None
+    return _OpenAssignment(*row) if row else None
 
 
 def idle_state(run: Run, candidates: list[Candidate]) -> State:
-    """Why there is no question for these candidates of one worker."""
-    asked = _askable_candidates(run, candidates)
-    if not asked and any(one.gone for one in candidates):
+    """Return the reason that these candidates of a worker have no question."""
+    askable = _askable_candidates(run, candidates)
+    if not askable and any(candidate.gone for candidate in candidates):
         return "gone"
-    if all(_has_met_all(run, one) for one in asked):
+    if all(_has_met_all(run, candidate) for candidate in askable):
         return "done"
     return "paused" if run.status == Run.Status.PAUSED else "wait"
 
 
-def _has_met_all(run: Run, own: Candidate) -> bool:
-    """Whether there is no question left, but those that as many others met as may."""
-    skill = run.skills[own.skill]
-    left = skill.deck_size - own.skipped - own.asked
-    return left <= 0 or (run.rationed and left <= exposure.closed_for_good(own, skill))
+def _has_met_all(run: Run, candidate: Candidate) -> bool:
+    """Return True if every remaining question has reached its exposure limit."""
+    skill = run.skills[candidate.skill]
+    left = skill.deck_size - candidate.skipped - candidate.asked
+    return left <= 0 or (run.rationed and left <= exposure.closed_for_good(candidate, skill))

@@ -1,4 +1,4 @@
-"""What is to be learnt from a practice question: its answer may be told, for it never counts."""
+"""Explanation after a practice question: it may show the answer, since it never counts."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -12,7 +12,7 @@ from .sanitize import QuestionTexts
 
 @dataclass(frozen=True)
 class ExplainedAnswer:
-    """prompt, answers and explanation are HTML."""
+    """An answered practice question; prompt, answers and explanation are HTML."""
 
     right: bool
     prompt: SafeString
@@ -20,15 +20,21 @@ class ExplainedAnswer:
     explanation: SafeString
 
     @classmethod
-    def of(cls, lesson: PracticeResult) -> Self:
-        asked = lesson.practice
-        texts = QuestionTexts.of(
-            asked.question_set, asked.prompt, asked.explanation, *asked.accepted, *asked.choices
+    def build(cls, lesson: PracticeResult) -> Self:
+        question = lesson.practice
+        texts = QuestionTexts.load(
+            question.question_set,
+            question.prompt,
+            question.explanation,
+            *question.accepted,
+            *question.choices,
         )
-        told = asked.accepted if asked.kind in ("multiple", "order") else asked.accepted[:1]
+        answers = (
+            question.accepted if question.kind in ("multiple", "order") else question.accepted[:1]
+        )
         return cls(
             lesson.right,
-            texts.html(asked.prompt),
-            mark_safe(", ".join(map(texts.choice, told))),  # noqa: S308  # nosec: each is safe
-            texts.html(asked.explanation),
+            texts.html(question.prompt),
+            mark_safe(", ".join(map(texts.choice, answers))),  # noqa: S308  # nosec: each is safe
+            texts.html(question.explanation),
         )

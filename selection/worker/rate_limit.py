@@ -1,4 +1,4 @@
-"""How often a minute a link may be opened; who tries links that lead nowhere is slowed down."""
+"""Rate limits of worker links; clients that try invalid links are slowed down."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,24 +16,26 @@ View = Callable[[HttpRequest, str], HttpResponse]
 
 
 def limit_per_link(view: View) -> View:
-    """A worker's page: everybody has a link of their own, wherever they open it."""
+    """Wrap a worker's page: each worker has a link of their own, so it is counted per link."""
     return _limit_view(view, lambda request, token: links.read_worker_token(token))
 
 
 def limit_per_visitor(view: View) -> View:
-    """A join link is everybody's, so it is counted for each address."""
+    """Wrap a join page: its link is shared, so it is counted per link and address."""
 
-    def counted(request: HttpRequest, token: str) -> object:
+    def visitor_key(request: HttpRequest, token: str) -> object:
         run = links.read_run_token(token)
         return run and (run, rate_limits.client_network(request))
 
-    return _limit_view(view, counted)
+    return _limit_view(view, visitor_key)
 
 
 def _limit_view(view: View, counted: Callable[[HttpRequest, str], object]) -> View:
-    """A good link is taken however many bad ones come from its address; both are counted apart.
+    """Wrap a view. Valid and invalid links are counted separately.
 
-    counted  what a link is counted by; None for one that was not made here
+    Bad links from an address therefore do not affect the good ones.
+
+    counted  returns the key that a link is counted by; None for a forged one
     """
 
     @wraps(view)
@@ -44,8 +46,8 @@ def _limit_view(view: View, counted: Callable[[HttpRequest, str], object]) -> Vi
         ):
             return _render_wait(request)
         response = view(request, token)
-        lost = response.status_code == HTTPStatus.NOT_FOUND
-        if lost and rate_limits.is_over_limit(
+        invalid = response.status_code == HTTPStatus.NOT_FOUND
+        if invalid and rate_limits.is_over_limit(
             "lost", rate_limits.client_network(request), settings.LINK_FAILURES_PER_MINUTE
         ):
             return _render_wait(request)

@@ -1,7 +1,7 @@
 """Requesters' texts as safe HTML: Markdown, with pictures, sounds and films.
 
-Whatever is written, no script, style, form or frame comes out: HTML in a text is shown as text,
-and what Markdown makes of it goes through nh3, an allowlist.
+No text can produce a script, style, form or frame: HTML in a text is shown as text, and the output
+of Markdown passes through nh3, an allowlist.
 """
 
 import re
@@ -25,7 +25,7 @@ KINDS = {
 }
 BY_ENDING = {ending: kind for kind, endings in KINDS.items() for ending in endings}
 OWN = "media:"
-# An address of a picture, sound or film that stands in a text by itself.
+# A bare address of a picture, sound or film in a text.
 _BARE = re.compile(
     r"(?<![(<\[\"\w/=])((?:https://[^\s<>()]+?|media:[\w.-]+?)\.(?:"
     + "|".join(BY_ENDING)
@@ -37,9 +37,9 @@ _MEDIA = {"src", "aria-label", "controls", "preload"}
 
 @dataclass(frozen=True)
 class QuestionTexts:
-    """How the texts of one question set are shown.
+    """Renderer of the texts of a question set.
 
-    files  what texts call media:NAME: address and type
+    files  address and type by the NAME of media:NAME
     """
 
     markdown: bool
@@ -48,26 +48,26 @@ class QuestionTexts:
     NONE: ClassVar["QuestionTexts"]
 
     @classmethod
-    def of(cls, question_set: QuestionSet, *texts: str) -> "QuestionTexts":
-        """For these texts: only the files that they name are looked up."""
+    def load(cls, question_set: QuestionSet, *texts: str) -> "QuestionTexts":
+        """Return the renderer of these texts; it loads only the files that they mention."""
         names = {name for text in texts for name in re.findall(r"media:([\w.-]+)", text)}
         if not names:
             return cls(question_set.markdown, {})
         ends = {name.rstrip(".") for name in names}
         rows = MediaFile.objects.filter(question_set=question_set, name__in=names | ends)
-        found = rows.values_list("name", "token", "type")
+        files = rows.values_list("name", "token", "type")
         return cls(
             question_set.markdown,
-            {name: (reverse("media", args=[token]), kind) for name, token, kind in found},
+            {name: (reverse("media", args=[token]), kind) for name, token, kind in files},
         )
 
     def html(self, text: str) -> SafeString:
         reader = _MARKDOWN if self.markdown else _PLAIN
-        shown = reader.render(_BARE.sub(r"![](<\1>)", text), {"texts": self})
-        return mark_safe(_sanitise_html(shown))  # noqa: S308  # nosec B308 B703: cleaned
+        html = reader.render(_BARE.sub(r"![](<\1>)", text), {"texts": self})
+        return mark_safe(_sanitise_html(html))  # noqa: S308  # nosec B308 B703: cleaned
 
     def choice(self, text: str) -> SafeString:
-        """A choice: as it stands, or a picture where it is the address of one."""
+        """Render a choice: escaped, or as a picture if it is the address of one."""
         if not _BARE.fullmatch(text.strip()):
             return escape(text)
         address, kind = self.place(text.strip())
@@ -77,10 +77,10 @@ class QuestionTexts:
         return mark_safe(_sanitise_html(picture))  # noqa: S308  # nosec B308 B703: cleaned
 
     def place(self, address: str) -> tuple[str, str]:
-        """Where it is, and whether it is an image, audio or video; "" for none that is shown."""
+        """Return the address and its kind: image, audio or video; "" and "" for a missing file."""
         if address.startswith(OWN):
-            found = self.files.get(address.removeprefix(OWN))
-            return (found[0], found[1].split("/")[0]) if found else ("", "")
+            file = self.files.get(address.removeprefix(OWN))
+            return (file[0], file[1].split("/")[0]) if file else ("", "")
         if not address.startswith("https://"):
             return address, ""
         ending = address.split("?")[0].rpartition(".")[2].casefold()
@@ -91,41 +91,41 @@ QuestionTexts.NONE = QuestionTexts(False, {})
 
 
 def _alt_text(address: str) -> str:
-    """Of a choice without words: its name, so that choices can be told apart by ear."""
+    """Return the file's name, so that pictures as choices can be told apart by ear."""
     return address.split("?")[0].rpartition("/")[2].removeprefix(OWN).rpartition(".")[0]
 
 
 def _render_media(self: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    """What ``![words](address)`` becomes."""
+    """Render ``![words](address)``."""
     token = tokens[i]
-    words = self.renderInlineAsText(token.children or [], options, env)
+    alt = self.renderInlineAsText(token.children or [], options, env)
     address, kind = env["texts"].place(str(token.attrGet("src")))
     if not address:
-        return f"<em>{escape(words or _('A file is missing here.'))}</em>"
-    return _SHOWN[kind](escape(address), escape(words))
+        return f"<em>{escape(alt or _('A file is missing here.'))}</em>"
+    return _SHOWN[kind](escape(address), escape(alt))
 
 
-def _render_image(address: str, words: str) -> str:
-    """Opens in its full size, without a script."""
-    larger, words = escape(_("Larger or smaller")), words or escape(_("Picture"))
+def _render_image(address: str, alt: str) -> str:
+    """Render a picture that opens in full size, without a script."""
+    larger, alt = escape(_("Larger or smaller")), alt or escape(_("Picture"))
     return (
-        f'<details class="zoom"><summary><img src="{address}" alt="{words}">'
+        f'<details class="zoom"><summary><img src="{address}" alt="{alt}">'
         f'<span class="unseen">{larger}</span></summary></details>'
     )
 
 
-def _render_audio(address: str, words: str) -> str:
-    label = words or escape(_("Recording"))
+def _render_audio(address: str, alt: str) -> str:
+    label = alt or escape(_("Recording"))
     return f'<audio controls preload="metadata" src="{address}" aria-label="{label}"></audio>'
 
 
-def _render_video(address: str, words: str) -> str:
-    label = words or escape(_("Film"))
+def _render_video(address: str, alt: str) -> str:
+    label = alt or escape(_("Film"))
     return f'<video controls preload="metadata" src="{address}" aria-label="{label}"></video>'
 
 
-def _render_link(address: str, words: str) -> str:
-    return f'<a href="{address}">{words or address}</a>'
+def _render_link(address: str, alt: str) -> str:
+    return f'<a href="{address}">{alt or address}</a>'
 
 
 _SHOWN = {"image": _render_image, "audio": _render_audio, "video": _render_video, "": _render_link}
@@ -158,7 +158,7 @@ _ATTRIBUTES = {
 
 
 def _sanitise_html(html: str) -> str:
-    """Links open apart: a question that is left behind is one that lapses."""
+    """Sanitise the HTML. Links open in a new tab: leaving the page would let the deadline pass."""
     return nh3.clean(
         html,
         tags=_TAGS,

@@ -26,21 +26,21 @@ from .rate_limit import limit_per_link
 
 Made = TypeVar("Made")
 
-# Answers are taken in together, about half a second after the first: then new questions are out.
+# The engine counts answers in batches, about half a second after the first; then it asks anew.
 WAIT_SECONDS = {"wait": 3, "paused": 20}
 DAY = 24 * 3600
 
 
-@csrf_exempt  # the secret is in the address, not in a cookie, so nobody else can make it be sent
+@csrf_exempt  # the secret is in the address, not in a cookie, so that requests cannot be forged
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @worker_language
 @limit_per_link
 @excuse_busy
 def work_page(request: HttpRequest, token: str) -> HttpResponse:
-    """What is sent is answered with the next question at once: a phone waits for one page, not two.
+    """Show the page; a POST returns the next question at once: one page load on a phone, not two.
 
-    To send the same once more, by a reload or from another tab, changes nothing.
+    Sending the same again, by a reload or from another tab, changes nothing.
     """
     if request.method != "POST":
         return _show_page(request, token)
@@ -60,51 +60,51 @@ def work_page(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _show_page(request: HttpRequest, token: str, notice: str = "") -> HttpResponse:
-    named = links.read_worker_token(token)
-    found = page.visit_page(*named) if named else None
-    if found is None:
+    identity = links.read_worker_token(token)
+    content = page.visit_page(*identity) if identity else None
+    if content is None:
         return render_lost(request)
     if notice in messages.REFUSED:
-        found = _keep_sent_response(request, found)
-    if "leave" in request.GET and found.may_leave:
+        content = _keep_sent_response(request, content)
+    if "leave" in request.GET and content.may_leave:
         return render(request, "work/leave.html")
     context = {
-        "page": found,
+        "page": content,
         "notice": messages.notice_text(notice),
-        "time_left": messages.time_left(found.question.seconds_left) if found.question else "",
+        "time_left": messages.time_left(content.question.seconds_left) if content.question else "",
         "still": "still" in request.GET,
     }
-    status = 410 if found.state == "over" else 200
+    status = 410 if content.state == "over" else 200
     response = render(request, "work/page.html", context, status=status)
-    refresh = _refresh_seconds(found)
+    refresh = _refresh_seconds(content)
     if refresh is not None and not context["still"]:
         response.headers["Refresh"] = f"{refresh}; url={request.path}"
     return response
 
 
-def _keep_sent_response(request: HttpRequest, found: page.WorkPage) -> page.WorkPage:
-    """The question that is still shown keeps what was sent to it."""
-    named = request.POST.get("practice") or request.POST.get("assignment")
-    if found.question is None or named != str(found.question.assignment):
-        return found
-    said = tuple(request.POST.getlist("response"))
-    return replace(found, question=replace(found.question, said=said))
+def _keep_sent_response(request: HttpRequest, content: page.WorkPage) -> page.WorkPage:
+    """Return the page with the refused response in its question, if that is still shown."""
+    assignment = request.POST.get("practice") or request.POST.get("assignment")
+    if content.question is None or assignment != str(content.question.assignment):
+        return content
+    response = tuple(request.POST.getlist("response"))
+    return replace(content, question=replace(content.question, said=response))
 
 
-def _refresh_seconds(found: page.WorkPage) -> int | None:
-    """Seconds after which the page loads itself anew: when waiting, and when time is up."""
-    if found.question:
-        if found.question.seconds_left is None:
+def _refresh_seconds(content: page.WorkPage) -> int | None:
+    """Return the seconds until the page reloads: while it waits, and when time is up."""
+    if content.question:
+        if content.question.seconds_left is None:
             return None
-        # Browsers count in 32-bit milliseconds: weeks would come out as "at once".
-        return min(found.question.seconds_left + 1, DAY)
-    return WAIT_SECONDS.get(found.state)
+        # Browsers count in 32-bit milliseconds: weeks would overflow to an immediate reload.
+        return min(content.question.seconds_left + 1, DAY)
+    return WAIT_SECONDS.get(content.state)
 
 
 def _take_answer(request: HttpRequest, candidate_id: int) -> str:
-    """Which notice comes of the answer. Raises NotFound for a question that is not theirs."""
+    """Record the answer; return the notice to show. Raises NotFound for a foreign question."""
     receipt, notice = _result_or_notice(
-        request, lambda pk, said: recording.record_answer(pk, said, candidate_id)
+        request, lambda pk, response: recording.record_answer(pk, response, candidate_id)
     )
     if receipt is None or not receipt.duplicate:
         return notice
@@ -112,14 +112,14 @@ def _take_answer(request: HttpRequest, candidate_id: int) -> str:
 
 
 def _take_practice(request: HttpRequest, token: str, candidate_id: int) -> HttpResponse:
-    """An answer to a practice question, and what is to be learnt from it."""
+    """Grade an answer to a practice question and show its explanation."""
     lesson, notice = _result_or_notice(
-        request, lambda pk, said: practice.answer_practice(candidate_id, pk, said)
+        request, lambda pk, response: practice.answer_practice(candidate_id, pk, response)
     )
     if lesson is None:
         return _show_page(request, token, notice)
     if lesson.done:
-        return render(request, "work/lesson.html", {"lesson": ExplainedAnswer.of(lesson)})
+        return render(request, "work/lesson.html", {"lesson": ExplainedAnswer.build(lesson)})
     if lesson.failed:
         _leave_or_withdraw(candidate_id, roster.record_failed_screening)
         return _show_page(request, token)
@@ -131,8 +131,8 @@ def _take_practice(request: HttpRequest, token: str, candidate_id: int) -> HttpR
 def _result_or_notice(
     request: HttpRequest, take: Callable[[int, str], Made]
 ) -> tuple[Made | None, str]:
-    """What came of what was sent; None, and the notice that says why, where it was not taken."""
-    form = WorkForm.of(request.POST)
+    """Return the result of ``take``; or None and the notice with the reason of the refusal."""
+    form = WorkForm.parse(request.POST)
     if not form.is_valid():
         return None, "empty"
     try:
@@ -142,7 +142,7 @@ def _result_or_notice(
     except TooLate:
         return None, "late"
     except Answered:
-        return None, "again"  # sent from two windows: the first counts
+        return None, "again"  # sent from two windows: the first one counts
     except Conflict:
         return None, "ended"
     except OutsideChoices as refusal:
@@ -152,9 +152,9 @@ def _result_or_notice(
 
 
 def _take_problem_report(request: HttpRequest, candidate_id: int) -> str:
-    """Which notice comes of saying that a question is broken. Raises NotFound as above."""
-    named = request.POST.get("assignment", "")
-    number = int(named) if named.isdecimal() and len(named) < 20 else 0
+    """Store a problem report; return the notice to show. Raises NotFound for a foreign question."""
+    assignment = request.POST.get("assignment", "")
+    number = int(assignment) if assignment.isdecimal() and len(assignment) < 20 else 0
     try:
         problem_reports.report_problem(
             min(number, BIGGEST_ID), candidate_id, request.POST["complaint"]
@@ -167,7 +167,7 @@ def _take_problem_report(request: HttpRequest, candidate_id: int) -> str:
 
 
 def _leave_or_withdraw(candidate_id: int, go: Callable[[Run, int], None]) -> None:
-    """The worker takes part no more. Where the run is over there is nothing to leave."""
+    """Take the worker out of the run; no effect if it is over."""
     candidate = Candidate.objects.select_related("run").get(pk=candidate_id)
     with suppress(Conflict):
         go(candidate.run, candidate.worker_id)

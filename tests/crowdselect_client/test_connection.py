@@ -1,4 +1,4 @@
-"""What the client does when the server is away, busy, or refuses."""
+"""The client with a server that is unreachable, busy, or refuses."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -13,14 +13,14 @@ Answer = Callable[[httpx.Request], httpx.Response]
 
 @pytest.fixture
 def naps(monkeypatch) -> list[float]:
-    """How long it slept, instead of sleeping."""
+    """Record the pauses instead of sleeping."""
     slept: list[float] = []
     monkeypatch.setattr(connection, "time", SimpleNamespace(sleep=slept.append))
     return slept
 
 
 class Server:
-    """Gives these answers one after the other, the last again and again; an exception is raised."""
+    """Return these replies in turn, the last one repeatedly; an exception is raised."""
 
     def __init__(self, *answers: httpx.Response | Exception) -> None:
         self.answers, self.got = list(answers), list[httpx.Request]()
@@ -69,7 +69,7 @@ def test_it_asks_again_where_a_proxy_gets_no_answer_while_the_server_starts_anew
     assert server.client().run(7).show() == {"id": 7}
     server = Server(page, done())
     with pytest.raises(ApiError, match="does not answer now") as found:
-        server.client().run(7).stop()  # it may have arrived
+        server.client().run(7).stop()  # it may have had its effect
     assert found.value.status == status
 
 

@@ -1,4 +1,4 @@
-"""docs/client.md is followed as it stands, by a program that knows no Django, on a real server."""
+"""The program of docs/client.md, run unchanged and without Django against a real server."""
 
 import os
 import re
@@ -19,7 +19,7 @@ from tests.worlds import open_of
 
 TOP = Path(__file__).parents[2]
 BLOCK = re.compile(r"(?ms)^```python (run-by-test|and-this)\n(.*?)^```$")
-AGAIN = "run = run.copy()\nrun.start()\n"  # a run of its own for the second way to ask
+AGAIN = "run = run.copy()\nrun.start()\n"  # a separate run for the second way to ask
 
 
 def script(url: str, token: str) -> str:
@@ -34,13 +34,13 @@ def script(url: str, token: str) -> str:
 
 
 def answer_as_people(run: Run, links: dict[str, str]) -> None:
-    """Who has a question opens their link and answers; ada and ben know."""
+    """Answer as workers by their links; ada and ben know the answers."""
     for slip in open_of(run):
         worker, good = slip.candidate.worker.key, slip.question.accepted[0]
         knows = worker in ("ada", "ben") or slip.question_id % 2
         response = good if knows else {"good": "bad", "bad": "good"}[good]
         page, browser = urlsplit(links[worker]).path, Client()
-        browser.get(page)  # the page is gone when the run has ended meanwhile
+        browser.get(page)  # the page is gone once the run has ended
         browser.post(page, {"assignment": slip.pk, "response": response})
 
 

@@ -1,4 +1,4 @@
-"""A forecast, with numbers at once or, of a large pool, only after a while."""
+"""Forecasts with numbers at once, or for a large pool only after a while."""
 
 import threading
 import time
@@ -23,7 +23,7 @@ def client(live_server, monkeypatch) -> Client:
 
 @pytest.fixture
 def large(monkeypatch) -> None:
-    """No pool is small enough for numbers at once."""
+    """Treat every pool as too large for numbers at once."""
     monkeypatch.setattr("selection.forecast.plan.MOST_AT_ONCE", 0.0)
 
 

@@ -1,4 +1,4 @@
-"""The client's types and verbs are those of the API as it is."""
+"""The client's types and methods match the current API."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Ask and tell, and what is sent in parts."""
+"""Ask and tell, and requests sent in parts."""
 
 import json
 from types import SimpleNamespace
@@ -11,7 +11,7 @@ from crowdselect_client import ApiError, Client, run
 
 
 def client_of(answers: Any) -> Client:
-    """Of a server whose answer to a path and body is a status and JSON."""
+    """Return a client of a server that maps path and body to a status and JSON."""
 
     def answer(request: httpx.Request) -> httpx.Response:
         status, reply = answers(request.url.path, json.loads(request.content or "{}"))

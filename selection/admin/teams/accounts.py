@@ -65,7 +65,7 @@ class UserAdmin(SafeLookupsMixin, BaseUserAdmin, ModelAdmin):
     @admin.action(description="Take away second factors and passkeys", permissions=["change"])
     def take_factors_away(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         """Remove the second factors of users locked out; they sign in with the password alone."""
-        counts = [second_factor.take_away(user) for user in queryset]
+        counts = [second_factor.remove_factors(user) for user in queryset]
         messages.success(
             request,
             f"From {len(counts)} login{'s' * (len(counts) != 1)}: {sum(counts)} second factors are "

@@ -72,4 +72,4 @@ class AuditAdmin(ScopedAdmin):
         if request.method != "GET" or not self.has_view_permission(request):
             raise PermissionDenied
         entries: QuerySet[AuditEntry] = scoped(AuditEntry, request)
-        return audit.lines(entries)
+        return audit.list_entries(entries)

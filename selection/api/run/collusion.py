@@ -1,4 +1,4 @@
-"""Signs that workers share answers, for a person to look at."""
+"""Signs of collusion, to be reviewed by a person."""
 
 from dataclasses import asdict
 from typing import Any, Literal
@@ -24,7 +24,7 @@ class SignOut(Schema):
 
 
 class PowerOut(Schema):
-    """How often sharing would be noticed, with the answers counted so far."""
+    """Probability of detecting collusion with the answers counted so far."""
 
     answers: float = Field(description="Counted answers of a worker in a skill, median.")
     copying: float = Field(
@@ -37,10 +37,10 @@ class PowerOut(Schema):
 
 
 class SignsOut(Schema):
-    """The most striking first. Nothing of this goes into a verdict."""
+    """Signs, the most striking first. They have no effect on verdicts."""
 
     found: list[SignOut]
-    answers: int = Field(description="How many counted answers were looked at.")
+    answers: int = Field(description="Number of counted answers examined.")
     rate: float = Field(
         description="Probability at most that one look finds anything where nobody shares."
     )
@@ -52,9 +52,9 @@ class SignsOut(Schema):
 
 @api.get("/runs/{run_id}/signs", response={200: SignsOut, **ERRORS}, tags=["runs"])
 def show_signs(request: HttpRequest, run_id: Id) -> dict[str, Any]:
-    """Signs that workers share answers: the same wrong ones, sudden jumps, implausible speed.
+    """Return signs that workers share answers: identical errors, sudden jumps, implausible speed.
 
-    They are looked for anew when there are a tenth more answers, and at the end.
+    They are recomputed after a tenth more answers, and at the end.
     """
     signs = reports.find_signs(get_object_or_404(scoped(Run, request), pk=run_id))
     power = {"power": asdict(signs.power) | {"words": signs.power.words}} if signs.power else {}

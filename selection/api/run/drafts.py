@@ -1,4 +1,4 @@
-"""Runs: the list, and those that have not begun, with all that the form of a run has."""
+"""List of runs, and drafts with all settings of the form."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -32,7 +32,7 @@ class LimitsIn(Part):
 
 
 class QuotasIn(Schema):
-    """At least and at most so many of the selected from each value of a worker attribute."""
+    """Minimum and maximum number of selected workers per value of a worker attribute."""
 
     attribute: str = Field(min_length=1, max_length=LONGEST_KEY, examples=["language"])
     limits: dict[str, LimitsIn] = Field(
@@ -41,20 +41,20 @@ class QuotasIn(Schema):
 
 
 class SkillIn(Schema):
-    """A further question set, and how many workers to select by it."""
+    """A further question set, and the number of workers to select by it."""
 
     question_set: Id
     k: Amount
 
 
 class RunIn(Schema, extra="forbid"):
-    """What a run is to be: the fields of its form, with the same usual values. Other names are
-    refused, so that none is misspelt."""
+    """Settings of a run: the fields of its form, with the same defaults. Other names are refused,
+    to catch misspelt ones."""
 
     name: Name = Field(description="Unique in the team.", examples=["Best 3 of spring"])
     pool: Id = Field(description="Its id.")
     question_set: Id = Field(description="Its id.")
-    k: Amount = Field(description="How many workers to select.", examples=[3])
+    k: Amount = Field(description="Number of workers to select.", examples=[3])
     algorithm: str = Field(
         "credible",
         description="Its name, as in docs/algorithms.md.",
@@ -90,13 +90,16 @@ class RunIn(Schema, extra="forbid"):
         description="A worker of whom nothing is seen for so long is not tested any more. null: "
         "everybody is waited for.",
     )
-    recorded_only: Yes = Field(False, description="Ask nobody: use imported answers only.")
+    recorded_only: Yes = Field(False, description="Use imported answers only.")
     enrolling: Yes = Field(False, description="Workers may join until the roster is closed.")
     enrol_until: datetime | None = Field(
         None, description="When the roster closes by itself, with the zone."
     )
     enrol_most: int | None = Field(
-        None, ge=2, le=2**31 - 1, description="With how many workers it closes by itself."
+        None,
+        ge=2,
+        le=2**31 - 1,
+        description="Number of workers at which the roster closes by itself.",
     )
     met: Literal["skip", "out", "again"] = Field(
         "skip",
@@ -104,10 +107,10 @@ class RunIn(Schema, extra="forbid"):
         "passed over), out (the worker stays out) or again (they may be asked again).",
     )
     only: list[Key] = Field(
-        [], max_length=MOST_IMPORTED, description="Whom it is for, by their ids; empty: everybody."
+        [], max_length=MOST_IMPORTED, description="Ids of the admitted workers; empty: all."
     )
     left_out: list[Key] = Field(
-        [], max_length=MOST_IMPORTED, description="Who is not to be in it, by their ids."
+        [], max_length=MOST_IMPORTED, description="Ids of the excluded workers."
     )
     seed: int | None = Field(None, ge=0, le=2**62, description="null: one of its own.")
     skills: list[SkillIn] = Field([], max_length=50, description="Further question sets.")
@@ -125,13 +128,13 @@ class RunsQuery(Page):
     status: Literal["draft", "running", "paused", "ended"] | None = None
     pool: Id | None = Field(None, description="Only runs of this pool.")
     name: str = Field(
-        "", max_length=LONGEST_KEY, description="Only the one that is called exactly this."
+        "", max_length=LONGEST_KEY, description="Only the run with exactly this name."
     )
     search: str = Field("", max_length=LONGEST_KEY, description="Only with this in the name.")
 
 
 class RunRowOut(Schema):
-    """A run in a list; its own address has the rest."""
+    """A run in a list; its own address returns the rest."""
 
     id: int
     name: str
@@ -151,13 +154,13 @@ class RunRowOut(Schema):
 def list_runs(
     request: HttpRequest, response: HttpResponse, query: Query[RunsQuery]
 ) -> list[dict[str, Any]]:
-    """All runs, the latest first."""
-    wanted = {"status": query.status, "pool": query.pool, "name": query.name}
-    found = scoped(Run, request).filter(**{name: value for name, value in wanted.items() if value})
+    """Return the runs, latest first."""
+    filters = {"status": query.status, "pool": query.pool, "name": query.name}
+    runs = scoped(Run, request).filter(**{name: value for name, value in filters.items() if value})
     if query.search:
-        found = found.filter(name__icontains=query.search)
-    found = found.defer("memory", "proof", "options")
-    return [_run_payload(run) for run in paginate(request, response, found, query, by="-pk")]
+        runs = runs.filter(name__icontains=query.search)
+    runs = runs.defer("memory", "proof", "options")
+    return [_run_payload(run) for run in paginate(request, response, runs, query, by="-pk")]
 
 
 def _run_payload(run: Run) -> dict[str, Any]:
@@ -168,7 +171,7 @@ def _run_payload(run: Run) -> dict[str, Any]:
 @api.post("/runs", response={201: RunOut, **ERRORS}, tags=["runs"], openapi_extra=KEYED)
 @idempotent(RunOut)
 def create_run(request: HttpRequest, payload: RunIn) -> dict[str, Any]:
-    """Make a run, as a draft: nothing goes out before it is started."""
+    """Create a run as a draft: no question is asked before it is started."""
     run = lifecycle.create_run(*_build_run(request, payload))
     events.write_event(run, "create", "Made by the API.", requester_name(request))
     return show_run(request, run.pk)
@@ -176,7 +179,7 @@ def create_run(request: HttpRequest, payload: RunIn) -> dict[str, Any]:
 
 @api.put("/runs/{run_id}", response={200: RunOut, **ERRORS}, tags=["runs"])
 def replace_run(request: HttpRequest, run_id: Id, payload: RunIn) -> dict[str, Any]:
-    """Give a draft all its settings anew; 409 once it has begun: see PATCH for that."""
+    """Replace all settings of a draft; 409 once it has started: use PATCH then."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     lifecycle.replace_draft(run, *_build_run(request, payload), who=requester_name(request))
     return show_run(request, run_id)
@@ -184,7 +187,7 @@ def replace_run(request: HttpRequest, run_id: Id, payload: RunIn) -> dict[str, A
 
 @api.delete("/runs/{run_id}", response={204: None, **ERRORS}, tags=["runs"])
 def delete_run(request: HttpRequest, run_id: Id) -> Status[None]:
-    """Delete a run with its answers and verdicts; 409 while it goes on."""
+    """Delete a run with its answers and verdicts; 409 while it is running or paused."""
     lifecycle.delete_run(get_object_or_404(scoped(Run, request), pk=run_id))
     return Status(204, None)
 
@@ -194,26 +197,29 @@ def delete_run(request: HttpRequest, run_id: Id) -> Status[None]:
 )
 @idempotent(RunOut)
 def copy_run(request: HttpRequest, run_id: Id, payload: CopyIn) -> dict[str, Any]:
-    """Make a draft with the settings of a run: the way to change what a started run must keep."""
+    """Create a draft with the settings of a run: the way to change fixed settings of a started run.
+    Create a draft with the settings of a run: the way to change fixed settings of a started run."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     name = payload.name or copies.free_name(run)
-    made = copies.copy_run(run, name, payload.same_seed, requester_name(request), payload.why)
-    return show_run(request, made.pk)
+    copy = copies.copy_run(run, name, payload.same_seed, requester_name(request), payload.why)
+    return show_run(request, copy.pk)
 
 
 def _build_run(request: HttpRequest, payload: RunIn) -> tuple[Run, list[Skill]]:
-    """The run that is asked for, with its further skills: nothing is stored yet."""
-    given = payload.dict(exclude={"options", "learn_from", "quotas", "skills", "currency", "seed"})
-    given["pool"] = get_object_or_404(scoped(Pool, request), pk=payload.pool)
-    given["question_set"] = _find_set(request, payload.question_set)
-    given["currency"] = payload.currency
+    """Return the requested run with its further skills, unsaved."""
+    fields = payload.dict(exclude={"options", "learn_from", "quotas", "skills", "currency", "seed"})
+    fields["pool"] = get_object_or_404(scoped(Pool, request), pk=payload.pool)
+    fields["question_set"] = _find_set(request, payload.question_set)
+    fields["currency"] = payload.currency
     if payload.currency is None:
-        given["currency"] = money.last_currency(scoped(Run, request))
+        fields["currency"] = money.last_currency(scoped(Run, request))
     if payload.seed is not None:
-        given["seed"] = payload.seed
+        fields["seed"] = payload.seed
     if payload.quotas:
-        limits = {value: [one.least, one.most] for value, one in payload.quotas.limits.items()}
-        given["quotas"] = {"attribute": payload.quotas.attribute, "limits": limits}
+        limits = {
+            value: [limit.least, limit.most] for value, limit in payload.quotas.limits.items()
+        }
+        fields["quotas"] = {"attribute": payload.quotas.attribute, "limits": limits}
     earlier = None
     if payload.learn_from is not None:
         earlier = get_object_or_404(scoped(Run, request), pk=payload.learn_from)
@@ -221,7 +227,7 @@ def _build_run(request: HttpRequest, payload: RunIn) -> tuple[Run, list[Skill]]:
         Skill(question_set=_find_set(request, skill.question_set), k=skill.k)
         for skill in payload.skills
     ]
-    return drafts.build_draft(given, payload.options, earlier), further
+    return drafts.build_draft(fields, payload.options, earlier), further
 
 
 def _find_set(request: HttpRequest, pk: int) -> Any:

@@ -1,4 +1,4 @@
-"""A run as a file, in any of the formats that its page has."""
+"""Exports: a run as a file, in any format of its page."""
 
 from decimal import Decimal
 
@@ -43,8 +43,8 @@ class ExportIn(Schema):
     openapi_extra=ANSWER,
     description=f"A run that has begun as a file, which is sent while it is made.\n\n{LISTED}",
 )
-def export_run(request: HttpRequest, run_id: Id, wanted: Query[ExportIn]) -> StreamingHttpResponse:
+def export_run(request: HttpRequest, run_id: Id, query: Query[ExportIn]) -> StreamingHttpResponse:
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    file = exports.make_file(run, wanted.format, wanted.named, wanted.pay)
-    as_file = {"Content-Disposition": f'attachment; filename="{file.name}"'}
-    return StreamingHttpResponse(file.pieces, content_type=file.media, headers=as_file)
+    file = exports.make_file(run, query.format, query.named, query.pay)
+    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    return StreamingHttpResponse(file.pieces, content_type=file.media, headers=headers)

@@ -1,4 +1,4 @@
-"""What a run that has not begun is expected to cost."""
+"""Forecast of a draft's cost."""
 
 from typing import Any
 
@@ -29,7 +29,9 @@ class CostOut(Schema):
         description="As `answers`, in money, by the run's price. null: it has none."
     )
     runs: int = Field(description="Simulated runs.")
-    finished: int = Field(description="How many of them end before questions and money do.")
+    finished: int = Field(
+        description="Number of simulated runs that finish within questions and budget."
+    )
     feasible: bool = Field(
         description="Whether it is expected to end before questions and money do."
     )
@@ -48,24 +50,24 @@ class ExpectedOut(Schema):
     recommended: CostOut | None = Field(
         description="null: there are no numbers yet, because the pool is large. Ask again."
     )
-    left_out: str = Field(description="What of the run is not taken into account.")
+    left_out: str = Field(description="Parts of the run that the forecast ignores.")
 
 
 @api.get("/runs/{run_id}/expected", response={200: ExpectedOut, **ERRORS}, tags=["runs"])
 def show_expected(request: HttpRequest, run_id: Id) -> dict[str, Any]:
-    """What a draft is expected to cost, as firm as it is known by now; 404 until it is ordered."""
+    """Return a draft's forecast in its current state; 404 until it is ordered."""
     run = _find_draft(request, run_id)
-    found = draft_forecast.draft_forecast(run)
-    if found is None:
+    forecast = draft_forecast.draft_forecast(run)
+    if forecast is None:
         raise NotFound("It is not known what this run will cost: POST to this address to order it.")
     return {
-        "forecast": found.planning.pk,
-        "state": found.planning.state,
-        "progress": forecast_requests.forecast_progress(found.planning),
+        "forecast": forecast.planning.pk,
+        "state": forecast.planning.state,
+        "progress": forecast_requests.forecast_progress(forecast.planning),
         "currency": run.currency,
-        "own": _cost_payload(run, found.own) if found.own else None,
-        "recommended": _cost_payload(run, found.best) if found.best else None,
-        "left_out": found.rough,
+        "own": _cost_payload(run, forecast.own) if forecast.own else None,
+        "recommended": _cost_payload(run, forecast.best) if forecast.best else None,
+        "left_out": forecast.rough,
     }
 
 
@@ -75,13 +77,13 @@ def show_expected(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     tags=["runs"],
 )
 def order_expected(request: HttpRequest, run_id: Id) -> Status[Any]:
-    """Work out what a draft will cost: first numbers at once, firmer ones later by GET.
+    """Forecast a draft's cost: first numbers at once, firmer ones later by GET.
 
-    For large pools the first numbers come later as well: then the answer is 202.
+    For large pools the first numbers take longer: then the status is 202.
     """
     draft_forecast.request_draft_forecast(_find_draft(request, run_id), requester_name(request))
-    shown = show_expected(request, run_id)
-    return Status(200 if shown["recommended"] else 202, shown)
+    forecast_data = show_expected(request, run_id)
+    return Status(200 if forecast_data["recommended"] else 202, forecast_data)
 
 
 def _find_draft(request: HttpRequest, run_id: Id) -> Run:
@@ -95,5 +97,5 @@ def _cost_payload(run: Run, row: Forecast) -> dict[str, Any]:
     price, currency = run.price, run.currency
     cost = None
     if price is not None and row.answers is not None:
-        cost = [money.compute_cost(many, price, currency) for many in row.answers]
+        cost = [money.compute_cost(count, price, currency) for count in row.answers]
     return {name: getattr(row, name, None) for name in CostOut.model_fields} | {"cost": cost}

@@ -1,4 +1,4 @@
-"""What happened in a run: its answers, its steps, what people did."""
+"""History of a run: answers, steps, events."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -18,8 +18,8 @@ from selection.models import Run
 
 
 class AnswersQuery(Page):
-    worker: str = Field("", max_length=LONGEST_KEY, description="Only this one's.")
-    question: str = Field("", max_length=LONGEST_KEY, description="Only to this one.")
+    worker: str = Field("", max_length=LONGEST_KEY, description="Only answers of this worker.")
+    question: str = Field("", max_length=LONGEST_KEY, description="Only answers to this question.")
     outcome: Literal["right", "not right", "too late", "question retired"] | None = None
 
 
@@ -44,7 +44,7 @@ class AnswerOut(Schema):
 def list_answers(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[AnswersQuery]
 ) -> list[dict[str, Any]]:
-    """The graded answers of a run, in the order in which their questions were handed out."""
+    """Return the graded answers of a run, in the order in which their questions were assigned."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     rows = reports.answers_of(run, query.worker, query.question, query.outcome)
     names = [str(skill) for skill in run.skills]
@@ -61,7 +61,7 @@ def list_answers(
 
 @api.get("/runs/{run_id}/history", response={200: HistoryOut, **ERRORS}, tags=["runs"])
 def show_history(request: HttpRequest, run_id: Id) -> dict[str, Any]:
-    """What was done to a run by whom, and its steps, thinned to at most 200."""
+    """Return a run's events with their actors, and its steps, thinned to at most 200."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     return {"events": run.events.all(), "steps": reports.read_history(run)}
 
@@ -75,7 +75,7 @@ def show_history(request: HttpRequest, run_id: Id) -> dict[str, Any]:
 def list_steps(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[Page]
 ) -> list[Any]:
-    """Every step of a run, in order."""
+    """Return every step of a run, in order."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     return paginate(request, response, run.history.all(), query, by="number")
 
@@ -89,6 +89,7 @@ def list_steps(
 def list_events(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[Page]
 ) -> list[Any]:
-    """What was done to a run by whom, and what it did by itself, the latest first."""
+    """Return a run's events, with the person, program or system part that caused them, latest
+    first."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     return paginate(request, response, run.events.all(), query, by="-pk")

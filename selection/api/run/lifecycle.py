@@ -1,4 +1,4 @@
-"""Runs: how they stand, their life, what may be changed."""
+"""Runs: state, lifecycle, changes."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -21,7 +21,7 @@ from .schemas import ChangedOut, ChangeIn, MoveIn, RunOut
 
 @api.get("/runs/{run_id}", response={200: RunOut, **ERRORS}, tags=["runs"])
 def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
-    """How a run stands."""
+    """Return a run's current state."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     fit = reports.model_fit(run)
     promised = reports.promise_status(run, doubts=fit)
@@ -67,8 +67,8 @@ def move_run(
     move: Literal["start", "pause", "resume", "stop", "reopen", "join-others"],
     payload: MoveIn | None = None,
 ) -> dict[str, Any]:
-    """Start, pause, resume or stop a run; reopen one that lost its promise by a correction; let all
-    others of its pool join."""
+    """Start, pause, resume or stop a run; reopen one that lost its guarantee by a correction; let
+    all other workers of its pool join."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     MOVES[move](run, requester_name(request), payload.why if payload else "")
     return show_run(request, run_id)
@@ -76,15 +76,17 @@ def move_run(
 
 @api.patch("/runs/{run_id}", response={200: ChangedOut, **ERRORS}, tags=["runs"])
 def change_run(request: HttpRequest, run_id: Id, payload: ChangeIn) -> dict[str, Any]:
-    """Change a run that has started: all of what is asked, or nothing."""
+    """Change a run that has started: all of the changes are made, or none."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    given = payload.dict(exclude_unset=True)
+    settings = payload.dict(exclude_unset=True)
     moves: dict[str, bool] = {
-        name: given.pop(name) for name in ("enrolling", "concluded") if name in given
+        name: settings.pop(name) for name in ("enrolling", "concluded") if name in settings
     }
-    why, preview = given.pop("why", ""), given.pop("preview", False)
+    why, preview = settings.pop("why", ""), settings.pop("preview", False)
     with transaction.atomic():
-        changed = changes.apply_changes(run, given, requester_name(request), why) if given else {}
+        changed = (
+            changes.apply_changes(run, settings, requester_name(request), why) if settings else {}
+        )
         changed |= _apply_moves(run, moves, requester_name(request), why)
         if preview:
             transaction.set_rollback(True)
@@ -92,14 +94,14 @@ def change_run(request: HttpRequest, run_id: Id, payload: ChangeIn) -> dict[str,
 
 
 def _apply_moves(run: Run, moves: dict[str, bool], by: str, why: str) -> dict[str, str]:
-    """Open or close the roster, put aside or take up, where that is not so already."""
+    """Open or close the roster, conclude or reopen the run, unless that is its state already."""
     run.refresh_from_db()
-    said = {}
+    effects = {}
     if "enrolling" in moves and moves["enrolling"] != run.enrolling:
         opens = moves["enrolling"]
-        said["enrolling"] = (previews.open_roster if opens else previews.close_roster)(run)
+        effects["enrolling"] = (previews.open_roster if opens else previews.close_roster)(run)
         (roster_opening.open_roster if opens else roster_opening.close_roster)(run, by, why)
     if "concluded" in moves and moves["concluded"] != bool(run.concluded):
         (lifecycle.conclude_run if moves["concluded"] else lifecycle.take_up)(run, by, why)
-        said["concluded"] = "The promise stays as it is."
-    return said
+        effects["concluded"] = "The promise stays as it is."
+    return effects

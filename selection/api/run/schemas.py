@@ -1,4 +1,4 @@
-"""A run over the wire: as it stands, and what may be changed of it."""
+"""Schemas of a run: its state and its changes."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -11,21 +11,21 @@ from selection.limits import LONGEST_WHY
 
 
 class SkillOut(Schema):
-    """A question set that workers are tested on, and how many are selected by it."""
+    """A question set that workers are tested on, and the number selected by it."""
 
     skill: str
     k: int
 
 
 class NeedOut(Schema):
-    """kind: stuck, waits, gold, quiet, joins, paused, broken, fit, sharing or review."""
+    """An alert. kind: stuck, waits, gold, quiet, joins, paused, broken, fit, sharing or review."""
 
     kind: str
     words: str
 
 
 class EverybodyOut(Schema):
-    """What a test of everybody alike would take, with as many questions as one worker gets."""
+    """Cost of testing all workers alike, with the number of questions of the busiest worker."""
 
     questions: int = Field(description="Of each worker: as many as the one asked most will have.")
     answers: int
@@ -37,11 +37,11 @@ class EverybodyOut(Schema):
 
 
 class AheadOut(Schema):
-    """What a run that goes on will still take, as simulated from where it stands."""
+    """Forecast of a running run, simulated from its current state."""
 
-    why: str = Field(description="Why nothing can be said yet; empty if something can.")
+    why: str = Field(description="Reason if there is no forecast yet; else empty.")
     paid: int = Field(description="Answers given so far.")
-    committed: int = Field(description="Answers that are out with the crowd.")
+    committed: int = Field(description="Open assignments.")
     paid_cost: float | None
     committed_cost: float | None
     answers: tuple[int, int, int] | None = Field(
@@ -57,14 +57,14 @@ class AheadOut(Schema):
     epsilon: float | None = Field(
         description="The ε that holds in the middle of those that end early; null if none does."
     )
-    time: str = Field(description="How long it takes at the present speed, in words.")
-    hours: float | None = Field(description="At most so long; null if it is too early to say.")
+    time: str = Field(description="Duration at the present speed, in words.")
+    hours: float | None = Field(description="Upper bound in hours; null if it is too early to say.")
     everybody: EverybodyOut | None
     at: datetime | None = Field(description="When it was simulated.")
 
 
 class ProgressOut(Schema):
-    """Where a run stands as a whole. It stops when gap falls to wanted: differences of accuracy."""
+    """Progress of a run. It stops when gap falls to wanted; both are differences of accuracy."""
 
     accepted: int
     rejected: int
@@ -75,19 +75,18 @@ class ProgressOut(Schema):
     )
     gap: float
     wanted: float
-    closed: float = Field(description="How much of the way to the stop is behind, 0 to 1.")
+    closed: float = Field(description="Progress towards the stop, 0 to 1.")
     spent: int = Field(
         description="Assignments handed out, those of questions that were retired since included."
     )
-    left: int | None = Field(description="What the budget still allows; null: no limit.")
+    left: int | None = Field(description="Remaining budget; null: no limit.")
     counted: int = Field(description="Answers that count in the statistics.")
-    out: int = Field(description="Assignments with the crowd.")
+    out: int = Field(description="Open assignments.")
     rate: float = Field(description="Answers counted per minute over the last minutes.")
 
 
 class WastedOut(Schema):
-    """What a run's budget lacks by answers to questions that were retired since: they are paid, and
-    count for nothing."""
+    """Budget spent on answers to questions retired later: they are paid, but do not count."""
 
     answers: int = Field(description="Since the budget was last changed.")
     budget: int | None = Field(
@@ -97,8 +96,8 @@ class WastedOut(Schema):
 
 
 class PopulationOut(Schema):
-    """As fitted to the pool: mean and spread of the accuracies, the border that K workers are
-    expected to exceed, the p-value of the check."""
+    """The distribution fitted to the pool: mean and spread of the accuracies, the border that K
+    workers are expected to exceed, the p-value of the check."""
 
     mean: float
     spread: float
@@ -107,18 +106,18 @@ class PopulationOut(Schema):
 
 
 class LearnedOut(Schema):
-    """The earlier run that a run starts from; names are empty where they are not known."""
+    """The earlier run that a run starts from; unknown names are empty."""
 
     run: str
     pool: str
     question_set: str
     workers: int
     answers: int
-    counts_as: int = Field(description="How many workers all that weighs as much as.")
+    counts_as: int = Field(description="Its weight, as a number of workers.")
 
 
 class QuotasAskedOut(Schema):
-    """At least and at most so many of the selected from each value of a worker attribute."""
+    """Minimum and maximum number of selected workers per value of a worker attribute."""
 
     attribute: str
     limits: dict[str, tuple[int | None, int | None]] = Field(
@@ -127,7 +126,7 @@ class QuotasAskedOut(Schema):
 
 
 class RunOut(Schema):
-    """A run, as it stands."""
+    """A run in its current state."""
 
     id: int = Field(examples=[1])
     name: str = Field(examples=["Best 3 of spring"])
@@ -149,7 +148,7 @@ class RunOut(Schema):
     epsilon: float
     delta: float
     budget: int | None
-    price: float | None = Field(description="What an answer costs.")
+    price: float | None = Field(description="Cost of an answer.")
     currency: str
     slots: int
     slots_per_worker: int
@@ -161,12 +160,12 @@ class RunOut(Schema):
     join_link: str = Field(
         description="The one link for all who may join; empty for a token that does not manage."
     )
-    recorded_only: bool = Field(description="Whether nobody is asked: imported answers only.")
+    recorded_only: bool = Field(description="True if only imported answers are used.")
     met: str = Field(
         description="What becomes of questions that a worker met in another run (skip, out, again)."
     )
-    only: list[str] = Field(description="Whom it is for, by their ids; empty: everybody.")
-    left_out: list[str] = Field(description="Who is not in it, by their ids.")
+    only: list[str] = Field(description="Ids of the admitted workers; empty: all.")
+    left_out: list[str] = Field(description="Ids of the excluded workers.")
     seed: int
     options: dict[str, Value] = Field(description="Of the algorithm, those that were set by hand.")
     learned_from: LearnedOut | None = Field(
@@ -182,12 +181,12 @@ class RunOut(Schema):
         description="At the end: kept, weakened (the sentence says by what), early (it holds for "
         "another ε than was wanted) or none."
     )
-    over: str = Field(description="Whom the promise is about, where that is not the whole pool.")
-    by_hand: str = Field(description="What verdicts by hand do to the promise.")
+    over: str = Field(description="Workers that the promise covers, unless it is the whole pool.")
+    by_hand: str = Field(description="Effect of verdicts by hand on the promise.")
     epsilon_reached: float | None = Field(
         description="The ε of the promise that holds by now, or held at the end."
     )
-    warnings: list[str] = Field(description="What makes the promise doubtful for this pool.")
+    warnings: list[str] = Field(description="Reasons to doubt the promise for this pool.")
     population: PopulationOut | None = Field(
         description="As fitted to the pool: mean and spread of the accuracies, the border that K "
         "workers are expected to exceed, the p-value of the check."
@@ -198,17 +197,17 @@ class RunOut(Schema):
         "null. Change the budget to the one that is named to make up for it."
     )
     forecast: AheadOut | None = Field(
-        description="What is still to come; null before the start and after the end."
+        description="Forecast of the rest; null before the start and after the end."
     )
-    needs: list[NeedOut] = Field(description="What a person should see to; mostly nothing.")
+    needs: list[NeedOut] = Field(description="Alerts that need a person; mostly empty.")
 
 
 class MoveIn(WhyIn, extra="forbid"):
-    """The reason of a move; the body may be left out."""
+    """The reason for a move; the body may be omitted."""
 
 
 class ChangeIn(Schema, extra="forbid"):
-    """The settings to change; those that are left out stay."""
+    """The settings to change; omitted ones stay."""
 
     name: str | None = None
     budget: int | None = Field(None, description="null: no limit.")
@@ -217,16 +216,16 @@ class ChangeIn(Schema, extra="forbid"):
     slots: int | None = None
     slots_per_worker: int | None = None
     minutes: int | None = None
-    hours_to_come: float | None = Field(None, description="null: everybody is waited for.")
+    hours_to_come: float | None = Field(None, description="null: no limit.")
     epsilon: float | None = None
     enrol_until: datetime | None = Field(None, description="With its zone.")
     enrol_most: int | None = None
     enrolling: Yes | None = Field(None, description="Open or close the roster.")
     concluded: Yes | None = Field(None, description="Put an ended run aside, or take it up.")
     why: str = Field("", max_length=LONGEST_WHY, description="Kept in the run's history.")
-    preview: Yes = Field(False, description="Only say what it would do.")
+    preview: Yes = Field(False, description="Only return the effects.")
 
 
 class ChangedOut(Schema):
-    changed: dict[str, str] = Field(description="What each setting does to the promise, in words.")
+    changed: dict[str, str] = Field(description="Effect of each setting on the promise, in words.")
     run: RunOut

@@ -1,4 +1,4 @@
-"""How the workers of a run stand, and whom it selects."""
+"""Standings and selection of a run."""
 
 from typing import Any, Literal
 
@@ -10,7 +10,7 @@ from selection import reports
 from selection.accounts import scoped
 from selection.api.base import ERRORS, api
 from selection.api.fields import Id
-from selection.api.pagination import LONGEST_CURSOR, NEXT, page_of
+from selection.api.pagination import LONGEST_CURSOR, NEXT, paginate_list
 from selection.limits import LONGEST_KEY, MOST_ENTRIES
 from selection.models import Run
 
@@ -18,7 +18,7 @@ from .schemas import LearnedOut, PopulationOut
 
 
 class LineOut(Schema):
-    """A worker in a run; in a run of several skills, in one of them."""
+    """A worker's standing in a run; with several skills, in one of them."""
 
     candidate: int = Field(description="A number of the worker in this run and skill.")
     worker: str
@@ -40,7 +40,7 @@ class LineOut(Schema):
     lapsed: int = Field(description="Answers that were not given in time.")
     by_hand: str = Field(description="The requester's own verdict, if there is one.")
     by_hand_why: str
-    by_algorithm: bool = Field(description="Whether the algorithm itself selects the worker.")
+    by_algorithm: bool = Field(description="True if the algorithm itself selects the worker.")
     group: str = Field(description="Of the quotas' attribute.")
     skill: str
     number: int = Field(description="Of the skill.")
@@ -53,7 +53,7 @@ class LineOut(Schema):
 class StandingsQuery(Schema):
     cursor: str = Field("", max_length=LONGEST_CURSOR, description="As in the header Link.")
     limit: int | None = Field(None, ge=1, le=MOST_ENTRIES, description="null: all of them.")
-    worker: str = Field("", max_length=LONGEST_KEY, description="Only this one.")
+    worker: str = Field("", max_length=LONGEST_KEY, description="Only this worker.")
     selected: bool | None = None
     verdict: (
         Literal["accepted", "rejected", "undecided", "not tested", "settled in", "settled out"]
@@ -62,7 +62,7 @@ class StandingsQuery(Schema):
 
 
 class SelectedOut(Schema):
-    """A worker in a selection. Of group, skill and expected those are there that the run has."""
+    """A selected worker. group, skill and expected are present if the run has them."""
 
     rank: int | None
     worker: str
@@ -102,7 +102,7 @@ class SkillUsedOut(Schema):
 
 
 class SelectionOut(Schema):
-    """The selection, with all that is needed to understand and repeat the run."""
+    """The selection, with all data to understand and repeat the run."""
 
     run: str
     pool: str
@@ -155,15 +155,18 @@ class SelectionOut(Schema):
 def show_standings(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[StandingsQuery]
 ) -> list[dict[str, Any]]:
-    """Every worker's answers, mean, bounds and verdict: the selected first, the best first."""
-    wanted = query.dict(include={"worker", "selected", "verdict"})
-    wanted = {name: value for name, value in wanted.items() if value not in (None, "")}
+    """Return every worker's answers, mean, bounds and verdict: selected workers first, best first.
+    Return every worker's answers, mean, bounds and verdict: selected workers first, best first."""
+    filters = query.dict(include={"worker", "selected", "verdict"})
+    filters = {name: value for name, value in filters.items() if value not in (None, "")}
     lines = [
         line
         for line in reports.worker_standings(get_object_or_404(scoped(Run, request), pk=run_id))
-        if all(getattr(line, name) == value for name, value in wanted.items())
+        if all(getattr(line, name) == value for name, value in filters.items())
     ]
-    rows = page_of(request, response, lines, query.cursor, query.limit, lambda line: line.candidate)
+    rows = paginate_list(
+        request, response, lines, query.cursor, query.limit, lambda line: line.candidate
+    )
     return [vars(line) for line in rows]
 
 
@@ -174,5 +177,5 @@ def show_standings(
     exclude_unset=True,
 )
 def show_selection(request: HttpRequest, run_id: Id) -> dict[str, Any]:
-    """The workers selected, with the run's parameters and what it promises."""
+    """Return the selected workers, with the run's parameters and guarantee."""
     return reports.export_run(get_object_or_404(scoped(Run, request), pk=run_id))

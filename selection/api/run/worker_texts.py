@@ -1,4 +1,4 @@
-"""What a run's workers are told beside the questions: pay, codes to hand in, what happens next."""
+"""Texts for a run's workers besides the questions: pay, completion codes, next steps."""
 
 from decimal import Decimal
 from typing import Any
@@ -16,7 +16,7 @@ from selection.runs.worker_texts import LONGEST_CODE, OUTCOMES, PageFacts
 
 
 class CodesIn(Part):
-    """To hand in on the platform, by outcome; where there is none, one is made up."""
+    """Completion codes by outcome; missing ones are generated."""
 
     done: str = Field("", max_length=LONGEST_CODE, description=OUTCOMES["done"])
     screened: str = Field("", max_length=LONGEST_CODE, description=OUTCOMES["screened"])
@@ -46,7 +46,7 @@ class PageOut(Schema):
 
 @api.get("/runs/{run_id}/page", response={200: PageOut, **ERRORS}, tags=["runs"])
 def show_page(request: HttpRequest, run_id: Id) -> dict[str, Any]:
-    """What workers are told on their page beside the questions."""
+    """Return the texts on the workers' page besides the questions."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     facts = PageFacts.from_run(run)
     codes = {outcome: worker_texts.completion_code(run, outcome) for outcome in OUTCOMES}
@@ -55,7 +55,7 @@ def show_page(request: HttpRequest, run_id: Id) -> dict[str, Any]:
 
 @api.put("/runs/{run_id}/page", response={200: PageOut, **ERRORS}, tags=["runs"])
 def tell_workers(request: HttpRequest, run_id: Id, payload: PageIn) -> dict[str, Any]:
-    """Say all of it anew, at any time."""
+    """Replace all of these texts; possible at any time."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     codes = payload.codes.dict() if payload.codes else {}
     worker_texts.change_facts(

@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--of", default="", metavar="KIND:ID", help="one thing, as in run:12")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        lines = audit.lines(_selected_entries(options["team"], options["of"]))
+        lines = audit.list_entries(_selected_entries(options["team"], options["of"]))
         if options["csv"]:
             self._write_csv(lines)
             return

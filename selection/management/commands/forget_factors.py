@@ -18,5 +18,5 @@ class Command(BaseCommand):
         user = User.objects.filter(username=options["login"]).first()
         if user is None:
             raise CommandError(f"There is no login of the name “{options['login']}”.")
-        second_factor.take_away(user)
+        second_factor.remove_factors(user)
         self.stdout.write(f"{user} signs in with the password alone now; all sessions have ended.")

@@ -45,5 +45,5 @@ def manager(db: None) -> Program:
 
 @pytest.fixture
 def program(db: None) -> Callable[[str], Program]:
-    """``program(scope)``: one whose token may do that alone."""
+    """Return ``program(scope)``: a client with a token of that scope only."""
     return lambda scope: Program(ApiToken.issue(scope, scope=scope))

@@ -1,4 +1,4 @@
-"""The JSON API."""
+"""Assignments and answers by the API."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Changing runs, and who takes part, by the API."""
+"""Changes of runs and their workers by the API."""
 
 import pytest
 from django.test import Client
@@ -61,7 +61,7 @@ def test_a_time_without_its_zone_is_not_guessed(api, settings):
 
 @pytest.mark.parametrize("name", ["k", "delta", "budgt"])
 def test_what_is_no_setting_that_can_change_is_refused_and_not_passed_over(api, run, name):
-    """Else who mistypes the budget believes that it holds."""
+    """Check the refusal: a user that mistypes the budget would believe in it otherwise."""
     reply = send(api, "patch", f"runs/{run.pk}", {name: 4, "price": 0.2})
     assert (reply.status_code, reply.json()["where"]) == (422, name)
     assert Run.objects.get().price is None

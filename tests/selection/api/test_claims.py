@@ -1,4 +1,4 @@
-"""Questions for workers who are there, and answers many at a time."""
+"""Questions for present workers, and answers in batches."""
 
 from datetime import timedelta
 
@@ -39,7 +39,7 @@ def test_a_worker_who_is_there_gets_a_question_and_the_time_to_answer_runs(answe
     shown = Assignment.objects.exclude(shown=None)
     assert [one.pk for one in shown] == [slip["id"]]
     assert run.candidates.get(worker__key="w1").seen is not None
-    assert claim(answering, run, "w1") == found  # the same until it is answered
+    assert claim(answering, run, "w1") == found  # repeated until it is answered
 
 
 def test_several_workers_come_at_once_each_with_so_many_questions(answering, run):

@@ -1,4 +1,4 @@
-"""Whatever goes wrong at an address of the API is told in one form."""
+"""Errors of the API, which all have the same form."""
 
 from collections import Counter
 from importlib import import_module
@@ -78,7 +78,7 @@ def test_without_a_token_it_is_said_how_one_is_sent():
 def test_who_asks_too_often_is_told_how_long_to_wait(manager, settings, monkeypatch):
     monkeypatch.setattr(
         rate_limits, "_here", rate_limits._WindowCounts()
-    )  # who was over is over for a minute
+    )  # a client over its limit stays so for a minute
     settings.API_REQUESTS_PER_MINUTE = 1
     reply = [manager.get("pools") for _ in range(4)][-1]
     assert "wait a minute" in told(reply, 429)
@@ -119,7 +119,7 @@ def test_every_operation_says_what_can_go_wrong_and_in_which_form():
 
 
 def test_every_field_that_goes_over_the_wire_has_a_type():
-    """But for an algorithm's options, which are the algorithm's own."""
+    """Check all fields except an algorithm's options, which are its own."""
     open_ones = []
 
     def look(schema, where):
@@ -144,7 +144,7 @@ def test_every_field_that_goes_over_the_wire_has_a_type():
 
 
 def test_no_two_forms_have_one_name():
-    """The document tells them apart by it: the second would take the first one's place."""
+    """Check the names: in the document a second schema of a name would replace the first."""
     modules = (import_module(f"selection.api.{one.name}") for one in iter_modules(room.__path__))
     forms = {
         form

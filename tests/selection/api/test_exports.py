@@ -1,4 +1,4 @@
-"""A run as a file, by the API."""
+"""Exports of runs by the API."""
 
 import json
 
@@ -25,7 +25,7 @@ def test_every_format_is_what_the_page_has(client):
         assert response.status_code == 200
         assert response["Content-Type"] == each.media
         found = response.getvalue()
-        if each.ending not in ("xlsx", "html"):  # these hold the moment they were made in
+        if each.ending not in ("xlsx", "html"):  # these contain the time of their creation
             assert found == b"".join(exports.make_file(run, name).pieces)
 
 

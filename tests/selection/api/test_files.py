@@ -1,4 +1,4 @@
-"""Files by the API: the same way in as on the pages, with the same word at its end."""
+"""Files by the API: the same steps as on the pages."""
 
 from uuid import uuid4
 

@@ -1,4 +1,4 @@
-"""What a draft is expected to cost, by the API."""
+"""Forecasts of drafts by the API."""
 
 import pytest
 from django.test import Client

@@ -112,7 +112,7 @@ LARGE = {"workers": 10_000, "k": 100, "epsilon": 0.1, "questions": 100_000}
 
 @pytest.fixture
 def nobody_simulates(monkeypatch):
-    """No simulated run is played in this process."""
+    """Disable simulation in this process."""
 
     def play(*_: object) -> None:
         raise AssertionError("A request simulated a run.")

@@ -25,7 +25,7 @@ def studio():
 
 
 def message(worker, question, said, action="ANNOTATION_CREATED", kind="choices", **changes):
-    """With the fields that Label Studio sends."""
+    """Return a message with the fields that Label Studio sends."""
     value = {kind: [said] if kind in ("choices", "text") else said}
     annotation = {
         "id": 7,
@@ -93,7 +93,8 @@ def test_what_is_not_asked_yet_waits_and_may_be_changed_until_it_is(run, studio)
 
 
 def test_what_is_asked_in_the_moment_in_which_it_comes_is_answered(run, studio, monkeypatch):
-    """Else it would wait for what was asked already, and every further step would fail."""
+    """Check the race: a waiting answer to a question asked already would fail every further step.
+    Check the race: a waiting answer to a question asked already would fail every further step."""
     slip, worker, question = asked(run)
     find, before = label_studio._open_assignment, iter([None])
     monkeypatch.setattr(label_studio, "_open_assignment", lambda *own: next(before, find(*own)))

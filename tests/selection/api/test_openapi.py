@@ -1,8 +1,8 @@
-"""The OpenAPI document is true: schemathesis tries all of it, by what fits and by what does not.
+"""The OpenAPI document is true: schemathesis tests all of it with valid and invalid requests.
 
-It sends what lies at the borders of each field, methods that are not there, and what it makes up;
-and looks at every answer: no 5xx, no status, header, type or field that the document does not have,
-nothing taken that it forbids, nothing without a token.
+It sends boundary values of each field, undocumented methods and random data, and checks every
+reply: no 5xx, no undocumented status, header, type or field, no forbidden input accepted, and no
+access without a token.
 """
 
 import random
@@ -29,13 +29,13 @@ pytestmark = pytest.mark.django_db
 
 MODES = list(GenerationMode)
 SIGNALS = (request_started, request_finished)
-# What fits the document may not fit what is there: a name that is taken, a K beyond the pool.
+# Valid requests may still conflict with stored data: a name in use, a K beyond the pool.
 REFUSED = ["2xx", "400", "404", "409", "422"]
 
 
 @pytest.fixture
 def theirs(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Camp]:
-    """A team with one of everything; requests stay in the test's transaction."""
+    """A team with an object of every kind; requests stay in the test's transaction."""
     settings.API_REQUESTS_PER_MINUTE = settings.API_FAILURES_PER_MINUTE = 0
     monkeypatch.setattr(forecast_requests, "FIRST", 0.0)
     for signal in SIGNALS:
@@ -76,7 +76,7 @@ def ids(theirs: Camp) -> dict[str, object]:
 
 
 def at_the_borders(operation: Any, most: int) -> list[Any]:
-    """A sample of the cases at the borders of what each field may be; every method that is none."""
+    """Return a sample of the boundary cases of each field, and every undocumented method."""
     generation = operation.schema.config.generation_for(operation=operation)
     cases = list(
         operation.schema.iter_coverage_cases(
@@ -94,7 +94,7 @@ def negated(case: Any, where: ParameterLocation) -> bool:
 
 
 def made_up(operation: Any, most: int, own: dict[str, object] | None) -> list[Any]:
-    """So many cases of each kind, the same in every run."""
+    """Return this number of random cases of each kind, the same in every run."""
     return [case for mode in MODES for case in _drawn(operation, mode, most, own)]
 
 
@@ -118,8 +118,8 @@ def _drawn(operation: Any, mode: Any, most: int, own: dict[str, object] | None) 
 
 
 def knock(case: Any, secret: str) -> list[str]:
-    """What is wrong with the answer to this case; nothing that it does stays."""
-    # Where the token is what was taken away, none is sent.
+    """Return the faults of the reply to this case; its effects are rolled back."""
+    # Cases about a missing token are sent without one.
     token = "" if negated(case, ParameterLocation.HEADER) else f"Bearer {secret}"
     headers = {"Authorization": token} if token else {}
     wrong = []
@@ -135,7 +135,7 @@ def knock(case: Any, secret: str) -> list[str]:
 
 
 def unsaid(case: Any, reply: Any) -> list[str]:
-    """A field that fits the document is refused by itself: so the document does not say enough."""
+    """Return a field that matches the document but is refused: the document is incomplete."""
     if case.meta.generation.mode is GenerationMode.NEGATIVE or reply.status_code != 422:
         return []
     told = reply.json()
@@ -160,6 +160,6 @@ def test_whatever_is_sent_is_answered_as_the_document_says(theirs, sample):
 def test_without_a_token_nothing_is_answered(theirs, sample):
     for operation in operations(document()):
         for case in made_up(operation, sample(2, 20), None):
-            reply = case.call()  # 400: NUL in an address is looked at before
+            reply = case.call()  # 400: NUL in an address is checked first
             assert reply.status_code in (400, 401), operation.label
             assert set(reply.json()) == {"error"}

@@ -116,7 +116,7 @@ def test_a_worker_who_is_in_a_run_stays(manager):
 
 
 def read_all(program, path: str, **query: object) -> list[list[dict]]:
-    """Every page, by the address that each has of the next."""
+    """Return the rows of all pages, following the links."""
     pages, reply = [], program.get(path, **query)
     while True:
         pages.append(reply.json())

@@ -1,4 +1,4 @@
-"""Runs by the API: made with all that their form has, changed, copied, deleted; read afterwards."""
+"""Runs by the API: create, change, copy, delete, read."""
 
 import pytest
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def wanted():
-    """The least that a run needs to be told."""
+    """Return the required settings of a run."""
     pool, questions = make_pool(6, language=["English", "German"]), make_questions(30)
     return {"name": "Best 2", "pool": pool.pk, "question_set": questions.pk, "k": 2}
 

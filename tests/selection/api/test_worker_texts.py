@@ -1,4 +1,4 @@
-"""What workers read beside the questions, by the API: practice, files, pay and codes, limits."""
+"""Texts for workers by the API: practice, files, pay, codes, limits."""
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile

@@ -1,4 +1,4 @@
-"""Who did what to what: written down by itself, shown, exported."""
+"""The audit log: recording, display, export."""
 
 import json
 from io import StringIO
@@ -141,7 +141,7 @@ def test_the_machine_and_workers_write_nothing(client):
     run = make_run()
     engine.advance(run.pk)
     assignment = open_of(run)[0]
-    client.get("/admin/login/")  # so that what follows requests is there
+    client.get("/admin/login/")  # later actions happen after a request
     engine.advance(run.pk)
     Pool.objects.filter(pk=run.pool_id).first().save()
     assert assignment

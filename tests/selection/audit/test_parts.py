@@ -1,4 +1,4 @@
-"""What commands, the engine, the sweep and workers do is written down, too, and by whom."""
+"""Audit entries of commands, the engine, the sweep and workers."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""A worker's data is given out whole, and goes without a trace but the answers."""
+"""A worker's data: exported completely, erased without a trace except the answers."""
 
 import json
 import unicodedata
@@ -46,7 +46,7 @@ KEY, NAME = "A1PERSON", "Grace Hopper"
 
 
 def world(**fields: object) -> Run:
-    """A run of six in which one has a name that is like nothing else."""
+    """A run of six workers with one distinctive name."""
     pool = make_pool(6, country=["fr", "it"])
     worker = pool.workers.get(key="w0")
     worker.key, worker.name, worker.attributes = (
@@ -68,7 +68,7 @@ def people_of(run: Run, key: str = KEY) -> list[Worker]:
 
 
 def everything() -> str:
-    """All that the app's tables hold, as text."""
+    """Return all rows of the app's tables as text."""
     tables = [name for name in connection.introspection.table_names() if "selection_" in name]
     with connection.cursor() as cursor:
         found = []
@@ -79,7 +79,7 @@ def everything() -> str:
 
 
 def wrote(run: Run, client: Client) -> None:
-    """Their name gets wherever a name can get."""
+    """Write the worker's name to every place that can hold it."""
     client.post(
         admin_url("worker_change", people_of(run)[0].pk),
         {"pool": run.pool_id, "key": KEY, "name": NAME, "attributes": '{"mail": "x"}'},
@@ -437,7 +437,7 @@ def test_a_payment_list_is_the_same_after_responses_went(days):
     void = run.answers.filter(void=True).count()
     corrections.restore_question(asked, "ada", "it was fine")
     corrections.retire_question(asked, "ada", "or not")
-    assert run.answers.filter(void=True).count() == void  # they stay as they were graded
+    assert run.answers.filter(void=True).count() == void  # grades are unchanged
     assert (run.count_spent(), reports.count_given(run)) == (spent, given)
 
 

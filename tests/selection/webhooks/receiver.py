@@ -1,4 +1,4 @@
-"""A real receiver on this machine: it keeps what comes and answers as it is told."""
+"""A real receiver on this machine that stores messages and replies as configured."""
 
 import threading
 from collections.abc import Iterator
@@ -8,10 +8,12 @@ from typing import Any
 
 
 class Receiver(ThreadingHTTPServer):
-    """got    headers and body of each message, in the order in which they came
-    code     the status that it answers
-    says     what it answers
-    headers  further headers of its answers
+    """A receiver.
+
+    got      headers and body of each message, in the order of arrival
+    code     status of its replies
+    says     body of its replies
+    headers  further headers of its replies
     """
 
     def __init__(self, port: int = 0) -> None:

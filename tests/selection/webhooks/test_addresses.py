@@ -1,4 +1,4 @@
-"""Where webhooks may go: not into our own network, nor where a redirect leads."""
+"""Addresses of webhooks: none in our own network, and no redirects."""
 
 import socket
 
@@ -72,7 +72,7 @@ def test_a_good_address_is_taken_as_it_is():
 
 
 def names(monkeypatch, *answers: str) -> list[str]:
-    """Every name stands for the first of these at the first look, then for the next."""
+    """Resolve every name to the first of these at the first look-up, then to the next."""
     looked: list[str] = []
 
     def look(host, port, **more):
@@ -86,7 +86,7 @@ def names(monkeypatch, *answers: str) -> list[str]:
 
 def test_a_name_that_leads_inside_is_not_connected_to(monkeypatch):
     names(monkeypatch, "10.0.0.7")
-    monkeypatch.setattr(socket, "create_connection", None)  # a call would be a TypeError
+    monkeypatch.setattr(socket, "create_connection", None)  # a call would raise TypeError
     with pytest.raises(safe_http.NoAnswer, match="WEBHOOKS_INSIDE"):
         safe_http.post_message("https://looks-fine.example/", b"", {})
 
@@ -129,7 +129,7 @@ def test_a_receiver_that_answers_byte_by_byte_is_hung_up_on(settings, monkeypatc
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}/"
         with pytest.raises(safe_http.NoAnswer, match="No answer"):
-            safe_http.post_message(url, b"{}", {})  # nobody ever takes the connection up
+            safe_http.post_message(url, b"{}", {})  # never accepts the connection
 
 
 def test_where_nobody_is_there_it_says_so(settings):

@@ -1,4 +1,4 @@
-"""The pages about webhooks: made, tried, sent again, and a secret that is shown once."""
+"""Pages of webhooks: create, test, replay, and a secret that is shown once."""
 
 import re
 

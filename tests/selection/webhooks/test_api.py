@@ -1,4 +1,4 @@
-"""Webhooks by the API, from making one to sending a message again."""
+"""Webhooks by the API, from creation to replay."""
 
 import pytest
 from django.test import Client

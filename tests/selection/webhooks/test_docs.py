@@ -1,4 +1,4 @@
-"""The receiver in docs/webhooks.md works as it is written."""
+"""The receiver of docs/webhooks.md, run unchanged."""
 
 import re
 import threading

@@ -1,4 +1,4 @@
-"""What is written down for webhooks, and when."""
+"""Messages written to the outbox."""
 
 import json
 from datetime import timedelta

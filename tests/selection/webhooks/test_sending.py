@@ -1,4 +1,4 @@
-"""Messages arrive, signed, at least once; what fails comes again, and in the end gives up."""
+"""Delivery: signed, at least once, with retries and a last try."""
 
 import json
 from datetime import timedelta
@@ -78,7 +78,7 @@ def test_what_fails_is_sent_again_later_under_the_same_id(there, hook):
     there.code, there.says = 503, b"later"
     row = end_a_run()
     webhooks.send_due(hook.pk)
-    webhooks.send_due(hook.pk)  # it is not due yet
+    webhooks.send_due(hook.pk)  # not due yet
     row.refresh_from_db()
     assert (row.state, row.tries, row.code, row.said) == ("to be tried again", 1, 503, "later")
     wait = row.due - row.tried
@@ -153,7 +153,7 @@ def test_what_a_killed_worker_held_is_sent_by_another(there, hook):
     assert delivery._lease_next(hook.pk)  # and then it is killed
     webhooks.send_due(hook.pk)
     assert not there.got
-    again_due()  # when its time is over
+    again_due()  # after its lease has expired
     webhooks.send_due(hook.pk)
     assert len(there.got) == 1
 

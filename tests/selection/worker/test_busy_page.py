@@ -1,4 +1,4 @@
-"""A database that is locked, full or away: what a worker sent is still in the page."""
+"""The page without a usable database: the worker's input is kept."""
 
 import re
 from html import unescape

@@ -1,4 +1,4 @@
-"""The join link, and leaving again."""
+"""The join link, and leaving a run."""
 
 from urllib.parse import urlencode
 
@@ -53,7 +53,7 @@ ODD = ["60a1\u202e", "\u200b60a1", "60\ufeffa1", "60a1\u200e", "60\ufffda1", "x"
 
 @pytest.mark.parametrize("key", UNFILLED + ODD)
 def test_a_platforms_link_that_tells_nobody_says_so_and_nothing_is_stored(client, run, key):
-    """All who came by it would be one worker, and answer each other's questions."""
+    """Check the refusal: all visitors without an id would share a worker otherwise."""
     response = client.get(link(run), {"PROLIFIC_PID": key})
     assert response.status_code == 422
     assert "does not tell who you are" in text(response)
@@ -69,7 +69,7 @@ def test_who_types_their_id_then_gets_back_to_the_platform_all_the_same(client, 
     assert BACK in text(client.get(own))
     client.post(asked.replace("x-7", "x-8"), {"worker": "60a1"})
     candidate.refresh_from_db()
-    assert candidate.task == "x-7"  # nobody vouches for who typed it
+    assert candidate.task == "x-7"  # typed ids are unverified
 
 
 def test_another_language_keeps_what_the_platform_put_into_the_link(client, run):
@@ -126,7 +126,7 @@ def test_a_draft_and_a_run_that_is_over_say_so(client, run):
 def test_looking_at_a_task_before_taking_it_on_joins_nobody(client, run):
     asked = {"workerId": "anna", "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}
     assert "Accept the task to begin" in text(client.get(link(run), asked))
-    del asked["workerId"]  # as it is in truth
+    del asked["workerId"]  # as in real previews
     assert "Accept the task to begin" in text(client.get(link(run), asked))
     assert not run.candidates.exists()
 

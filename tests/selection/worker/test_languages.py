@@ -1,4 +1,4 @@
-"""The worker's page speaks the worker's language."""
+"""Languages of the worker's page."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Files that questions show: served to whoever knows the address, and able to do nothing."""
+"""Media files of questions: served by secret address, without active content."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""Amazon Mechanical Turk's ExternalQuestion: preview, arrival, the questions, handing in."""
+"""Amazon Mechanical Turk's ExternalQuestion: preview, arrival, questions, handing in."""
 
 import re
 
@@ -170,11 +170,11 @@ def test_a_bonus_is_paid_for_the_task_that_was_accepted_last(client, run):
     answer_all(run, lambda slip: "yes")
     given = Answer.objects.filter(assignment__candidate__worker__key="A1B2").count()
     assert given > 0
-    wanted = exports.wanted.Wanted(run)
-    rows = b"".join(exports.payment.mturk_bonus(wanted)).decode("utf-8-sig").splitlines()
+    context = exports.context.ExportContext(run)
+    rows = b"".join(exports.payment.mturk_bonus(context)).decode("utf-8-sig").splitlines()
     assert rows == [
         "WorkerId,AssignmentId,BonusAmount,Reason",
         f"A1B2,3LAST,{2 * given}.00,Birds",
     ]
-    listed = b"".join(exports.payment.write_payments(wanted)).decode()
+    listed = b"".join(exports.payment.write_payments(context)).decode()
     assert ",mturk,3LAST" in listed

@@ -1,4 +1,4 @@
-"""The worker's page: one question at a time, and nothing that is not the worker's business."""
+"""The worker's page: a question at a time, and no data of others."""
 
 from datetime import timedelta
 
@@ -29,7 +29,7 @@ def run() -> Run:
 
 @pytest.fixture
 def worker(run: Run) -> Candidate:
-    """One with questions out."""
+    """A worker with open questions."""
     return open_of(run)[0].candidate
 
 
@@ -106,7 +106,7 @@ def test_what_cannot_be_an_answer_is_asked_again_tells_nothing_and_keeps_what_wa
 def test_it_takes_an_answer_and_shows_the_next_question(client, run, worker):
     first = question_of(client, worker)
     response = send(client, worker, first.assignment, "yes")
-    assert response.redirect_chain == []  # one answer of the server for both
+    assert response.redirect_chain == []  # a single response for both
     assert Answer.objects.get().response == "yes"
     assert response.context["page"].question.assignment != first.assignment
     assert "Question 2 of at most 200" in response.content.decode()
@@ -217,7 +217,7 @@ def test_it_never_shows_an_answer_a_grade_or_another_worker(client):
     for other in run.pool.workers.all():
         other.key = other.name = f"somebody number {other.pk}"
         other.save()
-    # The link's signature may spell any short word.
+    # The link's signature may contain any short word by chance.
     shown = page(client, worker).replace(links.worker_token(worker.pk), "").casefold()
     assert "a question." in shown
     for word in ("secret", "right", "mean", "lower", "verdict", "undecided", "somebody", run.name):

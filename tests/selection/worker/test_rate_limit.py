@@ -1,4 +1,4 @@
-"""How often a link may be opened, and what is said then."""
+"""Rate limits of links, and their message."""
 
 import time
 from types import SimpleNamespace
@@ -26,7 +26,7 @@ def run():
 
 @pytest.fixture(autouse=True)
 def one_minute(monkeypatch):
-    """The window does not turn in the middle of a test, and no earlier test rests the counting."""
+    """Freeze the window during a test, and clear the pause that an earlier test left."""
     at(monkeypatch, 1_000_000.0)
     monkeypatch.setattr(rate_limits, "_here", rate_limits._WindowCounts())
 

@@ -1,4 +1,4 @@
-"""Requesters' texts as HTML: Markdown and media come through, and nothing that could do harm."""
+"""Requesters' texts as HTML: Markdown and media pass, active content does not."""
 
 from html.parser import HTMLParser
 

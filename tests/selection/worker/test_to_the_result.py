@@ -1,4 +1,4 @@
-"""Every kind of question, from the file that brings it to the file that answers go out in."""
+"""Every kind of question, from the imported file to the exported answers."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""What workers are told beside the questions: pay, codes, what comes next; and what they report."""
+"""Texts for workers: pay, codes, next steps; and problem reports."""
 
 from decimal import Decimal
 
@@ -79,7 +79,7 @@ def test_what_was_earned_and_the_code_stay_when_responses_are_deleted(client, ru
     answer(client, worker)
     lifecycle.stop_run(run)
     before = page(client, worker)
-    Answer.objects.update(response="")  # as the retention does, long after the end
+    Answer.objects.update(response="")  # like the retention, long after the end
     assert "C1DONE" in before
     assert page(client, worker) == before
 

@@ -1,13 +1,14 @@
-"""Every address there is, and who gets what there. An address that is not here fails the test.
+"""Table of all addresses and the access rights to them. A missing address fails the test.
 
-A page's rule has two parts: who may look (GET), who may do (POST). Each is the least role that may:
+A page's rule has two parts: to view it (GET), to act on it (POST). Each is the least role with
+access:
 
     open       everybody, without a login
-    link       whoever has a worker's link
-    signed in  whoever has a login; nothing of any team is there
-    viewer, manager, owner   of the team that the object belongs to, or of any where there is none
-    superuser  nobody else
-    nobody     not even they
+    link       visitors with a worker's link
+    signed in  users with a login; the page has no team's data
+    viewer, manager, owner   of the object's team, or of any team if there is no object
+    superuser  superusers only
+    nobody     not even superusers
 """
 
 OPEN, LINK, SIGNED_IN, NOBODY = "open", "link", "signed in", "nobody"
@@ -17,12 +18,12 @@ Rule = tuple[str, str]
 
 
 def standard(model: str, look: str, do: str, **others: Rule) -> dict[str, Rule]:
-    """The pages that Django's admin makes for a model; others by their last word."""
+    """Return the pages that Django's admin makes for a model; others by their last word."""
     at = f"admin/{model.replace('.', '/')}/"
     pages = {
         "": (look, look),
         "add/": (do, do),
-        "<path:object_id>/": (SIGNED_IN, SIGNED_IN),  # leads on to the next
+        "<path:object_id>/": (SIGNED_IN, SIGNED_IN),  # redirects to the next one
         "<path:object_id>/change/": (look, do),
         "<path:object_id>/delete/": (do, do),
         "<path:object_id>/history/": (look, look),
@@ -42,10 +43,10 @@ PAGES: dict[str, Rule] = {
     "admin/": (SIGNED_IN, SIGNED_IN),
     "admin/search/": (SIGNED_IN, SIGNED_IN),
     "admin/login/": (OPEN, OPEN),
-    # Who is in is led in, who is not back to the login; the rest is in tests/selection/signin.
+    # Signed-in users are redirected inside, others to the login; see also accounts/signin.
     "admin/login/code/": (SIGNED_IN, SIGNED_IN),
     "admin/login/passkey/": (SIGNED_IN, SIGNED_IN),
-    "admin/sso/<slug:provider_id>/": (NOBODY, NOBODY),  # of no provider
+    "admin/sso/<slug:provider_id>/": (NOBODY, NOBODY),  # without a provider
     "admin/sso/<slug:provider_id>/back/": (NOBODY, NOBODY),
     "admin/account/": (SIGNED_IN, SIGNED_IN),
     "admin/account/disconnect/": (NOBODY, SIGNED_IN),
@@ -96,7 +97,7 @@ PAGES: dict[str, Rule] = {
     "admin/selection/question/<int:pk>/retire/": (MANAGER, MANAGER),
     "admin/selection/question/<int:pk>/restore/": (MANAGER, MANAGER),
     **standard("selection.practice", VIEWER, MANAGER),
-    # A bare address of the form leads on to the guided start; with a query: test_scope.
+    # Without a query the form redirects to the guided start; with one: test_scope.
     **standard("selection.run", VIEWER, MANAGER, add=(SIGNED_IN, MANAGER)),
     "admin/selection/run/<path:object_id>/": (VIEWER, NOBODY),  # its own page comes first
     "admin/selection/run/promises/": (MANAGER, MANAGER),
@@ -134,7 +135,7 @@ PAGES: dict[str, Rule] = {
     "work/<str:token>/": (LINK, LINK),
 }
 
-# By method and address, the scopes of tokens that may, besides those that manage.
+# Scopes with access besides the scope to manage, by method and address.
 OPERATIONS: dict[tuple[str, str], set[str]] = {
     ("get", "/api/pools"): {"read"},
     ("post", "/api/pools"): set(),
@@ -223,7 +224,7 @@ OPERATIONS: dict[tuple[str, str], set[str]] = {
     ("get", "/api/webhooks/{webhook_id}/deliveries"): set(),
     ("post", "/api/deliveries/{delivery_id}/replay"): set(),
 }
-# Those that are about nothing that is there already: every team's token may. By what they answer.
+# Operations without an existing object, open to every team's token, with their status.
 NEW = {
     ("post", "/api/forecasts"): 200,
     ("post", "/api/pools"): 201,
@@ -235,9 +236,9 @@ NEW = {
     ("get", "/api/question-sets"): 200,
     ("get", "/api/runs"): 200,
 }
-# Stands for a file, which is sent in a form.
+# Placeholder of a file, which is sent in a form.
 FILE = object()
-# What each wants to be sent, so that it is refused for who asks and not for what is missing.
+# Valid bodies, so that a refusal is due to the caller and not to a missing field.
 BODIES: dict[str, dict[str, object]] = {
     "post answer": {"response": "yes"},
     "post answers": {"answers": [{"assignment": 1, "response": "yes"}]},

@@ -1,4 +1,4 @@
-"""Every address and every operation, tried by everybody who may knock at it."""
+"""Every address and operation, tried by every kind of visitor."""
 
 import re
 from collections.abc import Iterator
@@ -36,11 +36,11 @@ from .world import Camp, member
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
-OF_NO_TEAM = {Pulse}  # which parts of the system are at work
+OF_NO_TEAM = {Pulse}  # system status
 
 RANKS = [OPEN, LINK, SIGNED_IN, VIEWER, MANAGER, OWNER, SUPERUSER, NOBODY]
-SHOWN = "zebra"  # stands in all that is theirs, and in nothing else
-# A page of one of these that only leads home has not been given.
+SHOWN = "zebra"  # part of all names of this team, and of no others
+# A redirect home from one of these pages is a refusal.
 AWAY = ("/admin/selection/", "/admin/auth/", "/admin/logout/")
 ACTORS = ["nobody", "a token", "a bare login", VIEWER, MANAGER, OWNER, SUPERUSER]
 
@@ -85,7 +85,7 @@ def test_every_table_belongs_to_a_team_by_itself():
 
 
 def filled(route: str, theirs: Camp) -> str:
-    """The address of what is theirs."""
+    """Return the address with the camp's own objects."""
     model = re.match(r"admin/(?:selection|auth)/(\w+)/", route)
     run = theirs.run
     own = {
@@ -105,7 +105,7 @@ def filled(route: str, theirs: Camp) -> str:
     }
     pk = own.get(model[1], 1) if model else 1
     if "run/<path:object_id>/" in route and "history" not in route:
-        pk = theirs.draft.pk  # one that has begun is neither changed nor deleted
+        pk = theirs.draft.pk  # a started run can be neither changed nor deleted
     if "/forecast/" in route:
         pk = theirs.planning.pk
     values = {
@@ -144,7 +144,7 @@ def rank(actor: str) -> int:
 
 
 def turned_away(response) -> bool:
-    """Asked to sign in, told that it is not allowed or not there, or sent home with a message."""
+    """Return True for a redirect to the login, a 403 or 404, or a redirect home with a message."""
     if response.status_code == 302:
         where, asked = response["Location"], response.request["PATH_INFO"]
         home = where == "/admin/" and asked.startswith(AWAY)
@@ -158,7 +158,7 @@ def body(response) -> str:
 
 
 def rows_of(team: Team) -> dict[str, list[object]]:
-    """All that is stored of a team."""
+    """Return all stored rows of a team."""
     stored = {}
     for model in tables():
         rows = model.objects.filter(**{path_of(model): team.pk})
@@ -174,7 +174,7 @@ def test_in_a_team_each_role_gets_what_is_its_and_no_more(actor, zebras):
         for method, least in (("get", look), ("post", do)):
             may = least not in (LINK, NOBODY) and rank(actor) >= RANKS.index(least)
             if least == LINK or (may and method == "post"):
-                continue  # what the rightful do there has tests of its own
+                continue  # the effects for permitted users have tests of their own
             response = getattr(client, method)(filled(route, zebras))
             if turned_away(response) == may:
                 wrong.append((method, route, response.status_code, least))
@@ -215,7 +215,7 @@ def test_a_login_of_no_team_gets_nothing(zebras, okapis, django_user_model):
 
 
 def test_a_workers_link_opens_one_page_and_nothing_else(zebras, settings):
-    settings.API_FAILURES_PER_MINUTE = 0  # there are more operations than anybody may fail at
+    settings.API_FAILURES_PER_MINUTE = 0  # there are more operations than failures allowed
     for route, (look, _) in PAGES.items():
         if "<str:token>" not in route:
             continue
@@ -231,7 +231,7 @@ def test_a_workers_link_opens_one_page_and_nothing_else(zebras, settings):
 
 
 def named(path: str) -> str:
-    """What an address is about, as in BODIES: its last word, or what its id is of."""
+    """Return the key in BODIES: the address's last word, or the type of its id."""
     if path == "/api/runs/{run_id}/answers":
         return "runs/answers"
     words = [word for word in path.split("/") if word]
@@ -277,7 +277,7 @@ def with_token(secret: str) -> Client:
 
 @contextmanager
 def undone() -> Iterator[None]:
-    """Nothing of what is done in it stays, so that each operation finds everything there."""
+    """Roll back all effects, so that each operation finds the same state."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
@@ -296,7 +296,7 @@ def test_each_scope_may_do_what_is_its(zebras):
                 204,
                 409,
                 422,
-            }:  # or refused for what was sent
+            }:  # or refused for its content
                 wrong.append((operation, scope, reply.status_code))
     assert not wrong, "\n".join(map(str, wrong))
 
@@ -326,9 +326,9 @@ def test_a_token_of_another_team_finds_nothing(zebras, okapis):
 
 
 def test_without_a_good_token_nothing_is_told(zebras, settings):
-    settings.API_FAILURES_PER_MINUTE = 0  # how often one may knock is not the question here
+    settings.API_FAILURES_PER_MINUTE = 0  # rate limits are tested elsewhere
     before, client = rows_of(zebras.team), Client()
-    client.force_login(member(zebras.team, OWNER))  # a login is no token
+    client.force_login(member(zebras.team, OWNER))  # a session is not a token
     for knocking in (Client(), with_token("wrong"), client):
         for operation in OPERATIONS:
             reply = send(knocking, *operation, zebras)

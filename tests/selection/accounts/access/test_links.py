@@ -1,4 +1,4 @@
-"""Workers' links, and the link to join by, put out of use and replaced."""
+"""Workers' links and the join link, revoked and replaced."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""Who is in a team, and what an owner's form about it refuses."""
+"""Members of a team, and refusals of the owner's form."""
 
 import pytest
 from django.test import Client
@@ -13,14 +13,14 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def owner(okapis) -> Membership:
-    """The only one of the team."""
+    """The only owner of the team."""
     okapis.team.memberships.filter(role=Role.OWNER).delete()
     return okapis.team.memberships.get(user=member(okapis.team, Role.OWNER))
 
 
 @pytest.fixture
 def save(owner):
-    """Sends the form as it is, but for these fields of members, by their number in it."""
+    """Send the form unchanged except for these fields of members, by their number in it."""
     client, known = Client(), list(owner.team.memberships.order_by("pk"))
     client.force_login(owner.user)
     form = {"name": owner.team.name, "memberships-INITIAL_FORMS": len(known)}

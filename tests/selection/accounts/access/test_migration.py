@@ -1,4 +1,4 @@
-"""An installation from before there were teams."""
+"""Migration of an installation from before there were teams."""
 
 import pytest
 from django.db import connection
@@ -12,7 +12,7 @@ BEFORE = ("selection", "0007_gold")
 
 @pytest.fixture
 def old():
-    """The tables of then, and their models; those of today are put back afterwards."""
+    """Provide the tables and models of that time; restore today's afterwards."""
     executor = MigrationExecutor(connection)
     latest = [node for node in executor.loader.graph.leaf_nodes() if node[0] == "selection"]
     executor.migrate([BEFORE])

@@ -1,4 +1,4 @@
-"""What may be seen, chosen and done by whom, inside and across teams."""
+"""Visibility, choices and actions inside a team and across teams."""
 
 import re
 from pathlib import Path
@@ -35,7 +35,7 @@ def okapi(okapis):
 
 @pytest.fixture
 def both(zebras, okapis):
-    """Somebody who looks at the zebras and manages the okapis."""
+    """A user that views the zebras and manages the okapis."""
     user = member(zebras.team, Role.VIEWER)
     Membership.objects.create(team=okapis.team, user=user, role=Role.MANAGER)
     return browser(user)
@@ -350,7 +350,7 @@ def test_a_viewer_is_shown_no_button_that_would_be_refused(zebras):
     assert zebras.run.status == Run.Status.PAUSED
 
 
-# What reads rows of its own accord in the edges, and why it may.
+# Modules that may read rows without ``scoped``, with the reason.
 MAY = {
     "Upload.objects": "of an object that is scoped, and by its kind and id",
     "Candidate.objects.filter(worker__in=workers)": "of workers that are scoped",
@@ -372,7 +372,8 @@ STARTS = re.compile(
 
 
 def test_pages_and_api_read_no_rows_and_ask_for_no_permission_of_their_own_accord():
-    """They begin with ``scoped`` and ask ``allowed``; what follows an object stays in its team."""
+    """Check that they use ``scoped`` and ``is_allowed``; objects related to a row stay in its team.
+    Check that they use ``scoped`` and ``is_allowed``; objects related to a row stay in its team."""
     wrong = []
     for room in ("admin", "api"):
         for file in sorted((TOP / "selection" / room).glob("*.py")):
@@ -383,7 +384,7 @@ def test_pages_and_api_read_no_rows_and_ask_for_no_permission_of_their_own_accor
 
 
 def test_forecasts_are_ordered_for_a_team():
-    """Without one a forecast would be the first team's."""
+    """Check that a team is passed; without one a forecast would be the first team's."""
     for room in ("admin", "api"):
         for file in sorted((TOP / "selection" / room).glob("*.py")):
             calls = file.read_text(encoding="utf-8").split("orders.order(")[1:]

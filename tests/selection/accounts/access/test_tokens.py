@@ -1,4 +1,4 @@
-"""API tokens: who hands them out, what they open, until when, how often."""
+"""API tokens: creation, scopes, expiry, rate limits."""
 
 import re
 import time
@@ -211,7 +211,7 @@ def few(settings):
 
 @pytest.fixture(autouse=True)
 def one_minute(monkeypatch):
-    """The window does not turn in the middle of a test, and no earlier test rests the counting."""
+    """Freeze the window during a test, and clear the pause that an earlier test left."""
     at(monkeypatch, 1_000_000.0)
     monkeypatch.setattr(rate_limits, "_here", rate_limits._WindowCounts())
 
@@ -251,7 +251,7 @@ def test_without_a_cache_nothing_is_counted_and_everything_goes_on(few, run, mon
     monkeypatch.setattr(cache, "add", away)
     token = ApiToken.issue("robot")
     assert [status(token, run) for _ in range(5)] == [200] * 5
-    assert len(asked) == 1  # it is not asked again at once: each time may take long to fail
+    assert len(asked) == 1  # not tried again at once: each failure may take long
 
 
 def test_processes_count_together(few, run, monkeypatch):

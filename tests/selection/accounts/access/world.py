@@ -1,4 +1,4 @@
-"""Two teams that have the same things, and everybody who may knock."""
+"""Two teams with the same objects, and visitors of every kind."""
 
 import itertools
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ logins = itertools.count(1)
 
 @dataclass(frozen=True)
 class Camp:
-    """A team with one of everything, all named by its word; ``draft`` has not begun."""
+    """A team with an object of every kind, all named by its word; ``draft`` has not started."""
 
     word: str
     team: Team
@@ -108,7 +108,7 @@ def camp(word: str) -> Camp:
 
 
 def _forecast(draft: Run, word: str) -> Planning:
-    """Of the least that can be simulated, from what is believed of somebody."""
+    """Return a minimal forecast."""
     draft.belief = inputs.belief_to_numbers(
         PastBelief(f"the run “{word} past”", (3.0, 1.0), (4, 4))
     )

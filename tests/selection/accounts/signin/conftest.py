@@ -1,4 +1,4 @@
-"""A provider of single sign-on that this site knows from its environment."""
+"""A provider of single sign-on, configured by the environment."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The pages of signing in with odd values in the address and in the form: no server error."""
+"""Sign-in pages with odd values in address and form: no server error."""
 
 import pytest
 from django.test import Client

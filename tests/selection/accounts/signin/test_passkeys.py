@@ -1,4 +1,4 @@
-"""What is sent in a passkey's place; passkeys themselves are tried in a real browser."""
+"""Forged passkey data; passkeys themselves are tested in a real browser."""
 
 import pytest
 from allauth.mfa.models import Authenticator

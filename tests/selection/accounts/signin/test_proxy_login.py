@@ -1,4 +1,4 @@
-"""Signed in by a proxy's header: only where that is set, only from proxies that were named."""
+"""Sign-in by a proxy's header: only if configured, and only from trusted proxies."""
 
 import pytest
 from django.contrib.auth.models import User

@@ -1,4 +1,4 @@
-"""The authenticator app and recovery codes: adding, using, losing them, and trying too many."""
+"""Authenticator app and recovery codes: adding, using, losing them, and lockout."""
 
 import re
 import time
@@ -40,12 +40,12 @@ def ada() -> User:
 
 @pytest.fixture
 def secret(ada: User) -> str:
-    """What Ada's app knows."""
+    """The secret of Ada's app."""
     return add_app(browser())
 
 
 def log(kind: str) -> list[tuple[str, str]]:
-    """Who did it, and how or why."""
+    """Return the entries: actor, and method or reason."""
     entries = AuditEntry.objects.filter(kind=kind).order_by("id")
     return [(one.who, one.why or next(iter((one.after or one.before).values()))) for one in entries]
 
@@ -98,7 +98,7 @@ def test_a_closed_login_does_not_come_in(ada):
 
 
 def test_sessions_and_people_of_before_go_on(ada):
-    """As Django's own login made them."""
+    """Check sessions and users made by Django's own login."""
     client = Client()
     client.force_login(ada, backend="selection.accounts.RoleBackend")
     assert inside(client)
@@ -273,7 +273,7 @@ def test_when_a_superuser_gives_somebody_a_password_their_sessions_end(ada):
 
 
 def test_a_session_in_which_the_password_was_changed_ends_with_the_others(ada):
-    """Its key is a new one, which only Django's own page has made known."""
+    """Check its new key, which Django's own password page has sent."""
     here, new = browser(), "another long and right one"
     form = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
     assert here.post("/admin/password_change/", form).status_code == 302

@@ -1,4 +1,4 @@
-"""What apps and recovery codes are made of lies sealed in the database."""
+"""Secrets of apps and recovery codes, encrypted in the database."""
 
 import importlib
 from types import SimpleNamespace
@@ -18,19 +18,19 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def ada() -> Client:
-    """A browser of hers."""
+    """Ada's browser."""
     person("ada")
     return browser()
 
 
 @pytest.fixture
 def secret(ada: Client) -> str:
-    """What Ada's app knows."""
+    """The secret of Ada's app."""
     return add_app(ada)
 
 
 def stored() -> dict[str, str]:
-    """What lies in the database of the app and of the recovery codes."""
+    """Return the stored values of the app and of the recovery codes."""
     data = [one.data for one in Authenticator.objects.all()]
     return {name: one[name] for one in data for name in secret_encryption.NAMES if name in one}
 
@@ -78,4 +78,4 @@ def test_without_the_key_no_code_is_right_and_the_log_says_why(secret, settings,
     assert "SECRET_KEY_FALLBACKS" in caplog.text
     before = stored()
     call_command("seal_factors")
-    assert stored() == before  # they stay for the key that opens them
+    assert stored() == before  # unchanged until the fitting key is back

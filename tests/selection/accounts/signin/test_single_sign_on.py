@@ -1,4 +1,4 @@
-"""Single sign-on with a provider that is a server of its own: who comes in, and as whom."""
+"""Single sign-on with a provider in a server of its own."""
 
 import html
 import re
@@ -39,14 +39,14 @@ def company(provider: Provider) -> Provider:
 
 
 def away(client: Client, **form: str) -> str:
-    """The provider's address that the page leads to."""
+    """Return the provider's address that the page leads to."""
     page = client.post(BEGIN, form)
     assert page.status_code == 200, page.content.decode()
     return html.unescape(re.search(r'content="0; url=([^"]+)"', page.content.decode())[1])
 
 
 def back(client: Client, address: str) -> Any:
-    """There, and back with what the provider gives."""
+    """Go to the provider and return with its reply."""
     returned = httpx.get(address).headers["Location"]
     assert returned.startswith("http://testserver/admin/sso/company/back/?")
     return client.get(returned.removeprefix("http://testserver"), follow=True)
@@ -165,7 +165,7 @@ def test_who_is_signed_in_connects_and_comes_in_by_either_from_then_on(company):
     assert "Connect with Example Inc." in text_of(at_home.get(ACCOUNT))
     page = come(at_home, process="connect")
     assert "Connected with Example Inc." in text_of(page)
-    assert not inside(other)  # the ways in have changed
+    assert not inside(other)  # the sign-in methods have changed
     client = Client()
     come(client)
     assert inside(client)
