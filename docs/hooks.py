@@ -1,4 +1,4 @@
-"""Hooks of mkdocs: add the project's top pages to the site, and redirect links that leave `docs/`."""
+"""Hooks of mkdocs: add the project's top pages to the site, and redirect links to them."""
 
 import posixpath
 import re
@@ -17,7 +17,7 @@ LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s:#]+)(#[^)\s]*)?\)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Return the files of the site, with README and its neighbours as pages of the folder `project`."""
+    """Return the files of the site, with README and its neighbours in the folder `project`."""
     for name, address in PAGES.items():
         text = (TOP / name).read_text(encoding="utf-8")
         files.append(File.generated(config, address, content=text))

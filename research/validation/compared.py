@@ -35,7 +35,7 @@ SLOW, FIFTH, SMALL = ("certified", "kl-lucb", "stop-and-drop"), 5, 30
 FOLDER = "compared"
 FIRST_RUN = 1_000_000  # no seed of it was looked at when anything was chosen
 
-ABOUT = f"""# Ours beside others, in one table
+ABOUT = f"""# Algorithms and practice in one table
 
 Made by `python -m research validate --compare`; [results.csv](results.csv) has the same figures.
 

@@ -22,7 +22,7 @@ PROMPT, SLOW = (
 )
 FOLDER, SEPARATOR = "delays", ", "
 
-ABOUT = f"""# What do many assignments out at once cost?
+ABOUT = f"""# Delayed and lost answers
 
 Made by `python -m research validate --delays`; [results.csv](results.csv) has the same figures.
 

@@ -32,7 +32,7 @@ ALGORITHMS = (
     "lil-clucb",
 )
 
-ABOUT = f"""# Does the promise survive what happens to a real study?
+ABOUT = f"""# Events during a run
 
 Made by `python -m research validate --life`; [results.csv](results.csv) has the same figures. What
 should hold, and why, is in [absence.md](../../absence.md).

@@ -43,7 +43,7 @@ OURS = ("certified", "credible")
 QUESTIONS = 2000  # so many that the price is the algorithm's own
 FOLDER, MOST_RUNS, OTHER_SEEDS = "forecasts", 40, 10_000
 
-ABOUT = """# Are forecasts honest?
+ABOUT = """# Forecast coverage
 
 Made by `python -m research validate --forecasts`; [results.csv](results.csv) has the same figures.
 

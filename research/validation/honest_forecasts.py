@@ -29,7 +29,7 @@ CASES = (
 )
 DELTA = 0.05
 
-ABOUT = """# Do forecasts hold where the belief is true?
+ABOUT = """# Forecast coverage with a correct belief
 
 Made by `python -m research validate --honest`; [results.csv](results.csv) has the same figures.
 

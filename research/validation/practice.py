@@ -32,7 +32,7 @@ HEAD = (
     "99 % interval | loss, mean | taken | of them deserve it |\n"
     "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n"
 )
-ABOUT = f"""# What people do today, beside ours
+ABOUT = f"""# Common practice compared
 
 Made by `python -m research validate --practice`; [results.csv](results.csv) has the same figures.
 Only `certified` and `credible` can be chosen in the app.
