@@ -9,7 +9,7 @@ PORT ?= 8000
 TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 
 # What only tests and checks need is installed when they are first asked for.
-.PHONY: setup tools run test test-all interop coverage hosts check faults bench load wheel client-types screenshot
+.PHONY: setup tools run test test-all interop coverage hosts check faults bench load wheel client-types docs screenshot
 
 setup: .venv/installed
 
@@ -90,6 +90,10 @@ wheel: tools
 # The client's types, from the API's OpenAPI document.
 client-types: tools
 	DJANGO_SETTINGS_MODULE=tests.settings $(BIN)/python -m tests.client_types
+
+# The documentation as a site in var/site; links are checked.
+docs: tools
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # While `make run` is going: the picture in README.md.
 screenshot: tools

@@ -45,8 +45,8 @@ def build_parser() -> ArgumentParser:
             description=f"{command.HELP.capitalize()}. {GOES_ON}",
             parents=[options.shared_options()],
         )
-        command.add(one)
-        one.set_defaults(study=command.study)
+        command.add_options(one)
+        one.set_defaults(study=command.build_study)
     return made
 
 

@@ -19,12 +19,12 @@ INTRODUCTION = """\
 
 This page is made from the registry by `python -m research.describe`; do not edit it.
 
-An algorithm of **fixed confidence** asks until its promise holds, and breaks it with probability at
-most δ. One of **fixed budget** spends its budget and names the K that look best: it aims at the
-goal in the table and promises nothing for a single run. The three goals differ, and at the same ε
-only the best K implies the others: compare algorithms only under the same goal.
+An algorithm of **fixed confidence** asks until its guarantee holds, with error probability at most
+δ. One of **fixed budget** spends its budget and names the K that look best: it aims at the goal in
+the table without a guarantee. The three goals differ, and at the same ε only the best K implies the
+others: compare algorithms only under the same goal.
 
-All of them assume that a worker's answers are independent of each other, that questions come in
+All algorithms assume that a worker's answers are independent of each other, that questions come in
 random order, and that the pool stays the same during a run.
 """
 
@@ -32,25 +32,25 @@ AVERAGE = """\
 ## On average over pools
 
 These fit a population to the pool and stop when at most a share δ of the pools like it would end
-with more than ε of regret. That is no promise for every pool: do not compare its δ with the ones
-above. Model, calibration and known failures: [credible.md](credible.md).
+with more than ε of regret. That is not a guarantee for every pool: do not compare its δ with the
+ones above. Model, calibration and known failures: [credible.md](credible.md).
 """
 
 NOTES = """\
-## What is ours, and what is not known
+## Deviations from the papers
 
 - `improved-top-k` is ours, with a proof of its own (see its source). The paper's ImprovedTopK is in
-  a longer version whose text we do not have.
-- `opt-mai` needs a constant that its paper's theorem leaves open: it promises nothing. With K above
-  n/2 it looks for the worst n − K with the rewards turned round (derived by us).
-- `adaptive-top-k-budget`: what the paper does in the round that the budget cuts short is not known;
-  ours spreads the pulls evenly and ranks by all answers. The options of `adaptive-top-k` are ours.
+  a longer version that we do not have.
+- `opt-mai` needs a constant that its paper's theorem leaves open: it has no guarantee. With K above
+  n/2 it looks for the worst n − K with inverted rewards (derived by us).
+- `adaptive-top-k-budget`: the paper does not define the round that the budget cuts short; ours
+  spreads the pulls evenly and ranks by all answers. The options of `adaptive-top-k` are ours.
 - `sr` for K above 1: the paper's schedule is ambiguous; both readings can be chosen.
 - `gap-e`: the formula is lost in our copy of the paper and is recalled from its predecessor; the
   estimate of its exploration parameter, and that of `ugape-b` and `multi-ugape`, has no guarantee.
 - `ugape-v`: the logarithm is widened so that the union bound adds up to δ.
 - `lil-…` with faithful parameters: e = 0.01, which the paper leaves open. Heuristic parameters are
-  not covered by a proof and promise nothing. Such bounds do not widen with time, so that a run can,
+  not covered by a proof and guarantee nothing. Their bounds do not widen with time, and a run may,
   rarely, fail to end: give it a budget.
 - `multi-sar` for K above 1 in a problem is ours.
 - Constants of CSAR, Gap-E and multi-bandit UGapE are recalled from the literature and were not
@@ -88,7 +88,7 @@ def algorithm_table(kinds: list[type[Selector]]) -> str:
 def _algorithm_row(kind: type[Selector]) -> str:
     goal, cited = kind.promise.goal, kind.promise.citation
     meaning = f"none: {kind.promise.note}" if kind.promise.note else GOALS[goal]
-    options = "<br>".join(map(_describe_option, kind.known_options)) or "none"
+    options = "<br>".join(map(_describe_option, kind.known_options)) or "–"
     needs = ", ".join(("K", *kind.needs))
     return f"| `{kind.name}` | {kind.title} | {meaning} | {cited} | {needs} | {options} |"
 
@@ -96,7 +96,7 @@ def _algorithm_row(kind: type[Selector]) -> str:
 def _describe_option(option: Option) -> str:
     default = option.default
     shown = f"{default:.4g}" if isinstance(default, float) else default
-    known = f"{option.valid_values}; default {'none' if default is None else shown}"
+    known = option.valid_values if default is None else f"{option.valid_values}; default {shown}"
     return f"`{option.name}` ({known}): {option.about}"
 
 

@@ -35,26 +35,26 @@ SLOW, FIFTH, SMALL = ("certified", "kl-lucb", "stop-and-drop"), 5, 30
 FOLDER = "compared"
 FIRST_RUN = 1_000_000  # no seed of it was looked at when anything was chosen
 
-ABOUT = f"""# Ours beside others, in one table
+ABOUT = f"""# Algorithms and practice in one table
 
 Made by `python -m research validate --compare`; [results.csv](results.csv) has the same figures.
 
-Each field says how many answers are paid on average (± its standard error), then in how many runs
-those taken were **off**: their mean accuracy lay more than ε below that of the best K, or nobody
-was taken; and the exact 99 % interval of that rate. **Bold**: the whole interval lies above δ. All
-rules meet the same pools, on seeds that nothing was tuned on.
+Each field has the mean number of paid answers (± its standard error), then the runs that were
+**off**: the mean accuracy of the selected workers lay more than ε below that of the best K, or the
+selection was empty; and the exact 99 % interval of that rate. **Bold**: the whole interval lies
+above δ. All rules see the same pools, on seeds not used for tuning.
 
-- `certified` promises δ for every pool, `credible` on average over pools like these. `kl-lucb` is
-  the best of public algorithms that promise anything like it: it promises that *everybody* taken is
-  within ε of the K-th best, for every pool, which is more.
-- **Each, best K**: everybody answers so many gold questions, and the K with the most right are
-  taken. **Pass mark**: whoever has eight of ten right is taken, however many they are. **Drop by
-  Wilson**: who is surely in or out by 95 % intervals is not asked any more, and all is over when
-  the worst swaps within them lose no more than ε; nothing is proved of it.
-- The price of a fixed number is known beforehand, and what it is worth is not; with a promise it is
-  the other way round. [More rules of today](../practice/README.md).
-- *over*: at least one run was given up at {EFFORT.cap:,} answers (in all, if it says so), which
-  promises nothing and counts neither as kept nor as off. An empty field was not measured.
+- `certified` guarantees δ for every pool, `credible` on average over pools like these. `kl-lucb` is
+  the best public algorithm with a similar guarantee: *each* worker selected is within ε of the K-th
+  best, for every pool, which is stronger.
+- **Each, best K**: all workers answer equally many gold questions, and the K with the most right
+  answers are selected. **Pass mark**: all workers with eight of ten right are selected. **Drop by
+  Wilson**: workers surely in or out by 95 % intervals are not asked again, and the run ends when
+  the worst swaps within the intervals lose no more than ε; it has no proof.
+- A fixed number of questions has a known price and an unknown quality; with a guarantee it is the
+  other way round. [More rules](../practice/README.md).
+- *over*: at least one run was given up at {EFFORT.cap:,} answers (in all, if it says so); it counts
+  neither as kept nor as off. An empty field was not measured.
 
 """
 

@@ -22,19 +22,19 @@ PROMPT, SLOW = (
 )
 FOLDER, SEPARATOR = "delays", ", "
 
-ABOUT = f"""# What do many assignments out at once cost?
+ABOUT = f"""# Delayed and lost answers
 
 Made by `python -m research validate --delays`; [results.csv](results.csv) has the same figures.
 
-Every worker answers the questions it holds, {latency.EACH} at most, one after the other. *Prompt*: an
-answer takes an exponential time. *Slow and lost*: {SLOW.slow:.0%} of them take {latency.SLOWER:g}
-times as long, and {SLOW.lost:.0%} of the assignments are never answered. An assignment that is not
-answered within {latency.DUE:g} mean times counts as not right, and a worker's answers count in the
-order of asking, as in the app. So a lost one holds up all that its worker answers after it.
+Each worker answers their open assignments, at most {latency.EACH}, one after the other. *Prompt*:
+an answer takes an exponential time. *Slow and lost*: {SLOW.slow:.0%} of the answers take
+{latency.SLOWER:g} times as long, and {SLOW.lost:.0%} of the assignments are never answered. An
+assignment not answered within {latency.DUE:g} mean times counts as wrong, and a worker's answers
+count in the order of asking, as in the app: a lost one delays all later answers of its worker.
 
-- **answers**: paid, on average; the ones still out at the stop included.
+- **answers**: mean number of paid answers, including assignments open at the stop.
 - **against one at a time**: on the same pools and seeds.
-- **missed**: runs whose selection missed ε, and the exact binomial 99 % interval of their rate.
+- **missed**: runs with a regret above ε, and the exact binomial 99 % interval of their rate.
 
 | pool | algorithm | crowd | out at once | runs | missed | 99 % | answers | against one at a time |
 |---|---|---|--:|--:|--:|--:|--:|--:|

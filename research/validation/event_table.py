@@ -32,32 +32,31 @@ ALGORITHMS = (
     "lil-clucb",
 )
 
-ABOUT = f"""# Does the promise survive what happens to a real study?
+ABOUT = f"""# Events during a run
 
-Made by `python -m research validate --life`; [results.csv](results.csv) has the same figures. What
-should hold, and why, is in [absence.md](../../absence.md).
+Made by `python -m research validate --life`; [results.csv](results.csv) has the same figures. The
+theory is in [absence.md](../../absence.md).
 
-{N} workers, the best {K} wanted, ε = {EPSILON:g}, δ = {DELTA:g}, {life.AT_ONCE} assignments out at
-most. {life.NEVER:.0%} never come, and are taken off the roster one by one. Of the answers 20 % are
-slow and 5 % never come: these count as not right. {WRONG_GOLD} of the first {EARLY}
-questions have a wrong gold answer until it is corrected in mid-run and all is graded anew. The
-budget is raised before it is spent. ε is relaxed to {EPSILON * life.RELAXED:g} after that. Answers
-count, the roster shrinks and δ is shared as in the app. What comes after a stop opens the run again
-if the promise does not hold any more.
+{N} workers, K = {K}, ε = {EPSILON:g}, δ = {DELTA:g}, at most {life.AT_ONCE} open assignments.
+{life.NEVER:.0%} of the workers never come, and are withdrawn one by one. Of the answers 20 % are
+slow and 5 % never come: these count as wrong. {WRONG_GOLD} of the first {EARLY} questions have a
+wrong key until it is corrected in mid-run and all answers are regraded. The budget is raised before
+it is spent. ε is relaxed to {EPSILON * life.RELAXED:g} after that. Answers count, the roster
+shrinks and δ is shared as in the app. An event after a stop reopens the run if the guarantee does
+not hold any more.
 
-- **{life.LIVES[0]}**: besides, one worker drawn at random is withdrawn, then the one who looks
-  worst.
-- **{life.LIVES[1]}**: seven in ten of those with at most two of their first {life.FIRST} answers
-  right leave; **{life.LIVES[2]}**: of those with all of them right. The reason depends on the
-  answers.
+- **{life.LIVES[0]}**: in addition, one worker drawn at random is withdrawn, then the one with the
+  worst results.
+- **{life.LIVES[1]}**: seven in ten of the workers with at most two of their first {life.FIRST}
+  answers right leave; **{life.LIVES[2]}**: of the workers with all of them right. The reason
+  depends on the answers.
 - **{life.LIVES[3]}**: as the first, and the {WRONG_GOLD} questions of the least share right
   are retired because of the answers. No proof covers that.
 
-**Ended**: with the promise; the others were given up at {CAP:,} answers,
-those that want the exact best at a sixth of that, and say the ε reached by
-then. **False**: what it said at its end, the promise or that ε, was not true of those who stayed;
-and the exact binomial 99 % interval of the rate. **Bold** where the whole interval lies above δ.
-`credible` promises an average over pools.
+**Ended**: with the guarantee; the others were given up at {CAP:,} answers, algorithms for the exact
+best K at a sixth of that, and state the ε reached. **False**: the final statement, the guarantee or
+that ε, was not true of the workers that stayed; and the exact binomial 99 % interval of the rate.
+**Bold**: the whole interval lies above δ. `credible` has a guarantee on average.
 
 | algorithm | pool | what happens | runs | ended | false | 99 % | answers |
 |---|---|---|--:|--:|--:|--:|--:|

@@ -43,13 +43,13 @@ OURS = ("certified", "credible")
 QUESTIONS = 2000  # so many that the price is the algorithm's own
 FOLDER, MOST_RUNS, OTHER_SEEDS = "forecasts", 40, 10_000
 
-ABOUT = """# Are forecasts honest?
+ABOUT = """# Forecast coverage
 
 Made by `python -m research validate --forecasts`; [results.csv](results.csv) has the same figures.
 
-Four true prices of five should lie within the band that `manage.py plan` gives for a range that is
-believed; 70 % to 90 % is wanted. The pools were not used to make the forecasts. Recorded crowds
-take part with `--crowds`; believed is the range of four of their workers of five, in tenths.
+Four true costs of five should lie within the band that `manage.py plan` gives for a believed range;
+the target is 70 % to 90 %. The pools were not used to make the forecasts. Recorded crowds take part
+with `--crowds`; their believed range contains four of five workers, rounded to tenths.
 
 | pool | believed | algorithm | runs | forecast | true median | held | below | above |
 |---|---|---|--:|--:|--:|--:|--:|--:|

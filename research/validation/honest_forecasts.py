@@ -29,14 +29,14 @@ CASES = (
 )
 DELTA = 0.05
 
-ABOUT = """# Do forecasts hold where the belief is true?
+ABOUT = """# Forecast coverage with a correct belief
 
 Made by `python -m research validate --honest`; [results.csv](results.csv) has the same figures.
 
-In each case the believed range holds the middle four fifths of the population that the true pools
-are drawn from; every real run has a pool of its own. The forecast is made of 60 simulated runs. An
-80 % band is expected to hold 70 % to 95 % of the true prices over all cases: it is made a little
-wider than the simulated runs, for crowds that no belief thinks of.
+In each case the believed range contains the middle four fifths of the population of the true pools;
+every real run has a pool of its own. A forecast has 60 simulated runs. An 80 % band should contain
+70 % to 95 % of the true costs over all cases: it is a little wider than the simulated runs, for
+crowds outside any belief.
 
 | case | believed | algorithm | runs | forecast | true median | held | below | above |
 |---|---|---|--:|--:|--:|--:|--:|--:|

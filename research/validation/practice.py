@@ -32,28 +32,27 @@ HEAD = (
     "99 % interval | loss, mean | taken | of them deserve it |\n"
     "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n"
 )
-ABOUT = f"""# What people do today, beside ours
+ABOUT = f"""# Common practice compared
 
 Made by `python -m research validate --practice`; [results.csv](results.csv) has the same figures.
-Only `certified` and `credible` can be chosen in the app.
+The app offers only `certified` and `credible`; the other rules are here for comparison.
 
-- **questions each, then the best K**: everybody answers as many gold questions, and the K with the
-  most right are taken; ties at random.
-- **pass mark {SAID}**: whoever has that share right is taken, however many they are. **Wilson's
-  lower bound**: whose 95 % interval lies above that mark.
-- **not gold**: each question is answered by {ANSWERS_A_QUESTION} workers, yes or no, and nobody
-  knows the right answer: taken are the K who agree most often with the majority, or those of the
-  greatest skill by the model of Dawid and Skene (one number a worker). These answers are work that
-  is done besides.
-- **Stop and drop by Wilson's bounds**: the unproved rule that many would write. After ten answers
-  of everybody, who is surely in or out by 95 % intervals is not asked any more, and all is over
-  when the worst swaps within them lose no more than ε.
+- **questions each, then the best K**: all workers answer equally many gold questions, and the K
+  with the most right answers are selected; ties at random.
+- **pass mark {SAID}**: all workers with at least that share right are selected, regardless of K.
+  **Wilson's lower bound**: all workers with a 95 % interval above that mark.
+- **not gold**: {ANSWERS_A_QUESTION} workers answer each question, yes or no, without a key.
+  The K that agree most often with the majority are selected, or those with the greatest skill by
+  the model of Dawid and Skene (one number per worker). These answers are paid work in addition.
+- **Stop and drop by Wilson's bounds**: a rule without proof that many use. After ten answers
+  per worker, those surely in or out by 95 % intervals are not asked again, and the run ends
+  when the worst swaps within the intervals lose no more than ε.
 
-**Off by more than ε**: the mean accuracy of those taken lies more than ε below that of the best K,
-or nobody is taken. The interval is exact. **Known beforehand**: what a requester knows before she
-pays. A fixed number of questions has a price, and nothing tells her what it is worth for her pool;
-a promise says how good it will be, and the price comes out. **Deserve it**: the share of those
-taken whose true accuracy is {SAID} or more. Every rule meets the same pools.
+**Off by more than ε**: the mean accuracy of the selected workers lies more than ε below that of the
+best K, or the selection is empty. The interval is exact. **Known beforehand**: a fixed number of
+questions has a known price and an unknown quality; a guarantee has a known quality and an unknown
+price. **Deserve it**: the share of selected workers with a true accuracy of {SAID} or more. Every
+rule sees the same pools.
 """
 
 

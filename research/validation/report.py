@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
+from statistics import median
 
 from research import tables
 from topk import Goal
@@ -13,29 +14,25 @@ from .rows import Row
 
 PAGE = "README.md"
 HEAD = (
-    "| algorithm | promises | runs | missed | 99 % interval | answers, mean | 95 % | "
-    "aggregate regret | explore-K regret |\n|---|---|--:|--:|--:|--:|--:|--:|--:|\n"
+    "| algorithm | guarantee | pools | runs | missed | answers, least | median | most |\n"
+    "|---|---|--:|--:|--:|--:|--:|--:|\n"
 )
 
-ABOUT = f"""# Does it keep its promise, and what does it cost?
+ABOUT = f"""# Validation
 
-Made by `python -m research validate`; [results.csv](results.csv) has the same figures.
+Every algorithm, simulated on pools with known accuracies and on recorded crowds: how often is its
+selection worse than guaranteed, and how many answers does it need? Run `python -m research
+validate` to repeat it, from fixed seeds. [results.csv](results.csv) has each algorithm on each
+pool, with exact 99 % intervals and both regrets.
 
-- **promises**: what the algorithm says of its own selection. *aggregate*: the mean accuracy of the
-  K selected is within ε of that of the best K; *explore-k*: everybody selected is within ε of the
-  K-th best; *exact*: the best K; *none*: no promise. All hold for every pool, but *on average*:
-  among pools like this one. On a single fixed pool such an algorithm promises nothing; its misses
-  are counted all the same. The goals differ: compare answers only between algorithms that promise
-  the same. Algorithms that spend a fixed budget get {BUDGET_PER_WORKER} answers a worker and
-  promise nothing; they are judged by their goal all the same.
-- **missed**: runs that missed that goal, of those that ended by themselves, and the exact binomial
-  99 % interval of their rate. **Bold** where the whole interval lies above δ.
-- **answers**: answers used, drawn as the algorithm's paper draws them, so that nobody runs out of
-  questions. *over*: some runs were given up at a cap (column `cap` of the CSV; at the end of the
-  round), which promises nothing and counts neither as kept nor as missed.
-- **regret**: mean over the runs, and the most in parentheses.
-
-Every run draws its pool and its answers from fixed seeds.
+- **Guarantee**: *aggregate*: mean accuracy within ε of the best K; *explore-k*: each worker
+  within ε of the K-th best; *exact*: the best K. It holds for every pool; *on average*: among
+  pools like these. *none*: a fixed budget of {BUDGET_PER_WORKER} answers per worker, judged by
+  its goal all the same.
+- **Missed**: runs that missed the goal, of those that ended. **Bold**: on some pool, the 99 %
+  interval lies above δ.
+- **Answers**: mean per pool, over the pools. *over*: some runs reached a cap, and count neither
+  as kept nor as missed. Compare algorithms only under the same guarantee.
 """
 
 
@@ -45,49 +42,46 @@ def write_report(folder: Path, page: str) -> None:
 
 
 def rows_markdown(rows: Sequence[Row]) -> str:
-    parts = [ABOUT, broken_summary(rows), "![Answers](answers.png)\n\n![Missed](missed.png)\n"]
-    parts += [section_markdown(list(group)) for _, group in groupby(rows, lambda row: row.case)]
-    return "\n".join(parts)
+    """Return the page: a summary and a table with one line per algorithm."""
+    by_algorithm = sorted((row for row in rows if not row.skipped), key=lambda row: row.algorithm)
+    groups = [list(group) for _, group in groupby(by_algorithm, lambda row: row.algorithm)]
+    lines = [algorithm_line(group) for group in sorted(groups, key=order_key)]
+    pictures = "![Answers per pool](answers.png)\n\n![Missed goals per pool](missed.png)\n"
+    return "\n".join([ABOUT, "".join([HEAD, *lines]), broken_summary(rows), pictures])
 
 
 def broken_summary(rows: Iterable[Row]) -> str:
-    """Which promises do not hold, or that all do."""
-    found = [
+    """Return the list of guarantees that failed more often than chance explains."""
+    broken = [
         f"- `{row.algorithm}` on {row.case}: {format_missed(row)}" for row in rows if row.broken
     ]
-    return (
-        "\n".join(["## Where more runs missed than δ and chance allow\n", *(found or ["None."])])
-        + "\n"
+    heading = "## Pools with more misses than δ and chance allow\n"
+    return "\n".join([heading, *(broken or ["None."])]) + "\n"
+
+
+def order_key(rows: Sequence[Row]) -> tuple[bool, str, bool, float]:
+    """Sort by guarantee; algorithms that always end first; then by cost."""
+    capped = any(row.capped for row in rows)
+    return rows[0].promise == Goal.NONE, rows[0].promise, capped, median(r.answers for r in rows)
+
+
+def algorithm_line(rows: Sequence[Row]) -> str:
+    """Return the line of one algorithm, over all its pools."""
+    judged = [row for row in rows if row.ended and not math.isnan(row.rate)]
+    missed, ended = sum(row.violations for row in judged), sum(row.ended for row in judged)
+    share = f"{missed} of {ended}" if judged else "–"
+    answers = sorted((row.answers, row.capped > 0) for row in rows)
+    chosen = (answers[0], answers[(len(answers) - 1) // 2], answers[-1])
+    return tables.markdown_line(
+        (
+            f"`{rows[0].algorithm}`",
+            rows[0].promise,
+            len(rows),
+            sum(row.runs for row in rows),
+            f"**{share}**" if any(row.broken for row in rows) else share,
+            *(f"{'over ' if capped else ''}{number:,.0f}" for number, capped in chosen),
+        )
     )
-
-
-def section_markdown(rows: Sequence[Row]) -> str:
-    one = rows[0]
-    asked = f"n = {one.n}, K = {one.k}, ε = {one.epsilon:g}, δ = {one.delta:g}"
-    lines = [row_line(row) for row in sorted(rows, key=order_key) if not row.skipped]
-    skipped = [f"- `{row.algorithm}`: {row.skipped}" for row in rows if row.skipped]
-    left_out = "\n".join(["\nNot run:\n", *skipped, ""]) if skipped else ""
-    return "".join([f"## {one.title}: {asked}\n\n", HEAD, *lines, left_out])
-
-
-def order_key(row: Row) -> tuple[bool, str, bool, float]:
-    """Promises first, by goal; whatever ended before whatever did not; then by price."""
-    return row.promise == Goal.NONE, row.promise, row.capped > 0, row.answers
-
-
-def row_line(row: Row) -> str:
-    cells = (
-        f"`{row.algorithm}`",
-        row.promise,
-        row.runs,
-        format_missed(row),
-        "" if math.isnan(row.rate) else f"{row.low:.1%} to {row.high:.1%}",
-        f"{'over ' if row.capped else ''}{row.answers:,.0f}",
-        f"{'over ' if row.capped else ''}{row.answers_95:,.0f}",
-        f"{row.aggregate:.4f} ({row.aggregate_most:.4f})",
-        f"{row.explore_k:.4f} ({row.explore_k_most:.4f})",
-    )
-    return tables.markdown_line(cells)
 
 
 def format_missed(row: Row) -> str:

@@ -78,7 +78,7 @@ class ColumnsIn(Schema, extra="forbid"):
     columns: dict[str, str] = Field(
         {},
         max_length=1000,
-        description="Columns, and what each is: a field of the kind (docs/files.md), attribute, "
+        description="Columns, and what each is: a field of the kind (docs/importing-data.md), attribute, "
         "or “” for nothing.",
         examples=[{"Arbeiter": "worker", "Land": "attribute"}],
     )

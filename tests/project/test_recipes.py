@@ -28,10 +28,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from research.describe import page
+from research.describe import algorithms_page
 from selection import algorithms, engine
 from selection.models import Answer, ApiToken, RecordedAnswer
-from selection.setup import runs
+from selection.runs import lifecycle
 from tests.worlds import answer_all, make_run
 from topk import SELECTORS, simulate
 
@@ -40,18 +40,19 @@ pytestmark = pytest.mark.django_db
 
 def test_algorithm_is_known(requester):
     assert SELECTORS["evenly"].title == "Evenly"
-    assert simulate.play("evenly", [0.9, 0.1], k=1, epsilon=0.2).selection.tolist() == [0]
-    assert ("evenly", "Evenly") in [one for _, group in algorithms.choices() for one in group]
+    assert simulate.simulate_run("evenly", [0.9, 0.1], k=1, epsilon=0.2).selection.tolist() == [0]
+    choices = [choice for _, group in algorithms.algorithm_choices() for choice in group]
+    assert ("evenly", "Evenly") in choices
     form = requester.get(reverse("admin:selection_run_add"), {"full": 1}).content.decode()
     assert '<option value="evenly">Evenly</option>' in form
     assert 'name="option_each"' in form
-    assert "| `evenly` | Evenly |" in page()
+    assert "| `evenly` | Evenly |" in algorithms_page()
 
 
 def test_algorithm_takes_a_run_to_its_end():
     run = make_run(n=3, k=1, algorithm="evenly", epsilon=0.7, questions=300, slots=60)
     while engine.advance(run.pk):
-        answer_all(run, lambda slip: "yes" if slip.candidate.worker.key == "w0" else "no")
+        answer_all(run, lambda open_: "yes" if open_.candidate.worker.key == "w0" else "no")
     run.refresh_from_db()
     assert run.ending == "promise"
 
@@ -71,7 +72,7 @@ def test_format_is_read(requester):
 def test_endpoint_answers(token):
     run = make_run(algorithm="evenly")  # no kernels: nothing to compile anew for the copy
     engine.advance(run.pk)
-    runs.stop(run)
+    lifecycle.stop_run(run)
     address = f"/api/runs/{run.pk}/attention"
     needs = Client().get(address, headers={"authorization": f"Bearer {token}"})
     assert [need["kind"] for need in needs.json()] == ["review"]

@@ -9,7 +9,7 @@ from selection.management.lookups import report_refusals
 
 
 class Command(BaseCommand):
-    help = "Copy all tables into an empty database, PostgreSQL or SQLite: docs/moving.md."
+    help = "Copy all tables into an empty database, PostgreSQL or SQLite: docs/migration.md."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("address", help="as in DATABASE_URL: postgres://user@host/name")

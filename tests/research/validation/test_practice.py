@@ -175,7 +175,7 @@ def test_the_command_prints_the_table(tmp_path, capsys):
 def test_the_page_for_people_has_the_figures_that_were_measured():
     rows = tables.read_table(DOCS / "validation" / "practice" / "results.csv", Row)
     page = (DOCS / "which-algorithm.md").read_text()
-    table = page.split("## What people do today")[1].split("\n## ")[0]
+    table = page.split("## Common practice")[1].split("\n## ")[0]
     measured = [row for row in rows if row.case == USUAL.name and f"`{row.rule}`" in table]
     assert len(measured) >= 8
     for row in measured:

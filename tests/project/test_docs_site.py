@@ -1,0 +1,31 @@
+"""The documentation builds as a site, without broken links and with every page in its menu."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.any_database
+
+
+def test_the_site_is_built_without_a_warning(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path],
+        cwd=TOP,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "index.html").exists()
+    assert (tmp_path / "search" / "search_index.json").exists()
+
+
+def test_every_page_is_in_the_menu():
+    menu = (TOP / "mkdocs.yml").read_text(encoding="utf-8")
+    pages = [path.relative_to(TOP / "docs") for path in (TOP / "docs").rglob("*.md")]
+    assert [str(page) for page in pages if f": {page}\n" not in menu] == []
