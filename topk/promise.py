@@ -62,6 +62,8 @@ class Promise:
     average    it holds on average over pools like this one, not for every pool: never to stand
                beside the others without saying so
     among      over which pools it is an average
+    at_the_stop  it is about what is certified when the run stops, and not about every look: the
+               best figure of an earlier look must not be kept
     """
 
     goal: Goal
@@ -74,6 +76,7 @@ class Promise:
     assumes: str = ASSUMPTIONS
     average: bool = False
     among: str = "pools like this one"
+    at_the_stop: bool = False
 
     def sentence(self, problem: Problem, epsilon: float | None = None) -> str:
         """The promise for this problem, or for the ``epsilon`` that holds by now."""

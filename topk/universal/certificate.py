@@ -1,0 +1,147 @@
+"""What is certified of a selection, whatever the population: docs/universal.md, sections 1 to 3."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .bounds import ROUNDING
+from .likelihood import INSIDE, OUTSIDE, WITHDRAWN, climb, log_likelihoods, tilted
+from .reference import Reference, reference
+from .search import epsilon_at, proved, refined, search
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Chosen = NDArray[np.bool_]
+
+COARSEST, FINEST, PER_ROOT = 48, 320, 5.0  # points of the grid; per root of the most answers
+FIRST_LAMBDAS = 4.0 ** np.arange(-1, 5)  # in units of root n / K
+POLISHED = 0.003  # nats, of the supremum on the finer grid
+PER_ANSWER = 1e-11  # nats of rounding
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Float (n,) right and wrong answers of the workers to choose from.
+
+    gone_right, gone_wrong  (g,) of workers who gave answers and were withdrawn
+    """
+
+    right: Floats
+    wrong: Floats
+    gone_right: Floats
+    gone_wrong: Floats
+
+    @cached_property
+    def reference(self) -> Reference:
+        """Q of all these answers."""
+        right, wrong, _, workers, _ = self.rows(np.zeros(self.right.size, np.bool_))
+        return reference(right, wrong, workers)
+
+    @cached_property
+    def log_q(self) -> float:
+        """log Q, rounded downwards."""
+        answers = self.right.sum() + self.wrong.sum()
+        return self.reference.log_q - ROUNDING - PER_ANSWER * float(answers)
+
+    def rows(self, chosen: Chosen) -> tuple[Floats, Floats, Counts, Floats, Counts]:
+        """Return right, wrong, kinds and number of workers (G,) of equal ones, and (n,) each
+        worker's row."""
+        kinds = np.where(chosen, INSIDE, OUTSIDE)
+        all_kinds = np.r_[kinds, np.full(self.gone_right.size, WITHDRAWN)]
+        right, wrong = np.r_[self.right, self.gone_right], np.r_[self.wrong, self.gone_wrong]
+        big = float(max(right.max(initial=0), wrong.max(initial=0)) + 1)
+        key = (all_kinds * big + right) * big + wrong
+        _, first, row, workers = np.unique(
+            key, return_index=True, return_inverse=True, return_counts=True
+        )
+        return (
+            right[first],
+            wrong[first],
+            all_kinds[first],
+            workers.astype(np.float64),
+            row[: self.right.size],
+        )
+
+
+@dataclass(frozen=True)
+class Bound:
+    """epsilon     the regret of the selection is at most this much
+    lam, c      where the bound is least
+    grid        (M,) accuracies, with
+    population  (M,) the worst population on them
+    """
+
+    epsilon: float
+    lam: float
+    c: float
+    grid: Floats
+    population: Floats
+
+
+def certified(tally: Tally, chosen: Chosen, k: int, delta: float, pool: bool = False) -> Bound:
+    """Return what is certified of the regret of ``chosen`` (n,), k of the workers.
+
+    pool  for every fixed pool instead of every population, for rules that ignore numbering
+    """
+    right, wrong, kinds, workers, _ = tally.rows(chosen)
+    loss = -tally.log_q - math.log(delta)
+    count = float(workers.sum()) if pool else 0.0
+    orders = math.lgamma(count + 1) + ROUNDING if pool else 0.0
+    grid = _grid(int((right + wrong).max()))
+    logs = log_likelihoods(right, wrong, grid)
+    x = np.zeros(grid.size)
+    x[::3] = 1 / x[::3].size
+    lam, c = _start(tally, chosen, k, loss - orders, (logs, kinds, workers, grid, count), x)
+    _, lam, c = search(logs, kinds, workers, grid, lam, c, k, loss - orders, count, x)
+    fine, y = refined(grid, x, c)
+    logs = log_likelihoods(right, wrong, fine)
+    rows, scale = np.empty_like(logs), np.empty(workers.size)
+    tilted(logs, kinds, fine, lam, c, rows, scale)
+    climb(rows, workers, y, count, POLISHED)
+    total = proved(right, wrong, kinds, workers, fine, y, lam, c, count, orders) + loss
+    return Bound(float(np.clip(total / (lam * k), 0, 1)), lam, c, fine, y)
+
+
+def _start(
+    tally: Tally, chosen: Chosen, k: int, loss: float, rows: tuple[Floats, ...], x: Floats
+) -> tuple[float, float]:
+    """Return lambda and c to start the search from, and move x to the population there."""
+    means = (tally.right + 1) / (tally.right + tally.wrong + 2)
+    c = float(0.5 * (means[chosen].min() + means[~chosen].max()))
+    return first_lambda(rows, c, k, loss, math.sqrt(tally.right.size) / k, x), c
+
+
+def first_lambda(
+    rows: tuple[Floats, ...], c: float, k: int, loss: float, unit: float, x: Floats
+) -> float:
+    """Return the best of a few lambdas."""
+    logs, kinds, workers, grid, count = rows
+    space, scale = np.empty_like(logs), np.empty(workers.size)
+    best, least = unit, np.inf
+    kept = x.copy()
+    for lam in FIRST_LAMBDAS * unit:
+        value = epsilon_at(logs, kinds, workers, grid, lam, c, k, loss, count, x, space, scale)
+        if value < least:
+            best, least = float(lam), value
+            kept[:] = x
+        else:
+            break
+    x[:] = kept
+    return best
+
+
+@lru_cache(16)
+def _spread(points: int) -> Floats:
+    grid: Floats = np.sin(np.linspace(0, np.pi / 2, points)) ** 2
+    grid[-1] = 1.0
+    return grid
+
+
+def _grid(answers: int) -> Floats:
+    """Return (M,) accuracies from 0 to 1, the finer the more answers a worker gave."""
+    return _spread(
+        int(np.clip(16 * math.ceil(PER_ROOT * math.sqrt(answers) / 16), COARSEST, FINEST))
+    )

@@ -1,0 +1,68 @@
+"""To whom a number of questions goes: docs/universal.md, section 5.
+
+Nothing here touches the guarantee, which holds whoever is asked.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from .certificate import Bound, Chosen, Counts, Floats
+
+PARTS = 8  # in which a batch is shared out, each seeing the earlier ones
+EXPLORE = 1e-4  # added to P(on the wrong side), so that no worker is forgotten
+POWER = 1.0  # of the use that questions are in proportion to
+
+
+@dataclass(frozen=True)
+class Use:
+    """What an answer of each worker is good for; arrays are (n,).
+
+    noise  variance of an answer
+    worth  how many answers what is known of the worker is worth
+    wrong  probability that the worker is on the wrong side of the border
+    """
+
+    noise: Floats
+    worth: Floats
+    wrong: Floats
+
+    @classmethod
+    def of(cls, known: tuple[Floats, Floats], chosen: Chosen, bound: Bound) -> "Use":
+        mean, variance = known
+        noise = mean * (1 - mean)
+        inside = np.where(chosen, mean - bound.c, bound.c - mean)
+        wrong = ndtr(-inside / np.sqrt(variance)) + EXPLORE
+        return cls(noise, np.maximum(noise / variance - 1, 0.0), wrong)
+
+    def after(self, answers: NDArray[np.float64]) -> Floats:
+        """Return (n,) the use where so many more answers are given."""
+        result: Floats = (self.wrong * self.noise / (self.worth + answers + 1)) ** POWER
+        return result
+
+
+def share_out(left: int, use: Use, out: Counts, room: Counts, rng: np.random.Generator) -> Counts:
+    """Return (n,) at most ``left`` questions, in proportion to their use.
+
+    What is out counts as answered. What falls to workers who have no room is not given to others.
+    """
+    given = np.zeros_like(out)
+    willing = (room > 0) | (out > 0)
+    if not willing.any():
+        return given
+    parts = min(PARTS, left)
+    for part in range(parts):
+        wanted = use.after(out + given) * willing
+        size = left // parts + (part < left % parts)
+        given += np.minimum(_rounded(wanted * (size / wanted.sum()), rng), room - given)
+    return given
+
+
+def _rounded(shares: Floats, rng: np.random.Generator) -> Counts:
+    """Return whole numbers near the shares, with the same sum and the shares as their means."""
+    ends = np.floor(np.cumsum(shares) + rng.random()).astype(np.int64)
+    ends[-1] = min(ends[-1], round(float(shares.sum())))
+    result: Counts = np.maximum(np.diff(ends, prepend=0), 0)
+    return result
