@@ -18,7 +18,7 @@ from topk.compiling import compiled
 
 from .certificate import Bound, Tally
 from .likelihood import log_likelihoods, log_or_zero, tilted
-from .reference import FIRST_MEAN, FIRST_WIDTH, MEAN_STEP, SHARE_STEP, FIRST_SHARE, WIDTH_STEP
+from .reference import FIRST_MEAN, FIRST_SHARE, FIRST_WIDTH, MEAN_STEP, SHARE_STEP, WIDTH_STEP
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]

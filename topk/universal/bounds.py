@@ -1,8 +1,8 @@
 """Bounds that hold between the points of a grid, and for every population: compiled.
 
-At any population G with means f_i of a_i, the largest sum of logarithms over all populations is at
-most its value at G and n (max D - D(G)), D(theta) = (1/n) sum_i w_i a_i(theta): the tangent of a
-concave function (docs/universal.md, section 3). D is bounded on all of [0, 1] by bisection.
+At any population G, the largest sum over all populations is at most its value at G and
+n (max D - D(G)): the tangent of a concave function (docs/universal.md, section 3). Here
+D(theta) = (1/n) [sum_i w_i a_i(theta) - eta theta], which is bounded on [0, 1] by bisection.
 """
 
 import math
@@ -58,10 +58,11 @@ def log_peak(right, wrong, low, high, at_low, at_high, rise):  # type: ignore[no
 
 
 @compiled
-def cell(rows, low, high, lam, c):  # type: ignore[no-untyped-def]
+def cell(rows, low, high, lam, c, fall):  # type: ignore[no-untyped-def]
     """Return D at both ends of a cell without c inside, and a bound of D on the cell.
 
     rows  (G, 5) right, wrong, kind, log of the factor, weight
+    fall  eta / n
 
     D exceeds the larger end by at most width^2 / 8 times the largest -D'', and -a'' is at most
     a * (s / theta^2 + f / (1 - theta)^2) because log a has no other curvature.
@@ -89,18 +90,20 @@ def cell(rows, low, high, lam, c):  # type: ignore[no-untyped-def]
             curve += wrong / ((1 - high) * (1 - high)) if high < 1 else math.inf
         if curve > 0 and peak > 0:
             bend += peak * curve
-    return first, last, min(peaks, max(first, last) + width * width / 8 * bend)
+    crude = peaks - min(fall * low, fall * high)
+    first, last = first - fall * low, last - fall * high
+    return first, last, min(crude, max(first, last) + width * width / 8 * bend)
 
 
 @compiled
-def highest(rows, grid, lam, c, close):  # type: ignore[no-untyped-def]
+def highest(rows, grid, lam, c, fall, close):  # type: ignore[no-untyped-def]
     """Return an upper bound of D on [0, 1], and the largest value of D that was seen.
 
     grid   (M,) rising, from 0 to 1; c is made an end of cells
-    close  a cell is not divided once its bound is so close to the largest value, relatively
+    close  a cell is not divided once its bound is so close to the largest value
     """
     lows, highs = np.empty(MOST_CELLS), np.empty(MOST_CELLS)
-    count, seen, bound = 0, 0.0, 0.0
+    count, seen, bound = 0, -np.inf, -np.inf
     for j in range(grid.size - 1):
         lows[count], highs[count] = grid[j], grid[j + 1]
         if grid[j] < c < grid[j + 1]:
@@ -111,18 +114,18 @@ def highest(rows, grid, lam, c, close):  # type: ignore[no-untyped-def]
     at = 0
     tops = np.empty(MOST_CELLS)
     for at in range(count):
-        first, last, tops[at] = cell(rows, lows[at], highs[at], lam, c)
+        first, last, tops[at] = cell(rows, lows[at], highs[at], lam, c, fall)
         seen = max(seen, first, last)
     done = 0
     while done < count:
         low, high, top = lows[done], highs[done], tops[done]
-        if top <= seen * (1 + close) or count + 2 > MOST_CELLS or high - low < 1e-12:
+        if top <= seen + close or count + 2 > MOST_CELLS or high - low < 1e-12:
             bound = max(bound, top)
             done += 1
             continue
         middle = 0.5 * (low + high)
-        first, last, left_top = cell(rows, low, middle, lam, c)
-        other, _, right_top = cell(rows, middle, high, lam, c)
+        first, last, left_top = cell(rows, low, middle, lam, c, fall)
+        other, _, right_top = cell(rows, middle, high, lam, c, fall)
         seen = max(seen, first, last, other)
         # Bounds of the halves never exceed the bound of the whole cell.
         highs[done], tops[done] = middle, min(left_top, top)

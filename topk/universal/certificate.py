@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bounds import ROUNDING
-from .likelihood import INSIDE, OUTSIDE, WITHDRAWN, climb, log_likelihoods, tilted
-from .reference import Reference, reference
+from .likelihood import INSIDE, OUTSIDE, WITHDRAWN, log_likelihoods
+from .reference import NODES, Reference, reference
 from .search import epsilon_at, proved, refined, search
 
 Counts = NDArray[np.int64]
@@ -18,7 +18,8 @@ Chosen = NDArray[np.bool_]
 
 COARSEST, FINEST, PER_ROOT = 48, 320, 5.0  # points of the grid; per root of the most answers
 FIRST_LAMBDAS = 4.0 ** np.arange(-1, 5)  # in units of root n / K
-POLISHED = 0.003  # nats, of the supremum on the finer grid
+REFINEMENTS = 1
+TANGENTS = np.array([0.0, 0.5, -0.5, 1.0, -1.0, 1.8, -1.8])  # in units of 1 / deviation of the mean
 PER_ANSWER = 1e-11  # nats of rounding
 
 
@@ -39,12 +40,6 @@ class Tally:
         """Q of all these answers."""
         right, wrong, _, workers, _ = self.rows(np.zeros(self.right.size, np.bool_))
         return reference(right, wrong, workers)
-
-    @cached_property
-    def log_q(self) -> float:
-        """log Q, rounded downwards."""
-        answers = self.right.sum() + self.wrong.sum()
-        return self.reference.log_q - ROUNDING - PER_ANSWER * float(answers)
 
     def rows(self, chosen: Chosen) -> tuple[Floats, Floats, Counts, Floats, Counts]:
         """Return right, wrong, kinds and number of workers (G,) of equal ones, and (n,) each
@@ -87,22 +82,43 @@ def certified(tally: Tally, chosen: Chosen, k: int, delta: float, pool: bool = F
     pool  for every fixed pool instead of every population, for rules that ignore numbering
     """
     right, wrong, kinds, workers, _ = tally.rows(chosen)
-    loss = -tally.log_q - math.log(delta)
     count = float(workers.sum()) if pool else 0.0
-    orders = math.lgamma(count + 1) + ROUNDING if pool else 0.0
+    orders = math.lgamma(count + 1) - ROUNDING if pool else 0.0
+    margin = ROUNDING + PER_ANSWER * float(right.sum() + wrong.sum())
+    slices = tally.reference.slices - margin + math.log(delta) + orders
     grid = _grid(int((right + wrong).max()))
     logs = log_likelihoods(right, wrong, grid)
     x = np.zeros(grid.size)
     x[::3] = 1 / x[::3].size
-    lam, c = _start(tally, chosen, k, loss - orders, (logs, kinds, workers, grid, count), x)
-    _, lam, c = search(logs, kinds, workers, grid, lam, c, k, loss - orders, count, x)
+    loss = -float(slices.max())
+    lam, c = _start(tally, chosen, k, loss, (logs, kinds, workers, grid, count), x)
+    _, lam, c = search(logs, kinds, workers, grid, lam, c, k, loss, count, x)
     fine, y = refined(grid, x, c)
-    logs = log_likelihoods(right, wrong, fine)
-    rows, scale = np.empty_like(logs), np.empty(workers.size)
-    tilted(logs, kinds, fine, lam, c, rows, scale)
-    climb(rows, workers, y, count, POLISHED)
-    total = proved(right, wrong, kinds, workers, fine, y, lam, c, count, orders) + loss
-    return Bound(float(np.clip(total / (lam * k), 0, 1)), lam, c, fine, y)
+    for _ in range(REFINEMENTS):
+        logs = log_likelihoods(right, wrong, fine)
+        epsilon_at(logs, kinds, workers, fine, lam, c, k, loss, count, y)
+        fine, y = refined(fine, y, c)
+    worst = np.full(slices.size - 1, np.inf)
+    best = y
+    for eta in _tangents(slices):
+        z = y.copy()
+        total = proved(right, wrong, kinds, workers, fine, z, lam, c, eta, count)
+        ends = total + eta * NODES - slices
+        worst = np.minimum(worst, np.maximum(ends[:-1], ends[1:]))
+        best = z if eta == 0 else best
+    total = float(worst.max())
+    return Bound(float(np.clip(total / (lam * k), 0, 1)), lam, c, fine, best)
+
+
+def _tangents(slices: Floats) -> Floats:
+    """Return slopes in the mean of a population that bound what no population exceeds."""
+    weight = np.exp(slices - slices.max())
+    weight -= weight.min()
+    total = max(float(weight.sum()), 1e-300)
+    mean = float(weight @ NODES) / total
+    deviation = math.sqrt(max(float(weight @ (NODES - mean) ** 2) / total, 1e-6))
+    result: Floats = TANGENTS / deviation
+    return result
 
 
 def _start(
@@ -119,11 +135,10 @@ def first_lambda(
 ) -> float:
     """Return the best of a few lambdas."""
     logs, kinds, workers, grid, count = rows
-    space, scale = np.empty_like(logs), np.empty(workers.size)
     best, least = unit, np.inf
     kept = x.copy()
     for lam in FIRST_LAMBDAS * unit:
-        value = epsilon_at(logs, kinds, workers, grid, lam, c, k, loss, count, x, space, scale)
+        value = epsilon_at(logs, kinds, workers, grid, lam, c, k, loss, count, x)
         if value < least:
             best, least = float(lam), value
             kept[:] = x

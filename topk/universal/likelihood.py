@@ -22,6 +22,7 @@ NEGLIGIBLE = -46.0  # logarithm of what is taken as 0 in the search; bounds do n
 STEPS, SWEEPS, HALVINGS = 40, 60, 12  # of Newton's method, within a step, of a step's length
 MASS = 1e-10  # of a support point that is dropped
 RIDGE, CONVERGED = 1e-9, 1e-6
+LEAST_MEAN, SPREAD = 1e-9, 1e-3  # of a row, below which mass is spread over the grid
 
 
 @compiled
@@ -113,8 +114,8 @@ def log_mean(mean, pool):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def climb(rows, workers, x, pool, tolerance):  # type: ignore[no-untyped-def]
-    """Move the population x (M,) to the maximum of sum workers * log_mean(rows @ x).
+def climb(rows, workers, x, cost, pool, tolerance):  # type: ignore[no-untyped-def]
+    """Move the population x (M,) to the maximum of sum workers * log_mean(rows @ x) - cost @ x.
 
     Returns that sum. It is at most ``tolerance`` below the maximum over populations on the grid,
     unless Newton's steps do not suffice: it is a hint, and the bound is proved elsewhere.
@@ -123,11 +124,17 @@ def climb(rows, workers, x, pool, tolerance):  # type: ignore[no-untyped-def]
     mean, part, slope = np.empty(rows.shape[0]), np.empty(rows.shape[0]), np.empty(size)
     tried = np.empty(size)
     fit(rows, x, mean)
-    value = _value(mean, workers, pool)
+    if mean.min() < LEAST_MEAN:
+        for j in range(size):
+            x[j] = (1 - SPREAD) * x[j] + SPREAD / size
+        fit(rows, x, mean)
+    value = _value(mean, workers, pool) - dot(cost, x)
     for _ in range(STEPS):
         for g in range(mean.size):
             part[g] = workers[g] * log_mean(mean[g], pool)[1] / total
         slopes(rows, part, slope)
+        for j in range(size):
+            slope[j] -= cost[j] / total
         level = dot(slope, x)
         if total * (slope.max() - level) < tolerance:
             break
@@ -137,7 +144,7 @@ def climb(rows, workers, x, pool, tolerance):  # type: ignore[no-untyped-def]
         for _ in range(HALVINGS):
             _moved(x, y, active, step, tried)
             fit(rows, tried, mean)
-            value = _value(mean, workers, pool)
+            value = _value(mean, workers, pool) - dot(cost, tried)
             if value > before:
                 break
             step *= 0.5
@@ -195,6 +202,8 @@ def _newton(rows, workers, mean, x, rise, active, total, pool):  # type: ignore[
         for m in range(k + 1):
             curvature[k, m] = curvature[m, k] = dot(part[k], part[m])
         curvature[k, k] += RIDGE
+    # The mass stays about 1, also where no row bends the sum.
+    curvature += 1.0
     y, gradient = np.empty(size), np.empty(size)
     for k in range(size):
         y[k], gradient[k] = x[active[k]], -rise[active[k]]

@@ -7,7 +7,7 @@ import numpy as np
 from topk.compiling import compiled
 
 from .allocation import beta_of, log_beta
-from .certificate import Counts, Floats, Tally
+from .certificate import Counts, Tally
 from .reference import FIRST_SHARE, SHARE_STEP
 
 LEAST_WEIGHT = 1e-3

@@ -7,6 +7,7 @@ matters is added up: from a climb to the largest term, and its neighbours as far
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,12 @@ SHARES, FIRST_SHARE, SHARE_STEP = 25, -4.8, 0.4  # logits of the share of the fi
 EVEN, EVEN_RANGE = 0.0, 2.5
 FLAT = 0.1  # part of each prior that is even over the lattice
 LOG_ONE, LOG_TWO = math.log(0.6), math.log(0.4)  # of one distribution, of two
+
+# A population is compared with the whole mixture, and with the part that has about its mean: at a
+# node with that node's part, and in between with a mixture of the parts of both neighbours.
+LOG_WHOLE, LOG_SLICE = math.log(0.25), math.log(0.75)
+NODES = np.r_[0.0, 1 / (1 + np.exp(-(FIRST_MEAN + np.arange(MEANS) * MEAN_STEP))), 1.0]
+EDGES = 0.5 * (NODES[:-1] + NODES[1:])
 
 COUNTS = 4.5  # nats below the largest term at which terms are left out
 MOST_TERMS = 700
@@ -52,11 +59,13 @@ class Reference:
     terms   (T, 5) int64, lattice points of the terms: mean and width of the first and the second
             distribution, and the share of the first; one distribution has the share -1
     weight  (T,) the terms' parts of the sum, which add up to 1
+    slices  (S,) logarithms of the reference measure for populations with the mean NODES, or less
     """
 
     log_q: float
     terms: NDArray[np.int64]
     weight: Floats
+    slices: Floats
 
 
 def reference(right: Floats, wrong: Floats, workers: Floats) -> Reference:
@@ -71,7 +80,49 @@ def reference(right: Floats, wrong: Floats, workers: Floats) -> Reference:
     terms, logs = _terms(tallies, rows, known, priors)
     most = logs.max()
     weight = np.exp(logs - most)
-    return Reference(most + math.log(weight.sum()), terms, weight / weight.sum())
+    log_q = most + math.log(weight.sum())
+    part = np.bincount(_node_of(_mean_of(terms)), weight, NODES.size)
+    with np.errstate(divide="ignore"):
+        alone = np.log(part) + most - _slice_masses()
+    slices = np.logaddexp(LOG_WHOLE + log_q, LOG_SLICE + alone)
+    return Reference(log_q, terms, weight / weight.sum(), slices)
+
+
+def _mean_of(terms: NDArray[np.int64]) -> Floats:
+    """Return (T,) means of the populations of these terms."""
+    means, share = _logistic(FIRST_MEAN + terms[:, [0, 2]] * MEAN_STEP), terms[:, 4]
+    first = np.where(share < 0, 1.0, _logistic(FIRST_SHARE + share * SHARE_STEP))
+    result: Floats = first * means[:, 0] + (1 - first) * means[:, 1]
+    return result
+
+
+def _logistic(x: Floats) -> Floats:
+    result: Floats = 1 / (1 + np.exp(-x))
+    return result
+
+
+def _node_of(mean: Floats) -> NDArray[np.int64]:
+    """Return (T,) the node that each mean is counted to, never the first or the last."""
+    result: NDArray[np.int64] = np.clip(np.searchsorted(EDGES, mean), 1, NODES.size - 2)
+    return result
+
+
+@lru_cache(1)
+def _slice_masses() -> Floats:
+    """Return (S,) logs of the prior weight of the populations that are counted to each node."""
+    first, second, share = (
+        axis.ravel() for axis in np.meshgrid(np.arange(MEANS), np.arange(MEANS), np.arange(SHARES))
+    )
+    none = np.zeros_like(share)
+    pairs = np.stack([first, none, second, none, share], axis=1)
+    weight = np.exp(MEAN_PRIOR[first] + MEAN_PRIOR[second] + SHARE_PRIOR[share] + LOG_TWO)
+    mass = np.bincount(_node_of(_mean_of(pairs)), weight, NODES.size)
+    alone = np.arange(MEANS)
+    ones = np.stack([alone, alone, alone, alone, np.full(MEANS, -1)], axis=1)
+    mass += np.bincount(_node_of(_mean_of(ones)), np.exp(MEAN_PRIOR + LOG_ONE), NODES.size)
+    mass[[0, -1]] = 1.0  # nothing is counted to them
+    result: Floats = np.log(mass)
+    return result
 
 
 @compiled
@@ -204,7 +255,7 @@ def _flood(start, level, tallies, rows, known, priors, terms, logs, count):  # t
 @compiled
 def _nearest(p, first, step, size):  # type: ignore[no-untyped-def]
     p = min(max(p, 1e-4), 1 - 1e-4)
-    return min(max(int(round((math.log(p / (1 - p)) - first) / step)), 0), size - 1)
+    return min(max(round((math.log(p / (1 - p)) - first) / step), 0), size - 1)
 
 
 @compiled

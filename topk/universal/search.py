@@ -15,29 +15,30 @@ import numpy as np
 from topk.compiling import compiled, dot
 
 from .bounds import ROUNDING, highest, log_peak
-from .likelihood import climb, fit, log_likelihoods, log_mean, log_or_zero, slopes, tilt, tilted
+from .likelihood import climb, fit, log_likelihoods, log_mean, tilt, tilted
 
 TOLERANCE = 0.03  # nats, of the supremum during the search
 WIDEST, FINEST = 1.5, 1.04  # factors of lambda
 FIRST_MOVE, LAST_MOVE = 0.02, 0.002  # of c
 TURNS = 40
-REFINED = 8  # points put around each support point before the bound
+REFINED = 4  # parts in which a cell beside a support point is divided before the bound
 CLOSE = 0.01  # nats that a bound between grid points may lose
+POLISHED = 0.003  # nats, of the supremum on the finer grid
 
 
 @compiled
-def epsilon_at(logs, kinds, workers, theta, lam, c, k, loss, pool, x, rows, scale):  # type: ignore[no-untyped-def]
+def epsilon_at(logs, kinds, workers, theta, lam, c, k, loss, pool, x):  # type: ignore[no-untyped-def]
     """Return epsilon(lambda, c) by the likeliest population on the grid, to which x (M,) moves."""
+    rows, scale = np.empty_like(logs), np.empty(workers.size)
     tilted(logs, kinds, theta, lam, c, rows, scale)
-    value = climb(rows, workers, x, pool, TOLERANCE)
+    value = climb(rows, workers, x, np.zeros(x.size), pool, TOLERANCE)
     return (value + dot(scale, workers) + loss) / (lam * k)
 
 
 @compiled
 def search(logs, kinds, workers, theta, lam, c, k, loss, pool, x):  # type: ignore[no-untyped-def]
     """Return the best (epsilon, lambda, c) that is found from this start; x (M,) is moved."""
-    rows, scale = np.empty_like(logs), np.empty(logs.shape[0])
-    best = epsilon_at(logs, kinds, workers, theta, lam, c, k, loss, pool, x, rows, scale)
+    best = epsilon_at(logs, kinds, workers, theta, lam, c, k, loss, pool, x)
     factor, move = WIDEST, FIRST_MOVE
     y = np.empty_like(x)
     quiet, ways = 0, np.ones(2)
@@ -52,10 +53,8 @@ def search(logs, kinds, workers, theta, lam, c, k, loss, pool, x):  # type: igno
                     break
                 for j in range(x.size):
                     y[j] = x[j]
-                tried = epsilon_at(
-                    logs, kinds, workers, theta, new_lam, new_c, k, loss, pool, y, rows, scale
-                )
-                if tried >= best:
+                tried = epsilon_at(logs, kinds, workers, theta, new_lam, new_c, k, loss, pool, y)
+                if not tried < best:
                     break
                 best, lam, c, gained = tried, new_lam, new_c, True
                 for j in range(x.size):
@@ -102,12 +101,12 @@ def refined(theta, x, c):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def proved(right, wrong, kinds, workers, theta, x, lam, c, pool, log_orders):  # type: ignore[no-untyped-def]
-    """Return an upper bound of sum_i log(mean of a_i) over all populations, from any x (M,).
+def proved(right, wrong, kinds, workers, theta, x, lam, c, eta, pool):  # type: ignore[no-untyped-def]
+    """Return an upper bound, over all populations, of sum_i log(mean of a_i) - eta * (their mean).
 
     right, wrong, kinds, workers  (G,) rows
-    pool        0 for one population; else n, and the bound is of the average over numberings,
-                with log_orders = log n!
+    x     (M,) any population on theta, which is moved towards the best
+    pool  0 for one population; else n, and the bound is of the logarithm of the permanent
     """
     total, count = workers.sum(), right.size
     logs = log_likelihoods(right, wrong, theta)
@@ -119,8 +118,9 @@ def proved(right, wrong, kinds, workers, theta, x, lam, c, pool, log_orders):  #
             for j in range(theta.size):
                 rows[g, j] *= math.exp(scale[g] - most)
             scale[g] = most
+    climb(rows, workers, x, eta * theta, pool, POLISHED)
     fit(rows, x, mean)
-    parts, value, level = np.empty((count, 5)), 0.0, 0.0
+    parts, value, level = np.empty((count, 5)), -eta * dot(theta, x), -eta * dot(theta, x) / total
     for g in range(count):
         height, rise, _ = log_mean(mean[g], pool)
         value += workers[g] * (height + scale[g])
@@ -128,14 +128,13 @@ def proved(right, wrong, kinds, workers, theta, x, lam, c, pool, log_orders):  #
         parts[g, 3] = -scale[g]
         parts[g, 4] = workers[g] * rise / total
         level += parts[g, 4] * mean[g]
-    bound, _ = highest(parts, theta, lam, c, CLOSE / total)
-    value += total * math.log(bound) if pool == 0 else total * (bound - level) - log_orders
-    return value + ROUNDING
+    bound, _ = highest(parts, theta, lam, c, eta / total, CLOSE / total)
+    return value + total * (bound - level) + ROUNDING
 
 
 @compiled
 def _peak(right, wrong, kind, theta, logs, lam, c):  # type: ignore[no-untyped-def]
-    """Return at least the log of the largest a(theta) of one row on [0, 1], where c is on the grid."""
+    """Return at least the log of the largest a(theta) of one row; c is on the grid."""
     most = -np.inf
     for j in range(theta.size - 1):
         low, high = theta[j], theta[j + 1]
