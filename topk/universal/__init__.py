@@ -1,4 +1,4 @@
-"""``universal``: one likelihood ratio bounds the regret, whatever population the workers are from."""
+"""``universal``: a guarantee for every population, by one likelihood ratio."""
 
 from .selector import Universal
 

@@ -38,42 +38,49 @@ class Tally:
     @cached_property
     def reference(self) -> Reference:
         """Q of all these answers."""
-        right, wrong, _, workers, _ = self.rows(np.zeros(self.right.size, np.bool_))
+        right, wrong, _, workers = self.rows(np.zeros(self.right.size, np.bool_))
         return reference(right, wrong, workers)
 
-    def rows(self, chosen: Chosen) -> tuple[Floats, Floats, Counts, Floats, Counts]:
-        """Return right, wrong, kinds and number of workers (G,) of equal ones, and (n,) each
-        worker's row."""
+    def rows(self, chosen: Chosen) -> tuple[Floats, Floats, Counts, Floats]:
+        """Return right, wrong, kinds and number of workers (G,), of those that are equal."""
         kinds = np.where(chosen, INSIDE, OUTSIDE)
         all_kinds = np.r_[kinds, np.full(self.gone_right.size, WITHDRAWN)]
         right, wrong = np.r_[self.right, self.gone_right], np.r_[self.wrong, self.gone_wrong]
         big = float(max(right.max(initial=0), wrong.max(initial=0)) + 1)
         key = (all_kinds * big + right) * big + wrong
-        _, first, row, workers = np.unique(
-            key, return_index=True, return_inverse=True, return_counts=True
-        )
-        return (
-            right[first],
-            wrong[first],
-            all_kinds[first],
-            workers.astype(np.float64),
-            row[: self.right.size],
-        )
+        _, first, workers = np.unique(key, return_index=True, return_counts=True)
+        return right[first], wrong[first], all_kinds[first], workers.astype(np.float64)
 
 
 @dataclass(frozen=True)
 class Bound:
-    """epsilon     the regret of the selection is at most this much
-    lam, c      where the bound is least
+    """lam, c      where the bound is least
     grid        (M,) accuracies, with
     population  (M,) the worst population on them
+    etas, tops  (E,) for a population with mean m, the logarithm of the probability of the answers
+                together with a wrong selection is at most top + eta * m - lam * K * epsilon
+    shift       what is added to it: of K, delta and rounding
+    places      K
     """
 
-    epsilon: float
     lam: float
     c: float
     grid: Floats
     population: Floats
+    etas: Floats
+    tops: Floats
+    shift: float
+    places: int
+
+    def epsilon(self, slices: Floats) -> float:
+        """Return the epsilon that is certified where the reference measure is ``slices`` (S,).
+
+        Between two nodes the logarithm of the reference measure is at least the straight line.
+        """
+        ends = self.tops[:, None] + self.etas[:, None] * NODES - slices
+        worst = np.maximum(ends[:, :-1], ends[:, 1:]).min(0)
+        total = float(worst.max()) + self.shift
+        return float(np.clip(total / (self.lam * self.places), 0, 1))
 
 
 def certified(tally: Tally, chosen: Chosen, k: int, delta: float, pool: bool = False) -> Bound:
@@ -81,16 +88,16 @@ def certified(tally: Tally, chosen: Chosen, k: int, delta: float, pool: bool = F
 
     pool  for every fixed pool instead of every population, for rules that ignore numbering
     """
-    right, wrong, kinds, workers, _ = tally.rows(chosen)
+    right, wrong, kinds, workers = tally.rows(chosen)
     count = float(workers.sum()) if pool else 0.0
-    orders = math.lgamma(count + 1) - ROUNDING if pool else 0.0
     margin = ROUNDING + PER_ANSWER * float(right.sum() + wrong.sum())
-    slices = tally.reference.slices - margin + math.log(delta) + orders
+    shift = margin - math.log(delta) - (math.lgamma(count + 1) if pool else 0.0)
+    slices = tally.reference.slices
     grid = _grid(int((right + wrong).max()))
     logs = log_likelihoods(right, wrong, grid)
     x = np.zeros(grid.size)
     x[::3] = 1 / x[::3].size
-    loss = -float(slices.max())
+    loss = shift - float(slices.max())
     lam, c = _start(tally, chosen, k, loss, (logs, kinds, workers, grid, count), x)
     _, lam, c = search(logs, kinds, workers, grid, lam, c, k, loss, count, x)
     fine, y = refined(grid, x, c)
@@ -98,16 +105,12 @@ def certified(tally: Tally, chosen: Chosen, k: int, delta: float, pool: bool = F
         logs = log_likelihoods(right, wrong, fine)
         epsilon_at(logs, kinds, workers, fine, lam, c, k, loss, count, y)
         fine, y = refined(fine, y, c)
-    worst = np.full(slices.size - 1, np.inf)
-    best = y
-    for eta in _tangents(slices):
-        z = y.copy()
-        total = proved(right, wrong, kinds, workers, fine, z, lam, c, eta, count)
-        ends = total + eta * NODES - slices
-        worst = np.minimum(worst, np.maximum(ends[:-1], ends[1:]))
-        best = z if eta == 0 else best
-    total = float(worst.max())
-    return Bound(float(np.clip(total / (lam * k), 0, 1)), lam, c, fine, best)
+    etas = _tangents(slices)
+    tops = np.empty(etas.size)
+    for e in range(etas.size):  # the first is 0
+        z = y if e == 0 else y.copy()
+        tops[e] = proved(right, wrong, kinds, workers, fine, z, lam, c, etas[e], count)
+    return Bound(lam, c, fine, y, etas, tops, shift, k)
 
 
 def _tangents(slices: Floats) -> Floats:

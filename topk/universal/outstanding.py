@@ -7,51 +7,39 @@ import numpy as np
 from topk.compiling import compiled
 
 from .allocation import beta_of, log_beta
-from .certificate import Counts, Tally
+from .certificate import Counts, Floats, Tally
 from .reference import FIRST_SHARE, SHARE_STEP
 
-LEAST_WEIGHT = 1e-3
 
+def worst_slices(tally: Tally, out: Counts) -> Floats:
+    """Return (S,) the least that the reference measure may be once (n,) answers are in that are out.
 
-def worst_outstanding(tally: Tally, out: Counts) -> float:
-    """Return by how many nats the answers that are out (n,) can worsen the certificate, at most.
-
-    More answers cannot make the likelihood of what was seen larger than it is. By Jensen's
-    inequality the logarithm of Q falls by no more than the mean, over its terms, of the logarithms
-    of what each makes of the answers, worker by worker.
+    More answers cannot make the likelihood of what was seen larger than it is. Each term of the
+    reference measure is a product over workers, and is taken at its worst worker by worker.
     """
-    known = tally.reference
-    kept = known.weight >= LEAST_WEIGHT
-    mass = float(known.weight[kept].sum())
-    waiting = np.flatnonzero(out)
-    right, wrong, more = tally.right[waiting], tally.wrong[waiting], out[waiting]
-    total = _worst(right, wrong, more, known.terms[kept], known.weight[kept] / mass)
-    return float(total) - math.log(mass)
+    known, waiting = tally.reference, np.flatnonzero(out)
+    more = (tally.right[waiting], tally.wrong[waiting], out[waiting])
+    worst = _falls(*more, known.terms, known.weight)
+    return known.slices_with(worst)
 
 
 @compiled
-def _worst(right, wrong, out, terms, weight):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for i in range(right.size):
-        worst = 0.0
-        for y in range(out[i] + 1):
-            mean = 0.0
-            for t in range(weight.size):
-                mean += weight[t] * _log_next(right[i], wrong[i], y, out[i] - y, terms[t])
-            worst = max(worst, -mean)
-        total += worst
-    return total
+def _falls(right, wrong, out, terms, weight):  # type: ignore[no-untyped-def]
+    """Return (T,) by how much the logarithm of each term falls at most."""
+    result = np.zeros(weight.size)
+    for t in range(weight.size):
+        for i in range(right.size):
+            worst, before = 0.0, _log_of(right[i], wrong[i], terms[t])
+            for y in range(out[i] + 1):
+                after = _log_of(right[i] + y, wrong[i] + out[i] - y, terms[t])
+                worst = max(worst, before - after)
+            result[t] += worst
+    return result
 
 
 @compiled
-def _log_next(s, f, more_right, more_wrong, term):  # type: ignore[no-untyped-def]
-    """Return the log of the probability of these next answers, in one order, under a term of Q."""
-    after, before = _log_both(s + more_right, f + more_wrong, term), _log_both(s, f, term)
-    return after - before
-
-
-@compiled
-def _log_both(s, f, term):  # type: ignore[no-untyped-def]
+def _log_of(s, f, term):  # type: ignore[no-untyped-def]
+    """Return the log of the probability of a tally, in one order, under a term."""
     a, b = beta_of(term[0], term[1])
     one = log_beta(a + s, b + f) - log_beta(a, b)
     if term[4] < 0:

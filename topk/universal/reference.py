@@ -7,7 +7,7 @@ matters is added up: from a climb to the largest term, and its neighbours as far
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,13 +59,30 @@ class Reference:
     terms   (T, 5) int64, lattice points of the terms: mean and width of the first and the second
             distribution, and the share of the first; one distribution has the share -1
     weight  (T,) the terms' parts of the sum, which add up to 1
-    slices  (S,) logarithms of the reference measure for populations with the mean NODES, or less
     """
 
     log_q: float
     terms: NDArray[np.int64]
     weight: Floats
-    slices: Floats
+
+    @cached_property
+    def slices(self) -> Floats:
+        """(S,) logarithms of the reference measure for populations with the mean NODES, or less."""
+        return self.slices_with(np.zeros(self.weight.size))
+
+    def slices_with(self, fall: Floats) -> Floats:
+        """Return (S,) ``slices`` where the logarithm of each term (T,) has fallen by so much.
+
+        By Jensen's inequality a sum of terms falls by no more than its terms do on average.
+        """
+        node = _node_of(_mean_of(self.terms))
+        part = np.bincount(node, self.weight, NODES.size)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            less = np.nan_to_num(np.bincount(node, self.weight * fall, NODES.size) / part)
+            alone = np.log(part) + self.log_q - _slice_masses() - less
+        whole = self.log_q - float(self.weight @ fall)
+        result: Floats = np.logaddexp(LOG_WHOLE + whole, LOG_SLICE + alone)
+        return result
 
 
 def reference(right: Floats, wrong: Floats, workers: Floats) -> Reference:
@@ -80,12 +97,7 @@ def reference(right: Floats, wrong: Floats, workers: Floats) -> Reference:
     terms, logs = _terms(tallies, rows, known, priors)
     most = logs.max()
     weight = np.exp(logs - most)
-    log_q = most + math.log(weight.sum())
-    part = np.bincount(_node_of(_mean_of(terms)), weight, NODES.size)
-    with np.errstate(divide="ignore"):
-        alone = np.log(part) + most - _slice_masses()
-    slices = np.logaddexp(LOG_WHOLE + log_q, LOG_SLICE + alone)
-    return Reference(log_q, terms, weight / weight.sum(), slices)
+    return Reference(most + math.log(weight.sum()), terms, weight / weight.sum())
 
 
 def _mean_of(terms: NDArray[np.int64]) -> Floats:

@@ -19,7 +19,7 @@ from topk.water_filling import level
 
 from .allocation import moments
 from .certificate import Bound, Tally, certified
-from .outstanding import worst_outstanding
+from .outstanding import worst_slices
 from .sharing import Use, share_out
 
 ASSUMES = (
@@ -119,11 +119,14 @@ class Universal(Selector):
 
     def _with_out(self, arms: Counts) -> float:
         """Return the epsilon that is certified of these arms, whatever the answers that are out."""
-        bound = self._bound(arms)
-        if not self.state.out.any():
-            return bound.epsilon
-        more = worst_outstanding(self._tally, self.state.out)
-        return float(min(1.0, bound.epsilon + more / (bound.lam * self.problem.k)))
+        slices = self._tally.reference.slices
+        if self.state.out.any():
+            slices = worst_slices(self._tally, self.state.out)
+        return self._bound(arms).epsilon(slices)
+
+    def _without_out(self, arms: Counts) -> float:
+        """Return what would be certified of these arms if nothing were out."""
+        return self._bound(arms).epsilon(self._tally.reference.slices)
 
     def _done(self) -> bool:
         return self._with_out(self.selection()) <= self.problem.epsilon
@@ -131,7 +134,7 @@ class Universal(Selector):
     def held_up(self) -> bool:
         if not self.state.out.any() or self._done():
             return False
-        return self._bound(self.selection()).epsilon <= self.problem.epsilon
+        return self._without_out(self.selection()) <= self.problem.epsilon
 
     def selection(self) -> Counts:
         """The k largest means under the reference measure; among equal ones more right answers."""
@@ -188,7 +191,7 @@ class Universal(Selector):
 
     def _lacking(self) -> float:
         """Return how many times the answers so far are still needed, about."""
-        return (self._bound(self.selection()).epsilon / self.problem.epsilon) ** 2 - 1
+        return (self._without_out(self.selection()) / self.problem.epsilon) ** 2 - 1
 
     def _batch(self, pending: Counts) -> int:
         part = float(np.clip(STRIDE * self._lacking(), BATCH, LARGEST_BATCH))
@@ -206,11 +209,14 @@ def _withdrawn(option: dict[str, Any] | None) -> tuple[Floats, Floats]:
             np.asarray([] if option is None else option[key], np.float64).reshape(-1)
             for key in ("right", "answers")
         )
-        fits = bool((right >= 0).all() and (right <= answers).all() and np.isfinite(answers).all())
+        fits = right.size == answers.size and bool(
+            (right >= 0).all() and (right <= answers).all() and np.isfinite(answers).all()
+        )
     except (KeyError, TypeError, ValueError):
         fits = False
     if not fits:
         raise ProblemError(
-            "withdrawn needs right and answers, two lists of as many numbers, 0 <= right <= answers."
+            "withdrawn needs right and answers: two lists of as many numbers, none of the first "
+            "above that of the second."
         )
     return np.rint(right), np.rint(answers) - np.rint(right)
