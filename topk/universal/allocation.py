@@ -1,12 +1,11 @@
 """Whom to ask next: docs/universal.md, section 5. Nothing here touches the guarantee.
 
-The certificate falls short by log sup - log(delta Q) nats. Its derivative in the answers of a worker
-of accuracy p is minus the gain
+The certificate falls short by log sup - log(delta Q) nats. Its derivative in the answers of a
+worker of accuracy p is minus the gain
 
     E[kl(p, theta)] under the worst population, tilted, minus E[kl(p, theta)] under Q,
 
-kl being the Kullback-Leibler divergence of two coins. Gains fall about as the square of a worker's
-answers, and answers are shared so that what is left of them is even.
+kl being the Kullback-Leibler divergence of two coins.
 """
 
 import math
@@ -23,7 +22,9 @@ from .reference import FIRST_MEAN, FIRST_SHARE, FIRST_WIDTH, MEAN_STEP, SHARE_ST
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-LEAST_GAIN = 1e-9
+LEAST_ACCURACY = 1e-6
+LEAST_WEIGHT = 1e-3  # of a term of Q, below which it is left out here
+LARGEST = 10.0  # of a divergence
 
 
 @compiled
@@ -32,7 +33,7 @@ def moments(right, wrong, terms, weight):  # type: ignore[no-untyped-def]
     n = right.size
     mean, square = np.zeros(n), np.zeros(n)
     for t in range(weight.size):
-        if weight[t] < 1e-3:
+        if weight[t] < LEAST_WEIGHT:
             continue
         for i in range(n):
             part = 1.0
@@ -52,7 +53,7 @@ def moments(right, wrong, terms, weight):  # type: ignore[no-untyped-def]
             square[i] += weight[t] * part * _square(a + s, b + f)
     total = 0.0
     for t in range(weight.size):
-        if weight[t] >= 1e-3:
+        if weight[t] >= LEAST_WEIGHT:
             total += weight[t]
     for i in range(n):
         mean[i] /= total
@@ -90,18 +91,22 @@ def _gains(rows, population, grid, p, variance):  # type: ignore[no-untyped-def]
                 kl = p[i] * math.log(p[i]) + (1 - p[i]) * math.log(1 - p[i])
                 kl -= p[i] * log_or_zero(grid[j]) + (1 - p[i]) * log_or_zero(1 - grid[j])
                 mass += part
-                total += part * min(kl, 10.0)
+                total += part * min(kl, LARGEST)
         result[i] = total / mass - variance[i] / (2 * p[i] * (1 - p[i]))
     return result
 
 
-def gains(tally: Tally, chosen: NDArray[np.bool_], bound: Bound) -> Floats:
-    """Return (n,) how many nats an answer of each worker is foreseen to bring."""
-    known = tally.reference
-    mean, variance = moments(tally.right, tally.wrong, known.terms, known.weight)
+def gains(
+    tally: Tally, known: tuple[Floats, Floats], chosen: NDArray[np.bool_], bound: Bound
+) -> Floats:
+    """Return (n,) how many nats an answer of each worker is foreseen to bring.
+
+    known  (n,) means and variances of accuracies under Q
+    """
+    mean, variance = known
     logs = log_likelihoods(tally.right, tally.wrong, bound.grid)
     rows, scale = np.empty_like(logs), np.empty(mean.size)
     tilted(logs, chosen.astype(np.int64), bound.grid, bound.lam, bound.c, rows, scale)
-    p = np.clip(mean, 1e-6, 1 - 1e-6)
+    p = np.clip(mean, LEAST_ACCURACY, 1 - LEAST_ACCURACY)
     result: Floats = _gains(rows, bound.population, bound.grid, p, variance)
     return result

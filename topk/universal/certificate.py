@@ -54,30 +54,50 @@ class Tally:
 
 @dataclass(frozen=True)
 class Bound:
-    """lam, c      where the bound is least
+    """rows        right, wrong, kinds, workers (G,)
+    lam, c      where the bound is least
     grid        (M,) accuracies, with
     population  (M,) the worst population on them
-    etas, tops  (E,) for a population with mean m, the logarithm of the probability of the answers
-                together with a wrong selection is at most top + eta * m - lam * K * epsilon
-    shift       what is added to it: of K, delta and rounding
-    places      K
+    shift       what is added to the logarithms: of n, delta and rounding
+    hint        less than any epsilon that is certified, but for rounding
     """
 
+    tally: Tally
+    rows: tuple[Floats, Floats, Counts, Floats]
+    places: int
+    pool: float
+    shift: float
     lam: float
     c: float
     grid: Floats
     population: Floats
-    etas: Floats
-    tops: Floats
-    shift: float
-    places: int
+    hint: float
+
+    @cached_property
+    def tangents(self) -> tuple[Floats, Floats]:
+        """(E,) slopes eta and (E,) heights: for a population with mean m, the logarithm of the
+        probability of the answers together with a wrong selection is at most
+        height + eta * m - lam * K * epsilon."""
+        right, wrong, kinds, workers = self.rows
+        fine, y = refined(self.grid, self.population, self.c)
+        for _ in range(REFINEMENTS):
+            logs = log_likelihoods(right, wrong, fine)
+            epsilon_at(logs, kinds, workers, fine, self.lam, self.c, 1, 0.0, self.pool, y)
+            fine, y = refined(fine, y, self.c)
+        etas = _slopes(self.tally.reference.slices)
+        heights = [
+            proved(right, wrong, kinds, workers, fine, y.copy(), self.lam, self.c, eta, self.pool)
+            for eta in etas
+        ]
+        return etas, np.array(heights)
 
     def epsilon(self, slices: Floats) -> float:
         """Return the epsilon that is certified where the reference measure is ``slices`` (S,).
 
         Between two nodes the logarithm of the reference measure is at least the straight line.
         """
-        ends = self.tops[:, None] + self.etas[:, None] * NODES - slices
+        etas, heights = self.tangents
+        ends = heights[:, None] + etas[:, None] * NODES - slices
         worst = np.maximum(ends[:, :-1], ends[:, 1:]).min(0)
         total = float(worst.max()) + self.shift
         return float(np.clip(total / (self.lam * self.places), 0, 1))
@@ -88,32 +108,21 @@ def certified(tally: Tally, chosen: Chosen, k: int, delta: float, pool: bool = F
 
     pool  for every fixed pool instead of every population, for rules that ignore numbering
     """
-    right, wrong, kinds, workers = tally.rows(chosen)
+    rows = right, wrong, kinds, workers = tally.rows(chosen)
     count = float(workers.sum()) if pool else 0.0
     margin = ROUNDING + PER_ANSWER * float(right.sum() + wrong.sum())
     shift = margin - math.log(delta) - (math.lgamma(count + 1) if pool else 0.0)
-    slices = tally.reference.slices
     grid = _grid(int((right + wrong).max()))
     logs = log_likelihoods(right, wrong, grid)
     x = np.zeros(grid.size)
     x[::3] = 1 / x[::3].size
-    loss = shift - float(slices.max())
+    loss = shift - float(tally.reference.slices.max())
     lam, c = _start(tally, chosen, k, loss, (logs, kinds, workers, grid, count), x)
-    _, lam, c = search(logs, kinds, workers, grid, lam, c, k, loss, count, x)
-    fine, y = refined(grid, x, c)
-    for _ in range(REFINEMENTS):
-        logs = log_likelihoods(right, wrong, fine)
-        epsilon_at(logs, kinds, workers, fine, lam, c, k, loss, count, y)
-        fine, y = refined(fine, y, c)
-    etas = _tangents(slices)
-    tops = np.empty(etas.size)
-    for e in range(etas.size):  # the first is 0
-        z = y if e == 0 else y.copy()
-        tops[e] = proved(right, wrong, kinds, workers, fine, z, lam, c, etas[e], count)
-    return Bound(lam, c, fine, y, etas, tops, shift, k)
+    hint, lam, c = search(logs, kinds, workers, grid, lam, c, k, loss, count, x)
+    return Bound(tally, rows, k, count, shift, lam, c, grid, x, hint)
 
 
-def _tangents(slices: Floats) -> Floats:
+def _slopes(slices: Floats) -> Floats:
     """Return slopes in the mean of a population that bound what no population exceeds."""
     weight = np.exp(slices - slices.max())
     weight -= weight.min()

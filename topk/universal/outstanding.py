@@ -12,7 +12,7 @@ from .reference import FIRST_SHARE, SHARE_STEP
 
 
 def worst_slices(tally: Tally, out: Counts) -> Floats:
-    """Return (S,) the least that the reference measure may be once (n,) answers are in that are out.
+    """Return (S,) the least that the reference measure may be once what is out (n,) is in.
 
     More answers cannot make the likelihood of what was seen larger than it is. Each term of the
     reference measure is a product over workers, and is taken at its worst worker by worker.

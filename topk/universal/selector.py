@@ -17,7 +17,7 @@ from topk.selector import Counts, Floats, Selector, Standing
 from topk.state import Verdict
 from topk.water_filling import level
 
-from .allocation import moments
+from .allocation import gains, moments
 from .certificate import Bound, Tally, certified
 from .outstanding import worst_slices
 from .sharing import Use, share_out
@@ -29,7 +29,7 @@ ASSUMES = (
     "questions come in random order. The guarantee is evaluated once, when the run stops."
 )
 FIRST = 4  # answers of each worker before answers are shared out by their use
-BATCH, LARGEST_BATCH, STRIDE = 0.06, 0.3, 0.5  # of the answers so far
+BATCH, LARGEST_BATCH, STRIDE = 0.03, 0.15, 0.25  # of the answers so far
 INTERVAL = 1.96  # standard deviations
 
 WITHDRAWN = Option(
@@ -129,7 +129,10 @@ class Universal(Selector):
         return self._bound(arms).epsilon(self._tally.reference.slices)
 
     def _done(self) -> bool:
-        return self._with_out(self.selection()) <= self.problem.epsilon
+        arms = self.selection()
+        if self._bound(arms).hint > self.problem.epsilon:
+            return False  # and no need of the proof
+        return self._with_out(arms) <= self.problem.epsilon
 
     def held_up(self) -> bool:
         if not self.state.out.any() or self._done():
@@ -181,7 +184,9 @@ class Universal(Selector):
         left = min(slots - int(counts.sum()), self._useful() - int((pending + counts).sum()))
         if left > 0:
             arms = self.selection()
-            use = Use.of(self._known, self._chosen(arms), self._bound(arms))
+            chosen, bound = self._chosen(arms), self._bound(arms)
+            worth = gains(self._tally, self._known, chosen, bound)
+            use = Use.of(self._known, chosen, bound, worth)
             counts += share_out(left, use, pending + counts, room - counts, rng or self._rng())
         return counts
 
@@ -191,7 +196,7 @@ class Universal(Selector):
 
     def _lacking(self) -> float:
         """Return how many times the answers so far are still needed, about."""
-        return (self._without_out(self.selection()) / self.problem.epsilon) ** 2 - 1
+        return (self._bound(self.selection()).hint / self.problem.epsilon) ** 2 - 1
 
     def _batch(self, pending: Counts) -> int:
         part = float(np.clip(STRIDE * self._lacking(), BATCH, LARGEST_BATCH))

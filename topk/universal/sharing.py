@@ -12,34 +12,33 @@ from scipy.special import ndtr
 from .certificate import Bound, Chosen, Counts, Floats
 
 PARTS = 8  # in which a batch is shared out, each seeing the earlier ones
-EXPLORE = 1e-4  # added to P(on the wrong side), so that no worker is forgotten
-POWER = 1.0  # of the use that questions are in proportion to
+LEAST_GAIN = 1e-7
+FLOOR = 0.03  # added to P(on the wrong side), so that no worker is forgotten
+GAIN_POWER, WRONG_POWER = 0.5, 1.0
 
 
 @dataclass(frozen=True)
 class Use:
     """What an answer of each worker is good for; arrays are (n,).
 
-    noise  variance of an answer
     worth  how many answers what is known of the worker is worth
-    wrong  probability that the worker is on the wrong side of the border
+    now    the use of the next answer
     """
 
-    noise: Floats
     worth: Floats
-    wrong: Floats
+    now: Floats
 
     @classmethod
-    def of(cls, known: tuple[Floats, Floats], chosen: Chosen, bound: Bound) -> "Use":
+    def of(cls, known: tuple[Floats, Floats], chosen: Chosen, bound: Bound, gains: Floats) -> "Use":
         mean, variance = known
-        noise = mean * (1 - mean)
         inside = np.where(chosen, mean - bound.c, bound.c - mean)
-        wrong = ndtr(-inside / np.sqrt(variance)) + EXPLORE
-        return cls(noise, np.maximum(noise / variance - 1, 0.0), wrong)
+        wrong = ndtr(-inside / np.sqrt(variance)) + FLOOR
+        now = np.maximum(gains, LEAST_GAIN) ** GAIN_POWER * wrong**WRONG_POWER
+        return cls(np.maximum(mean * (1 - mean) / variance - 1, 0.0), now)
 
     def after(self, answers: NDArray[np.float64]) -> Floats:
         """Return (n,) the use where so many more answers are given."""
-        result: Floats = (self.wrong * self.noise / (self.worth + answers + 1)) ** POWER
+        result: Floats = self.now * (self.worth + 1) / (self.worth + answers + 1)
         return result
 
 

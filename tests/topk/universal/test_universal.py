@@ -1,4 +1,4 @@
-"""The rule as a whole: errors are as rare as guaranteed, whatever the crowd and whoever is asked."""
+"""The rule as a whole: errors are as rare as guaranteed, whatever the crowd, whoever is asked."""
 
 import numpy as np
 import pytest
@@ -160,7 +160,9 @@ def test_answers_that_are_out_count_at_their_worst():
 
 def test_what_is_held_up_by_answers_that_are_out_asks_nothing():
     selector = a_run(each=600)
-    relaxed = build("universal", Problem(12, 3, selector.standing().gap * 1.01, 0.1), selector.state)
+    relaxed = build(
+        "universal", Problem(12, 3, selector.standing().gap * 1.01, 0.1), selector.state
+    )
     assert relaxed.stop()
     out = np.full(12, 3)
     relaxed.wait_for(out)
