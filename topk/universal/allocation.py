@@ -22,7 +22,7 @@ from .reference import FIRST_MEAN, FIRST_SHARE, FIRST_WIDTH, MEAN_STEP, SHARE_ST
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-LEAST_ACCURACY = 1e-6
+LEAST_ACCURACY, LEAST_VARIANCE = 1e-6, 1e-12
 LEAST_WEIGHT = 1e-3  # of a term of Q, below which it is left out here
 LARGEST = 10.0  # of a divergence
 
@@ -57,7 +57,7 @@ def moments(right, wrong, terms, weight):  # type: ignore[no-untyped-def]
             total += weight[t]
     for i in range(n):
         mean[i] /= total
-        square[i] = max(square[i] / total - mean[i] * mean[i], 1e-12)
+        square[i] = max(square[i] / total - mean[i] * mean[i], LEAST_VARIANCE)
     return mean, square
 
 
@@ -96,6 +96,18 @@ def _gains(rows, population, grid, p, variance):  # type: ignore[no-untyped-def]
     return result
 
 
+def known_of(tally: Tally) -> tuple[Floats, Floats]:
+    """Return (n,) means and variances of accuracies under Q, given the answers."""
+    known, questions = tally.reference, tally.questions
+    mean, variance = moments(tally.right, tally.wrong, known.terms, known.weight)
+    if questions:  # what is not asked yet is like the answers to come
+        left = questions - tally.right - tally.wrong
+        noise = left * np.maximum(mean * (1 - mean) - variance, 0.0)
+        variance = np.maximum((left**2 * variance + noise) / questions**2, LEAST_VARIANCE)
+        mean = (tally.right + left * mean) / questions
+    return mean, variance
+
+
 def gains(
     tally: Tally, known: tuple[Floats, Floats], chosen: NDArray[np.bool_], bound: Bound
 ) -> Floats:
@@ -104,7 +116,7 @@ def gains(
     known  (n,) means and variances of accuracies under Q
     """
     mean, variance = known
-    logs = log_likelihoods(tally.right, tally.wrong, bound.grid)
+    logs = log_likelihoods(tally.right, tally.wrong, bound.grid, tally.questions)
     rows, scale = np.empty_like(logs), np.empty(mean.size)
     tilted(logs, chosen.astype(np.int64), bound.grid, bound.lam, bound.c, rows, scale)
     p = np.clip(mean, LEAST_ACCURACY, 1 - LEAST_ACCURACY)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .bounds import ROUNDING
 from .likelihood import INSIDE, OUTSIDE, WITHDRAWN, log_likelihoods
 from .reference import NODES, Reference, reference
-from .search import epsilon_at, proved, refined, search
+from .search import epsilon_at, proved, proved_on_set, refined, search
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -28,12 +28,14 @@ class Tally:
     """Float (n,) right and wrong answers of the workers to choose from.
 
     gone_right, gone_wrong  (g,) of workers who gave answers and were withdrawn
+    questions               0, or how many there are in the set that accuracy means
     """
 
     right: Floats
     wrong: Floats
     gone_right: Floats
     gone_wrong: Floats
+    questions: int = 0
 
     @cached_property
     def reference(self) -> Reference:
@@ -78,18 +80,30 @@ class Bound:
         """(E,) slopes eta and (E,) heights: for a population with mean m, the logarithm of the
         probability of the answers together with a wrong selection is at most
         height + eta * m - lam * K * epsilon."""
+        etas = _slopes(self.tally.reference.slices)
+        prove = self._on_set if self.tally.questions else self._everywhere
+        return etas, np.array(prove(etas))
+
+    def _everywhere(self, etas: Floats) -> list[float]:
         right, wrong, kinds, workers = self.rows
         fine, y = refined(self.grid, self.population, self.c)
         for _ in range(REFINEMENTS):
-            logs = log_likelihoods(right, wrong, fine)
+            logs = log_likelihoods(right, wrong, fine, 0)
             epsilon_at(logs, kinds, workers, fine, self.lam, self.c, 1, 0.0, self.pool, y)
             fine, y = refined(fine, y, self.c)
-        etas = _slopes(self.tally.reference.slices)
-        heights = [
+        return [
             proved(right, wrong, kinds, workers, fine, y.copy(), self.lam, self.c, eta, self.pool)
             for eta in etas
         ]
-        return etas, np.array(heights)
+
+    def _on_set(self, etas: Floats) -> list[float]:
+        right, wrong, kinds, workers = self.rows
+        logs = log_likelihoods(right, wrong, self.grid, self.tally.questions)
+        y = self.population
+        return [
+            proved_on_set(logs, kinds, workers, self.grid, y.copy(), self.lam, self.c, eta)
+            for eta in etas
+        ]
 
     def epsilon(self, slices: Floats) -> float:
         """Return the epsilon that is certified where the reference measure is ``slices`` (S,).
@@ -112,10 +126,8 @@ def certified(tally: Tally, chosen: Chosen, k: int, delta: float, pool: bool = F
     count = float(workers.sum()) if pool else 0.0
     margin = ROUNDING + PER_ANSWER * float(right.sum() + wrong.sum())
     shift = margin - math.log(delta) - (math.lgamma(count + 1) if pool else 0.0)
-    grid = _grid(int((right + wrong).max()))
-    logs = log_likelihoods(right, wrong, grid)
-    x = np.zeros(grid.size)
-    x[::3] = 1 / x[::3].size
+    grid, x = _start_population(int((right + wrong).max()), tally.questions)
+    logs = log_likelihoods(right, wrong, grid, tally.questions)
     loss = shift - float(tally.reference.slices.max())
     lam, c = _start(tally, chosen, k, loss, (logs, kinds, workers, grid, count), x)
     hint, lam, c = search(logs, kinds, workers, grid, lam, c, k, loss, count, x)
@@ -167,8 +179,12 @@ def _spread(points: int) -> Floats:
     return grid
 
 
-def _grid(answers: int) -> Floats:
-    """Return (M,) accuracies from 0 to 1, the finer the more answers a worker gave."""
-    return _spread(
-        int(np.clip(16 * math.ceil(PER_ROOT * math.sqrt(answers) / 16), COARSEST, FINEST))
-    )
+def _start_population(answers: int, questions: int) -> tuple[Floats, Floats]:
+    """Return (M,) accuracies from 0 to 1, the finer the more answers a worker gave, and weights."""
+    if questions:
+        return np.arange(questions + 1) / questions, np.full(questions + 1, 1 / (questions + 1))
+    points = 16 * math.ceil(PER_ROOT * math.sqrt(answers) / 16)
+    grid = _spread(int(np.clip(points, COARSEST, FINEST)))
+    x = np.zeros(grid.size)
+    x[::3] = 1 / x[::3].size
+    return grid, x

@@ -42,14 +42,30 @@ def tilt(kind, theta, c):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def log_likelihoods(right, wrong, theta):  # type: ignore[no-untyped-def]
-    """Return (G, M) logs of theta^s (1 - theta)^f."""
+def log_likelihoods(right, wrong, theta, questions):  # type: ignore[no-untyped-def]
+    """Return (G, M) logs of theta^s (1 - theta)^f.
+
+    questions  0; or how many there are in the set that accuracy means, of which a worker of
+               accuracy theta gets theta * questions right, asked in random order, each once
+    """
     result = np.empty((right.size, theta.size))
     for j in range(theta.size):
         log_p, log_q = log_or_zero(theta[j]), log_or_zero(1 - theta[j])
+        good = math.floor(theta[j] * questions + 0.5)
         for g in range(right.size):
-            result[g, j] = right[g] * log_p + wrong[g] * log_q
+            if questions == 0:
+                result[g, j] = right[g] * log_p + wrong[g] * log_q
+            else:
+                result[g, j] = _log_falling(good, right[g])
+                result[g, j] += _log_falling(questions - good, wrong[g])
+                result[g, j] -= _log_falling(questions, right[g] + wrong[g])
     return result
+
+
+@compiled
+def _log_falling(m, s):  # type: ignore[no-untyped-def]
+    """Return the log of m (m - 1) ... (m - s + 1)."""
+    return math.lgamma(m + 1.0) - math.lgamma(m - s + 1.0) if s <= m else LOG_ZERO
 
 
 @compiled

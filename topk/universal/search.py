@@ -15,11 +15,11 @@ import numpy as np
 from topk.compiling import compiled, dot
 
 from .bounds import ROUNDING, highest, log_peak
-from .likelihood import climb, fit, log_likelihoods, log_mean, tilt, tilted
+from .likelihood import climb, fit, log_likelihoods, log_mean, slopes, tilt, tilted
 
 TOLERANCE = 0.03  # nats, of the supremum during the search
-WIDEST, FINEST = 1.5, 1.04  # factors of lambda
-FIRST_MOVE, LAST_MOVE = 0.02, 0.002  # of c
+WIDEST, FINEST = 1.5, 1.1  # factors of lambda
+FIRST_MOVE, LAST_MOVE = 0.02, 0.004  # of c
 TURNS = 40
 REFINED = 4  # parts in which a cell beside a support point is divided before the bound
 CLOSE = 0.01  # nats that a bound between grid points may lose
@@ -74,30 +74,46 @@ def search(logs, kinds, workers, theta, lam, c, k, loss, pool, x):  # type: igno
 @compiled
 def refined(theta, x, c):  # type: ignore[no-untyped-def]
     """Return a finer grid around the support of x (M,), and the same population on it."""
-    points = np.empty(theta.size * (REFINED + 2) + 3)
+    points = np.empty(theta.size * REFINED + 3)
     points[0], points[1], points[2] = 0.0, 1.0, c
     count = 3
     for j in range(theta.size):
-        near = x[j] > 0 or (j > 0 and x[j - 1] > 0)
-        if not near:
-            points[count] = theta[j]
-            count += 1
-        elif j > 0:
-            for i in range(REFINED // 2 if x[j] > 0 or x[j - 1] > 0 else 1):
-                part = (i + 1) / (REFINED // 2)
-                points[count] = (
-                    theta[j] if part == 1 else theta[j - 1] + part * (theta[j] - theta[j - 1])
-                )
+        if j > 0 and (x[j] > 0 or x[j - 1] > 0):
+            for i in range(1, REFINED):
+                points[count] = theta[j - 1] + i / REFINED * (theta[j] - theta[j - 1])
                 count += 1
-        else:
-            points[count] = theta[j]
-            count += 1
+        points[count] = theta[j]
+        count += 1
     fine = np.unique(points[:count])
     y = np.zeros(fine.size)
     for j in range(theta.size):
         if x[j] > 0:
             y[np.searchsorted(fine, theta[j])] = x[j]
     return fine, y
+
+
+@compiled
+def proved_on_set(logs, kinds, workers, theta, x, lam, c, eta):  # type: ignore[no-untyped-def]
+    """Return ``proved`` where accuracies can only be the points of theta: shares of a question set.
+
+    logs  (G, M) logarithms of the likelihood
+    """
+    total, count = workers.sum(), workers.size
+    rows, scale, mean = np.empty_like(logs), np.empty(count), np.empty(count)
+    tilted(logs, kinds, theta, lam, c, rows, scale)
+    climb(rows, workers, x, eta * theta, 0.0, POLISHED)
+    for g in range(count):  # and now with what is negligible
+        for j in range(theta.size):
+            rows[g, j] = math.exp(logs[g, j] + lam * tilt(kinds[g], theta[j], c) - scale[g])
+    fit(rows, x, mean)
+    value, part = -eta * dot(theta, x), np.empty(count)
+    level, slope = value / total, np.empty(theta.size)
+    for g in range(count):
+        value += workers[g] * (math.log(mean[g]) + scale[g])
+        part[g] = workers[g] / mean[g] / total
+        level += part[g] * mean[g]
+    slopes(rows, part, slope)
+    return value + total * ((slope - eta / total * theta).max() - level) + ROUNDING
 
 
 @compiled
@@ -109,7 +125,7 @@ def proved(right, wrong, kinds, workers, theta, x, lam, c, eta, pool):  # type: 
     pool  0 for one population; else n, and the bound is of the logarithm of the permanent
     """
     total, count = workers.sum(), right.size
-    logs = log_likelihoods(right, wrong, theta)
+    logs = log_likelihoods(right, wrong, theta, 0)
     rows, scale, mean = np.empty_like(logs), np.empty(count), np.empty(count)
     tilted(logs, kinds, theta, lam, c, rows, scale)
     if pool > 0:

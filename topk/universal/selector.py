@@ -5,11 +5,13 @@ times their probability under a fixed reference measure, for every population th
 have been drawn from. There is no union bound, no prior and no table. Proofs: docs/universal.md.
 """
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from topk.best_sets import top
+from topk.certified import ACCURACY, QUESTIONS, THIS_SET
 from topk.options import Option
 from topk.problem import ProblemError
 from topk.promise import Goal, Promise
@@ -17,19 +19,26 @@ from topk.selector import Counts, Floats, Selector, Standing
 from topk.state import Verdict
 from topk.water_filling import level
 
-from .allocation import gains, moments
+from .allocation import gains, known_of
 from .certificate import Bound, Tally, certified
 from .outstanding import worst_slices
 from .sharing import Use, share_out
 
-ASSUMES = (
+DRAWN = (
     "Assumes that before the run nothing distinguished the good workers from the others: they are "
-    "independent draws from one population, about which nothing else is assumed. Also that a "
-    "worker's answers are independent of each other and of those of other workers, and that "
-    "questions come in random order. The guarantee is evaluated once, when the run stops."
+    "independent draws from one population, about which nothing else is assumed. "
+)
+STOP = "The guarantee is evaluated once, when the run stops."
+ASSUMES = (
+    f"{DRAWN}Also that a worker's answers are independent of each other and of those of other "
+    f"workers, and that questions come in random order. {STOP}"
+)
+SET_ASSUMES = (
+    f"{DRAWN}Also that questions come in a random order of each worker's own, and that whether a "
+    f"worker gets a question right does not depend on when it comes. {STOP}"
 )
 FIRST = 4  # answers of each worker before answers are shared out by their use
-BATCH, LARGEST_BATCH, STRIDE = 0.03, 0.15, 0.25  # of the answers so far
+BATCH, LARGEST_BATCH, STRIDE = 0.02, 0.1, 0.15  # of the answers so far
 INTERVAL = 1.96  # standard deviations
 
 WITHDRAWN = Option(
@@ -52,6 +61,7 @@ class Universal(Selector):
     name = "universal"
     title = "Universal"
     weighs_out = True
+    says_accuracy = True
     promise = Promise(
         Goal.AGGREGATE,
         "confidence",
@@ -64,7 +74,7 @@ class Universal(Selector):
         "95 % credible interval: where the worker's accuracy lies with that probability if the "
         "population is as the reference measure takes it; the guarantee does not rest on it"
     )
-    known_options: ClassVar[tuple[Option, ...]] = (WITHDRAWN,)
+    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, WITHDRAWN)
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -74,10 +84,24 @@ class Universal(Selector):
         if self.problem.epsilon <= 0:
             raise ProblemError(f"{self.title} needs an epsilon above 0.")
         self._gone = _withdrawn(self.options["withdrawn"])
+        self.questions = self._questions()
+        if self.questions:
+            measure = f"accuracy on this set of {self.questions} questions"
+            self.promise = replace(self.promise, measure=measure, assumes=SET_ASSUMES)
+
+    def _questions(self) -> int:
+        """Return how many questions there are in the set that accuracy means, 0 for any others."""
+        if self.options["accuracy"] != THIS_SET:
+            return 0
+        if not self.options["questions"]:
+            raise ProblemError(f"Accuracy {THIS_SET} needs the number of questions in the set.")
+        return int(self.options["questions"])
 
     # -- observing
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
+        if self.questions and (self.state.pulls + pulls > self.questions).any():
+            raise ValueError(f"A worker answers each of the {self.questions} questions once.")
         super()._count(pulls, rewards)
         self._forget()
 
@@ -91,7 +115,7 @@ class Universal(Selector):
         if self._tally_now is None:
             pulls = self.state.pulls.astype(np.float64)
             right = np.minimum(np.rint(self.state.rewards), pulls)
-            self._tally_now = Tally(right, pulls - right, *self._gone)
+            self._tally_now = Tally(right, pulls - right, *self._gone, self.questions)
         return self._tally_now
 
     # -- judging
@@ -100,8 +124,7 @@ class Universal(Selector):
     def _known(self) -> tuple[Floats, Floats]:
         """(n,) means and variances of accuracies under the reference measure."""
         if self._moments_now is None:
-            tally, known = self._tally, self._tally.reference
-            self._moments_now = moments(tally.right, tally.wrong, known.terms, known.weight)
+            self._moments_now = known_of(self._tally)
         return self._moments_now
 
     def _bound(self, arms: Counts) -> Bound:
@@ -173,6 +196,8 @@ class Universal(Selector):
     ) -> Counts:
         """Return everyone's first answers, then those of most use."""
         made = self.state.pulls + pending
+        if self.questions:
+            room = np.minimum(room, np.maximum(self.questions - made, 0))
         counts: Counts = np.clip(FIRST - made, 0, room)
         if slots is None and counts.any():
             return counts

@@ -88,7 +88,7 @@ def test_the_supremum_is_bounded_from_any_start_and_nearly_reached():
         wrong, kinds = answers - right, (right >= np.sort(right)[-3]).astype(np.int64)
         workers, fine = np.ones(n), np.sin(np.linspace(0, np.pi / 2, 3000)) ** 2
         fine[-1] = 1.0
-        logs = log_likelihoods(right, wrong, fine)
+        logs = log_likelihoods(right, wrong, fine, 0)
         rows, scale = np.empty_like(logs), np.empty(n)
         tilted(logs, kinds, fine, lam, 0.8, rows, scale)
         for eta in (0.0, 30.0, -30.0):
@@ -110,7 +110,7 @@ def test_bounds_hold_between_the_points_of_a_grid():
         size = int(rng.integers(1, 8))
         right, wrong = rng.integers(0, 200, (2, size)).astype(float)
         kinds, lam, c = rng.integers(0, 3, size), rng.uniform(0, 60), rng.uniform(0.1, 0.9)
-        logs = log_likelihoods(right, wrong, fine)
+        logs = log_likelihoods(right, wrong, fine, 0)
         rows, scale = np.empty_like(logs), np.empty(size)
         tilted(logs, kinds, fine, lam, c, rows, scale)
         weight, fall = rng.random(size) / size, rng.normal()

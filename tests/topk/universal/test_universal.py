@@ -204,3 +204,48 @@ def test_it_refuses_tallies_that_cannot_be(option, why):
 def test_it_needs_an_epsilon():
     with pytest.raises(ProblemError, match="epsilon above 0"):
         build("universal", Problem(4, 2))
+
+
+# -- accuracy on the question set
+
+
+def on_a_set(seed, questions, delta, epsilon=0.1):
+    """Play on shuffled decks, some of whose questions each worker knows."""
+    rng = np.random.default_rng([11, seed])
+    truth = rng.integers(questions // 2, questions + 1, 10) / questions
+    decks = np.stack([rng.permutation(np.arange(questions) < t * questions - 0.5) for t in truth])
+    options = {"accuracy": "on this question set", "questions": questions}
+    selector = build("universal", Problem(10, 3, epsilon, delta), **options)
+    while not selector.stop():
+        counts = selector.ask(10, rng=rng)
+        assert counts.sum() > 0
+        pulls = selector.state.pulls.copy()
+        rewards = [decks[i, pulls[i] : pulls[i] + counts[i]].sum() for i in range(10)]
+        selector.tell(np.arange(10), rewards, counts)
+    return selector, truth
+
+
+def test_errors_on_a_question_set_are_as_rare_as_guaranteed(sample):
+    failures, runs = 0, sample(10, 60)
+    for seed in range(runs):
+        selector, truth = on_a_set(seed, 40, 0.5)
+        failures += regret(truth, selector.selection()) > 0.1 + 1e-9
+    assert not too_many(failures, runs, 0.5)
+
+
+def test_a_question_set_takes_fewer_answers_than_questions_like_these():
+    asked = [on_a_set(seed, 30, 0.05)[0].state.pulls.sum() for seed in range(3)]
+    assert max(asked) <= 10 * 30
+    selector, _ = on_a_set(0, 30, 0.05)
+    usual = build("universal", selector.problem, selector.state)
+    assert selector.standing().gap < usual.standing().gap
+
+
+def test_a_question_is_answered_once():
+    options = {"accuracy": "on this question set", "questions": 5}
+    selector = build("universal", Problem(3, 1, 0.1), **options)
+    assert selector.ask(100).max() <= 5
+    with pytest.raises(ValueError, match="each of the 5 questions once"):
+        selector.tell([0], [6], 6)
+    with pytest.raises(ProblemError, match="number of questions"):
+        build("universal", Problem(3, 1, 0.1), accuracy="on this question set")
