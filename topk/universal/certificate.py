@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 from .bounds import ROUNDING
 from .likelihood import INSIDE, OUTSIDE, WITHDRAWN, log_likelihoods
 from .reference import NODES, Reference, reference
-from .search import epsilon_at, proved, proved_on_set, refined, search
+from .search import epsilon_at, first_lambda, proved, proved_on_set, refined, search
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Chosen = NDArray[np.bool_]
 
 COARSEST, FINEST, PER_ROOT = 48, 320, 5.0  # points of the grid; per root of the most answers
-FIRST_LAMBDAS = 4.0 ** np.arange(-1, 5)  # in units of root n / K
 REFINEMENTS = 1
 TANGENTS = np.array([0.0, 0.5, -0.5, 1.0, -1.0, 1.8, -1.8])  # in units of 1 / deviation of the mean
 PER_ANSWER = 1e-11  # nats of rounding
@@ -129,7 +128,9 @@ def certified(tally: Tally, chosen: Chosen, k: int, delta: float, pool: bool = F
     grid, x = _start_population(int((right + wrong).max()), tally.questions)
     logs = log_likelihoods(right, wrong, grid, tally.questions)
     loss = shift - float(tally.reference.slices.max())
-    lam, c = _start(tally, chosen, k, loss, (logs, kinds, workers, grid, count), x)
+    means = (tally.right + 1) / (tally.right + tally.wrong + 2)
+    c = float(0.5 * (means[chosen].min() + means[~chosen].max()))
+    lam = first_lambda(logs, kinds, workers, grid, c, k, loss, count, x)
     hint, lam, c = search(logs, kinds, workers, grid, lam, c, k, loss, count, x)
     return Bound(tally, rows, k, count, shift, lam, c, grid, x, hint)
 
@@ -143,33 +144,6 @@ def _slopes(slices: Floats) -> Floats:
     deviation = math.sqrt(max(float(weight @ (NODES - mean) ** 2) / total, 1e-6))
     result: Floats = TANGENTS / deviation
     return result
-
-
-def _start(
-    tally: Tally, chosen: Chosen, k: int, loss: float, rows: tuple[Floats, ...], x: Floats
-) -> tuple[float, float]:
-    """Return lambda and c to start the search from, and move x to the population there."""
-    means = (tally.right + 1) / (tally.right + tally.wrong + 2)
-    c = float(0.5 * (means[chosen].min() + means[~chosen].max()))
-    return first_lambda(rows, c, k, loss, math.sqrt(tally.right.size) / k, x), c
-
-
-def first_lambda(
-    rows: tuple[Floats, ...], c: float, k: int, loss: float, unit: float, x: Floats
-) -> float:
-    """Return the best of a few lambdas."""
-    logs, kinds, workers, grid, count = rows
-    best, least = unit, np.inf
-    kept = x.copy()
-    for lam in FIRST_LAMBDAS * unit:
-        value = epsilon_at(logs, kinds, workers, grid, lam, c, k, loss, count, x)
-        if value < least:
-            best, least = float(lam), value
-            kept[:] = x
-        else:
-            break
-    x[:] = kept
-    return best
 
 
 @lru_cache(16)

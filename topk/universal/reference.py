@@ -8,6 +8,7 @@ matters is added up: from a climb to the largest term, and its neighbours as far
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +22,12 @@ MEANS, FIRST_MEAN, MEAN_STEP = 91, -4.0, 0.1
 WIDTHS, FIRST_WIDTH, WIDTH_STEP = 24, -0.5, 0.35
 CENTRE, SPREAD = 1.1, 1.0  # of the prior of means
 TYPICAL, RANGE = 2.1, 1.0  # of the prior of the logarithm of the concentration
-NARROW, NARROW_RANGE = 5.5, 2.0  # the same where there are two
+NARROW, NARROW_RANGE = 4.0, 2.0  # the same where there are two, but for the part that
+POINTS = 0.4  # has the narrowest, as good as points
 SHARES, FIRST_SHARE, SHARE_STEP = 25, -4.8, 0.4  # logits of the share of the first of two
 EVEN, EVEN_RANGE = 0.0, 2.5
 FLAT = 0.1  # part of each prior that is even over the lattice
-LOG_ONE, LOG_TWO = math.log(0.6), math.log(0.4)  # of one distribution, of two
+LOG_ONE, LOG_TWO = math.log(0.55), math.log(0.45)  # of one distribution, of two
 
 # A population is compared with the whole mixture, and with the part that has about its mean: at a
 # node with that node's part, and in between with a mixture of the parts of both neighbours.
@@ -49,7 +51,8 @@ def _prior(size: int, first: float, step: float, centre: float, spread: float) -
 
 MEAN_PRIOR = _prior(MEANS, FIRST_MEAN, MEAN_STEP, CENTRE, SPREAD)
 WIDTH_PRIOR = _prior(WIDTHS, FIRST_WIDTH, WIDTH_STEP, TYPICAL, RANGE)
-PAIR_PRIOR = _prior(WIDTHS, FIRST_WIDTH, WIDTH_STEP, NARROW, NARROW_RANGE)
+PAIR_PRIOR = _prior(WIDTHS, FIRST_WIDTH, WIDTH_STEP, NARROW, NARROW_RANGE) + math.log(1 - POINTS)
+PAIR_PRIOR[-1] = np.logaddexp(PAIR_PRIOR[-1], math.log(POINTS))
 SHARE_PRIOR = _prior(SHARES, FIRST_SHARE, SHARE_STEP, EVEN, EVEN_RANGE)
 
 
@@ -108,7 +111,7 @@ def _mean_of(terms: NDArray[np.int64]) -> Floats:
     return result
 
 
-def _logistic(x: Floats) -> Floats:
+def _logistic(x: NDArray[Any]) -> Floats:
     result: Floats = 1 / (1 + np.exp(-x))
     return result
 
@@ -300,7 +303,7 @@ def _terms(tallies, rows, known, priors):  # type: ignore[no-untyped-def]
     order = np.argsort(-(right + 1) / (right + wrong + 2))
     starts, values = np.empty((2 * STARTS.size, 5), np.int64), np.empty(2 * STARTS.size)
     for i in range(values.size):
-        _pair(order, tallies, STARTS[i // 2], 8 if i % 2 else 18, starts[i])
+        _pair(order, tallies, STARTS[i // 2], 8 if i % 2 else 22, starts[i])
         values[i] = _log_term(starts[i], tallies, rows, known, priors)
     top, pair = -np.inf, starts[0]
     for i in np.argsort(-values)[:CLIMBS]:

@@ -21,6 +21,7 @@ TOLERANCE = 0.03  # nats, of the supremum during the search
 WIDEST, FINEST = 1.5, 1.1  # factors of lambda
 FIRST_MOVE, LAST_MOVE = 0.02, 0.004  # of c
 TURNS = 40
+FIRST_POWER, LAST_POWER = -1, 6  # of 4, for the first lambda in units of root n / K
 REFINED = 4  # parts in which a cell beside a support point is divided before the bound
 CLOSE = 0.01  # nats that a bound between grid points may lose
 POLISHED = 0.003  # nats, of the supremum on the finer grid
@@ -33,6 +34,21 @@ def epsilon_at(logs, kinds, workers, theta, lam, c, k, loss, pool, x):  # type: 
     tilted(logs, kinds, theta, lam, c, rows, scale)
     value = climb(rows, workers, x, np.zeros(x.size), pool, TOLERANCE)
     return (value + dot(scale, workers) + loss) / (lam * k)
+
+
+@compiled
+def first_lambda(logs, kinds, workers, theta, c, k, loss, pool, x):  # type: ignore[no-untyped-def]
+    """Return a lambda to start the search from, and move x (M,) to the population there."""
+    best, least, y = math.sqrt(workers.sum()) / k, np.inf, x.copy()
+    for power in range(FIRST_POWER, LAST_POWER):
+        lam = 4.0**power * math.sqrt(workers.sum()) / k
+        tried = epsilon_at(logs, kinds, workers, theta, lam, c, k, loss, pool, y)
+        if not tried < least:
+            break
+        best, least = lam, tried
+        for j in range(x.size):
+            x[j] = y[j]
+    return best
 
 
 @compiled

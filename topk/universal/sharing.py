@@ -6,7 +6,6 @@ Nothing here touches the guarantee, which holds whoever is asked.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from .certificate import Bound, Chosen, Counts, Floats
@@ -36,7 +35,7 @@ class Use:
         now = np.maximum(gains, LEAST_GAIN) ** GAIN_POWER * wrong**WRONG_POWER
         return cls(np.maximum(mean * (1 - mean) / variance - 1, 0.0), now)
 
-    def after(self, answers: NDArray[np.float64]) -> Floats:
+    def after(self, answers: Counts) -> Floats:
         """Return (n,) the use where so many more answers are given."""
         result: Floats = self.now * (self.worth + 1) / (self.worth + answers + 1)
         return result
