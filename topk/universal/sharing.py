@@ -12,7 +12,9 @@ from .certificate import Bound, Chosen, Counts, Floats
 
 PARTS = 8  # in which a batch is shared out, each seeing the earlier ones
 LEAST_GAIN = 1e-7
-FLOOR = 0.03  # added to P(on the wrong side), so that no worker is forgotten
+# Added to P(on the wrong side), so that no worker is forgotten: of n = 100, and at most. In larger
+# pools more workers are far from the border, and all of them together would be asked too much.
+FLOOR, MOST_FLOOR, FLOOR_POWER = 0.03, 0.05, 1.5
 GAIN_POWER, WRONG_POWER = 0.5, 1.0
 
 
@@ -31,7 +33,8 @@ class Use:
     def of(cls, known: tuple[Floats, Floats], chosen: Chosen, bound: Bound, gains: Floats) -> "Use":
         mean, variance = known
         inside = np.where(chosen, mean - bound.c, bound.c - mean)
-        wrong = ndtr(-inside / np.sqrt(variance)) + FLOOR
+        floor = min(FLOOR * (100 / mean.size) ** FLOOR_POWER, MOST_FLOOR)
+        wrong = ndtr(-inside / np.sqrt(variance)) + floor
         now = np.maximum(gains, LEAST_GAIN) ** GAIN_POWER * wrong**WRONG_POWER
         return cls(np.maximum(mean * (1 - mean) / variance - 1, 0.0), now)
 
