@@ -23,7 +23,7 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 LEAST_ACCURACY, LEAST_VARIANCE = 1e-6, 1e-12
-LEAST_WEIGHT = 1e-3  # of a term of Q, below which it is left out here
+LEAST_WEIGHT = 0.05  # of a term of Q, in parts of the largest, below which it is left out here
 LARGEST = 10.0  # of a divergence
 
 
@@ -32,8 +32,9 @@ def moments(right, wrong, terms, weight):  # type: ignore[no-untyped-def]
     """Return (n,) means and variances of accuracies under the terms of Q, given the answers."""
     n = right.size
     mean, square = np.zeros(n), np.zeros(n)
+    least = LEAST_WEIGHT * weight.max()
     for t in range(weight.size):
-        if weight[t] < LEAST_WEIGHT:
+        if weight[t] < least:
             continue
         for i in range(n):
             part = 1.0
@@ -53,7 +54,7 @@ def moments(right, wrong, terms, weight):  # type: ignore[no-untyped-def]
             square[i] += weight[t] * part * _square(a + s, b + f)
     total = 0.0
     for t in range(weight.size):
-        if weight[t] >= LEAST_WEIGHT:
+        if weight[t] >= least:
             total += weight[t]
     for i in range(n):
         mean[i] /= total

@@ -112,8 +112,8 @@ class Bound:
         etas, heights = self.tangents
         ends = heights[:, None] + etas[:, None] * NODES - slices
         worst = np.maximum(ends[:, :-1], ends[:, 1:]).min(0)
-        total = float(worst.max()) + self.shift
-        return float(np.clip(total / (self.lam * self.places), 0, 1))
+        epsilon = (float(worst.max()) + self.shift) / (self.lam * self.places)
+        return float(np.clip(epsilon, 0, 1)) if np.isfinite(epsilon) else 1.0
 
 
 def certified(tally: Tally, chosen: Chosen, k: int, delta: float, pool: bool = False) -> Bound:

@@ -12,7 +12,7 @@ from selection.intake import presence
 from selection.models import Answer, Assignment, Candidate, Run
 from selection.setup import roster, runs
 from selection.worker import links
-from tests.worlds import answer_all, crowd, make_run, open_of
+from tests.worlds import answer_all, crowd, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
 
@@ -261,3 +261,11 @@ def test_nobody_is_there_in_an_hour_because_a_host_s_clock_is_ahead():
     seen = run.candidates.exclude(seen=None).values_list("seen", flat=True)
     assert seen
     assert max(seen) <= clock.now()
+
+
+def test_figures_of_earlier_looks_are_not_kept_where_the_guarantee_is_about_the_stop():
+    run = make_run(n=4, k=1, epsilon=0.3, algorithm="universal", slots=20, questions=200)
+    run = play(run, crowd(5, good=1, high=0.95, low=0.2))
+    assert run.proof == {}
+    assert run.kept
+    assert run.history.count() > 1

@@ -249,3 +249,17 @@ def test_a_question_is_answered_once():
         selector.tell([0], [6], 6)
     with pytest.raises(ProblemError, match="number of questions"):
         build("universal", Problem(3, 1, 0.1), accuracy="on this question set")
+
+
+@pytest.mark.parametrize("n", [2, 4, 30])
+def test_it_knows_what_to_ask_whatever_is_known_by_now(n):
+    """Also before the first answers, where the reference measure is spread over many terms."""
+    for pulls in (np.zeros(n, int), np.arange(n), np.full(n, 5), np.full(n, 1000)):
+        for right in (0 * pulls, pulls, pulls // 2):
+            selector = build("universal", Problem(n, 1, 0.01, 0.1))
+            selector.tell(np.arange(n), right, pulls)
+            standing = selector.standing()
+            for values in (standing.mean, standing.lower, standing.upper, [standing.gap]):
+                assert np.isfinite(values).all()
+            if not selector.stop():
+                assert selector.ask(3 * n).sum() > 0
