@@ -27,6 +27,8 @@ class State:
     verdict  int8 (n,), a Verdict each; once decided it stays
     memory   JSON-ready numbers and lists, or numpy arrays, by name
     out      int64 (n,), answers asked and not counted yet; it is not remembered, but told anew
+    gone     float64 (2, g), right answers and answers of workers who gave some and are not among
+             the arms any more; not remembered either
     """
 
     pulls: NDArray[np.int64]
@@ -34,6 +36,7 @@ class State:
     verdict: NDArray[np.int8]
     memory: Memory = field(default_factory=dict)
     out: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    gone: NDArray[np.float64] = field(default_factory=lambda: np.zeros((2, 0)))
 
     def __post_init__(self) -> None:
         if not self.out.size:

@@ -41,19 +41,11 @@ FIRST = 4  # answers of each worker before answers are shared out by their use
 BATCH, LARGEST_BATCH, STRIDE = 0.02, 0.1, 0.15  # of the answers so far
 INTERVAL = 1.96  # standard deviations
 
-WITHDRAWN = Option(
-    "withdrawn",
-    None,
-    "Tallies of workers who gave answers and were withdrawn, which stay part of the likelihood: "
-    "right and answers, two lists with a number for each of them.",
-    "object",
-    by_hand=False,
-)
-
 
 class Universal(Selector):
     """Stops when log sup <= log(delta Q). Nothing is remembered but the tallies.
 
+    Workers who were withdrawn after giving answers stay part of the likelihood (``State.gone``).
     Rewards are taken to be 0 or 1; a sum that is not whole is rounded, and then nothing is
     guaranteed.
     """
@@ -74,7 +66,7 @@ class Universal(Selector):
         "95 % credible interval: where the worker's accuracy lies with that probability if the "
         "population is as the reference measure takes it; the guarantee does not rest on it"
     )
-    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, WITHDRAWN)
+    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS)
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -83,7 +75,6 @@ class Universal(Selector):
     def _check(self) -> None:
         if self.problem.epsilon <= 0:
             raise ProblemError(f"{self.title} needs an epsilon above 0.")
-        self._gone = _withdrawn(self.options["withdrawn"])
         self.questions = self._questions()
         if self.questions:
             measure = f"accuracy on this set of {self.questions} questions"
@@ -115,7 +106,10 @@ class Universal(Selector):
         if self._tally_now is None:
             pulls = self.state.pulls.astype(np.float64)
             right = np.minimum(np.rint(self.state.rewards), pulls)
-            self._tally_now = Tally(right, pulls - right, *self._gone, self.questions)
+            gone_right, gone = np.rint(self.state.gone)
+            self._tally_now = Tally(
+                right, pulls - right, gone_right, gone - gone_right, self.questions
+            )
         return self._tally_now
 
     # -- judging
@@ -230,23 +224,3 @@ class Universal(Selector):
     def _useful(self) -> int:
         """Return how many answers are worth having out at once."""
         return int(self.state.pulls.sum() * max(BATCH, self._lacking())) + 1
-
-
-def _withdrawn(option: dict[str, Any] | None) -> tuple[Floats, Floats]:
-    """Return (g,) right and (g,) wrong answers. Raises ProblemError for anything else."""
-    try:
-        right, answers = (
-            np.asarray([] if option is None else option[key], np.float64).reshape(-1)
-            for key in ("right", "answers")
-        )
-        fits = right.size == answers.size and bool(
-            (right >= 0).all() and (right <= answers).all() and np.isfinite(answers).all()
-        )
-    except (KeyError, TypeError, ValueError):
-        fits = False
-    if not fits:
-        raise ProblemError(
-            "withdrawn needs right and answers: two lists of as many numbers, none of the first "
-            "above that of the second."
-        )
-    return np.rint(right), np.rint(answers) - np.rint(right)

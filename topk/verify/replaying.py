@@ -67,9 +67,12 @@ def _from_tallies(record: Record, arms: Counts, upto: int | None) -> Selector:
     """Such algorithms remember nothing else."""
     pulls, right = _counts(record, upto)
     nobody = np.zeros(arms.size, np.int8)
-    state = State(pulls[arms], right[arms].astype(float), nobody, {}, _out(record, upto)[arms])
-    before = pulls if upto is None else _counts(record, upto - 1)[0]
-    return selector(record, arms, state, share_left(record.gone, before))
+    before = (pulls, right) if upto is None else _counts(record, upto - 1)
+    left = record.gone & (before[0] > 0)
+    gone = np.array([before[1][left], before[0][left]], float)
+    out = _out(record, upto)[arms]
+    state = State(pulls[arms], right[arms].astype(float), nobody, {}, out, gone)
+    return selector(record, arms, state, share_left(record.gone, before[0]))
 
 
 def _step_by_step(record: Record, arms: Counts, upto: int | None) -> Replayed:

@@ -8,6 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from selection import clock, engine, intake, reports
+from selection.engine import arrays
 from selection.intake import presence
 from selection.models import Answer, Assignment, Candidate, Run
 from selection.setup import roster, runs
@@ -269,3 +270,13 @@ def test_figures_of_earlier_looks_are_not_kept_where_the_guarantee_is_about_the_
     assert run.proof == {}
     assert run.kept
     assert run.history.count() > 1
+
+
+def test_workers_who_left_stay_in_the_likelihood_of_universal():
+    run = make_run(n=4, k=1, epsilon=0.05, algorithm="universal", slots=20, questions=200)
+    run = play(run, crowd(5, good=1, high=0.95, low=0.2), most=6)
+    candidate = run.candidates.filter(pulls__gt=0).first()
+    assert arrays.load(run).selector.state.gone.shape == (2, 0)
+    roster.withdraw(run, [candidate.worker.key])
+    gone = arrays.load(Run.objects.get()).selector.state.gone
+    assert gone.tolist() == [[candidate.rewards], [candidate.pulls]]
