@@ -70,6 +70,7 @@ class Promise:
                it beside the others without saying so
     among      the pools over which it is an average
     limits     a sentence on which of these pools break it far more often than delta
+    at_the_stop  True if it covers the stop only: the figure of an earlier look must not be kept
     """
 
     goal: Goal
@@ -83,6 +84,7 @@ class Promise:
     average: bool = False
     among: str = "pools like this one"
     limits: str = ""
+    at_the_stop: bool = False
 
     def sentence(self, problem: Problem, epsilon: float | None = None) -> str:
         """Return the guarantee for this problem, or for the ``epsilon`` that holds now."""

@@ -18,9 +18,11 @@ from .published.successive_rejects import CSAR, SAR, SR, Uniform
 from .published.ugape import UGapEb, UGapEc, UGapEV
 from .selector import Selector
 from .state import State
+from .universal import Universal
 
 _CONFIDENCE: tuple[type[Selector], ...] = (
     Certified,
+    Universal,
     AdaptiveTopK,
     ImprovedTopK,
     LUCB,

@@ -78,8 +78,8 @@ class ColumnsIn(Schema, extra="forbid"):
     columns: dict[str, str] = Field(
         {},
         max_length=1000,
-        description="Columns, and what each is: a field of the kind (docs/importing-data.md), attribute, "
-        "or “” for nothing.",
+        description="Columns, and what each is: a field of the kind (docs/importing-data.md), "
+        "attribute, or “” for nothing.",
         examples=[{"Arbeiter": "worker", "Land": "attribute"}],
     )
     questions: dict[str, str] = Field(

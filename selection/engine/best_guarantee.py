@@ -8,12 +8,12 @@ from topk import Selector, Standing
 def remember_guarantee(run: Run, selector: Selector, standing: Standing, roster: Roster) -> None:
     """Store the least ε proved so far, and the arms that it was proved for.
 
-    Guarantees that hold on average only are excluded, because an expectation changes with every
-    answer. Code that changes the roster or a counted answer must empty ``run.proof``, which is then
-    outdated.
+    Excluded are guarantees on average, because an expectation changes with every answer, and
+    guarantees at the stop only, because these do not cover the best of many looks. Code that
+    changes the roster or a counted answer must empty ``run.proof``, which is then outdated.
     """
     promise = selector.promise
-    if promise.average or promise.fixed != "confidence" or standing.gap >= 1:
+    if promise.average or promise.at_the_stop or promise.fixed != "confidence" or standing.gap >= 1:
         return
     if standing.gap < run.proof.get("epsilon", 1.0):
         arms = roster.arms[selector.selection()]

@@ -70,13 +70,15 @@ class Roster:
 
         out  answers asked and not counted yet, if the state is to be judged without them
         """
-        nothing = np.zeros(0, np.int64)
+        nothing, left = np.zeros(0, np.int64), pulls > 0
+        left[self.arms] = False
         return State(
             pulls[self.arms].astype(np.int64),
             np.asarray(rewards[self.arms], float),
             verdict[self.arms].astype(np.int8),
             expand_memory(memory),
             nothing if out is None else np.asarray(out[self.arms], np.int64),
+            np.array([rewards[left], pulls[left]], float),
         )
 
     def spread(self, values: Any, rest: Any) -> NDArray[Any]:

@@ -170,7 +170,7 @@ def check_first_answers_that_are_out_are_not_asked_again(name, kind):
 
 
 def check_choosing(name, kind):
-    if name in ("certified", "credible"):
+    if name in ("certified", "credible", "universal"):
         check_first_answers_that_are_out_are_not_asked_again(name, kind)
     else:
         check_what_is_out_counts_as_made(name, kind)

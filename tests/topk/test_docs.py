@@ -39,6 +39,7 @@ AUTHORS = {
     "ugape-b": "Gabillon, Ghavamzadeh, Lazaric 2012",
     "ugape-c": "Gabillon, Ghavamzadeh, Lazaric 2012",
     "ugape-v": "Gabillon, Ghavamzadeh, Lazaric 2012",
+    "universal": "Ours",
     "uniform": "Bubeck, Wang, Viswanathan 2013",
 }
 ROWS = dict(re.findall(r"^\| `([a-z-]+)` \|(.*)$", PAGE, re.MULTILINE))

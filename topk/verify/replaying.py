@@ -86,11 +86,12 @@ def _selector_from_tallies(record: DumpRecord, arms: Counts, upto: int | None) -
     """Return an algorithm that remembers nothing but tallies, in the state of this step."""
     pulls, right = _count_answers(record, upto)
     undecided = np.zeros(arms.size, np.int8)
-    state = State(
-        pulls[arms], right[arms].astype(float), undecided, {}, _outstanding(record, upto)[arms]
-    )
-    before = pulls if upto is None else _count_answers(record, upto - 1)[0]
-    return rebuild_selector(record, arms, state, share_left(record.gone, before))
+    before = (pulls, right) if upto is None else _count_answers(record, upto - 1)
+    left = record.gone & (before[0] > 0)
+    gone = np.array([before[1][left], before[0][left]], float)
+    outstanding = _outstanding(record, upto)[arms]
+    state = State(pulls[arms], right[arms].astype(float), undecided, {}, outstanding, gone)
+    return rebuild_selector(record, arms, state, share_left(record.gone, before[0]))
 
 
 def _step_by_step(record: DumpRecord, arms: Counts, upto: int | None) -> ReplayedRun:

@@ -158,8 +158,8 @@ class LearnField(forms.Form):
             "invalid_choice": "That run is gone or cannot be learned from; choose another or none."
         },
         help_text="Takes over how good that run's workers were on the whole, as if "
-        f"{priors.MOST_WEIGHT} such workers had been seen; nothing about any one of them. It helps most "
-        "in small pools. Choose one whose workers and questions were like these: nothing else "
+        f"{priors.MOST_WEIGHT} such workers had been seen; nothing about any one of them. It helps "
+        "most in small pools. Choose one whose workers and questions were like these: nothing else "
         "makes sure of that.",
     )
 

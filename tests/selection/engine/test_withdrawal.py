@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from selection import db_clock, engine, reports
 from selection.answers import presence, recording
-from selection.engine import withdrawal
+from selection.engine import arrays, withdrawal
 from selection.models import Answer, Assignment, Candidate, Run
 from selection.runs import lifecycle, roster
 from selection.worker import links
-from tests.worlds import answer_all, crowd, make_run, open_of
+from tests.worlds import answer_all, crowd, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
 
@@ -263,3 +263,21 @@ def test_nobody_is_there_in_an_hour_because_a_host_s_clock_is_ahead():
     seen = run.candidates.exclude(seen=None).values_list("seen", flat=True)
     assert seen
     assert max(seen) <= db_clock.database_now()
+
+
+def test_figures_of_earlier_looks_are_not_kept_where_the_guarantee_is_about_the_stop():
+    run = make_run(n=4, k=1, epsilon=0.3, algorithm="universal", slots=20, questions=200)
+    run = play(run, crowd(5, good=1, high=0.95, low=0.2))
+    assert run.proof == {}
+    assert run.ended_by_guarantee
+    assert run.history.count() > 1
+
+
+def test_workers_who_left_stay_in_the_likelihood_of_universal():
+    run = make_run(n=4, k=1, epsilon=0.05, algorithm="universal", slots=20, questions=200)
+    run = play(run, crowd(5, good=1, high=0.95, low=0.2), most=6)
+    candidate = run.candidates.filter(pulls__gt=0).first()
+    assert arrays.load_arrays(run).selector.state.gone.shape == (2, 0)
+    roster.withdraw_workers(run, [candidate.worker.key])
+    gone = arrays.load_arrays(Run.objects.get()).selector.state.gone
+    assert gone.tolist() == [[candidate.rewards], [candidate.pulls]]

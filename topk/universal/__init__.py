@@ -1,0 +1,5 @@
+"""``universal``: a guarantee for every population, by one likelihood ratio."""
+
+from .selector import Universal
+
+__all__ = ["Universal"]

@@ -1,0 +1,125 @@
+"""Whom to ask next: docs/universal.md, section 5. Nothing here touches the guarantee.
+
+The certificate falls short by log sup - log(delta Q) nats. Its derivative in the answers of a
+worker of accuracy p is minus the gain
+
+    E[kl(p, theta)] under the worst population, tilted, minus E[kl(p, theta)] under Q,
+
+kl being the Kullback-Leibler divergence of two coins.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topk.compiled import compiled
+
+from .certificate import Bound, Tally
+from .likelihood import log_likelihoods, log_or_zero, tilted
+from .reference import FIRST_MEAN, FIRST_SHARE, FIRST_WIDTH, MEAN_STEP, SHARE_STEP, WIDTH_STEP
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+LEAST_ACCURACY, LEAST_VARIANCE = 1e-6, 1e-12
+LEAST_WEIGHT = 0.05  # of a term of Q, in parts of the largest, below which it is left out here
+LARGEST = 10.0  # of a divergence
+
+
+@compiled
+def moments(right, wrong, terms, weight):  # type: ignore[no-untyped-def]
+    """Return (n,) means and variances of accuracies under the terms of Q, given the answers."""
+    n = right.size
+    mean, square = np.zeros(n), np.zeros(n)
+    least = LEAST_WEIGHT * weight.max()
+    for t in range(weight.size):
+        if weight[t] < least:
+            continue
+        for i in range(n):
+            part = 1.0
+            s, f = right[i], wrong[i]
+            a, b = beta_of(terms[t, 0], terms[t, 1])
+            if terms[t, 4] >= 0:
+                other_a, other_b = beta_of(terms[t, 2], terms[t, 3])
+                odds = log_beta(a + s, b + f) - log_beta(a, b)
+                odds -= log_beta(other_a + s, other_b + f) - log_beta(other_a, other_b)
+                odds += FIRST_SHARE + terms[t, 4] * SHARE_STEP
+                part = 1 / (1 + math.exp(-odds))
+                one = (other_a + s) / (other_a + other_b + s + f)
+                mean[i] += weight[t] * (1 - part) * one
+                square[i] += weight[t] * (1 - part) * _square(other_a + s, other_b + f)
+            one = (a + s) / (a + b + s + f)
+            mean[i] += weight[t] * part * one
+            square[i] += weight[t] * part * _square(a + s, b + f)
+    total = 0.0
+    for t in range(weight.size):
+        if weight[t] >= least:
+            total += weight[t]
+    for i in range(n):
+        mean[i] /= total
+        square[i] = max(square[i] / total - mean[i] * mean[i], LEAST_VARIANCE)
+    return mean, square
+
+
+@compiled
+def beta_of(mean, width):  # type: ignore[no-untyped-def]
+    p = 1 / (1 + math.exp(-(FIRST_MEAN + mean * MEAN_STEP)))
+    size = math.exp(FIRST_WIDTH + width * WIDTH_STEP)
+    return p * size, (1 - p) * size
+
+
+@compiled
+def log_beta(a, b):  # type: ignore[no-untyped-def]
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+
+
+@compiled
+def _square(a, b):  # type: ignore[no-untyped-def]
+    """Return the mean square of a Beta distribution."""
+    return a * (a + 1) / ((a + b) * (a + b + 1))
+
+
+@compiled
+def _gains(rows, population, grid, p, variance):  # type: ignore[no-untyped-def]
+    """Return (n,) gains; rows (n, M) are the tilted likelihoods."""
+    result = np.empty(p.size)
+    for i in range(p.size):
+        mass = total = 0.0
+        for j in range(grid.size):
+            part = rows[i, j] * population[j]
+            if part > 0:
+                kl = p[i] * math.log(p[i]) + (1 - p[i]) * math.log(1 - p[i])
+                kl -= p[i] * log_or_zero(grid[j]) + (1 - p[i]) * log_or_zero(1 - grid[j])
+                mass += part
+                total += part * min(kl, LARGEST)
+        result[i] = total / mass - variance[i] / (2 * p[i] * (1 - p[i]))
+    return result
+
+
+def known_of(tally: Tally) -> tuple[Floats, Floats]:
+    """Return (n,) means and variances of accuracies under Q, given the answers."""
+    known, questions = tally.reference, tally.questions
+    mean, variance = moments(tally.right, tally.wrong, known.terms, known.weight)
+    if questions:  # what is not asked yet is like the answers to come
+        left = questions - tally.right - tally.wrong
+        noise = left * np.maximum(mean * (1 - mean) - variance, 0.0)
+        variance = np.maximum((left**2 * variance + noise) / questions**2, LEAST_VARIANCE)
+        mean = (tally.right + left * mean) / questions
+    return mean, variance
+
+
+def gains(
+    tally: Tally, known: tuple[Floats, Floats], chosen: NDArray[np.bool_], bound: Bound
+) -> Floats:
+    """Return (n,) how many nats an answer of each worker is foreseen to bring.
+
+    known  (n,) means and variances of accuracies under Q
+    """
+    mean, variance = known
+    logs = log_likelihoods(tally.right, tally.wrong, bound.grid, tally.questions)
+    rows, scale = np.empty_like(logs), np.empty(mean.size)
+    tilted(logs, chosen.astype(np.int64), bound.grid, bound.lam, bound.c, rows, scale)
+    p = np.clip(mean, LEAST_ACCURACY, 1 - LEAST_ACCURACY)
+    result: Floats = _gains(rows, bound.population, bound.grid, p, variance)
+    return result

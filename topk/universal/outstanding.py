@@ -1,0 +1,51 @@
+"""Answers that are out, counted at their worst: docs/universal.md, section 3."""
+
+import math
+
+import numpy as np
+
+from topk.compiled import compiled
+
+from .allocation import beta_of, log_beta
+from .certificate import Counts, Floats, Tally
+from .reference import FIRST_SHARE, SHARE_STEP
+
+
+def worst_slices(tally: Tally, out: Counts) -> Floats:
+    """Return (S,) the least that the reference measure may be once what is out (n,) is in.
+
+    More answers cannot make the likelihood of what was seen larger than it is. Each term of the
+    reference measure is a product over workers, and is taken at its worst worker by worker.
+    """
+    known, waiting = tally.reference, np.flatnonzero(out)
+    more = (tally.right[waiting], tally.wrong[waiting], out[waiting])
+    worst = _falls(*more, known.terms, known.weight)
+    return known.slices_with(worst)
+
+
+@compiled
+def _falls(right, wrong, out, terms, weight):  # type: ignore[no-untyped-def]
+    """Return (T,) by how much the logarithm of each term falls at most."""
+    result = np.zeros(weight.size)
+    for t in range(weight.size):
+        for i in range(right.size):
+            worst, before = 0.0, _log_of(right[i], wrong[i], terms[t])
+            for y in range(out[i] + 1):
+                after = _log_of(right[i] + y, wrong[i] + out[i] - y, terms[t])
+                worst = max(worst, before - after)
+            result[t] += worst
+    return result
+
+
+@compiled
+def _log_of(s, f, term):  # type: ignore[no-untyped-def]
+    """Return the log of the probability of a tally, in one order, under a term."""
+    a, b = beta_of(term[0], term[1])
+    one = log_beta(a + s, b + f) - log_beta(a, b)
+    if term[4] < 0:
+        return one
+    a, b = beta_of(term[2], term[3])
+    two = log_beta(a + s, b + f) - log_beta(a, b)
+    share = 1 / (1 + math.exp(-(FIRST_SHARE + term[4] * SHARE_STEP)))
+    most = max(one, two)
+    return most + math.log(share * math.exp(one - most) + (1 - share) * math.exp(two - most))
