@@ -1,0 +1,96 @@
+"""Plain language, in figures that may only be tightened: names, docstrings, documentation."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).parents[2]
+PACKAGES = ("topk", "selection", "research", "crowdselect", "crowdselect_client")
+# Theory, experiments and generated tables use the words of their proofs.
+THEORY = {"certified.md", "credible.md", "absence.md", "universal.md"}
+NOTES = {"validation", "reproduction", "research"}
+
+MOST_LED_NAMES = 1.5  # % of functions
+MOST_LED_DOCSTRINGS = 4  # %
+MOST_PRONOUNS = 4  # in 1,000 words of docstrings
+MOST_PRONOUNS_IN_DOCS = 6  # in 1,000 words of README and docs
+
+LEADING_TEXT = """
+of over among within here there apart ahead behind besides by as at for from in into on
+onto out so such that those this to what when where which who whom whoever whether why
+with without every each all any some one none nobody everybody other others own again else
+still once near like left right given told said found made kept known seen asked wanted
+shown named held passed taken lost done gone came went happened meant lived begun begins
+goes stands holds lasted hidden counted put
+"""
+LEADING = set(LEADING_TEXT.split())
+PRONOUNS = {
+    *("who", "whom", "whoever", "whose", "nobody", "somebody", "everybody", "whatever", "what"),
+    "whether",
+}
+LEADING_WORDS = LEADING | {
+    *("not", "only", "also", "because", "these", "somebody", "whatever", "whose", "how"),
+}
+VAGUE = PRONOUNS | {"so", "such", "those", "none", "else", "whichever"}
+DOCUMENTED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
+
+
+def parsed_modules() -> Iterator[tuple[Path, ast.Module]]:
+    for package in PACKAGES:
+        for path in (TOP / package).rglob("*.py"):
+            if "migrations" not in path.parts:
+                yield path, ast.parse(path.read_text())
+
+
+def words_of(text: str) -> list[str]:
+    return re.findall(r"[a-z']+", text.lower())
+
+
+@pytest.fixture(scope="module")
+def functions() -> list[tuple[Path, str]]:
+    return [
+        (path, node.name)
+        for path, tree in parsed_modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not node.name.startswith("__")
+    ]
+
+
+@pytest.fixture(scope="module")
+def docstrings() -> list[tuple[Path, list[str]]]:
+    return [
+        (path, words_of(text))
+        for path, tree in parsed_modules()
+        for node in ast.walk(tree)
+        if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node))
+    ]
+
+
+def test_names_of_functions_begin_with_a_verb_or_a_noun(functions):
+    led = [(path, name) for path, name in functions if name.strip("_").split("_")[0] in LEADING]
+    assert 100 * len(led) / len(functions) <= MOST_LED_NAMES, led
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun(docstrings):
+    led = [(path, words[:8]) for path, words in docstrings if words and words[0] in LEADING_WORDS]
+    assert 100 * len(led) / len(docstrings) <= MOST_LED_DOCSTRINGS, led
+
+
+def test_docstrings_name_what_they_are_about(docstrings):
+    words = [word for _, docstring in docstrings for word in docstring]
+    assert 1000 * sum(word in PRONOUNS for word in words) / len(words) <= MOST_PRONOUNS
+
+
+def test_the_documentation_names_what_it_is_about():
+    pages = [
+        page
+        for page in (TOP / "README.md", *(TOP / "docs").rglob("*.md"))
+        if page.name not in THEORY and not NOTES & set(page.relative_to(TOP).parts)
+    ]
+    text = " ".join(re.sub(r"`[^`]*`|<[^>]+>", " ", page.read_text()) for page in pages)
+    words = words_of(text)
+    assert 1000 * sum(word in VAGUE for word in words) / len(words) <= MOST_PRONOUNS_IN_DOCS
