@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.topk.harness import too_many
-from topk import Problem, ProblemError, State, build, early
-from topk.simulate import play
+from topk import Problem, ProblemError, State, build_selector, select_early
+from topk.simulate import simulate_run
 
 FAMILIES = {
     "bell": lambda rng: (rng.beta(6, 2, 12), 3),
@@ -30,7 +30,7 @@ def test_errors_are_as_rare_as_guaranteed(sample, family, delta):
     failures, runs = 0, sample(15, 60)
     for seed in range(runs):
         truth, k = FAMILIES[family](np.random.default_rng([7, seed]))
-        outcome = play(
+        outcome = simulate_run(
             "universal", truth, k=k, epsilon=0.15, delta=delta, seed=seed, max_pulls=50_000
         )
         assert outcome.reasons == ("promise",)
@@ -40,7 +40,7 @@ def test_errors_are_as_rare_as_guaranteed(sample, family, delta):
 
 def told(truth, rng, most, choose, **problem):
     """Ask whom ``choose`` says, four at a time, and yield the selector after each step."""
-    selector = build("universal", Problem(truth.size, **problem))
+    selector = build_selector("universal", Problem(truth.size, **problem))
     for _ in range(most):
         arms = choose(selector, rng)
         selector.tell(arms, rng.random(len(arms)) < truth[arms])
@@ -77,11 +77,11 @@ def test_an_early_end_reports_what_is_certified_then(sample):
     for seed in range(runs):
         rng = np.random.default_rng([9, seed])
         truth = rng.beta(6, 2, 10)
-        selector = build("universal", Problem(10, 3, 0.01, 0.5))
+        selector = build_selector("universal", Problem(10, 3, 0.01, 0.5))
         while selector.state.pulls.sum() < rng.integers(100, 1000):
             asked = np.flatnonzero(counts := selector.ask(20, rng=rng))
             selector.tell(asked, rng.binomial(counts[asked], truth[asked]), counts[asked])
-        named = early(selector)
+        named = select_early(selector)
         assert named.promise.at_the_stop
         if named.epsilon is not None:
             failures += regret(truth, named.arms) > named.epsilon
@@ -93,7 +93,7 @@ def a_run(seed=0, n=12, each=30, gone=((), ())):
     truth = np.sort(rng.beta(6, 2, n))
     state = State.fresh(n)
     state.gone = np.array(gone, float)
-    selector = build("universal", Problem(n, 3, 0.05, 0.1), state)
+    selector = build_selector("universal", Problem(n, 3, 0.05, 0.1), state)
     selector.tell(np.arange(n), rng.binomial(each, truth), each)
     return selector
 
@@ -117,7 +117,7 @@ def test_errors_stay_rare_where_those_who_look_best_are_withdrawn(sample):
         pulls, right = np.zeros(10, np.int64), np.zeros(10)
         for step in range(40):
             state = State(pulls.copy(), right.copy(), np.zeros(truth.size, np.int8), gone=gone)
-            selector = build("universal", Problem(truth.size, 2, 0.2, 0.5), state)
+            selector = build_selector("universal", Problem(truth.size, 2, 0.2, 0.5), state)
             if selector.stop():
                 stops += 1
                 failures += regret(truth, selector.selection()) > 0.2
@@ -136,10 +136,10 @@ def test_errors_stay_rare_where_those_who_look_best_are_withdrawn(sample):
 def test_k_epsilon_and_the_roster_may_change_after_looking():
     """What is certified is a function of the tallies and of what is claimed at the stop."""
     selector = a_run()
-    other = build("universal", Problem(12, 5, 0.3, 0.1), selector.state)
+    other = build_selector("universal", Problem(12, 5, 0.3, 0.1), selector.state)
     assert other.standing().gap < 1
     assert other.standing().gap != selector.standing().gap
-    joined = build("universal", Problem(13, 3, 0.05, 0.1))
+    joined = build_selector("universal", Problem(13, 3, 0.05, 0.1))
     joined.tell(np.arange(12), selector.state.rewards, selector.state.pulls)
     assert joined.standing().gap >= selector.standing().gap - 0.01
 
@@ -159,7 +159,7 @@ def test_answers_that_are_out_count_at_their_worst():
 
 def test_what_is_held_up_by_answers_that_are_out_asks_nothing():
     selector = a_run(each=600)
-    relaxed = build(
+    relaxed = build_selector(
         "universal", Problem(12, 3, selector.standing().gap * 1.01, 0.1), selector.state
     )
     assert relaxed.stop()
@@ -168,12 +168,12 @@ def test_what_is_held_up_by_answers_that_are_out_asks_nothing():
     assert not relaxed.stop()
     assert relaxed.is_held_up()
     assert relaxed.ask(10, pending=out).sum() == 0
-    assert early(relaxed).epsilon > relaxed.problem.epsilon
+    assert select_early(relaxed).epsilon > relaxed.problem.epsilon
 
 
 def test_more_certainty_takes_more():
     gaps = [
-        build("universal", Problem(12, 3, 0.05, delta), a_run().state).standing().gap
+        build_selector("universal", Problem(12, 3, 0.05, delta), a_run().state).standing().gap
         for delta in (0.5, 0.1, 0.001)
     ]
     assert gaps == sorted(gaps)
@@ -189,7 +189,7 @@ def test_it_says_for_whom_it_is_and_what_it_assumes():
 
 def test_it_needs_an_epsilon():
     with pytest.raises(ProblemError, match="epsilon above 0"):
-        build("universal", Problem(4, 2))
+        build_selector("universal", Problem(4, 2))
 
 
 # -- accuracy on the question set
@@ -201,7 +201,7 @@ def on_a_set(seed, questions, delta, epsilon=0.1):
     truth = rng.integers(questions // 2, questions + 1, 10) / questions
     decks = np.stack([rng.permutation(np.arange(questions) < t * questions - 0.5) for t in truth])
     options = {"accuracy": "on this question set", "questions": questions}
-    selector = build("universal", Problem(10, 3, epsilon, delta), **options)
+    selector = build_selector("universal", Problem(10, 3, epsilon, delta), **options)
     while not selector.stop():
         counts = selector.ask(10, rng=rng)
         assert counts.sum() > 0
@@ -223,18 +223,18 @@ def test_a_question_set_takes_fewer_answers_than_questions_like_these():
     asked = [on_a_set(seed, 30, 0.05)[0].state.pulls.sum() for seed in range(3)]
     assert max(asked) <= 10 * 30
     selector, _ = on_a_set(0, 30, 0.05)
-    usual = build("universal", selector.problem, selector.state)
+    usual = build_selector("universal", selector.problem, selector.state)
     assert selector.standing().gap < usual.standing().gap
 
 
 def test_a_question_is_answered_once():
     options = {"accuracy": "on this question set", "questions": 5}
-    selector = build("universal", Problem(3, 1, 0.1), **options)
+    selector = build_selector("universal", Problem(3, 1, 0.1), **options)
     assert selector.ask(100).max() <= 5
     with pytest.raises(ValueError, match="each of the 5 questions once"):
         selector.tell([0], [6], 6)
     with pytest.raises(ProblemError, match="number of questions"):
-        build("universal", Problem(3, 1, 0.1), accuracy="on this question set")
+        build_selector("universal", Problem(3, 1, 0.1), accuracy="on this question set")
 
 
 @pytest.mark.parametrize("n", [2, 4, 30])
@@ -242,7 +242,7 @@ def test_it_knows_what_to_ask_whatever_is_known_by_now(n):
     """Also before the first answers, where the reference measure is spread over many terms."""
     for pulls in (np.zeros(n, int), np.arange(n), np.full(n, 5), np.full(n, 1000)):
         for right in (0 * pulls, pulls, pulls // 2):
-            selector = build("universal", Problem(n, 1, 0.01, 0.1))
+            selector = build_selector("universal", Problem(n, 1, 0.01, 0.1))
             selector.tell(np.arange(n), right, pulls)
             standing = selector.standing()
             for values in (standing.mean, standing.lower, standing.upper, [standing.gap]):
