@@ -79,7 +79,7 @@ def build_study(options: argparse.Namespace) -> Study[Any]:
     usual = pools.list_pools() if in_one else cases.list_cases()
     known = [case for case in [*usual, *recorded] if not options.quick or case.n < BIG]
     asked, names = cases.cases_named(known, options.cases), suite.algorithm_names(options.only)
-    made: Study[Any] = options.kind.study(
+    made: Study[Any] = options.kind.build_study(
         suite.StudySettings(asked, names, effort, options.out or out)
     )
     return made

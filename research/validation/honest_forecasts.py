@@ -43,7 +43,7 @@ crowds outside any belief.
 """
 
 
-def study(wanted: StudySettings) -> Study[Row]:
+def build_study(wanted: StudySettings) -> Study[Row]:
     """Return the study of all cases, with the algorithms that were asked for."""
     runs, folder = min(wanted.effort.runs, MOST_RUNS), wanted.out / FOLDER
     cells = [_cell(*case, runs) for case in CASES if case[-1] in wanted.algorithms]

@@ -41,7 +41,7 @@ import os, signal, sys
 from crowdselect import wsgi
 from redis import TimeoutError
 from redis.connection import AbstractConnection
-from selection import wake
+from selection import wakeups
 waited, read = [], AbstractConnection.read_response
 def counted(self, *given, **more):
     try:
@@ -50,11 +50,11 @@ def counted(self, *given, **more):
         waited.append(self.socket_timeout)
         raise
 AbstractConnection.read_response = counted
-wake.cache.delete = lambda key: None
+wakeups.cache.delete = lambda key: None
 def send():
     waited.clear()
     try:
-        wake.send(1)
+        wakeups.send_step(1)
     except Exception as error:
         print(type(error).__name__, *waited)
     else:

@@ -28,15 +28,15 @@ PREPARE = """
 import django; django.setup()
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
-from selection import wake
+from selection import wakeups
 from selection.models import ApiToken, Run
-from selection.setup import runs
+from selection.runs import lifecycle
 from tests.worlds import make_pool, make_questions
-with wake.silence():
+with wakeups.silenced():
     pool = make_pool(12)
     run = Run.objects.create(name="hosts", pool=pool, question_set=make_questions(400), k=3,
         algorithm="certified", epsilon=0.05, delta=0.1, budget=900, slots=40, minutes=1, seed=3)
-    runs.start(run)
+    lifecycle.start_run(run)
 print(ApiToken.issue("crowd"))
 """
 # Answers all that is asked, as often as it is let; says a line of how it went after each round.

@@ -45,7 +45,7 @@ def test_a_cell_can_be_sent_to_another_machine():
 
 def test_ten_cases_have_a_belief_that_is_true(tmp_path):
     names = ["credible", "certified", "kl-lucb", "lucb"]
-    cells = honest_forecasts.study(StudySettings([], names, FULL, tmp_path)).cells
+    cells = honest_forecasts.build_study(StudySettings([], names, FULL, tmp_path)).cells
     assert (len(cells), len({cell.key for cell in cells})) == (10, 10)
     assert {(cell.runs, cell.simulated) for cell in cells} == {(25, 60)}
     for cell in cells:
@@ -53,5 +53,5 @@ def test_ten_cases_have_a_belief_that_is_true(tmp_path):
         for number in range(1, 40):
             drawn = np.append(drawn, cell.case.means(number))
         assert 0.7 < np.mean((drawn > cell.low) & (drawn < cell.high)) < 0.9
-    (only,) = honest_forecasts.study(StudySettings([], ["lucb"], FULL, tmp_path)).cells
+    (only,) = honest_forecasts.build_study(StudySettings([], ["lucb"], FULL, tmp_path)).cells
     assert only.case.title == "Beta(6,2), n = 20, K = 4, ε = 0.2"

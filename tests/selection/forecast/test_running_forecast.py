@@ -68,7 +68,7 @@ def test_final_cost_is_near_the_forecast():
     running_forecast.refresh_outlook(run.pk)
     outlook = Outlook.objects.get(run=run)
     ended = worlds.play(run, CROWD)
-    assert ended.kept
+    assert ended.ended_by_guarantee
     assert outlook.low / 3 < reports.read_progress(ended).counted < 3 * outlook.high
 
 
