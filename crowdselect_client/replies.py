@@ -570,6 +570,7 @@ class Settings(TypedDict):
     algorithm: NotRequired[
         Literal[
             "certified",
+            "universal",
             "adaptive-top-k",
             "improved-top-k",
             "lucb",
