@@ -5,7 +5,6 @@ from typing import Annotated, Any
 from ninja import Field, File, Schema
 from ninja.files import UploadedFile
 from ninja.schema import model_validator  # type: ignore[attr-defined]  # pydantic's, by way of ninja
-from pydantic import StrictBool, StrictFloat, StrictInt, StrictStr
 
 from selection.limits import LONGEST_KEY, LONGEST_WHY
 
@@ -35,7 +34,14 @@ def price_field(description: str) -> Any:
 
 
 # A worker's, by name; models.read_attributes checks what JSON types cannot say.
-Attributes = dict[str, StrictStr | StrictBool | StrictInt | StrictFloat]
+Strict = Field(strict=True)
+Attributes = dict[
+    str,
+    Annotated[str, Strict]
+    | Annotated[bool, Strict]
+    | Annotated[int, Strict]
+    | Annotated[float, Strict],
+]
 
 # Value of an algorithm's option.
 Value = bool | Annotated[int, Field(ge=-(2**53), le=2**53)] | float | str | None
