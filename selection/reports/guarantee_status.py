@@ -82,7 +82,7 @@ def promise_status(
     reasons = list_weakenings(run, doubts or model_fit(run), find_signs(run), status.by_hand)
     if not reasons:
         return replace(status, verdict=EARLY if ended_early(run) else KEPT)
-    sentence = f"The guarantee is weakened. {' '.join(reasons)} But for this: {status.sentence}"
+    sentence = f"The guarantee is weakened. {' '.join(reasons)} Apart from this: {status.sentence}"
     return replace(status, sentence=sentence, verdict=WEAKENED)
 
 
