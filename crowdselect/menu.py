@@ -88,7 +88,7 @@ UNFOLD = {
                     _menu_entry("Webhooks", "webhook", "selection.webhook"),
                     _menu_entry("Teams", "diversity_3", "selection.team"),
                     _menu_entry("Users", "badge", "auth.user"),
-                    _menu_entry("System", "monitor_heart", "selection.pulse"),
+                    _menu_entry("System", "monitor_heart", "selection.heartbeat"),
                     {
                         "title": "Your account",
                         "icon": "manage_accounts",

@@ -16,7 +16,7 @@ from .engine import late_regrades
 from .errors import Busy, cannot_write
 from .forecast import forecast_requests, running_forecast
 from .imports import uploads
-from .models import Creation, Pulse, Run
+from .models import Heartbeat, IdempotencyKey, Run
 from .runs import roster, roster_opening
 
 logger = logging.getLogger(__name__)
@@ -99,7 +99,7 @@ def sweep() -> None:
     with actor.acting_as_part("sweep"):
         for part in PARTS:
             _try_part(part)
-    Pulse.objects.update_or_create(pk=Pulse.SWEEP, defaults={"at": db_clock.database_now()})
+    Heartbeat.objects.update_or_create(pk=Heartbeat.SWEEP, defaults={"at": db_clock.database_now()})
 
 
 def _try_part(part: Callable[[], object]) -> None:
@@ -121,7 +121,7 @@ def tell_needs() -> None:
 
 
 def forget_keys() -> None:
-    Creation.objects.filter(created__lt=timezone.now() - CREATIONS_KEPT).delete()
+    IdempotencyKey.objects.filter(created__lt=timezone.now() - CREATIONS_KEPT).delete()
 
 
 def expire() -> None:

@@ -34,7 +34,9 @@ def start_heartbeat(
     if _beating_in != os.getpid():
         _beating_in = os.getpid()
         arguments = (parent, enqueue or _beat_here)
-        threading.Thread(target=_keep_beating, args=arguments, name="pulse", daemon=True).start()
+        threading.Thread(
+            target=_keep_beating, args=arguments, name="heartbeat", daemon=True
+        ).start()
 
 
 def _keep_beating(parent: int, enqueue: Callable[[Callable[[], None]], None]) -> None:

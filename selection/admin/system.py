@@ -7,7 +7,7 @@ from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 
 from selection import reports
-from selection.models import Pulse
+from selection.models import Heartbeat
 
 from .page import Page
 
@@ -32,10 +32,10 @@ class SystemView(Page):
         )
 
 
-@admin.register(Pulse)
+@admin.register(Heartbeat)
 class SystemAdmin(ModelAdmin):
     """Admin with one page instead of a list: only the time of each part's heartbeat is stored."""
 
     def get_urls(self) -> list[URLPattern]:
         page = self.admin_site.admin_view(SystemView.as_view(model_admin=self))
-        return [path("", page, name="selection_pulse_changelist")]
+        return [path("", page, name="selection_heartbeat_changelist")]

@@ -67,7 +67,7 @@ def _silent_since(run: Run, now: datetime, most: timedelta) -> datetime | None:
         if shown is not None:
             return shown
         if seen is None:
-            return run.called or run.started
+            return run.absence_since or run.started
         return dealt.get(step, seen) if seen > recent else seen
 
     moments = [since(seen, shown, step) for _, seen, shown, step in holders]

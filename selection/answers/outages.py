@@ -13,7 +13,7 @@ from django.db.models import F
 
 from selection import db_clock
 from selection.history import events
-from selection.models import Assignment, Pulse, Run
+from selection.models import Assignment, Heartbeat, Run
 from selection.models.answers import AssignmentQuerySet
 
 HEARTBEAT_INTERVAL = timedelta(seconds=5)
@@ -27,9 +27,9 @@ def record_heartbeat(now: datetime | None = None, waited: timedelta = timedelta(
 
     Nothing is closed meanwhile: ``AssignmentQuerySet.overdue`` uses the last heartbeat.
     """
-    at, last = now or db_clock.database_now(), Pulse.objects.last_seen(Pulse.WEB)
+    at, last = now or db_clock.database_now(), Heartbeat.objects.last_seen(Heartbeat.WEB)
     if last is None:
-        Pulse.objects.get_or_create(pk=Pulse.WEB, defaults={"at": at - waited})
+        Heartbeat.objects.get_or_create(pk=Heartbeat.WEB, defaults={"at": at - waited})
     elif abs(_web_up_until(at, last, waited) - last) >= HEARTBEAT_INTERVAL:
         _record_beat(now, waited)
 
@@ -46,17 +46,17 @@ def _web_up_until(now: datetime, last: datetime, waited: timedelta) -> datetime:
 @transaction.atomic
 def _record_beat(now: datetime | None, waited: timedelta) -> None:
     begun = monotonic()
-    pulse = Pulse.objects.select_for_update().get(pk=Pulse.WEB)
+    heartbeat = Heartbeat.objects.select_for_update().get(pk=Heartbeat.WEB)
     if now is None:  # after waiting for the lock
         now, waited = db_clock.database_now(), waited + timedelta(seconds=monotonic() - begun)
-    now = _web_up_until(now, pulse.at, waited)
-    span = now - pulse.at
+    now = _web_up_until(now, heartbeat.at, waited)
+    span = now - heartbeat.at
     if abs(span) < HEARTBEAT_INTERVAL:
         return
     if span > OUTAGE_AFTER:
         for run_id in Run.objects.running().values_list("pk", flat=True):
-            _postpone_run(run_id, pulse.at, now)
-    Pulse.objects.filter(pk=pulse.pk).update(at=now)
+            _postpone_run(run_id, heartbeat.at, now)
+    Heartbeat.objects.filter(pk=heartbeat.pk).update(at=now)
 
 
 def _postpone_run(run_id: int, since: datetime, now: datetime) -> None:
@@ -70,12 +70,12 @@ def _postpone_run(run_id: int, since: datetime, now: datetime) -> None:
     ran = shown.filter(due__gt=since).exists()
     shown.update(due=F("due") + span)
     run.candidates.filter(seen__lte=midpoint).update(seen=F("seen") + span)
-    if run.called is not None and run.called <= midpoint:
-        run.called = min(run.called + span, now)
+    if run.absence_since is not None and run.absence_since <= midpoint:
+        run.absence_since = min(run.absence_since + span, now)
     if ran:
         text = f"Answers could not be taken for {_format_seconds(span)}"
         events.write_event(run, "outage", f"{text}: whoever held a question got them back.")
-    run.save(update_fields=["called"])
+    run.save(update_fields=["absence_since"])
 
 
 def _open_assignments(run: Run) -> AssignmentQuerySet:
@@ -91,5 +91,5 @@ def extend_deadlines(run: Run, since: datetime) -> None:
     span = db_clock.database_now() - since
     _open_assignments(run).filter(due__gt=since).update(due=F("due") + span)
     run.candidates.filter(seen__lte=since).update(seen=F("seen") + span)
-    if run.called is not None and run.called <= since:
-        run.called += span
+    if run.absence_since is not None and run.absence_since <= since:
+        run.absence_since += span

@@ -130,10 +130,11 @@ def _upload_payload(upload: Upload) -> dict[str, Any]:
     columns = dict.fromkeys(filter(None, upload.header), "")
     columns |= dict.fromkeys(plan.attributes, ATTRIBUTE)
     columns |= {column: name for name, column in plan.fields.items()}
-    names = ("name", "state", "what", "fine", "outside", "bad", "passed", "created", "kind")
+    names = ("name", "state", "what", "outside", "bad", "passed", "created", "kind")
     return {
         **{name: getattr(upload, name) for name in names},
         "id": upload.pk,
+        "fine": upload.accepted_rows,
         "into": upload.target,
         "looks_like": plan.title,
         "columns": columns,

@@ -11,7 +11,7 @@ from selection.accounts import scoped
 from selection.errors import Refused
 from selection.forecast import Belief, forecast_requests
 from selection.limits import MOST_ENTRIES, MOST_IMPORTED
-from selection.models import Planning, Run
+from selection.models import ForecastRequest, Run
 
 from .base import ERRORS, api, requester_name
 from .fields import Id
@@ -167,7 +167,7 @@ def order_forecast(
 @api.get("/forecasts/{forecast_id}", response={200: ForecastOut, **ERRORS}, tags=["forecasts"])
 def show_forecast(request: HttpRequest, forecast_id: Id) -> dict[str, Any]:
     """Return the current state of a forecast."""
-    planning = forecast_requests.find_forecast(forecast_id, scoped(Planning, request))
+    planning = forecast_requests.find_forecast(forecast_id, scoped(ForecastRequest, request))
     forecast_requests.touch_forecast(planning)
     return _forecast_payload(planning)
 
@@ -176,7 +176,7 @@ def show_forecast(request: HttpRequest, forecast_id: Id) -> dict[str, Any]:
 def cancel_forecast(request: HttpRequest, forecast_id: Id) -> Status[None]:
     """Stop refining a forecast. Its numbers stay; the same request again resumes it."""
     forecast_requests.cancel_forecast(
-        forecast_requests.find_forecast(forecast_id, scoped(Planning, request))
+        forecast_requests.find_forecast(forecast_id, scoped(ForecastRequest, request))
     )
     return Status(204, None)
 
@@ -200,7 +200,7 @@ def _parse_tally(tally: TallyIn) -> tuple[float, int]:
     return tally.right, tally.answers
 
 
-def _forecast_payload(planning: Planning) -> dict[str, Any]:
+def _forecast_payload(planning: ForecastRequest) -> dict[str, Any]:
     return {
         "id": planning.pk,
         "state": planning.state,

@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from ninja import Schema, Status
 
 from selection.errors import Refused
-from selection.models import Creation
+from selection.models import IdempotencyKey
 
 HEADER = "Idempotency-Key"
 LONGEST = 200
@@ -75,7 +75,9 @@ def _create_or_replay(
     if not 0 < len(key) <= LONGEST or not key.isascii() or not key.isprintable():
         raise Refused(f"The header {HEADER} has 1 to {LONGEST} plain characters.")
     token, digest = request.auth, _request_digest(request)  # type: ignore[attr-defined]
-    row, new = Creation.objects.get_or_create(token=token, key=key, defaults={"digest": digest})
+    row, new = IdempotencyKey.objects.get_or_create(
+        token=token, key=key, defaults={"digest": digest}
+    )
     if not new and row.digest != digest:
         raise Refused(OTHERWISE)
     if new:

@@ -145,5 +145,5 @@ def _worker_payload(row: Candidate, request: HttpRequest) -> dict[str, Any]:
         "presence": reports.presence_of(row),
         "seen": row.seen,
         "by_hand": "" if row.by_hand is None else row.get_by_hand_display(),
-        "link": links.worker_url(row.pk, row.links) if may_manage(request) else "",
+        "link": links.worker_url(row.pk, row.link_version) if may_manage(request) else "",
     }

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from selection.models import PlanningPart
+from selection.models import ForecastPart
 
 from .candidates import Contender, suitable_contenders
 from .plan import Plan
@@ -49,7 +49,7 @@ def _k_values(plan: Plan) -> list[int]:
 
 
 def curve_points(
-    plan: Plan, simulated: Sequence[tuple[PlanningPart, SimulationLedger]]
+    plan: Plan, simulated: Sequence[tuple[ForecastPart, SimulationLedger]]
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the points for ``forecast_curves``: simulated ones, and the plan's own."""
     drawn = {_varied_part(part) for part, _ in simulated if part.curve}
@@ -65,7 +65,7 @@ def curve_points(
     }
 
 
-def _varied_part(part: PlanningPart) -> tuple[str, str]:
+def _varied_part(part: ForecastPart) -> tuple[str, str]:
     return part.algorithm, str(sorted(part.options.items()))
 
 

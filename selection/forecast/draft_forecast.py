@@ -7,7 +7,7 @@ from django.core.cache import cache
 
 from selection.algorithms import VARIED, describe_variant
 from selection.errors import Refused
-from selection.models import Planning, Run, exposure
+from selection.models import ForecastRequest, Run, exposure
 from selection.runs import eligibility, validation
 from topk import Goal
 
@@ -33,7 +33,7 @@ class DraftForecast:
     rough    settings left out of the simulation, in words; empty if none
     """
 
-    planning: Planning
+    planning: ForecastRequest
     plan: Plan
     own: Forecast | None
     best: Forecast | None
@@ -79,7 +79,7 @@ def belief_of_draft(run: Run) -> Belief:
     )
 
 
-def request_draft_forecast(run: Run, by: str = "") -> Planning:
+def request_draft_forecast(run: Run, by: str = "") -> ForecastRequest:
     """Return the requested forecast. Raises Refused if the run cannot be forecast."""
     return forecast_requests.request_forecast(
         plan_of_draft(run), belief_of_draft(run), by, team=run.team_id
@@ -91,7 +91,7 @@ def draft_forecast(run: Run) -> DraftForecast | None:
     try:
         plan = plan_of_draft(run)
         key = inputs.forecast_key(plan, belief_of_draft(run), run.pool.team_id)
-        planning = Planning.objects.filter(key=key).first()
+        planning = ForecastRequest.objects.filter(key=key).first()
     except Refused:
         return None
     if planning is None:
@@ -121,7 +121,7 @@ def quick_forecast(run: Run) -> list[Forecast]:
     """
     plan, belief = plan_of_draft(run), belief_of_draft(run)
     key = inputs.forecast_key(plan, belief, run.pool.team_id)
-    planning = Planning.objects.filter(key=key).first()
+    planning = ForecastRequest.objects.filter(key=key).first()
     if planning is not None:
         return forecast_requests.forecast_rows(planning)
     if not plan.is_quick:

@@ -2,8 +2,8 @@
 
 The first numbers of a small table are made at once, in the request; a large one has no rows until a
 Celery worker has made some. The rest is handed out part by part (``parts``); the sweep hands out
-lost parts again. Models may not import forecasts, so the numbers of a ``Planning`` are read here:
-``forecast_rows``, ``forecast_curves``, ``forecast_progress``.
+lost parts again. Models may not import forecasts, so the numbers of a ``ForecastRequest`` are read
+here: ``forecast_rows``, ``forecast_curves``, ``forecast_progress``.
 """
 
 import logging
@@ -19,7 +19,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from selection.errors import NotFound, Refused
-from selection.models import Planning, PlanningPart, default_team
+from selection.models import ForecastPart, ForecastRequest, default_team
 
 from . import curves, inputs, parts
 from .beliefs import Belief
@@ -36,13 +36,15 @@ LOST = timedelta(seconds=120)  # after which a piece of work is handed out again
 KEPT = timedelta(days=7)  # since the last use
 NOTED = timedelta(hours=1)  # uses closer to each other are not recorded
 
-State = Planning.State
+State = ForecastRequest.State
 
 
 # -- requesting
 
 
-def request_forecast(plan: Plan, belief: Belief, by: str = "", team: int | None = None) -> Planning:
+def request_forecast(
+    plan: Plan, belief: Belief, by: str = "", team: int | None = None
+) -> ForecastRequest:
     """Return the forecast of this plan, after handing out its simulations.
 
     It has first numbers already if that is quick (``Plan.is_quick``); else it has no rows yet.
@@ -61,7 +63,7 @@ def request_forecast(plan: Plan, belief: Belief, by: str = "", team: int | None 
         "by": by,
     }
     columns["used"] = now
-    planning = Planning.objects.filter(key=key).first()
+    planning = ForecastRequest.objects.filter(key=key).first()
     if planning is None:
         ledgers = [SimulationLedger(contender) for contender in suitable_contenders(plan)]
         if plan.is_quick:
@@ -76,17 +78,21 @@ def request_forecast(plan: Plan, belief: Belief, by: str = "", team: int | None 
 
 
 @transaction.atomic
-def _store_forecast(key: str, columns: dict[str, Any], ledgers: list[SimulationLedger]) -> Planning:
-    planning, created = Planning.objects.get_or_create(key=key, defaults=columns)
+def _store_forecast(
+    key: str, columns: dict[str, Any], ledgers: list[SimulationLedger]
+) -> ForecastRequest:
+    planning, created = ForecastRequest.objects.get_or_create(key=key, defaults=columns)
     if created:
         _add_parts(planning, [("", 0, ledger) for ledger in ledgers])
     return planning
 
 
-def _add_parts(planning: Planning, points: list[tuple[str, float, SimulationLedger]]) -> None:
+def _add_parts(
+    planning: ForecastRequest, points: list[tuple[str, float, SimulationLedger]]
+) -> None:
     first = planning.parts.count()
-    PlanningPart.objects.bulk_create(
-        PlanningPart(
+    ForecastPart.objects.bulk_create(
+        ForecastPart(
             planning=planning,
             number=number,
             curve=curve,
@@ -99,20 +105,20 @@ def _add_parts(planning: Planning, points: list[tuple[str, float, SimulationLedg
     )
 
 
-def cancel_forecast(planning: Planning) -> Planning:
+def cancel_forecast(planning: ForecastRequest) -> ForecastRequest:
     """Stop refining the forecast and keep its results. No effect once finished."""
     if planning.going:
         _change_state(planning, State.CANCELLED)
     return planning
 
 
-def touch_forecast(planning: Planning) -> None:
+def touch_forecast(planning: ForecastRequest) -> None:
     """Record that the forecast is still in use, so that it is kept."""
     if planning.used < timezone.now() - NOTED:
-        Planning.objects.filter(pk=planning.pk).update(used=timezone.now())
+        ForecastRequest.objects.filter(pk=planning.pk).update(used=timezone.now())
 
 
-def _change_state(planning: Planning, state: State, error: str = "") -> None:
+def _change_state(planning: ForecastRequest, state: State, error: str = "") -> None:
     planning.state, planning.error = state, error[:300]
     planning.save(update_fields=["state", "error"])
 
@@ -120,7 +126,7 @@ def _change_state(planning: Planning, state: State, error: str = "") -> None:
 # -- reading
 
 
-def find_forecast(pk: int, among: QuerySet[Planning]) -> Planning:
+def find_forecast(pk: int, among: QuerySet[ForecastRequest]) -> ForecastRequest:
     """Return the forecast of this id in ``among``. Raises NotFound otherwise."""
     planning = among.filter(pk=pk).first()
     if planning is None:
@@ -128,22 +134,22 @@ def find_forecast(pk: int, among: QuerySet[Planning]) -> Planning:
     return planning
 
 
-def stored_plan(planning: Planning) -> Plan:
+def stored_plan(planning: ForecastRequest) -> Plan:
     return Plan(**planning.wanted)
 
 
-def stored_belief(planning: Planning) -> Belief:
+def stored_belief(planning: ForecastRequest) -> Belief:
     return inputs.belief_from_numbers(planning.belief)
 
 
-def forecast_rows(planning: Planning) -> list[Forecast]:
+def forecast_rows(planning: ForecastRequest) -> list[Forecast]:
     """Return the present table, the recommended algorithm first; empty until there are numbers."""
     plan = stored_plan(planning)
     row_parts = planning.parts.filter(curve="")
     return forecast_table(plan, [parts.read_ledger(part, plan) for part in row_parts])
 
 
-def forecast_progress(planning: Planning) -> float:
+def forecast_progress(planning: ForecastRequest) -> float:
     """Return the simulated share, 0 to 1. Curves come last and count a third."""
     if planning.state == State.DONE:
         return 1.0
@@ -153,7 +159,7 @@ def forecast_progress(planning: Planning) -> float:
     return round((2 * mean(of_rows) + mean(of_points)) / 3, 3)
 
 
-def forecast_curves(planning: Planning) -> dict[str, list[dict[str, Any]]]:
+def forecast_curves(planning: ForecastRequest) -> dict[str, list[dict[str, Any]]]:
     """Return the costs of the table's first algorithms for other ε and other K, simulated so far.
 
     "epsilon" and "k": lists of points, in rising order of ``at``, the value of ε or K: ``answers``
@@ -173,12 +179,14 @@ def work_on_part(part_id: int, runs: int) -> None:
     runs  that the part had when this was handed out: if it has others now, another process was
           quicker
     """
-    part = PlanningPart.objects.select_related("planning").filter(pk=part_id, runs=runs).first()
+    part = ForecastPart.objects.select_related("planning").filter(pk=part_id, runs=runs).first()
     if part is None or not part.planning.going:
         return
     planning = part.planning
     if planning.state == State.WAITING:
-        Planning.objects.filter(pk=planning.pk, state=State.WAITING).update(state=State.WORKING)
+        ForecastRequest.objects.filter(pk=planning.pk, state=State.WAITING).update(
+            state=State.WORKING
+        )
     try:
         done = part.finished or parts.simulate_part(
             part, stored_plan(planning), stored_belief(planning)
@@ -190,18 +198,18 @@ def work_on_part(part_id: int, runs: int) -> None:
     if done:
         _start_next_parts(planning)
     elif done is not None:
-        _hand_out(PlanningPart.objects.filter(pk=part_id))
+        _hand_out(ForecastPart.objects.filter(pk=part_id))
 
 
-def _fail_forecast(planning: Planning, part: PlanningPart, error: Exception) -> None:
+def _fail_forecast(planning: ForecastRequest, part: ForecastPart, error: Exception) -> None:
     reason = str(error).splitlines()[0] if isinstance(error, Refused) else type(error).__name__
     _change_state(planning, State.FAILED, f"Simulating {part.algorithm} failed: {reason}.")
 
 
 @transaction.atomic
-def _start_next_parts(planning: Planning) -> None:
+def _start_next_parts(planning: ForecastRequest) -> None:
     """Start the curves after the last row, or end the forecast after the last point."""
-    locked = Planning.objects.select_for_update().get(pk=planning.pk)
+    locked = ForecastRequest.objects.select_for_update().get(pk=planning.pk)
     if not locked.going or locked.parts.filter(finished=False).exists():
         return
     if locked.parts.exclude(curve="").exists():
@@ -221,7 +229,7 @@ def _start_next_parts(planning: Planning) -> None:
 def _hand_out(open_parts: Any) -> None:
     """Send a message for each of these parts; if Redis is unreachable the sweep does it later."""
     messages = list(open_parts.values_list("pk", "runs"))
-    updated = PlanningPart.objects.filter(pk__in=[pk for pk, _ in messages])
+    updated = ForecastPart.objects.filter(pk__in=[pk for pk, _ in messages])
     updated.update(sent=timezone.now())
     try:
         for part in messages:
@@ -237,9 +245,9 @@ def _hand_out(open_parts: Any) -> None:
 def sweep_forecasts() -> None:
     """Hand out lost parts again, and delete forecasts that were not used for long."""
     now = timezone.now()
-    Planning.objects.filter(used__lt=now - KEPT).delete()
+    ForecastRequest.objects.filter(used__lt=now - KEPT).delete()
     unsent = Q(sent=None) | Q(sent__lt=now - LOST)
-    active = PlanningPart.objects.filter(planning__state__in=(State.WAITING, State.WORKING))
+    active = ForecastPart.objects.filter(planning__state__in=(State.WAITING, State.WORKING))
     _hand_out(active.filter(unsent, finished=False))
-    for planning in Planning.objects.filter(state__in=(State.WAITING, State.WORKING)):
+    for planning in ForecastRequest.objects.filter(state__in=(State.WAITING, State.WORKING)):
         _start_next_parts(planning)

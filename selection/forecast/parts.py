@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from selection.models import PlanningPart
+from selection.models import ForecastPart
 
 from .bands import MANY
 from .beliefs import Belief
@@ -27,14 +27,14 @@ LONGER = 5  # times the seconds while there are too few runs for a band
 FAILED = "It cannot be simulated: the log of the process that tried says why."
 
 
-def plan_of(part: PlanningPart, plan: Plan) -> Plan:
+def plan_of(part: ForecastPart, plan: Plan) -> Plan:
     """Return the plan as this part varies it."""
     if part.curve == "epsilon":
         return plan.replace_epsilon(part.at)
     return replace(plan, k=int(part.at)) if part.curve == "k" else plan
 
 
-def read_ledger(part: PlanningPart, plan: Plan) -> SimulationLedger:
+def read_ledger(part: ForecastPart, plan: Plan) -> SimulationLedger:
     """Return the simulated runs of this part."""
     contender = Contender(part.algorithm, plan_of(part, plan), part.options)
     plays = [
@@ -56,7 +56,7 @@ def ledger_columns(ledger: SimulationLedger) -> dict[str, Any]:
     }
 
 
-def simulate_part(part: PlanningPart, plan: Plan, belief: Belief) -> bool | None:
+def simulate_part(part: ForecastPart, plan: Plan, belief: Belief) -> bool | None:
     """Simulate for a moment, at least one run. Return True if nothing is left to do, or None if
     another process has done this piece."""
     ledger, began = read_ledger(part, plan), monotonic()
@@ -65,12 +65,12 @@ def simulate_part(part: PlanningPart, plan: Plan, belief: Belief) -> bool | None
         if monotonic() - began > PIECE * (FIRST_PIECES if _is_awaited(part, ledger) else 1):
             done = _has_enough_runs(part, ledger)
             break
-    unchanged = PlanningPart.objects.filter(pk=part.pk, runs=part.runs)
+    unchanged = ForecastPart.objects.filter(pk=part.pk, runs=part.runs)
     added = unchanged.update(**ledger_columns(ledger), finished=done, sent=timezone.now())
     return done if added else None
 
 
-def _is_awaited(part: PlanningPart, ledger: SimulationLedger) -> bool:
+def _is_awaited(part: ForecastPart, ledger: SimulationLedger) -> bool:
     """Return True for a row that may be recommended and has too few runs for a band yet."""
     return (
         not part.curve
@@ -80,13 +80,13 @@ def _is_awaited(part: PlanningPart, ledger: SimulationLedger) -> bool:
     )
 
 
-def _has_enough_runs(part: PlanningPart, ledger: SimulationLedger) -> bool:
+def _has_enough_runs(part: ForecastPart, ledger: SimulationLedger) -> bool:
     runs, seconds = (POINT_RUNS, POINT_SECONDS) if part.curve else (RUNS, ROW_SECONDS)
     seconds *= 1 if len(ledger.plays) >= MANY else LONGER
     return has_enough_runs(ledger, runs) or (bool(ledger.plays) and ledger.seconds > seconds)
 
 
-def share_done(part: PlanningPart) -> float:
+def share_done(part: ForecastPart) -> float:
     """Return the share of the part that is done, 0 to 1."""
     if part.finished:
         return 1.0

@@ -15,7 +15,7 @@ from django.db.models import Count, F, Q
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from selection.models import Outlook, RecordedAnswer, Run, exposure
+from selection.models import RecordedAnswer, Run, RunForecast, exposure
 from selection.models.roster import Roster
 from topk import Selector
 
@@ -128,10 +128,10 @@ def _recorded_left(run: Run, size: int) -> Counts:
 # -- making outlooks
 
 
-def make_outlook(run: Run, seconds: float = SECONDS) -> Outlook:
+def make_outlook(run: Run, seconds: float = SECONDS) -> RunForecast:
     """Return the run's present outlook, not stored."""
     began = thread_time()
-    outlook = Outlook(run=run, at=timezone.now(), step=run.steps)
+    outlook = RunForecast(run=run, at=timezone.now(), step=run.steps)
     live = None if run.enrolling else load_live_run(run)
     if live is None:
         outlook.why = OPEN if run.enrolling else FEW
@@ -154,7 +154,7 @@ def _is_early(pulls: Counts) -> bool:
     return bool(pulls.sum() < pulls.size and (pulls > 0).mean() < TESTED)
 
 
-def _simulate_runs(outlook: Outlook, live: LiveRun, seconds: float) -> None:
+def _simulate_runs(outlook: RunForecast, live: LiveRun, seconds: float) -> None:
     began, fitted = thread_time(), _fit_population(live)
     totals: list[int] = []
     most_per_run: list[int] = []
@@ -219,12 +219,12 @@ def refresh_outlook(run_id: int) -> None:
     be new either: messages that waited for long come several at a time."""
     run = Run.objects.running().filter(pk=run_id).first()
     new = Q(at__gt=timezone.now() - EVERY, why="")
-    if run is None or Outlook.objects.filter(Q(step=run.steps) | new, run=run).exists():
+    if run is None or RunForecast.objects.filter(Q(step=run.steps) | new, run=run).exists():
         return
     outlook = make_outlook(run)
-    fields = [field.attname for field in Outlook._meta.concrete_fields if not field.primary_key]
+    fields = [field.attname for field in RunForecast._meta.concrete_fields if not field.primary_key]
     values = {name: getattr(outlook, name) for name in fields}
-    Outlook.objects.update_or_create(run_id=run_id, defaults=values)
+    RunForecast.objects.update_or_create(run_id=run_id, defaults=values)
 
 
 def due_outlooks() -> list[int]:

@@ -78,7 +78,9 @@ def commit_import(upload_id: Any, outside: Outside = "refuse") -> tuple[Upload, 
     same = Upload.objects.filter(kind=upload.kind, target=upload.target)
     earlier = same.filter(state=Upload.State.TAKEN)
     forget_uploads(earlier)  # rows changed twice cannot be restored to a state in between
-    Upload.objects.filter(pk=upload.pk).update(state=Upload.State.TAKEN, content=b"", fine=count)
+    Upload.objects.filter(pk=upload.pk).update(
+        state=Upload.State.TAKEN, content=b"", accepted_rows=count
+    )
     return upload, count
 
 
@@ -283,7 +285,7 @@ def _undo_answers(run: Run, upload: Upload) -> None:
     pair = Concat(_name_column("candidate_id"), Value(":"), _name_column("question_id"))
     waiting = RecordedAnswer.objects.filter(candidate__run=run).annotate(pair=pair)
     waiting = waiting.filter(Exists(rows.filter(key=OuterRef("pair"))))
-    if rows.filter(fresh=False).exists() or waiting.count() < upload.fine:
+    if rows.filter(fresh=False).exists() or waiting.count() < upload.accepted_rows:
         raise Conflict("The run has used answers of this file by now, so they stay.")
     RecordedAnswer.objects.filter(pk__in=waiting.values("pk"))._raw_delete("default")
 

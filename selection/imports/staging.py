@@ -140,7 +140,7 @@ def _store_piece(upload: Upload, count: int, piece: RowBatch) -> bool:
     )
     outside = sum(row.outside for row in rows)
     bad = sum(bool(row.why) for row in rows) - outside
-    counts = {"fine": len(rows) - bad - outside, "outside": outside, "bad": bad}
+    counts = {"accepted_rows": len(rows) - bad - outside, "outside": outside, "bad": bad}
     counts |= {"passed": piece.passed, "position": count}
     locked.update(moved=timezone.now(), **{name: F(name) + more for name, more in counts.items()})
     for name, more in counts.items():

@@ -111,7 +111,7 @@ def name_columns(
         UploadedRow.objects.filter(upload=upload)._raw_delete("default")
         upload.plan, upload.encoding, upload.header = plan.stored(), encoding, table.header
         upload.what, upload.error, upload.version = table.what[:200], "", upload.version + 1
-        upload.position = upload.fine = upload.outside = upload.bad = upload.passed = 0
+        upload.position = upload.accepted_rows = upload.outside = upload.bad = upload.passed = 0
         upload.state = State.OPEN if plan.missing_fields() else State.READING
         upload.save()
     if at_once:

@@ -8,15 +8,15 @@ from . import exposure
 from .answers import DELETED, Answer, Assignment, Candidate, RecordedAnswer
 from .attributes import Attributes, read_attributes
 from .audit import AuditEntry
-from .forecasts import Planning, PlanningPart
-from .heartbeats import Pulse
+from .forecasts import ForecastPart, ForecastRequest
+from .heartbeats import Heartbeat
 from .history import Event, Step
-from .idempotency_keys import Creation
+from .idempotency_keys import IdempotencyKey
 from .media import MediaFile
 from .pools import Pool, Worker
-from .practice import Complaint, Practice, PracticeAnswer
+from .practice import Practice, PracticeAnswer, QuestionReport
 from .questions import Question, QuestionSet
-from .running_forecasts import Outlook
+from .running_forecasts import RunForecast
 from .runs import SAMPLE_RUN, Run
 from .skills import Skill
 from .status import NOT_TESTED, status_counts, status_of
@@ -36,23 +36,23 @@ __all__ = [
     "AuditEntry",
     "Candidate",
     "ColumnNames",
-    "Complaint",
-    "Creation",
     "Delivery",
     "Event",
+    "ForecastPart",
+    "ForecastRequest",
+    "Heartbeat",
+    "IdempotencyKey",
     "MediaFile",
     "Membership",
-    "Outlook",
-    "Planning",
-    "PlanningPart",
     "Pool",
     "Practice",
     "PracticeAnswer",
-    "Pulse",
     "Question",
+    "QuestionReport",
     "QuestionSet",
     "RecordedAnswer",
     "Run",
+    "RunForecast",
     "Skill",
     "Step",
     "Team",

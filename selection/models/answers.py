@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from topk import Verdict
 
-from .heartbeats import Pulse
+from .heartbeats import Heartbeat
 from .pools import Worker
 from .questions import Question
 from .runs import Run
@@ -31,7 +31,7 @@ class Candidate(models.Model):
              rejected, and the guarantee is about the others
     met      numbers of the questions that the worker met in other runs and is not asked here, as
              known at the start, or at the time of joining; ``skipped`` is their number
-    links    number of replacements of the worker's link: the earlier ones open nothing
+    link_version  number of replacements of the worker's link: the earlier ones open nothing
     platform the platform that sent the worker last, and ``task`` their task there: MTurk's
              AssignmentId, Prolific's SESSION_ID; only in the first skill, empty after our own link
     by_hand  the requester's own verdict, next to the algorithm's
@@ -68,7 +68,7 @@ class Candidate(models.Model):
     verdict = models.SmallIntegerField(choices=Verdicts, default=Verdicts.UNDECIDED)
     decided_in = models.PositiveIntegerField("decided in step", null=True)
     decided_why = models.CharField(max_length=300, blank=True)
-    links = models.PositiveSmallIntegerField(default=0)
+    link_version = models.PositiveSmallIntegerField(db_column="links", default=0)
     met = models.JSONField(default=list)
     skipped = models.PositiveIntegerField(default=0)
     platform = models.CharField(
@@ -103,7 +103,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
         The last heartbeat is read in the same statement: deadlines change only with it.
         """
-        beat_before_due = Pulse.objects.filter(pk=Pulse.WEB, at__lte=OuterRef("due"))
+        beat_before_due = Heartbeat.objects.filter(pk=Heartbeat.WEB, at__lte=OuterRef("due"))
         return self.open().filter(~Exists(beat_before_due), due__lt=now)
 
     def answerable(self) -> "AssignmentQuerySet":

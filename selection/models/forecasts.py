@@ -6,7 +6,7 @@ from django.db.models import Q
 from .teams import Team, default_team
 
 
-class Planning(models.Model):
+class ForecastRequest(models.Model):
     """A forecast: the request and its progress. ``forecast_requests`` reads the numbers.
 
     key     of the team and all that the numbers depend on: the same request of a team gets the same
@@ -36,6 +36,7 @@ class Planning(models.Model):
     used = models.DateTimeField()
 
     class Meta:
+        db_table = "selection_planning"
         ordering = ["-used", "-id"]
 
     def __str__(self) -> str:
@@ -47,7 +48,7 @@ class Planning(models.Model):
         return self.state in (self.State.WAITING, self.State.WORKING)
 
 
-class PlanningPart(models.Model):
+class ForecastPart(models.Model):
     """An algorithm on a plan: its simulations, made by one process at a time.
 
     number   in the forecast, in the order of their first simulation
@@ -60,7 +61,7 @@ class PlanningPart(models.Model):
     sent     time of handing out its latest piece of work
     """
 
-    planning = models.ForeignKey(Planning, models.CASCADE, related_name="parts")
+    planning = models.ForeignKey(ForecastRequest, models.CASCADE, related_name="parts")
     number = models.PositiveIntegerField()
     curve = models.CharField(max_length=10, blank=True)
     at = models.FloatField(default=0)
@@ -74,6 +75,7 @@ class PlanningPart(models.Model):
     sent = models.DateTimeField(null=True)
 
     class Meta:
+        db_table = "selection_planningpart"
         ordering = ["number"]
         constraints = [
             models.UniqueConstraint(fields=["planning", "number"], name="planning_part_once")

@@ -5,16 +5,16 @@ from datetime import datetime
 from django.db import models
 
 
-class PulseQuerySet(models.QuerySet["Pulse"]):
+class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
     def last_seen(self, name: str) -> datetime | None:
         return self.filter(pk=name).values_list("at", flat=True).first()
 
     def time_taken(self, now: datetime) -> datetime:
         """Return until when workers were able to answer: now, or the web's last heartbeat."""
-        return min(now, self.last_seen(Pulse.WEB) or now)
+        return min(now, self.last_seen(Heartbeat.WEB) or now)
 
 
-class Pulse(models.Model):
+class Heartbeat(models.Model):
     """A heartbeat.
 
     name  web: a web process was able to write to the database; sweep: a whole sweep was done, so
@@ -27,9 +27,10 @@ class Pulse(models.Model):
     name = models.CharField(max_length=10, primary_key=True)
     at = models.DateTimeField()
 
-    objects = PulseQuerySet.as_manager()
+    objects = HeartbeatQuerySet.as_manager()
 
     class Meta:
+        db_table = "selection_pulse"
         verbose_name_plural = "system"
 
     def __str__(self) -> str:

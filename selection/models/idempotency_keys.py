@@ -5,7 +5,7 @@ from django.db import models
 from .tokens import ApiToken
 
 
-class Creation(models.Model):
+class IdempotencyKey(models.Model):
     """An object created through the API, so that the same request creates no second one.
 
     key     the program's name for its request: its header Idempotency-Key
@@ -20,6 +20,7 @@ class Creation(models.Model):
     created = models.DateTimeField(auto_now_add=True, db_index=True)
 
     class Meta:
+        db_table = "selection_creation"
         constraints = [models.UniqueConstraint(fields=["token", "key"], name="creation_key_once")]
 
     def __str__(self) -> str:

@@ -57,15 +57,18 @@ class PracticeAnswer(models.Model):
         return f"{self.candidate}: {self.practice}"
 
 
-class Complaint(models.Model):
+class QuestionReport(models.Model):
     """A worker's problem report about a question. ``heard``: acknowledged by the requester."""
 
-    assignment = models.OneToOneField(Assignment, models.CASCADE, primary_key=True)
+    assignment = models.OneToOneField(
+        Assignment, models.CASCADE, primary_key=True, related_name="report"
+    )
     text = models.TextField()
     at = models.DateTimeField()
     heard = models.DateTimeField(null=True)
 
     class Meta:
+        db_table = "selection_complaint"
         ordering = ["-at"]
 
     def __str__(self) -> str:

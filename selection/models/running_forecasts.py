@@ -7,7 +7,7 @@ from .runs import Run
 LEAST_RUNS_FOR_BAND = 20  # least number of simulated runs for a band
 
 
-class Outlook(models.Model):
+class RunForecast(models.Model):
     """The forecast of a run from its present state, updated now and then and read by every page.
 
     at       time of the simulation, and ``seconds`` it took
@@ -38,6 +38,9 @@ class Outlook(models.Model):
     most = models.PositiveIntegerField(default=0)
     uniform = models.FloatField(null=True)
     why = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        db_table = "selection_outlook"
 
     def __str__(self) -> str:
         return f"outlook of {self.run}"

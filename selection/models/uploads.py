@@ -18,7 +18,7 @@ class Upload(models.Model):
     what     the detected format, in words
     version  number of restarts: a process that works on an earlier one stops
     position number of its rows that are sorted; estimate: rows in all, about
-    fine     rows to import; outside: answers outside their question's choices; bad: rows to refuse;
+    accepted_rows  rows to import; bad: rows to refuse; outside: answers outside the choices;
              passed: rows without use, which are not mentioned
     moved    last progress
     error    reason that it cannot be read, in one sentence
@@ -50,7 +50,7 @@ class Upload(models.Model):
     version = models.PositiveIntegerField(default=0)
     position = models.PositiveIntegerField(default=0)
     estimate = models.PositiveIntegerField(default=0)
-    fine = models.PositiveIntegerField(default=0)
+    accepted_rows = models.PositiveIntegerField(db_column="fine", default=0)
     outside = models.PositiveIntegerField(default=0)
     bad = models.PositiveIntegerField(default=0)
     passed = models.PositiveIntegerField(default=0)

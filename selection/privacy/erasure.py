@@ -17,9 +17,9 @@ from selection.imports import commit
 from selection.models import (
     AuditEntry,
     Candidate,
-    Complaint,
     Delivery,
     Event,
+    QuestionReport,
     Run,
     Upload,
     UploadedRow,
@@ -83,17 +83,19 @@ def erase_worker(rows: list[Worker], who: str, why: str = "") -> ErasureResult:
 def _forget_rows(rows: list[Worker], pseudonym: str) -> None:
     workers = Worker.with_erased.filter(pk__in=[row.pk for row in rows])
     workers.update(key=pseudonym, name="", attributes={}, erased=timezone.now())
-    Candidate.objects.filter(worker__in=rows).update(links=F("links") + 1, platform="", task="")
+    Candidate.objects.filter(worker__in=rows).update(
+        link_version=F("link_version") + 1, platform="", task=""
+    )
 
 
 def _forget_words(rows: list[Worker], events: list[Event], replace: Replace) -> None:
     for event in events:
         event.what, event.why = replace(event.what), replace(event.why)[:300]
     Event.objects.bulk_update(events, ["what", "why"], 500)
-    complaints = list(Complaint.objects.filter(assignment__candidate__worker__in=rows))
+    complaints = list(QuestionReport.objects.filter(assignment__candidate__worker__in=rows))
     for complaint in complaints:
         complaint.text = replace(complaint.text)
-    Complaint.objects.bulk_update(complaints, ["text"], 500)
+    QuestionReport.objects.bulk_update(complaints, ["text"], 500)
     candidates = list(Candidate.objects.filter(worker__in=rows))
     for row in candidates:
         row.by_hand_why = replace(row.by_hand_why)[:300]

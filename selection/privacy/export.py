@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from selection.models import Answer, Assignment, Candidate, Complaint, Worker
+from selection.models import Answer, Assignment, Candidate, QuestionReport, Worker
 
 from .identity import entries_of, events_of, mention_pattern
 
@@ -81,14 +81,12 @@ def _run_data(row: Candidate) -> dict[str, Any]:
 
 
 def _assignments_of(row: Candidate) -> list[Assignment]:
-    return list(
-        row.assignments.select_related("question", "answer", "complaint").order_by("position")
-    )
+    return list(row.assignments.select_related("question", "answer", "report").order_by("position"))
 
 
 def _answer_data(row: Assignment) -> dict[str, Any]:
     answer: Answer | None = getattr(row, "answer", None)
-    complaint: Complaint | None = getattr(row, "complaint", None)
+    report: QuestionReport | None = getattr(row, "report", None)
     return {
         "question": row.question.key,
         "prompt": row.question.prompt,
@@ -99,7 +97,7 @@ def _answer_data(row: Assignment) -> dict[str, Any]:
         "right": answer.right if answer else None,
         "not_in_time": answer.expired if answer else None,
         "retired_question": answer.void if answer else None,
-        "complaint": complaint.text if complaint else None,
+        "complaint": report.text if report else None,
     }
 
 

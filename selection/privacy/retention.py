@@ -15,8 +15,8 @@ from selection.models import (
     Answer,
     AuditEntry,
     Candidate,
-    Complaint,
     PracticeAnswer,
+    QuestionReport,
     RecordedAnswer,
     Run,
     Worker,
@@ -132,7 +132,7 @@ def _due_runs(now: datetime) -> QuerySet[Run]:
     by_run = {"candidate__run": OuterRef("pk")}
     waiting = RecordedAnswer.objects.filter(**by_run)
     tried = PracticeAnswer.objects.filter(**by_run).exclude(response="")
-    complaints = Complaint.objects.filter(assignment__candidate__run=OuterRef("pk"))
+    complaints = QuestionReport.objects.filter(assignment__candidate__run=OuterRef("pk"))
     has_responses = Exists(answered) | Exists(waiting) | Exists(tried) | Exists(complaints)
     return ended.filter(has_responses).order_by("pk")
 
@@ -153,6 +153,6 @@ def _forget_responses(run: Run) -> None:
     count = Answer.objects.filter(run=locked).responded().update(response=DELETED)
     RecordedAnswer.objects.filter(candidate__run=locked).delete()
     PracticeAnswer.objects.filter(candidate__run=locked).update(response="")
-    Complaint.objects.filter(assignment__candidate__run=locked).delete()
+    QuestionReport.objects.filter(assignment__candidate__run=locked).delete()
     after = f"{settings.RESPONSES_DAYS} days after the end"
     events.write_event(locked, PART, f"{count} responses were deleted, {after}. Grades stay.")

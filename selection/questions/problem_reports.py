@@ -6,7 +6,7 @@ from django.utils import timezone
 from selection.answers.recording import NO_TEXT
 from selection.errors import NotFound, Refused
 from selection.limits import LONGEST_COMPLAINT
-from selection.models import Assignment, Candidate, Complaint, Question, Run
+from selection.models import Assignment, Candidate, Question, QuestionReport, Run
 
 
 def report_problem(assignment_id: int, candidate_id: int, text: str) -> None:
@@ -27,26 +27,26 @@ def report_problem(assignment_id: int, candidate_id: int, text: str) -> None:
     if not assignments.exists():
         raise NotFound("There is no such assignment.")
     report = {"text": text, "at": timezone.now(), "heard": None}
-    Complaint.objects.update_or_create(assignment_id=assignment_id, defaults=report)
+    QuestionReport.objects.update_or_create(assignment_id=assignment_id, defaults=report)
 
 
-def open_reports(run: Run) -> QuerySet[Complaint]:
+def open_reports(run: Run) -> QuerySet[QuestionReport]:
     """Return the unacknowledged reports about questions that are still asked."""
-    return Complaint.objects.filter(
+    return QuestionReport.objects.filter(
         assignment__candidate__run=run, assignment__question__retired=None, heard=None
     )
 
 
-def reports_about(question: Question) -> QuerySet[Complaint]:
+def reports_about(question: Question) -> QuerySet[QuestionReport]:
     """Return all reports about the question, newest first.
 
     By way of the candidates: no index leads from a question to its assignments.
     """
-    rows = Complaint.objects.filter(assignment__question=question)
+    rows = QuestionReport.objects.filter(assignment__question=question)
     return rows.select_related("assignment__candidate__worker", "assignment__candidate__run")
 
 
 def acknowledge_reports(question: Question) -> int:
     """Mark the open reports about this question as acknowledged; return their number."""
-    rows = Complaint.objects.filter(assignment__question=question, heard=None)
+    rows = QuestionReport.objects.filter(assignment__question=question, heard=None)
     return rows.update(heard=timezone.now())

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import F, Max, Q
 
 from selection import db_clock
-from selection.models import Assignment, Candidate, Pulse, Run, exposure
+from selection.models import Assignment, Candidate, Heartbeat, Run, exposure
 from selection.questions import problem_reports
 
 from .blocking_workers import describe_waiting
@@ -129,7 +129,7 @@ def _stalled_alerts(run: Run, now: datetime) -> list[Alert]:
             return []
         return [Alert("stuck", "It uses only answers made elsewhere, and none are imported yet.")]
     last = run.history.order_by("-number").values_list("at", flat=True).first()
-    moved = now - max(filter(None, (last, run.called, run.started)))
+    moved = now - max(filter(None, (last, run.absence_since, run.started)))
     if idle := _describe_background(run, now):
         return [Alert("stuck", idle)]
     if moved >= STUCK and not Assignment.objects.filter(candidate__run=run).open().exists():
@@ -148,7 +148,9 @@ def _stalled_alerts(run: Run, now: datetime) -> list[Alert]:
 
 def _describe_background(run: Run, now: datetime) -> str:
     """Return the fault if nothing works in the background; empty if all is well."""
-    begun = max(filter(None, (Pulse.objects.last_seen(Pulse.SWEEP), run.called, run.started)))
+    begun = max(
+        filter(None, (Heartbeat.objects.last_seen(Heartbeat.SWEEP), run.absence_since, run.started))
+    )
     span = background_delay(begun, now)
     if span is None:
         return ""
@@ -181,7 +183,7 @@ def _silent_alerts(run: Run, span: timedelta) -> list[Alert]:
 def _last_seen(run: Run) -> datetime:
     """Return the time of the last visit, or the time at which the run began to wait for one."""
     visit = run.candidates.aggregate(last=Max("seen"))["last"]
-    latest: datetime = max(filter(None, (visit, run.called, run.started)))
+    latest: datetime = max(filter(None, (visit, run.absence_since, run.started)))
     return latest
 
 

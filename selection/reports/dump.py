@@ -12,9 +12,9 @@ from selection.errors import Refused
 from selection.models import (
     Assignment,
     Candidate,
-    Complaint,
     Event,
     PracticeAnswer,
+    QuestionReport,
     QuestionSet,
     Run,
     Skill,
@@ -32,7 +32,7 @@ RUN = (
     *("name", "status", "ending", "algorithm", "epsilon", "delta", "budget", "price", "currency"),
     *("slots", "slots_per_worker", "minutes", "hours_to_come", "enrolling", "enrol_until"),
     *("enrol_most", "recorded_only", "one_kind_each", "seed", "quotas", "belief", "steps"),
-    *("joined", "created", "started", "paused", "ended", "called", "concluded", "regraded"),
+    *("joined", "created", "started", "paused", "ended", "concluded", "regraded"),
 )
 CANDIDATE = (
     *("arm", "asked", "pulls", "void", "rewards", "seen", "gone", "gone_at", "by_hand"),
@@ -86,7 +86,10 @@ def dump_frame(run: Run, anonymous: bool, media: bool) -> dict[str, Any]:
         "version": VERSION,
         "software": __version__,
         "anonymous": anonymous,
-        "run": _column_values(run, RUN) | _settings_data(run) | life,
+        "run": _column_values(run, RUN)
+        | {"called": _json_ready(run.absence_since)}
+        | _settings_data(run)
+        | life,
         "kinds": [_skill_data(skill, anonymous, media) for skill in run.skills],
         "workers": [_worker_data(worker, anonymous) for worker in workers.iterator(AT_ONCE)],
         "answer_columns": [name for name in ANSWER_COLUMNS if not anonymous or name != "response"],
@@ -195,7 +198,7 @@ def _activity_besides_gold(run: Run) -> dict[str, list[list[Any]]]:
         for place, practice_question in enumerate(chain.from_iterable(of_sets))
     }
     practised = PracticeAnswer.objects.filter(candidate__run=run, practice__in=places)
-    complaints = Complaint.objects.filter(assignment__candidate__run=run)
+    complaints = QuestionReport.objects.filter(assignment__candidate__run=run)
     at = ("assignment__candidate__arm", "assignment__position")
     return {
         "practised": [

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import Sum
 from django.utils import timezone
 
-from selection.models import Outlook, Run
+from selection.models import Run, RunForecast
 from selection.runs import money
 
 from .durations import count_noun
@@ -96,7 +96,7 @@ def forecast_remaining(
         "paid_cost": _cost_of(run, paid),
         "committed_cost": _cost_of(run, progress.out),
     }
-    outlook = Outlook.objects.filter(run=run).first()
+    outlook = RunForecast.objects.filter(run=run).first()
     if outlook is None or outlook.why:
         current = outlook is not None and outlook.step == run.steps
         return RunningForecast(why=outlook.why if outlook and current else UNSEEN, **spent)  # type: ignore[arg-type]
@@ -124,7 +124,7 @@ def forecast_remaining(
     )
 
 
-def remaining_band(outlook: Outlook, closed: int) -> tuple[int, int, int]:
+def remaining_band(outlook: RunForecast, closed: int) -> tuple[int, int, int]:
     """Return the answers still to come: the forecast, less the ``closed`` assignments."""
     low, median, high = (
         max(0, total - closed) for total in (outlook.low, outlook.median, outlook.high)
@@ -138,7 +138,7 @@ def _cost_of(run: Run, answers: int) -> float | None:
     )
 
 
-def _full_test_forecast(run: Run, outlook: Outlook) -> FullTestForecast | None:
+def _full_test_forecast(run: Run, outlook: RunForecast) -> FullTestForecast | None:
     if outlook.uniform is None:
         return None
     answers = outlook.most * run.candidates.filter(gone="").count()
@@ -173,7 +173,7 @@ def describe_bound(span: timedelta) -> str:
 
 def _an_hour(run: Run, now: datetime) -> float | None:
     """Return the recent number of answers counted per hour; None if too few for a speed."""
-    began = max(filter(None, (run.started, run.called)))
+    began = max(filter(None, (run.started, run.absence_since)))
     for window in (SHORTLY, LATELY):
         since = max(began, now - window)
         steps = run.history.filter(at__gte=since)
@@ -187,7 +187,7 @@ def _an_hour(run: Run, now: datetime) -> float | None:
 # -- in words
 
 
-def summarise_forecast(run: Run, outlook: Outlook | None, closed: int) -> str:
+def summarise_forecast(run: Run, outlook: RunForecast | None, closed: int) -> str:
     """Return the text for a list: "80 – 190 answers, 4.00 – 9.50 € (40 simulations)"."""
     if outlook is None or outlook.why:
         return "too early to say"

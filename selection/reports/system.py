@@ -12,7 +12,7 @@ from django.db.models import Count, Min, Sum
 from redis import Redis, RedisError
 
 from selection import db_clock
-from selection.models import Answer, Pulse, Run
+from selection.models import Answer, Heartbeat, Run
 
 from .durations import format_duration
 
@@ -65,15 +65,15 @@ def system_parts(now: datetime | None = None) -> list[SystemPart]:
     """Return the parts, the database first: without it the others are unknown."""
     try:
         now = now or db_clock.database_now()
-        beats = dict(Pulse.objects.values_list("name", "at"))
+        beats = dict(Heartbeat.objects.values_list("name", "at"))
         writable = _is_writable()
     except DatabaseError as error:
         return [SystemPart("Database", False, f"It does not answer: {error}".strip())]
     return [
         SystemPart("Database", writable, "It answers." if writable else READ_ONLY),
-        _web_part(beats.get(Pulse.WEB), now),
+        _web_part(beats.get(Heartbeat.WEB), now),
         _redis_part(),
-        _background_part(beats.get(Pulse.SWEEP), now),
+        _background_part(beats.get(Heartbeat.SWEEP), now),
     ]
 
 

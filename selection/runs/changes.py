@@ -189,7 +189,7 @@ def _describe_hours_to_come(run: Run, value: float | None) -> str:
         return "Everybody is waited for from now on. The promise is about all who are in the run."
     since = timezone.now() - timedelta(hours=value)
     silent = run.candidates.filter(
-        Q(seen__lt=since) | Q(seen=None, run__called__lt=since), gone="", verdict=0
+        Q(seen__lt=since) | Q(seen=None, run__absence_since__lt=since), gone="", verdict=0
     ).exclude(has_waiting_answers(run))
     count = 0 if run.enrolling else silent.values("worker").distinct().count()
     affected = f" By now that is so of up to {count}." if count else ""

@@ -107,7 +107,7 @@ def _start_locked(run: Run, who: str, why: str) -> None:
     for refusal in validation.validate_stored_run(run, len(workers)).values():
         raise Refused(refusal)
     rng, run.started = np.random.default_rng(run.seed), db_clock.database_now()
-    run.called = run.started
+    run.absence_since = run.started
     _fix_decks(run)
     arms = [rng.permutation(len(workers)) for _ in run.skills]
     if run.quotas:

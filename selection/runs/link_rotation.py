@@ -29,7 +29,7 @@ def rotate_worker_link(candidate: Candidate, who: str = "", why: str = "") -> No
     run = _lock_run(candidate.run_id)
     _replace_links(run.candidates.filter(worker=candidate.worker_id))
     events.write_event(run, "link", f"The link of {candidate.worker} was replaced.", who, why)
-    candidate.refresh_from_db(fields=["links"])
+    candidate.refresh_from_db(fields=["link_version"])
 
 
 @transaction.atomic
@@ -37,15 +37,15 @@ def rotate_all_links(run: Run, who: str = "", why: str = "") -> None:
     """Replace the links of all workers of this run, and its join link."""
     locked = _lock_run(run.pk)
     _replace_links(locked.candidates.all())
-    Run.objects.filter(pk=run.pk).update(links=F("links") + 1)
+    Run.objects.filter(pk=run.pk).update(link_version=F("link_version") + 1)
     events.write_event(
         locked, "link", "All links were replaced, also the one to join by.", who, why
     )
-    run.refresh_from_db(fields=["links"])
+    run.refresh_from_db(fields=["link_version"])
 
 
 def _replace_links(rows: QuerySet[Candidate]) -> None:
-    rows.update(links=F("links") + 1)
+    rows.update(link_version=F("link_version") + 1)
 
 
 def _lock_run(pk: int) -> Run:

@@ -13,7 +13,7 @@ from selection import db_clock, wakeups
 from selection.engine.rejudge import rejudge
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
-from selection.models import Candidate, Pulse, Run, Worker, plain_key, stored_spellings
+from selection.models import Candidate, Heartbeat, Run, Worker, plain_key, stored_spellings
 from selection.models.answers import has_waiting_answers
 
 Gone = Candidate.Gone
@@ -111,10 +111,10 @@ def _sweep_absent(pk: int, now: datetime | None) -> int | None:
     run = Run.objects.locked(pk, wait=False)
     if run is None or run.status != Run.Status.RUNNING or run.hours_to_come is None:
         return None
-    now = Pulse.objects.time_taken(now or db_clock.database_now())
+    now = Heartbeat.objects.time_taken(now or db_clock.database_now())
     since = now - timedelta(hours=run.hours_to_come)
     silent = run.candidates.filter(
-        Q(seen__lt=since) | Q(seen=None, run__called__lt=since),
+        Q(seen__lt=since) | Q(seen=None, run__absence_since__lt=since),
         gone="",
         verdict=Candidate.Verdicts.UNDECIDED,
     )

@@ -106,8 +106,8 @@ def close_roster(run: Run, who: str = "", why: str = "") -> int:
         raise Conflict(f"The roster of the run “{locked}” is closed already.")
     if refusal := too_few(locked):
         raise Refused(refusal)
-    locked.enrolling, locked.called = False, db_clock.database_now()
-    locked.save(update_fields=["enrolling", "called"])
+    locked.enrolling, locked.absence_since = False, db_clock.database_now()
+    locked.save(update_fields=["enrolling", "absence_since"])
     events.write_event(
         locked, "close roster", f"The roster closed with {_roster_size(locked)} workers.", who, why
     )

@@ -35,17 +35,19 @@ def notify_new_alerts(needs: Callable[[Run], Iterable[Alert]]) -> None:
     for run in Run.objects.filter(Exists(hooks), status__in=statuses):
         alerts = [alert for alert in needs(run) if alert.kind not in NOT_TOLD]
         kinds = sorted({alert.kind for alert in alerts})
-        if kinds != run.told:
+        if kinds != run.alerts_sent:
             _notify_alerts(run, alerts, kinds)
 
 
 @transaction.atomic
 def _notify_alerts(run: Run, alerts: list[Alert], kinds: list[str]) -> None:
     # Of two concurrent sweeps only one sends.
-    if not Run.objects.filter(pk=run.pk, told=run.told).update(told=kinds):
+    if not Run.objects.filter(pk=run.pk, alerts_sent=run.alerts_sent).update(alerts_sent=kinds):
         return
     new = [
-        {"kind": alert.kind, "words": alert.words} for alert in alerts if alert.kind not in run.told
+        {"kind": alert.kind, "words": alert.words}
+        for alert in alerts
+        if alert.kind not in run.alerts_sent
     ]
     if new:
         write_messages(run, lambda kinds: [Message(Kind.ATTENTION, {"needs": new})])

@@ -81,7 +81,7 @@ def _enter_from_platform(request: HttpRequest, run: Run, key: str) -> HttpRespon
         return render_closed(request, run)
     except Refused:
         return _render_join(request, 422, problem=UNKNOWN)
-    return redirect("work", links.worker_token(candidate.pk, candidate.links))
+    return redirect("work", links.worker_token(candidate.pk, candidate.link_version))
 
 
 def _platform_source(request: HttpRequest) -> enrolment.EnrolmentSource:
@@ -110,7 +110,7 @@ def _enter_typed_key(request: HttpRequest, run: Run) -> HttpResponse:
     if not new:
         return _render_join(request, 409, key=key, problem=TAKEN)
     _platform_source(request).note(candidate)
-    return redirect("work", links.worker_token(candidate.pk, candidate.links))
+    return redirect("work", links.worker_token(candidate.pk, candidate.link_version))
 
 
 def _render_join(request: HttpRequest, status: int = 200, **context: Any) -> HttpResponse:

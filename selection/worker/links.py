@@ -29,7 +29,10 @@ def read_worker_token(token: str) -> tuple[int, int] | None:
 def candidate_id(token: str) -> int | None:
     """Return the candidate's id; None for a forged or replaced token."""
     identity = read_worker_token(token)
-    if identity is None or not Candidate.objects.filter(pk=identity[0], links=identity[1]).exists():
+    if (
+        identity is None
+        or not Candidate.objects.filter(pk=identity[0], link_version=identity[1]).exists()
+    ):
         return None
     return identity[0]
 
@@ -42,7 +45,10 @@ def worker_url(candidate_id: int, number: int = 0) -> str:
 def run_id(token: str) -> int | None:
     """Return the id of the run that a join token opens; None for a forged or replaced one."""
     identity = read_run_token(token)
-    if identity is None or not Run.objects.filter(pk=identity[0], links=identity[1]).exists():
+    if (
+        identity is None
+        or not Run.objects.filter(pk=identity[0], link_version=identity[1]).exists()
+    ):
         return None
     return identity[0]
 
@@ -63,7 +69,7 @@ def mturk_address(run: Run) -> str:
 
 
 def join_token(run: Run) -> str:
-    return _joining.sign(_signed_name(run.pk, run.links))
+    return _joining.sign(_signed_name(run.pk, run.link_version))
 
 
 def _signed_name(pk: int, number: int) -> str:

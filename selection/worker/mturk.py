@@ -72,7 +72,7 @@ def enter_from_mturk(request: HttpRequest, token: str) -> HttpResponse:
     except Refused:
         problem = {"problem": join.UNKNOWN, "keep": request.GET.urlencode()}
         return render(request, "work/mturk.html", problem, status=422)
-    visit = [links.worker_token(candidate.pk, candidate.links), params["assignmentId"], host]
+    visit = [links.worker_token(candidate.pk, candidate.link_version), params["assignmentId"], host]
     return redirect("mturk-work", _signer.sign_object(visit))
 
 

@@ -150,7 +150,7 @@ def _candidate_of_link(candidate_id: int, link: int) -> Candidate | None:
         Candidate.objects.select_related("run__question_set")
         .defer("run__memory", "run__proof")
         .annotate(practises=Exists(practice_questions))
-        .filter(pk=candidate_id, links=link)
+        .filter(pk=candidate_id, link_version=link)
         .first()
     )
 

@@ -8,7 +8,7 @@ import pytest
 
 from crowdselect_client import ApiError, Client
 from selection.forecast import forecast_requests
-from selection.models import ApiToken, Planning
+from selection.models import ApiToken, ForecastRequest
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 PLAN = {"workers": 6, "k": 2, "epsilon": 0.3, "questions": 20}
@@ -40,7 +40,9 @@ def test_numbers_that_come_later_are_waited_for(client, large, monkeypatch):
     def look(number: int):
         if not looked.is_set():
             looked.set()
-            forecast_requests.work_on_part(Planning.objects.get(pk=number).parts.first().pk, 0)
+            forecast_requests.work_on_part(
+                ForecastRequest.objects.get(pk=number).parts.first().pk, 0
+            )
         return usual(number)
 
     monkeypatch.setattr(client, "show_forecast", look)
@@ -56,7 +58,7 @@ def test_it_is_not_waited_for_without_end(client, large):
 
 def test_one_that_was_stopped_is_an_error(client, large, monkeypatch):
     def stop(_: float) -> None:
-        for planning in Planning.objects.all():
+        for planning in ForecastRequest.objects.all():
             forecast_requests.cancel_forecast(planning)
 
     clock = SimpleNamespace(sleep=stop, monotonic=time.monotonic)

@@ -30,7 +30,7 @@ from django.db import connections  # noqa: E402
 
 from selection import engine  # noqa: E402
 from selection.answers import presence, recording  # noqa: E402
-from selection.models import ApiToken, Assignment, Event, Pulse, Run  # noqa: E402
+from selection.models import ApiToken, Assignment, Event, Heartbeat, Run  # noqa: E402
 from tests.processes import free_port, wait_until  # noqa: E402
 from tests.worlds import make_run, open_of  # noqa: E402
 
@@ -226,7 +226,7 @@ def outage_seconds(run: int) -> int:
 
 
 def beaten_since(moment: datetime) -> bool:
-    last = Pulse.objects.last_seen(Pulse.WEB)
+    last = Heartbeat.objects.last_seen(Heartbeat.WEB)
     return last is not None and last > moment
 
 

@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from selection.forecast import draft_forecast, forecast_requests
-from selection.models import Planning, Run
+from selection.models import ForecastRequest, Run
 from tests.chromium import CHROMIUM
 from tests.project.conftest import sign_in
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
@@ -112,7 +112,7 @@ def test_it_works_on_a_phone_without_javascript(phone: Page):
     phone.get_by_role("button", name="See what it costs").tap()
     phone.get_by_role("button", name="Make this run").first.tap()
     expect(phone.get_by_text("Expected to cost about")).to_be_visible()
-    assert Run.objects.get().belief == Planning.objects.get().belief
+    assert Run.objects.get().belief == ForecastRequest.objects.get().belief
 
 
 def test_a_draft_works_out_its_cost_by_itself_and_changes_at_a_click(desktop: Page):

@@ -8,7 +8,7 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from selection import engine, reports
-from selection.models import Answer, Pulse
+from selection.models import Answer, Heartbeat
 from tests.pages import text_of
 from tests.processes import celery_worker, wait_until
 from tests.worlds import answer_all, crowd, make_run
@@ -24,8 +24,8 @@ NOWHERE = {
 
 
 def all_at_work() -> None:
-    for name in (Pulse.WEB, Pulse.SWEEP):
-        Pulse.objects.update_or_create(pk=name, defaults={"at": timezone.now()})
+    for name in (Heartbeat.WEB, Heartbeat.SWEEP):
+        Heartbeat.objects.update_or_create(pk=name, defaults={"at": timezone.now()})
 
 
 def states() -> dict[str, bool]:
@@ -41,7 +41,7 @@ def test_it_is_ready_and_says_what_is_not_at_work():
     all_at_work()
     answer = Client().get("/readyz")
     assert (answer.status_code, answer.json()["well"]) == (200, True)
-    Pulse.objects.filter(pk=Pulse.SWEEP).update(at=timezone.now() - timedelta(minutes=5))
+    Heartbeat.objects.filter(pk=Heartbeat.SWEEP).update(at=timezone.now() - timedelta(minutes=5))
     answer = Client().get("/readyz")
     assert (answer.status_code, answer.json()["well"]) == (200, False)  # it still takes answers
     assert answer.json()["parts"] == {
@@ -55,7 +55,7 @@ def test_it_is_ready_and_says_what_is_not_at_work():
 def test_it_is_not_ready_where_the_web_can_write_nothing():
     """A full disk: what is there can be read."""
     all_at_work()
-    Pulse.objects.filter(pk=Pulse.WEB).update(at=timezone.now() - timedelta(minutes=1))
+    Heartbeat.objects.filter(pk=Heartbeat.WEB).update(at=timezone.now() - timedelta(minutes=1))
     answer = Client().get("/readyz")
     assert (answer.status_code, answer.json()["parts"]["web"]) == (503, False)
 
@@ -63,7 +63,7 @@ def test_it_is_not_ready_where_the_web_can_write_nothing():
 def test_each_part_is_told_by_itself(settings):
     all_at_work()
     assert states() == {"Database": True, "Web": True, "Redis": True, "Background": True}
-    Pulse.objects.filter(pk=Pulse.WEB).update(at=timezone.now() - timedelta(minutes=1))
+    Heartbeat.objects.filter(pk=Heartbeat.WEB).update(at=timezone.now() - timedelta(minutes=1))
     settings.CACHES = NOWHERE
     assert states() == {"Database": True, "Web": False, "Redis": False, "Background": True}
 
@@ -104,8 +104,8 @@ def test_metrics_count_what_was_done_and_what_waits(settings):
 
 
 def test_the_page_says_what_is_away(admin_client):
-    Pulse.objects.create(pk=Pulse.SWEEP, at=timezone.now() - timedelta(hours=3))
-    said = text_of(admin_client.get("/admin/selection/pulse/"))
+    Heartbeat.objects.create(pk=Heartbeat.SWEEP, at=timezone.now() - timedelta(hours=3))
+    said = text_of(admin_client.get("/admin/selection/heartbeat/"))
     assert "Something is not at work." in said
     assert "Nothing has worked for 3 hours" in said
     assert "None answered within a second." in said
@@ -114,7 +114,7 @@ def test_the_page_says_what_is_away(admin_client):
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_that_sweeps_makes_all_well(admin_client):
     with celery_worker():
-        wait_until(lambda: Pulse.objects.filter(pk=Pulse.SWEEP).exists(), "the first sweep")
-        said = text_of(admin_client.get("/admin/selection/pulse/"))
+        wait_until(lambda: Heartbeat.objects.filter(pk=Heartbeat.SWEEP).exists(), "the first sweep")
+        said = text_of(admin_client.get("/admin/selection/heartbeat/"))
     assert "All is well." in said
     assert "celery@" in said

@@ -67,7 +67,7 @@ class Study:
     def absence(self) -> None:
         """The time to come is over for those who were never seen."""
         past = timezone.now() - timedelta(hours=2)
-        Run.objects.filter(pk=self.run.pk).update(called=past)
+        Run.objects.filter(pk=self.run.pk).update(absence_since=past)
 
         def swept() -> bool:
             roster.sweep_absent()

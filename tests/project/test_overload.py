@@ -17,7 +17,7 @@ from django.utils import timezone
 from crowdselect.web import request_queue
 from selection import db_clock, engine
 from selection.answers import outages, presence, recording
-from selection.models import Answer, Assignment, Event, Pulse, Run
+from selection.models import Answer, Assignment, Event, Heartbeat, Run
 from selection.worker import links
 from tests.processes import wait_until
 from tests.worlds import make_run, open_of
@@ -165,7 +165,7 @@ def time_is_up(slip: Assignment) -> None:
         lambda: db_clock.database_now() > slip.due + timedelta(milliseconds=100),
         "the time to be up",
     )
-    Pulse.objects.update(at=db_clock.database_now())
+    Heartbeat.objects.update(at=db_clock.database_now())
 
 
 @pytest.mark.parametrize("way", [by_api, in_a_batch, on_the_page, by_rows])
@@ -196,7 +196,7 @@ def test_an_overloaded_web_does_not_beat_and_nothing_lapses(server, slip, token)
     """The beat waits behind the answer, so what it says is true of the answer."""
     path, sent = by_api(slip, token)
     beaten = threading.Event()
-    Pulse.objects.update(at=slip.shown)
+    Heartbeat.objects.update(at=slip.shown)
     with overloaded(server), asked(server.url + path, **sent):
         wait_until(lambda: server.arrived() == THREADS + 1, "the answer to arrive")
         server.server.add_task(request_queue.BeatTask(server.server, [0.0], 0, beat, beaten.set))
@@ -217,10 +217,10 @@ def test_a_web_that_took_nothing_up_for_long_was_away():
     outages.record_heartbeat(start)
     passed = start + timedelta(seconds=100)
     outages.record_heartbeat(passed, waited=timedelta(seconds=98))  # what it says is 2 s later
-    assert Pulse.objects.last_seen(Pulse.WEB) == start
+    assert Heartbeat.objects.last_seen(Heartbeat.WEB) == start
     assert recording.expire_overdue(now=passed) == []
     outages.record_heartbeat(passed, waited=timedelta(seconds=50))
-    assert Pulse.objects.last_seen(Pulse.WEB) == start + timedelta(seconds=50)
+    assert Heartbeat.objects.last_seen(Heartbeat.WEB) == start + timedelta(seconds=50)
     assert "for 50 s" in Event.objects.get(kind="outage").what
     due = Assignment.objects.exclude(due=None).get().due
     assert due == start + timedelta(seconds=110)
@@ -232,5 +232,5 @@ def test_a_process_that_waits_for_longer_than_another_does_not_put_the_clock_bac
     start = timezone.now()
     outages.record_heartbeat(start)
     outages.record_heartbeat(start + timedelta(seconds=2), waited=timedelta(seconds=60))
-    assert Pulse.objects.last_seen(Pulse.WEB) == start
+    assert Heartbeat.objects.last_seen(Heartbeat.WEB) == start
     assert not Event.objects.filter(kind="outage").exists()

@@ -43,7 +43,7 @@ def _describe_merge(upload: Upload, noun: str, target: str, fate: str) -> str:
     """Return a sentence about the merge; ``fate`` is the part about rows already present."""
     present = commit.accepted_rows(upload).filter(fresh=False).count()
     more = f", and {present:,} {fate}" if present else ""
-    return f"{count_noun(upload.fine - present, noun)} would join {target}{more}."
+    return f"{count_noun(upload.accepted_rows - present, noun)} would join {target}{more}."
 
 
 def _import_answers(run: Any, upload: Upload, outside: Outside) -> str:

@@ -150,10 +150,10 @@ class PreviewPage(ImportPage):
             missing=plan.missing_fields(),
             unused=_unused_columns(plan, head.header),
             wrong=self.outside == "wrong",
-            count=upload.fine + (upload.outside if self.outside == "wrong" else 0),
+            count=upload.accepted_rows + (upload.outside if self.outside == "wrong" else 0),
             not_taken=upload.bad + (upload.outside if self.outside == "refuse" else 0),
             problems=problems,
-            same=_are_alike([problem.why for problem in problems]) and not upload.fine,
+            same=_are_alike([problem.why for problem in problems]) and not upload.accepted_rows,
             **(self._sorted_rows(upload) if upload.state == State.READY else {}),
         )
         return self.render_to_response(context)

@@ -170,7 +170,7 @@ def _links_csv(run: Run) -> HttpResponseBase:
         {
             "worker": candidate.worker.key,
             "name": candidate.worker.name,
-            "link": links.worker_url(candidate.pk, candidate.links),
+            "link": links.worker_url(candidate.pk, candidate.link_version),
         }
         for candidate in candidates
     ]

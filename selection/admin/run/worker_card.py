@@ -53,7 +53,7 @@ class WorkerPage(Page):
             card=card,
             picture=draw_answers(card.points),
             interval=reports.interval_meaning(run),
-            link=links.worker_url(self.candidate.pk, self.candidate.links) if shares else "",
+            link=links.worker_url(self.candidate.pk, self.candidate.link_version) if shares else "",
             may_see=self.may("selection.view_answer"),
         )
 

@@ -20,7 +20,7 @@ from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.forecast import Forecast, budget, forecast_requests
 from selection.history import events
-from selection.models import Planning, Run
+from selection.models import ForecastRequest, Run
 from selection.runs import drafts, eligibility, lifecycle, priors
 
 from . import forecast_rows
@@ -76,7 +76,9 @@ class BeginPage(GuidePage):
     def _past_answers(self) -> Any:
         """The belief that a forecast took from files, when its form is filled in again."""
         pk = self.request.GET.get("forecast", "")
-        planning = scoped(Planning, self.request).filter(pk=pk).first() if pk.isdecimal() else None
+        planning = (
+            scoped(ForecastRequest, self.request).filter(pk=pk).first() if pk.isdecimal() else None
+        )
         return forecast_requests.stored_belief(planning) if planning else None
 
     def _render_form(self, form: GuideForm) -> HttpResponse:
@@ -91,7 +93,7 @@ class BeginPage(GuidePage):
         )
 
 
-def forecast_url(planning: Planning, query: str) -> str:
+def forecast_url(planning: ForecastRequest, query: str) -> str:
     return reverse("admin:selection_run_forecast", args=[planning.pk]) + f"?{query}"
 
 
@@ -101,8 +103,10 @@ class ForecastPage(GuidePage):
     template_name = "selection/forecast.html"
 
     @cached_property
-    def object(self) -> Planning:
-        return get_object_or_404(scoped(Planning, self.request, MEMBER), pk=self.kwargs["pk"])
+    def object(self) -> ForecastRequest:
+        return get_object_or_404(
+            scoped(ForecastRequest, self.request, MEMBER), pk=self.kwargs["pk"]
+        )
 
     @property
     def title(self) -> str:
@@ -186,7 +190,9 @@ class ForecastPage(GuidePage):
             messages.error(request, str(refusal))
             return self._redirect_back(self.object)
 
-    def _redirect_back(self, planning: Planning, query: str | None = None) -> HttpResponseRedirect:
+    def _redirect_back(
+        self, planning: ForecastRequest, query: str | None = None
+    ) -> HttpResponseRedirect:
         query = self.request.GET.urlencode() if query is None else query
         return redirect(forecast_url(planning, query))
 
@@ -258,7 +264,7 @@ def _reachable_epsilon(
     return {"epsilon": epsilon, "points": f"{100 * (epsilon or 0):g}", "tried": len(curve) > 1}
 
 
-def _draft_of_row(row: Forecast, planning: Planning, wish: WizardInput) -> Run:
+def _draft_of_row(row: Forecast, planning: ForecastRequest, wish: WizardInput) -> Run:
     plan = forecast_requests.stored_plan(planning)
     learns = wish.learns is not None and ALGORITHMS[row.algorithm].learns
     prior = {"prior": priors.copy_prior(wish.learns.pk)} if learns and wish.learns else {}

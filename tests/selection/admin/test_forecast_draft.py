@@ -4,7 +4,7 @@ import pytest
 
 from selection.forecast import draft_forecast, forecast_requests, refining
 from selection.forecast.rows import Forecast
-from selection.models import Planning, Run
+from selection.models import ForecastRequest, Run
 from selection.runs import lifecycle
 from tests.pages import admin_url, run_form, text_of
 from tests.worlds import make_pool, make_questions, make_run
@@ -43,7 +43,7 @@ def ways_of(requester, run: Run) -> dict[str, dict[str, object]]:
 def test_a_forecast_is_made_on_request_and_kept(requester):
     run = draft(algorithm="credible", price="0.05")
     assert "Work out what it will cost" in text_of(requester.get(admin_url("run_page", run.pk)))
-    assert not Planning.objects.exists()
+    assert not ForecastRequest.objects.exists()
     text = order(requester, run)
     answers = draft_forecast.draft_forecast(run).own.median
     assert f"Expected to cost about {answers / 20:.2f} €, {answers} answers" in text
@@ -151,7 +151,7 @@ def test_the_form_prices_each_algorithm_and_names_the_one_that_fits(requester, m
     )
     assert "the questions would run out" in prices["warning"]
     assert prices["fits"]["words"].startswith("Recommended for these:")
-    assert not Planning.objects.exists()
+    assert not ForecastRequest.objects.exists()
     monkeypatch.setattr(draft_forecast, "refine_forecasts", None)  # it is remembered
     second = requester.get(admin_url("run_prices"), asked(algorithm="lucb", epsilon=0.1))
     assert second.status_code == 200

@@ -5,7 +5,7 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from selection.models import Pulse
+from selection.models import Heartbeat
 from tests.selection.accounts.access.world import camp
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
@@ -39,8 +39,8 @@ def browser(world, client):
 
 
 def kinds():
-    """Return all models except Pulse, which has a page of its own and no form."""
-    return sorted(set(admin.site._registry) - {Pulse}, key=lambda model: model._meta.label)
+    """Return all models except Heartbeat, which has a page of its own and no form."""
+    return sorted(set(admin.site._registry) - {Heartbeat}, key=lambda model: model._meta.label)
 
 
 def url(model, page, *args):

@@ -7,7 +7,7 @@ import pytest
 
 from selection import engine
 from selection.forecast import DefaultBelief, PastBelief, RangeBelief, forecast_requests
-from selection.models import Planning, Pool, Run
+from selection.models import ForecastRequest, Pool, Run
 from selection.runs import lifecycle
 from tests.pages import admin_url, text_of
 from tests.pasts import write_past
@@ -44,11 +44,11 @@ def ask(requester, form_data, **changes):
     return requester.post(BEGIN, form_data | changes)
 
 
-def ordered(requester, form_data, **changes) -> tuple[Planning, str]:
+def ordered(requester, form_data, **changes) -> tuple[ForecastRequest, str]:
     """Return the forecast and the address of its page."""
     response = ask(requester, form_data, **changes)
     assert response.status_code == 302, text_of(response)
-    return Planning.objects.order_by("pk").last(), response["Location"]
+    return ForecastRequest.objects.order_by("pk").last(), response["Location"]
 
 
 def point(value: float, answers: list[int] | None, **other: object) -> dict[str, object]:
@@ -187,7 +187,9 @@ def test_past_answers_are_learned_from_and_kept_when_the_question_changes(
     assert "like the 3 of answers.csv" in text_of(requester.get(page))
     begin_url = f"{BEGIN}?forecast={planning.pk}"
     assert requester.post(begin_url, form_data | {"belief": "file", "k": 1}).status_code == 302
-    assert forecast_requests.stored_belief(Planning.objects.order_by("pk").last()) == believed
+    assert (
+        forecast_requests.stored_belief(ForecastRequest.objects.order_by("pk").last()) == believed
+    )
     assert make(requester, page, "credible|").belief["kind"] == "past"
 
 
@@ -215,7 +217,7 @@ def test_invalid_values_are_reported_at_their_field(requester, form_data, change
     assert response.status_code == 200
     assert list(response.context["form"].errors) == [field]
     assert reason in text_of(response)
-    assert not Planning.objects.exists()
+    assert not ForecastRequest.objects.exists()
 
 
 def test_a_bad_file_is_refused_with_its_line(requester, form_data, tmp_path):
@@ -267,7 +269,10 @@ def test_it_says_which_epsilon_the_money_reaches_and_takes_it(requester, form_da
     assert "ε = 0.005, so the selection is within 0.5 points" in text_of(requester.get(page))
     location = requester.post(page, {"do": "at", "epsilon": "0.005"})["Location"]
     assert parse_qs(urlsplit(location).query)["precise_own"] == ["0.5"]
-    assert forecast_requests.stored_plan(Planning.objects.order_by("pk").last()).epsilon == 0.005
+    assert (
+        forecast_requests.stored_plan(ForecastRequest.objects.order_by("pk").last()).epsilon
+        == 0.005
+    )
     assert requester.get(location).context["wish"].plan.epsilon == 0.005
 
 

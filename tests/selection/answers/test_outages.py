@@ -9,7 +9,7 @@ from django.utils import timezone
 from selection import db_clock, engine
 from selection.answers import outages, presence, recording
 from selection.answers.lookup import read_slip
-from selection.models import Answer, Assignment, Event, Pulse, Run
+from selection.models import Answer, Assignment, Event, Heartbeat, Run
 from selection.runs import lifecycle, roster
 from tests.worlds import make_run, open_of
 
@@ -29,7 +29,7 @@ def run() -> Run:
     engine.advance(made.pk)
     presence.record_shown(made, [one.pk for one in open_of(made)])
     Assignment.objects.exclude(due=None).update(shown=moment(0), due=moment(60))
-    Run.objects.update(called=moment(-60))
+    Run.objects.update(absence_since=moment(-60))
     outages.record_heartbeat(moment(0))
     return made
 
@@ -69,7 +69,7 @@ def test_two_web_processes_give_one_outage_back_once(run):
     outages.record_heartbeat(moment(75.1))
     outages.record_heartbeat(moment(74))
     assert due_seconds() == {135}
-    assert Pulse.objects.last_seen(Pulse.WEB) == moment(75)
+    assert Heartbeat.objects.last_seen(Heartbeat.WEB) == moment(75)
 
 
 def test_what_was_overdue_before_is_closed_all_the_same(run):
@@ -85,14 +85,14 @@ def test_a_paused_run_gets_the_time_once(run):
 
 
 def test_nobody_is_absent_because_the_web_was(run):
-    Run.objects.update(hours_to_come=1, called=moment(0))
+    Run.objects.update(hours_to_come=1, absence_since=moment(0))
     run.candidates.update(seen=None)
     Assignment.objects.update(due=None, shown=None)
     assert roster.sweep_absent(now=moment(5 * 3600)) == []
     outages.record_heartbeat(moment(5 * 3600))
     assert roster.sweep_absent(now=moment(5 * 3600 + 10)) == []
     run.refresh_from_db()
-    assert run.called == moment(5 * 3600)
+    assert run.absence_since == moment(5 * 3600)
 
 
 def test_a_host_whose_clock_is_ahead_refuses_nobody(run, monkeypatch):
@@ -108,7 +108,7 @@ def test_a_host_whose_clock_is_off_neither_gives_time_nor_takes_it(run, monkeypa
     Assignment.objects.exclude(due=None).update(
         shown=db_clock.database_now(), due=db_clock.database_now() + minute
     )
-    Pulse.objects.update(at=db_clock.database_now())
+    Heartbeat.objects.update(at=db_clock.database_now())
     for hours in (-1, 1):
         monkeypatch.setattr(timezone, "now", lambda off=60 * hours * minute: real() + off)
         outages.record_heartbeat()
@@ -148,5 +148,5 @@ def test_an_answer_in_the_moment_in_which_time_is_given_back_is_taken(run, monke
 
 
 def test_an_install_whose_web_says_nothing_goes_by_the_clock(run):
-    Pulse.objects.all().delete()
+    Heartbeat.objects.all().delete()
     assert recording.expire_overdue(now=moment(75)) == [run.pk]

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from selection.forecast import forecast_requests
-from selection.models import Planning
+from selection.models import ForecastRequest
 from tests.worlds import make_run
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +48,7 @@ def test_of_a_large_pool_the_numbers_come_later(api, monkeypatch):
     ordered = api.post(address)
     assert ordered.status_code == 202
     assert (ordered.json()["recommended"], ordered.json()["own"]) == (None, None)
-    planning = Planning.objects.get()
+    planning = ForecastRequest.objects.get()
     forecast_requests.work_on_part(planning.parts.first().pk, 0)
     assert api.post(address).status_code == 200
     assert api.get(address).json()["recommended"]["algorithm"]

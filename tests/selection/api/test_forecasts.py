@@ -13,7 +13,7 @@ from selection.forecast import (
     refine_forecasts,
     refining,
 )
-from selection.models import Planning, PlanningPart
+from selection.models import ForecastPart, ForecastRequest
 from tests import worlds
 
 pytestmark = pytest.mark.django_db
@@ -45,7 +45,7 @@ def test_it_is_ordered_looked_at_and_cancelled(call):
     first = made.json()
     assert first["state"] == "waiting"
     assert 0 < first["progress"] < 1
-    assert Planning.objects.get().by == "token test"
+    assert ForecastRequest.objects.get().by == "token test"
     path = f"/{first['id']}"
     assert call("get", path).json()["rows"] == first["rows"]
     assert call("delete", path).status_code == 204
@@ -99,7 +99,7 @@ def test_a_name_that_it_does_not_know_is_refused_and_not_passed_over(call):
     said = call("post", "", **WANTED, belief={"range": [0.5, 0.95]})
     assert said.status_code == 422
     assert said.json()["error"].startswith("belief: ")
-    assert not Planning.objects.exists()
+    assert not ForecastRequest.objects.exists()
 
 
 def test_one_that_is_not_there_is_not_found(call):
@@ -127,7 +127,7 @@ def test_a_large_one_is_accepted_and_left_to_celery(call, nobody_simulates):
     shown = made.json()
     assert (shown["state"], shown["rows"], shown["progress"]) == ("waiting", [], 0)
     assert made.headers["Location"] == f"/api/forecasts/{shown['id']}"
-    assert PlanningPart.objects.filter(planning=shown["id"], runs=0, finished=False).exists()
+    assert ForecastPart.objects.filter(planning=shown["id"], runs=0, finished=False).exists()
     assert call("get", f"/{shown['id']}").json()["rows"] == []
     again = call("post", "", **LARGE)
     assert (again.status_code, again.json()["id"]) == (202, shown["id"])
@@ -137,7 +137,7 @@ def test_once_it_has_numbers_it_is_answered_at_once(call, monkeypatch):
     monkeypatch.setattr("selection.forecast.plan.MOST_AT_ONCE", 0.0)
     made = call("post", "", **WANTED)
     assert made.status_code == 202
-    part = PlanningPart.objects.filter(planning=made.json()["id"]).first()
+    part = ForecastPart.objects.filter(planning=made.json()["id"]).first()
     forecast_requests.work_on_part(part.pk, 0)
     again = call("post", "", **WANTED)
     assert again.status_code == 200

@@ -8,7 +8,7 @@ from django.db import connection
 from django.utils import timezone
 
 from selection import tasks
-from selection.models import ApiToken, Creation, Pool, Run, Team
+from selection.models import ApiToken, IdempotencyKey, Pool, Run, Team
 from tests.worlds import make_pool, make_questions, make_run
 
 from .conftest import Program
@@ -48,7 +48,7 @@ def test_another_request_under_the_same_key_is_refused(manager):
 def test_a_request_that_was_refused_may_be_sent_again(manager):
     Pool.objects.create(name="Spring")
     assert create(manager, "one").status_code == 422
-    assert not Creation.objects.exists()
+    assert not IdempotencyKey.objects.exists()
     Pool.objects.all().delete()
     assert create(manager, "one").status_code == 201
 
@@ -77,10 +77,10 @@ def test_runs_copies_and_sets_are_created_once(manager):
 
 def test_keys_are_forgotten_after_a_day(manager):
     create(manager, "old")
-    Creation.objects.update(created=timezone.now() - timedelta(hours=25))
+    IdempotencyKey.objects.update(created=timezone.now() - timedelta(hours=25))
     create(manager, "new", "Summer")
     tasks.sweep()
-    assert [row.key for row in Creation.objects.all()] == ["new"]
+    assert [row.key for row in IdempotencyKey.objects.all()] == ["new"]
 
 
 @pytest.mark.django_db(transaction=True)

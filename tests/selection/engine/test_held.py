@@ -9,7 +9,7 @@ from django.db import connection, connections, transaction
 
 from selection import engine, tasks
 from selection.errors import Busy
-from selection.models import Assignment, Pulse, Run
+from selection.models import Assignment, Heartbeat, Run
 from selection.questions import corrections
 from selection.questions.corrections import Gold
 from tests.processes import wait_until
@@ -59,7 +59,7 @@ def test_the_task_leaves_it_for_later_and_takes_the_next_run(held):
 
 def test_a_sweep_goes_on_with_the_rest(held):
     tasks.sweep()
-    assert Pulse.objects.last_seen(Pulse.SWEEP) is not None
+    assert Heartbeat.objects.last_seen(Heartbeat.SWEEP) is not None
 
 
 def test_whoever_waits_is_told_in_the_end(held):

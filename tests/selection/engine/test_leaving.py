@@ -80,7 +80,7 @@ def test_what_is_counted_anew_adds_up_to_the_answers():
     for _ in range(3):
         engine.advance(run.pk)
         answer_all(run, respond)
-    Run.objects.filter(pk=run.pk).update(hours_to_come=1, called=timezone.now())
+    Run.objects.filter(pk=run.pk).update(hours_to_come=1, absence_since=timezone.now())
     roster.record_leaving(run, run.candidates.get(worker__key="w5").worker_id)
     play(run, respond)
     for candidate in Candidate.objects.filter(run=run):

@@ -21,7 +21,9 @@ NO_SHOWS = {"w5", "w6", "w7", "w8"}
 def let_pass(run: Run, seconds: float) -> None:
     """Move all that the run remembers so many seconds into the past."""
     ago = timedelta(seconds=seconds)
-    Run.objects.filter(pk=run.pk).update(called=F("called") - ago, started=F("started") - ago)
+    Run.objects.filter(pk=run.pk).update(
+        absence_since=F("absence_since") - ago, started=F("started") - ago
+    )
     Step.objects.filter(run=run).update(at=F("at") - ago)
     Answer.objects.filter(run=run).update(at=F("at") - ago)
     Candidate.objects.filter(run=run).update(seen=F("seen") - ago)

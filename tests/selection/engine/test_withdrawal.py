@@ -27,7 +27,7 @@ def visit(run: Run, worker: str) -> str:
 def age(run: Run, hours: float) -> None:
     """Let this run be as if it had begun, and everybody been seen, so much earlier."""
     past = timezone.now() - timedelta(hours=hours)
-    Run.objects.filter(pk=run.pk).update(called=past)
+    Run.objects.filter(pk=run.pk).update(absence_since=past)
     run.candidates.exclude(seen=None).update(seen=past)
     run.refresh_from_db()
 
@@ -109,7 +109,7 @@ def test_who_never_came_is_not_tested_and_neither_accepted_nor_rejected():
     answer_of(run, there, respond)
     engine.advance(run.pk)
     assert roster.sweep_absent() == []
-    Run.objects.filter(pk=run.pk).update(called=timezone.now() - timedelta(hours=25))
+    Run.objects.filter(pk=run.pk).update(absence_since=timezone.now() - timedelta(hours=25))
     assert roster.sweep_absent() == [run.pk]
     gone = run.candidates.exclude(gone="")
     assert {one.worker.key for one in gone} == {"w6", "w7", "w8"}
@@ -150,7 +150,7 @@ def test_a_run_in_which_too_few_are_left_ends_and_promises_nothing():
     engine.advance(run.pk)
     answer_of(run, {"w0", "w1"}, crowd(1, good=2))
     engine.advance(run.pk)
-    Run.objects.filter(pk=run.pk).update(called=timezone.now() - timedelta(hours=2))
+    Run.objects.filter(pk=run.pk).update(absence_since=timezone.now() - timedelta(hours=2))
     roster.sweep_absent()
     engine.advance(run.pk)
     run.refresh_from_db()

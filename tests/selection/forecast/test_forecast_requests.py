@@ -15,12 +15,12 @@ from selection.forecast import (
     parts,
     refine_forecasts,
 )
-from selection.models import Planning, PlanningPart
+from selection.models import ForecastPart, ForecastRequest
 from tests.processes import celery_worker, wait_until
 from topk import SELECTORS
 
 pytestmark = pytest.mark.django_db
-State = Planning.State
+State = ForecastRequest.State
 BELIEF = RangeBelief(0.6, 0.9)
 
 
@@ -130,7 +130,7 @@ def test_cancelled_forecast_keeps_its_numbers(sent, django_capture_on_commit_cal
 def test_a_piece_done_twice_counts_once(sent, django_capture_on_commit_callbacks):
     planning = request_plan(django_capture_on_commit_callbacks)
     part = planning.parts.first()
-    stale = PlanningPart.objects.get(pk=part.pk)
+    stale = ForecastPart.objects.get(pk=part.pk)
     parts.simulate_part(
         part, forecast_requests.stored_plan(planning), forecast_requests.stored_belief(planning)
     )
@@ -237,12 +237,12 @@ def test_a_budget_above_all_questions_is_forecast_to_the_end(
 
 def test_unused_forecast_is_deleted(sent, django_capture_on_commit_callbacks):
     planning = request_plan(django_capture_on_commit_callbacks)
-    Planning.objects.update(used=timezone.now() - forecast_requests.KEPT - timedelta(days=1))
+    ForecastRequest.objects.update(used=timezone.now() - forecast_requests.KEPT - timedelta(days=1))
     other = request_plan(django_capture_on_commit_callbacks, epsilon=0.2)
     forecast_requests.sweep_forecasts()
-    assert list(Planning.objects.all()) == [other]
+    assert list(ForecastRequest.objects.all()) == [other]
     with pytest.raises(NotFound, match="order it again"):
-        forecast_requests.find_forecast(planning.pk, Planning.objects.all())
+        forecast_requests.find_forecast(planning.pk, ForecastRequest.objects.all())
 
 
 @pytest.mark.parametrize(
@@ -259,5 +259,7 @@ def test_a_belief_comes_back_as_it_was_stored(sent, belief, django_capture_on_co
 def test_celery_worker_finishes_a_forecast():
     planning = forecast_requests.request_forecast(plan(workers=3, k=1, questions=4), BELIEF)
     with celery_worker():
-        wait_until(lambda: Planning.objects.get(pk=planning.pk).state == State.DONE, "the forecast")
-    assert forecast_requests.forecast_progress(Planning.objects.get(pk=planning.pk)) == 1
+        wait_until(
+            lambda: ForecastRequest.objects.get(pk=planning.pk).state == State.DONE, "the forecast"
+        )
+    assert forecast_requests.forecast_progress(ForecastRequest.objects.get(pk=planning.pk)) == 1

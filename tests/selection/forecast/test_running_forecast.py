@@ -9,7 +9,7 @@ from django.utils import timezone
 from selection import engine, reports
 from selection.forecast import running_forecast
 from selection.forecast.fitted import FittedBelief
-from selection.models import Outlook, Run
+from selection.models import Run, RunForecast
 from selection.questions import corrections
 from selection.reports import forecast_running
 from tests import worlds
@@ -66,7 +66,7 @@ def test_given_answers_equal_the_payment_list():
 def test_final_cost_is_near_the_forecast():
     run = begin_run()
     running_forecast.refresh_outlook(run.pk)
-    outlook = Outlook.objects.get(run=run)
+    outlook = RunForecast.objects.get(run=run)
     ended = worlds.play(run, CROWD)
     assert ended.ended_by_guarantee
     assert outlook.low / 3 < reports.read_progress(ended).counted < 3 * outlook.high
@@ -77,7 +77,9 @@ def test_before_there_is_an_answer_for_each_it_is_too_early_to_say():
     assert "Too early to say" in reports.forecast_remaining(run).why
     running_forecast.refresh_outlook(run.pk)
     assert "fewer than half of the workers" in reports.forecast_remaining(run).why
-    assert reports.summarise_forecast(run, Outlook.objects.get(run=run), 0) == "too early to say"
+    assert (
+        reports.summarise_forecast(run, RunForecast.objects.get(run=run), 0) == "too early to say"
+    )
 
 
 def test_while_workers_may_join_it_is_too_early_to_say():
@@ -104,15 +106,15 @@ def test_outlook_is_refreshed_only_after_steps_and_a_pause():
     assert running_forecast.due_outlooks() == [run.pk]
     running_forecast.refresh_outlook(run.pk)
     assert running_forecast.due_outlooks() == []
-    Outlook.objects.update(step=0)
+    RunForecast.objects.update(step=0)
     assert running_forecast.due_outlooks() == []
-    Outlook.objects.update(at=timezone.now() - timedelta(hours=1))
+    RunForecast.objects.update(at=timezone.now() - timedelta(hours=1))
     assert running_forecast.due_outlooks() == [run.pk]
 
 
 def test_oldest_outlooks_come_first():
     runs = [begin_run(rounds=0) for _ in range(running_forecast.AT_ONCE + 1)]
-    Outlook.objects.create(run=runs[0], at=timezone.now() - timedelta(days=1))
+    RunForecast.objects.create(run=runs[0], at=timezone.now() - timedelta(days=1))
     assert running_forecast.due_outlooks() == [run.pk for run in runs[1:]]
 
 
@@ -122,7 +124,7 @@ def test_a_run_that_ended_has_nothing_ahead():
     run.refresh_from_db()
     assert reports.forecast_remaining(run) is None
     running_forecast.refresh_outlook(run.pk)
-    assert not Outlook.objects.exists()
+    assert not RunForecast.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -163,7 +165,7 @@ def test_page_list_and_api_show_the_forecast(requester, client, token):
     assert "given so far" in page
     assert "Asking everybody" in page
     assert " of 20 simulations, played on from where it stood" in page
-    low, _, high = Outlook.objects.values_list("low", "median", "high").get()
+    low, _, high = RunForecast.objects.values_list("low", "median", "high").get()
     counted = reports.read_progress(run).counted
     listed = requester.get("/admin/selection/run/").content.decode()
     assert f"{low - counted} – {high - counted} answers" in listed
@@ -186,14 +188,14 @@ def test_workers_who_never_answer_do_not_hold_up_the_forecast():
 def test_empty_outlook_is_refreshed_after_a_step():
     run = begin_run(rounds=0)
     running_forecast.refresh_outlook(run.pk)
-    assert Outlook.objects.get(run=run).why
+    assert RunForecast.objects.get(run=run).why
     worlds.answer_all(run, CROWD)
     engine.advance(run.pk)
     run.refresh_from_db()
     assert "it is simulated within" in reports.forecast_remaining(run).why
     assert running_forecast.due_outlooks() == [run.pk]
     running_forecast.refresh_outlook(run.pk)
-    assert not Outlook.objects.get(run=run).why
+    assert not RunForecast.objects.get(run=run).why
 
 
 def test_few_simulations_give_a_median_and_no_band(requester, client, token, monkeypatch):

@@ -117,7 +117,7 @@ def bring(run: Run, raw: bytes, name: str = "f.xlsx") -> Upload:
 def test_its_answers_wait_or_count_are_undone_and_the_next_file_is_read_likewise():
     run = make_run(slots=6, slots_per_worker=1)
     made = bring(run, survey(run))
-    assert (made.state, made.fine, made.bad, made.passed) == ("ready", 9, 0, 0)
+    assert (made.state, made.accepted_rows, made.bad, made.passed) == ("ready", 9, 0, 0)
     uploads.name_columns(made, column_plan.ColumnPlan(**made.plan), at_once=False)
     uploads.finish_upload(made)
     commit.commit_import(made.pk)

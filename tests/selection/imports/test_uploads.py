@@ -68,7 +68,7 @@ def test_nothing_is_seen_of_a_file_before_it_is_taken_and_then_all_of_it():
     pool = make_pool(3)
     upload = bring("workers", pool, many(25, "new"))
     assert state_of(upload) == State.READY
-    assert (upload.fine, upload.bad, upload.position) == (25, 0, 25)
+    assert (upload.accepted_rows, upload.bad, upload.position) == (25, 0, 25)
     assert pool.workers.count() == 3
     assert not pool.workers.filter(name="new").exists()
     _, count = commit.commit_import(upload.pk)
@@ -144,7 +144,7 @@ def test_what_comes_again_is_found_pieces_later():
 def test_further_rows_of_a_worker_are_passed_over_where_they_are_expected():
     text = "HITId,AssignmentId,WorkerId\nh1,a1,A1\nh2,a2,A1\nh1,a3,A2\n"
     upload = bring("workers", make_pool(0), text)
-    assert (upload.fine, upload.bad, upload.passed) == (2, 0, 1)
+    assert (upload.accepted_rows, upload.bad, upload.passed) == (2, 0, 1)
 
 
 def test_a_row_that_cannot_be_read_fails_the_file_and_names_its_line():
@@ -188,7 +188,7 @@ def test_reading_it_anew_forgets_what_was_sorted():
     )
     uploads.name_columns(upload, plan)
     assert [row.key for row in upload.rows.all()] == ["Ada", "Ben"]
-    assert Upload.objects.get().fine == 2
+    assert Upload.objects.get().accepted_rows == 2
 
 
 def test_letters_can_be_read_otherwise():
@@ -269,7 +269,7 @@ def test_questions_of_a_set_that_a_run_uses_stay_and_so_do_those_others_follow()
 def test_a_question_that_was_asked_since_it_was_sorted_is_not_changed():
     run = make_run(questions=20)
     upload = bring("questions", run.question_set, gold(*(f"q{i}" for i in range(20))))
-    assert upload.fine == 20
+    assert upload.accepted_rows == 20
     engine.advance(run.pk)
     with pytest.raises(Conflict, match="has been asked in a run"):
         commit.commit_import(upload.pk)

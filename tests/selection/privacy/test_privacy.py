@@ -22,11 +22,11 @@ from selection.models import (
     ApiToken,
     AuditEntry,
     Candidate,
-    Complaint,
     Delivery,
     Pool,
     Practice,
     PracticeAnswer,
+    QuestionReport,
     RecordedAnswer,
     Run,
     Team,
@@ -87,7 +87,7 @@ def wrote(run: Run, client: Client) -> None:
     candidate = run.candidates.get(worker__key=KEY)
     manual_verdicts.override_verdict(candidate, 1, "ada", f"{NAME} is known to us.")
     asked = candidate.assignments.first()
-    Complaint.objects.create(assignment=asked, text=f"{NAME} here: odd", at=timezone.now())
+    QuestionReport.objects.create(assignment=asked, text=f"{NAME} here: odd", at=timezone.now())
     practice = Practice.objects.create(question_set=run.question_set, prompt="Try this")
     tried = {"practice": practice, "response": "blue", "right": False, "done": True}
     PracticeAnswer.objects.create(candidate=candidate, at=timezone.now(), tries=1, **tried)
@@ -206,7 +206,7 @@ def test_their_links_open_nothing_and_they_are_out_of_what_goes_on():
     run = world(epsilon=0.05)
     engine.advance(run.pk)
     candidate = run.candidates.get(worker__key=KEY)
-    link = f"/work/{links.worker_token(candidate.pk, candidate.links)}/"
+    link = f"/work/{links.worker_token(candidate.pk, candidate.link_version)}/"
     assert Client().get(link).status_code == 200
     done = privacy.erase_worker(people_of(run), "ada")
     assert done.withdrawn == [run.name]
@@ -407,13 +407,13 @@ def test_responses_go_and_grades_and_promises_stay(days):
     RecordedAnswer.objects.create(candidate=waiting, question=question, response="kept apart")
     before = reports.dump_run(run, anonymous=True)["result"]
     asked = waiting.assignments.first()
-    Complaint.objects.create(assignment=asked, text="odd", at=timezone.now())
+    QuestionReport.objects.create(assignment=asked, text="odd", at=timezone.now())
     ended(run, 31)
     days(RESPONSES_DAYS=30)
     tasks.retain()
     assert not Answer.objects.exclude(response="").exclude(response=DELETED).exists()
     assert not RecordedAnswer.objects.exists()
-    assert not Complaint.objects.exists()
+    assert not QuestionReport.objects.exists()
     run.refresh_from_db()
     after = reports.dump_run(run, anonymous=True)
     assert (after["result"], reports.verify_dump(after).same) == (before, True)

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from selection import engine, reports
-from selection.models import Assignment, Pulse, Run, Step
+from selection.models import Assignment, Heartbeat, Run, Step
 from selection.reports.durations import format_duration
 from selection.runs import lifecycle
 from tests.pages import admin_url, text_of
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def keep_sweeping(db):
     """Let the background work go on, regardless of the time at which a test looks."""
-    Pulse.objects.create(pk=Pulse.SWEEP, at=timezone.now() + timedelta(days=365))
+    Heartbeat.objects.create(pk=Heartbeat.SWEEP, at=timezone.now() + timedelta(days=365))
 
 
 def alert_kinds(run: Run, **later: float) -> list[str]:
@@ -161,12 +161,12 @@ def test_duration_uses_the_largest_unit_with_at_least_two(seconds, text):
 def test_alert_without_background_work():
     run = make_run()
     engine.advance(run.pk)
-    Pulse.objects.update(at=timezone.now())
+    Heartbeat.objects.update(at=timezone.now())
     assert alert_kinds(run, minutes=1) == []
     text = alert_text(run, minutes=3)
     assert "Nothing has worked in the background for 3 minutes" in text
     assert "Celery's worker or its clock (beat) is not running" in text
-    Pulse.objects.update(at=timezone.now() + timedelta(minutes=2))
+    Heartbeat.objects.update(at=timezone.now() + timedelta(minutes=2))
     assert alert_kinds(run, minutes=3) == []
 
 
@@ -178,7 +178,7 @@ def test_alert_names_an_unreachable_redis(settings):
         }
     }
     run = make_run()
-    Pulse.objects.update(at=timezone.now())
+    Heartbeat.objects.update(at=timezone.now())
     assert "Redis does not answer" in alert_text(run, minutes=3)
     for enrolling in (False, True):  # at once, without a standstill of minutes
         run.enrolling = enrolling

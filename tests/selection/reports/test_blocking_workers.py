@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from selection import engine, reports, webhooks
 from selection.answers import grace_period, presence, recording
-from selection.models import Answer, ApiToken, Assignment, Pulse, Run, Step, Webhook
+from selection.models import Answer, ApiToken, Assignment, Heartbeat, Run, Step, Webhook
 from tests.pages import admin_url, text_of
 from tests.worlds import crowd, make_run, open_of
 
@@ -20,7 +20,7 @@ SILENT = {"w0"}
 @pytest.fixture
 def run(db) -> Run:
     """Return a new run in which every worker except w0 has answered within a moment and waits."""
-    Pulse.objects.create(pk=Pulse.SWEEP, at=timezone.now() + timedelta(days=1))
+    Heartbeat.objects.create(pk=Heartbeat.SWEEP, at=timezone.now() + timedelta(days=1))
     values: dict[str, object] = {"algorithm": "credible", "n": 6, "questions": 60, "minutes": 120}
     run = make_run(**values, epsilon=0.02, slots=12, slots_per_worker=2, seed=3)
     respond = crowd(5, good=3)
@@ -43,7 +43,9 @@ def run(db) -> Run:
 
 def pass_time(run: Run, **time: float) -> None:
     ago = timedelta(**time)
-    Run.objects.filter(pk=run.pk).update(started=F("started") - ago, called=F("called") - ago)
+    Run.objects.filter(pk=run.pk).update(
+        started=F("started") - ago, absence_since=F("absence_since") - ago
+    )
     run.candidates.update(seen=F("seen") - ago)
     Step.objects.filter(run=run).update(at=F("at") - ago)
     Answer.objects.filter(run=run).update(at=F("at") - ago)
@@ -154,5 +156,5 @@ def test_webhooks_do_not_send_the_message(run):
     )
     webhooks.notify_new_alerts(reports.list_alerts)
     run.refresh_from_db()
-    assert run.told == []
+    assert run.alerts_sent == []
     assert hook.on

@@ -6,10 +6,10 @@ from selection.models import Question, QuestionSet, Run
 from selection.reports.dump import LIFE, QUESTION, QUESTION_SET, RUN
 
 # Ids, links and the state of webhooks: specific to this server.
-OWN = {"id", "team", "pool", "question_set", "links", "told"}
-# In another part of the dump, or computed from the answers.
+OWN = {"id", "team", "pool", "question_set", "link_version", "alerts_sent"}
+# In another part of the dump, under an earlier name, or computed from the answers.
 ELSEWHERE = {
-    Run: {"k", "deck_size", "options", "memory", "proof"},
+    Run: {"k", "deck_size", "options", "memory", "proof", "absence_since"},
     QuestionSet: {"name", "created"},
     Question: set(),
 }

@@ -147,7 +147,7 @@ def test_a_visit_that_was_not_made_here_or_whose_link_was_replaced_leads_nowhere
     own = client.get(link(run), accepted()).url
     assert client.get(own[:-2] + "x/").status_code == 404
     assert client.get("/mturk/nonsense/").status_code == 404
-    run.candidates.update(links=1)
+    run.candidates.update(link_version=1)
     assert client.get(own).status_code == 404
 
 

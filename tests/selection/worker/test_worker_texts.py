@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from selection import engine, reports
 from selection.errors import Refused
-from selection.models import Answer, Assignment, Candidate, Complaint, Run
+from selection.models import Answer, Assignment, Candidate, QuestionReport, Run
 from selection.questions import corrections, problem_reports
 from selection.runs import copies, lifecycle, roster, worker_texts
 from selection.runs.worker_texts import PageFacts
@@ -169,7 +169,7 @@ def test_a_report_that_comes_again_replaces_the_first_and_one_on_retired_gold_is
     shown = client.get(url_of(worker)).context["page"].question
     report(client, worker, shown.assignment, "one")
     report(client, worker, shown.assignment, "two")
-    assert Complaint.objects.get().text == "two"
+    assert QuestionReport.objects.get().text == "two"
     corrections.retire_question(
         Assignment.objects.get(pk=shown.assignment).question, "ada", "black"
     )
@@ -180,7 +180,7 @@ def test_a_report_that_comes_again_replaces_the_first_and_one_on_retired_gold_is
 def test_a_report_has_words(client, run, worker, text):
     shown = client.get(url_of(worker)).context["page"].question
     assert "Please say what is wrong" in text_of(report(client, worker, shown.assignment, text))
-    assert not Complaint.objects.exists()
+    assert not QuestionReport.objects.exists()
 
 
 def test_nobody_reports_a_question_of_another_or_one_not_shown(client, run, worker):
@@ -189,4 +189,4 @@ def test_nobody_reports_a_question_of_another_or_one_not_shown(client, run, work
     unseen = next(one for one in open_of(run) if one.candidate_id == worker.pk and not one.shown)
     for odd in (other.pk, unseen.pk, 2**62, "x", "9" * 40, "²"):
         assert report(client, worker, odd, "broken").status_code == 404
-    assert not Complaint.objects.exists()
+    assert not QuestionReport.objects.exists()

@@ -78,7 +78,7 @@ PAGES: dict[str, Rule] = {
     **standard("selection.auditentry", OWNER, NOBODY),
     "admin/selection/auditentry/export/": (OWNER, NOBODY),
     "admin/selection/auditentry/export.jsonl": (OWNER, NOBODY),
-    "admin/selection/pulse/": (SUPERUSER, NOBODY),
+    "admin/selection/heartbeat/": (SUPERUSER, NOBODY),
     **standard("selection.pool", VIEWER, MANAGER),
     "admin/selection/pool/<int:pk>/import/": (MANAGER, MANAGER),
     "admin/selection/pool/<int:pk>/import/<uuid:upload>/": (MANAGER, MANAGER),

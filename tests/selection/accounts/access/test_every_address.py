@@ -15,7 +15,7 @@ from django.urls import URLResolver, get_resolver
 
 from selection.accounts import path_of
 from selection.api import api
-from selection.models import ApiToken, Membership, Pulse, Team
+from selection.models import ApiToken, Heartbeat, Membership, Team
 
 from .table import (
     BODIES,
@@ -36,7 +36,7 @@ from .world import Camp, member
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
-OF_NO_TEAM = {Pulse}  # system status
+OF_NO_TEAM = {Heartbeat}  # system status
 
 RANKS = [OPEN, LINK, SIGNED_IN, VIEWER, MANAGER, OWNER, SUPERUSER, NOBODY]
 SHOWN = "zebra"  # part of all names of this team, and of no others

@@ -22,7 +22,7 @@ def run():
 
 def link(candidate) -> str:
     candidate.refresh_from_db()
-    return f"/work/{links.worker_token(candidate.pk, candidate.links)}/"
+    return f"/work/{links.worker_token(candidate.pk, candidate.link_version)}/"
 
 
 def status(address: str) -> int:
@@ -45,7 +45,7 @@ def test_a_replaced_link_opens_nothing_and_the_new_one_does(run, requester):
 def test_by_an_old_link_nothing_is_answered_and_nobody_leaves(run):
     assignment = open_of(run)[0]
     old = link(assignment.candidate)
-    run.candidates.filter(pk=assignment.candidate_id).update(links=1)
+    run.candidates.filter(pk=assignment.candidate_id).update(link_version=1)
     sent = Client().post(old, {"assignment": assignment.pk, "response": "yes"})
     assert sent.status_code == 404
     assert Client().post(old, {"leave": "yes"}).status_code == 404

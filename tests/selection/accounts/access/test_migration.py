@@ -39,7 +39,7 @@ def test_all_there_is_goes_into_the_first_team_and_tokens_go_on_managing(old):
 
     team = Team.objects.get()
     assert Run.objects.get().team == Pool.objects.get().team == team
-    assert Run.objects.get().candidates.get().links == 0
+    assert Run.objects.get().candidates.get().link_version == 0
     token = ApiToken.objects.get()
     assert (token.team, token.scope, token.expires, token.revoked) == (team, "manage", None, None)
     api = Client(headers={"authorization": f"Bearer {secret}"})

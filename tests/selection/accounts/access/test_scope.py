@@ -10,7 +10,7 @@ from django.test import Client
 
 from selection.admin.run import forecast_draft
 from selection.forecast import forecast_requests
-from selection.models import Membership, Planning, Pool, Run, Team, Worker
+from selection.models import ForecastRequest, Membership, Pool, Run, Team, Worker
 from selection.runs import lifecycle
 from tests.pages import admin_url, press, run_form, text_of
 from tests.worlds import make_pool, make_questions
@@ -150,7 +150,9 @@ def test_a_forecast_is_its_teams_and_what_is_learned_goes_by_the_run_and_not_its
     asked = {"pool": okapis.pool.pk, "question_set": okapis.question_set.pk, "k": 1}
     with mock.patch.object(forecast_requests, "FIRST", 0.0):
         made = okapi.post(admin_url("run_begin"), asked | {"belief": "run", "run": okapis.run.pk})
-    planning = Planning.objects.exclude(pk__in=[zebras.planning.pk, okapis.planning.pk]).get()
+    planning = ForecastRequest.objects.exclude(
+        pk__in=[zebras.planning.pk, okapis.planning.pk]
+    ).get()
     assert f"/forecast/{planning.pk}/" in made["Location"]
     assert planning.team == okapis.team
     assert set(planning.belief["answers"]) == {4}
@@ -360,7 +362,7 @@ MAY = {
     "Membership.objects": "whether a login is in the team that the page is about",
     "User.objects.filter(username=given)": "one, by its whole name",
     "User.objects.get(username=request.user.get_username())": "whoever asks",
-    "Creation.objects.get_or_create(token=token": "what this very token created",
+    "IdempotencyKey.objects.get_or_create(token=token": "what this very token created",
     "ApiToken.objects.get(team=obj.team": "the one that was just made",
     "AuditEntry.objects.filter(model=name, item=": "of an object that may be looked at",
     "super().get_queryset(request)": "the admin's own",

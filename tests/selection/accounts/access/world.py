@@ -17,8 +17,8 @@ from selection.models import (
     Assignment,
     AuditEntry,
     Delivery,
+    ForecastRequest,
     Membership,
-    Planning,
     Pool,
     Practice,
     QuestionSet,
@@ -45,7 +45,7 @@ class Camp:
     question_set: QuestionSet
     run: Run
     draft: Run
-    planning: Planning
+    planning: ForecastRequest
     upload: Upload
     token: ApiToken
     user: User
@@ -107,7 +107,7 @@ def camp(word: str) -> Camp:
     )
 
 
-def _forecast(draft: Run, word: str) -> Planning:
+def _forecast(draft: Run, word: str) -> ForecastRequest:
     """Return a minimal forecast."""
     draft.belief = inputs.belief_to_numbers(
         PastBelief(f"the run “{word} past”", (3.0, 1.0), (4, 4))
