@@ -8,8 +8,7 @@ from dataclasses import astuple, replace
 from time import monotonic
 from typing import Any
 
-from django.utils import timezone
-
+from selection import db_clock
 from selection.models import PlanningPart
 
 from .bands import MANY
@@ -66,7 +65,7 @@ def simulate_part(part: PlanningPart, plan: Plan, belief: Belief) -> bool | None
             done = _has_enough_runs(part, ledger)
             break
     unchanged = PlanningPart.objects.filter(pk=part.pk, runs=part.runs)
-    added = unchanged.update(**ledger_columns(ledger), finished=done, sent=timezone.now())
+    added = unchanged.update(**ledger_columns(ledger), finished=done, sent=db_clock.database_now())
     return done if added else None
 
 
