@@ -108,17 +108,11 @@ def object_url(item: Model) -> str:
 
 
 def csv_response(
-    name: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]
+    name: str, columns: Sequence[str], rows: Iterable[Sequence[Any] | Mapping[str, Any]]
 ) -> StreamingHttpResponse:
-    """Return a download of dictionaries, one per row."""
-    return csv_stream(name, columns, ([row[column] for column in columns] for row in rows))
-
-
-def csv_stream(
-    name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
-) -> StreamingHttpResponse:
-    """Return a download of sequences, one per row."""
-    pieces = exports.csv_file(exports.ExportTable(columns, rows))
+    """Return a download of the rows, each a sequence or a dictionary of its cells."""
+    cells = ([row[c] for c in columns] if isinstance(row, Mapping) else row for row in rows)
+    pieces = exports.csv_file(exports.ExportTable(columns, cells))
     return file_response(exports.File(f"{slugify(name) or 'crowdselect'}.csv", CSV, pieces))
 
 

@@ -2,4 +2,5 @@
 
 from .formats import FORMATS, File, Format, formats_by_audience, make_file
 from .report import content_policy, render_page
+from .tables import selected_with_facts
 from .writing import ExportTable, csv_file, json_text

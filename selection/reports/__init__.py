@@ -19,7 +19,7 @@ from .dump import dump_run, verify_dump
 from .dump_text import DumpText, dump_text
 from .durations import format_duration
 from .explain import Explanation, explain_candidate
-from .exports import COLUMNS, export_columns, export_run, export_table, run_facts, selected_rows
+from .exports import export_run, export_table, run_facts, selected_rows
 from .exposure import Exposure, count_exposure
 from .forecast_running import (
     FullTestForecast,
@@ -40,7 +40,6 @@ from .progress import Progress, annotate_counts, count_given, read_history, read
 from .selection import ended_early
 from .standings import (
     RunStandings,
-    WorkerStanding,
     presence_of,
     quota_lines,
     run_standings,
@@ -50,3 +49,4 @@ from .standings import (
 from .system import celery_workers, system_load, system_parts
 from .throughput import Throughput, pool_throughput
 from .worker_card import Point, worker_card
+from .worker_columns import WorkerStanding

@@ -16,7 +16,7 @@ from unfold.admin import ModelAdmin
 from selection import reports
 from selection.accounts import scoped
 from selection.admin.forms import ReasonForm
-from selection.admin.page import Page, csv_stream, object_url
+from selection.admin.page import Page, csv_response, object_url
 from selection.admin.safe_lookups import parse_id
 from selection.errors import Refused
 from selection.grading.rules import split_into_answers
@@ -59,7 +59,7 @@ class GoldPage(Page):
             return super().get(request, *args, **kwargs)
         lines = reports.gold_health(self.object, self._chosen_run())
         rows = reports.gold_rows(lines)
-        return csv_stream(f"{self.object} gold health", reports.GOLD_COLUMNS, rows)
+        return csv_response(f"{self.object} gold health", reports.GOLD_COLUMNS, rows)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run, query = self._chosen_run(), self.request.GET

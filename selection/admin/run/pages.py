@@ -160,8 +160,8 @@ class Download(Page):
 
 def _selected_csv(run: Run) -> HttpResponseBase:
     """Return the selection. Facts about the run are repeated in every row, as clients expect."""
-    rows = reports.export_table(run)
-    return csv_response(f"{run} selected", list(rows[0]) if rows else reports.COLUMNS, rows)
+    table = exports.selected_with_facts(run)
+    return csv_response(f"{run} selected", table.columns, table.rows)
 
 
 def _links_csv(run: Run) -> HttpResponseBase:

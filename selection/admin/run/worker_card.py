@@ -1,7 +1,5 @@
 """A worker's card in a run: answers, confidence interval, verdict, other runs."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,13 +11,11 @@ from django.urls import reverse
 
 from selection import reports
 from selection.admin.page import Page, object_url
+from selection.charts import worker_charts
 from selection.errors import Refused
 from selection.models import Candidate, Run
+from selection.reports.worker_columns import SHAPES
 from selection.worker import links
-
-from .columns import SHAPES
-
-WIDTH, HEIGHT = 600, 150
 
 
 class WorkerPage(Page):
@@ -51,7 +47,7 @@ class WorkerPage(Page):
             line=card.line,
             shape=SHAPES[card.line.verdict],
             card=card,
-            picture=draw_answers(card.points),
+            picture=worker_charts.draw_answers(card.points),
             interval=reports.interval_meaning(run),
             link=links.worker_url(self.candidate.pk, self.candidate.links) if shares else "",
             may_see=self.may("selection.view_answer"),
@@ -85,30 +81,3 @@ class WorkerExplanationPage(WorkerPage):
             "explanation": reports.explain_candidate(self.candidate),
         }
         return Page.get_context_data(self, **facts)
-
-
-@dataclass(frozen=True)
-class AnswerChart:
-    """A box of WIDTH by HEIGHT: the interval as an area, the share right as a line."""
-
-    band: str
-    mean: str
-    answers: int
-
-
-def draw_answers(points: Sequence[reports.Point]) -> AnswerChart | None:
-    """Return the chart; None with fewer than two answers."""
-    if len(points) < 2:
-        return None
-    across = [WIDTH * i / (len(points) - 1) for i in range(len(points))]
-    upper = _line_points(across, [point.upper for point in points])
-    lower = _line_points(across, [point.lower for point in points])
-    return AnswerChart(
-        band=" ".join([*upper, *reversed(lower)]),
-        mean=" ".join(_line_points(across, [point.mean for point in points])),
-        answers=len(points),
-    )
-
-
-def _line_points(across: Sequence[float], shares: Sequence[float]) -> list[str]:
-    return [f"{x:.0f},{HEIGHT * (1 - y):.1f}" for x, y in zip(across, shares, strict=True)]

@@ -14,9 +14,9 @@ from unfold.admin import ModelAdmin
 
 from selection import reports
 from selection.accounts import MEMBER, scoped
-from selection.admin.charts import curve_chart
 from selection.admin.page import Page, list_url, object_url
 from selection.algorithms import ALGORITHMS
+from selection.charts import cost_curves
 from selection.errors import Refused
 from selection.forecast import Forecast, budget, forecast_requests
 from selection.history import events
@@ -158,7 +158,7 @@ class ForecastPage(GuidePage):
             charts=[
                 chart
                 for name in curves
-                if (chart := curve_chart.draw_curve(name, curves[name], plan))
+                if (chart := cost_curves.draw_curve(name, curves[name], plan))
             ],
             reach=_reachable_epsilon(curves["epsilon"], self.rows[0], plan.epsilon)
             if wish and wish.by_money and self.rows

@@ -2,7 +2,7 @@
 
 import pytest
 
-from selection.admin.charts.curve_chart import draw_curve
+from selection.charts.cost_curves import draw_curve
 from selection.errors import Refused
 from selection.forecast import DefaultBelief, Plan, RangeBelief, refine_forecasts, search_reachable
 from selection.forecast.bands import prediction_band
