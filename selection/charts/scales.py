@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-Place = tuple[float, float]
-
 
 def place_times(times: Sequence[datetime], width: float) -> list[float]:
     """Return the positions of two or more times from 0 to ``width``, evenly if they are all one."""

@@ -22,6 +22,7 @@ class WorkerPage(Page):
     """The card. Responses and accepted answers need the permission to view answers."""
 
     permission_required = ["selection.view_run"]
+    below_object = True
     template_name = "selection/worker_card.html"
 
     @cached_property
@@ -33,9 +34,6 @@ class WorkerPage(Page):
     @property
     def title(self) -> str:
         return f"Worker {self.candidate.worker} in {self.object}"
-
-    def crumbs(self) -> list[tuple[str, str]]:
-        return [(str(self.object), object_url(self.object))]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run, card = self.candidate.run, reports.worker_card(self.candidate)
