@@ -1,5 +1,6 @@
 """Forecasts: the cost of a run before it exists."""
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Literal
 
@@ -185,6 +186,6 @@ def _forecast_payload(planning: Planning) -> dict[str, Any]:
         "error": planning.error,
         "created": planning.created,
         "believed": forecast_requests.stored_belief(planning).words,
-        "rows": [row.serialize() for row in forecast_requests.forecast_rows(planning)],
+        "rows": [asdict(row) for row in forecast_requests.forecast_rows(planning)],
         "curves": forecast_requests.forecast_curves(planning),
     }

@@ -1,7 +1,7 @@
 """Table of a forecast, from simulated runs: the cost of each algorithm, and if it ends."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -93,9 +93,6 @@ class Forecast:
     def ends(self) -> str:
         """Number of simulated runs that finish. A share of few would sound surer than it is."""
         return f"finished in {share_of_runs(self.finished, self.runs)}"
-
-    def serialize(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def forecast_table(plan: Plan, ledgers: Sequence[SimulationLedger]) -> list[Forecast]:

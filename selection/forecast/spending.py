@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from time import thread_time
 from typing import Any
 
@@ -31,9 +31,6 @@ class ReachableEpsilon:
     keeps: bool
     epsilon: float | None
     recommended: bool = False
-
-    def serialize(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def search_reachable(

@@ -9,6 +9,7 @@ from selection import reports
 from selection.api.fields import Value, Yes, declared_by, price_field
 from selection.api.schemas import WhyIn
 from selection.limits import LONGEST_WHY
+from selection.runs.void_budget import VoidBudget
 
 
 class SkillOut(Schema):
@@ -40,14 +41,9 @@ class ProgressOut(Schema):
     """Progress of a run. It stops when gap falls to wanted; both are differences of accuracy."""
 
 
+@declared_by(VoidBudget)
 class WastedOut(Schema):
     """Budget spent on answers to questions retired later: they are paid, but do not count."""
-
-    answers: int = Field(description="Since the budget was last changed.")
-    budget: int | None = Field(
-        description="That lets as many others be asked; null where the algorithm planned with it."
-    )
-    words: str
 
 
 class PopulationOut(Schema):
