@@ -107,12 +107,9 @@ def page_urls(
 
     pages  by route: the end of the address's name, and the page
     """
-    name, wrap = (
-        f"selection_{model_admin.model._meta.model_name}",
-        model_admin.admin_site.admin_view,
-    )
+    name, site = f"selection_{model_admin.model._meta.model_name}", model_admin.admin_site
     return [
-        path(route, wrap(page.as_view(model_admin=model_admin)), name=f"{name}_{end}")
+        path(route, site.admin_view(page.as_view(model_admin=model_admin)), name=f"{name}_{end}")
         for route, (end, page) in pages.items()
     ]
 

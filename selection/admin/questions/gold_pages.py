@@ -59,7 +59,7 @@ class GoldPage(Page):
             return super().get(request, *args, **kwargs)
         lines = reports.gold_health(self.object, self._chosen_run())
         rows = reports.gold_rows(lines)
-        return csv_response(f"{self.object} gold health", reports.GOLD_COLUMNS, rows)
+        return csv_response(f"{self.object} gold health", list(reports.GOLD_COLUMNS), rows)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run, query = self._chosen_run(), self.request.GET
