@@ -1,7 +1,8 @@
 """Field types shared by several endpoints."""
 
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar, get_type_hints
+from types import new_class
+from typing import Annotated, Any, TypeVar, cast, get_type_hints
 
 from ninja import Field, File, Schema
 from ninja.files import UploadedFile
@@ -92,9 +93,10 @@ def declared_by(
             or Field(description=getattr(hints[name], "__metadata__", [None])[0])
             for name in names
         }
-        parts = {"__doc__": schema.__doc__, "__module__": schema.__module__}
-        annotations = {"__annotations__": {name: hints[name] for name in names}}
-        return type(schema)(schema.__name__, (Schema,), parts | annotations | fields)
+        parts = {"__doc__": schema.__doc__, "__module__": schema.__module__} | fields
+        parts["__annotations__"] = {name: hints[name] for name in names}
+        filled = new_class(schema.__name__, (Schema,), exec_body=lambda body: body.update(parts))
+        return cast(type[Declared], filled)
 
     return fill
 

@@ -91,7 +91,7 @@ def open_table(run: Run) -> list[dict[str, Any]]:
 
     With a column ``response`` added, the file can be imported into the run.
     """
-    rows = _open_rows(run).order_by("worker", "position")
+    rows = _open_rows(run, "candidate__worker__key", "position")
     return [
         {name: row[name] for name in [*OPEN_COLUMNS, "skill"]}
         | {
@@ -107,7 +107,7 @@ def open_assignments(run: Run, worker: str | None, limit: int, after: int) -> li
 
     Raises NotFound for a worker who is not in the run.
     """
-    rows = _open_rows(run).filter(id__gt=after).order_by("id")
+    rows = _open_rows(run, "id").filter(id__gt=after)
     if worker and run.status != Run.Status.ENDED:
         candidates = list(run.candidates.filter(worker__key__in=stored_spellings([worker])))
         if not candidates:
@@ -116,10 +116,11 @@ def open_assignments(run: Run, worker: str | None, limit: int, after: int) -> li
     return _described_rows(run, rows[:limit])
 
 
-def _open_rows(run: Run) -> QuerySet[Assignment, dict[str, Any]]:
-    """Return the open assignments; none after the run's end."""
+def _open_rows(run: Run, *order: str) -> QuerySet[Assignment, Any]:
+    """Return the open assignments in this order; none after the run's end."""
     rows = Assignment.objects.answerable().filter(candidate__run=run, candidate__gone="")
-    return (rows.none() if run.status == Run.Status.ENDED else rows).values(
+    rows = rows.none() if run.status == Run.Status.ENDED else rows
+    return rows.order_by(*order).values(
         "id",
         "due",
         assignment=F("id"),
@@ -132,7 +133,7 @@ def _open_rows(run: Run) -> QuerySet[Assignment, dict[str, Any]]:
     )
 
 
-def _described_rows(run: Run, rows: QuerySet[Assignment, dict[str, Any]]) -> list[dict[str, Any]]:
+def _described_rows(run: Run, rows: QuerySet[Assignment, Any]) -> list[dict[str, Any]]:
     """Return the rows with the question's key and kind, and the name of the skill."""
     names = [str(skill) for skill in run.skills]
     return [
