@@ -1,4 +1,10 @@
-"""A clock shared by all hosts: one host starts a worker's deadline, another finds it passed."""
+"""The one clock of all hosts: one host starts a worker's deadline, another finds it passed.
+
+Every time that is stored, or compared with a stored one, is ``database_now()``, or
+``request_time()`` for the arrival of a request. A host's own clock (``timezone.now``) decides only
+what every request asks and a minute more or less does not change: whether a token has expired, and
+whether a worker's visit is to be noted again.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -8,7 +8,6 @@ from typing import Any
 from celery import Task, shared_task
 from celery.signals import worker_ready
 from django.db import DatabaseError
-from django.utils import timezone
 
 from . import actor, audit, db_clock, engine, privacy, reports, wakeups, webhooks
 from .answers import recording
@@ -121,7 +120,7 @@ def tell_needs() -> None:
 
 
 def forget_keys() -> None:
-    IdempotencyKey.objects.filter(created__lt=timezone.now() - CREATIONS_KEPT).delete()
+    Creation.objects.filter(created__lt=db_clock.database_now() - CREATIONS_KEPT).delete()
 
 
 def expire() -> None:

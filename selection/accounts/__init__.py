@@ -9,17 +9,3 @@ from selection.models.team_paths import path_of, team_of
 from . import rate_limits, tokens
 from .backend import RoleBackend
 from .permissions import MEMBER, common_team, has_multiple_teams, is_allowed, roles_of, scoped
-
-__all__ = [
-    "MEMBER",
-    "RoleBackend",
-    "common_team",
-    "has_multiple_teams",
-    "is_allowed",
-    "path_of",
-    "rate_limits",
-    "roles_of",
-    "scoped",
-    "team_of",
-    "tokens",
-]

@@ -7,8 +7,8 @@ by one, since only people with a login have any, and changes are rare.
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
-from django.utils import timezone
 
+from selection import db_clock
 from selection.audit.log import asking
 
 
@@ -17,7 +17,7 @@ def end_sessions(user: User) -> None:
     request, kept_key = asking.get(), None
     if request is not None and request.user == user:
         kept_key = request.session.session_key
-    for session in Session.objects.filter(expire_date__gt=timezone.now()).iterator():
+    for session in Session.objects.filter(expire_date__gt=db_clock.database_now()).iterator():
         belongs = session.get_decoded().get(SESSION_KEY) == str(user.pk)
         if belongs and session.session_key != kept_key:
             session.delete()

@@ -4,15 +4,3 @@ from . import pools, system
 from .questions import practice, question_admin
 from .run import answers, run_admin
 from .teams import accounts, audit, webhooks
-
-__all__ = [
-    "accounts",
-    "answers",
-    "audit",
-    "pools",
-    "practice",
-    "question_admin",
-    "run_admin",
-    "system",
-    "webhooks",
-]

@@ -9,10 +9,11 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.text import slugify
 from django.views.generic import View
 from django.views.generic.base import ContextMixin, TemplateResponseMixin
+from unfold.admin import ModelAdmin
 from unfold.views import UnfoldModelAdminViewMixin
 
 from selection import exports
@@ -50,9 +51,12 @@ class Page(UnfoldModelAdminViewMixin, TemplateResponseMixin, ContextMixin, View)
 
     The permissions required are checked in the object's team. A page that requires none by name
     needs the permission to view such objects.
+
+    below_object  True if the object's own page is above this one
     """
 
     permission_required: Sequence[str] = ()
+    below_object = False
 
     @cached_property
     def object(self) -> Any:
@@ -83,7 +87,7 @@ class Page(UnfoldModelAdminViewMixin, TemplateResponseMixin, ContextMixin, View)
 
     def crumbs(self) -> list[tuple[str, str]]:
         """Return (title, address) of the pages between the list, named by the layout, and this."""
-        return []
+        return [(str(self.object), object_url(self.object))] if self.below_object else []
 
 
 class _Permissions:
@@ -94,6 +98,20 @@ class _Permissions:
 
     def __getitem__(self, name: str) -> Any:
         return self.may(f"{self.app}.{name}") if self.app else _Permissions(self.may, name)
+
+
+def page_urls(
+    model_admin: ModelAdmin, pages: Mapping[str, tuple[str, type[View]]]
+) -> list[URLPattern]:
+    """Return the addresses of these pages.
+
+    pages  by route: the end of the address's name, and the page
+    """
+    name, site = f"selection_{model_admin.model._meta.model_name}", model_admin.admin_site
+    return [
+        path(route, site.admin_view(page.as_view(model_admin=model_admin)), name=f"{name}_{end}")
+        for route, (end, page) in pages.items()
+    ]
 
 
 def list_url(model: type[Model]) -> str:
@@ -108,17 +126,11 @@ def object_url(item: Model) -> str:
 
 
 def csv_response(
-    name: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]
+    name: str, columns: Sequence[str], rows: Iterable[Sequence[Any] | Mapping[str, Any]]
 ) -> StreamingHttpResponse:
-    """Return a download of dictionaries, one per row."""
-    return csv_stream(name, columns, ([row[column] for column in columns] for row in rows))
-
-
-def csv_stream(
-    name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
-) -> StreamingHttpResponse:
-    """Return a download of sequences, one per row."""
-    pieces = exports.csv_file(exports.ExportTable(columns, rows))
+    """Return a download of the rows, each a sequence or a dictionary of its cells."""
+    cells = ([row[c] for c in columns] if isinstance(row, Mapping) else row for row in rows)
+    pieces = exports.csv_file(exports.ExportTable(columns, cells))
     return file_response(exports.File(f"{slugify(name) or 'crowdselect'}.csv", CSV, pieces))
 
 

@@ -8,15 +8,16 @@ from django.contrib import messages
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from django.utils.text import slugify
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection import exports, privacy
+from selection.admin.page import page_urls
 from selection.models import Worker
 
-from .page import Page, file_response, list_url, object_url
+from .page import Page, file_response, list_url
 
 
 class ErasureForm(forms.Form):
@@ -43,14 +44,12 @@ class ErasePage(Page):
     """A confirmation page that lists the data to be erased and the data that stay."""
 
     permission_required = ["selection.delete_worker", "selection.change_run"]
+    below_object = True
     template_name = "selection/worker_erase.html"
 
     @property
     def title(self) -> str:
         return f"Erase {self.object}?"
-
-    def crumbs(self) -> list[tuple[str, str]]:
-        return [(str(self.object), object_url(self.object))]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         rows = self._worker_rows()
@@ -73,11 +72,5 @@ class ErasePage(Page):
 
 
 def personal_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    wrap = model_admin.admin_site.admin_view
-    data, erase = (
-        wrap(view.as_view(model_admin=model_admin)) for view in (WorkerDataPage, ErasePage)
-    )
-    return [
-        path("<int:pk>/data.json", data, name="selection_worker_data"),
-        path("<int:pk>/erase/", erase, name="selection_worker_erase"),
-    ]
+    pages = {"data.json": ("data", WorkerDataPage), "erase/": ("erase", ErasePage)}
+    return page_urls(model_admin, {f"<int:pk>/{end}": page for end, page in pages.items()})

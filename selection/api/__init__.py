@@ -1,6 +1,6 @@
 """JSON API: parse a request, call one of the other rooms, serialise the result."""
 
-from . import (  # noqa: F401  (each adds addresses)
+from . import (  # each adds addresses
     answers,
     files,
     forecasts,
@@ -16,7 +16,7 @@ from . import (  # noqa: F401  (each adds addresses)
     workers,
 )
 from .base import api
-from .run import (  # noqa: F401  (each adds addresses)
+from .run import (  # each adds addresses
     collusion,
     drafts,
     exports,
@@ -26,5 +26,3 @@ from .run import (  # noqa: F401  (each adds addresses)
     standings,
     worker_texts,
 )
-
-__all__ = ["api"]

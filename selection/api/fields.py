@@ -1,6 +1,8 @@
 """Field types shared by several endpoints."""
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from types import new_class
+from typing import Annotated, Any, TypeVar, cast, get_type_hints
 
 from ninja import Field, File, Schema
 from ninja.files import UploadedFile
@@ -68,6 +70,35 @@ class Part(Schema):
         if not isinstance(getattr(values, "_obj", values), dict):
             raise ValueError("Send an object.")
         return values
+
+
+Declared = TypeVar("Declared", bound=Schema)
+
+
+def declared_by(
+    source: type[Any], without: tuple[str, ...] = ()
+) -> Callable[[type[Declared]], type[Declared]]:
+    """Add to a schema the fields of this dataclass, with their descriptions.
+
+    without  fields that the API does not have
+
+    Fields of the schema itself replace those of the same name; others of its own come last.
+    """
+
+    def fill(schema: type[Declared]) -> type[Declared]:
+        hints = get_type_hints(source, include_extras=True) | get_type_hints(schema)
+        names = [n for n in source.__dataclass_fields__ | schema.model_fields if n not in without]
+        fields = {
+            name: schema.model_fields.get(name)
+            or Field(description=getattr(hints[name], "__metadata__", [None])[0])
+            for name in names
+        }
+        parts = {"__doc__": schema.__doc__, "__module__": schema.__module__} | fields
+        parts["__annotations__"] = {name: hints[name] for name in names}
+        filled = new_class(schema.__name__, (Schema,), exec_body=lambda body: body.update(parts))
+        return cast(type[Declared], filled)
+
+    return fill
 
 
 class Named(Page):

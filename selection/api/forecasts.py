@@ -1,5 +1,6 @@
 """Forecasts: the cost of a run before it exists."""
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from selection.limits import MOST_ENTRIES, MOST_IMPORTED
 from selection.models import ForecastRequest, Run
 
 from .base import ERRORS, api, requester_name
-from .fields import Id
+from .fields import Id, declared_by
 
 Band = tuple[int, int, int]
 Money = tuple[float, float, float]
@@ -68,34 +69,11 @@ class LoadOut(Schema):
     at_most: int
 
 
+@declared_by(forecast.Forecast)
 class RowOut(Schema):
     """Forecast for an algorithm. Shares are of simulated runs."""
 
-    algorithm: str
-    title: str
-    options: dict[str, Any] = Field(description="Where they are not the algorithm's own.")
-    promise: str = Field(description="As it is if the run comes to its end.")
-    keeps: bool = Field(description="True if the promise covers the goal.")
-    fixed_budget: bool = Field(description="True if it always spends the whole budget.")
-    answers: Band | None = Field(
-        description="Low, median, high: four runs of five are between. null: fewer than 20 runs "
-        "are simulated yet."
-    )
-    median: int | None = Field(description="Of the answers. null: it cannot be simulated.")
-    cost: Money | None = Field(description="As `answers`, in money; null without a price.")
     answers_per_worker: LoadOut | None
-    feasible: bool = Field(description="Questions and budget last in nine runs of ten.")
-    out_of_questions: float = Field(description="Share of runs that run out of questions.")
-    out_of_budget: float = Field(description="Share of runs that run out of budget.")
-    epsilon_at_end: float | None = Field(
-        description="What holds in the middle of the runs that are cut short; null if none is."
-    )
-    loss: float | None = Field(description="Actual loss, median of the runs.")
-    why: str = Field(description="One sentence.")
-    recommended: bool
-    runs: int = Field(description="Simulated runs.")
-    finished: int = Field(description="Number of simulated runs that finish.")
-    cannot: str = Field(description="Reason if it cannot be simulated; else empty.")
 
 
 class PointOut(Schema):
@@ -208,6 +186,6 @@ def _forecast_payload(planning: ForecastRequest) -> dict[str, Any]:
         "error": planning.error,
         "created": planning.created,
         "believed": forecast_requests.stored_belief(planning).words,
-        "rows": [row.serialize() for row in forecast_requests.forecast_rows(planning)],
+        "rows": [asdict(row) for row in forecast_requests.forecast_rows(planning)],
         "curves": forecast_requests.forecast_curves(planning),
     }

@@ -1,6 +1,6 @@
 """Audit log of the actions of users and programs."""
 
-from . import receivers  # noqa: F401  (connects them)
+from . import receivers  # connects them
 from .listing import FIELDS, list_entries
 from .log import MANY, record_deletion, record_entry
 

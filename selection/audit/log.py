@@ -6,8 +6,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import Model
 from django.http import HttpRequest
-from django.utils import timezone
 
+from selection import db_clock
 from selection.actor import person
 from selection.models import ApiToken, AuditEntry, Question, Run, Skill, Worker
 from selection.models.team_paths import team_of
@@ -65,7 +65,7 @@ def record_entry(kind: str, item: Model, **fields: Any) -> None:
         return
     request = asking.get()
     AuditEntry.objects.create(
-        at=timezone.now(),
+        at=db_clock.database_now(),
         address=request.META.get("REMOTE_ADDR", "")[:45] if request and actor_name() else "",
         team_id=_team_id(item),
         kind=kind,

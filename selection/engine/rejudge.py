@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from django.db.models import Count, Q, QuerySet
-from django.utils import timezone
 from numpy.typing import NDArray
 
-from selection import webhooks
+from selection import db_clock, webhooks
 from selection.history import notifications
 from selection.models import Answer, Candidate, Run, Step
 from selection.models.roster import Counts, Roster
@@ -166,7 +165,7 @@ def _refuse_too_long(answers: Counts) -> None:
 
 def _reset_ending(run: Run, selector: Selector | None) -> str:
     """Set the ending of an ended run by these answers; return a sentence on it."""
-    run.regraded = timezone.now()
+    run.regraded = db_clock.database_now()
     if selector is None or run.ending == Ending.ROSTER:
         return "The run had ended; its tallies are corrected."
     finished, reasons = run.finished, selector.stop()
@@ -218,7 +217,7 @@ def _write_step(run: Run, rows: list[Candidate], standing: Standing | None) -> N
     Step.objects.create(
         run=run,
         number=run.steps,
-        at=timezone.now(),
+        at=db_clock.database_now(),
         applied=0,
         dealt=0,
         accepted=verdicts.count(Verdict.ACCEPTED),

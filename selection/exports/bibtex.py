@@ -1,5 +1,7 @@
 """BibTeX entries of the algorithms' papers, by authors and year, as the algorithms cite them."""
 
+import re
+
 _ENTRIES = """
 @inproceedings{bubeck2013multiple,
   author = {S{\\'e}bastien Bubeck and Tengyao Wang and Nitin Viswanathan},
@@ -89,27 +91,19 @@ _ENTRIES = """
   year = {2014}
 }
 """
-_BY_NAME = {
-    entry.partition("{")[2].partition(",")[0]: f"@{entry.strip()}"
-    for entry in _ENTRIES.split("@")
-    if entry.strip()
-}
-_CITED = {
-    "Bubeck, Wang, Viswanathan 2013": "bubeck2013multiple",
-    "Chen, Lin, King, Lyu, Chen 2014": "chen2014combinatorial",
-    "Chen, Chen, Zhang, Zhou 2017": "chen2017adaptive",
-    "Gabillon, Ghavamzadeh, Lazaric, Bubeck 2011": "gabillon2011multi",
-    "Gabillon, Ghavamzadeh, Lazaric 2012": "gabillon2012best",
-    "Jamieson, Nowak 2014": "jamieson2014best",
-    "Jamieson, Malloy, Nowak, Bubeck 2014": "jamieson2014lil",
-    "Jiang, Li, Qiao 2017": "jiang2017practical",
-    "Jun, Jamieson, Nowak, Zhu 2016": "jun2016top",
-    "Kalyanakrishnan, Stone 2010": "kalyanakrishnan2010efficient",
-    "Kalyanakrishnan, Tewari, Auer, Stone 2012": "kalyanakrishnan2012pac",
-    "Kaufmann, Kalyanakrishnan 2013": "kaufmann2013information",
-    "Simchowitz, Jamieson, Recht 2017": "simchowitz2017simulator",
-    "Zhou, Chen, Li 2014": "zhou2014optimal",
-}
+
+
+def _cite(entry: str) -> str:
+    """Return the authors' last names and the year, as the algorithms cite the entry."""
+    authors = re.search(r"author = {(.*?)},\n", entry, re.DOTALL)
+    year = re.search(r"year = {(\d+)}", entry)
+    assert authors is not None
+    assert year is not None
+    names = [author.split()[-1] for author in re.split(r"\sand\s", authors[1])]
+    return f"{', '.join(names)} {year[1]}"
+
+
+_BY_CITATION = {_cite(entry): f"@{entry.strip()}" for entry in _ENTRIES.split("@") if entry.strip()}
 OURS = """@software{crowdselect,
   title = {CrowdSelect: choosing the best workers of a crowd, with a statistical promise}
 }"""
@@ -117,10 +111,7 @@ OURS = """@software{crowdselect,
 
 def citation_entry(citation: str) -> str:
     """Return the BibTeX entry of this citation; empty for CrowdSelect's own algorithms."""
-    for authors, name in _CITED.items():
-        if authors in citation:
-            return _BY_NAME[name]
-    return ""
+    return next((entry for cited, entry in _BY_CITATION.items() if cited in citation), "")
 
 
 def format_bibtex(citation: str) -> str:

@@ -30,9 +30,9 @@ class Format:
 
     title    of its content
     about    its use
-    group    its audience
     ending   of the file's name; it implies the media type
-    write    yields the file; refuses before the first piece if it cannot be made
+    write    returns a table for people, or yields the file; refuses before the first piece if it
+             cannot be made
     asks     permissions required to download it, besides seeing the run
     drafts   True if it exists before the run has begun
     lacks    why the pay must be stated for a run, in a sentence; empty if it need not
@@ -41,9 +41,8 @@ class Format:
     name: str
     title: str
     about: str
-    group: str
     ending: str
-    write: Callable[[ExportContext], Iterator[bytes]]
+    write: Callable[[ExportContext], ExportTable | Iterator[bytes]]
     asks: tuple[str, ...] = ()
     drafts: bool = False
     lacks: Callable[[Run], str] = lambda run: ""
@@ -70,7 +69,8 @@ def make_file(run: Run, name: str, named: str = "", pay: Decimal | None = None) 
     chosen = find_format(name)
     if run.status == Run.Status.DRAFT and not chosen.drafts:
         raise Conflict(f"There is nothing to download before the run “{run}” has started.")
-    pieces = chosen.write(ExportContext(run, named, pay))
+    made = chosen.write(ExportContext(run, named, pay))
+    pieces = writing.csv_file(made) if isinstance(made, ExportTable) else made
     file = f"{slugify(f'{run} {name}') or name}.{chosen.ending}"
     return File(file, chosen.media, pieces)
 
@@ -83,26 +83,17 @@ def find_format(name: str) -> Format:
 
 def formats_by_audience(without: Collection[str] = ()) -> dict[str, list[Format]]:
     """Return the formats by audience, in order, except those in ``without``."""
-    groups: dict[str, list[Format]] = {}
-    for candidate in FORMATS.values():
-        if candidate.name not in without:
-            groups.setdefault(candidate.group, []).append(candidate)
-    return groups
+    return {
+        audience: [each for each in formats if each.name not in without]
+        for audience, formats in AUDIENCES.items()
+    }
 
 
 # -- for people and their programs
 
 
-def _write_selected(context: ExportContext) -> Iterator[bytes]:
-    return writing.csv_file(tables.selected_table(context))
-
-
 def _selected_json(context: ExportContext) -> Iterator[bytes]:
     return iter([writing.json_text(reports.export_run(context.run)).encode()])
-
-
-def _write_all_workers(context: ExportContext) -> Iterator[bytes]:
-    return writing.csv_file(tables.workers_table(context))
 
 
 def _write_all_workers_json(context: ExportContext) -> Iterator[bytes]:
@@ -120,38 +111,25 @@ def _write_workbook(context: ExportContext) -> Iterator[bytes]:
     )
 
 
-def _write_settings(context: ExportContext) -> Iterator[bytes]:
-    return writing.csv_file(tables.settings_table(context))
-
-
-def _write_answers(context: ExportContext) -> Iterator[bytes]:
-    run = context.run
-    return writing.csv_file(ExportTable(reports.answer_columns(run), reports.answer_rows(run)))
+def _answers_table(context: ExportContext) -> ExportTable:
+    return ExportTable(reports.answer_columns(context.run), reports.answer_rows(context.run))
 
 
 def _write_dump(context: ExportContext) -> Iterator[bytes]:
     return map(str.encode, reports.dump_text(context.run, anonymous=True).pieces)
 
 
-RESULTS, PAYING = "Results", "Paying"
 ANSWERS = ("selection.view_answer",)
 
-FORMATS = {
-    each.name: each
-    for each in (
+AUDIENCES = {
+    "Results": (
         Format(
-            "csv",
-            "The selected, CSV",
-            "A line for each of them.",
-            RESULTS,
-            "csv",
-            _write_selected,
+            "csv", "The selected, CSV", "A line for each of them.", "csv", tables.selected_table
         ),
         Format(
             "xlsx",
             "Workbook, xlsx",
             "Three sheets: the selected, all workers, the run.",
-            RESULTS,
             "xlsx",
             _write_workbook,
         ),
@@ -159,7 +137,6 @@ FORMATS = {
             "report",
             "Report, HTML",
             "A page to read, print and keep, with charts and a paragraph for a paper.",
-            RESULTS,
             "html",
             write_report,
             drafts=True,
@@ -168,7 +145,6 @@ FORMATS = {
             "json",
             "The selected, JSON",
             "The workers selected, with the run's settings and promise.",
-            RESULTS,
             "json",
             _selected_json,
         ),
@@ -176,15 +152,13 @@ FORMATS = {
             "all-csv",
             "All workers, CSV",
             "Everybody, with every statistic, verdict, presence and attribute.",
-            RESULTS,
             "csv",
-            _write_all_workers,
+            tables.workers_table,
         ),
         Format(
             "all-json",
             "All workers, JSON",
             "The same, with the run's settings and promise.",
-            RESULTS,
             "json",
             _write_all_workers_json,
         ),
@@ -192,26 +166,23 @@ FORMATS = {
             "settings",
             "The run, CSV",
             "Its settings, promise and seed: what is needed to repeat it.",
-            RESULTS,
             "csv",
-            _write_settings,
+            tables.settings_table,
         ),
         Format(
             "answers",
             "All answers, CSV",
             "Each answer, whether it was right, and the step that counted it.",
-            RESULTS,
             "csv",
-            _write_answers,
+            _answers_table,
             ANSWERS,
         ),
         Format(
             "answers-wide",
             "All answers, a line a worker, CSV",
             "A column for each question that was answered, as surveys have them.",
-            RESULTS,
             "csv",
-            surveys.write_wide_answers,
+            surveys.wide_answers,
             ANSWERS,
         ),
         Format(
@@ -219,26 +190,25 @@ FORMATS = {
             "Dump to verify, JSON",
             "The whole run in numbers, without names and words, for anybody to recompute its end "
             "from (verify).",
-            RESULTS,
             "json",
             _write_dump,
             ANSWERS,
         ),
+    ),
+    "Paying": (
         Format(
             "payment",
             "Payment list, CSV",
             "Everybody tested, selected or not: shown, answered, what is due: by what workers "
             "were told, else the run's price.",
-            PAYING,
             "csv",
-            payment.write_payments,
+            payment.payment_table,
         ),
         Format(
             "prolific-bonus",
             "Prolific: bonuses",
             "Lines of id and amount, for Prolific's bonus payments in bulk. It pays the amounts in "
             "the currency of your study there.",
-            PAYING,
             "csv",
             payment.prolific_bonus,
             lacks=payment.lacks_pounds,
@@ -248,17 +218,17 @@ FORMATS = {
             "MTurk: bonuses",
             "What SendBonus is told of whoever came by a task there: WorkerId, AssignmentId, "
             "BonusAmount in US dollars, which is what MTurk pays.",
-            PAYING,
             "csv",
             payment.mturk_bonus,
             lacks=payment.lacks_dollars,
         ),
+    ),
+    "Platforms": (
         Format(
             "mturk",
             "MTurk: grant a qualification",
             "To upload under Manage, Workers. The qualification is named as the run, else change "
             "the heading UPDATE-…; the score is the share of right answers in percent.",
-            "Platforms",
             "csv",
             platforms.write_mturk,
         ),
@@ -266,7 +236,6 @@ FORMATS = {
             "mturk-revoke",
             "MTurk: revoke it",
             "Takes the same qualification from workers who were tested and are not selected.",
-            "Platforms",
             "csv",
             platforms.mturk_revoke,
         ),
@@ -274,7 +243,6 @@ FORMATS = {
             "prolific-allow",
             "Prolific: allowlist",
             "The ids of the selected, one a line, for a custom allowlist.",
-            "Platforms",
             "txt",
             platforms.prolific_allow,
         ),
@@ -282,7 +250,6 @@ FORMATS = {
             "prolific-block",
             "Prolific: blocklist",
             "The ids of who was tested and is not selected, one a line.",
-            "Platforms",
             "txt",
             platforms.prolific_block,
         ),
@@ -291,7 +258,6 @@ FORMATS = {
             "Toloka: skills",
             "The selected with a skill of 0 to 100, as its interface for many users takes them. "
             "Put the skill's id for its name.",
-            "Platforms",
             "json",
             platforms.write_toloka,
         ),
@@ -299,7 +265,6 @@ FORMATS = {
             "label-studio",
             "Label Studio: annotators",
             "The selected by number, address or name, as its list of annotators has them.",
-            "Platforms",
             "json",
             platforms.label_studio,
         ),
@@ -307,7 +272,6 @@ FORMATS = {
             "crowd-kit",
             "crowd-kit: skills",
             "worker,skill of everybody tested, for aggregating their labels.",
-            "Platforms",
             "csv",
             platforms.crowd_kit,
         ),
@@ -315,10 +279,10 @@ FORMATS = {
             "crowd-kit-answers",
             "crowd-kit: answers",
             "worker,task,label of every answer given.",
-            "Platforms",
             "csv",
             platforms.crowd_kit_answers,
             ANSWERS,
         ),
-    )
+    ),
 }
+FORMATS = {each.name: each for formats in AUDIENCES.values() for each in formats}

@@ -13,7 +13,7 @@ from selection.runs import money
 from selection.runs.worker_texts import PageFacts
 
 from .context import ExportContext
-from .writing import ExportTable, csv_file, plain_lines, program_csv
+from .writing import ExportTable, plain_lines, program_csv
 
 COLUMNS = [
     *("worker", "name", "shown", "answered", "too_late"),
@@ -21,17 +21,8 @@ COLUMNS = [
 ]
 MOST_REASON = 200
 DOLLARS = {
-    "",
-    "$",
-    "us$",
-    "us-$",
-    "us $",
-    "$us",
-    "usd",
-    "us dollar",
-    "us dollars",
-    "dollar",
-    "dollars",
+    *("", "$", "us$", "us-$", "us $", "$us", "usd"),
+    *("us dollar", "us dollars", "dollar", "dollars"),
 }
 POUNDS = {"£", "gbp", "£ gbp", "gbp £", "gb£", "uk£", "pound", "pounds", "sterling"}
 UNKNOWN = (
@@ -42,23 +33,14 @@ GIVEN = is_given("answer__")
 LATE = Q(answer__expired=True)
 
 
-def write_payments(context: ExportContext) -> Iterator[bytes]:
-    """Yield the list for people: shown, answered and due amount of each worker."""
+def payment_table(context: ExportContext) -> ExportTable:
+    """Return the list for people: shown, answered and due amount of each worker."""
     pay, currency = _pay_per_answer(context), context.run.currency
     rows = (
-        [
-            *person,
-            answered,
-            late,
-            pay,
-            amount_due(pay, answered, currency),
-            currency,
-            platform,
-            task,
-        ]
-        for *person, answered, late, platform, task in _tested_workers(context.run)
+        [*done, late, pay, amount_due(pay, done[-1], currency), currency, platform, task]
+        for *done, late, platform, task in _tested_workers(context.run)
     )
-    return csv_file(ExportTable(COLUMNS, rows))
+    return ExportTable(COLUMNS, rows)
 
 
 def prolific_bonus(context: ExportContext) -> Iterator[bytes]:

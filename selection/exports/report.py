@@ -8,14 +8,14 @@ from functools import cache
 from typing import Any
 
 from django.template.loader import render_to_string
-from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 
-from selection import reports
+from selection import db_clock, reports
+from selection.charts import run_charts, worker_charts
 from selection.models import Candidate, Run
 from selection.runs import algorithm_choices, money
 
-from . import methods_paragraph, svg_charts
+from . import methods_paragraph
 from .context import ExportContext
 
 MOST_NAMED, MOST_EVENTS = 50, 200
@@ -42,7 +42,7 @@ class ReportPart:
     name: str
     k: int
     selected: list[reports.WorkerStanding]
-    chart: svg_charts.StandingsChart | None
+    chart: worker_charts.StandingsChart | None
 
 
 def write_report(context: ExportContext) -> Iterator[bytes]:
@@ -80,7 +80,7 @@ def report_facts(context: ExportContext) -> dict[str, Any]:
     return {
         "run": run,
         "style": report_style(),
-        "made": timezone.now(),
+        "made": db_clock.database_now(),
         "workers": len(context.lines_by_worker) or run.pool.workers.count(),
         "needs": run.selector_class.needs,  # a template would call the class
         "title": run.selector_class.title,
@@ -100,14 +100,12 @@ def report_facts(context: ExportContext) -> dict[str, Any]:
 
 
 def _started_facts(context: ExportContext) -> dict[str, Any]:
-    run, progress, answers = (
-        context.run,
-        reports.read_progress(context.run),
-        reports.count_given(context.run),
-    )
+    run = context.run
+    progress = reports.read_progress(context.run)
+    answers = reports.count_given(context.run)
     events = run.events.order_by("at", "id")
     tested = sum(any(line.answers for line in lines) for lines in context.lines_by_worker.values())
-    end = run.ended or timezone.now()
+    end = run.ended or db_clock.database_now()
     return {
         "progress": progress,
         "given": answers,
@@ -121,10 +119,10 @@ def _started_facts(context: ExportContext) -> dict[str, Any]:
         "corrections": events.filter(kind="regrade"),
         "events": events.exclude(kind="regrade")[:MOST_EVENTS],
         "reopened": events.filter(kind="reopen").last(),
-        "course": svg_charts.draw_course(run),
+        "course": run_charts.draw_course(run),
         "by_hand": [line for line in context.standings.lines if line.by_hand],
         "methods": methods_paragraph.methods_paragraph(context),
-        "box": {"width": svg_charts.WIDTH, "height": svg_charts.HEIGHT},
+        "box": {"width": run_charts.COURSE_WIDTH, "height": run_charts.COURSE_HEIGHT},
     }
 
 
@@ -134,7 +132,7 @@ def _report_parts(context: ExportContext) -> list[ReportPart]:
         lines = [line for line in context.standings.lines if line.number == skill.number]
         chosen = [line for line in lines if line.selected]
         name = str(skill) if context.run.several else ""
-        parts.append(ReportPart(name, skill.k, chosen, svg_charts.draw_standings(lines)))
+        parts.append(ReportPart(name, skill.k, chosen, worker_charts.draw_standings(lines)))
     return parts
 
 

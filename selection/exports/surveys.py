@@ -7,16 +7,16 @@ from operator import itemgetter
 from selection.models import Run
 
 from .context import ExportContext
-from .writing import ExportTable, csv_file
+from .writing import ExportTable
 
 CHUNK = 5000
 
 
-def write_wide_answers(context: ExportContext) -> Iterator[bytes]:
-    """Yield the answers of every worker with any; cells are empty for questions not handed out."""
-    run = context.run
-    columns = _question_columns(run)
-    return csv_file(ExportTable(["worker", *columns.values()], _wide_rows(run, list(columns))))
+def wide_answers(context: ExportContext) -> ExportTable:
+    """Return the answers of every worker with any; cells are empty for questions not handed out."""
+    columns = _question_columns(context.run)
+    rows = _wide_rows(context.run, list(columns))
+    return ExportTable(["worker", *columns.values()], rows)
 
 
 Asked = tuple[int, int]

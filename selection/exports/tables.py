@@ -6,18 +6,12 @@ from typing import Any
 
 from selection import reports
 from selection.models import Run
-from selection.reports import WorkerStanding
+from selection.reports import WorkerStanding, worker_columns
 
 from .context import ExportContext
 from .writing import ExportTable, json_text
 
 CHUNK = 2000
-EVERYBODY = [
-    *("worker", "name", "selected", "by_algorithm", "verdict", "presence"),
-    *("answers", "right", "wrong", "lapsed", "out", "mean", "lower", "upper"),
-    *("decided_in", "why", "by_hand", "by_hand_why"),
-]
-ROUNDED = ("mean", "lower", "upper", "expected")
 SEEN, ATTRIBUTE = "last_seen", "attribute:"
 
 Known = dict[int, tuple[datetime | None, dict[str, Any]]]
@@ -25,17 +19,27 @@ Known = dict[int, tuple[datetime | None, dict[str, Any]]]
 
 def selected_table(context: ExportContext) -> ExportTable:
     """Return the selected workers; ``settings_table`` has the facts of the run as a whole."""
-    columns = reports.export_columns(context.run)
+    columns = worker_columns.selected_columns(context.run)
     rows = reports.selected_rows(context.run, context.standings)
     return ExportTable(columns, [[row[name] for name in columns] for row in rows], "Selected")
 
 
+def selected_with_facts(run: Run) -> ExportTable:
+    """Return the selected workers for a single table: each row ends with the facts of the run."""
+    rows = reports.export_table(run)
+    columns = list(rows[0]) if rows else worker_columns.SELECTED
+    return ExportTable(columns, [list(row.values()) for row in rows])
+
+
 def workers_table(context: ExportContext) -> ExportTable:
     """Return every worker of the run, with all their statistics; a line for each kind of task."""
-    names, attributes = _column_names(context.run), _attribute_names(context.run)
+    names, attributes = worker_columns.all_columns(context.run), _attribute_names(context.run)
     columns = [*names, SEEN, *(ATTRIBUTE + name for name in attributes)]
     rows = (
-        [*(_cell_word(_cell_value(line, name)) for name in names), _format_moment(last_seen)]
+        [
+            *(_cell_word(worker_columns.cell_value(line, name)) for name in names),
+            _format_moment(last_seen),
+        ]
         + [_cell_text(values.get(name, "")) for name in attributes]
         for line, last_seen, values in _lines_with_details(context.run, context.standings.lines)
     )
@@ -44,9 +48,9 @@ def workers_table(context: ExportContext) -> ExportTable:
 
 def workers_rows(context: ExportContext) -> Iterator[dict[str, Any]]:
     """Yield the same for programs: attributes are an object of their own."""
-    names = _column_names(context.run)
+    names = worker_columns.all_columns(context.run)
     for line, last_seen, attributes in _lines_with_details(context.run, context.standings.lines):
-        row = {name: _cell_value(line, name) for name in names}
+        row = {name: worker_columns.cell_value(line, name) for name in names}
         yield row | {SEEN: _format_moment(last_seen) or None, "attributes": attributes}
 
 
@@ -57,22 +61,6 @@ def settings_table(context: ExportContext) -> ExportTable:
 
 
 # -- workers
-
-
-def _column_names(run: Run) -> list[str]:
-    """Return the columns of all workers, with the optional ones of the table of the selected."""
-    further = [
-        name for name in reports.export_columns(run) if name in ("group", "skill", "expected")
-    ]
-    elsewhere = ["elsewhere"] if run.several and run.one_kind_each else []
-    return [*EVERYBODY, *further, *elsewhere]
-
-
-def _cell_value(line: WorkerStanding, name: str) -> Any:
-    value = getattr(line, name)
-    if name in ROUNDED:
-        return None if value is None else round(value, 4)
-    return round(value) if name == "right" else value
 
 
 def _cell_word(value: Any) -> Any:

@@ -17,23 +17,3 @@ from .plan import GOALS, Plan
 from .refining import Forecast, refine_forecasts
 from .rows import share_of_runs
 from .spending import ReachableEpsilon, search_reachable
-
-__all__ = [
-    "GOALS",
-    "Belief",
-    "DefaultBelief",
-    "Forecast",
-    "PastBelief",
-    "Plan",
-    "RangeBelief",
-    "ReachableEpsilon",
-    "belief_from_named_run",
-    "belief_from_run",
-    "draft_forecast",
-    "forecast_requests",
-    "past_belief",
-    "refine_forecasts",
-    "running_forecast",
-    "search_reachable",
-    "share_of_runs",
-]

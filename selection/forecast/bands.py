@@ -1,17 +1,14 @@
 """A prediction band that holds four of five outcomes, from the simulated outcomes so far."""
 
 from collections.abc import Sequence
-from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri
 
 from selection.models import running_forecasts
 
 HELD = 0.8
-MANY = running_forecasts.LEAST_RUNS_FOR_BAND  # outcomes: enough to use their own ranks
-WORTH, SPREAD = 4, 0.35  # until then: a prior worth 4 outcomes that spread by a third
+MANY = running_forecasts.LEAST_RUNS_FOR_BAND  # outcomes: enough for a band
 UNTHOUGHT = 0.2  # standard deviation of a log price, for kinds of crowd outside every belief
 
 
@@ -20,20 +17,15 @@ def prediction_band(
 ) -> tuple[int, int, int]:
     """Return (low, median, high) of the next outcome, at most ``most``.
 
-    A prediction interval: from the ranks of the outcomes if there are many, else from a log-normal
-    whose spread is only partly theirs. A single outcome is not a certainty. Recorded crowds cost
-    more and less than any drawn from a belief, so the band is widened by ``unthought``: 0 if the
-    crowd itself has answered.
+    A prediction interval from the ranks of MANY outcomes. Recorded crowds cost more and less than
+    any drawn from a belief, so the band is widened by ``unthought``: 0 if the crowd itself has
+    answered.
     """
     values = np.asarray(outcomes, float)
     if values.min() == most:  # every outcome is at the upper bound
         return most, most, most
     tails = np.quantile(values, [(1 - HELD) / 2, 0.5, (1 + HELD) / 2], method="weibull")
-    logs = (
-        np.log(np.maximum(tails, 1))
-        if values.size >= MANY
-        else _band_of_few(np.log(values.clip(1)))
-    )
+    logs = np.log(np.maximum(tails, 1))
     beyond = ndtri((1 + HELD) / 2) * unthought
     logs = logs[1] + np.array([-1, 0, 1]) * np.hypot(logs - logs[1], beyond)
     low, median, high = np.exp(logs)
@@ -41,11 +33,3 @@ def prediction_band(
     bounds[tails < 0.5] = 0  # a run can end without asking any worker
     low, median, high = bounds.astype(int).tolist()
     return low, median, high
-
-
-def _band_of_few(logs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the logarithms of low, median and high."""
-    free = WORTH + logs.size - 1
-    variance = (WORTH * SPREAD**2 + ((logs - logs.mean()) ** 2).sum()) / free
-    reach = stdtrit(free, (1 + HELD) / 2) * sqrt(variance * (1 + 1 / logs.size))
-    return np.asarray(logs.mean() + np.array([-reach, 0, reach]))

@@ -7,7 +7,7 @@ a forecast is as wide as the uncertainty about the crowd, and not only as wide a
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy
@@ -181,11 +181,15 @@ def belief_from_run(run: Run) -> PastBelief:
     """Return a belief from this run. Raises Refused if it is of no use."""
     if run.several:
         raise Refused(f"The run “{run.name}” is of several skills; learn from a run of one.")
-    tallies = priors.copy_prior(run.pk)["tallies"]
-    rights = [
-        (right, answers) for right, answers, workers in tallies for _ in range(round(workers))
-    ]
-    return past_belief(f"the run “{run.name}”", rights)
+    return belief_from_prior(f"the run “{run.name}”", priors.copy_prior(run.pk))
+
+
+def belief_from_prior(source: str, prior: dict[str, Any]) -> PastBelief:
+    """Return a belief from the tallies (right, answers, workers) of a prior."""
+    tallies = prior["tallies"]
+    return past_belief(
+        source, [(right, answers) for right, answers, many in tallies for _ in range(round(many))]
+    )
 
 
 def _is_number(text: str) -> bool:

@@ -1,11 +1,12 @@
 """The ε that a sum of money reaches, by a few simulated runs: a start for its forecast."""
 
+from bisect import bisect_left
 from dataclasses import replace
 from time import monotonic
 from typing import Any
 
 from .beliefs import Belief
-from .candidates import Contender, suitable_contenders
+from .candidates import suitable_contenders
 from .plan import MOST_AT_ONCE, Plan
 from .simulations import SimulatedEnding, TooLong, draw_pool, simulate_run
 from .spending import EPSILONS
@@ -21,30 +22,25 @@ def first_epsilon(plan: Plan, belief: Belief) -> float:
     Raises Refused if no algorithm can be run on this plan.
     """
     plan, until = _small(plan), monotonic() + SECONDS
-    low, high = 0, len(EPSILONS)  # all below ``low`` are reached
-    while low < high and monotonic() < until:
-        middle = (low + high) // 2
-        fitting = [
-            contender
-            for contender in suitable_contenders(plan.replace_epsilon(EPSILONS[middle]))
-            if contender.fits
-        ]
-        contender = (fitting or suitable_contenders(plan.replace_epsilon(EPSILONS[middle])))[0]
-        if _reaches(contender, belief, until):
-            low = middle + 1
-        else:
-            high = middle
-    return EPSILONS[max(low - 1, 0)]
+    reached = bisect_left(
+        EPSILONS,
+        True,
+        key=lambda epsilon: not _reaches(plan.replace_epsilon(epsilon), belief, until),
+    )
+    return EPSILONS[max(reached - 1, 0)]
 
 
-def _reaches(contender: Contender, belief: Belief, until: float) -> bool:
+def _reaches(plan: Plan, belief: Belief, until: float) -> bool:
+    """Return True if the likeliest algorithm keeps its guarantee in time."""
+    if monotonic() >= until:
+        return False
+    contenders = suitable_contenders(plan)
+    contender = next((each for each in contenders if each.fits), contenders[0])
     try:
-        return (
-            simulate_run(contender, draw_pool(contender, belief, 0), 0, until).ending
-            is SimulatedEnding.PROMISE
-        )
+        ending = simulate_run(contender, draw_pool(contender, belief, 0), 0, until).ending
     except TooLong:
         return False
+    return ending is SimulatedEnding.PROMISE
 
 
 def _small(plan: Plan) -> Plan:

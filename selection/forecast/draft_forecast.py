@@ -12,7 +12,7 @@ from selection.runs import eligibility, validation
 from topk import Goal
 
 from . import forecast_requests, inputs
-from .beliefs import Belief, DefaultBelief, PastBelief
+from .beliefs import Belief, DefaultBelief, belief_from_prior
 from .plan import Plan
 from .refining import refine_forecasts
 from .rows import Forecast
@@ -66,17 +66,8 @@ def belief_of_draft(run: Run) -> Belief:
     prior = run.options.get("prior")
     if not prior:
         return DefaultBelief()
-    tallies = [
-        (right, answers)
-        for right, answers, workers in prior["tallies"]
-        for _ in range(round(workers))
-    ]
-    counts = [(float(right), int(answers)) for right, answers in tallies if answers > 0]
     name = prior.get("source", {}).get("run", "")
-    source = f"the run “{name}”" if name else "an earlier run"
-    return PastBelief(
-        source, tuple(right for right, _ in counts), tuple(answers for _, answers in counts)
-    )
+    return belief_from_prior(f"the run “{name}”" if name else "an earlier run", prior)
 
 
 def request_draft_forecast(run: Run, by: str = "") -> ForecastRequest:

@@ -16,8 +16,8 @@ from typing import Any
 from celery import current_app
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.utils import timezone
 
+from selection import db_clock
 from selection.errors import NotFound, Refused
 from selection.models import ForecastPart, ForecastRequest, default_team
 
@@ -54,7 +54,7 @@ def request_forecast(
     A second request for the same plan returns the same row, and resumes one that was cancelled or
     failed. Raises Refused if no algorithm can be run on this plan.
     """
-    team_id, now = team or default_team(), timezone.now()
+    team_id, now = team or default_team(), db_clock.database_now()
     key = inputs.forecast_key(plan, belief, team_id)
     columns = {
         "team_id": team_id,
@@ -114,8 +114,8 @@ def cancel_forecast(planning: ForecastRequest) -> ForecastRequest:
 
 def touch_forecast(planning: ForecastRequest) -> None:
     """Record that the forecast is still in use, so that it is kept."""
-    if planning.used < timezone.now() - NOTED:
-        ForecastRequest.objects.filter(pk=planning.pk).update(used=timezone.now())
+    if planning.used < db_clock.database_now() - NOTED:
+        Planning.objects.filter(pk=planning.pk).update(used=db_clock.database_now())
 
 
 def _change_state(planning: ForecastRequest, state: State, error: str = "") -> None:
@@ -229,8 +229,8 @@ def _start_next_parts(planning: ForecastRequest) -> None:
 def _hand_out(open_parts: Any) -> None:
     """Send a message for each of these parts; if Redis is unreachable the sweep does it later."""
     messages = list(open_parts.values_list("pk", "runs"))
-    updated = ForecastPart.objects.filter(pk__in=[pk for pk, _ in messages])
-    updated.update(sent=timezone.now())
+    updated = PlanningPart.objects.filter(pk__in=[pk for pk, _ in messages])
+    updated.update(sent=db_clock.database_now())
     try:
         for part in messages:
             # With few workers a message waits for long, and the part is handed out again: without
@@ -244,8 +244,8 @@ def _hand_out(open_parts: Any) -> None:
 
 def sweep_forecasts() -> None:
     """Hand out lost parts again, and delete forecasts that were not used for long."""
-    now = timezone.now()
-    ForecastRequest.objects.filter(used__lt=now - KEPT).delete()
+    now = db_clock.database_now()
+    Planning.objects.filter(used__lt=now - KEPT).delete()
     unsent = Q(sent=None) | Q(sent__lt=now - LOST)
     active = ForecastPart.objects.filter(planning__state__in=(State.WAITING, State.WORKING))
     _hand_out(active.filter(unsent, finished=False))

@@ -25,8 +25,6 @@ LONGER = 3  # times the seconds, if the recommended algorithm then has too few r
 FIRST = 2.0  # seconds to the first table
 ALIKE = MANY  # runs are enough if all end for want of questions or money
 
-__all__ = ["RUNS", "SECONDS", "Forecast", "refine_forecasts"]
-
 
 def refine_forecasts(
     plan: Plan, belief: Belief, seconds: float = SECONDS, runs: int = RUNS

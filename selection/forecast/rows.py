@@ -1,8 +1,8 @@
 """Table of a forecast, from simulated runs: the cost of each algorithm, and if it ends."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -53,48 +53,36 @@ class SimulationLedger:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Forecast of one algorithm. Shares are of simulated runs. No numbers without a run
-    (``cannot``).
-
-    options             that differ from the algorithm's defaults
-    promise             in words, as it is if the run comes to its end
-    keeps               True if it guarantees the requester's goal
-    fixed_budget        it spends the budget whatever it finds
-    answers             low, median, high: four runs of five are between low and high; None with
-                        fewer than 20 simulated runs
-    median              of the answers, of any number of runs
-    cost                ``answers`` in money; None without a price
-    answers_per_worker  mean; of the worker asked most: the median of the runs, and the maximum
-    feasible            questions and budget last to the end in nine runs of ten
-    out_of_questions    share of runs that end for want of questions
-    out_of_budget       share of runs that end for want of money
-    epsilon_at_end      median ε of the runs that were cut short; None if none was
-    loss                median of the true loss of the selection
-    why                 one sentence
-    runs                simulated; ``finished`` of them come to the end
-    cannot              why it cannot be simulated; empty if it can
-    """
+    """Forecast for an algorithm. Shares are of simulated runs."""
 
     algorithm: str
     title: str
-    options: dict[str, Any]
-    promise: str
-    keeps: bool
-    fixed_budget: bool
-    answers: tuple[int, int, int] | None
-    median: int | None
-    cost: tuple[float, float, float] | None
-    answers_per_worker: dict[str, float] | None
-    feasible: bool
-    out_of_questions: float
-    out_of_budget: float
-    epsilon_at_end: float | None
-    loss: float | None
-    why: str
-    recommended: bool
-    runs: int
-    finished: int = 0
-    cannot: str = ""
+    options: Annotated[dict[str, Any], "Where they are not the algorithm's own."]
+    promise: Annotated[str, "As it is if the run comes to its end."] = ""
+    keeps: Annotated[bool, "True if the promise covers the goal."] = False
+    fixed_budget: Annotated[bool, "True if it always spends the whole budget."] = False
+    answers: Annotated[
+        tuple[int, int, int] | None,
+        "Low, median, high: four runs of five are between. null: fewer than 20 runs are simulated "
+        "yet.",
+    ] = None
+    median: Annotated[int | None, "Of the answers. null: it cannot be simulated."] = None
+    cost: Annotated[
+        tuple[float, float, float] | None, "As `answers`, in money; null without a price."
+    ] = None
+    answers_per_worker: dict[str, float] | None = None
+    feasible: Annotated[bool, "Questions and budget last in nine runs of ten."] = False
+    out_of_questions: Annotated[float, "Share of runs that run out of questions."] = 0.0
+    out_of_budget: Annotated[float, "Share of runs that run out of budget."] = 0.0
+    epsilon_at_end: Annotated[
+        float | None, "What holds in the middle of the runs that are cut short; null if none is."
+    ] = None
+    loss: Annotated[float | None, "Actual loss, median of the runs."] = None
+    why: Annotated[str, "One sentence."] = ""
+    recommended: bool = False
+    runs: Annotated[int, "Simulated runs."] = 0
+    finished: Annotated[int, "Number of simulated runs that finish."] = 0
+    cannot: Annotated[str, "Reason if it cannot be simulated; else empty."] = ""
 
     @property
     def few(self) -> bool:
@@ -105,9 +93,6 @@ class Forecast:
     def ends(self) -> str:
         """Number of simulated runs that finish. A share of few would sound surer than it is."""
         return f"finished in {share_of_runs(self.finished, self.runs)}"
-
-    def serialize(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def forecast_table(plan: Plan, ledgers: Sequence[SimulationLedger]) -> list[Forecast]:
@@ -159,8 +144,6 @@ def _forecast_row(plan: Plan, ledger: SimulationLedger) -> Forecast:
         else round(ledger.share(SimulatedEnding.BUDGET), 3),
         epsilon_at_end=None if ledger.epsilon is None else rounded_up(ledger.epsilon),
         loss=round(float(np.median([play.loss for play in plays])), 4),
-        why="",
-        recommended=False,
         runs=len(plays),
         finished=ledger.finished,
     )
@@ -172,21 +155,8 @@ def _failed_row(contender: Contender, reason: str) -> Forecast:
         algorithm=contender.name,
         title=contender.title,
         options=contender.options,
-        promise="",
-        keeps=False,
         fixed_budget=contender.spends_budget,
-        answers=None,
-        median=None,
-        cost=None,
-        answers_per_worker=None,
-        feasible=False,
-        out_of_questions=0.0,
-        out_of_budget=0.0,
-        epsilon_at_end=None,
-        loss=None,
         why=reason,
-        recommended=False,
-        runs=0,
         cannot=reason,
     )
 

@@ -12,10 +12,10 @@ from time import thread_time
 import numpy as np
 from celery import current_app
 from django.db.models import Count, F, Q
-from django.utils import timezone
 from numpy.typing import NDArray
 
-from selection.models import RecordedAnswer, Run, RunForecast, exposure
+from selection import db_clock
+from selection.models import Outlook, RecordedAnswer, Run, exposure
 from selection.models.roster import Roster
 from topk import Selector
 
@@ -131,7 +131,7 @@ def _recorded_left(run: Run, size: int) -> Counts:
 def make_outlook(run: Run, seconds: float = SECONDS) -> RunForecast:
     """Return the run's present outlook, not stored."""
     began = thread_time()
-    outlook = RunForecast(run=run, at=timezone.now(), step=run.steps)
+    outlook = Outlook(run=run, at=db_clock.database_now(), step=run.steps)
     live = None if run.enrolling else load_live_run(run)
     if live is None:
         outlook.why = OPEN if run.enrolling else FEW
@@ -218,8 +218,8 @@ def refresh_outlook(run_id: int) -> None:
     """Make and store this run's outlook, if it goes on and moved since the last one, which must not
     be new either: messages that waited for long come several at a time."""
     run = Run.objects.running().filter(pk=run_id).first()
-    new = Q(at__gt=timezone.now() - EVERY, why="")
-    if run is None or RunForecast.objects.filter(Q(step=run.steps) | new, run=run).exists():
+    new = Q(at__gt=db_clock.database_now() - EVERY, why="")
+    if run is None or Outlook.objects.filter(Q(step=run.steps) | new, run=run).exists():
         return
     outlook = make_outlook(run)
     fields = [field.attname for field in RunForecast._meta.concrete_fields if not field.primary_key]
@@ -229,7 +229,7 @@ def refresh_outlook(run_id: int) -> None:
 
 def due_outlooks() -> list[int]:
     """Return the runs with the oldest outlooks, of those that moved since; at most AT_ONCE."""
-    now = timezone.now()
+    now = db_clock.database_now()
     runs = Run.objects.running().filter(steps__gt=0)
     stale = runs.filter(Q(outlook=None) | ~Q(outlook__step=F("steps")))
     oldest = stale.order_by(F("outlook__at").asc(nulls_first=True), "pk")

@@ -1,7 +1,8 @@
 """The reverse question: the epsilon that a sum of money reaches."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from time import thread_time
 from typing import Any
 
@@ -30,9 +31,6 @@ class ReachableEpsilon:
     keeps: bool
     epsilon: float | None
     recommended: bool = False
-
-    def serialize(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def search_reachable(
@@ -63,26 +61,20 @@ def _mark_recommended(rows: list[ReachableEpsilon]) -> list[ReachableEpsilon]:
 
 def _search_epsilon(contender: Contender, belief: Belief) -> ReachableEpsilon:
     """Search by bisection: a smaller epsilon never costs less, apart from luck."""
-    low, high = 0, len(EPSILONS)  # the first ``low`` are reached, all from ``high`` on are not
-    while low < high:
-        middle = (low + high) // 2
-        if _keeps_guarantee(
-            replace(contender, plan=contender.plan.replace_epsilon(EPSILONS[middle])), belief
-        ):
-            low = middle + 1
-        else:
-            high = middle
-    epsilon = EPSILONS[low - 1] if low else None
+    reached = bisect_left(
+        EPSILONS, True, key=lambda epsilon: not _keeps_guarantee(contender, epsilon, belief)
+    )
+    epsilon = EPSILONS[reached - 1] if reached else None
     promised = contender.plan.replace_epsilon(epsilon or EPSILONS[0]).problem()
-    sentence = contender.promise.sentence(promised) if low else "Nothing."
+    sentence = contender.promise.sentence(promised) if reached else "Nothing."
     return ReachableEpsilon(
         contender.name, contender.title, contender.options, sentence, contender.fits, epsilon
     )
 
 
-def _keeps_guarantee(contender: Contender, belief: Belief) -> bool:
+def _keeps_guarantee(contender: Contender, epsilon: float, belief: Belief) -> bool:
     """Return True if enough of the runs keep the guarantee; stop early once they cannot."""
-    broken = 0
+    broken, contender = 0, replace(contender, plan=contender.plan.replace_epsilon(epsilon))
     for number in range(RUNS):
         broken += (
             simulate_run(contender, draw_pool(contender, belief, number), number).ending

@@ -1,7 +1,6 @@
 """Writing of a run's history: user, time, change and reason."""
 
-from django.utils import timezone
-
+from selection import db_clock
 from selection.models import Event, Run
 
 
@@ -11,5 +10,11 @@ def write_event(run: Run, kind: str, what: str, who: str = "", why: str = "") ->
     who  a login name, "token NAME", or "" for the run itself
     """
     return Event.objects.create(
-        run=run, at=timezone.now(), who=who, kind=kind, what=what, why=why[:300], step=run.steps
+        run=run,
+        at=db_clock.database_now(),
+        who=who,
+        kind=kind,
+        what=what,
+        why=why[:300],
+        step=run.steps,
     )

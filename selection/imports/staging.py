@@ -13,8 +13,8 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import F, Model
-from django.utils import timezone
 
+from selection import db_clock
 from selection.db import bulk
 from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow, map_to_stored
@@ -142,7 +142,9 @@ def _store_piece(upload: Upload, count: int, piece: RowBatch) -> bool:
     bad = sum(bool(row.why) for row in rows) - outside
     counts = {"accepted_rows": len(rows) - bad - outside, "outside": outside, "bad": bad}
     counts |= {"passed": piece.passed, "position": count}
-    locked.update(moved=timezone.now(), **{name: F(name) + more for name, more in counts.items()})
+    locked.update(
+        moved=db_clock.database_now(), **{name: F(name) + more for name, more in counts.items()}
+    )
     for name, more in counts.items():
         setattr(upload, name, getattr(upload, name) + more)
     return True

@@ -15,8 +15,8 @@ from typing import Any
 from celery import current_app
 from django.db import transaction
 from django.db.models import Model, Q
-from django.utils import timezone
 
+from selection import db_clock
 from selection.errors import NotFound, Refused
 from selection.limits import MOST_FILE
 from selection.models import ColumnNames, Run, Upload, UploadedRow
@@ -78,7 +78,7 @@ def create_upload(kind: str, target: Model, name: str, raw: bytes, at_once: bool
         what=table.what[:200],
         estimate=table.estimate * max(1, len(plan.questions)),
         state=State.OPEN if plan.missing_fields() else State.READING,
-        moved=timezone.now(),
+        moved=db_clock.database_now(),
     )
     if at_once:
         go_on(upload)
@@ -230,7 +230,7 @@ def _send_task(upload: Upload) -> None:
 
 def sweep_uploads() -> None:
     """Send lost tasks again; delete files that were not imported or can no longer be undone."""
-    now = timezone.now()
+    now = db_clock.database_now()
     lost = Q(moved=None) | Q(moved__lt=now - LOST)
     for upload in Upload.objects.filter(lost, state=State.READING).only("pk"):
         _hand_out(upload)

@@ -7,8 +7,9 @@ from typing import Any
 
 from django.db import models
 from django.db.models import Q
-from django.utils import timezone
 from django.utils.crypto import salted_hmac
+
+from selection import db_clock
 
 from .teams import Team, default_team
 
@@ -65,7 +66,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def ready(self) -> "DeliveryQuerySet":
         """Return the deliveries that are due. While a webhook is off only tests are sent."""
         going = Q(webhook__on=True) | Q(kind=Webhook.TEST)
-        return self.filter(going, due__lte=timezone.now())
+        return self.filter(going, due__lte=db_clock.database_now())
 
 
 class Delivery(models.Model):

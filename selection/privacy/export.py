@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from django.utils import timezone
-
-from selection.models import Answer, Assignment, Candidate, QuestionReport, Worker
+from selection import db_clock
+from selection.models import Answer, Assignment, Candidate, Complaint, Worker
 
 from .identity import entries_of, events_of, mention_pattern
 
@@ -19,7 +18,7 @@ def export_worker(rows: list[Worker]) -> dict[str, Any]:
     pattern = mention_pattern({row.key for row in rows} | {row.name for row in rows})
     return {
         "worker": rows[0].key,
-        "exported": timezone.now().isoformat(),
+        "exported": db_clock.database_now().isoformat(),
         "pools": [_pool_data(row) for row in rows],
         "runs": [_run_data(candidate) for candidate in _candidates_of(rows)],
         "history": [

@@ -6,9 +6,8 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
-from django.utils import timezone
 
-from selection import actor
+from selection import actor, db_clock
 from selection.history import events
 from selection.models import (
     DELETED,
@@ -51,7 +50,7 @@ class RetentionCounts:
 
 def count_due(now: datetime | None = None) -> RetentionCounts:
     """Return the counts of due rows, without changing them."""
-    now = now or timezone.now()
+    now = now or db_clock.database_now()
     runs = _due_runs(now)
     return RetentionCounts(
         workers=_due_workers(now).count(),
@@ -63,7 +62,7 @@ def count_due(now: datetime | None = None) -> RetentionCounts:
 
 def apply_retention(now: datetime | None = None) -> RetentionCounts:
     """Erase due data, up to the limit of one sweep; return the counts from before."""
-    now = now or timezone.now()
+    now = now or db_clock.database_now()
     counts = count_due(now)
     with actor.acting_as_part(PART):
         for rows in _due_people(now):

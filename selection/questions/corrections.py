@@ -10,9 +10,8 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.utils import timezone
 
-from selection import wakeups
+from selection import db_clock, wakeups
 from selection.engine import late_regrades, rejudge
 from selection.engine.rejudge import Tally
 from selection.errors import Conflict, Refused
@@ -131,7 +130,7 @@ def retire_question(question: Question, who: str = "", why: str = "") -> list[Ru
     locked = _lock_question(question)
     if locked.retired:
         raise Conflict(f"“{locked}” is retired already.")
-    locked.retired, locked.retired_why = timezone.now(), why[:300]
+    locked.retired, locked.retired_why = db_clock.database_now(), why[:300]
     locked.save(update_fields=["retired", "retired_why"])
     return _apply_everywhere(locked, "retired: no answer to it counts", who, why)
 
@@ -225,7 +224,7 @@ def _assignment_filter(run: Run, question: Question) -> dict[str, Any]:
 def _close_open_assignments(run: Run, question: Question) -> None:
     """Close the open assignments of a retired question with void answers, which count nothing."""
     still_open = Assignment.objects.open().filter(**_assignment_filter(run, question))
-    now = timezone.now()
+    now = db_clock.database_now()
     # A concurrent record_shown comes before this, and the question costs, or finds it closed.
     Assignment.objects.filter(pk__in=still_open.filter(due=None).values("pk")).update(due=now)
     Answer.objects.bulk_create(

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.utils import timezone
 
+from selection import db_clock
 from selection.answers.recording import NO_TEXT, outside_choices, refuse_response
 from selection.errors import Conflict, NotFound, Refused
 from selection.imports.rows import refuse_gold
@@ -70,7 +70,7 @@ def answer_practice(candidate_id: int, practice_id: int, response: str) -> Pract
     if not row.done:
         row.response, row.right = response, practice.grade(response)
         row.done, row.tries = row.right or not practice.must, row.tries + (not row.right)
-        row.at = timezone.now()
+        row.at = db_clock.database_now()
         row.save()
     return PracticeResult(practice, row.right, row.done, _tries_left(practice, row))
 

@@ -1,8 +1,8 @@
 """Problem reports of workers about questions."""
 
 from django.db.models import QuerySet
-from django.utils import timezone
 
+from selection import db_clock
 from selection.answers.recording import NO_TEXT
 from selection.errors import NotFound, Refused
 from selection.limits import LONGEST_COMPLAINT
@@ -26,8 +26,8 @@ def report_problem(assignment_id: int, candidate_id: int, text: str) -> None:
     )
     if not assignments.exists():
         raise NotFound("There is no such assignment.")
-    report = {"text": text, "at": timezone.now(), "heard": None}
-    QuestionReport.objects.update_or_create(assignment_id=assignment_id, defaults=report)
+    report = {"text": text, "at": db_clock.database_now(), "heard": None}
+    Complaint.objects.update_or_create(assignment_id=assignment_id, defaults=report)
 
 
 def open_reports(run: Run) -> QuerySet[QuestionReport]:
@@ -48,5 +48,5 @@ def reports_about(question: Question) -> QuerySet[QuestionReport]:
 
 def acknowledge_reports(question: Question) -> int:
     """Mark the open reports about this question as acknowledged; return their number."""
-    rows = QuestionReport.objects.filter(assignment__question=question, heard=None)
-    return rows.update(heard=timezone.now())
+    rows = Complaint.objects.filter(assignment__question=question, heard=None)
+    return rows.update(heard=db_clock.database_now())

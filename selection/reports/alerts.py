@@ -69,10 +69,7 @@ def list_alerts(
         else [*_stalled_alerts(run, now), *_gold_alerts(run)]
     )
     if not any(alert.kind == "stuck" for alert in alerts):
-        alerts = [
-            *_redis_alerts(),
-            *alerts,
-        ]  # without Redis the background work stops in time
+        alerts = [*_redis_alerts(), *alerts]  # without Redis the background work stops in time
     return [*alerts, *_problem_report_alerts(run), *doubts]
 
 
@@ -168,10 +165,8 @@ def _redis_alerts() -> list[Alert]:
 def _silent_alerts(run: Run, span: timedelta) -> list[Alert]:
     if span < QUIET:
         return []
-    message, active = (
-        f"No answer and no visit for {format_duration(span)}",
-        run.candidates.filter(gone=""),
-    )
+    message = f"No answer and no visit for {format_duration(span)}"
+    active = run.candidates.filter(gone="")
     size = active.filter(skill=0).count()
     came = active.filter(Q(seen__isnull=False) | Q(pulls__gt=0)).values("worker").distinct().count()
     if came < size:
@@ -194,10 +189,8 @@ def _gold_alerts(run: Run) -> list[Alert]:
     undecided = run.candidates.filter(gone="", verdict=Candidate.Verdicts.UNDECIDED)
     short, size, closed = 0, 0, exposure.closed_to(run)
     for skill in run.skills:
-        in_skill, reserve = (
-            undecided.filter(skill=skill.number),
-            max(1, int(SHORT * skill.deck_size)),
-        )
+        in_skill = undecided.filter(skill=skill.number)
+        reserve = max(1, int(SHORT * skill.deck_size))
         size += in_skill.count()
         if closed.any():
             rows = in_skill.values_list("arm", "asked", "skipped")

@@ -7,16 +7,12 @@ from django.db.models import F, QuerySet
 
 from selection.errors import NotFound
 from selection.grading.rules import kind_of
-from selection.models import Answer, Assignment, Candidate, Run, stored_spellings
+from selection.models import Answer, Assignment, Run, stored_spellings
 
 ANSWER_COLUMNS = ["worker", "question", "position", "response", "outcome", "at", "counted_in"]
 
 # By (expired, right).
-OUTCOMES = {
-    (False, True): "right",
-    (False, False): "not right",
-    (True, False): "too late",
-}
+OUTCOMES = {(False, True): "right", (False, False): "not right", (True, False): "too late"}
 RETIRED = "question retired"
 
 
@@ -95,34 +91,14 @@ def open_table(run: Run) -> list[dict[str, Any]]:
 
     With a column ``response`` added, the file can be imported into the run.
     """
-    if run.status == Run.Status.ENDED:
-        return []
-    rows = (
-        Assignment.objects.answerable()
-        .filter(candidate__run=run, candidate__gone="")
-        .order_by("candidate__worker__key", "position")
-        .values_list(
-            "candidate__worker__key",
-            "question__key",
-            "question__prompt",
-            "question__choices",
-            "id",
-            "due",
-            "question__grading",
-            "candidate__skill",
-        )
-    )
-    names = [str(skill) for skill in run.skills]
-    table = [dict(zip([*OPEN_COLUMNS, "skill"], row, strict=True)) for row in rows]
+    rows = _open_rows(run, "candidate__worker__key", "position")
     return [
-        row
+        {name: row[name] for name in [*OPEN_COLUMNS, "skill"]}
         | {
-            "skill": names[row["skill"]],
-            "kind": kind_of(row["choices"], row["kind"]),
             "choices": "|".join(row["choices"]),
             "due": row["due"].isoformat(" ", "seconds") if row["due"] else "",
         }
-        for row in table
+        for row in _described_rows(run, rows)
     ]
 
 
@@ -131,39 +107,41 @@ def open_assignments(run: Run, worker: str | None, limit: int, after: int) -> li
 
     Raises NotFound for a worker who is not in the run.
     """
-    if run.status == Run.Status.ENDED:
-        return []
-    candidates = {"candidate__in": _candidates_of(run, worker)} if worker else {}
-    rows = (
-        Assignment.objects.answerable()
-        .filter(candidate__run=run, candidate__gone="", id__gt=after, **candidates)
-        .order_by("id")
-        .values(
-            "id",
-            "due",
-            worker=F("candidate__worker__key"),
-            question_key=F("question__key"),
-            number=F("candidate__skill"),
-            prompt=F("question__prompt"),
-            choices=F("question__choices"),
-            grading=F("question__grading"),
-        )[:limit]
+    rows = _open_rows(run, "id").filter(id__gt=after)
+    if worker and run.status != Run.Status.ENDED:
+        candidates = list(run.candidates.filter(worker__key__in=stored_spellings([worker])))
+        if not candidates:
+            raise NotFound(f"There is no worker “{worker}” in this run.")
+        rows = rows.filter(candidate__in=candidates)
+    return _described_rows(run, rows[:limit])
+
+
+def _open_rows(run: Run, *order: str) -> QuerySet[Assignment, Any]:
+    """Return the open assignments in this order; none after the run's end."""
+    rows = Assignment.objects.answerable().filter(candidate__run=run, candidate__gone="")
+    rows = rows.none() if run.status == Run.Status.ENDED else rows
+    return rows.order_by(*order).values(
+        "id",
+        "due",
+        assignment=F("id"),
+        worker=F("candidate__worker__key"),
+        question_key=F("question__key"),
+        number=F("candidate__skill"),
+        prompt=F("question__prompt"),
+        choices=F("question__choices"),
+        grading=F("question__grading"),
     )
+
+
+def _described_rows(run: Run, rows: QuerySet[Assignment, Any]) -> list[dict[str, Any]]:
+    """Return the rows with the question's key and kind, and the name of the skill."""
     names = [str(skill) for skill in run.skills]
     return [
-        {
-            **row,
+        row
+        | {
             "question": row["question_key"],
             "kind": kind_of(row["choices"], row["grading"]),
             "skill": names[row["number"]],
         }
         for row in rows
     ]
-
-
-def _candidates_of(run: Run, worker: str) -> list[Candidate]:
-    """Return the candidate of this worker key in each skill. Raises NotFound."""
-    candidates = list(run.candidates.filter(worker__key__in=stored_spellings([worker])))
-    if not candidates:
-        raise NotFound(f"There is no worker “{worker}” in this run.")
-    return candidates

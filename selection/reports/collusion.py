@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from math import log
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from django.db.models import QuerySet, Sum
@@ -39,20 +39,16 @@ COLUMNS = ("candidate", "candidate__worker", "candidate__worker__key", "question
 
 @dataclass(frozen=True)
 class CollusionSign:
-    """A sign that workers share answers.
+    """A sign that workers share answers: identical, jump or speed.
 
-    kind    identical, jump or speed
-    workers  ids of the one or two workers
-    candidates  the same workers as rows of the run
-    words   the finding, for people
-    chance  probability of any such sign in the run if workers do not share
+    candidates  the workers as rows of the run
     """
 
     kind: str
     workers: tuple[str, ...]
     candidates: tuple[int, ...]
     words: str
-    chance: float
+    chance: Annotated[float, "Of finding any sign so striking in the whole run, if nobody shares."]
 
     @property
     def people(self) -> list[tuple[str, int]]:
@@ -66,16 +62,15 @@ class CollusionSign:
 
 @dataclass(frozen=True)
 class Power:
-    """Probabilities that a worker who shares is reported, with the answers counted so far.
+    """Probability of detecting collusion with the answers counted so far."""
 
-    answers  median number of counted answers of a worker in a skill
-    copying  a worker sends what another sent, to every question that both meet
-    leaked   a worker gets the correct answers somewhere on the way, and uses them from there on
-    """
-
-    answers: float
-    copying: float
-    leaked: float
+    answers: Annotated[float, "Counted answers of a worker in a skill, median."]
+    copying: Annotated[
+        float, "Probability that a worker is reported who copies all answers of another."
+    ]
+    leaked: Annotated[
+        float, "Probability that a worker is reported who gets the correct answers on the way."
+    ]
 
     @property
     def words(self) -> str:
@@ -96,17 +91,13 @@ class Power:
 
 @dataclass(frozen=True)
 class CollusionSigns:
-    """The signs found in one run.
-
-    found    the most striking first
-    answers  number of answers examined; at most MOST
-    rate     upper bound of the probability that one look at an honest run finds any sign
-    power    probability of finding workers that share; None before any answer
-    """
+    """Signs, the most striking first. They have no effect on verdicts."""
 
     found: tuple[CollusionSign, ...] = ()
-    answers: int = 0
-    rate: float = FALSE_ALARMS
+    answers: Annotated[int, "Number of counted answers examined."] = 0
+    rate: Annotated[
+        float, "Probability at most that one look finds anything where nobody shares."
+    ] = FALSE_ALARMS
     power: Power | None = None
 
     @property

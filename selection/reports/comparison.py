@@ -72,22 +72,13 @@ def _lines_by_worker(run: Run) -> dict[str, WorkerStanding]:
 
 
 def _setting_pairs(first: Run, second: Run) -> list[ComparedPair]:
-    names = [
-        (
-            _setting_label(name),
-            _value_text(getattr(first, name)),
-            _value_text(getattr(second, name)),
-        )
-        for name in COMPARED
-    ]
-    pairs = [ComparedPair(*texts) for texts in names]
-    extras = (
-        dict(algorithm_choices.describe_options(first)),
-        dict(algorithm_choices.describe_options(second)),
-    )
-    labels = [*extras[0], *(label for label in extras[1] if label not in extras[0])]
-    pairs += [ComparedPair(label, *(texts.get(label, "–") for texts in extras)) for label in labels]
-    return pairs
+    one, other = _settings_of(first), _settings_of(second)
+    return [ComparedPair(what, one.get(what, "–"), other.get(what, "–")) for what in one | other]
+
+
+def _settings_of(run: Run) -> dict[str, str]:
+    stored = {_setting_label(name): _value_text(getattr(run, name)) for name in COMPARED}
+    return stored | dict(algorithm_choices.describe_options(run))
 
 
 def _setting_label(name: str) -> str:
@@ -106,32 +97,18 @@ def _value_text(value: Any) -> str:
 
 
 def _figure_pairs(first: Run, second: Run) -> list[ComparedPair]:
-    return [
-        ComparedPair(*figures)
-        for figures in zip(
-            (
-                "State",
-                "Ended because",
-                "Answers counted",
-                "ε reached",
-                "Accepted",
-                "Rejected",
-                "Not tested",
-            ),
-            _figures_of(first),
-            _figures_of(second),
-            strict=True,
-        )
-    ]
+    one, other = _figures_of(first), _figures_of(second)
+    return [ComparedPair(name, one[name], other[name]) for name in one]
 
 
-def _figures_of(run: Run) -> list[str]:
-    progress, epsilon = read_progress(run), promise_status(run).epsilon
-    workers = (str(count) for count in (progress.accepted, progress.rejected, progress.not_tested))
-    return [
-        run.state,
-        run.why_ended or "–",
-        f"{progress.counted:,}",
-        _value_text(epsilon),
-        *workers,
-    ]
+def _figures_of(run: Run) -> dict[str, str]:
+    progress = read_progress(run)
+    return {
+        "State": run.state,
+        "Ended because": run.why_ended or "–",
+        "Answers counted": f"{progress.counted:,}",
+        "ε reached": _value_text(promise_status(run).epsilon),
+        "Accepted": str(progress.accepted),
+        "Rejected": str(progress.rejected),
+        "Not tested": str(progress.not_tested),
+    }

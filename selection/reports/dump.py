@@ -22,7 +22,7 @@ from selection.models import (
 )
 from selection.runs import algorithm_choices
 from topk import __version__, expand_memory, pack_memory, verify
-from topk.verify import FORMAT, VERSION, DumpError, Verification, describe_verification, digest_of
+from topk.verify import FORMAT, VERSION, DumpError, Verification, digest_of
 
 from .guarantee_status import promise_status
 from .selection import selection_of_run
@@ -244,6 +244,3 @@ def _result_data(run: Run) -> dict[str, Any]:
         "promise": guarantee.sentence,
         "among": algorithm_choices.describe_allowed_selections(run) if run.several else "",
     }
-
-
-__all__ = ["Verification", "describe_verification", "dump_run", "verify_dump"]

@@ -13,6 +13,7 @@ from topk.verify import DumpRecord, ReplayedRun, read_record, replay_run
 from topk.verify.what_if import flips_needed, selected_numbers
 
 from .dump import dump_run
+from .durations import count_noun
 
 # Limit of answers, because the counterfactuals replay the algorithm some ten times.
 MOST_ANSWERS = 200_000
@@ -74,7 +75,7 @@ def _answer_sentences(candidate: Candidate) -> list[str]:
     pulls, asked = candidate.pulls, candidate.asked
     if not pulls:
         sentences = [
-            f"No answer of this worker counts yet; {_count_noun(asked, 'question')} handed out."
+            f"No answer of this worker counts yet; {count_noun(asked, 'question')} handed out."
         ]
     else:
         wrong = pulls - sums["won"] - sums["late"]
@@ -82,23 +83,19 @@ def _answer_sentences(candidate: Candidate) -> list[str]:
             f", {sums['late']} not given in time, which counts as not right" if sums["late"] else ""
         )
         sentences = [
-            f"{_count_noun(pulls, 'answer')} of this worker count{'s' if pulls == 1 else ''}, "
+            f"{count_noun(pulls, 'answer')} of this worker count{'s' if pulls == 1 else ''}, "
             f"{_date_range(sums['first'], sums['last'])}: {sums['won']} right, "
             f"{wrong} wrong{late}. That is a share of {sums['won'] / pulls:.3f}."
         ]
     if sums["waiting"]:
         sentences.append(
-            f"{_count_noun(sums['waiting'], 'answer')} more came in and wait to be counted."
+            f"{count_noun(sums['waiting'], 'answer')} more came in and wait to be counted."
         )
     if sums["retired"]:
         sentences.append(
-            f"{_count_noun(sums['retired'], 'answer')} to retired questions count for nothing."
+            f"{count_noun(sums['retired'], 'answer')} to retired questions count for nothing."
         )
     return sentences
-
-
-def _count_noun(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _date_range(first: datetime, last: datetime) -> str:

@@ -15,23 +15,8 @@ from selection.models import Run
 from selection.runs import priors
 
 from .guarantee_status import KEPT, ON_AVERAGE, WEAKENED, interval_meaning, promise_status
-from .selection import ended_early
-from .standings import RunStandings, WorkerStanding, quota_lines, run_standings, skill_lines
-
-COLUMNS = [
-    "rank",
-    "worker",
-    "name",
-    "verdict",
-    "answers",
-    "right",
-    "mean",
-    "lower",
-    "upper",
-]
-# Further columns of a worker: answers not given in time, presence, the requester's verdict with its
-# reason, and whether the algorithm or the requester selects them.
-LIFE = ["lapsed", "presence", "by_hand", "by_hand_why", "selected_by"]
+from .standings import RunStandings, quota_lines, run_standings, skill_lines
+from .worker_columns import WorkerStanding, cell_value, selected_columns
 
 
 def export_run(run: Run) -> dict[str, Any]:
@@ -47,11 +32,9 @@ def export_run(run: Run) -> dict[str, Any]:
 
 def run_facts(run: Run, standings: RunStandings) -> dict[str, Any]:
     """Return the facts of the run as a whole: its settings, its guarantee and its costs."""
-    lines, fit, guarantee = (
-        standings.lines,
-        standings.fit,
-        promise_status(run, standings.selection, standings.fit),
-    )
+    lines = standings.lines
+    fit = standings.fit
+    guarantee = promise_status(run, standings.selection, standings.fit)
     return {
         "run": run.name,
         "pool": run.pool.name,
@@ -92,7 +75,7 @@ def run_facts(run: Run, standings: RunStandings) -> dict[str, Any]:
 
 
 def selected_rows(run: Run, standings: RunStandings) -> list[dict[str, Any]]:
-    """Return a row for each selected worker, with ``export_columns``: by skill, the best first."""
+    """Return a row of ``selected_columns`` for each selected worker: by skill, the best first."""
     chosen = [line for line in standings.lines if line.selected]
     return [_selected_row(run, rank, line) for rank, line in _ranked_lines(chosen)]
 
@@ -144,19 +127,11 @@ def _quotas_of(run: Run, lines: list[WorkerStanding]) -> dict[str, Any] | None:
     return {"attribute": run.quotas["attribute"], "groups": groups}
 
 
-def export_columns(run: Run) -> list[str]:
-    """Return the columns of a worker's row in this run."""
-    skill, group = (["skill"] if run.several else []), (["group"] if run.quotas else [])
-    expected = ["expected"] if ended_early(run) else []
-    return [*COLUMNS, *group, *skill, *LIFE, *expected]
-
-
 def _selected_row(run: Run, rank: int | None, line: WorkerStanding) -> dict[str, Any]:
-    by = "algorithm" if line.by_algorithm else "hand"
-    row = asdict(line) | {"rank": rank, "right": round(line.right), "selected_by": by}
-    for column in ("mean", "lower", "upper", "expected"):
-        row[column] = None if row[column] is None else round(row[column], 4)
-    return {column: row[column] for column in export_columns(run)}
+    return {
+        column: rank if column == "rank" else cell_value(line, column)
+        for column in selected_columns(run)
+    }
 
 
 def export_table(run: Run) -> list[dict[str, Any]]:

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Annotated
 
 from django.db.models import Sum
-from django.utils import timezone
 
-from selection.models import Run, RunForecast
+from selection import db_clock
+from selection.models import Outlook, Run
 from selection.runs import money
 
 from .durations import count_noun
@@ -31,55 +32,45 @@ SPANS = [
 
 @dataclass(frozen=True)
 class FullTestForecast:
-    """A test of everybody, with as many questions as the most-asked worker will have had.
+    """Cost of testing all workers alike, with the number of questions of the busiest worker."""
 
-    answers  it costs
-    epsilon  loss of the best K that it may have, at the run's δ; not a guarantee
-    """
-
-    questions: int
+    questions: Annotated[int, "Of each worker: as many as the one asked most will have."]
     answers: int
     cost: float | None
-    epsilon: float
+    epsilon: Annotated[
+        float,
+        "How far off the best K by share of right answers may be, with probability 1 − δ, by "
+        "simulation; nobody promises it.",
+    ]
 
 
 @dataclass(frozen=True)
 class RunningForecast:
-    """The remaining cost. Answers and money are (low, median, high): four outcomes of five are
-    between low and high. They are None if too few runs were simulated for that.
+    """Forecast of a running run, simulated from its current state."""
 
-    why        reason for having no forecast yet; empty if there is one
-    answers    still to be paid: open assignments and those that are not handed out yet
-    median     the middle one of these numbers of answers, which a few runs are enough for
-    cost       ``answers`` in money; None without a price
-    total      answers at the end, in all
-    paid, committed   answers: given so far, as in the payment list; open assignments
-    paid_cost, committed_cost   the same in money
-    kept       share of the simulated runs that finish; ``finished`` of ``runs`` do
-    epsilon    median ε reached by those that are cut short; None if none was
-    time       duration at the present speed, in words
-    hours      the same in hours, at most; None if unknown
-    everybody  cost and result of testing everybody alike; None if not comparable
-    at         time of the simulation; None if there was none yet
-    """
-
-    why: str
-    paid: int
-    committed: int
+    why: Annotated[str, "Reason if there is no forecast yet; else empty."]
+    paid: Annotated[int, "Answers given so far."]
+    committed: Annotated[int, "Open assignments."]
     paid_cost: float | None
     committed_cost: float | None
-    answers: tuple[int, int, int] | None = None
-    median: int | None = None
-    cost: tuple[float, float, float] | None = None
-    total: tuple[int, int, int] | None = None
-    kept: float | None = None
-    finished: int = 0
-    runs: int = 0
-    epsilon: float | None = None
-    time: str = ""
-    hours: float | None = None
+    answers: Annotated[
+        tuple[int, int, int] | None,
+        "Still to come, those that are out included: low, median, high; in four cases of five it "
+        "is between low and high. null: fewer than 20 runs were simulated.",
+    ] = None
+    median: Annotated[int | None, "The middle one of them; few runs give it as well."] = None
+    cost: Annotated[tuple[float, float, float] | None, "The same in money."] = None
+    total: Annotated[tuple[int, int, int] | None, "Answers in all at the end."] = None
+    kept: Annotated[float | None, "Share of simulated runs that finish."] = None
+    finished: Annotated[int, "How many simulated runs finish, of `runs`."] = 0
+    runs: Annotated[int, "How many were simulated."] = 0
+    epsilon: Annotated[
+        float | None, "The ε that holds in the middle of those that end early; null if none does."
+    ] = None
+    time: Annotated[str, "Duration at the present speed, in words."] = ""
+    hours: Annotated[float | None, "Upper bound in hours; null if it is too early to say."] = None
     everybody: FullTestForecast | None = None
-    at: datetime | None = None
+    at: Annotated[datetime | None, "When it was simulated."] = None
 
 
 def forecast_remaining(
@@ -103,7 +94,7 @@ def forecast_remaining(
     band = remaining_band(outlook, progress.spent - progress.out)
     low, median, high = band
     banded = outlook.has_band
-    hours, time = _remaining_time(run, high if banded else None, at or timezone.now())
+    hours, time = _remaining_time(run, high if banded else None, at or db_clock.database_now())
     return RunningForecast(
         why="",
         **spent,  # type: ignore[arg-type]

@@ -3,14 +3,14 @@
 It rests on all given answers, including those that wait to be counted or to be asked for.
 """
 
-import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
-from scipy.special import bdtr, betaincinv
+from scipy.special import bdtr
 
 from selection.grading.rules import is_match
 from selection.models import (
@@ -25,9 +25,9 @@ from selection.models import (
 )
 
 from .model_fit import restore_selector
+from .right_shares import RightShare, ShareDifference
 from .selection import name_tested
 
-Z = 1.959964  # quantile of the normal distribution, for 95 %
 ENOUGH = 20  # answers that NEVER_WRONG needs at least
 FEW = 3  # answers of the likely best that DISAGREE needs at least
 CHUNK = 500
@@ -37,87 +37,6 @@ SELDOM = "right less often than the other questions"
 DISAGREE = "most of the likely best answer otherwise"
 BACKWARDS = "the likely best are right less often than the rest"
 NEVER_WRONG = "nobody is ever wrong"
-GOLD_COLUMNS = [
-    "question",
-    "accepted",
-    "asked",
-    "answered",
-    "right",
-    "right_best",
-    "answered_best",
-    "right_rest",
-    "answered_rest",
-    "difference",
-    "lower",
-    "upper",
-    "flags",
-    "other_answer",
-    "given_by_best",
-    "retired",
-    "kind",
-    "right_lower",
-    "right_upper",
-    "given_by_all",
-]
-
-
-@dataclass(frozen=True)
-class RightShare:
-    """A number of right answers, of a number of answers."""
-
-    right: int
-    answers: int
-
-    @property
-    def value(self) -> float | None:
-        return self.right / self.answers if self.answers else None
-
-    def exact(self) -> tuple[float, float]:
-        """Return the interval of 95 % of Clopper and Pearson, Biometrika 26 (1934)."""
-        n, right = self.answers, self.right
-        lower = float(betaincinv(right, n - right + 1, 0.025)) if right else 0.0
-        upper = float(betaincinv(right + 1, n - right, 0.975)) if right < n else 1.0
-        return lower, upper
-
-    @property
-    def label(self) -> str:
-        """The share in words: "0 of 3 right; 95 % interval 0–71 %"."""
-        if not self.answers:
-            return "no answers"
-        low, high = (round(100 * bound) for bound in self.exact())
-        return f"{self.right} of {self.answers} right; 95 % interval {low}–{high} %"
-
-    def wilson(self) -> tuple[float, float]:
-        """Return Wilson's interval of 95 % for its probability. J. Am. Stat. Assoc. 22 (1927)"""
-        n, p = self.answers, self.right / self.answers
-        middle = p + Z * Z / (2 * n)
-        half = Z * math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
-        return (middle - half) / (1 + Z * Z / n), (middle + half) / (1 + Z * Z / n)
-
-
-@dataclass(frozen=True)
-class ShareDifference:
-    """Share right of the likely best less that of the rest, with an interval of 95 %.
-
-    The hybrid of two Wilson intervals: Newcombe, Statistics in Medicine 17 (1998), method 10.
-    """
-
-    value: float
-    lower: float
-    upper: float
-
-    @classmethod
-    def compare(cls, best: RightShare, rest: RightShare) -> "ShareDifference | None":
-        if not best.answers or not rest.answers:
-            return None
-        best_share, rest_share = best.right / best.answers, rest.right / rest.answers
-        (low, high), (other_low, other_high) = best.wilson(), rest.wilson()
-        value = best_share - rest_share
-        return cls(
-            value,
-            value - math.hypot(best_share - low, other_high - rest_share),
-            value + math.hypot(high - best_share, rest_share - other_low),
-        )
 
 
 @dataclass(frozen=True)
@@ -305,35 +224,39 @@ def _suspicions(
     return tuple(flags)
 
 
-def gold_rows(lines: Sequence[GoldLine]) -> Iterable[list[Any]]:
-    """Return the lines for a file, in the order of GOLD_COLUMNS."""
-    for line in lines:
-        question, difference = line.question, line.difference
-        bounds = (
-            (difference.value, difference.lower, difference.upper)
-            if difference
-            else (None, None, None)
-        )
-        yield [
-            question.key,
-            " | ".join(question.accepted),
-            line.asked,
-            line.every.answers,
-            _round_share(line.every.value),
-            _round_share(line.best.value),
-            line.best.answers,
-            _round_share(line.rest.value),
-            line.rest.answers,
-            *map(_round_share, bounds),
-            "; ".join(line.flags),
-            line.other,
-            line.given or "",
-            question.retired.isoformat(" ", "seconds") if question.retired else "",
-            question.kind,
-            *(map(_round_share, line.every.exact()) if line.every.answers else ("", "")),
-            line.given_by_all or "",
-        ]
-
-
 def _round_share(value: float | None) -> float | str:
     return "" if value is None else round(value, 4)
+
+
+def _format_moment(at: datetime | None) -> str:
+    return at.isoformat(" ", "seconds") if at else ""
+
+
+# Of a file, by name.
+GOLD_COLUMNS: dict[str, Callable[[GoldLine], Any]] = {
+    "question": lambda line: line.question.key,
+    "accepted": lambda line: " | ".join(line.question.accepted),
+    "asked": lambda line: line.asked,
+    "answered": lambda line: line.every.answers,
+    "right": lambda line: _round_share(line.every.value),
+    "right_best": lambda line: _round_share(line.best.value),
+    "answered_best": lambda line: line.best.answers,
+    "right_rest": lambda line: _round_share(line.rest.value),
+    "answered_rest": lambda line: line.rest.answers,
+    "difference": lambda line: _round_share(getattr(line.difference, "value", None)),
+    "lower": lambda line: _round_share(getattr(line.difference, "lower", None)),
+    "upper": lambda line: _round_share(getattr(line.difference, "upper", None)),
+    "flags": lambda line: "; ".join(line.flags),
+    "other_answer": lambda line: line.other,
+    "given_by_best": lambda line: line.given or "",
+    "retired": lambda line: _format_moment(line.question.retired),
+    "kind": lambda line: line.question.kind,
+    "right_lower": lambda line: _round_share(line.every.exact()[0] if line.every.answers else None),
+    "right_upper": lambda line: _round_share(line.every.exact()[1] if line.every.answers else None),
+    "given_by_all": lambda line: line.given_by_all or "",
+}
+
+
+def gold_rows(lines: Sequence[GoldLine]) -> Iterator[list[Any]]:
+    """Yield the lines for a file, in the order of GOLD_COLUMNS."""
+    return ([value(line) for value in GOLD_COLUMNS.values()] for line in lines)

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Annotated
 
 from django.db.models import Count, F, QuerySet, Sum
-from django.utils import timezone
 
+from selection import db_clock
 from selection.models import Assignment, Run, Step, status_counts
 from selection.models.answers import is_given
 from topk import rounded_up
@@ -13,30 +14,26 @@ from topk import rounded_up
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of a run as a whole.
-
-    accepted, rejected, undecided, not_tested  workers of each status, in each skill (status_of)
-    gap, wanted  the run stops when gap falls to wanted; both are differences of accuracy
-    closed       share of the way to the stop, 0 to 1
-    spent, left  assignments handed out, including those of questions retired since, and the rest of
-                 the budget (None: no limit)
-    counted      answers that count in the statistics
-    out          open assignments
-    rate         answers counted per minute over the last minutes
-    """
+    """Progress of a run. It stops when gap falls to wanted; both are differences of accuracy."""
 
     accepted: int
     rejected: int
-    undecided: int
-    not_tested: int
+    undecided: Annotated[int, "Tested, and neither accepted nor rejected yet."]
+    not_tested: Annotated[
+        int,
+        "Without a counted answer, or gone before a verdict. The four counts add up to all "
+        "workers, in each skill.",
+    ]
     gap: float
     wanted: float
-    closed: float
-    spent: int
-    left: int | None
-    counted: int
-    out: int
-    rate: float
+    closed: Annotated[float, "Progress towards the stop, 0 to 1."]
+    spent: Annotated[
+        int, "Assignments handed out, those of questions that were retired since included."
+    ]
+    left: Annotated[int | None, "Remaining budget; null: no limit."]
+    counted: Annotated[int, "Answers that count in the statistics."]
+    out: Annotated[int, "Open assignments."]
+    rate: Annotated[float, "Answers counted per minute over the last minutes."]
 
     @property
     def gap_shown(self) -> str:
@@ -84,7 +81,7 @@ def _share_closed(run: Run, last: Step | None) -> float:
 
 
 def _answers_per_hour(run: Run, minutes: float = 2) -> float:
-    since = timezone.now() - timedelta(minutes=minutes)
+    since = db_clock.database_now() - timedelta(minutes=minutes)
     steps = run.history.filter(at__gte=since).order_by("number")
     counted: int = steps.aggregate(total=Sum("applied", default=0))["total"]
     return counted / minutes

@@ -18,67 +18,13 @@ from topk.selected_arms import SelectedArms
 
 from .model_fit import ModelFit, restore_selector
 from .selection import name_tested
+from .worker_columns import WorkerStanding
 
 GONE = {value: str(words) for value, words in Candidate.Gone.choices}
 COLUMNS = [
     *("id", "arm", "skill", "asked", "pulls", "void", "rewards", "seen", "gone", "verdict"),
     *("by_hand", "by_hand_why", "decided_in", "decided_why", "worker__key", "worker__name"),
 ]
-
-
-@dataclass(frozen=True)
-class WorkerStanding:
-    """Standing of one worker in a run. Means and bounds are in [0, 1].
-
-    mean     share of right answers; None without an answer
-    verdict  accepted, rejected, undecided, not tested, or settled in / settled out by the present
-             bounds, as ``status_of`` decides. A worker who is not tested is never selected by the
-             algorithm, has no reason for a verdict, and has the bounds 0 and 1
-    presence invited (no sign of them yet), active, or the reason why they are gone
-    lapsed   counted answers whose question was shown and not answered in time
-    selected by the algorithm, unless the requester's own verdict says otherwise
-    by_hand  the requester's verdict, if there is one
-    by_algorithm  True if the algorithm itself selects them: the guarantee is about these
-    group    the value of the attribute that quotas are about
-    skill    its name in a run of several skills; its number is 0 in other runs
-    expected  in a run that ended early: the accuracy that all answers make likely
-    elsewhere  in a run with at most one kind of task per worker: the kind they are selected for
-               instead
-    """
-
-    candidate: int
-    worker: str
-    name: str
-    answers: int
-    out: int
-    right: float
-    mean: float | None
-    lower: float
-    upper: float
-    verdict: str
-    selected: bool
-    decided_in: int | None
-    why: str
-    presence: str = "active"
-    lapsed: int = 0
-    by_hand: str = ""
-    by_hand_why: str = ""
-    by_algorithm: bool = False
-    group: str = ""
-    skill: str = ""
-    number: int = 0
-    expected: float | None = None
-    elsewhere: str = ""
-
-    @property
-    def wrong(self) -> int:
-        """Answers that were given in time and not right."""
-        return self.answers - round(self.right) - self.lapsed
-
-    @property
-    def judged(self) -> bool:
-        """True if an answer counted or the requester gave a verdict. Platforms get only these."""
-        return bool(self.answers or self.by_hand)
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from math import sqrt
 
 from selection.models import Answer, Assignment, Candidate, Run, Step
 
-from .standings import WorkerStanding, run_standings
-
-Z = 1.96  # quantile of the normal distribution, for 95 %
+from .right_shares import RightShare
+from .standings import run_standings
+from .worker_columns import WorkerStanding
 
 
 @dataclass(frozen=True)
@@ -118,16 +117,8 @@ def _accuracy_points(cards: list[GivenAnswer]) -> list[Point]:
     counted = [card for card in cards if card.counted and card.outcome != "question retired"]
     for answers, card in enumerate(counted, 1):
         right += card.outcome == "right"
-        points.append(wilson_interval(right, answers))
+        points.append(Point(answers, right / answers, *RightShare(right, answers).wilson()))
     return points
-
-
-def wilson_interval(right: int, answers: int) -> Point:
-    """Return Wilson's interval for a share (1927). It stays within [0, 1] even after one answer."""
-    share, z2 = right / answers, Z * Z / answers
-    middle = (share + z2 / 2) / (1 + z2)
-    half = Z * sqrt(share * (1 - share) / answers + z2 / (4 * answers)) / (1 + z2)
-    return Point(answers, share, max(0.0, middle - half), min(1.0, middle + half))
 
 
 def _earlier_runs(candidate: Candidate) -> list[EarlierRun]:

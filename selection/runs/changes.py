@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Field, Q
 from django.utils import timezone
 
-from selection import wakeups
+from selection import db_clock, wakeups
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
 from selection.models import Run
@@ -187,7 +187,7 @@ def _describe_minutes(run: Run, value: int) -> str:
 def _describe_hours_to_come(run: Run, value: float | None) -> str:
     if value is None:
         return "Everybody is waited for from now on. The promise is about all who are in the run."
-    since = timezone.now() - timedelta(hours=value)
+    since = db_clock.database_now() - timedelta(hours=value)
     silent = run.candidates.filter(
         Q(seen__lt=since) | Q(seen=None, run__absence_since__lt=since), gone="", verdict=0
     ).exclude(has_waiting_answers(run))

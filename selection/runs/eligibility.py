@@ -60,7 +60,7 @@ def count_eligible(run: Run) -> int:
     return eligible_workers(run).count()
 
 
-def default_met_policy(options: dict[str, Any]) -> Met:
+def default_met_policy(options: dict[str, Any]) -> Run.Met:
     """Return the usual policy on questions met before for these options of an algorithm."""
     return Met.OUT if options.get("accuracy") == THIS_SET else Met.SKIP
 

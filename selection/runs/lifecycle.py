@@ -238,7 +238,7 @@ def take_up(run: Run, who: str = "", why: str = "") -> None:
     events.write_event(run, "take up", "Taken up again, for review.", who, why)
 
 
-def _change_status(run: Run, to: Status, allowed: set[Status]) -> Run:
+def _change_status(run: Run, to: Run.Status, allowed: set[Run.Status]) -> Run:
     """Return the run, locked and fresh, with its new status set but not saved."""
     locked = Run.objects.locked(run.pk)
     if locked is None:

@@ -4,6 +4,7 @@ They are paid, so they stay in the budget, and fewer other answers can count.
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from selection.errors import Conflict
 from selection.models import Run
@@ -15,15 +16,13 @@ ACTIVE = {Run.Status.RUNNING, Run.Status.PAUSED}
 
 @dataclass(frozen=True)
 class VoidBudget:
-    """The void answers of a run's budget.
+    """Budget spent on answers to questions retired later: they are paid, but do not count."""
 
-    answers  number of void answers since the budget was last changed
-    budget   the budget that replaces them; None if it cannot be raised
-    words    the effect, for people
-    """
-
-    answers: int
-    budget: int | None
+    answers: Annotated[int, "Since the budget was last changed."]
+    budget: Annotated[
+        int | None,
+        "That lets as many others be asked; null where the algorithm planned with it.",
+    ]
     words: str
 
 

@@ -12,7 +12,7 @@ from .what_if import WhatIfRow
 
 ENDINGS = (".svg", ".png")
 KEPT, EARLY, UNTRUE = "#2a6f97", "#9a9a9a", "#c1121f"
-BAR = {"lw": 9, "color": "#dfe7ec", "solid_capstyle": "butt"}
+BAR = {"lw": 9, "color": "#dfe7ec", "solid_capstyle": "butt", "zorder": 0}
 DOTS, HEIGHT, SPREAD = 120, 0.55, 0.32
 
 
@@ -28,14 +28,7 @@ def draw_plot(rows: Sequence[WhatIfRow], epsilon: float) -> Figure:
     figure = Figure(figsize=(9.5, 1.8 + HEIGHT * len(rows)), layout="constrained")
     answers, losses = figure.subplots(1, 2, sharey=True)
     for place, row in enumerate(rows):
-        answers.plot(
-            [row.low, row.high],
-            [place, place],
-            lw=9,
-            color="#dfe7ec",
-            zorder=0,
-            solid_capstyle="butt",
-        )
+        answers.plot([row.low, row.high], [place, place], **BAR)
         answers.plot([row.answers] * 2, [place - 0.3, place + 0.3], color="black", lw=1, zorder=3)
         _draw_dots(answers, place, row, [play.answers for play in row.plays])
         _draw_dots(losses, place, row, [play.regrets.aggregate for play in row.plays])

@@ -1,50 +1,30 @@
 """The sample pool, question sets and run, always the same; and a file of answers to import."""
 
-import csv
-import io
 import itertools
 import random
-from collections.abc import Iterable
 from pathlib import Path
 
 from django.db import transaction
 
+from selection.exports import ExportTable
 from selection.imports import catalog
 from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import SAMPLE_RUN, Pool, QuestionSet, Run
 from selection.runs import lifecycle
 
 from .crowd import SyntheticCrowd, draw_accuracies
+from .writing import write_csv
 
 SEED = 2024
 QUESTIONS = 3000
 SHORT, SHORT_NAME = 40, "Sample sums: 40"  # a usual amount of gold
 NEAR = (-10, -2, -1, 1, 2, 10)
 PEOPLE = [
-    "Ada Okafor",
-    "Amara Diallo",
-    "Bruno Silva",
-    "Chiara Rossi",
-    "Dmitri Petrov",
-    "Elif Yilmaz",
-    "Farid Haddad",
-    "Grace Mensah",
-    "Hana Novak",
-    "Ivan Kovac",
-    "Jun Tanaka",
-    "Kofi Asante",
-    "Lena Fischer",
-    "Mateo Castro",
-    "Nadia Banerjee",
-    "Omar Nasser",
-    "Priya Nair",
-    "Quentin Dubois",
-    "Rosa Oliveira",
-    "Sven Larsen",
-    "Tala Levi",
-    "Usha Rao",
-    "Viktor Lindqvist",
-    "Wanjiru Kamau",
+    *("Ada Okafor", "Amara Diallo", "Bruno Silva", "Chiara Rossi", "Dmitri Petrov"),
+    *("Elif Yilmaz", "Farid Haddad", "Grace Mensah", "Hana Novak", "Ivan Kovac"),
+    *("Jun Tanaka", "Kofi Asante", "Lena Fischer", "Mateo Castro", "Nadia Banerjee"),
+    *("Omar Nasser", "Priya Nair", "Quentin Dubois", "Rosa Oliveira", "Sven Larsen"),
+    *("Tala Levi", "Usha Rao", "Viktor Lindqvist", "Wanjiru Kamau"),
 ]
 LANGUAGES = ("English", "Spanish", "Hindi", "French", "Arabic")
 
@@ -64,11 +44,8 @@ def prepare_sample_run(gold: Path | None = None) -> Run:
 
 
 def write_gold(path: Path) -> None:
-    _write_csv(
-        path,
-        ["question", "answer"],
-        ([row.question, row.accepted[0]] for row in sample_questions()),
-    )
+    rows = ([row.question, row.accepted[0]] for row in sample_questions())
+    _write_table(path, ExportTable(["question", "answer"], rows))
 
 
 def write_answers(path: Path) -> None:
@@ -76,24 +53,17 @@ def write_answers(path: Path) -> None:
     questions = sample_questions()[:SHORT]
     gold = {row.question: row.accepted[0] for row in questions}
     played = SyntheticCrowd(draw_accuracies(len(PEOPLE), 0), gold)
-    _write_csv(
-        path,
-        ["worker", "question", "response"],
-        (
-            [worker, row.question, played.respond(worker, row.question, row.choices) or ""]
-            for worker in played.accuracy
-            for row in questions
-        ),
+    rows = (
+        [worker, row.question, played.respond(worker, row.question, row.choices) or ""]
+        for worker in played.accuracy
+        for row in questions
     )
+    _write_table(path, ExportTable(["worker", "question", "response"], rows))
 
 
-def _write_csv(path: Path, columns: list[str], lines: Iterable[list[str]]) -> None:
-    text = io.StringIO()
-    rows = csv.writer(text)
-    rows.writerow(columns)
-    rows.writerows(lines)
+def _write_table(path: Path, table: ExportTable) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text.getvalue(), encoding="utf-8", newline="")
+    write_csv(path, table)
 
 
 def _create_sample_run() -> Run:

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from selection import algorithms
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
+from selection.exports import ExportTable
 from selection.runs import algorithm_choices
 from topk import PROMISE_KEPT
 
@@ -61,13 +62,6 @@ class WhatIfRow:
     doubts: Mapping[str, int]
     plays: Sequence[PlayedRun]
 
-    def flat(self) -> dict[str, Any]:
-        """Return the row for a line of a table."""
-        numbers = asdict(replace(self, plays=()))
-        del numbers["plays"]
-        options = "; ".join(f"{name}={value}" for name, value in self.options.items())
-        return numbers | {"options": options, "doubts": " ".join(self.doubts)}
-
     def serialize(self) -> dict[str, Any]:
         """Return the row for a program."""
         numbers = asdict(replace(self, plays=()))
@@ -87,6 +81,18 @@ class WhatIfRow:
                 for play in self.plays
             ],
         }
+
+
+def flat_table(rows: Sequence[WhatIfRow]) -> ExportTable:
+    """Return the rows as a table, with a cell for all options and one for all doubts."""
+    columns = [field.name for field in fields(WhatIfRow) if field.name != "plays"]
+    return ExportTable(columns, [[_flat_cell(getattr(row, c)) for c in columns] for row in rows])
+
+
+def _flat_cell(value: Any) -> Any:
+    if isinstance(value, Counter):
+        return " ".join(value)
+    return "; ".join(f"{k}={v}" for k, v in value.items()) if isinstance(value, dict) else value
 
 
 def settings_per_algorithm(usual: ReplaySettings, names: Sequence[str]) -> list[ReplaySettings]:

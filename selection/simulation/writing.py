@@ -1,14 +1,12 @@
 """Result files: written whole or not at all, in the format of their suffix."""
 
-import csv
-import json
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
+from selection import exports
 from selection.errors import Refused
-from selection.imports import row_parsers
 
 
 def check_out(out: Path, endings: Collection[str]) -> None:
@@ -34,19 +32,10 @@ def write_whole(out: Path, write: Callable[[Path], object]) -> None:
         draft.unlink(missing_ok=True)
 
 
-def write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(
-            {column: row_parsers.defuse_formula(cell) for column, cell in row.items()}
-            for row in rows
-        )
+def write_csv(path: Path, table: exports.ExportTable) -> None:
+    with path.open("wb") as file:
+        file.writelines(exports.csv_file(table, mark=""))
 
 
 def write_json(path: Path, document: Any) -> None:
-    path.write_text(json_of(document) + "\n", encoding="utf-8")
-
-
-def json_of(document: Any) -> str:
-    return json.dumps(document, ensure_ascii=False, indent=2)
+    path.write_text(exports.json_text(document) + "\n", encoding="utf-8")

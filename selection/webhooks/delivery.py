@@ -5,9 +5,9 @@ import time
 from datetime import timedelta
 
 from django.db.models import Exists, OuterRef
-from django.utils import timezone
 from standardwebhooks import Webhook as Signer
 
+from selection import db_clock
 from selection.models import Delivery, Webhook
 from selection.models.webhooks import REPLY_LENGTH
 
@@ -46,7 +46,7 @@ def _lease_next(webhook_id: int) -> Delivery | None:
     ready = Delivery.objects.ready().filter(webhook=webhook_id).order_by("due", "id")
     while (delivery := ready.select_related("webhook").first()) is not None:
         rows = Delivery.objects.filter(pk=delivery.pk, due=delivery.due)
-        if rows.update(due=timezone.now() + LEASE):
+        if rows.update(due=db_clock.database_now() + LEASE):
             return delivery
     return None
 
@@ -61,7 +61,7 @@ def attempt_delivery(delivery: Delivery) -> bool:
         _record_failure(delivery, None, str(error))
         return False
     if reply.good:
-        now = timezone.now()
+        now = db_clock.database_now()
         tries = delivery.tries + 1
         delivery.keep(
             due=None, tries=tries, tried=now, code=reply.code, said=reply.said, delivered=now
@@ -73,7 +73,7 @@ def attempt_delivery(delivery: Delivery) -> bool:
 
 def signed_headers(delivery: Delivery) -> dict[str, str]:
     """Return the headers with a fresh signature, since receivers refuse old ones."""
-    now = timezone.now()
+    now = db_clock.database_now()
     signer = Signer(delivery.webhook.secret)
     return {
         "Content-Type": "application/json; charset=utf-8",
@@ -85,7 +85,7 @@ def signed_headers(delivery: Delivery) -> dict[str, str]:
 
 
 def _record_failure(delivery: Delivery, code: int | None, text: str) -> None:
-    now, tries = timezone.now(), delivery.tries + 1
+    now, tries = db_clock.database_now(), delivery.tries + 1
     last = tries >= MOST_TRIES or delivery.kind == Webhook.TEST
     due = None if last else now + DELAYS[tries - 1] * random.uniform(1 - SPREAD, 1 + SPREAD)
     delivery.keep(due=due, tries=tries, tried=now, code=code, said=text[:REPLY_LENGTH])
@@ -116,4 +116,4 @@ def sweep_deliveries() -> None:
     ready = Delivery.objects.ready().filter(webhook=OuterRef("pk"))
     for pk in Webhook.objects.filter(Exists(ready)).values_list("pk", flat=True):
         outbox.request_delivery(pk)
-    Delivery.objects.filter(made__lt=timezone.now() - KEPT).delete()
+    Delivery.objects.filter(made__lt=db_clock.database_now() - KEPT).delete()

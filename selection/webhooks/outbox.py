@@ -14,9 +14,8 @@ from celery import current_app
 from django.core.cache import cache
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
-from django.utils import timezone
 
-from selection import wakeups
+from selection import db_clock, wakeups
 from selection.models import Delivery, Run, Webhook
 
 logger = logging.getLogger(__name__)
@@ -45,7 +44,7 @@ def write_messages(run: Run, tell: Callable[[Collection[str]], Iterable[Message]
     kinds = {kind for hook in hooks for kind in hook.events}
     if not kinds:
         return
-    now, about = timezone.now(), {"run": run.pk, "run_name": run.name}
+    now, about = db_clock.database_now(), {"run": run.pk, "run_name": run.name}
     messages = [
         (kind, body_of(kind, about | data, now)) for kind, data in tell(kinds) if kind in kinds
     ]

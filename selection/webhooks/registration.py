@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 
+from selection import db_clock
 from selection.errors import Conflict, Refused
 from selection.limits import MOST_WEBHOOKS
 from selection.models import Delivery, Team, Webhook
@@ -91,7 +91,7 @@ def renew_secret(hook: Webhook) -> str:
 @transaction.atomic
 def send_test(hook: Webhook) -> Delivery:
     """Send a test message once, even if the webhook is off."""
-    now = timezone.now()
+    now = db_clock.database_now()
     body = outbox.body_of(Webhook.TEST, {"words": "This is a test; nothing has happened."}, now)
     outbox.queue_messages([hook], [(Webhook.TEST, body)], now)
     return hook.deliveries.latest("id")
@@ -105,6 +105,6 @@ def replay_delivery(delivery: Delivery) -> Delivery:
     """
     if not delivery.webhook.on and delivery.kind != Webhook.TEST:
         raise Conflict("This webhook is off: turn it on before anything is sent again.")
-    delivery.keep(due=timezone.now(), tries=0)
+    delivery.keep(due=db_clock.database_now(), tries=0)
     outbox.request_delivery(delivery.webhook_id)
     return delivery

@@ -4,10 +4,10 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from unfold.admin import ModelAdmin
 
-from selection.admin.page import Page, object_url
+from selection.admin.page import Page, object_url, page_urls
 from selection.worker import page
 
 # As strict as the worker's own page, and forms cannot be sent.
@@ -33,5 +33,4 @@ class PreviewQuestion(Page):
 
 
 def preview_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    view = model_admin.admin_site.admin_view(PreviewQuestion.as_view(model_admin=model_admin))
-    return [path("<int:pk>/preview/", view, name="selection_question_preview")]
+    return page_urls(model_admin, {"<int:pk>/preview/": ("preview", PreviewQuestion)})

@@ -7,11 +7,11 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from unfold.admin import ModelAdmin
 
 from selection.admin.forms import UploadForm
-from selection.admin.page import Page, object_url
+from selection.admin.page import Page, object_url, page_urls
 from selection.errors import Refused
 from selection.imports import submissions
 from selection.runs import platform_submissions
@@ -23,14 +23,12 @@ class SubmissionsPage(Page):
     """Upload of the platform's export; workers that returned or timed out are withdrawn."""
 
     permission_required = ["selection.change_run"]
+    below_object = True
     template_name = "selection/submissions.html"
 
     @property
     def title(self) -> str:
         return "Who gave their place back"
-
-    def crumbs(self) -> list[tuple[str, str]]:
-        return [(str(self.object), object_url(self.object))]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         kwargs.setdefault("form", UploadForm())
@@ -77,5 +75,4 @@ def describe_result(result: platform_submissions.FreedAssignments) -> str:
 
 
 def submission_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    page = model_admin.admin_site.admin_view(SubmissionsPage.as_view(model_admin=model_admin))
-    return [path("<int:pk>/submissions/", page, name="selection_run_submissions")]
+    return page_urls(model_admin, {"<int:pk>/submissions/": ("submissions", SubmissionsPage)})

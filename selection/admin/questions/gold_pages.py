@@ -10,13 +10,13 @@ from django.forms import HiddenInput
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from unfold.admin import ModelAdmin
 
 from selection import reports
 from selection.accounts import scoped
 from selection.admin.forms import ReasonForm
-from selection.admin.page import Page, csv_stream, object_url
+from selection.admin.page import Page, csv_response, object_url, page_urls
 from selection.admin.safe_lookups import parse_id
 from selection.errors import Refused
 from selection.grading.rules import split_into_answers
@@ -59,7 +59,7 @@ class GoldPage(Page):
             return super().get(request, *args, **kwargs)
         lines = reports.gold_health(self.object, self._chosen_run())
         rows = reports.gold_rows(lines)
-        return csv_stream(f"{self.object} gold health", reports.GOLD_COLUMNS, rows)
+        return csv_response(f"{self.object} gold health", list(reports.GOLD_COLUMNS), rows)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run, query = self._chosen_run(), self.request.GET
@@ -211,18 +211,9 @@ VERBS: dict[str, Callable[..., list[Run]]] = {
 
 
 def gold_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    view = model_admin.admin_site.admin_view(GoldPage.as_view(model_admin=model_admin))
-    return [path("<int:pk>/gold/", view, name="selection_questionset_gold")]
+    return page_urls(model_admin, {"<int:pk>/gold/": ("gold", GoldPage)})
 
 
 def change_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    wrap = model_admin.admin_site.admin_view
     pages = {"correct": CorrectPage, "retire": RetirePage, "restore": RestorePage}
-    return [
-        path(
-            f"<int:pk>/{verb}/",
-            wrap(view.as_view(model_admin=model_admin)),
-            name=f"selection_question_{verb}",
-        )
-        for verb, view in pages.items()
-    ]
+    return page_urls(model_admin, {f"<int:pk>/{name}/": (name, pages[name]) for name in pages})

@@ -9,12 +9,12 @@ from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from unfold.admin import ModelAdmin
 
 from selection import audit
 from selection.admin.imports.importers import count_noun
-from selection.admin.page import Page, object_url
+from selection.admin.page import Page, page_urls
 from selection.admin.safe_lookups import parse_id
 from selection.errors import Refused
 from selection.questions import media
@@ -45,14 +45,12 @@ class MediaForm(forms.Form):
 
 class MediaPage(Page):
     permission_required = ["selection.change_questionset"]
+    below_object = True
     template_name = "selection/media.html"
 
     @property
     def title(self) -> str:
         return f"Pictures, sounds and films of {self.object}"
-
-    def crumbs(self) -> list[tuple[str, str]]:
-        return [(str(self.object), object_url(self.object))]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         files = self.object.media.defer("data")
@@ -90,5 +88,4 @@ class MediaPage(Page):
 
 
 def media_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    view = model_admin.admin_site.admin_view(MediaPage.as_view(model_admin=model_admin))
-    return [path("<int:pk>/media/", view, name="selection_questionset_media")]
+    return page_urls(model_admin, {"<int:pk>/media/": ("media", MediaPage)})

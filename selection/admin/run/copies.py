@@ -7,16 +7,13 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from unfold.admin import ModelAdmin
-from unfold.widgets import (
-    UnfoldAdminTextInputWidget,
-    UnfoldBooleanSwitchWidget,
-)
+from unfold.widgets import UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
 from selection import reports
 from selection.accounts import scoped
-from selection.admin.page import Page, object_url
+from selection.admin.page import Page, object_url, page_urls
 from selection.admin.safe_lookups import parse_id
 from selection.errors import Refused
 from selection.models import Run
@@ -72,14 +69,12 @@ class CopyPage(ChangeView):
 
 class ComparePage(Page):
     permission_required = ["selection.view_run"]
+    below_object = True
     template_name = "selection/run_compare.html"
 
     @property
     def title(self) -> str:
         return f"Compare {self.object}"
-
-    def crumbs(self) -> list[tuple[str, str]]:
-        return [(str(self.object), object_url(self.object))]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run, pk = self.object, parse_id(self.request.GET.get("with", ""))
@@ -95,13 +90,5 @@ class ComparePage(Page):
 
 
 def copy_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    wrap = model_admin.admin_site.admin_view
-    pages: list[tuple[str, type[Page]]] = [("copy", CopyPage), ("compare", ComparePage)]
-    return [
-        path(
-            f"<int:pk>/{name}/",
-            wrap(page.as_view(model_admin=model_admin)),
-            name=f"selection_run_{name}",
-        )
-        for name, page in pages
-    ]
+    pages = {"<int:pk>/copy/": ("copy", CopyPage), "<int:pk>/compare/": ("compare", ComparePage)}
+    return page_urls(model_admin, pages)

@@ -6,10 +6,10 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from unfold.admin import ModelAdmin
 
-from selection.admin.page import object_url
+from selection.admin.page import object_url, page_urls
 from selection.admin.wizard.forecast_rows import cost_words, describe_ending, key_of
 from selection.algorithms import describe_variant
 from selection.errors import Refused
@@ -150,5 +150,4 @@ def _parse_number(text: str) -> float:
 
 
 def expected_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    page = model_admin.admin_site.admin_view(ExpectedPage.as_view(model_admin=model_admin))
-    return [path("<int:pk>/expected/", page, name="selection_run_expected")]
+    return page_urls(model_admin, {"<int:pk>/expected/": ("expected", ExpectedPage)})

@@ -15,21 +15,15 @@ from hashlib import blake2s
 from typing import Any
 
 from django.core.cache import cache
-from django.http import (
-    HttpRequest,
-    HttpResponse,
-    HttpResponseNotModified,
-    JsonResponse,
-    QueryDict,
-)
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.decorators import method_decorator
 from django.views.decorators.gzip import gzip_page
 
 from selection import reports
-from selection.admin.charts import population_chart, progress_chart
 from selection.admin.page import Page
+from selection.charts import run_charts
 from selection.models import Run
 from selection.runs import algorithm_choices, priors
 
@@ -63,10 +57,8 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
     """Return the context of all parts of a started run for this query string."""
     standings = reports.run_standings(run)
     lines, fit, signs = standings.lines, standings.fit, reports.find_signs(run)
-    alerts, guarantee = (
-        reports.list_alerts(run, fit, signs),
-        reports.promise_status(run, standings.selection, fit),
-    )
+    alerts = reports.list_alerts(run, fit, signs)
+    guarantee = reports.promise_status(run, standings.selection, fit)
     progress = reports.read_progress(run)
     return {
         "run": run,
@@ -85,13 +77,13 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
         "proof": reports.current_guarantee(run, lines),
         "concerns": [alert for alert in alerts if alert.kind not in _alerts_in_verdict(guarantee)],
         "signs": signs,
-        "population": population_chart.draw_population(fit.population) if fit.population else None,
+        "population": run_charts.draw_population(fit.population) if fit.population else None,
         "interval": reports.interval_meaning(run),
         "accuracy": algorithm_choices.describe_accuracy(run),
         "learned": priors.learned_prior(run),
         "doubt": priors.prior_doubt(run),
         "ahead": forecast_running.running_forecast(run, progress),
-        "chart": progress_chart.draw_progress(reports.read_history(run, 100), len(lines)),
+        "chart": run_charts.draw_progress(reports.read_history(run, 100), len(lines)),
         "table": table.build_table(run, lines, query),
     }
 
@@ -184,10 +176,8 @@ class LiveView(Page):
 
     def _current_pieces(self, run: Run, request: HttpRequest) -> PagePieces:
         query = short_digest(request.GET.urlencode(), 12)
-        short_key, long_key = (
-            f"pieces:{_state_key(run)}:{query}",
-            f"pieces:{_state_key(run, STEP_FIELDS)}:{query}",
-        )
+        short_key = f"pieces:{_state_key(run)}:{query}"
+        long_key = f"pieces:{_state_key(run, STEP_FIELDS)}:{query}"
         pieces = _read_cache(lambda: cache.get(short_key)) or _read_cache(
             lambda: cache.get(long_key)
         )

@@ -14,7 +14,7 @@ from unfold.admin import ModelAdmin
 
 from selection import exports, reports
 from selection.admin.imports import submissions
-from selection.admin.page import Page, csv_response, file_response, object_url
+from selection.admin.page import Page, csv_response, file_response, object_url, page_urls
 from selection.errors import Refused
 from selection.models import Run
 from selection.runs import algorithm_choices, eligibility, lifecycle, money, priors, validation
@@ -117,14 +117,12 @@ class RunVerb(Page):
     """Buttons such as start and pause. Stopping is final, so a page asks for confirmation."""
 
     permission_required = ["selection.change_run"]
+    below_object = True
     template_name = "selection/run_stop.html"
 
     @property
     def title(self) -> str:
         return f"Stop {self.object}?"
-
-    def crumbs(self) -> list[tuple[str, str]]:
-        return [(str(self.object), object_url(self.object))]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if self.kwargs["verb"] != "stop" or self.object.status == Run.Status.ENDED:
@@ -160,8 +158,8 @@ class Download(Page):
 
 def _selected_csv(run: Run) -> HttpResponseBase:
     """Return the selection. Facts about the run are repeated in every row, as clients expect."""
-    rows = reports.export_table(run)
-    return csv_response(f"{run} selected", list(rows[0]) if rows else reports.COLUMNS, rows)
+    table = exports.selected_with_facts(run)
+    return csv_response(f"{run} selected", table.columns, table.rows)
 
 
 def _links_csv(run: Run) -> HttpResponseBase:
@@ -244,21 +242,20 @@ class Report(Page):
 OLD_FILE_NAMES = {"selected.json": "json", "answers.csv": "answers"}
 
 
+PAGES: dict[str, tuple[str, type[Page]]] = {
+    "<int:pk>/": ("page", RunPage),
+    "<int:pk>/live/": ("live", LiveView),
+    "<int:pk>/worker/<int:candidate>/": ("worker", WorkerPage),
+    "<int:pk>/worker/<int:candidate>/why/": ("worker_why", WorkerExplanationPage),
+    "<int:pk>/do/<slug:verb>/": ("verb", RunVerb),
+    "<int:pk>/report/": ("report", Report),
+    "<int:pk>/export/<slug:format>/": ("export", Export),
+}
+
+
 def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
     wrap = model_admin.admin_site.admin_view
-    page, live_page, worker, why, verb, download, export, report = (
-        wrap(view.as_view(model_admin=model_admin))
-        for view in (
-            RunPage,
-            LiveView,
-            WorkerPage,
-            WorkerExplanationPage,
-            RunVerb,
-            Download,
-            Export,
-            Report,
-        )
-    )
+    download, export = (wrap(view.as_view(model_admin=model_admin)) for view in (Download, Export))
     downloads = [
         path(f"<int:pk>/{file}", download, {"file": file}, name=_url_name(file)) for file in FILES
     ]
@@ -272,13 +269,7 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
         *forecast_draft.expected_urls(model_admin),
         *worker_texts.worker_text_urls(model_admin),
         *submissions.submission_urls(model_admin),
-        path("<int:pk>/", page, name="selection_run_page"),
-        path("<int:pk>/live/", live_page, name="selection_run_live"),
-        path("<int:pk>/worker/<int:candidate>/", worker, name="selection_run_worker"),
-        path("<int:pk>/worker/<int:candidate>/why/", why, name="selection_run_worker_why"),
-        path("<int:pk>/do/<slug:verb>/", verb, name="selection_run_verb"),
-        path("<int:pk>/report/", report, name="selection_run_report"),
-        path("<int:pk>/export/<slug:format>/", export, name="selection_run_export"),
+        *page_urls(model_admin, PAGES),
         *downloads,
     ]
 

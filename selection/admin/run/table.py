@@ -10,9 +10,8 @@ from django.http import QueryDict
 
 from selection.models import Run
 from selection.reports import WorkerStanding
+from selection.reports.worker_columns import PAGE, SHAPES, sort_key
 from selection.runs import quotas
-
-from .columns import COLUMNS, KEYS, SHAPES, VERDICTS, TableColumn
 
 PER_PAGE = 100
 PRESENCES = ["invited", "active", "gone"]
@@ -100,7 +99,7 @@ def build_table(run: Run, lines: Sequence[WorkerStanding], query: QueryDict) -> 
     return Table(
         rows=_page_rows(lines, shown, page, query.get("sort", "")),
         page=page,
-        headings=[_column_heading(column, query) for column in COLUMNS],
+        headings=[_column_heading(name, query) for name in PAGE],
         choices=_filter_choices(present, query),
         presences=_presence_choices(matching, query),
         pages=_page_links(page, query),
@@ -114,7 +113,7 @@ def build_table(run: Run, lines: Sequence[WorkerStanding], query: QueryDict) -> 
     )
 
 
-_ORDERS = {order for name in KEYS for order in (name, f"-{name}")}
+_ORDERS = {order for name in PAGE for order in (name, f"-{name}")}
 
 
 # -- filters and order
@@ -161,8 +160,10 @@ def _has_verdict(line: WorkerStanding, chosen: str) -> bool:
 
 
 def _sort_lines(lines: list[WorkerStanding], order: str) -> list[WorkerStanding]:
-    key = KEYS.get(order.lstrip("-"))
-    return sorted(lines, key=key, reverse=order.startswith("-")) if key else lines
+    name = order.lstrip("-")
+    if name not in PAGE:
+        return lines
+    return sorted(lines, key=lambda line: sort_key(line, name), reverse=order.startswith("-"))
 
 
 # -- presentation
@@ -215,63 +216,57 @@ def _page_links(page: Page, query: QueryDict) -> list[PageLink]:
     ]
 
 
-def _column_heading(column: TableColumn, query: QueryDict) -> Heading:
+def _column_heading(name: str, query: QueryDict) -> Heading:
     """Return a heading that sorts numbers from the largest first, names from A."""
-    up, down = column.name, "-" + column.name
-    first, second = (up, down) if column.name == "worker" else (down, up)
+    up, down = name, "-" + name
+    first, second = (up, down) if name == "worker" else (down, up)
     current = query.get("sort", "")
     order = query_string(query, sort=second if current == first else first, page=None)
     direction = {up: "up", down: "down"}.get(current, "")
-    return Heading(column.words, column.name, column.about, order, direction)
+    words, about = PAGE[name]
+    return Heading(words, name, about, order, direction)
 
 
 def _filter_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[FilterChoice]:
     counts = Counter(line.verdict for line in lines)
-    chosen = query.get("verdict", "")
-    choices = [("All", "", len(lines))]
     selected = sum(line.selected for line in lines)
-    if selected != counts["accepted"]:
-        choices.append(("Selected by now", "selected", selected))
-    choices += [(name.capitalize(), name, counts[name]) for name in VERDICTS if counts[name]]
-    return [
-        _build_choice(query, "verdict", label, value, count, chosen)
-        for label, value, count in choices
-    ]
+    by_now = [("Selected by now", "selected", selected)] if selected != counts["accepted"] else []
+    named = [(name.capitalize(), name, counts[name]) for name in SHAPES if counts[name]]
+    return _build_choices(query, "verdict", [("All", "", len(lines)), *by_now, *named])
 
 
 def _presence_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[FilterChoice]:
     """Return the filter by presence; empty if all workers have the same."""
-    counts, chosen = Counter(map(_presence_key, lines)), query.get("presence", "")
-    if len(counts) < 2 and not chosen:
+    counts = Counter(map(_presence_key, lines))
+    if len(counts) < 2 and not query.get("presence"):
         return []
-    choices = [("Everybody", "", len(lines))]
-    choices += [(name.capitalize(), name, counts[name]) for name in PRESENCES if counts[name]]
-    return [
-        _build_choice(query, "presence", label, value, count, chosen)
-        for label, value, count in choices
-    ]
+    named = [(name.capitalize(), name, counts[name]) for name in PRESENCES if counts[name]]
+    return _build_choices(query, "presence", [("Everybody", "", len(lines)), *named])
 
 
 def _skill_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[FilterChoice]:
     """Return the filter by skill; empty with a single skill."""
-    names = {str(line.number): line.skill for line in lines}
-    if len(names) < 2:
+    counts = Counter((line.skill, str(line.number)) for line in lines)
+    if len(counts) < 2:
         return []
-    counts = Counter(str(line.number) for line in lines)
-    choices = [("All skills", "", len(lines))]
-    choices += [(name, number, counts[number]) for number, name in names.items()]
-    chosen = query.get("skill", "")
+    named = [(name, number, count) for (name, number), count in counts.items()]
+    return _build_choices(query, "skill", [("All skills", "", len(lines)), *named])
+
+
+def _build_choices(
+    query: QueryDict, field: str, choices: list[tuple[str, str, int]]
+) -> list[FilterChoice]:
+    chosen = query.get(field, "")
     return [
-        _build_choice(query, "skill", label, value, count, chosen)
+        FilterChoice(
+            label,
+            count,
+            query_string(query, **{field: value or None}, page=None),
+            value == chosen,
+            SHAPES.get(value, ""),
+        )
         for label, value, count in choices
     ]
-
-
-def _build_choice(
-    query: QueryDict, field: str, label: str, value: str, count: int, chosen: str
-) -> FilterChoice:
-    address = query_string(query, **{field: value or None}, page=None)
-    return FilterChoice(label, count, address, value == chosen, SHAPES.get(value, ""))
 
 
 def query_string(query: QueryDict, **changes: Any) -> str:

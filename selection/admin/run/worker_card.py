@@ -1,7 +1,5 @@
 """A worker's card in a run: answers, confidence interval, verdict, other runs."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,19 +11,18 @@ from django.urls import reverse
 
 from selection import reports
 from selection.admin.page import Page, object_url
+from selection.charts import worker_charts
 from selection.errors import Refused
 from selection.models import Candidate, Run
+from selection.reports.worker_columns import SHAPES
 from selection.worker import links
-
-from .columns import SHAPES
-
-WIDTH, HEIGHT = 600, 150
 
 
 class WorkerPage(Page):
     """The card. Responses and accepted answers need the permission to view answers."""
 
     permission_required = ["selection.view_run"]
+    below_object = True
     template_name = "selection/worker_card.html"
 
     @cached_property
@@ -38,9 +35,6 @@ class WorkerPage(Page):
     def title(self) -> str:
         return f"Worker {self.candidate.worker} in {self.object}"
 
-    def crumbs(self) -> list[tuple[str, str]]:
-        return [(str(self.object), object_url(self.object))]
-
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run, card = self.candidate.run, reports.worker_card(self.candidate)
         answerable = run.status != Run.Status.ENDED and not run.recorded_only
@@ -51,7 +45,7 @@ class WorkerPage(Page):
             line=card.line,
             shape=SHAPES[card.line.verdict],
             card=card,
-            picture=draw_answers(card.points),
+            picture=worker_charts.draw_answers(card.points),
             interval=reports.interval_meaning(run),
             link=links.worker_url(self.candidate.pk, self.candidate.link_version) if shares else "",
             may_see=self.may("selection.view_answer"),
@@ -85,30 +79,3 @@ class WorkerExplanationPage(WorkerPage):
             "explanation": reports.explain_candidate(self.candidate),
         }
         return Page.get_context_data(self, **facts)
-
-
-@dataclass(frozen=True)
-class AnswerChart:
-    """A box of WIDTH by HEIGHT: the interval as an area, the share right as a line."""
-
-    band: str
-    mean: str
-    answers: int
-
-
-def draw_answers(points: Sequence[reports.Point]) -> AnswerChart | None:
-    """Return the chart; None with fewer than two answers."""
-    if len(points) < 2:
-        return None
-    across = [WIDTH * i / (len(points) - 1) for i in range(len(points))]
-    upper = _line_points(across, [point.upper for point in points])
-    lower = _line_points(across, [point.lower for point in points])
-    return AnswerChart(
-        band=" ".join([*upper, *reversed(lower)]),
-        mean=" ".join(_line_points(across, [point.mean for point in points])),
-        answers=len(points),
-    )
-
-
-def _line_points(across: Sequence[float], shares: Sequence[float]) -> list[str]:
-    return [f"{x:.0f},{HEIGHT * (1 - y):.1f}" for x, y in zip(across, shares, strict=True)]

@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from unfold.admin import ModelAdmin
 from unfold.widgets import (
     UnfoldAdminDecimalFieldWidget,
@@ -16,7 +16,7 @@ from unfold.widgets import (
 )
 
 from selection import audit
-from selection.admin.page import Page, object_url
+from selection.admin.page import Page, object_url, page_urls
 from selection.errors import Refused
 from selection.models import Run
 from selection.questions import problem_reports
@@ -72,14 +72,12 @@ class WorkerTextsForm(forms.Form):
 
 class WorkerTextsPage(Page):
     permission_required = ["selection.change_run"]
+    below_object = True
     template_name = "selection/told.html"
 
     @property
     def title(self) -> str:
         return f"What workers of {self.object} are told"
-
-    def crumbs(self) -> list[tuple[str, str]]:
-        return [(str(self.object), object_url(self.object))]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         kwargs.setdefault("form", WorkerTextsForm(self.object))
@@ -111,10 +109,8 @@ class AcknowledgePage(Page):
 
 
 def worker_text_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    view = model_admin.admin_site.admin_view(WorkerTextsPage.as_view(model_admin=model_admin))
-    return [path("<int:pk>/told/", view, name="selection_run_told")]
+    return page_urls(model_admin, {"<int:pk>/told/": ("told", WorkerTextsPage)})
 
 
 def acknowledge_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    view = model_admin.admin_site.admin_view(AcknowledgePage.as_view(model_admin=model_admin))
-    return [path("<int:pk>/heard/", view, name="selection_question_heard")]
+    return page_urls(model_admin, {"<int:pk>/heard/": ("heard", AcknowledgePage)})

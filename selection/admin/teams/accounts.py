@@ -14,13 +14,13 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.utils import timezone
 from unfold.admin import ModelAdmin
 from unfold.admin import TabularInline as UnfoldTabularInline
 from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from selection import db_clock
 from selection.accounts import scoped, second_factor, tokens
 from selection.admin.safe_lookups import SafeChoiceFieldsMixin, SafeLookupsMixin
 from selection.admin.scope import ScopedAdmin, TabularInline
@@ -176,7 +176,7 @@ class TokenForm(forms.ModelForm):
 
     def clean_expires(self) -> Any:
         expires = self.cleaned_data["expires"]
-        if expires is not None and expires <= timezone.now():
+        if expires is not None and expires <= db_clock.database_now():
             raise ValidationError("That is over already.")
         return expires
 
@@ -219,7 +219,7 @@ class ApiTokenAdmin(ScopedAdmin):
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
         """Revoke the tokens. They stay in the list as a record of their last use."""
         mine = scoped(queryset, request, "selection.delete_apitoken").filter(revoked=None)
-        revoked = mine.update(revoked=timezone.now())
+        revoked = mine.update(revoked=db_clock.database_now())
         messages.success(request, f"Revoked: {revoked}. They open nothing any more.")
 
     def has_change_permission(self, request: HttpRequest, obj: ApiToken | None = None) -> bool:

@@ -9,14 +9,14 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, reverse
 from unfold.admin import ModelAdmin
 
 from selection import reports
 from selection.accounts import MEMBER, scoped
-from selection.admin.charts import curve_chart
-from selection.admin.page import Page, list_url, object_url
+from selection.admin.page import Page, list_url, object_url, page_urls
 from selection.algorithms import ALGORITHMS
+from selection.charts import cost_curves
 from selection.errors import Refused
 from selection.forecast import Forecast, budget, forecast_requests
 from selection.history import events
@@ -162,7 +162,7 @@ class ForecastPage(GuidePage):
             charts=[
                 chart
                 for name in curves
-                if (chart := curve_chart.draw_curve(name, curves[name], plan))
+                if (chart := cost_curves.draw_curve(name, curves[name], plan))
             ],
             reach=_reachable_epsilon(curves["epsilon"], self.rows[0], plan.epsilon)
             if wish and wish.by_money and self.rows
@@ -289,13 +289,9 @@ def _draft_of_row(row: Forecast, planning: ForecastRequest, wish: WizardInput) -
 
 
 def guide_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    wrap = model_admin.admin_site.admin_view
-    begin, forecast, numbers = (
-        wrap(page.as_view(model_admin=model_admin))
-        for page in (BeginPage, ForecastPage, NumbersPage)
-    )
-    return [
-        path("begin/", begin, name="selection_run_begin"),
-        path("forecast/<int:pk>/", forecast, name="selection_run_forecast"),
-        path("forecast/<int:pk>/numbers/", numbers, name="selection_run_numbers"),
-    ]
+    pages: dict[str, tuple[str, type[Page]]] = {
+        "begin/": ("begin", BeginPage),
+        "forecast/<int:pk>/": ("forecast", ForecastPage),
+        "forecast/<int:pk>/numbers/": ("numbers", NumbersPage),
+    }
+    return page_urls(model_admin, pages)

@@ -10,40 +10,28 @@ from ninja import Field, Schema
 from selection import reports
 from selection.accounts import scoped
 from selection.api.base import ERRORS, api
-from selection.api.fields import Id
+from selection.api.fields import Id, declared_by
 from selection.models import Run
+from selection.reports.collusion import CollusionSign, CollusionSigns, Power
 
 
+@declared_by(CollusionSign, without=("candidates",))
 class SignOut(Schema):
     kind: Literal["identical", "jump", "speed"]
-    workers: list[str]
-    words: str
-    chance: float = Field(
-        description="Of finding any sign so striking in the whole run, if nobody shares."
-    )
 
 
+@declared_by(Power)
 class PowerOut(Schema):
     """Probability of detecting collusion with the answers counted so far."""
 
-    answers: float = Field(description="Counted answers of a worker in a skill, median.")
-    copying: float = Field(
-        description="Probability that a worker is reported who copies all answers of another."
-    )
-    leaked: float = Field(
-        description="Probability that a worker is reported who gets the correct answers on the way."
-    )
     words: str
 
 
+@declared_by(CollusionSigns)
 class SignsOut(Schema):
     """Signs, the most striking first. They have no effect on verdicts."""
 
     found: list[SignOut]
-    answers: int = Field(description="Number of counted answers examined.")
-    rate: float = Field(
-        description="Probability at most that one look finds anything where nobody shares."
-    )
     power: PowerOut | None = Field(
         description="null before any answer. Workers who have the correct answers from the start "
         "leave no sign in their answers."

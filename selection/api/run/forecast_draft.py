@@ -8,37 +8,23 @@ from ninja import Field, Schema, Status
 
 from selection.accounts import scoped
 from selection.api.base import ERRORS, api, requester_name
-from selection.api.fields import Id
+from selection.api.fields import Id, declared_by
 from selection.errors import Conflict, NotFound
 from selection.forecast import Forecast, draft_forecast, forecast_requests
 from selection.models import Run
 from selection.runs import money
 
-BAND = (
-    "Four runs of five lie between the first number and the last; the middle one is the median. "
-    "null: fewer than 20 runs are simulated yet."
+ELSEWHERE = (
+    *("title", "promise", "keeps", "fixed_budget", "answers_per_worker", "out_of_questions"),
+    *("out_of_budget", "loss", "recommended", "cannot"),
 )
 
 
+@declared_by(Forecast, without=ELSEWHERE)
 class CostOut(Schema):
-    algorithm: str
-    options: dict[str, Any]
-    answers: tuple[int, int, int] | None = Field(description=BAND)
-    median: int | None = Field(description="Of the answers. null: it cannot be simulated.")
     cost: tuple[float, float, float] | None = Field(
         description="As `answers`, in money, by the run's price. null: it has none."
     )
-    runs: int = Field(description="Simulated runs.")
-    finished: int = Field(
-        description="Number of simulated runs that finish within questions and budget."
-    )
-    feasible: bool = Field(
-        description="Whether it is expected to end before questions and money do."
-    )
-    epsilon_at_end: float | None = Field(
-        description="The ε that is promised in the end where it is not feasible."
-    )
-    why: str
 
 
 class ExpectedOut(Schema):

@@ -5,9 +5,11 @@ from decimal import Decimal
 
 from ninja import Field, Schema
 
-from selection.api.fields import Value, Yes, price_field
+from selection import reports
+from selection.api.fields import Value, Yes, declared_by, price_field
 from selection.api.schemas import WhyIn
 from selection.limits import LONGEST_WHY
+from selection.runs.void_budget import VoidBudget
 
 
 class SkillOut(Schema):
@@ -17,82 +19,31 @@ class SkillOut(Schema):
     k: int
 
 
+@declared_by(reports.Alert)
 class NeedOut(Schema):
     """An alert. kind: stuck, waits, gold, quiet, joins, paused, broken, fit, sharing or review."""
 
-    kind: str
-    words: str
 
-
+@declared_by(reports.FullTestForecast)
 class EverybodyOut(Schema):
     """Cost of testing all workers alike, with the number of questions of the busiest worker."""
 
-    questions: int = Field(description="Of each worker: as many as the one asked most will have.")
-    answers: int
-    cost: float | None
-    epsilon: float = Field(
-        description="How far off the best K by share of right answers may be, with probability "
-        "1 − δ, by simulation; nobody promises it."
-    )
 
-
+@declared_by(reports.RunningForecast)
 class AheadOut(Schema):
     """Forecast of a running run, simulated from its current state."""
 
-    why: str = Field(description="Reason if there is no forecast yet; else empty.")
-    paid: int = Field(description="Answers given so far.")
-    committed: int = Field(description="Open assignments.")
-    paid_cost: float | None
-    committed_cost: float | None
-    answers: tuple[int, int, int] | None = Field(
-        description="Still to come, those that are out included: low, median, high; in four cases "
-        "of five it is between low and high. null: fewer than 20 runs were simulated."
-    )
-    median: int | None = Field(description="The middle one of them; few runs give it as well.")
-    cost: tuple[float, float, float] | None = Field(description="The same in money.")
-    total: tuple[int, int, int] | None = Field(description="Answers in all at the end.")
-    kept: float | None = Field(description="Share of simulated runs that finish.")
-    finished: int = Field(description="How many simulated runs finish, of `runs`.")
-    runs: int = Field(description="How many were simulated.")
-    epsilon: float | None = Field(
-        description="The ε that holds in the middle of those that end early; null if none does."
-    )
-    time: str = Field(description="Duration at the present speed, in words.")
-    hours: float | None = Field(description="Upper bound in hours; null if it is too early to say.")
     everybody: EverybodyOut | None
-    at: datetime | None = Field(description="When it was simulated.")
 
 
+@declared_by(reports.Progress)
 class ProgressOut(Schema):
     """Progress of a run. It stops when gap falls to wanted; both are differences of accuracy."""
 
-    accepted: int
-    rejected: int
-    undecided: int = Field(description="Tested, and neither accepted nor rejected yet.")
-    not_tested: int = Field(
-        description="Without a counted answer, or gone before a verdict. The four counts add up to "
-        "all workers, in each skill."
-    )
-    gap: float
-    wanted: float
-    closed: float = Field(description="Progress towards the stop, 0 to 1.")
-    spent: int = Field(
-        description="Assignments handed out, those of questions that were retired since included."
-    )
-    left: int | None = Field(description="Remaining budget; null: no limit.")
-    counted: int = Field(description="Answers that count in the statistics.")
-    out: int = Field(description="Open assignments.")
-    rate: float = Field(description="Answers counted per minute over the last minutes.")
 
-
+@declared_by(VoidBudget)
 class WastedOut(Schema):
     """Budget spent on answers to questions retired later: they are paid, but do not count."""
-
-    answers: int = Field(description="Since the budget was last changed.")
-    budget: int | None = Field(
-        description="That lets as many others be asked; null where the algorithm planned with it."
-    )
-    words: str
 
 
 class PopulationOut(Schema):

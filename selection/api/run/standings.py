@@ -9,45 +9,18 @@ from ninja import Field, Query, Schema
 from selection import reports
 from selection.accounts import scoped
 from selection.api.base import ERRORS, api
-from selection.api.fields import Id
+from selection.api.fields import Id, declared_by
 from selection.api.pagination import LONGEST_CURSOR, NEXT, paginate_list
 from selection.limits import LONGEST_KEY, MOST_ENTRIES
 from selection.models import Run
+from selection.reports.standings import QuotaStanding
 
 from .schemas import LearnedOut, PopulationOut
 
 
+@declared_by(reports.WorkerStanding)
 class LineOut(Schema):
     """A worker's standing in a run; with several skills, in one of them."""
-
-    candidate: int = Field(description="A number of the worker in this run and skill.")
-    worker: str
-    name: str
-    answers: int = Field(description="That count.")
-    out: int = Field(description="Questions that are out with the worker, or not counted yet.")
-    right: float
-    mean: float | None = Field(description="Share of right answers; null without an answer.")
-    lower: float = Field(description="The accuracy is between lower and upper, as the run says.")
-    upper: float
-    verdict: str = Field(
-        description="accepted, rejected, undecided, settled in or settled out by the present "
-        "bounds; not tested: no answer of the worker was counted, or they left before a verdict."
-    )
-    selected: bool
-    decided_in: int | None = Field(description="The step that accepted or rejected.")
-    why: str
-    presence: str = Field(description="invited, active, never came, left or withdrawn.")
-    lapsed: int = Field(description="Answers that were not given in time.")
-    by_hand: str = Field(description="The requester's own verdict, if there is one.")
-    by_hand_why: str
-    by_algorithm: bool = Field(description="True if the algorithm itself selects the worker.")
-    group: str = Field(description="Of the quotas' attribute.")
-    skill: str
-    number: int = Field(description="Of the skill.")
-    expected: float | None = Field(
-        description="Where the run ended early: the accuracy that all answers make likely."
-    )
-    elsewhere: str = Field(description="The skill that the worker is selected for instead.")
 
 
 class StandingsQuery(Schema):
@@ -83,11 +56,9 @@ class SelectedOut(Schema):
     expected: float | None = None
 
 
+@declared_by(QuotaStanding)
 class GroupOut(Schema):
-    group: str
-    selected: int
-    wanted: str
-    workers: int
+    pass
 
 
 class QuotasOut(Schema):

@@ -1,6 +1,7 @@
 """``manage.py plan``: the cost of a run and its chance to end, before any worker is paid."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -196,4 +197,4 @@ def _format_epsilon(row: ReachableEpsilon) -> str:
 
 
 def _format_json(rows: list[Forecast] | list[ReachableEpsilon]) -> str:
-    return json.dumps([row.serialize() for row in rows], ensure_ascii=False, indent=2)
+    return json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2)

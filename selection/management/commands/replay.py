@@ -12,7 +12,7 @@ from django.db import connections
 from django.db.backends.sqlite3.base import DatabaseWrapper
 from tqdm import tqdm
 
-from selection import algorithms, reports
+from selection import algorithms, exports, reports
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.management.lookups import parse_pairs
@@ -22,7 +22,7 @@ from selection.simulation import crowd, plots, replay, what_if
 from selection.simulation.crowd import RecordedCrowd
 from selection.simulation.summary import summarise_run
 from selection.simulation.what_if import WhatIfRow
-from selection.simulation.writing import check_out, json_of, write_csv, write_json, write_whole
+from selection.simulation.writing import check_out, write_csv, write_json, write_whole
 
 SEED_END = 2**62
 USUAL, USUAL_OF_KINDS = "adaptive-top-k", "clucb-pac"
@@ -151,7 +151,7 @@ class Command(BaseCommand):
             writer = TABLE_WRITERS[options["out"].suffix.lower()]
             write_whole(options["out"], lambda path: writer(path, rows))
         if options["json"]:
-            self.stdout.write(json_of([row.serialize() for row in rows]))
+            self.stdout.write(exports.json_text([row.serialize() for row in rows]))
         elif not quiet:
             self.stdout.write("\n".join(what_if.describe_rows(past, usual, rows)))
 
@@ -288,10 +288,10 @@ def make_tables(database: DatabaseWrapper) -> None:
 
 
 WRITERS: dict[str, Callable[[Path, Run], None]] = {
-    ".csv": lambda path, run: write_csv(path, reports.export_table(run)),
+    ".csv": lambda path, run: write_csv(path, exports.selected_with_facts(run)),
     ".json": lambda path, run: write_json(path, reports.export_run(run)),
 }
 TABLE_WRITERS: dict[str, Callable[[Path, Sequence[WhatIfRow]], None]] = {
-    ".csv": lambda path, rows: write_csv(path, [row.flat() for row in rows]),
+    ".csv": lambda path, rows: write_csv(path, what_if.flat_table(rows)),
     ".json": lambda path, rows: write_json(path, [row.serialize() for row in rows]),
 }

@@ -9,7 +9,7 @@ from django.utils import timezone
 from selection import engine
 from selection.answers import presence, recording
 from selection.models import Assignment, Candidate, Run
-from selection.reports.worker_card import wilson_interval
+from selection.reports.right_shares import RightShare
 from selection.runs import lifecycle, roster
 from selection.worker import links
 from tests.pages import admin_url, text_of
@@ -126,7 +126,7 @@ def test_a_worker_of_another_run_is_not_found(requester):
 
 def test_the_interval_is_wilson_s():
     """His interval for 8 of 10 is .490 to .943 (Brown, Cai, DasGupta 2001, formula 4)."""
-    point = wilson_interval(8, 10)
-    assert (round(point.lower, 3), round(point.upper, 3)) == (0.490, 0.943)
-    assert wilson_interval(0, 1).lower == 0
-    assert wilson_interval(1, 1).upper == 1
+    lower, upper = RightShare(8, 10).wilson()
+    assert (round(lower, 3), round(upper, 3)) == (0.490, 0.943)
+    assert RightShare(0, 1).wilson()[0] == 0
+    assert RightShare(1, 1).wilson()[1] == 1

@@ -1,6 +1,7 @@
 """Forecasts by the API."""
 
 import json
+from dataclasses import asdict
 
 import pytest
 
@@ -56,7 +57,7 @@ def test_its_numbers_are_those_of_the_command(call):
     rows = call("post", "", **WANTED, range=[0.6, 0.9]).json()["rows"]
     plan = Plan(6, 2, 0.3, 0.05, 20, 0.05)
     table = next(refine_forecasts(plan, RangeBelief(0.6, 0.9), 1000, 1))
-    told = [row.serialize() for row in table if row.algorithm == "credible"]
+    told = [asdict(row) for row in table if row.algorithm == "credible"]
     assert [row for row in rows if row["algorithm"] == "credible"] == json.loads(json.dumps(told))
 
 

@@ -1,9 +1,8 @@
 """Forecasts of a run before it starts: its cost, and if it can end."""
 
-import numpy as np
 import pytest
 
-from selection.admin.charts.curve_chart import draw_curve
+from selection.charts.cost_curves import draw_curve
 from selection.errors import Refused
 from selection.forecast import DefaultBelief, Plan, RangeBelief, refine_forecasts, search_reachable
 from selection.forecast.bands import prediction_band
@@ -229,9 +228,7 @@ def test_the_first_table_comes_before_the_last_and_knows_less():
     assert {row.runs for row in last if not row.cannot} == {3}
 
 
-def test_one_outcome_is_no_certainty_and_many_speak_for_themselves():
-    low, median, high = prediction_band([200], 1000)
-    assert low < 0.7 * 200 < median == 200 < 1.4 * 200 < high
+def test_band_is_made_of_the_ranks_of_the_outcomes():
     assert prediction_band(range(1, 100), 1000, unthought=0) == (10, 50, 90)
 
 
@@ -267,17 +264,6 @@ def test_algorithm_without_answers_is_recommended_and_drawn():
 def test_band_never_exceeds_the_upper_bound():
     assert prediction_band([900, 1000, 1000], 1000)[2] == 1000
     assert prediction_band([1000], 1000) == (1000, 1000, 1000)
-
-
-def test_a_band_of_few_outcomes_holds_the_next_one_four_times_of_five():
-    rng = np.random.default_rng(3)
-    draws = np.exp(6 + 0.35 * rng.standard_normal((2000, 6)))
-    hits = [
-        low <= last <= high
-        for *few, last in draws
-        for low, _, high in [prediction_band(few, 10**6, 0)]
-    ]
-    assert 0.77 < np.mean(hits) < 0.85
 
 
 @pytest.mark.parametrize(

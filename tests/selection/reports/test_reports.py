@@ -6,6 +6,7 @@ import pytest
 
 from selection import engine, reports
 from selection.errors import NotFound
+from selection.reports.worker_columns import SELECTED
 from selection.runs import lifecycle
 from tests.worlds import crowd, make_run, play
 
@@ -68,7 +69,7 @@ def test_every_row_of_the_table_carries_the_run_s_facts():
     run = play(make_run(), crowd(4, good=2))
     rows = reports.export_table(run)
     assert len(rows) == run.k
-    assert list(rows[0])[: len(reports.COLUMNS)] == reports.COLUMNS
+    assert list(rows[0])[: len(SELECTED)] == [*SELECTED]
     assert {row["seed"] for row in rows} == {run.seed}
     assert all(row["lower"] <= row["mean"] <= row["upper"] for row in rows)
 

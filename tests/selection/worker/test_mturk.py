@@ -176,5 +176,5 @@ def test_a_bonus_is_paid_for_the_task_that_was_accepted_last(client, run):
         "WorkerId,AssignmentId,BonusAmount,Reason",
         f"A1B2,3LAST,{2 * given}.00,Birds",
     ]
-    listed = b"".join(exports.payment.write_payments(context)).decode()
+    listed = b"".join(exports.csv_file(exports.payment.payment_table(context))).decode()
     assert ",mturk,3LAST" in listed

@@ -1,10 +1,12 @@
-"""Cost against ε and against K as coordinates for an inline SVG, without script or library."""
+"""Cost against ε and against K."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from selection.forecast import Plan
+
+from .scales import draw_band, draw_line, spread
 
 WIDTH, HEIGHT = 600, 220
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 24, 28  # room for the numbers at the axes
@@ -86,8 +88,8 @@ class _Scale:
     """Positions in the chart. Values of the setting grow by factors, so they are equidistant."""
 
     def __init__(self, ats: Sequence[float], top: float) -> None:
-        step = (WIDTH - LEFT - RIGHT) / (len(ats) - 1)
-        self._places = {at: round(LEFT + i * step, 1) for i, at in enumerate(ats)}
+        places = spread(len(ats), WIDTH - LEFT - RIGHT)
+        self._places = {at: round(LEFT + x, 1) for at, x in zip(ats, places, strict=True)}
         self._top = top
 
     def x(self, at: float) -> float:
@@ -98,25 +100,19 @@ class _Scale:
 
 
 def _build_curve(number: int, points: Sequence[Mapping[str, Any]], scale: _Scale) -> Curve:
-    lower, middle, upper = (
-        [(scale.x(point["at"]), scale.y(_band(point)[i])) for point in points] for i in range(3)
-    )
+    across = [scale.x(point["at"]) for point in points]
+    lower, middle, upper = ([scale.y(_band(point)[i]) for point in points] for i in range(3))
     dots = [
         Dot(x, y, point["feasible"], f"{point['at']:g}: {point['median']:,} answers")
-        for (x, y), point in zip(middle, points, strict=True)
+        for x, y, point in zip(across, middle, points, strict=True)
     ]
-    return Curve(
-        points[0]["title"], number, _svg_path(middle), _svg_path(lower + upper[::-1]), dots
-    )
+    line, band = draw_line(across, middle), draw_band(across, lower, upper)
+    return Curve(points[0]["title"], number, line, band, dots)
 
 
 def _band(point: Mapping[str, Any]) -> Sequence[int]:
     """Return low, median and high; three times the median if there is no band."""
     return point["answers"] or [point["median"]] * 3
-
-
-def _svg_path(points: Sequence[tuple[float, float]]) -> str:
-    return " ".join(f"{x},{y}" for x, y in points)
 
 
 def _limit_marks(plan: Plan, scale: _Scale, top: float) -> list[Mark]:

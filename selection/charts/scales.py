@@ -1,0 +1,27 @@
+"""Scales and lines that the charts share."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+
+def place_times(times: Sequence[datetime], width: float) -> list[float]:
+    """Return the positions of two or more times from 0 to ``width``, evenly if they are all one."""
+    seconds = [(at - times[0]).total_seconds() for at in times]
+    return (
+        [width * at / seconds[-1] for at in seconds] if seconds[-1] else spread(len(times), width)
+    )
+
+
+def spread(count: int, width: float) -> list[float]:
+    """Return this number of positions, two or more, evenly from 0 to ``width``."""
+    return [width * i / (count - 1) for i in range(count)]
+
+
+def draw_line(across: Sequence[float], down: Sequence[float]) -> str:
+    """Return the points of a polyline."""
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down, strict=True))
+
+
+def draw_band(across: Sequence[float], lower: Sequence[float], upper: Sequence[float]) -> str:
+    """Return the points of the polygon between two lines."""
+    return draw_line([*across, *reversed(across)], [*lower, *reversed(upper)])

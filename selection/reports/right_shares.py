@@ -1,0 +1,68 @@
+"""Shares of right answers, with intervals of 95 %."""
+
+import math
+from dataclasses import dataclass
+
+from scipy.special import betaincinv
+
+Z = 1.959964  # quantile of the normal distribution, for 95 %
+
+
+@dataclass(frozen=True)
+class RightShare:
+    """A number of right answers, of a number of answers."""
+
+    right: int
+    answers: int
+
+    @property
+    def value(self) -> float | None:
+        return self.right / self.answers if self.answers else None
+
+    def exact(self) -> tuple[float, float]:
+        """Return the interval of 95 % of Clopper and Pearson, Biometrika 26 (1934)."""
+        n, right = self.answers, self.right
+        lower = float(betaincinv(right, n - right + 1, 0.025)) if right else 0.0
+        upper = float(betaincinv(right + 1, n - right, 0.975)) if right < n else 1.0
+        return lower, upper
+
+    @property
+    def label(self) -> str:
+        """The share in words: "0 of 3 right; 95 % interval 0–71 %"."""
+        if not self.answers:
+            return "no answers"
+        low, high = (round(100 * bound) for bound in self.exact())
+        return f"{self.right} of {self.answers} right; 95 % interval {low}–{high} %"
+
+    def wilson(self) -> tuple[float, float]:
+        """Return Wilson's interval of 95 % for its probability. J. Am. Stat. Assoc. 22 (1927)"""
+        n, p = self.answers, self.right / self.answers
+        middle = p + Z * Z / (2 * n)
+        half = Z * math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
+        lower, upper = (middle - half) / (1 + Z * Z / n), (middle + half) / (1 + Z * Z / n)
+        return max(0.0, lower), min(1.0, upper)
+
+
+@dataclass(frozen=True)
+class ShareDifference:
+    """Share right of the likely best less that of the rest, with an interval of 95 %.
+
+    The hybrid of two Wilson intervals: Newcombe, Statistics in Medicine 17 (1998), method 10.
+    """
+
+    value: float
+    lower: float
+    upper: float
+
+    @classmethod
+    def compare(cls, best: RightShare, rest: RightShare) -> "ShareDifference | None":
+        if not best.answers or not rest.answers:
+            return None
+        best_share, rest_share = best.right / best.answers, rest.right / rest.answers
+        (low, high), (other_low, other_high) = best.wilson(), rest.wilson()
+        value = best_share - rest_share
+        return cls(
+            value,
+            value - math.hypot(best_share - low, other_high - rest_share),
+            value + math.hypot(high - best_share, rest_share - other_low),
+        )
