@@ -120,7 +120,7 @@ def tell_needs() -> None:
 
 
 def forget_keys() -> None:
-    Creation.objects.filter(created__lt=db_clock.database_now() - CREATIONS_KEPT).delete()
+    IdempotencyKey.objects.filter(created__lt=db_clock.database_now() - CREATIONS_KEPT).delete()
 
 
 def expire() -> None:

@@ -115,7 +115,7 @@ def cancel_forecast(planning: ForecastRequest) -> ForecastRequest:
 def touch_forecast(planning: ForecastRequest) -> None:
     """Record that the forecast is still in use, so that it is kept."""
     if planning.used < db_clock.database_now() - NOTED:
-        Planning.objects.filter(pk=planning.pk).update(used=db_clock.database_now())
+        ForecastRequest.objects.filter(pk=planning.pk).update(used=db_clock.database_now())
 
 
 def _change_state(planning: ForecastRequest, state: State, error: str = "") -> None:
@@ -229,7 +229,7 @@ def _start_next_parts(planning: ForecastRequest) -> None:
 def _hand_out(open_parts: Any) -> None:
     """Send a message for each of these parts; if Redis is unreachable the sweep does it later."""
     messages = list(open_parts.values_list("pk", "runs"))
-    updated = PlanningPart.objects.filter(pk__in=[pk for pk, _ in messages])
+    updated = ForecastPart.objects.filter(pk__in=[pk for pk, _ in messages])
     updated.update(sent=db_clock.database_now())
     try:
         for part in messages:
@@ -245,7 +245,7 @@ def _hand_out(open_parts: Any) -> None:
 def sweep_forecasts() -> None:
     """Hand out lost parts again, and delete forecasts that were not used for long."""
     now = db_clock.database_now()
-    Planning.objects.filter(used__lt=now - KEPT).delete()
+    ForecastRequest.objects.filter(used__lt=now - KEPT).delete()
     unsent = Q(sent=None) | Q(sent__lt=now - LOST)
     active = ForecastPart.objects.filter(planning__state__in=(State.WAITING, State.WORKING))
     _hand_out(active.filter(unsent, finished=False))

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any
 
 from selection import db_clock
-from selection.models import PlanningPart
+from selection.models import ForecastPart
 
 from .bands import MANY
 from .beliefs import Belief
@@ -64,7 +64,7 @@ def simulate_part(part: ForecastPart, plan: Plan, belief: Belief) -> bool | None
         if monotonic() - began > PIECE * (FIRST_PIECES if _is_awaited(part, ledger) else 1):
             done = _has_enough_runs(part, ledger)
             break
-    unchanged = PlanningPart.objects.filter(pk=part.pk, runs=part.runs)
+    unchanged = ForecastPart.objects.filter(pk=part.pk, runs=part.runs)
     added = unchanged.update(**ledger_columns(ledger), finished=done, sent=db_clock.database_now())
     return done if added else None
 

@@ -15,7 +15,7 @@ from django.db.models import Count, F, Q
 from numpy.typing import NDArray
 
 from selection import db_clock
-from selection.models import Outlook, RecordedAnswer, Run, exposure
+from selection.models import RecordedAnswer, Run, RunForecast, exposure
 from selection.models.roster import Roster
 from topk import Selector
 
@@ -131,7 +131,7 @@ def _recorded_left(run: Run, size: int) -> Counts:
 def make_outlook(run: Run, seconds: float = SECONDS) -> RunForecast:
     """Return the run's present outlook, not stored."""
     began = thread_time()
-    outlook = Outlook(run=run, at=db_clock.database_now(), step=run.steps)
+    outlook = RunForecast(run=run, at=db_clock.database_now(), step=run.steps)
     live = None if run.enrolling else load_live_run(run)
     if live is None:
         outlook.why = OPEN if run.enrolling else FEW
@@ -219,7 +219,7 @@ def refresh_outlook(run_id: int) -> None:
     be new either: messages that waited for long come several at a time."""
     run = Run.objects.running().filter(pk=run_id).first()
     new = Q(at__gt=db_clock.database_now() - EVERY, why="")
-    if run is None or Outlook.objects.filter(Q(step=run.steps) | new, run=run).exists():
+    if run is None or RunForecast.objects.filter(Q(step=run.steps) | new, run=run).exists():
         return
     outlook = make_outlook(run)
     fields = [field.attname for field in RunForecast._meta.concrete_fields if not field.primary_key]

@@ -15,18 +15,18 @@ from .teams import NamedInTeam, Team
 class RunColumns(NamedInTeam):
     """The columns of a run.
 
-    called     start of the count of a worker's absence: the start of the run, moved by every pause
+    absence_since  start of the count of absences: the start of the run, moved by every pause
     joined     workers that came to the roster after the start
     belief     about its workers before it began, as numbers (forecast.inputs); empty: none stated
     proof      the least ε proved so far, and the arms of the selection it was proved for
     page       texts on the worker's page besides the questions (runs.worker_texts)
     rationed   True if it asked questions of a limited set: then not the seed alone orders them
     concluded  time of the requester's review of the end
-    links      number of replacements of its join link: the earlier ones open nothing
+    link_version   number of replacements of its join link: the earlier ones open nothing
     regraded   time of a correction of a gold answer after its end
     only       keys of the only workers it is for; empty: all of the pool
     left_out   keys of workers that are not in it
-    told       alerts sent to its team's webhooks, by kind
+    alerts_sent    alerts sent to its team's webhooks, by kind
     """
 
     class Status(models.TextChoices):
@@ -176,13 +176,13 @@ class RunColumns(NamedInTeam):
     started = models.DateTimeField(null=True, editable=False)
     paused = models.DateTimeField(null=True, editable=False)
     ended = models.DateTimeField(null=True, editable=False)
-    called = models.DateTimeField(null=True, editable=False)
+    absence_since = models.DateTimeField(db_column="called", null=True, editable=False)
     joined = models.PositiveIntegerField(default=0, editable=False)
     concluded = models.DateTimeField(null=True, editable=False)
     regraded = models.DateTimeField(null=True, editable=False)
     proof = models.JSONField(default=dict, editable=False)
-    links = models.PositiveSmallIntegerField(default=0, editable=False)
-    told = models.JSONField(default=list, editable=False)
+    link_version = models.PositiveSmallIntegerField(db_column="links", default=0, editable=False)
+    alerts_sent = models.JSONField(db_column="told", default=list, editable=False)
 
     class Meta:
         abstract = True

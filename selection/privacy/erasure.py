@@ -82,7 +82,9 @@ def erase_worker(rows: list[Worker], who: str, why: str = "") -> ErasureResult:
 def _forget_rows(rows: list[Worker], pseudonym: str) -> None:
     workers = Worker.with_erased.filter(pk__in=[row.pk for row in rows])
     workers.update(key=pseudonym, name="", attributes={}, erased=db_clock.database_now())
-    Candidate.objects.filter(worker__in=rows).update(links=F("links") + 1, platform="", task="")
+    Candidate.objects.filter(worker__in=rows).update(
+        link_version=F("link_version") + 1, platform="", task=""
+    )
 
 
 def _forget_words(rows: list[Worker], events: list[Event], replace: Replace) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from selection import db_clock
-from selection.models import Answer, Assignment, Candidate, Complaint, Worker
+from selection.models import Answer, Assignment, Candidate, QuestionReport, Worker
 
 from .identity import entries_of, events_of, mention_pattern
 

@@ -27,7 +27,7 @@ def report_problem(assignment_id: int, candidate_id: int, text: str) -> None:
     if not assignments.exists():
         raise NotFound("There is no such assignment.")
     report = {"text": text, "at": db_clock.database_now(), "heard": None}
-    Complaint.objects.update_or_create(assignment_id=assignment_id, defaults=report)
+    QuestionReport.objects.update_or_create(assignment_id=assignment_id, defaults=report)
 
 
 def open_reports(run: Run) -> QuerySet[QuestionReport]:
@@ -48,5 +48,5 @@ def reports_about(question: Question) -> QuerySet[QuestionReport]:
 
 def acknowledge_reports(question: Question) -> int:
     """Mark the open reports about this question as acknowledged; return their number."""
-    rows = Complaint.objects.filter(assignment__question=question, heard=None)
+    rows = QuestionReport.objects.filter(assignment__question=question, heard=None)
     return rows.update(heard=db_clock.database_now())

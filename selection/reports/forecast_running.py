@@ -7,7 +7,7 @@ from typing import Annotated
 from django.db.models import Sum
 
 from selection import db_clock
-from selection.models import Outlook, Run
+from selection.models import Run, RunForecast
 from selection.runs import money
 
 from .durations import count_noun
