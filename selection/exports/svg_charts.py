@@ -49,7 +49,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class StandingsChart:
-    """Bars of the standings. left_out: number of workers without a bar"""
+    """Bars of the standings; ``left_out`` is the number of workers without a bar."""
 
     bars: list[Bar]
     height: int

@@ -45,8 +45,10 @@ class FullTestForecast:
 
 @dataclass(frozen=True)
 class RunningForecast:
-    """The remaining cost. Answers and money are (low, median, high): four outcomes of five are
-    between low and high. They are None if too few runs were simulated for that.
+    """The remaining cost.
+
+    Answers and money are (low, median, high): four outcomes of five are between low and high. They
+    are None if too few runs were simulated for that.
 
     why        reason for having no forecast yet; empty if there is one
     answers    still to be paid: open assignments and those that are not handed out yet

@@ -88,7 +88,7 @@ class RightShare:
         return f"{self.right} of {self.answers} right; 95 % interval {low}–{high} %"
 
     def wilson(self) -> tuple[float, float]:
-        """Return Wilson's interval of 95 % for its probability. J. Am. Stat. Assoc. 22 (1927)"""
+        """Return Wilson's interval of 95 % for its probability (J. Am. Stat. Assoc. 22, 1927)."""
         n, p = self.answers, self.right / self.answers
         middle = p + Z * Z / (2 * n)
         half = Z * math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
@@ -147,15 +147,20 @@ class GoldLine:
 
     @property
     def suggested(self) -> bool:
-        """True if the other answer is common enough to suggest accepting it: among all that gave it
-        or an accepted one, or among the likely best of these."""
+        """Return True if the other answer is common enough to suggest accepting it.
+
+        That is among all that gave it or an accepted one, or among the likely best of these.
+        """
         return _outnumbers(self.given_by_all, self.every.right) or _outnumbers(
             self.given, self.best.right
         )
 
     @property
     def possible(self) -> bool:
-        """True if the other answer could be right: with choices, if it is one of them."""
+        """Return True if the other answer is common enough to suggest accepting it.
+
+        That is among all that gave it or an accepted one, or among the likely best of these.
+        """
         return bool(self.other) and self.question.allows(self.other)
 
     @property
