@@ -11,36 +11,7 @@ from redis.retry import Retry
 
 from . import menu, single_sign_on
 from .environment import Environment
-from .sign_in import (  # noqa: F401  (settings are read by name)
-    ACCOUNT_ADAPTER,
-    ACCOUNT_EMAIL_VERIFICATION,
-    ACCOUNT_FORMS,
-    ACCOUNT_LOGIN_METHODS,
-    ACCOUNT_PREVENT_ENUMERATION,
-    ACCOUNT_RATE_LIMITS,
-    ACCOUNT_REAUTHENTICATION_REQUIRED,
-    ACCOUNT_SESSION_REMEMBER,
-    ACCOUNT_SIGNUP_FIELDS,
-    ACCOUNT_UNIQUE_EMAIL,
-    AUTH_PASSWORD_VALIDATORS,
-    AUTHENTICATION_BACKENDS,
-    AXES_COOLOFF_TIME,
-    AXES_DISABLE_ACCESS_LOG,
-    AXES_ENABLE_ADMIN,
-    AXES_FAILURE_LIMIT,
-    AXES_LOCKOUT_PARAMETERS,
-    AXES_LOCKOUT_TEMPLATE,
-    AXES_RESET_ON_SUCCESS,
-    AXES_SENSITIVE_PARAMETERS,
-    AXES_VERBOSE,
-    MFA_ADAPTER,
-    MFA_ALLOW_UNVERIFIED_EMAIL,
-    MFA_FORMS,
-    MFA_PASSKEY_LOGIN_ENABLED,
-    MFA_RATE_LIMITS,
-    MFA_SUPPORTED_TYPES,
-    MFA_TOTP_TOLERANCE,
-)
+from .sign_in import *  # noqa: F403
 from .start import local_defaults
 from .web import logs, security_headers
 

@@ -11,10 +11,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
 ]
-AUTHENTICATION_BACKENDS = [
-    "axes.backends.AxesStandaloneBackend",
-    "selection.accounts.RoleBackend",
-]
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "selection.accounts.RoleBackend"]
 # So many failures with one name from one address cause a pause. They are counted in the database,
 # so that they hold for all web servers and without Redis; and by address, because otherwise anybody
 # could lock a colleague out.

@@ -19,7 +19,7 @@ GOES_ON = "An interrupted one goes on when the same command is given again."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The status to exit with: 0, 2 if refused, 130 if interrupted."""
+    """Return the status to exit with: 0, 2 if refused, 130 if interrupted."""
     asked = build_parser().parse_args(arguments)
     try:
         _play_study(asked)

@@ -1,4 +1,4 @@
-"""The table of all algorithms: python -m research.describe > docs/algorithms.md"""
+"""The table of all algorithms: ``python -m research.describe > docs/algorithms.md``."""
 
 import sys
 
@@ -59,7 +59,7 @@ NOTES = """\
 
 
 def algorithms_page() -> str:
-    """The whole of docs/algorithms.md."""
+    """Return the whole of docs/algorithms.md."""
     sure = [kind for kind in SELECTORS.values() if kind.promise.fixed == "confidence"]
     confidence = [kind for kind in sure if not kind.promise.average]
     average = [kind for kind in sure if kind.promise.average]
@@ -80,7 +80,7 @@ def algorithms_page() -> str:
 
 
 def algorithm_table(kinds: list[type[Selector]]) -> str:
-    """A row for each algorithm: name, goal, source, what it needs, what may be set."""
+    """Return a row for each algorithm: name, goal, source, what it needs, what may be set."""
     rows = ["| name | algorithm | goal | source | needs | options |", "|---|---|---|---|---|---|"]
     return "\n".join([*rows, *map(_algorithm_row, kinds)]) + "\n"
 

@@ -14,7 +14,7 @@ LEVEL = 0.99
 
 
 def share_interval(successes: int, runs: int) -> tuple[float, float]:
-    """The exact binomial interval of Clopper and Pearson; nothing is known from no runs."""
+    """Return the exact binomial interval of Clopper and Pearson; nothing is known from no runs."""
     tail = (1 - LEVEL) / 2
     low = betaincinv(successes, runs - successes + 1, tail) if successes else 0.0
     high = betaincinv(successes + 1, runs - successes, 1 - tail) if successes < runs else 1.0

@@ -29,14 +29,14 @@ class Journal(Generic[R]):
             os.fsync(file.fileno())
 
     def forget(self, done: Container[str]) -> None:
-        """These cells are in the table; others, of another study in this folder, are kept."""
+        """Remove these cells: they are in the table. Keep those of other studies."""
         kept = [line for line in self._read_lines() if line["key"] not in done]
         self.path.write_text("".join(map(_line_text, kept)), encoding="utf-8")
         if not kept:
             self.path.unlink()
 
     def _read_lines(self) -> list[Line]:
-        """What is in the file, which loses a last line that was cut off by a kill."""
+        """Return what is in the file; a last line that was cut off by a kill is dropped."""
         text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
         whole = text[: text.rfind("\n") + 1]
         if whole != text:

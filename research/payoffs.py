@@ -89,7 +89,7 @@ def designs_for(tau: float, ends: list[RunEnd]) -> list[Design]:
 
 
 def learn_corrections(designs: list[Design]) -> tuple[NDArray[np.float32], float, float]:
-    """The corrections, ln of the largest start (no payoff far off need be higher), what is paid."""
+    """Return the corrections, ln of the largest start, which caps far payoffs, and what is paid."""
     begin = np.zeros(CORRECTIONS).ravel()
     options = {"maxiter": STEPS, "maxcor": 30}
     found = minimize(
@@ -203,7 +203,7 @@ def _soft_start(  # type: ignore[no-untyped-def]
     horizon, first, thetas, gain_in, gain_out, pay_in, pay_out,
     value, after, reached, inside, outside, starts,
 ):  # fmt: skip
-    """ln of the largest start, softly; ``inside`` and ``outside`` get its slopes in ln b."""
+    """Return ln of the largest start, softly; ``inside`` and ``outside`` get its slopes in ln b."""
     peak = 0.0
     for g in range(thetas.size):
         for m in range(horizon, -1, -1):

@@ -16,7 +16,7 @@ R_co = TypeVar("R_co", bound="DataclassInstance", covariant=True)
 
 
 def read_table(path: Path, kind: type[R]) -> list[R]:
-    """The rows of a table, none if there is no table; a line that was torn is left out."""
+    """Return the rows of a table, none if there is no table; a line that was torn is left out."""
     if not path.exists():
         return []
     with path.open(encoding="utf-8", newline="") as file:
@@ -42,7 +42,7 @@ def keep_rows(path: Path, rows: Iterable[R], kind: type[R], ends: str = "\n") ->
 def write_table(
     path: Path, columns: Sequence[str], lines: Iterable[Iterable[object]], ends: str = "\n"
 ) -> None:
-    """The whole table or nothing; ``ends`` ends each line."""
+    """Write the whole table or nothing; ``ends`` ends each line."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with draft.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator=ends).writerows([columns, *lines])
@@ -55,5 +55,5 @@ def _round_value(value: object) -> object:
 
 
 def markdown_line(cells: Iterable[object]) -> str:
-    """A line of a table in Markdown."""
+    """Return a line of a table in Markdown."""
     return f"| {' | '.join(map(str, cells))} |\n"

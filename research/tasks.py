@@ -22,5 +22,5 @@ Stored = dict[str, Any]
 
 @shared_task(name="research.play", ignore_result=False)
 def play_cell(room: str, cell: Stored) -> list[Stored]:
-    """The rows of a cell of this room; a cell that is played twice gives the same ones."""
+    """Return the rows of a cell of this room; a cell that is played twice gives the same ones."""
     return [asdict(row) for row in CELLS[room].read(cell).play()]

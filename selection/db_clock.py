@@ -48,6 +48,5 @@ def waited() -> timedelta:
 
 
 def request_time() -> datetime:
-    """Return the arrival time of the present request by the database's clock; now outside of
-    requests."""
+    """Return the present request's arrival by the database's clock; now outside of requests."""
     return database_now() - waited()

@@ -106,7 +106,7 @@ def size_of(request: HttpRequest) -> int:
 
 
 def most_for(request: HttpRequest) -> int:
-    """Return the limit in bytes: signed-in users may send files. (The API checks tokens first.)"""
+    """Return the limit in bytes: signed-in users may send files; the API checks tokens first."""
     if request.path.startswith(API):
         files = request.content_type == "multipart/form-data"
         return int(settings.MOST_UPLOADED if files else settings.DATA_UPLOAD_MAX_MEMORY_SIZE)

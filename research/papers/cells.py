@@ -24,7 +24,9 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Cell:
-    """budgets    one, or for ``anytime`` several, at which the same play is looked at
+    """A cell of a table: one algorithm on one instance.
+
+    budgets    one, or for ``anytime`` several, at which the same play is looked at
     anytime    its choices do not depend on the budget, so that one play serves all budgets
     tolerance  a play fails if the mean of its selection falls short of the best by more
     """
@@ -67,7 +69,7 @@ class Cell:
         return f"{self.seed}, {self.runs}"
 
     def play(self) -> list[Row]:
-        """A row for each budget."""
+        """Return a row for each budget."""
         once = partial(_anytime_plays, self) if self.anytime else partial(_single_plays, self)
         plays = [once((self.seed << 20) + number) for number in range(self.runs)]
         looks = zip(*plays, strict=True)

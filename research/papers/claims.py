@@ -61,7 +61,9 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Claim:
-    """said      the paper's claim, in our words
+    """A claim of a paper.
+
+    said      the paper's claim, in our words
     reading   how it is read as comparisons
     """
 

@@ -152,7 +152,7 @@ def _best_k(rows: Sequence[Row], parameters: str) -> list[Claim]:
 
 
 def _growing_outcomes(rows: Sequence[Row]) -> list[Outcome]:
-    """The ratio to LUCB++ at the most arms against that at the least, on each family."""
+    """Return the ratio to LUCB++ at the most arms against that at the least, on each family."""
     outcomes = []
     for family in sorted({row.experiment for row in rows}):
         mine = [pair for pair in matched_rows(rows, RAND, PLUS) if pair[0].experiment == family]

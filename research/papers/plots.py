@@ -55,7 +55,7 @@ class Figure:
 
 
 def lines_by_series(rows: Iterable[Row], x: str, y: str) -> Lines:
-    """A line for each series: x is a column, y is "error", or "pulls", per arm."""
+    """Draw a line for each series: x is a column, y is "error", or "pulls", per arm."""
     lines: Lines = defaultdict(list)
     for row in rows:
         lines[row.series].append(_row_point(row, x, y))
@@ -97,7 +97,7 @@ def _build_canvas(figure: Figure) -> Canvas:
 
 
 def _series_colours(figure: Figure) -> dict[str, int]:
-    """The same number for the same series in all panels."""
+    """Return the same number for the same series in all panels."""
     names = dict.fromkeys(name for panel in figure.panels for name in panel.lines)
     return {name: number for number, name in enumerate(names)}
 

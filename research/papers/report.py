@@ -30,7 +30,7 @@ def claims_markdown(claims: Sequence[Claim]) -> str:
 
 
 def summarise_claims(claims: Sequence[Claim]) -> list[str]:
-    """A line for each claim, for a terminal."""
+    """Return a line for each claim, for a terminal."""
     return [
         f"{claim.verdict:15} {claim.said} [{claim.reading}: {claim.count(Outcome.FOR)} for, "
         f"{claim.count(Outcome.AGAINST)} against, {claim.count(Outcome.OPEN)} open]"

@@ -50,7 +50,7 @@ def _budget_points(experiment: Experiment, quick: bool) -> list[tuple[int, int]]
 
 
 def main_ms(n: int) -> list[int]:
-    """m = 2 .. n - 1 in equal steps, as few as keep within ``MOST_MS`` points."""
+    """Return m = 2 .. n - 1 in equal steps, as few as keep within ``MOST_MS`` points."""
     step = -(-(n - 2) // MOST_MS)
     return list(range(2, n, step))
 

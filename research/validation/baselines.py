@@ -29,7 +29,9 @@ MARKED = (10, 20, 50)
 
 @dataclass(frozen=True)
 class ChosenWorkers:
-    """arms     those that are taken; perhaps none, where a pass mark decides
+    """The workers taken.
+
+    arms     those that are taken; perhaps none, where a pass mark decides
     answers  that were paid
     """
 
@@ -42,7 +44,9 @@ Play = Callable[[Floats, int, float, np.random.Generator], ChosenWorkers]
 
 @dataclass(frozen=True)
 class Baseline:
-    """words  what is done, for a table
+    """A rule to compare with.
+
+    words  what is done, for a table
     marked   whether a pass mark decides how many are taken, instead of K
     known    what is known of it beforehand
     """
@@ -60,7 +64,7 @@ class Baseline:
 def best_of_all(
     each: int, means: Floats, k: int, epsilon: float, rng: np.random.Generator
 ) -> ChosenWorkers:
-    """The best k by known answers; ties at random."""
+    """Return the best k by known answers; ties at random."""
     return ChosenWorkers(top_scores(rng.binomial(each, means) / each, k, rng), each * means.size)
 
 
@@ -98,8 +102,10 @@ def wilson_interval(right: Counts, answers: Counts) -> tuple[Floats, Floats]:
 
 
 def stop_and_drop(means: Floats, k: int, epsilon: float, rng: np.random.Generator) -> ChosenWorkers:
-    """Nobody is asked any more who is surely in or out by 95 % intervals, looked at after every
-    answer; and all is over when the worst swaps within them lose no more than epsilon."""
+    """Ask nobody any more who is surely in or out by 95 % intervals, judged after every answer.
+
+    All is over when the worst swaps within them lose no more than epsilon.
+    """
     n = means.size
     answers = np.full(n, FIRST)
     right = rng.binomial(FIRST, means)
@@ -117,7 +123,7 @@ def stop_and_drop(means: Floats, k: int, epsilon: float, rng: np.random.Generato
 
 
 def worst_swaps(lower: Floats, upper: Floats) -> float:
-    """The most that the sum could gain by taking others: these of the taken, those of the rest."""
+    """Return the most that the sum could gain by taking some of the rest instead of some taken."""
     pairs = min(lower.size, upper.size)
     gains = np.sort(upper)[::-1][:pairs] - np.sort(lower)[:pairs]
     return float(np.maximum(gains, 0).sum())
@@ -129,7 +135,7 @@ def worst_swaps(lower: Floats, upper: Floats) -> float:
 def choose_by_majority(
     each: int, means: Floats, k: int, epsilon: float, rng: np.random.Generator
 ) -> ChosenWorkers:
-    """The k who agree most often with the majority, one answer of theirs included."""
+    """Return the k who agree most often with the majority, one answer of theirs included."""
     labels = Labels.draw_labels(each, means, rng)
     return ChosenWorkers(top_scores(labels.majority_agreement(), k, rng), each * means.size)
 
@@ -137,7 +143,7 @@ def choose_by_majority(
 def choose_by_dawid_skene(
     each: int, means: Floats, k: int, epsilon: float, rng: np.random.Generator
 ) -> ChosenWorkers:
-    """The k of the greatest skill."""
+    """Return the k of the greatest skill."""
     labels = Labels.draw_labels(each, means, rng)
     return ChosenWorkers(top_scores(labels.skills(), k, rng), each * means.size)
 
@@ -185,7 +191,7 @@ class Labels:
         return self._worker_means(self._right(share))
 
     def _right(self, share: Floats) -> Floats:
-        """(a,) how sure it is that each answer is right, where a question's is yes so surely."""
+        """Return (a,) how sure each answer is, if a question's is yes so surely."""
         said = share[self.question]
         return np.where(self.yes, said, 1 - said)
 

@@ -75,7 +75,7 @@ def beta_case(a: float, b: float, n: int, k: int, epsilon: float, delta: float) 
 
 
 def published_cases() -> list[Case]:
-    """The instances of Chen, Chen, Zhang, Zhou 2017."""
+    """Return the instances of Chen, Chen, Zhang, Zhou 2017."""
     return [
         fixed_case("two-group-n100", "TwoGroup, .7 and .3", two_group(100, 20), 20, 0.1, 0.01),
         fixed_case("uniform-n100", "UNIFORM, evenly from 0 to .99", uniform(100), 20, 0.1, 0.01),
@@ -112,5 +112,5 @@ def spammer_case() -> Case:
 def fixed_case(
     name: str, title: str, means: Floats, k: int, epsilon: float = 0.05, delta: float = 0.05
 ) -> Case:
-    """The same pool in every run."""
+    """Return the same pool in every run."""
     return Case(name, title, means.size, k, epsilon, delta, tuple(means.tolist()))

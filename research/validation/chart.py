@@ -45,7 +45,7 @@ def _print_chart(folder: Path, rows: Sequence[Row]) -> None:
 
 
 def draw_chart(rows: Sequence[Row]) -> Figure:
-    """A field for each epsilon, a line for each algorithm."""
+    """Draw a field for each epsilon, a line for each algorithm."""
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     fields = figure.subplots(1, len(EPSILONS), sharey=True)
     for axes, epsilon in zip(fields, EPSILONS, strict=True):

@@ -159,7 +159,7 @@ def _write_results(folder: Path, new: Sequence[Row]) -> list[str]:
 
 
 def rows_markdown(rows: Sequence[Row]) -> str:
-    """A line a pool, a column a rule."""
+    """Return a line a pool, a column a rule."""
     head = tables.markdown_line(["pool", "n, K, ε, δ", *RULES.values()])
     line = "|---|---|" + "---|" * len(RULES) + "\n"
     pools = [list(group) for _, group in groupby(rows, lambda row: row.case)]

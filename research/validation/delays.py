@@ -52,7 +52,7 @@ def build_study(wanted: StudySettings) -> Study[Row]:
 
 
 def late_case(case: Case, manner: latency.CrowdLatency, at_once: int) -> Case:
-    """The case with a crowd that answers in this manner, so many assignments out at most."""
+    """Return the case with a crowd that answers in this manner, so many assignments out at most."""
     name = SEPARATOR.join([case.name, manner.name, str(at_once)])
     return replace(case, name=name, manner=manner, at_once=at_once)
 

@@ -84,7 +84,7 @@ class EventStudy:
         self.tell()
 
     def tell(self) -> None:
-        """What is counted and was not told yet, as far as the algorithm takes it now."""
+        """Tell what is counted and was not told yet, as far as the algorithm takes it now."""
         while True:
             lacking = self.desk.pulls[self.arms] - self.told[self.arms]
             given = np.minimum(lacking, self.selector.takes())
@@ -165,7 +165,7 @@ class EventStudy:
                 self.leave(worker)
 
     def _finish_study(self, ended: bool) -> "StudyResult":
-        """What came of it, judged over those who stayed by what it says at its end."""
+        """Return the result, judged over those who stayed by what it says at its end."""
         means = SLOW_AND_LOST.in_time(self.truth)[self.arms]
         goal, reached = goal_of(self.algorithm), self.epsilon
         if ended:
@@ -181,7 +181,9 @@ class EventStudy:
 
 @dataclass(frozen=True)
 class StudyResult:
-    """ended     whether its promise was reached, or it was given up at the cap
+    """The result of a simulated run.
+
+    ended     whether its promise was reached, or it was given up at the cap
     false     whether what it says at its end is not true: the promise, or the ε reached by then
     answers   handed out in all
     stayed    workers it was about
@@ -206,7 +208,7 @@ def _regret_for_goal(means: Floats, chosen: Counts, goal: Goal) -> float:
 def _event_calendar(
     n: int, rng: np.random.Generator, life: str, absent: Flags
 ) -> Iterator[tuple[int, Callable[[EventStudy], None]]]:
-    """What happens after how many counted answers in all."""
+    """Yield what happens after how many counted answers in all."""
     for worker in np.flatnonzero(absent).tolist():
         yield int(rng.uniform(1, 5) * n), partial(_withdraw_worker, worker)
     if life in (PLAIN, LIVES[3]):

@@ -135,7 +135,7 @@ def build_study(wanted: StudySettings) -> Study[Row]:
 
 
 def believed_range(case: Case) -> tuple[float, float]:
-    """The range of four workers of five, in tenths, for a recorded crowd."""
+    """Return the range of four workers of five, in tenths, for a recorded crowd."""
     if case.name in BELIEVED:
         return BELIEVED[case.name]
     low, high = np.quantile(case.fixed, [0.1, 0.9])

@@ -1,4 +1,4 @@
-"""Ten cases in which the belief is true: does the 80 % band hold about four real prices of five?"""
+"""Ten cases in which the belief is true: the 80 % band should hold four real prices of five."""
 
 from functools import partial
 

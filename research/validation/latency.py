@@ -75,7 +75,7 @@ class OpenAssignments:
         return (self._free[arm], right) if self._free[arm] <= due else (due, 0.0)
 
     def wait(self) -> tuple[list[int], list[float]]:
-        """The arms and rewards that count by the next step at which any does."""
+        """Return the arms and rewards that count by the next step at which any does."""
         first = min(held[0][0] for held in self._held if held)
         self.now = max(self.now, first) + STEP
         arms, rewards = [], []

@@ -25,7 +25,9 @@ EXACT_SHARE = 6
 
 @dataclass(frozen=True)
 class Effort:
-    """runs     of every algorithm on every case
+    """The effort of a study.
+
+    runs     of every algorithm on every case
     seconds  of processor time a cell may take before its runs are cut to LEAST_RUNS or more
     cap      answers after which a run is given up; a sixth of it for those that want the exact
              best, which may never be told from a tie
@@ -61,7 +63,7 @@ class MeasuredRun:
 
 
 def measure_runs(case: Case, algorithm: str, effort: Effort) -> Iterator[MeasuredRun]:
-    """Runs, as many as the effort allows. Raises ProblemError if the algorithm cannot."""
+    """Return runs, as many as the effort allows. Raises ProblemError if the algorithm cannot."""
     over = processor_clock(effort.seconds)
     capped = True
     for number in range(effort.runs):
@@ -79,8 +81,7 @@ def processor_clock(seconds: float) -> Callable[[], bool]:
 
 
 def play_run(case: Case, algorithm: str, number: int, cap: int) -> MeasuredRun:
-    """Run ``number``, with answers that come as the algorithm's paper draws them, or as the case's
-    crowd gives them."""
+    """Play run ``number``, with answers as the algorithm's paper or the case's crowd gives them."""
     means, wanted = case.means(number), build_problem_arguments(case, algorithm)
     if case.manner is None:
         outcome = simulate.simulate_run(algorithm, means, seed=number, max_pulls=cap, **wanted)
@@ -92,12 +93,12 @@ def play_run(case: Case, algorithm: str, number: int, cap: int) -> MeasuredRun:
 
 
 def budget_of(selector: type[Selector], n: int) -> int | None:
-    """What an algorithm that needs a budget is given."""
+    """Return what an algorithm that needs a budget is given."""
     return BUDGET_PER_WORKER * n if "budget" in selector.needs else None
 
 
 def build_problem_arguments(case: Case, algorithm: str) -> dict[str, Any]:
-    """What the algorithm is asked to do."""
+    """Return what the algorithm is asked to do."""
     budget = budget_of(SELECTORS[algorithm], case.n)
     return {"k": case.k, "epsilon": case.epsilon, "delta": case.delta, "budget": budget}
 

@@ -38,7 +38,7 @@ def draw_answers(rows: Sequence[Row]) -> Figure:
 
 
 def draw_missed(rows: Sequence[Row]) -> Figure:
-    """Runs that missed their own goal, of those that ended."""
+    """Return the runs that missed their own goal, of those that ended."""
     return draw_grid(
         rows,
         "Runs that missed the promise, of those that ended (colour: rate / δ)",
@@ -51,7 +51,7 @@ def draw_missed(rows: Sequence[Row]) -> Figure:
 def draw_grid(
     rows: Sequence[Row], title: str, value: Value, words: Words, norm: Normalize
 ) -> Figure:
-    """A field for every algorithm and case, coloured by value, with words in it."""
+    """Draw a field for every algorithm and case, coloured by value, with words in it."""
     down = list(dict.fromkeys(row.case for row in rows))
     across = sorted(dict.fromkeys(row.algorithm for row in rows), key=_goals_of(rows).__getitem__)
     figure = Figure(figsize=(3 + 0.75 * len(across), 1.6 + 0.32 * len(down)))
@@ -68,5 +68,5 @@ def draw_grid(
 
 
 def _goals_of(rows: Sequence[Row]) -> dict[str, str]:
-    """What each promises, so that those of one promise stand side by side."""
+    """Return what each promises, so that those of one promise stand side by side."""
     return {row.algorithm: row.promise for row in rows}

@@ -76,7 +76,7 @@ def groups_of(k: int, *groups: tuple[int, float]) -> Case:
 
 
 def beta_pools() -> list[Case]:
-    """A hundred workers of one population."""
+    """Return a hundred workers of one population."""
     shapes = ((6, 2), (12, 3), (2, 2), (1, 1), (20, 5))
     evenly = fixed_case(
         "uniform-n100", "UNIFORM, evenly from 0 to .99", uniform(100), 20, 0.1, 0.01
@@ -85,7 +85,7 @@ def beta_pools() -> list[Case]:
 
 
 def large_pools() -> list[Case]:
-    """The instances of Chen, Chen, Zhang, Zhou 2017 for which thousands of answers are saved."""
+    """Return the instances of Chen, Chen, Zhang, Zhou 2017 that save thousands of answers."""
     evenly, near = "UNIFORM, evenly from 0 to .999", "SYNTHETIC-6, most near the border"
     return [
         fixed_case("uniform-n1000-k100", evenly, uniform(1000), 100, 0.01, 0.01),

@@ -122,7 +122,7 @@ class Cell(RuleOnCase):
         return [self._build_row(np.array(runs))]
 
     def _build_row(self, runs: Floats) -> Row:
-        """runs  (r, 4) answers, loss, taken and deserving of each"""
+        """Return the row of these runs: (r, 4) answers, loss, taken and deserving of each."""
         case, (answers, loss, taken, deserving) = self.case, runs.T
         off = int((~(loss <= case.epsilon + ROUNDING)).sum())
         anybody = taken > 0
@@ -155,8 +155,7 @@ def choose_workers(case: Case, rule: str, number: int, cap: int) -> ChosenWorker
 
 
 def judge_choice(means: Floats, k: int, arms: Any) -> tuple[float, int, int]:
-    """What those taken lose against the best k (nan for nobody), how many they are, and how many
-    of them deserve it."""
+    """Return the loss against the best k (nan for nobody), the number taken, and the deserving."""
     own = means[arms]
     if not own.size:
         return float("nan"), 0, 0

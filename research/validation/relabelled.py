@@ -58,7 +58,7 @@ class RelabelledAssignments(OpenAssignments):
             ]
 
     def drop(self, arm: int) -> None:
-        """What is out with a worker who leaves is never counted."""
+        """Drop what is out with a worker who leaves: it is never counted."""
         self._held[arm].clear()
 
     def _voided_answers(self, arm: int, many: int) -> Flags:
@@ -84,7 +84,7 @@ class RelabelledAssignments(OpenAssignments):
         return kept[start : start + count].astype(float)
 
     def retire(self, many: int) -> None:
-        """The early questions of the least share right so far: a choice after looking."""
+        """Return the early questions of the least share right so far: a choice after looking."""
         right, asked = np.zeros(EARLY), np.zeros(EARLY)
         for arm in range(self.pulls.size):
             graded = self._grade_answers(arm, 0, min(EARLY, int(self._closed[arm])))

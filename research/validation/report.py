@@ -37,7 +37,7 @@ pool, with exact 99 % intervals and both regrets.
 
 
 def write_report(folder: Path, page: str) -> None:
-    """The page that is shown with the folder."""
+    """Write the page that is shown with the folder."""
     (folder / PAGE).write_text(page, encoding="utf-8")
 
 
@@ -85,7 +85,7 @@ def algorithm_line(rows: Sequence[Row]) -> str:
 
 
 def format_missed(row: Row) -> str:
-    """Runs missed of those ended; how many did not end."""
+    """Return the runs missed of those ended; how many did not end."""
     if not row.ended:
         return f"all {row.runs} capped"
     if math.isnan(row.rate):

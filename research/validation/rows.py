@@ -66,7 +66,7 @@ class Row:
 
 
 def row_of(case: Case, algorithm: str, runs: Sequence[MeasuredRun], cap: int) -> Row:
-    """The line of these runs, of which there is one at least."""
+    """Return the line of these runs, of which there is one at least."""
     row = replace(_empty_row(case, algorithm), runs=len(runs), cap=cap)
     return replace(
         row, **_miss_columns(runs, goal_of(algorithm), case.epsilon), **_size_columns(runs)
@@ -74,7 +74,7 @@ def row_of(case: Case, algorithm: str, runs: Sequence[MeasuredRun], cap: int) ->
 
 
 def row_without_runs(case: Case, algorithm: str, why: str) -> Row:
-    """The line of an algorithm that cannot be run on this case."""
+    """Return the line of an algorithm that cannot be run on this case."""
     return replace(_empty_row(case, algorithm), skipped=why)
 
 
@@ -108,12 +108,12 @@ def _size_columns(runs: Sequence[MeasuredRun]) -> dict[str, Any]:
 
 
 def goal_of(algorithm: str) -> Goal:
-    """The goal its runs are judged by, promised or not."""
+    """Return the goal its runs are judged by, promised or not."""
     return SELECTORS[algorithm].promise.goal
 
 
 def goal_text(algorithm: str) -> str:
-    """The goal it promises to reach; none for a fixed budget, which promises nothing."""
+    """Return the goal it promises to reach; none for a fixed budget, which promises nothing."""
     promise = SELECTORS[algorithm].promise
     goal = Goal.NONE if promise.fixed == "budget" else promise.goal
     return f"{goal}, {AVERAGE}" if getattr(promise, "average", False) else goal.value

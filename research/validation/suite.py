@@ -31,7 +31,7 @@ class StudySettings:
 
 
 def algorithm_names(only: Iterable[str] = ()) -> list[str]:
-    """These algorithms, or all. Raises Refused for a name that is none."""
+    """Return these algorithms, or all. Raises Refused for a name that is none."""
     for name in only:
         if name not in SELECTORS:
             raise Refused(f"There is no algorithm “{name}”; there are {', '.join(SELECTORS)}.")
@@ -49,7 +49,7 @@ def _print_rows(folder: Path, rows: Sequence[Row]) -> None:
 
 
 def study_of(wanted: StudySettings, show: Show) -> Study[Row]:
-    """A table of every algorithm on every case, and what ``show`` makes of it beside it."""
+    """Return the study of every algorithm on every case; ``show`` makes a page of its table."""
     cells = [Cell(case, name, wanted.effort) for case in wanted.cases for name in wanted.algorithms]
     write = partial(_write_results, wanted.out, show)
     return Study(cells, Row, wanted.out / UNFINISHED, write)
@@ -66,7 +66,7 @@ def _write_results(folder: Path, show: Show, new: Sequence[Row]) -> list[str]:
 
 
 def merge_rows(new: Sequence[Row], old: Sequence[Row]) -> list[Row]:
-    """The new rows, and of the old ones those they do not replace; a case's rows side by side."""
+    """Return the new rows and the old ones that they do not replace, by case."""
     replaced = {(row.case, row.algorithm) for row in new}
     kept = [row for row in old if (row.case, row.algorithm) not in replaced]
     places = {case: i for i, case in enumerate(dict.fromkeys(row.case for row in [*old, *new]))}

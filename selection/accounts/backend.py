@@ -25,8 +25,4 @@ class RoleBackend(ModelBackend):
         granted = set().union(*map(permissions_of, roles.values()))
         if obj is not None:
             return granted | login_permissions if roles else set()
-        return granted | (
-            login_permissions
-            if roles
-            else {name for name in login_permissions if not name.startswith(APP)}
-        )
+        return granted | {name for name in login_permissions if roles or not name.startswith(APP)}

@@ -30,13 +30,10 @@ def permissions_of(role: str) -> frozenset[str]:
     models = [model for model in _team_models() if model not in PEOPLE]
     viewable = frozenset(permission_name(model, "view") for model in models if model not in KEYS)
     changeable = frozenset(permission_name(model, action) for model in models for action in ACTIONS)
-    audit = {permission_name(AuditEntry, "view")}
-    people = frozenset(permission_name(Membership, action) for action in ACTIONS)
+    people = {permission_name(Membership, action) for action in ACTIONS}
+    people |= {permission_name(Team, "view"), permission_name(Team, "change")}
     return {
-        Role.OWNER: changeable
-        | people
-        | {permission_name(Team, "view"), permission_name(Team, "change")}
-        | audit,
+        Role.OWNER: changeable | people | {permission_name(AuditEntry, "view")},
         Role.MANAGER: changeable,
         Role.VIEWER: viewable,
     }.get(Role(role), frozenset())

@@ -45,11 +45,8 @@ def reencrypt_all(authenticators: Any) -> int:
     """
     renewed = []
     for authenticator in authenticators.exclude(type="webauthn").select_for_update():
-        texts = {
-            name: _try_decrypt(authenticator.data[name])
-            for name in NAMES
-            if name in authenticator.data
-        }
+        data = authenticator.data
+        texts = {name: _try_decrypt(data[name]) for name in NAMES if name in data}
         if None not in texts.values():
             authenticator.data |= {name: encrypt_secret(text or "") for name, text in texts.items()}
             renewed.append(authenticator)

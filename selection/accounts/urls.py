@@ -48,11 +48,7 @@ urlpatterns = [
         ConnectionsView.as_view(success_url=ACCOUNT, template_name="signin/refused.html"),
     ),
     _page_route(
-        "account/confirm/",
-        "account_reauthenticate",
-        "Is it you?",
-        ReauthenticateView,
-        "confirm",
+        "account/confirm/", "account_reauthenticate", "Is it you?", ReauthenticateView, "confirm"
     ),
     _page_route(
         "account/confirm/code/", "mfa_reauthenticate", "Is it you?", ConfirmView, "confirm"

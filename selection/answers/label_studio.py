@@ -13,15 +13,7 @@ from django.db.models import Q
 
 from selection import wakeups
 from selection.errors import Conflict, Refused
-from selection.models import (
-    Answer,
-    Assignment,
-    Candidate,
-    Question,
-    RecordedAnswer,
-    Run,
-    stored_spellings,
-)
+from selection.models import Assignment, Candidate, Question, RecordedAnswer, Run, stored_spellings
 
 from .recording import outside_choices, record_answer, refuse_response
 
@@ -123,7 +115,7 @@ def take_annotation(run: Run, annotation: Annotation) -> State:
         slip = _open_assignment(candidate, question)
     if slip is None:
         return _keep_for_later(run, annotation, candidate, question)
-    if (answer := _find_answer(slip)) is not None:
+    if (answer := getattr(slip, "answer", None)) is not None:
         return _check_repeat(annotation, candidate, question, answer.response)
     record_answer(slip.pk, annotation.response)
     return "answered"
@@ -156,10 +148,6 @@ def _find_candidate(run: Run, annotation: Annotation) -> tuple[Candidate, Questi
 def _open_assignment(candidate: Candidate, question: Question) -> Assignment | None:
     assignments = Assignment.objects.filter(candidate=candidate, question=question)
     return assignments.select_related("answer").first()
-
-
-def _find_answer(slip: Assignment) -> Answer | None:
-    return slip.answer if hasattr(slip, "answer") else None
 
 
 def _check_repeat(

@@ -71,9 +71,8 @@ def read_slips(assignments: Sequence[int]) -> dict[int, AssignmentLookup]:
 
 
 def _read_slips(assignments: list[int], columns: tuple[str, ...]) -> list[AssignmentLookup]:
-    filled = (
-        1 << (len(assignments) - 1).bit_length()
-    )  # one prepared statement each for 1, 2, 4, ... ids
+    # One prepared statement each for 1, 2, 4, ... ids.
+    filled = 1 << (len(assignments) - 1).bit_length()
     ids = assignments + assignments[-1:] * (filled - len(assignments))
     with execute_prepared(_build_sql(columns, filled), ids) as cursor:
         rows = cursor.fetchall()
@@ -81,15 +80,8 @@ def _read_slips(assignments: list[int], columns: tuple[str, ...]) -> list[Assign
 
 
 def _parse_row(*row: Any) -> AssignmentLookup:
-    return AssignmentLookup._make(
-        [
-            *row[:5],
-            _parse_moment(row[5]),
-            *map(json.loads, row[6:9]),
-            _arrival_time(row[9]),
-            *(row[10:] or NO_ANSWER),
-        ]
-    )
+    due, gold, at = _parse_moment(row[5]), map(json.loads, row[6:9]), _arrival_time(row[9])
+    return AssignmentLookup._make([*row[:5], due, *gold, at, *(row[10:] or NO_ANSWER)])
 
 
 @cache

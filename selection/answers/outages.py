@@ -35,8 +35,7 @@ def record_heartbeat(now: datetime | None = None, waited: timedelta = timedelta(
 
 
 def _web_up_until(now: datetime, last: datetime, waited: timedelta) -> datetime:
-    """Return until when the web was there: not before the last heartbeat, unless the clock went
-    back.
+    """Return until when the web was there: never before its last beat, unless the clock went back.
 
     Another process, whose requests wait for less time, may have sent that heartbeat.
     """
@@ -73,17 +72,13 @@ def _postpone_run(run_id: int, since: datetime, now: datetime) -> None:
     if run.absence_since is not None and run.absence_since <= midpoint:
         run.absence_since = min(run.absence_since + span, now)
     if ran:
-        text = f"Answers could not be taken for {_format_seconds(span)}"
+        text = f"Answers could not be taken for {round(span.total_seconds())} s"
         events.write_event(run, "outage", f"{text}: whoever held a question got them back.")
     run.save(update_fields=["absence_since"])
 
 
 def _open_assignments(run: Run) -> AssignmentQuerySet:
     return Assignment.objects.filter(candidate__run=run).open()
-
-
-def _format_seconds(span: timedelta) -> str:
-    return f"{round(span.total_seconds())} s"
 
 
 def extend_deadlines(run: Run, since: datetime) -> None:

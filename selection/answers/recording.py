@@ -39,10 +39,7 @@ class Receipt:
 
 
 def record_answer(
-    assignment_id: int,
-    response: str,
-    candidate_id: int | None = None,
-    team_id: int | None = None,
+    assignment_id: int, response: str, candidate_id: int | None = None, team_id: int | None = None
 ) -> Receipt:
     """Record a worker's response to an assignment, once.
 

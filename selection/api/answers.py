@@ -15,9 +15,9 @@ from selection.imports.row_parsers import AnswerRow
 from selection.models import Run, stored_spellings
 from selection.worker.page import idle_state
 
-from .base import ERRORS, Scope, Token, api
+from .base import Scope, Token, api
 from .fields import Id
-from .pagination import NEXT, cut_page, parse_cursor
+from .pagination import cut_page, parse_cursor
 from .schemas import (
     AnswersIn,
     AssignmentOut,
@@ -34,10 +34,9 @@ from .schemas import (
 
 @api.get(
     "/runs/{run_id}/assignments",
-    response={200: list[AssignmentOut], **ERRORS},
+    response=list[AssignmentOut],
     tags=["answers"],
     auth=Token(Scope.READ, Scope.ANSWER),
-    openapi_extra=NEXT,
 )
 def list_open(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[OpenQuery]
@@ -69,10 +68,7 @@ def _claimed_assignments(
 
 
 @api.post(
-    "/runs/{run_id}/claims",
-    response={200: list[ClaimOut], **ERRORS},
-    tags=["answers"],
-    auth=Token(Scope.ANSWER),
+    "/runs/{run_id}/claims", response=list[ClaimOut], tags=["answers"], auth=Token(Scope.ANSWER)
 )
 def claim(request: HttpRequest, run_id: Id, payload: ClaimIn) -> list[dict[str, Any]]:
     """Return the open questions of workers that are present now; their time to answer starts.
@@ -100,28 +96,23 @@ def _claim_for_worker(run: Run, worker: str, limit: int) -> dict[str, Any]:
 
 @api.post(
     "/assignments/{assignment_id}/answer",
-    response={200: ReceiptOut, 201: ReceiptOut, **ERRORS},
+    response={200: ReceiptOut, 201: ReceiptOut},
     tags=["answers"],
     auth=Token(Scope.ANSWER),
 )
 def answer(request: HttpRequest, assignment_id: Id, payload: ResponseIn) -> Status[Any]:
-    """Record a worker's response. Repeating it changes nothing and returns 200; a different second
-    response returns 409, and so does a late one. A response to a question retired since returns
-    200 and is not kept.
+    """Record a worker's response.
 
-    A response outside the choices is refused with 422 and the list of choices.
+    Repeating it changes nothing and returns 200; a different second response returns 409, and so
+    does a late one. A response to a question retired since returns 200 and is not kept. A response
+    outside the choices is refused with 422 and the list of choices.
     """
     team = request.auth.team_id  # type: ignore[attr-defined]
     receipt = recording.record_answer(assignment_id, payload.response, team_id=team)
     return Status(200 if receipt.duplicate else 201, vars(receipt))
 
 
-@api.post(
-    "/answers",
-    response={200: BatchOut, **ERRORS},
-    tags=["answers"],
-    auth=Token(Scope.ANSWER),
-)
+@api.post("/answers", response=BatchOut, tags=["answers"], auth=Token(Scope.ANSWER))
 def answer_many(request: HttpRequest, payload: BatchIn) -> dict[str, Any]:
     """Record up to 1,000 responses of any runs; each is accepted or refused separately."""
     responses = [(item.assignment, item.response) for item in payload.answers]
@@ -137,7 +128,7 @@ def _result_payload(assignment: int, result: recording.Receipt | Refused) -> dic
     return {"assignment": assignment, "status": status, "kept": result.kept}
 
 
-@api.post("/runs/{run_id}/answers", response={200: TakenOut, **ERRORS}, tags=["answers"])
+@api.post("/runs/{run_id}/answers", response=TakenOut, tags=["answers"])
 def import_answers(request: HttpRequest, run_id: Id, payload: AnswersIn) -> dict[str, Any]:
     """Import answers made elsewhere; rows are counted from 1, and bad ones are listed.
 

@@ -4,14 +4,15 @@ import json
 import re
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import Any, get_args
 
 from django.conf import settings
 from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path
 from django.views.decorators.http import etag
-from ninja import Field, NinjaAPI, Schema
+from ninja import Field, NinjaAPI, Router, Schema
+from ninja.constants import NOT_SET
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.parser import Parser
 from ninja.responses import NinjaJSONEncoder
@@ -22,11 +23,10 @@ from selection.errors import Forbidden, Refused, TooMany, WrongKind
 from selection.limits import MB
 from selection.models import ApiToken
 
+from .pagination import NEXT
+
 Scope = ApiToken.Scope
-MAY = {
-    Scope.READ: "look at things",
-    Scope.ANSWER: "fetch open questions and send answers",
-}
+MAY = {Scope.READ: "look at things", Scope.ANSWER: "fetch open questions and send answers"}
 
 
 class Token(HttpBearer):
@@ -74,9 +74,7 @@ class Reader(Parser):
                 f"The body is {request.content_type[:80]}; send JSON, and the header "
                 "Content-Type: application/json."
             )
-        body = (
-            request.body.decode()
-        )  # explicitly, because json.loads also accepts UTF-16 and UTF-32
+        body = request.body.decode()  # json.loads itself accepts UTF-16 and UTF-32 as well
         document = json.loads(body, parse_constant=_refuse_constant)
         if not isinstance(document, dict):
             raise Refused('The body must be a JSON object, as in {"name": "value"}.')
@@ -172,15 +170,6 @@ def _send_document(request: HttpRequest) -> HttpResponse:
     return HttpResponse(api.document, content_type="application/json; charset=utf-8")
 
 
-api = Api(
-    title="CrowdSelect",
-    description=ABOUT,
-    version="1",
-    auth=Token(),
-    parser=Reader(),
-)
-
-
 class ErrorOut(Schema):
     """Body of every response with a status of 400 or more."""
 
@@ -193,6 +182,45 @@ class ErrorOut(Schema):
         description="The field that it is about, as in “answers.3.response”; left out where it is "
         "about none. Rows are counted from 0 here.",
     )
+
+
+ERRORS = {(400, 401, 403, 404, 409, 413, 415, 422, 429, 503): ErrorOut}
+
+
+class Endpoints(Router):
+    """Router that documents the errors of every endpoint, and the headers of lists and keys."""
+
+    def add_api_operation(
+        self,
+        path: str,
+        methods: list[str],
+        view_func: Any,
+        *,
+        response: Any = NOT_SET,
+        openapi_extra: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        """Add an endpoint. A view decorated by ``idempotent`` has its response and its header."""
+        response = getattr(view_func, "response", response)
+        if response is not NOT_SET:
+            response = (response if isinstance(response, dict) else {200: response}) | ERRORS
+        query = get_args(view_func.__annotations__.get("query"))
+        if query and "cursor" in query[0].model_fields:
+            openapi_extra = openapi_extra or NEXT
+        openapi_extra = getattr(view_func, "openapi_extra", openapi_extra)
+        super().add_api_operation(
+            path, methods, view_func, response=response, openapi_extra=openapi_extra, **options
+        )
+
+
+api = Api(
+    title="CrowdSelect",
+    description=ABOUT,
+    version="1",
+    auth=Token(),
+    parser=Reader(),
+    default_router=Endpoints(),
+)
 
 
 @api.exception_handler(Refused)
@@ -238,9 +266,6 @@ def answer_unreadable(request: HttpRequest, error: HttpError) -> HttpResponse:
     if isinstance(error.__cause__, Refused):
         return answer_refused(request, error.__cause__)
     return api.create_response(request, {"error": f"{error}."}, status=error.status_code)
-
-
-ERRORS = {(400, 401, 403, 404, 409, 413, 415, 422, 429, 503): ErrorOut}
 
 
 def requester_name(request: HttpRequest) -> str:

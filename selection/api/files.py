@@ -20,10 +20,10 @@ from selection.imports import column_plan, commit, platforms, staging, uploads
 from selection.imports.readers import ENCODINGS
 from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow
 
-from .base import ERRORS, api
+from .base import api
 from .fields import Amount, Id, Sent, Value, Yes
-from .idempotency import KEYED, idempotent
-from .pagination import NEXT, Page, paginate
+from .idempotency import idempotent
+from .pagination import Page, paginate
 
 Kind = Upload.Kind
 State = Upload.State
@@ -158,21 +158,14 @@ def _missing_columns(upload: Upload, plan: column_plan.ColumnPlan) -> str:
 # -- sent
 
 
-@api.post(
-    "/pools/{pool_id}/files", response={201: FileOut, **ERRORS}, tags=["files"], openapi_extra=KEYED
-)
+@api.post("/pools/{pool_id}/files", tags=["files"])
 @idempotent(FileOut)
 def send_workers(request: HttpRequest, pool_id: Id, file: Sent) -> dict[str, Any]:
     """Upload a file of workers: Excel, CSV, TSV or JSON, at most 50 MB. Nothing is taken yet."""
     return _store_file(Kind.WORKERS, get_object_or_404(scoped(Pool, request), pk=pool_id), file)
 
 
-@api.post(
-    "/question-sets/{set_id}/files",
-    response={201: FileOut, **ERRORS},
-    tags=["files"],
-    openapi_extra=KEYED,
-)
+@api.post("/question-sets/{set_id}/files", tags=["files"])
 @idempotent(FileOut)
 def send_questions(request: HttpRequest, set_id: Id, file: Sent) -> dict[str, Any]:
     """Upload a file of gold questions: Excel, CSV, TSV or JSON, at most 50 MB."""
@@ -181,9 +174,7 @@ def send_questions(request: HttpRequest, set_id: Id, file: Sent) -> dict[str, An
     )
 
 
-@api.post(
-    "/runs/{run_id}/files", response={201: FileOut, **ERRORS}, tags=["files"], openapi_extra=KEYED
-)
+@api.post("/runs/{run_id}/files", tags=["files"])
 @idempotent(FileOut)
 def send_answers(request: HttpRequest, run_id: Id, file: Sent) -> dict[str, Any]:
     """Upload a file of answers: Excel, CSV, TSV or JSON, at most 50 MB."""
@@ -198,18 +189,13 @@ def _store_file(kind: Kind, target: Pool | QuestionSet | Run, file: Sent) -> dic
 # -- looked at
 
 
-@api.get("/files/{file_id}", response={200: FileOut, **ERRORS}, tags=["files"])
+@api.get("/files/{file_id}", response=FileOut, tags=["files"])
 def show_file(request: HttpRequest, file_id: UUID) -> dict[str, Any]:
     """Return a file's progress and counts. It is kept for a day, for a week once it is taken."""
     return _upload_payload(_find_upload(request, file_id))
 
 
-@api.get(
-    "/files/{file_id}/rows",
-    response={200: list[FileRowOut], **ERRORS},
-    tags=["files"],
-    openapi_extra=NEXT,
-)
+@api.get("/files/{file_id}/rows", response=list[FileRowOut], tags=["files"])
 def list_file_rows(
     request: HttpRequest, response: HttpResponse, file_id: UUID, query: Query[OutsideQuery]
 ) -> list[dict[str, Any]]:
@@ -230,10 +216,9 @@ def _row_payload(row: UploadedRow) -> dict[str, Any]:
     }
 
 
-@api.patch("/files/{file_id}", response={200: FileOut, **ERRORS}, tags=["files"])
+@api.patch("/files/{file_id}", response=FileOut, tags=["files"])
 def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -> dict[str, Any]:
-    """Set the meaning of the columns and read the file again; later files of such columns follow.
-    Set the meaning of the columns and read the file again; later files of such columns follow."""
+    """Name the columns and read the file again; later files with such columns are read alike."""
     upload = _find_upload(request, file_id)
     if upload.state == State.TAKEN:
         raise Conflict("This file is taken already.")
@@ -252,10 +237,9 @@ def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -
 # -- taken
 
 
-@api.post("/files/{file_id}/take", response={200: FileOut, **ERRORS}, tags=["files"])
+@api.post("/files/{file_id}/take", response=FileOut, tags=["files"])
 def take_file(request: HttpRequest, file_id: UUID, payload: TakeIn) -> dict[str, Any]:
-    """Take all good rows at once. Repeating it changes nothing; 409 while the file is being read.
-    Take all good rows at once. Repeating it changes nothing; 409 while the file is being read."""
+    """Take all good rows at once. Repeating it changes nothing; 409 while it is being read."""
     upload = _find_upload(request, file_id)
     if upload.state == State.TAKEN:
         return _upload_payload(upload)
@@ -272,7 +256,7 @@ def take_file(request: HttpRequest, file_id: UUID, payload: TakeIn) -> dict[str,
     return show_file(request, file_id)
 
 
-@api.post("/files/{file_id}/undo", response={204: None, **ERRORS}, tags=["files"])
+@api.post("/files/{file_id}/undo", response={204: None}, tags=["files"])
 def undo_file(request: HttpRequest, file_id: UUID) -> Status[None]:
     """Restore the state from before the file was taken; 409 if a run uses its rows."""
     upload = _find_upload(request, file_id)
@@ -284,7 +268,7 @@ def undo_file(request: HttpRequest, file_id: UUID) -> Status[None]:
     return Status(204, None)
 
 
-@api.delete("/files/{file_id}", response={204: None, **ERRORS}, tags=["files"])
+@api.delete("/files/{file_id}", response={204: None}, tags=["files"])
 def put_file_aside(request: HttpRequest, file_id: UUID) -> Status[None]:
     """Stop reading a file and delete it; 409 if it is taken: undo it instead."""
     upload = _find_upload(request, file_id)

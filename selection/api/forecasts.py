@@ -14,7 +14,7 @@ from selection.forecast import Belief, forecast_requests
 from selection.limits import MOST_ENTRIES, MOST_IMPORTED
 from selection.models import ForecastRequest, Run
 
-from .base import ERRORS, api, requester_name
+from .base import api, requester_name
 from .fields import Id, declared_by
 
 Band = tuple[int, int, int]
@@ -29,9 +29,11 @@ class TallyIn(Schema):
 
 
 class ForecastIn(Schema, extra="forbid"):
-    """The plan, like that of the command `plan`. At most one of range, run and past may be set;
-    without any, all usual kinds of crowds are simulated. Unknown names are refused, since a
-    misspelt one would return numbers for another plan."""
+    """The plan, like that of the command `plan`.
+
+    At most one of range, run and past may be set; without any, all usual kinds of crowds are
+    simulated. Unknown names are refused: a misspelt one would return numbers for another plan.
+    """
 
     workers: int = Field(description="Number of workers: 2 to 10,000.")
     k: int = Field(description="Number of workers to select.")
@@ -61,8 +63,7 @@ class ForecastIn(Schema, extra="forbid"):
 
 
 class LoadOut(Schema):
-    """Answers per worker: mean; of the worker with most questions, in the median simulated run and
-    in the worst."""
+    """Answers per worker: mean, and of the worker with most: in the median and the worst run."""
 
     mean: float
     most: int
@@ -109,16 +110,13 @@ class ForecastOut(Schema):
     curves: CurvesOut
 
 
-LOCATION = {
-    "description": "Address to poll until there are rows.",
-    "schema": {"type": "string"},
-}
+LOCATION = {"description": "Address to poll until there are rows.", "schema": {"type": "string"}}
 LATER = {"responses": {202: {"headers": {"Location": LOCATION}}}}
 
 
 @api.post(
     "/forecasts",
-    response={200: ForecastOut, 202: ForecastOut, **ERRORS},
+    response={200: ForecastOut, 202: ForecastOut},
     tags=["forecasts"],
     openapi_extra=LATER,
 )
@@ -142,7 +140,7 @@ def order_forecast(
     return Status(202, forecast_data)
 
 
-@api.get("/forecasts/{forecast_id}", response={200: ForecastOut, **ERRORS}, tags=["forecasts"])
+@api.get("/forecasts/{forecast_id}", response=ForecastOut, tags=["forecasts"])
 def show_forecast(request: HttpRequest, forecast_id: Id) -> dict[str, Any]:
     """Return the current state of a forecast."""
     planning = forecast_requests.find_forecast(forecast_id, scoped(ForecastRequest, request))
@@ -150,7 +148,7 @@ def show_forecast(request: HttpRequest, forecast_id: Id) -> dict[str, Any]:
     return _forecast_payload(planning)
 
 
-@api.delete("/forecasts/{forecast_id}", response={204: None, **ERRORS}, tags=["forecasts"])
+@api.delete("/forecasts/{forecast_id}", response={204: None}, tags=["forecasts"])
 def cancel_forecast(request: HttpRequest, forecast_id: Id) -> Status[None]:
     """Stop refining a forecast. Its numbers stay; the same request again resumes it."""
     forecast_requests.cancel_forecast(

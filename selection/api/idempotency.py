@@ -23,7 +23,6 @@ OTHERWISE = (
     f"This {HEADER} was used for another request; give each request that creates something a key "
     "of its own."
 )
-# For the ``openapi_extra`` of an operation.
 KEYED: dict[str, Any] = {
     "parameters": [
         {
@@ -50,7 +49,7 @@ View = Callable[..., Any]
 def idempotent(schema: type[Schema]) -> Callable[[View], View]:
     """Decorate a view that creates an object; the status is 201.
 
-    schema  read from the view's result
+    schema  read from the view's result, and documented as its response
     """
 
     def decorate(view: View) -> View:
@@ -63,6 +62,7 @@ def idempotent(schema: type[Schema]) -> Callable[[View], View]:
                 201, _create_or_replay(schema, lambda: view(request, **values), request, key)
             )
 
+        vars(create).update(response={201: schema}, openapi_extra=KEYED)
         return create
 
     return decorate

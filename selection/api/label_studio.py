@@ -11,7 +11,7 @@ from selection.answers import label_studio
 from selection.limits import LONGEST_KEY
 from selection.models import Run
 
-from .base import ERRORS, Scope, Token, api
+from .base import Scope, Token, api
 from .fields import Id
 
 
@@ -41,18 +41,15 @@ class HeardOut(Schema):
 
 
 @api.post(
-    "/runs/{run_id}/label-studio",
-    response={200: HeardOut, **ERRORS},
-    tags=["answers"],
-    auth=Token(Scope.ANSWER),
+    "/runs/{run_id}/label-studio", response=HeardOut, tags=["answers"], auth=Token(Scope.ANSWER)
 )
 def hear_label_studio(
     request: HttpRequest, run_id: Id, payload: MessageIn, query: Query[FieldQuery]
 ) -> dict[str, str]:
-    """Accept annotations as answers. Register this address in Label Studio's webhooks, with the
-    header ``Authorization: Bearer`` and a token with the scope to answer.
+    """Accept annotations as answers; a different second answer is refused with 409.
 
-    A different second answer is refused with 409.
+    Register this address in Label Studio's webhooks, with the header ``Authorization: Bearer`` and
+    a token with the scope to answer.
     """
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     annotation = label_studio.read_annotation(payload.dict(), query.field)

@@ -11,10 +11,10 @@ from selection import audit
 from selection.models import MediaFile
 from selection.questions import media
 
-from .base import ERRORS, api
+from .base import api
 from .fields import Id, Key, Sent
-from .idempotency import KEYED, idempotent
-from .pagination import NEXT, Page, paginate
+from .idempotency import idempotent
+from .pagination import Page, paginate
 from .question_sets import find_question_set
 
 
@@ -25,12 +25,7 @@ class MediaOut(Schema):
     created: datetime
 
 
-@api.get(
-    "/question-sets/{set_id}/media",
-    response={200: list[MediaOut], **ERRORS},
-    tags=["questions"],
-    openapi_extra=NEXT,
-)
+@api.get("/question-sets/{set_id}/media", response=list[MediaOut], tags=["questions"])
 def list_media(
     request: HttpRequest, response: HttpResponse, set_id: Id, query: Query[Page]
 ) -> list[MediaFile]:
@@ -39,25 +34,17 @@ def list_media(
     return paginate(request, response, files, query)
 
 
-@api.post(
-    "/question-sets/{set_id}/media",
-    response={201: MediaOut, **ERRORS},
-    tags=["questions"],
-    openapi_extra=KEYED,
-)
+@api.post("/question-sets/{set_id}/media", tags=["questions"])
 @idempotent(MediaOut)
 def send_media(request: HttpRequest, set_id: Id, file: Sent) -> MediaFile:
-    """Upload a picture (at most 5 MB), sound (20 MB) or film (40 MB); one of the same name is
-    replaced."""
+    """Upload a picture (at most 5 MB), sound (20 MB) or film (40 MB); the same name replaces it."""
     question_set = find_question_set(request, set_id)
     stored = media.store_media(question_set, file.name or "file", file.read())
     audit.record_entry("upload", question_set, after={"files": [stored.name]})
     return stored
 
 
-@api.delete(
-    "/question-sets/{set_id}/media/{name}", response={204: None, **ERRORS}, tags=["questions"]
-)
+@api.delete("/question-sets/{set_id}/media/{name}", response={204: None}, tags=["questions"])
 def delete_media(request: HttpRequest, set_id: Id, name: Key) -> Status[Any]:
     """Delete a file; texts that mention it show its label alone."""
     question_set = find_question_set(request, set_id)

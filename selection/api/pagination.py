@@ -37,11 +37,7 @@ class Page(Schema):
 
 
 def paginate(
-    request: HttpRequest,
-    response: HttpResponse,
-    rows: QuerySet[Any],
-    query: Any,
-    by: str = "pk",
+    request: HttpRequest, response: HttpResponse, rows: QuerySet[Any], query: Any, by: str = "pk"
 ) -> list[Any]:
     """Return the rows of this page; the header Link of ``response`` leads to the next one.
 

@@ -9,7 +9,7 @@ from selection import privacy
 from selection.accounts import scoped
 from selection.models import Worker, stored_spellings
 
-from .base import ERRORS, api, requester_name
+from .base import api, requester_name
 from .fields import Key
 
 
@@ -19,13 +19,13 @@ class ErasedOut(Schema):
     withdrawn: list[str] = Field(description="Unfinished runs that the worker was withdrawn from.")
 
 
-@api.get("/workers/{path:worker}/data", response={200: dict[str, Any], **ERRORS}, tags=["workers"])
+@api.get("/workers/{path:worker}/data", response=dict[str, Any], tags=["workers"])
 def worker_data(request: HttpRequest, worker: Key) -> dict[str, Any]:
     """Return all data about a worker, by id, in all pools and runs of the team."""
     return privacy.export_worker(_worker_rows(request, worker))
 
 
-@api.delete("/workers/{path:worker}/data", response={200: ErasedOut, **ERRORS}, tags=["workers"])
+@api.delete("/workers/{path:worker}/data", response=ErasedOut, tags=["workers"])
 def erase_worker(request: HttpRequest, worker: Key) -> Any:
     """Erase a worker's identity; answers, verdicts and guarantees stay. This cannot be undone."""
     return privacy.erase_worker(_worker_rows(request, worker), requester_name(request))

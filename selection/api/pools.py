@@ -16,10 +16,10 @@ from selection.limits import LONGEST_KEY, MOST_ENTRIES
 from selection.models import Pool, Worker, map_to_stored
 from selection.runs import deletion
 
-from .base import ERRORS, api
+from .base import api
 from .fields import Attributes, Id, Key, Name, Named, RowsOut
-from .idempotency import KEYED, idempotent
-from .pagination import NEXT, Page, paginate
+from .idempotency import idempotent
+from .pagination import Page, paginate
 from .schemas import WorkerIn
 
 
@@ -73,7 +73,7 @@ def _pool_payload(pool: Any) -> dict[str, Any]:
     return {"id": pool.pk, "name": pool.name, "created": pool.created, "workers": pool.size}
 
 
-@api.get("/pools", response={200: list[PoolOut], **ERRORS}, tags=["pools"], openapi_extra=NEXT)
+@api.get("/pools", response=list[PoolOut], tags=["pools"])
 def list_pools(
     request: HttpRequest, response: HttpResponse, query: Query[Named]
 ) -> list[dict[str, Any]]:
@@ -83,7 +83,7 @@ def list_pools(
     return [_pool_payload(pool) for pool in paginate(request, response, rows, query)]
 
 
-@api.post("/pools", response={201: PoolOut, **ERRORS}, tags=["pools"], openapi_extra=KEYED)
+@api.post("/pools", tags=["pools"])
 @idempotent(PoolOut)
 def create_pool(request: HttpRequest, payload: PoolIn) -> dict[str, Any]:
     """Create an empty pool."""
@@ -92,13 +92,13 @@ def create_pool(request: HttpRequest, payload: PoolIn) -> dict[str, Any]:
     return show_pool(request, pool.pk)
 
 
-@api.get("/pools/{pool_id}", response={200: PoolOut, **ERRORS}, tags=["pools"])
+@api.get("/pools/{pool_id}", response=PoolOut, tags=["pools"])
 def show_pool(request: HttpRequest, pool_id: Id) -> dict[str, Any]:
     """Return a pool."""
     return _pool_payload(_find_pool(request, pool_id))
 
 
-@api.patch("/pools/{pool_id}", response={200: PoolOut, **ERRORS}, tags=["pools"])
+@api.patch("/pools/{pool_id}", response=PoolOut, tags=["pools"])
 def rename_pool(request: HttpRequest, pool_id: Id, payload: PoolIn) -> dict[str, Any]:
     """Rename a pool."""
     pool = _find_pool(request, pool_id)
@@ -107,7 +107,7 @@ def rename_pool(request: HttpRequest, pool_id: Id, payload: PoolIn) -> dict[str,
     return _pool_payload(pool)
 
 
-@api.delete("/pools/{pool_id}", response={204: None, **ERRORS}, tags=["pools"])
+@api.delete("/pools/{pool_id}", response={204: None}, tags=["pools"])
 def delete_pool(request: HttpRequest, pool_id: Id) -> Status[None]:
     """Delete a pool with its workers; 409 while a run needs it."""
     deletion.delete_item(_find_pool(request, pool_id))
@@ -117,12 +117,7 @@ def delete_pool(request: HttpRequest, pool_id: Id) -> Status[None]:
 # -- workers
 
 
-@api.get(
-    "/pools/{pool_id}/workers",
-    response={200: list[PoolWorkerOut], **ERRORS},
-    tags=["pools"],
-    openapi_extra=NEXT,
-)
+@api.get("/pools/{pool_id}/workers", response=list[PoolWorkerOut], tags=["pools"])
 def list_pool_workers(
     request: HttpRequest, response: HttpResponse, pool_id: Id, query: Query[WorkersQuery]
 ) -> list[Any]:
@@ -137,10 +132,12 @@ def _worker_payload(worker: Worker) -> dict[str, Any]:
     return {"worker": worker.key, "name": worker.name, "attributes": worker.attributes}
 
 
-@api.put("/pools/{pool_id}/workers", response={200: RowsOut, **ERRORS}, tags=["pools"])
+@api.put("/pools/{pool_id}/workers", response=RowsOut, tags=["pools"])
 def put_workers(request: HttpRequest, pool_id: Id, payload: WorkersIn) -> dict[str, Any]:
-    """Add workers to a pool, at most 10,000 at once; existing ones get the new name and
-    attributes. Repeating it changes nothing."""
+    """Add workers to a pool, at most 10,000 at once. Repeating it changes nothing.
+
+    Existing workers get the new name and attributes.
+    """
     pool = _find_pool(request, pool_id)
     worker_rows = [
         WorkerRow(row, worker.worker, worker.name, worker.attributes)
@@ -152,11 +149,7 @@ def put_workers(request: HttpRequest, pool_id: Id, payload: WorkersIn) -> dict[s
     return {**counts, "rows": [vars(fate) for fate in fates]}
 
 
-@api.get(
-    "/pools/{pool_id}/workers/{path:worker}",
-    response={200: PoolWorkerOut, **ERRORS},
-    tags=["pools"],
-)
+@api.get("/pools/{pool_id}/workers/{path:worker}", response=PoolWorkerOut, tags=["pools"])
 def show_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> dict[str, Any]:
     """Return a worker of a pool."""
     return _worker_payload(_find_worker(request, pool_id, worker))
@@ -168,11 +161,7 @@ def _find_worker(request: HttpRequest, pool_id: int, key: str) -> Worker:
     return worker
 
 
-@api.patch(
-    "/pools/{pool_id}/workers/{path:worker}",
-    response={200: PoolWorkerOut, **ERRORS},
-    tags=["pools"],
-)
+@api.patch("/pools/{pool_id}/workers/{path:worker}", response=PoolWorkerOut, tags=["pools"])
 def change_pool_worker(
     request: HttpRequest, pool_id: Id, worker: Key, payload: WorkerChangeIn
 ) -> dict[str, Any]:
@@ -182,9 +171,7 @@ def change_pool_worker(
     return _worker_payload(row)
 
 
-@api.delete(
-    "/pools/{pool_id}/workers/{path:worker}", response={204: None, **ERRORS}, tags=["pools"]
-)
+@api.delete("/pools/{pool_id}/workers/{path:worker}", response={204: None}, tags=["pools"])
 def delete_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> Status[None]:
     """Remove a worker from a pool; 409 for a worker of a run."""
     deletion.delete_item(_find_worker(request, pool_id, worker))

@@ -10,9 +10,9 @@ from selection.limits import LONGEST_TEXT
 from selection.models import Practice
 from selection.questions import practice
 
-from .base import ERRORS, api
+from .base import api
 from .fields import MOST, Id, Yes
-from .idempotency import KEYED, idempotent
+from .idempotency import idempotent
 from .question_sets import find_question_set
 from .questions import GoldIn, Grading, stored_grading
 
@@ -41,45 +41,29 @@ class PracticeOut(Schema):
     must: bool
 
 
-@api.get(
-    "/question-sets/{set_id}/practice",
-    response={200: list[PracticeOut], **ERRORS},
-    tags=["questions"],
-)
+@api.get("/question-sets/{set_id}/practice", response=list[PracticeOut], tags=["questions"])
 def list_practice(request: HttpRequest, set_id: Id) -> Any:
     """Return the practice questions of a set, in the order in which they are asked."""
     return find_question_set(request, set_id).practice.all()
 
 
-@api.post(
-    "/question-sets/{set_id}/practice",
-    response={201: PracticeOut, **ERRORS},
-    tags=["questions"],
-    openapi_extra=KEYED,
-)
+@api.post("/question-sets/{set_id}/practice", tags=["questions"])
 @idempotent(PracticeOut)
 def create_practice(request: HttpRequest, set_id: Id, payload: PracticeIn) -> Practice:
     """Add a practice question, even while runs are running."""
     return _store_practice(Practice(question_set=find_question_set(request, set_id)), payload)
 
 
-@api.put(
-    "/question-sets/{set_id}/practice/{practice_id}",
-    response={200: PracticeOut, **ERRORS},
-    tags=["questions"],
-)
+@api.put("/question-sets/{set_id}/practice/{practice_id}", response=PracticeOut, tags=["questions"])
 def replace_practice(
     request: HttpRequest, set_id: Id, practice_id: Id, payload: PracticeIn
 ) -> Practice:
-    """Replace all fields of a practice question; workers that have answered it are not asked again.
-    Replace all fields of a practice question; workers that have answered it are not asked again."""
+    """Replace a practice question's fields; workers that have answered it are not asked again."""
     return _store_practice(_find_practice(request, set_id, practice_id), payload)
 
 
 @api.delete(
-    "/question-sets/{set_id}/practice/{practice_id}",
-    response={204: None, **ERRORS},
-    tags=["questions"],
+    "/question-sets/{set_id}/practice/{practice_id}", response={204: None}, tags=["questions"]
 )
 def delete_practice(request: HttpRequest, set_id: Id, practice_id: Id) -> Status[None]:
     """Delete a practice question and the answers to it."""

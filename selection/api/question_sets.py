@@ -13,10 +13,10 @@ from selection.limits import LONGEST_TEXT
 from selection.models import QuestionSet
 from selection.runs import deletion
 
-from .base import ERRORS, api
+from .base import api
 from .fields import Amount, Id, Name, Named, Yes
-from .idempotency import KEYED, idempotent
-from .pagination import NEXT, paginate
+from .idempotency import idempotent
+from .pagination import paginate
 
 
 class SetIn(Schema):
@@ -74,21 +74,11 @@ def find_question_set(request: HttpRequest, set_id: int) -> Any:
 
 
 def _set_payload(item: Any) -> dict[str, Any]:
-    return {
-        "id": item.pk,
-        "name": item.name,
-        "instructions": item.instructions,
-        "markdown": item.markdown,
-        "tries": item.tries,
-        "most_workers": item.most_workers,
-        "created": item.created,
-        "questions": item.size,
-    }
+    names = ("id", "name", "instructions", "markdown", "tries", "most_workers", "created")
+    return {**{name: getattr(item, name) for name in names}, "questions": item.size}
 
 
-@api.get(
-    "/question-sets", response={200: list[SetOut], **ERRORS}, tags=["questions"], openapi_extra=NEXT
-)
+@api.get("/question-sets", response=list[SetOut], tags=["questions"])
 def list_question_sets(
     request: HttpRequest, response: HttpResponse, query: Query[Named]
 ) -> list[dict[str, Any]]:
@@ -98,9 +88,7 @@ def list_question_sets(
     return [_set_payload(item) for item in paginate(request, response, rows, query)]
 
 
-@api.post(
-    "/question-sets", response={201: SetOut, **ERRORS}, tags=["questions"], openapi_extra=KEYED
-)
+@api.post("/question-sets", tags=["questions"])
 @idempotent(SetOut)
 def create_question_set(request: HttpRequest, payload: SetIn) -> dict[str, Any]:
     """Create an empty question set."""
@@ -110,13 +98,13 @@ def create_question_set(request: HttpRequest, payload: SetIn) -> dict[str, Any]:
     return show_question_set(request, item.pk)
 
 
-@api.get("/question-sets/{set_id}", response={200: SetOut, **ERRORS}, tags=["questions"])
+@api.get("/question-sets/{set_id}", response=SetOut, tags=["questions"])
 def show_question_set(request: HttpRequest, set_id: Id) -> dict[str, Any]:
     """Return a question set."""
     return _set_payload(find_question_set(request, set_id))
 
 
-@api.patch("/question-sets/{set_id}", response={200: SetOut, **ERRORS}, tags=["questions"])
+@api.patch("/question-sets/{set_id}", response=SetOut, tags=["questions"])
 def change_question_set(request: HttpRequest, set_id: Id, payload: SetChangeIn) -> dict[str, Any]:
     """Change a question set's name, instructions or limits."""
     item = find_question_set(request, set_id)
@@ -127,7 +115,7 @@ def change_question_set(request: HttpRequest, set_id: Id, payload: SetChangeIn) 
     return _set_payload(item)
 
 
-@api.delete("/question-sets/{set_id}", response={204: None, **ERRORS}, tags=["questions"])
+@api.delete("/question-sets/{set_id}", response={204: None}, tags=["questions"])
 def delete_question_set(request: HttpRequest, set_id: Id) -> Status[None]:
     """Delete a question set with its questions; 409 while a run needs it."""
     deletion.delete_item(find_question_set(request, set_id))

@@ -15,16 +15,15 @@ from selection.models import Question, map_to_stored
 from selection.questions import corrections
 from selection.questions.corrections import Gold
 
-from .base import ERRORS, api, requester_name
+from .base import api, requester_name
 from .fields import Id, Key, Part, RowsOut, Yes
-from .pagination import NEXT, Page, paginate
+from .pagination import Page, paginate
 from .question_sets import find_question_set
 from .schemas import WhyIn
 
 
 class Grading(Part, extra="forbid"):
-    """Comparison of responses with the accepted answers; by default as text, ignoring case and
-    spacing."""
+    """Comparison with the accepted answers; by default as text, ignoring case and spacing."""
 
     number: Yes = Field(False, description="As numbers, so that 3,50 is 3.5.")
     tolerance: float | None = Field(
@@ -100,12 +99,7 @@ class QuestionsQuery(Page):
     retired: bool | None = Field(None, description="Only those that are retired, or are not.")
 
 
-@api.get(
-    "/question-sets/{set_id}/questions",
-    response={200: list[QuestionOut], **ERRORS},
-    tags=["questions"],
-    openapi_extra=NEXT,
-)
+@api.get("/question-sets/{set_id}/questions", response=list[QuestionOut], tags=["questions"])
 def list_questions(
     request: HttpRequest, response: HttpResponse, set_id: Id, query: Query[QuestionsQuery]
 ) -> list[dict[str, Any]]:
@@ -128,10 +122,12 @@ def _question_payload(item: Question) -> dict[str, Any]:
     return {"question": item.key, **{name: getattr(item, name) for name in names}}
 
 
-@api.put("/question-sets/{set_id}/questions", response={200: RowsOut, **ERRORS}, tags=["questions"])
+@api.put("/question-sets/{set_id}/questions", response=RowsOut, tags=["questions"])
 def put_questions(request: HttpRequest, set_id: Id, payload: QuestionsIn) -> dict[str, Any]:
-    """Add gold questions to a set, at most 10,000 at once; existing ones are replaced unless they
-    have been asked. Repeating it changes nothing."""
+    """Add gold questions to a set, at most 10,000 at once. Repeating it changes nothing.
+
+    Existing questions are replaced unless they have been asked.
+    """
     item = find_question_set(request, set_id)
     question_rows = [
         _question_row(row, question.question, question)
@@ -170,7 +166,7 @@ def _find_question(request: HttpRequest, set_id: int, key: str) -> Question:
 
 @api.post(
     "/question-sets/{set_id}/questions/{path:question}/retire",
-    response={200: CorrectedOut, **ERRORS},
+    response=CorrectedOut,
     tags=["questions"],
 )
 def retire_question(
@@ -185,7 +181,7 @@ def retire_question(
 
 @api.post(
     "/question-sets/{set_id}/questions/{path:question}/restore",
-    response={200: CorrectedOut, **ERRORS},
+    response=CorrectedOut,
     tags=["questions"],
 )
 def restore_question(
@@ -199,9 +195,7 @@ def restore_question(
 
 
 @api.get(
-    "/question-sets/{set_id}/questions/{path:question}",
-    response={200: QuestionOut, **ERRORS},
-    tags=["questions"],
+    "/question-sets/{set_id}/questions/{path:question}", response=QuestionOut, tags=["questions"]
 )
 def show_question(request: HttpRequest, set_id: Id, question: Key) -> dict[str, Any]:
     """Return a question with its answers."""
@@ -209,15 +203,12 @@ def show_question(request: HttpRequest, set_id: Id, question: Key) -> dict[str, 
 
 
 @api.put(
-    "/question-sets/{set_id}/questions/{path:question}",
-    response={200: CorrectedOut, **ERRORS},
-    tags=["questions"],
+    "/question-sets/{set_id}/questions/{path:question}", response=CorrectedOut, tags=["questions"]
 )
 def correct_question(
     request: HttpRequest, set_id: Id, question: Key, payload: CorrectionIn
 ) -> dict[str, Any]:
-    """Correct a question: all its answers are graded again, and the runs judge by the new grades.
-    Correct a question: all its answers are graded again, and the runs judge by the new grades."""
+    """Correct a question: its answers are graded again, and runs judge by the new grades."""
     item = _find_question(request, set_id, question)
     row = _question_row(1, item.key, payload)
     rows.refuse_question(row)

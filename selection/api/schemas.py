@@ -203,8 +203,7 @@ class ProblemOut(Schema):
 
 
 class TakenOut(Schema):
-    """Counts of imported answers. now: answered an open assignment; waiting: kept until the
-    algorithm asks for them."""
+    """Counts of imported answers. now: to open assignments; waiting: kept until asked for."""
 
     now: int
     waiting: int

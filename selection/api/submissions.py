@@ -12,7 +12,7 @@ from selection.limits import LONGEST_KEY, LONGEST_WHY, MOST_ENTRIES
 from selection.models import Run
 from selection.runs import platform_submissions
 
-from .base import ERRORS, api, requester_name
+from .base import api, requester_name
 from .fields import Id
 
 
@@ -39,7 +39,7 @@ class FreedOut(Schema):
     others: int = Field(description="Workers with another status, gone before, or judged.")
 
 
-@api.post("/runs/{run_id}/submissions", response={200: FreedOut, **ERRORS}, tags=["workers"])
+@api.post("/runs/{run_id}/submissions", response=FreedOut, tags=["workers"])
 def report_submissions(request: HttpRequest, run_id: Id, payload: SubmissionsIn) -> dict[str, Any]:
     """Report workers that returned their place on the platform or timed out; safe to repeat."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)

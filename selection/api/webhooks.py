@@ -12,15 +12,11 @@ from selection.limits import MOST_PAGE
 from selection.models import Delivery, Webhook
 from selection.webhooks import registration
 
-from .base import ERRORS, Token, api
+from .base import Token, api
 from .fields import Id, Yes
 
 EventName = Literal[
-    "worker.accepted",
-    "worker.rejected",
-    "assignment.opened",
-    "run.needs_attention",
-    "run.ended",
+    "worker.accepted", "worker.rejected", "assignment.opened", "run.needs_attention", "run.ended"
 ]
 # For the scope to manage only, since an address may contain a key.
 MANAGES = Token(manages=True)
@@ -70,44 +66,40 @@ class DeliveryQuery(Schema):
     before: int | None = Field(None, ge=1, le=2**62, description="Only those of smaller ids.")
 
 
-@api.get("/webhooks", response={200: list[WebhookOut], **ERRORS}, tags=["webhooks"], auth=MANAGES)
+@api.get("/webhooks", response=list[WebhookOut], tags=["webhooks"], auth=MANAGES)
 def list_webhooks(request: HttpRequest) -> Any:
     """Return the team's webhooks, at most 20."""
     return scoped(Webhook, request)
 
 
-@api.post("/webhooks", response={201: NewWebhookOut, **ERRORS}, tags=["webhooks"])
+@api.post("/webhooks", response={201: NewWebhookOut}, tags=["webhooks"])
 def create_webhook(request: HttpRequest, payload: WebhookIn) -> Status[Any]:
     """Create a webhook; the response has its secret."""
     team = request.auth.team_id  # type: ignore[attr-defined]
     return Status(201, registration.create_webhook(team, payload.url, payload.events, payload.on))
 
 
-@api.get(
-    "/webhooks/{webhook_id}", response={200: WebhookOut, **ERRORS}, tags=["webhooks"], auth=MANAGES
-)
+@api.get("/webhooks/{webhook_id}", response=WebhookOut, tags=["webhooks"], auth=MANAGES)
 def show_webhook(request: HttpRequest, webhook_id: Id) -> Any:
     """Return a webhook."""
     return _find_webhook(request, webhook_id)
 
 
-@api.patch("/webhooks/{webhook_id}", response={200: WebhookOut, **ERRORS}, tags=["webhooks"])
+@api.patch("/webhooks/{webhook_id}", response=WebhookOut, tags=["webhooks"])
 def change_webhook(request: HttpRequest, webhook_id: Id, payload: WebhookChangeIn) -> Any:
     """Change a webhook's address or events, or turn it on or off; omitted fields stay."""
     changes = {name: value for name, value in payload.dict().items() if value is not None}
     return registration.change_webhook(_find_webhook(request, webhook_id), **changes)
 
 
-@api.delete("/webhooks/{webhook_id}", response={204: None, **ERRORS}, tags=["webhooks"])
+@api.delete("/webhooks/{webhook_id}", response={204: None}, tags=["webhooks"])
 def delete_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
     """Delete a webhook with its waiting messages and its log of deliveries."""
     _find_webhook(request, webhook_id).delete()
     return Status(204, None)
 
 
-@api.post(
-    "/webhooks/{webhook_id}/secret", response={200: NewWebhookOut, **ERRORS}, tags=["webhooks"]
-)
+@api.post("/webhooks/{webhook_id}/secret", response=NewWebhookOut, tags=["webhooks"])
 def replace_secret(request: HttpRequest, webhook_id: Id) -> Any:
     """Replace a webhook's secret; the old one signs nothing from now on."""
     hook = _find_webhook(request, webhook_id)
@@ -115,17 +107,14 @@ def replace_secret(request: HttpRequest, webhook_id: Id) -> Any:
     return hook
 
 
-@api.post("/webhooks/{webhook_id}/test", response={202: DeliveryOut, **ERRORS}, tags=["webhooks"])
+@api.post("/webhooks/{webhook_id}/test", response={202: DeliveryOut}, tags=["webhooks"])
 def test_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
     """Send a test message once; the list of deliveries has its result."""
     return Status(202, registration.send_test(_find_webhook(request, webhook_id)))
 
 
 @api.get(
-    "/webhooks/{webhook_id}/deliveries",
-    response={200: list[DeliveryOut], **ERRORS},
-    tags=["webhooks"],
-    auth=MANAGES,
+    "/webhooks/{webhook_id}/deliveries", response=list[DeliveryOut], tags=["webhooks"], auth=MANAGES
 )
 def list_deliveries(request: HttpRequest, webhook_id: Id, query: Query[DeliveryQuery]) -> Any:
     """Return sent and waiting deliveries, latest first; page with ``before``. Kept for 30 days."""
@@ -135,9 +124,7 @@ def list_deliveries(request: HttpRequest, webhook_id: Id, query: Query[DeliveryQ
     return rows[: query.limit]
 
 
-@api.post(
-    "/deliveries/{delivery_id}/replay", response={202: DeliveryOut, **ERRORS}, tags=["webhooks"]
-)
+@api.post("/deliveries/{delivery_id}/replay", response={202: DeliveryOut}, tags=["webhooks"])
 def replay_delivery(request: HttpRequest, delivery_id: Id) -> Status[Any]:
     """Send a delivery again under the same id, even if it has arrived."""
     rows = scoped(Delivery, request).select_related("webhook")

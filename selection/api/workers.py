@@ -14,18 +14,13 @@ from selection.models import Candidate, Run, map_to_stored
 from selection.runs import enrolment, link_rotation, manual_verdicts, roster
 from selection.worker import links
 
-from .base import ERRORS, api, may_manage, requester_name
+from .base import api, may_manage, requester_name
 from .fields import Id, Key
-from .pagination import NEXT, paginate
+from .pagination import paginate
 from .schemas import LinksOut, RunWorkersQuery, VerdictIn, WhyIn, WorkerIn, WorkerOut
 
 
-@api.get(
-    "/runs/{run_id}/workers",
-    response={200: list[WorkerOut], **ERRORS},
-    tags=["workers"],
-    openapi_extra=NEXT,
-)
+@api.get("/runs/{run_id}/workers", response=list[WorkerOut], tags=["workers"])
 def list_workers(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[RunWorkersQuery]
 ) -> list[dict[str, Any]]:
@@ -41,11 +36,7 @@ def list_workers(
     ]
 
 
-@api.post(
-    "/runs/{run_id}/workers",
-    response={200: WorkerOut, 201: WorkerOut, **ERRORS},
-    tags=["workers"],
-)
+@api.post("/runs/{run_id}/workers", response={200: WorkerOut, 201: WorkerOut}, tags=["workers"])
 def join_run(request: HttpRequest, run_id: Id, payload: WorkerIn) -> Status[Any]:
     """Add a worker to an open roster; 200 for a worker already on it, 409 if it is closed."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
@@ -53,21 +44,13 @@ def join_run(request: HttpRequest, run_id: Id, payload: WorkerIn) -> Status[Any]
     return Status(201 if new else 200, _worker_payload(row, request))
 
 
-@api.post(
-    "/runs/{run_id}/workers/{path:worker}/withdraw",
-    response={200: WorkerOut, **ERRORS},
-    tags=["workers"],
-)
+@api.post("/runs/{run_id}/workers/{path:worker}/withdraw", response=WorkerOut, tags=["workers"])
 def withdraw(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Withdraw a worker from a run."""
     return _move_worker(roster.withdraw_workers, request, run_id, worker, payload)
 
 
-@api.post(
-    "/runs/{run_id}/workers/{path:worker}/return",
-    response={200: WorkerOut, **ERRORS},
-    tags=["workers"],
-)
+@api.post("/runs/{run_id}/workers/{path:worker}/return", response=WorkerOut, tags=["workers"])
 def take_back(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Let a worker that is gone take part again."""
     return _move_worker(roster.take_back, request, run_id, worker, payload)
@@ -86,11 +69,7 @@ def _move_worker(
     return _worker_payload(_find_candidate(run, worker), request)
 
 
-@api.post(
-    "/runs/{run_id}/workers/{path:worker}/verdict",
-    response={200: WorkerOut, **ERRORS},
-    tags=["workers"],
-)
+@api.post("/runs/{run_id}/workers/{path:worker}/verdict", response=WorkerOut, tags=["workers"])
 def give_verdict(
     request: HttpRequest, run_id: Id, worker: Key, payload: VerdictIn
 ) -> dict[str, Any]:
@@ -101,11 +80,7 @@ def give_verdict(
     return _worker_payload(row, request)
 
 
-@api.post(
-    "/runs/{run_id}/workers/{path:worker}/link",
-    response={200: WorkerOut, **ERRORS},
-    tags=["workers"],
-)
+@api.post("/runs/{run_id}/workers/{path:worker}/link", response=WorkerOut, tags=["workers"])
 def replace_link(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Replace a worker's link; the old one becomes invalid."""
     row = _find_candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
@@ -113,9 +88,7 @@ def replace_link(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) 
     return _worker_payload(row, request)
 
 
-@api.delete(
-    "/runs/{run_id}/workers/{path:worker}/link", response={204: None, **ERRORS}, tags=["workers"]
-)
+@api.delete("/runs/{run_id}/workers/{path:worker}/link", response={204: None}, tags=["workers"])
 def revoke_link(request: HttpRequest, run_id: Id, worker: Key) -> Status[None]:
     """Invalidate a worker's link. If a new one is needed, the list of workers has it."""
     row = _find_candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
@@ -123,7 +96,7 @@ def revoke_link(request: HttpRequest, run_id: Id, worker: Key) -> Status[None]:
     return Status(204, None)
 
 
-@api.post("/runs/{run_id}/links", response={200: LinksOut, **ERRORS}, tags=["workers"])
+@api.post("/runs/{run_id}/links", response=LinksOut, tags=["workers"])
 def replace_links(request: HttpRequest, run_id: Id, payload: WhyIn) -> dict[str, Any]:
     """Replace all workers' links and the join link."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)

@@ -52,7 +52,7 @@ def draw_progress(history: Sequence[Step], workers: int) -> ProgressChart | None
 
 @dataclass(frozen=True)
 class CourseChart:
-    """Answers counted over time. points: of a line in a box of COURSE_WIDTH by COURSE_HEIGHT"""
+    """Answers counted over time. points: of a line in a box of COURSE_WIDTH by COURSE_HEIGHT."""
 
     points: str
     total: int

@@ -33,7 +33,7 @@ class WorkerBar:
 
 @dataclass(frozen=True)
 class StandingsChart:
-    """Bars of the standings. left_out: number of workers without a bar"""
+    """Bars of the standings. left_out: number of workers without a bar."""
 
     bars: list[WorkerBar]
     height: int

@@ -54,7 +54,7 @@ def _insert_statement(
     tail = " ON CONFLICT DO NOTHING" if ignore_conflicts else ""
     if not arrays:
         return f"{head} VALUES ({', '.join(['%s'] * len(fields))}){tail}"
-    constants = "".join(f", {_typed_placeholder(field)}" for field in fields[len(names) :])
+    constants = "".join(f", %s::{_column_type(field)}" for field in fields[len(names) :])
     columns = _unnest_fields(fields[: len(names)])
     return f"{head} SELECT given.*{constants} FROM {columns}{tail}"  # nosec B608
 
@@ -169,10 +169,6 @@ def _format_array(values: Sequence[Any]) -> Any:
 def _unnest_fields(fields: Sequence["Field[Any, Any]"]) -> str:
     arrays = ", ".join(f"%s::{_column_type(field)}[]" for field in fields)
     return f"unnest({arrays}) AS given({', '.join(map(_quote_name, fields))})"
-
-
-def _typed_placeholder(field: "Field[Any, Any]") -> str:
-    return f"%s::{_column_type(field)}"
 
 
 def _column_type(field: "Field[Any, Any]") -> str:

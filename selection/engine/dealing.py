@@ -39,8 +39,7 @@ def deal_assignments(arrays: StepArrays) -> None:
 
 
 def _pass_over_retired(run: Run) -> None:
-    """Close retired questions as they are dealt: each keeps its place in the deck and costs
-    nothing.
+    """Close retired questions as they are dealt: each keeps its place and costs nothing.
 
     Answers recorded elsewhere to such a question are deleted: they would not be asked for again,
     even if the question is restored. The workers get their next questions in the step requested
@@ -159,9 +158,7 @@ def _question_numbers(arrays: StepArrays, arms: Counts, positions: Counts) -> Co
 def _skip_met_questions(
     arrays: StepArrays, arms: Counts, positions: Counts, numbers: Counts
 ) -> Counts:
-    """Return the numbers corrected for arms that met some questions before: the same order without
-    them.
-    """
+    """Return the numbers for arms that met some questions before: the same order without them."""
     skipping = np.unique(arms[arrays.skipped[arms] > 0]).tolist()
     rows = arrays.run.candidates.filter(arm__in=skipping).values_list("arm", "met")
     for arm, met in rows.order_by():

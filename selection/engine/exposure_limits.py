@@ -78,8 +78,10 @@ class ExposureLimits:
         return shared
 
     def _met_questions(self, arms: Counts) -> tuple[dict[int, list[int]], dict[int, int]]:
-        """Return, by arm, the numbers of questions already assigned, met in another run or answered
-        elsewhere, and the number of recorded answers that wait: they are asked for first.
+        """Return, by arm, the questions it cannot get, and the number of its recorded answers.
+
+        The former are assigned already, met in another run or answered elsewhere; the latter
+        wait, and are asked for first.
         """
         filters = {"candidate__run": self.run, "candidate__arm__in": arms.tolist()}
         columns = ("candidate__arm", "question__number")

@@ -91,9 +91,7 @@ def _store_tallies(run: Run, tallies: dict[int, list[int]]) -> None:
 
 
 def _replay_answers(run: Run, rows: list[Candidate]) -> tuple[Roster, Selector | None]:
-    """Return the algorithm having seen these answers only; None with too few workers to choose
-    from.
-    """
+    """Return the algorithm having seen these answers only; None with too few workers."""
     skill = np.array([row.skill for row in rows], np.int64)
     gone = np.array([bool(row.gone) for row in rows], bool)
     pulls: Counts = np.array([row.pulls for row in rows], np.int64)
@@ -143,8 +141,7 @@ def _tell_answers(run: Run, rows: list[Candidate], roster: Roster, selector: Sel
 def is_passed_over(
     arms: Counts, silent: NDArray[np.bool_], waits: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return (a,) the silent answers, which tell the algorithm nothing, with none waiting before
-    them.
+    """Return (a,) the silent answers: they tell the algorithm nothing, and none waits before.
 
     The counted answers of an arm are a prefix of its positions, so a void answer after one that
     waits for its round waits as well. All are in order of arm and position.

@@ -44,11 +44,10 @@ def payment_table(context: ExportContext) -> ExportTable:
 
 
 def prolific_bonus(context: ExportContext) -> Iterator[bytes]:
-    """Yield ``id,amount`` on each line, as Prolific pays bonuses in bulk: of all workers except
-    those that came by MTurk, because they would be paid twice.
+    """Yield ``id,amount`` on each line, as Prolific pays bonuses in bulk.
 
-    Raises Refused if the pay for an answer is unknown, or if the run's amounts are in a currency
-    that Prolific does not pay in.
+    Workers that came by MTurk are left out: they would be paid twice. Raises Refused if the pay for
+    an answer is unknown, or if the run's amounts are in a currency that Prolific does not pay in.
     """
     if context.pay is None and (lack := lacks_pounds(context.run)):
         raise Refused(lack)
@@ -130,8 +129,7 @@ def _pay_per_answer(context: ExportContext) -> Decimal | None:
 
 
 def _tested_workers(run: Run) -> Iterator[tuple[Any, ...]]:
-    """Yield (worker, name, shown, answered, too late, platform, task) of the workers that were
-    shown a question, or answered one.
+    """Yield (worker, name, shown, answered, too late, platform, task) of workers shown a question.
 
     Answers that came by file or API were shown elsewhere, and count as shown.
     """

@@ -153,8 +153,7 @@ class PastBelief:
         return right + mean * size, answers - right + (1 - mean) * size
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
-        """Return accuracies of workers each like one of the past's; the share of the crowd that
-        each past worker stands for is drawn."""
+        """Return accuracies of workers like those of the past, each by a drawn share of them."""
         a, b = self._shrunk_betas
         past = rng.choice(a.size, n, p=rng.dirichlet(np.ones(a.size)))
         return rng.beta(a[past], b[past])

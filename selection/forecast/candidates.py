@@ -13,7 +13,7 @@ from .plan import GOALS, Plan
 
 @dataclass(frozen=True)
 class Contender:
-    """An algorithm on a plan. options: of the algorithm, if they differ from its defaults"""
+    """An algorithm on a plan, with ``options`` that differ from its defaults."""
 
     name: str
     plan: Plan
@@ -47,8 +47,9 @@ class Contender:
 
 
 def suitable_contenders(plan: Plan) -> list[Contender]:
-    """Return the algorithms that can be run on this plan and guarantee something, and with a budget
-    also those that spend it; the most likely choice comes first. Raises Refused if there is none.
+    """Return the algorithms that can be run on this plan, the most likely choice first.
+
+    They guarantee something, or spend the budget if there is one. Raises Refused if there is none.
     """
     contenders = _drop_equivalent(
         [contender for contender in _list_contenders(plan) if _can_run(contender)]
@@ -59,8 +60,10 @@ def suitable_contenders(plan: Plan) -> list[Contender]:
 
 
 def unsuitable_contenders(plan: Plan) -> list[tuple[Contender, str]]:
-    """Return the algorithms that cannot be built on this plan with their defaults, each with the
-    reason in one sentence. Algorithms for several skills are not meant, and have no row."""
+    """Return the algorithms that cannot be built on this plan with their defaults, and the reasons.
+
+    Algorithms for several skills are not meant, and have no row.
+    """
     failed = []
     for contender in _list_contenders(plan):
         if not contender.options and not SELECTORS[contender.name].several_skills:

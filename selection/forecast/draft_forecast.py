@@ -105,10 +105,10 @@ def draft_forecast(run: Run) -> DraftForecast | None:
 
 
 def quick_forecast(run: Run) -> list[Forecast]:
-    """Return the table for a run that is not stored: the stored one, or one made in half a second;
-    empty if that is not enough for any number (``Plan.is_quick``).
+    """Return the table for a run that is not stored: the stored one, or one made in half a second.
 
-    Nothing is requested: a form calls this for every number that is tried. Raises Refused.
+    It is empty if that is not enough for any number (``Plan.is_quick``). Nothing is requested: a
+    form calls this for every number that is tried. Raises Refused.
     """
     plan, belief = plan_of_draft(run), belief_of_draft(run)
     key = inputs.forecast_key(plan, belief, run.pool.team_id)

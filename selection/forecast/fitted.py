@@ -16,8 +16,11 @@ DRAWS = 400  # draws from the posterior of the population
 
 @dataclass(frozen=True)
 class FittedBelief:
-    """A belief made of a run's own answers: the population is fitted like that of ``credible``, and
-    drawn anew for every pool; a worker's accuracy is drawn given that and the worker's answers."""
+    """A belief made of a run's own answers.
+
+    The population is fitted like that of ``credible``, and drawn anew for every pool; a worker's
+    accuracy is drawn given that and the worker's answers.
+    """
 
     posteriors: tuple[Posterior, ...]
     places: tuple[Counts, ...]

@@ -56,8 +56,10 @@ def ledger_columns(ledger: SimulationLedger) -> dict[str, Any]:
 
 
 def simulate_part(part: ForecastPart, plan: Plan, belief: Belief) -> bool | None:
-    """Simulate for a moment, at least one run. Return True if nothing is left to do, or None if
-    another process has done this piece."""
+    """Simulate for a moment, at least one run; return True if nothing is left to do.
+
+    Return None if another process has done this piece.
+    """
     ledger, began = read_ledger(part, plan), monotonic()
     while not (done := _has_enough_runs(part, ledger)):
         simulate_one_more(ledger, belief, look_farther=not part.curve)

@@ -93,8 +93,11 @@ class Plan:
 
     @property
     def work(self) -> float:
-        """Estimated cost of a simulated run: each batch of answers looks at every worker, and
-        batches grow with the answers so far, so there are about log2(questions) sizes of them."""
+        """Estimated cost of a simulated run.
+
+        Each batch of answers looks at every worker, and batches grow with the answers so far,
+        so there are about log2(questions) sizes of them.
+        """
         return self.workers * math.log2(1 + self.questions)
 
     @property

@@ -109,10 +109,11 @@ def has_enough_runs(ledger: SimulationLedger, runs: int) -> bool:
 def simulate_one_more(
     ledger: SimulationLedger, belief: Belief, until: float = inf, look_farther: bool = True
 ) -> None:
-    """Add the ledger's next run, or the reason why it cannot be simulated: the others go on without
-    it. Raises TooLong, and changes nothing, if the run is not finished by ``until``.
+    """Add the ledger's next run, or the reason why it cannot be simulated.
 
     look_farther  also simulate, once, how many questions it would need if they run out
+
+    Raises TooLong, and changes nothing, if the run is not finished by ``until``.
     """
     began = thread_time()
     try:

@@ -96,8 +96,10 @@ class Forecast:
 
 
 def forecast_table(plan: Plan, ledgers: Sequence[SimulationLedger]) -> list[Forecast]:
-    """Return one row for each algorithm that was simulated, the recommended one first, then by
-    price; last are those that cannot be simulated on this plan, with the reason."""
+    """Return one row for each simulated algorithm: the recommended one first, then by price.
+
+    Last are those that cannot be simulated on this plan, with the reason.
+    """
     played = [ledger for ledger in ledgers if ledger.plays and not ledger.cannot]
     failed = [_failed_row(ledger.contender, ledger.cannot) for ledger in ledgers if ledger.cannot]
     failed += [_failed_row(contender, reason) for contender, reason in unsuitable_contenders(plan)]

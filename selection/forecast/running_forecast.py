@@ -103,8 +103,10 @@ def load_live_run(run: Run) -> LiveRun | None:
 
 
 def _answers_left(run: Run, open_assignments: int) -> int | None:
-    """Return the answers that the question set still allows, including open assignments; None for
-    several sets, because each limits some skills only."""
+    """Return the answers that the question set still allows, including open assignments.
+
+    None for several sets, because each limits some skills only.
+    """
     if run.several or run.recorded_only:
         return None
     remaining = exposure.answers_left(run.question_set, run.candidates.count())
@@ -149,8 +151,10 @@ def make_outlook(run: Run, seconds: float = SECONDS) -> RunForecast:
 
 
 def _is_early(pulls: Counts) -> bool:
-    """Return True if the answers (r,) are too few for a forecast. Workers who never answer hold up
-    an algorithm that works in rounds; they do not hold up its forecast."""
+    """Return True if the answers (r,) are too few for a forecast.
+
+    Workers who never answer hold up an algorithm that works in rounds, but not its forecast.
+    """
     return bool(pulls.sum() < pulls.size and (pulls > 0).mean() < TESTED)
 
 
@@ -176,14 +180,18 @@ def _simulate_runs(outlook: RunForecast, live: LiveRun, seconds: float) -> None:
 
 
 def _needs_another_run(runs: int, took: float, seconds: float) -> bool:
-    """Return True to simulate one more run: until there are enough for a band, if that does not
-    take too long, and more of them while there is time."""
+    """Return True to simulate one more run.
+
+    There are to be enough for a band, if that does not take too long, and more while there is time.
+    """
     return runs < RUNS and (not runs or took < (seconds if runs >= MANY else MOST_SECONDS))
 
 
 def _final_band(totals: list[int], counted: int, most: int) -> tuple[int, int, int]:
-    """Return the band of the answers at the end: that of the answers still to come, plus
-    ``counted``. With too few runs for a band the median stands in all three places."""
+    """Return the band of the answers at the end: of those still to come, plus ``counted``.
+
+    With too few runs for a band the median stands in all three places.
+    """
     if len(totals) < MANY:
         median = round(float(np.median(totals)))
         return median, median, median
@@ -200,8 +208,10 @@ def _fit_population(live: LiveRun) -> FittedBelief:
 
 
 def _uniform_shortfall(run: Run, fitted: FittedBelief, questions: int) -> float:
-    """Return the loss of the best K by share of right answers, not exceeded with probability 1 - δ,
-    if everybody answers this number of questions."""
+    """Return the loss of the best K by share of right answers, if all answer so many questions.
+
+    It is not exceeded with probability 1 - δ.
+    """
     rng, short = np.random.default_rng([SEED, run.seed, run.steps]), []
     for _ in range(UNIFORM_POOLS):
         truth = fitted.draw(rng)
@@ -215,8 +225,10 @@ def _uniform_shortfall(run: Run, fitted: FittedBelief, questions: int) -> float:
 
 
 def refresh_outlook(run_id: int) -> None:
-    """Make and store this run's outlook, if it goes on and moved since the last one, which must not
-    be new either: messages that waited for long come several at a time."""
+    """Make and store this run's outlook, if it goes on and moved since the last one.
+
+    That one must not be new: messages that waited for long come several at a time.
+    """
     run = Run.objects.running().filter(pk=run_id).first()
     new = Q(at__gt=db_clock.database_now() - EVERY, why="")
     if run is None or RunForecast.objects.filter(Q(step=run.steps) | new, run=run).exists():

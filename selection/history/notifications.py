@@ -14,10 +14,7 @@ KINDS: dict[int, str] = {Verdicts.ACCEPTED: Kind.ACCEPTED, Verdicts.REJECTED: Ki
 
 def worker_payload(run: Run, row: Candidate) -> dict[str, Any]:
     """Return the worker's key, and their skill if the run has several."""
-    return {
-        "worker": row.worker.key,
-        "skill": str(run.skills[row.skill]) if run.several else None,
-    }
+    return {"worker": row.worker.key, "skill": str(run.skills[row.skill]) if run.several else None}
 
 
 def verdict_messages(run: Run, rows: Iterable[Candidate]) -> Iterator[Message]:

@@ -181,11 +181,7 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
         Layout(
             "Label Studio's CSV or short JSON",
             ("annotationid", "annotator", "leadtime"),
-            {
-                "worker": ("annotator",),
-                "question": (*_QUESTION, "id"),
-                "response": _RESPONSE,
-            },
+            {"worker": ("annotator",), "question": (*_QUESTION, "id"), "response": _RESPONSE},
         ),
         Layout(
             "answers by worker",

@@ -1,8 +1,7 @@
 """The meaning of a table's columns: the fields a file may have, and the plan for reading one."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 from selection.errors import Refused
 
@@ -78,9 +77,6 @@ class ColumnPlan:
         if self.questions:
             needed = [entry for entry in needed if entry.name == "worker"]
         return [entry for entry in needed if entry.name not in self.fields]
-
-    def stored(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def apply_column_choices(

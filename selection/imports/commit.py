@@ -115,14 +115,6 @@ def _lock_upload(upload_id: Any, state: Upload.State) -> Upload:
     return upload
 
 
-def _text_column(name: str, source: str = "data") -> KeyTextTransform:
-    return KeyTextTransform(name, source)
-
-
-def _json_column(name: str, source: str = "data") -> KeyTransform:
-    return KeyTransform(name, source)
-
-
 def _number_column(name: str) -> Cast:
     return Cast(KeyTextTransform(name, "data"), BigIntegerField())
 
@@ -148,8 +140,8 @@ def _store_workers(pool: Pool, rows: Rows, source: str) -> int:
     columns = {
         "pool_id": Value(pool.pk),
         "key": F("key"),
-        "name": _text_column("name", source),
-        "attributes": _json_column("attributes", source),
+        "name": KeyTextTransform("name", source),
+        "attributes": KeyTransform("attributes", source),
     }
     return bulk.insert_from(
         Worker, columns, rows, same=["pool_id", "key"], changed=["name", "attributes"]
@@ -188,8 +180,8 @@ def _store_questions(question_set: QuestionSet, rows: Rows, source: str, number:
         "question_set_id": Value(question_set.pk),
         "key": F("key"),
         "number": number,
-        "prompt": _text_column("prompt", source),
-        **{name: _json_column(name, source) for name in GOLD if name != "prompt"},
+        "prompt": KeyTextTransform("prompt", source),
+        **{name: KeyTransform(name, source) for name in GOLD if name != "prompt"},
         "retired_why": Value(""),
     }
     return bulk.insert_from(Question, columns, rows, same=["question_set_id", "key"], changed=GOLD)
@@ -227,7 +219,7 @@ def _take_answers(run: Run, upload: Upload, outside: Outside) -> int:
     outstanding = {f"{row.candidate_id}:{row.question_id}": row for row in _open_assignments(run)}
     answers: list[tuple[Assignment, str]] = []
     for keys in _chunk_keys(list(outstanding)):
-        stored = rows.filter(key__in=keys).values_list("key", _text_column("response"))
+        stored = rows.filter(key__in=keys).values_list("key", KeyTextTransform("response", "data"))
         answers += [(outstanding[key], response) for key, response in stored]
     counted = record_many(run, answers)
     asked = Assignment.objects.filter(
@@ -239,7 +231,7 @@ def _take_answers(run: Run, upload: Upload, outside: Outside) -> int:
     columns = {
         "candidate_id": F("of_candidate"),
         "question_id": F("of_question"),
-        "response": _text_column("response"),
+        "response": KeyTextTransform("response", "data"),
     }
     waiting = bulk.insert_from(RecordedAnswer, columns, unasked.filter(~Exists(asked)))
     if waiting:
@@ -250,7 +242,7 @@ def _take_answers(run: Run, upload: Upload, outside: Outside) -> int:
 
 
 def _open_assignments(run: Run) -> list[Assignment]:
-    """Assignments that are outstanding and not overdue."""
+    """Return the assignments that are outstanding and not overdue."""
     asked = Assignment.objects.filter(candidate__run=run).answerable()
     return list(asked.select_related("question"))
 
@@ -261,37 +253,27 @@ def count_by_moment(upload: Upload, outside: Outside) -> tuple[int, int, int]:
     An answer to a retired question waits in vain: it is asked for only if the question is restored.
     """
     run = target_of(upload)
-    keys = [f"{c}:{q}" for c, q in _open_pairs(run)]
+    asked = Assignment.objects.filter(candidate__run=run).answerable().order_by()
+    keys = [f"{c}:{q}" for c, q in asked.values_list("candidate_id", "question_id")]
     rows = accepted_rows(upload, outside)
     now = sum(rows.filter(key__in=part).count() for part in _chunk_keys(keys))
     sets = [skill.question_set_id for skill in run.skills]
     retired = Question.objects.filter(question_set__in=sets).exclude(retired=None)
-    retired_count = (
-        rows.annotate(of_question=_number_column("question_id"))
-        .filter(of_question__in=retired)
-        .count()
-    )
+    numbered = rows.annotate(of_question=_number_column("question_id"))
+    retired_count = numbered.filter(of_question__in=retired).count()
     return now, rows.count() - now - retired_count, retired_count
-
-
-def _open_pairs(run: Run) -> list[tuple[int, int]]:
-    asked = Assignment.objects.filter(candidate__run=run).answerable().order_by()
-    return list(asked.values_list("candidate_id", "question_id"))
 
 
 def _undo_answers(run: Run, upload: Upload) -> None:
     Run.objects.locked(run.pk)  # against the engine, which takes waiting answers
     rows = upload.rows.exclude(key=None)
-    pair = Concat(_name_column("candidate_id"), Value(":"), _name_column("question_id"))
+    candidate, question = Cast("candidate_id", CharField()), Cast("question_id", CharField())
+    pair = Concat(candidate, Value(":"), question)
     waiting = RecordedAnswer.objects.filter(candidate__run=run).annotate(pair=pair)
     waiting = waiting.filter(Exists(rows.filter(key=OuterRef("pair"))))
     if rows.filter(fresh=False).exists() or waiting.count() < upload.accepted_rows:
         raise Conflict("The run has used answers of this file by now, so they stay.")
     RecordedAnswer.objects.filter(pk__in=waiting.values("pk"))._raw_delete("default")
-
-
-def _name_column(column: str) -> Cast:
-    return Cast(column, CharField())
 
 
 def _chunk_keys(keys: Sequence[str], size: int = 2000) -> list[Sequence[str]]:

@@ -41,29 +41,20 @@ class GradedAnswers:
         return by_worker
 
 
-def read_past_answers(
-    answers: bytes | str, gold: bytes | str, names: tuple[str, str]
-) -> GradedAnswers:
-    """Return the answers in two files; ``names`` are for refusals.
-
-    Raises Refused, with file and line.
-    """
-    return read_kinds(answers, [gold], names)
-
-
 def read_kinds(
     answers: bytes | str, golds: Sequence[bytes | str], names: Sequence[str]
 ) -> GradedAnswers:
     """Return the answers with a gold file for each kind of task; each task is in one of them.
 
     names  of the file of answers, then of each gold file
+
+    Raises Refused, with file and line.
     """
     rows, problems = row_parsers.parse_answers(answers, names[0])
     bad = [row for row in problems if not row.repeats]
     if bad:
         raise Refused(_first_refusal(bad, names[0]))
-    first = _first_of_each(rows)
-    repeats, rows = len(rows) - len(first), first
+    total, rows = len(rows), _first_of_each(rows)
     kinds = [
         row_parsers.parse_gold(text, name) for text, name in zip(golds, names[1:], strict=True)
     ]
@@ -73,7 +64,7 @@ def read_kinds(
     graded = [row for row in rows if row.question in labels]
     _refuse_unanswered(kinds, {row.question for row in graded}, names)
     idle = {row.worker for row in rows} - {row.worker for row in graded}
-    repeated = len(problems) - len(bad) + repeats
+    repeated = len(problems) - len(bad) + total - len(rows)
     return GradedAnswers(graded, labels, len(rows) - len(graded), len(idle), repeated, kinds)
 
 

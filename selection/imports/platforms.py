@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from selection.errors import Refused
 
@@ -44,9 +45,7 @@ def recognise_columns(kind: str, columns: Sequence[str]) -> ColumnPlan:
         if _layout_fits(layout, columns):
             return _build_plan(kind, layout, columns)
     usual = LAYOUTS[kind][-1]
-    plan = _build_plan(kind, usual, columns)
-    plan.title = ""
-    return plan
+    return replace(_build_plan(kind, usual, columns), title="")
 
 
 def _is_id(cell: str) -> bool:
@@ -99,18 +98,11 @@ def suggest_other_kind(kind: str, columns: Sequence[str]) -> str:
     if kind not in ABOUT:
         return ""
     # A single missing column probably has another name; then a column of workers proves nothing.
-    kinds = (
-        ABOUT
-        if len(recognise_columns(kind, columns).missing_fields()) > 1
-        else (QUESTIONS, ANSWERS)
-    )
-    for candidate in kinds:
+    missing = recognise_columns(kind, columns).missing_fields()
+    for candidate in ABOUT if len(missing) > 1 else (QUESTIONS, ANSWERS):
         fits = any(_layout_fits(layout, columns) for layout in LAYOUTS[candidate])
-        if (
-            candidate != kind
-            and fits
-            and not recognise_columns(candidate, columns).missing_fields()
-        ):
+        lacks = recognise_columns(candidate, columns).missing_fields()
+        if candidate != kind and fits and not lacks:
             description, remedy = ABOUT[candidate]
             if (kind, candidate) == (ANSWERS, WORKERS) and _is_bare(columns):
                 return NO_QUESTION

@@ -101,9 +101,8 @@ def read_path(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise Refused(
-            f"{path} cannot be read: {(error.strerror or str(error)).lower()}."
-        ) from error
+        reason = (error.strerror or str(error)).lower()
+        raise Refused(f"{path} cannot be read: {reason}.") from error
 
 
 # -- row by row
@@ -151,9 +150,8 @@ def _parse_survey_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, An
     for row in islice(table.rows, plan.skipped, None):
         line, cells = row
         try:
-            worker = parse_key(
-                {"worker": restore_defused(cells[worker_place])}, "worker", plan.fields
-            )
+            key = {"worker": restore_defused(cells[worker_place])}
+            worker = parse_key(key, "worker", plan.fields)
         except Refused as refusal:
             yield row, BadRow(line, str(refusal))
             continue

@@ -117,10 +117,7 @@ def _first_of_each(upload: Upload, plan: ColumnPlan, rows: Sequence[StagedRow]) 
 def _store_piece(upload: Upload, count: int, piece: RowBatch) -> bool:
     """Store a piece, if it is the next one of a file that is still being read."""
     locked = Upload.objects.select_for_update().filter(
-        pk=upload.pk,
-        version=upload.version,
-        position=upload.position,
-        state=Upload.State.READING,
+        pk=upload.pk, version=upload.version, position=upload.position, state=Upload.State.READING
     )
     if not locked.values_list("pk").first():
         return False

@@ -6,7 +6,7 @@ for Celery; the sweep sends lost tasks again.
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from itertools import islice
 from time import monotonic
@@ -73,7 +73,7 @@ def create_upload(kind: str, target: Model, name: str, raw: bytes, at_once: bool
         target=target.pk,
         name=name[:200],
         content=raw,
-        plan=plan.stored(),
+        plan=asdict(plan),
         header=table.header,
         what=table.what[:200],
         estimate=table.estimate * max(1, len(plan.questions)),
@@ -96,20 +96,18 @@ def name_columns(
     """
     table = read_table(bytes(upload.content), upload.name, encoding, header=plan.header)
     signature = platforms.columns_signature(table.header)
-    lookup: dict[str, Any] = {
-        "team_id": upload.team_id,
-        "kind": upload.kind,
-        "signature": signature,
-    }
+    lookup: dict[str, Any] = {"team_id": upload.team_id, "kind": upload.kind}
     with transaction.atomic():
         # The file is locked before its rows are dropped, so that no process stages more meanwhile.
         locked = Upload.objects.select_for_update().filter(pk=upload.pk)
         if not locked.exclude(state=State.TAKEN).exists():
             raise NotFound("This file has been imported or put aside already.")
         if not plan.missing_fields() and table.header == upload.header:
-            ColumnNames.objects.update_or_create(**lookup, defaults={"plan": plan.stored()})
+            ColumnNames.objects.update_or_create(
+                **lookup, signature=signature, defaults={"plan": asdict(plan)}
+            )
         UploadedRow.objects.filter(upload=upload)._raw_delete("default")
-        upload.plan, upload.encoding, upload.header = plan.stored(), encoding, table.header
+        upload.plan, upload.encoding, upload.header = asdict(plan), encoding, table.header
         upload.what, upload.error, upload.version = table.what[:200], "", upload.version + 1
         upload.position = upload.accepted_rows = upload.outside = upload.bad = upload.passed = 0
         upload.state = State.OPEN if plan.missing_fields() else State.READING

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from selection import db_clock, wakeups
 from selection.answers.recording import (
@@ -91,8 +93,8 @@ def _look_again(run: Run, result: ValidationResult) -> None:
         (row.candidate_id, row.question_id): row
         for row in assignments.open().select_related("question")
     }
-    closed = assignments.exclude(answer=None).values_list("candidate_id", "question_id")
-    later = responses.keys() - outstanding.keys() - set(closed)
+    closed = _pairs_of(assignments.exclude(answer=None))
+    later = responses.keys() - outstanding.keys() - closed
     result.answers = [
         (outstanding[pair], response) for pair, response in responses.items() if pair in outstanding
     ]
@@ -101,6 +103,10 @@ def _look_again(run: Run, result: ValidationResult) -> None:
         for pair, response in responses.items()
         if pair in later
     ]
+
+
+def _pairs_of(rows: QuerySet[Any]) -> set[tuple[int, int]]:
+    return set(rows.values_list("candidate_id", "question_id"))
 
 
 @dataclass(frozen=True)
@@ -141,12 +147,9 @@ class AnswerValidator:
             for question in skill.question_set.questions.all():
                 self.questions.setdefault(plain_key(question.key), {})[skill.number] = question
         assignments = Assignment.objects.filter(candidate__run=run)
-        self.closed = set(
-            assignments.exclude(answer=None).values_list("candidate_id", "question_id")
-        )
+        self.closed = _pairs_of(assignments.exclude(answer=None))
         # Without a response: it lapsed, or the question was retired first.
-        unsaid = assignments.filter(answer__response="")
-        self.unsaid = set(unsaid.values_list("candidate_id", "question_id"))
+        self.unsaid = _pairs_of(assignments.filter(answer__response=""))
         self.open = {
             (assignment.candidate_id, assignment.question_id): assignment
             for assignment in assignments.open().select_related("question")
@@ -154,11 +157,7 @@ class AnswerValidator:
         running = run.status == Run.Status.RUNNING  # no deadline passes during a pause
         late = assignments.overdue(at or db_clock.request_time()) if running else assignments.none()
         self.late = set(late.values_list("pk", flat=True))
-        self.waiting = set(
-            RecordedAnswer.objects.filter(candidate__run=run).values_list(
-                "candidate_id", "question_id"
-            )
-        )
+        self.waiting = _pairs_of(RecordedAnswer.objects.filter(candidate__run=run))
 
     def sort(self, rows: Sequence[AnswerRow]) -> ValidationResult:
         self.refuse_swapped(rows)

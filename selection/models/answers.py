@@ -93,8 +93,7 @@ class Candidate(models.Model):
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def open(self) -> "AssignmentQuerySet":
-        """Return assignments without an answer. Counted positions are closed, so few rows are
-        read."""
+        """Return assignments without an answer; few rows are read: counted positions are closed."""
         counted = F("candidate__pulls") + F("candidate__void")
         return self.filter(position__gte=counted, answer=None)
 
@@ -168,8 +167,7 @@ class AnswerQuerySet(models.QuerySet["Answer"]):
         return self.exclude(response__in=("", DELETED))
 
     def closed_unseen(self) -> "AnswerQuerySet":
-        """Return answers that closed retired questions before they were shown, which cost
-        nothing."""
+        """Return answers that closed retired questions before they were shown, at no cost."""
         return self.filter(void=True, response="", assignment__shown=None)
 
     def wasted(self) -> "AnswerQuerySet":
@@ -208,8 +206,7 @@ class Answer(models.Model):
 
 class RecordedAnswerQuerySet(models.QuerySet["RecordedAnswer"]):
     def askable(self) -> "RecordedAnswerQuerySet":
-        """Return answers that may be asked for: an answer to a retired question would cost in
-        vain."""
+        """Return answers that may be asked for: one to a retired question would cost in vain."""
         return self.filter(question__retired=None)
 
 

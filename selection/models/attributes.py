@@ -21,8 +21,7 @@ NO_TEXT = re.compile("[\0\ud800-\udfff\ufffd]")  # databases cannot store these
 
 
 def read_attributes(value: Any) -> Attributes:
-    """Return a worker's attributes as they are stored. Raises Refused if they are not a flat
-    object.
+    """Return a worker's attributes as stored. Raises Refused if they are not a flat object.
 
     Form, API and import all validate attributes by this function.
     """

@@ -57,8 +57,7 @@ class Worker(models.Model):
         return self.key
 
     def clean(self) -> None:
-        """Use the stored spelling of an id that looks the same, so that it counts as a
-        duplicate."""
+        """Use the stored spelling of an id that looks the same: so it counts as a duplicate."""
         super().clean()
         workers = Worker.objects.filter(pool=self.pool_id).exclude(pk=self.pk)
         self.key = map_to_stored([self.key], workers)[self.key]

@@ -82,8 +82,7 @@ class Roster:
         )
 
     def spread(self, values: Any, rest: Any) -> NDArray[Any]:
-        """Return (n,) by the run's arms, from (r,) values of these; ``rest`` stands for the
-        others."""
+        """Return (n,) by the run's arms, from (r,) values of these; ``rest`` for the others."""
         spread = np.full(self.n, rest, dtype=np.asarray(values).dtype)
         spread[self.arms] = values
         return spread

@@ -206,8 +206,7 @@ class Run(RunColumns):
 
     @property
     def why_ended(self) -> str:
-        """Return the reason of its end; ``reports.guarantee_status`` decides about the
-        guarantee."""
+        """Return the reason of its end; ``reports.guarantee_status`` judges the guarantee."""
         if self.ended_by_guarantee:
             return "its rule to stop was met"
         return self.get_ending_display()
@@ -256,15 +255,13 @@ class Run(RunColumns):
         return roster.build_problem(ks, workers, multi, self.epsilon, delta, self.budget)
 
     def selector(self, workers: int) -> Selector:
-        """Return the algorithm before it asks so many workers. Raises ProblemError if it cannot
-        be run."""
+        """Return the algorithm before its first question. Raises ProblemError if it cannot run."""
         everybody = np.tile(np.arange(workers), len(self.skills))
         options = self.effective_options() | self.kind_quota_option(everybody)
         return build_selector(self.algorithm, self.problem(workers), **options)
 
     def effective_options(self) -> dict[str, Any]:
-        """Return the options, with the size of the question set if the guarantee is about that
-        set."""
+        """Return the options, with the question set's size if the guarantee is about that set."""
         return {**self.options, **self._set_size()}
 
     def kind_quota_option(self, workers: NDArray[np.int64]) -> dict[str, Any]:

@@ -37,10 +37,9 @@ class Team(models.Model):
 
 
 def default_team() -> int:
-    """Return the id of the oldest team. Only its id is read: migrations run before all columns
-    exist.
+    """Return the id of the oldest team; a migration makes one, an emptied database gets it anew.
 
-    A migration makes it; a database that was emptied gets it anew.
+    Only its id is read: migrations run before all columns exist.
     """
     first = Team.objects.order_by("pk").values_list("pk", flat=True).first()
     return Team.objects.create(name=FIRST).pk if first is None else first

@@ -14,8 +14,7 @@ PREFIX_LENGTH = 9  # characters of a secret kept to recognise it: "cs_" and six 
 
 
 class ApiToken(NamedInTeam):
-    """A token for the API of one team. Only the digest and the first characters of its secret are
-    kept.
+    """A token for the API of one team; its secret is kept as a digest and its first characters.
 
     used     last use, to the minute
     revoked  time of its revocation: it opens nothing from then on

@@ -63,8 +63,7 @@ def erase_worker(rows: list[Worker], who: str, why: str = "") -> ErasureResult:
     def replace(text: str) -> str:
         return pattern.sub(pseudonym, text)
 
-    runs, entries = list(runs_of(rows)), list(entries_of(rows))
-    events = list(events_of(rows))
+    runs, entries, events = list(runs_of(rows)), list(entries_of(rows)), list(events_of(rows))
     _forget_rows(rows, pseudonym)
     _forget_words(rows, events, replace)
     _forget_uploads(rows)
@@ -161,22 +160,14 @@ def _remove_names(
     entry: AuditEntry, rows: list[Worker], pseudonym: str, replace: Replace
 ) -> dict[str, Any]:
     """Return an entry's fields without the names; empty if it has none of them."""
-    if entry.model == "worker":
-        erased = {"key": pseudonym, "name": "", "attributes": {}}
-        sides = {
-            side: {name: erased.get(name, value) for name, value in getattr(entry, side).items()}
-            for side in ("before", "after")
+    erased = {"key": pseudonym, "name": "", "attributes": {}}
+    own = entry.model == "worker"
+    new: dict[str, Any] = {"why": replace(entry.why)[:300]} | ({"name": pseudonym} if own else {})
+    for side in ("before", "after"):
+        new[side] = {
+            name: erased.get(name, value) if own else _replace_in_value(value, replace)
+            for name, value in getattr(entry, side).items()
         }
-        new = {"name": pseudonym, "why": replace(entry.why)[:300], **sides}
-    else:
-        sides = {
-            side: {
-                name: _replace_in_value(value, replace)
-                for name, value in getattr(entry, side).items()
-            }
-            for side in ("before", "after")
-        }
-        new = {"why": replace(entry.why)[:300], **sides}
     return {name: value for name, value in new.items() if getattr(entry, name) != value} and new
 
 

@@ -22,12 +22,8 @@ def export_worker(rows: list[Worker]) -> dict[str, Any]:
         "pools": [_pool_data(row) for row in rows],
         "runs": [_run_data(candidate) for candidate in _candidates_of(rows)],
         "history": [
-            {
-                "run": str(event.run),
-                "at": event.at.isoformat(),
-                "said": event.what,
-                "why": event.why,
-            }
+            {"run": str(event.run), "at": event.at.isoformat()}
+            | {"said": event.what, "why": event.why}
             for event in events_of(rows).select_related("run")
             if pattern.search(f"{event.what} {event.why}")
         ],
@@ -52,11 +48,10 @@ def _candidates_of(rows: list[Worker]) -> list[Candidate]:
 
 
 def _run_data(row: Candidate) -> dict[str, Any]:
+    assignments = row.assignments.select_related("question", "answer", "report")
     return {
         "run": str(row.run),
-        "question_set": str(row.run.skills[row.skill])
-        if row.run.several
-        else str(row.run.question_set),
+        "question_set": str(row.run.skills[row.skill] if row.run.several else row.run.question_set),
         "status": row.run.status,
         "last_seen": _format_moment(row.seen),
         "came_from": row.get_platform_display(),
@@ -71,16 +66,12 @@ def _run_data(row: Candidate) -> dict[str, Any]:
             | {"wrong_tries": item.tries, "at": _format_moment(item.at)}
             for item in row.practised.select_related("practice").order_by("pk")
         ],
-        "answers": [_answer_data(item) for item in _assignments_of(row)],
+        "answers": [_answer_data(item) for item in assignments.order_by("position")],
         "answers_not_asked_for_yet": [
             {"question": item.question.key, "response": item.response}
             for item in row.recorded.select_related("question")
         ],
     }
-
-
-def _assignments_of(row: Candidate) -> list[Assignment]:
-    return list(row.assignments.select_related("question", "answer", "report").order_by("position"))
 
 
 def _answer_data(row: Assignment) -> dict[str, Any]:

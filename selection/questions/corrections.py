@@ -88,14 +88,9 @@ def _preview_in_run(run: Run, question: Question, gold: Gold | None) -> Correcti
     return CorrectionEffect(run, len(rows), changed)
 
 
-def _list_counted_answers(run: Run, question: Question) -> QuerySet[Answer]:
-    return Answer.objects.filter(
-        assignment__candidate__run=run, assignment__question=question
-    ).order_by()
-
-
 def _list_given_answers(run: Run, question: Question) -> QuerySet[Answer]:
-    return _list_counted_answers(run, question).exclude(WITHOUT_RESPONSE)
+    rows = Answer.objects.filter(assignment__candidate__run=run, assignment__question=question)
+    return rows.order_by().exclude(WITHOUT_RESPONSE)
 
 
 def _is_right(gold: Gold, response: str, expired: bool) -> bool:
@@ -199,18 +194,13 @@ def _apply_in_run(pk: int, question: Question, change: str, who: str, why: str) 
     run = Run.objects.locked(pk)
     if run is None or not Assignment.objects.filter(**_assignment_filter(run, question)).exists():
         return None
-    candidates = list(
-        run.candidates.filter(assignments__question=question).select_related("worker")
-    )
+    candidates = run.candidates.filter(assignments__question=question).select_related("worker")
     before = rejudge.read_tallies(candidates)
     if question.retired:
         _close_open_assignments(run, question)
     regraded = _regrade_answers(run, question)
     verdict = rejudge.rejudge(run)
-    candidates = list(
-        run.candidates.filter(assignments__question=question).select_related("worker")
-    )
-    changes = _describe_changed_tallies(before, rejudge.read_tallies(candidates))
+    changes = _describe_changed_tallies(before, rejudge.read_tallies(candidates.all()))
     text = f"Question “{question}” {change}. {regraded} graded anew. {changes} {verdict}"
     events.write_event(run, "regrade", text, who, why)
     wakeups.request_step(run.pk)

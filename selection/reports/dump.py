@@ -137,9 +137,10 @@ def _json_ready(value: Any) -> Any:
 
 
 def _settings_data(run: Run) -> dict[str, Any]:
-    """Return the options as the algorithm gets them, and True for ``recorded`` if the order of
-    questions does not follow from the seed alone: with answers made elsewhere, or with an exposure
-    limit."""
+    """Return the options as the algorithm gets them; ``recorded`` is True for a recorded order.
+
+    The seed alone does not give it with answers made elsewhere, or with an exposure limit.
+    """
     recorded = run.has_recorded or run.recorded_only or run.rationed
     return {"options": run.effective_options(), "recorded": recorded, "pool": run.pool.name}
 

@@ -9,7 +9,7 @@ NEAR = 0.9  # share of its limit
 
 @dataclass(frozen=True)
 class QuestionExposure:
-    """Exposure of one question. workers: that got it; most: its limit, None for no limit"""
+    """Exposure of one question: ``workers`` that got it; ``most``, its limit, or None."""
 
     question: Question
     workers: int
@@ -26,7 +26,7 @@ class QuestionExposure:
 
 @dataclass(frozen=True)
 class Exposure:
-    """Exposure of a question set. lines: of all questions in use, the most exposed first"""
+    """Exposure of a question set; ``lines`` has all questions in use, the most exposed first."""
 
     most: int | None
     lines: list[QuestionExposure]

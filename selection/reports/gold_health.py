@@ -66,15 +66,20 @@ class GoldLine:
 
     @property
     def suggested(self) -> bool:
-        """True if the other answer is common enough to suggest accepting it: among all that gave it
-        or an accepted one, or among the likely best of these."""
+        """Return True if the other answer is common enough to suggest accepting it.
+
+        That is among all that gave it or an accepted one, or among the likely best of these.
+        """
         return _outnumbers(self.given_by_all, self.every.right) or _outnumbers(
             self.given, self.best.right
         )
 
     @property
     def possible(self) -> bool:
-        """True if the other answer could be right: with choices, if it is one of them."""
+        """Return True if the other answer is common enough to suggest accepting it.
+
+        That is among all that gave it or an accepted one, or among the likely best of these.
+        """
         return bool(self.other) and self.question.allows(self.other)
 
     @property

@@ -95,8 +95,11 @@ def read_history(run: Run, most: int = 200) -> list[Step]:
 
 
 def annotate_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
-    """Annotate runs with the numbers of ``accepted``, ``rejected`` and ``not_tested`` workers, and
-    of all ``workers`` and ``counted`` answers."""
+    """Annotate runs with numbers of workers and answers.
+
+    They are the ``accepted``, ``rejected`` and ``not_tested`` of all ``workers``, and ``counted``
+    answers.
+    """
     return runs.annotate(
         **status_counts("candidates__"),
         workers=Count("candidates"),

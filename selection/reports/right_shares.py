@@ -35,7 +35,7 @@ class RightShare:
         return f"{self.right} of {self.answers} right; 95 % interval {low}–{high} %"
 
     def wilson(self) -> tuple[float, float]:
-        """Return Wilson's interval of 95 % for its probability. J. Am. Stat. Assoc. 22 (1927)"""
+        """Return Wilson's interval of 95 % for its probability. J. Am. Stat. Assoc. 22 (1927)."""
         n, p = self.answers, self.right / self.answers
         middle = p + Z * Z / (2 * n)
         half = Z * math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))

@@ -127,7 +127,7 @@ def _start_locked(run: Run, who: str, why: str) -> None:
 
 
 def _fix_decks(run: Run) -> None:
-    """Number the skills without a gap, as arms are, and store their numbers of questions."""
+    """Renumber the skills without a gap, as arms are, and store their numbers of questions."""
     for number, skill in enumerate(run.skills):
         skill.number, skill.deck_size = number, skill.question_set.questions.count()
         if number:

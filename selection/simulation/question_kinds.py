@@ -28,7 +28,7 @@ class SelectionLosses:
 def compute_losses(
     run: Run, crowd: RecordedCrowd, chosen: Sequence[Sequence[str]]
 ) -> SelectionLosses:
-    """Return the losses. chosen: workers by kind
+    """Return the losses; ``chosen`` are the workers by kind.
 
     Workers without a recorded answer of a kind count as never right there.
     """

@@ -89,7 +89,7 @@ def _refuse_unequal(source: BaseDatabaseWrapper, target: BaseDatabaseWrapper) ->
 
 
 def _use_snapshot(connection: BaseDatabaseWrapper) -> None:
-    """Read from one snapshot. (SQLite has no other writers during a transaction.)"""
+    """Read from one snapshot; SQLite has no other writers during a transaction."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")

@@ -93,18 +93,13 @@ def _record_failure(delivery: Delivery, code: int | None, text: str) -> None:
         return
     if code == GONE:
         _turn_off(delivery.webhook, "Turned off: it answered 410, which says never again.")
-    elif last and not _has_delivered_since(delivery):
+    elif last and not delivery.webhook.deliveries.filter(delivered__gt=delivery.made).exists():
         answer = str(code) if code else text
         _turn_off(
             delivery.webhook,
             f"Turned off: nothing arrived in {tries} tries since {delivery.made:%Y-%m-%d %H:%M} UTC"
             f"; the last answer was: {answer}"[:300],
         )
-
-
-def _has_delivered_since(delivery: Delivery) -> bool:
-    arrived = Delivery.objects.filter(webhook=delivery.webhook_id, delivered__gt=delivery.made)
-    return arrived.exists()
 
 
 def _turn_off(hook: Webhook, note: str) -> None:

@@ -13,8 +13,6 @@ from selection.models.webhooks import fresh_salt
 
 from . import outbox, safe_http
 
-CHANGEABLE = ("url", "events", "on")
-
 
 def create_webhook(
     team: Team | int | None, url: str, events: Sequence[str], on: bool = True
@@ -31,16 +29,16 @@ def create_webhook(
 
 def add_webhook(hook: Webhook) -> Webhook:
     """Store a new webhook."""
-    _refuse_more(hook)
+    if Webhook.objects.filter(team=hook.team_id).count() >= MOST_WEBHOOKS:
+        raise Refused(f"A team has at most {MOST_WEBHOOKS} webhooks; delete one first.")
     return _validate_webhook(hook)
 
 
 def change_webhook(hook: Webhook, **changes: Any) -> Webhook:
-    """Change the address or events, or turn it on or off. Raises Refused like ``create_webhook``.
-    Change the address or events, or turn it on or off. Raises Refused like ``create_webhook``."""
+    """Change address or events, or turn it on or off. Raises Refused like ``create_webhook``."""
     was_on = hook.on
-    for name in CHANGEABLE:
-        setattr(hook, name, changes.get(name, getattr(hook, name)))
+    for name, value in changes.items():
+        setattr(hook, name, value)
     return save_webhook(hook, turned_on=hook.on and not was_on)
 
 
@@ -60,11 +58,6 @@ def _validate_webhook(hook: Webhook) -> Webhook:
     return hook
 
 
-def checked_url(url: str) -> str:
-    """Return the address without surrounding spaces. Raises Refused for an unusable one."""
-    return safe_http.check_url(url)
-
-
 def validate_events(events: Sequence[str]) -> set[str]:
     """Return these events as a set. Raises Refused if there is none, or an unknown one."""
     kinds = set(events)
@@ -74,11 +67,6 @@ def validate_events(events: Sequence[str]) -> set[str]:
     if not kinds:
         raise Refused("Choose one event at least, or nothing is ever sent.")
     return kinds
-
-
-def _refuse_more(hook: Webhook) -> None:
-    if Webhook.objects.filter(team=hook.team_id).count() >= MOST_WEBHOOKS:
-        raise Refused(f"A team has at most {MOST_WEBHOOKS} webhooks; delete one first.")
 
 
 def renew_secret(hook: Webhook) -> str:

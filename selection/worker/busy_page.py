@@ -15,11 +15,7 @@ logger = logging.getLogger(__name__)
 
 View = Callable[[HttpRequest, str], HttpResponse]
 MINUTE = 60
-WORDS = (
-    "response",
-    "complaint",
-    "worker",
-)  # fields that workers wrote themselves: they are shown again
+WORDS = ("response", "complaint", "worker")  # written by workers themselves: shown again
 
 
 def excuse_busy(view: View) -> View:

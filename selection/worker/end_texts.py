@@ -32,20 +32,14 @@ class EndText:
 
 def end_text(candidate: Candidate, state: str, answered: int, gone: str) -> EndText:
     run = candidate.run
-    facts, code = (
-        PageFacts.from_run(run),
-        worker_texts.completion_code(run, _end_outcome(state, answered, gone)),
-    )
-    prolific = candidate.platform == Candidate.Platform.PROLIFIC
-    return EndText(
-        code=code,
-        back=prolific_return_url(code) if prolific else "",
-        after=QuestionTexts(True, {}).html(facts.after),
-        pay="" if facts.pay is None else _format_pay(run, facts.pay),
-        earned=""
-        if facts.pay is None
-        else _format_pay(run, money.compute_cost(answered, facts.pay, run.currency)),
-    )
+    facts = PageFacts.from_run(run)
+    code = worker_texts.completion_code(run, _end_outcome(state, answered, gone))
+    back = prolific_return_url(code) if candidate.platform == Candidate.Platform.PROLIFIC else ""
+    after = QuestionTexts(True, {}).html(facts.after)
+    if facts.pay is None:
+        return EndText(code, back, after, pay="", earned="")
+    earned = money.compute_cost(answered, facts.pay, run.currency)
+    return EndText(code, back, after, _format_pay(run, facts.pay), _format_pay(run, earned))
 
 
 def prolific_return_url(code: str) -> str:

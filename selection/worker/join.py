@@ -41,8 +41,7 @@ TAKEN = gettext_lazy(
 @limit_per_visitor
 @excuse_busy
 def join_run(request: HttpRequest, token: str) -> HttpResponse:
-    run_id = links.run_id(token)
-    run = Run.objects.filter(pk=run_id).first() if run_id is not None else None
+    run = links.find_run(token)
     if run is None:
         return render_lost(request)
     key, previewed = _worker_key(request), request.GET.get(PREVIEWED[0]) == PREVIEWED[1]
@@ -95,8 +94,7 @@ def _platform_source(request: HttpRequest) -> enrolment.EnrolmentSource:
 
 
 def _enter_typed_key(request: HttpRequest, run: Run) -> HttpResponse:
-    """Enrol a worker by a typed id, but never lead to the page of an existing one: it is
-    unverified.
+    """Enrol a worker by a typed id, which is unverified: never lead to the page of an existing one.
 
     A worker from a platform that put no id into its link gets back there all the same.
     """

@@ -12,8 +12,6 @@ from selection.models import Candidate, Run
 
 # A full stop, because mail and chat programs may cut links at colons and commas.
 _signer = Signer(salt="selection.work", sep=".")
-
-
 _joining = Signer(salt="selection.join", sep=".")
 
 
@@ -42,15 +40,10 @@ def worker_url(candidate_id: int, number: int = 0) -> str:
     return str(settings.PUBLIC_URL) + reverse("work", args=[worker_token(candidate_id, number)])
 
 
-def run_id(token: str) -> int | None:
-    """Return the id of the run that a join token opens; None for a forged or replaced one."""
+def find_run(token: str) -> Run | None:
+    """Return the run that a join token opens; None for a forged or replaced one."""
     identity = read_run_token(token)
-    if (
-        identity is None
-        or not Run.objects.filter(pk=identity[0], link_version=identity[1]).exists()
-    ):
-        return None
-    return identity[0]
+    return identity and Run.objects.filter(pk=identity[0], link_version=identity[1]).first()
 
 
 def read_run_token(token: str) -> tuple[int, int] | None:

@@ -22,7 +22,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from selection.errors import Conflict, Refused
-from selection.models import Candidate, Run
+from selection.models import Candidate
 from selection.runs import enrolment
 
 from . import join, links, views
@@ -49,8 +49,7 @@ STRANGE = gettext_lazy(
 @excuse_busy
 def enter_from_mturk(request: HttpRequest, token: str) -> HttpResponse:
     """Handle the visit of an ExternalQuestion; the token is that of the run's join link."""
-    run_id = links.run_id(token)
-    run = Run.objects.filter(pk=run_id).first() if run_id is not None else None
+    run = links.find_run(token)
     if run is None:
         return views.render_lost(request)
     params = {name: request.GET.get(name, "") for name in ("assignmentId", "workerId")}

@@ -55,7 +55,9 @@ class Tally:
 
 @dataclass(frozen=True)
 class Bound:
-    """rows        right, wrong, kinds, workers (G,)
+    """A bound on the regret.
+
+    rows        right, wrong, kinds, workers (G,)
     lam, c      where the bound is least
     grid        (M,) accuracies, with
     population  (M,) the worst population on them
@@ -76,9 +78,11 @@ class Bound:
 
     @cached_property
     def tangents(self) -> tuple[Floats, Floats]:
-        """(E,) slopes eta and (E,) heights: for a population with mean m, the logarithm of the
-        probability of the answers together with a wrong selection is at most
-        height + eta * m - lam * K * epsilon."""
+        """Return (E,) slopes eta and (E,) heights.
+
+        For a population with mean m, the logarithm of the probability of the answers together with
+        a wrong selection is at most height + eta * m - lam * K * epsilon.
+        """
         etas = _slopes(self.tally.reference.slices)
         prove = self._on_set if self.tally.questions else self._everywhere
         return etas, np.array(prove(etas))

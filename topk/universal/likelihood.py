@@ -70,8 +70,7 @@ def _log_falling(m, s):  # type: ignore[no-untyped-def]
 
 @compiled
 def tilted(logs, kinds, theta, lam, c, rows, scale):  # type: ignore[no-untyped-def]
-    """Fill rows (G, M) with a(theta), each divided by its largest value, the log of which goes to
-    scale (G,)."""
+    """Fill rows (G, M) with a(theta) over its largest value, whose log goes to scale (G,)."""
     over = np.empty((3, theta.size))
     for kind in range(3):
         for j in range(theta.size):

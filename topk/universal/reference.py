@@ -58,7 +58,9 @@ SHARE_PRIOR = _prior(SHARES, FIRST_SHARE, SHARE_STEP, EVEN, EVEN_RANGE)
 
 @dataclass(frozen=True)
 class Reference:
-    """log_q   the logarithm of Q, or less
+    """The reference measure, as the terms of its sum.
+
+    log_q   the logarithm of Q, or less
     terms   (T, 5) int64, lattice points of the terms: mean and width of the first and the second
             distribution, and the share of the first; one distribution has the share -1
     weight  (T,) the terms' parts of the sum, which add up to 1
@@ -239,8 +241,7 @@ def _seen_before(term, table):  # type: ignore[no-untyped-def]
 
 @compiled
 def _flood(start, level, tallies, rows, known, priors, terms, logs, count):  # type: ignore[no-untyped-def]
-    """Add the terms around the start that are at least ``level`` to terms and logs; return their
-    number."""
+    """Add the terms around the start of at least ``level``; return the new number of terms."""
     table = np.zeros(SLOTS, np.int64)
     _seen_before(start, table)
     first, at = count, count

@@ -157,7 +157,7 @@ class Universal(Selector):
         return self._without_out(self.selection()) <= self.problem.epsilon
 
     def selection(self) -> Counts:
-        """The k largest means under the reference measure; among equal ones more right answers."""
+        """Return the k largest means by the reference measure; ties go to more right answers."""
         mean = self._known[0] + 1e-9 * (self.state.pulls > 0)
         return top_arms(mean, self.problem.k)
 

@@ -109,10 +109,7 @@ class PreviewPage(ImportPage):
 
     def upload(self) -> Upload:
         return get_object_or_404(
-            Upload,
-            pk=self.kwargs["upload"],
-            kind=self.importer.kind,
-            target=self.object.pk,
+            Upload, pk=self.kwargs["upload"], kind=self.importer.kind, target=self.object.pk
         )
 
     @property

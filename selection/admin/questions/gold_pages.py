@@ -146,22 +146,17 @@ class CorrectPage(ChangePage):
         replacement = request.GET.get("instead", "").strip()
         if not (addition or replacement):
             return redirect(object_url(question))
-        data = {
-            **CorrectionForm(instance=question).initial,
-            "accepted": "\n".join(
-                _accepted_answers(question, replacement) or [*question.accepted, addition]
-            ),
-            "choices": "\n".join(question.choices),
-        }
-        return self._ask_confirmation(
-            CorrectionForm(data, instance=_copy_question(question)), ReasonForm()
-        )
+        parts = split_into_answers(replacement, question.grading) if replacement else []
+        accepted = "\n".join(parts or [*question.accepted, addition])
+        lines = {"accepted": accepted, "choices": "\n".join(question.choices)}
+        data = {**CorrectionForm(instance=question).initial, **lines}
+        return self._ask_confirmation(CorrectionForm(data, instance=copy(question)), ReasonForm())
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        form = CorrectionForm(request.POST, instance=_copy_question(self.object))
+        form = CorrectionForm(request.POST, instance=copy(self.object))
         reason = ReasonForm(request.POST if "why" in request.POST else None)
         if form.is_valid() and reason.is_valid():
-            return self._apply_correction(form.gold(), reason.cleaned_data["why"])
+            return self._apply_change(reason.cleaned_data["why"], form.gold())
         return self._ask_confirmation(form, reason)
 
     def _ask_confirmation(self, form: CorrectionForm, reason: ReasonForm) -> HttpResponse:
@@ -181,17 +176,6 @@ class CorrectPage(ChangePage):
 
     def _effects(self, more: dict[str, Any]) -> list[CorrectionEffect]:
         return corrections.preview_correction(self.object, more["gold"])
-
-    def _apply_correction(self, gold: Gold, reason: str) -> HttpResponse:
-        return self._apply_change(reason, gold)
-
-
-def _accepted_answers(question: Question, response: str) -> list[str]:
-    return split_into_answers(response, question.grading) if response else []
-
-
-def _copy_question(question: Question) -> Question:
-    return copy(question)
 
 
 class RetirePage(ChangePage):

@@ -207,8 +207,7 @@ class ApiTokenAdmin(ScopedAdmin):
         return f"{token.prefix}…" if token.prefix else "–"
 
     @display(
-        description="state",
-        label={"good": "success", "expired": "warning", "revoked": "danger"},
+        description="state", label={"good": "success", "expired": "warning", "revoked": "danger"}
     )
     def state(self, token: ApiToken) -> str:
         if token.revoked:

@@ -20,7 +20,7 @@ from selection.admin.safe_lookups import parse_id
 from selection.admin.scope import ScopedAdmin
 from selection.errors import Refused
 from selection.models import Delivery, Webhook
-from selection.webhooks import registration
+from selection.webhooks import registration, safe_http
 
 PER_PAGE = 50
 QUEUED = "It is on its way: what comes of it stands below in a moment."
@@ -49,7 +49,7 @@ class WebhookForm(forms.ModelForm):
             self.initial["events"] = Webhook.Event.values
 
     def clean_url(self) -> str:
-        return str(self._checked(registration.checked_url, self.cleaned_data["url"]))
+        return str(self._checked(safe_http.check_url, self.cleaned_data["url"]))
 
     def clean_events(self) -> list[str]:
         events = self.cleaned_data["events"]

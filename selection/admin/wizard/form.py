@@ -217,7 +217,7 @@ class GuideForm(forms.Form):
         if not answers or not gold:
             raise Refused("Give both files: past answers, and the known answers to them.")
         texts = [_read_file(file) for file in (answers, gold)]
-        right = past_answers.read_past_answers(texts[0], texts[1], (answers.name, gold.name)).right
+        right = past_answers.read_kinds(texts[0], texts[1:], (answers.name, gold.name)).right
         return forecast.past_belief(
             answers.name,
             ((sum(marks), len(marks)) for marks in right.values()),

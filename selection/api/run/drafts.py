@@ -48,8 +48,7 @@ class SkillIn(Schema):
 
 
 class RunIn(Schema, extra="forbid"):
-    """Settings of a run: the fields of its form, with the same defaults. Other names are refused,
-    to catch misspelt ones."""
+    """Settings of a run, with the defaults of its form. Other names are refused as misspelt."""
 
     name: Name = Field(description="Unique in the team.", examples=["Best 3 of spring"])
     pool: Id = Field(description="Its id.")
@@ -197,8 +196,7 @@ def delete_run(request: HttpRequest, run_id: Id) -> Status[None]:
 )
 @idempotent(RunOut)
 def copy_run(request: HttpRequest, run_id: Id, payload: CopyIn) -> dict[str, Any]:
-    """Create a draft with the settings of a run: the way to change fixed settings of a started run.
-    Create a draft with the settings of a run: the way to change fixed settings of a started run."""
+    """Create a draft with a run's settings: the way to change fixed settings of a started run."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     name = payload.name or copies.free_name(run)
     copy = copies.copy_run(run, name, payload.same_seed, requester_name(request), payload.why)

@@ -67,8 +67,11 @@ def move_run(
     move: Literal["start", "pause", "resume", "stop", "reopen", "join-others"],
     payload: MoveIn | None = None,
 ) -> dict[str, Any]:
-    """Start, pause, resume or stop a run; reopen one that lost its guarantee by a correction; let
-    all other workers of its pool join."""
+    """Start, pause, resume or stop a run.
+
+    Also reopen one that lost its guarantee by a correction, or let all other workers of its pool
+    join.
+    """
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     MOVES[move](run, requester_name(request), payload.why if payload else "")
     return show_run(request, run_id)

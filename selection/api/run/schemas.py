@@ -47,8 +47,11 @@ class WastedOut(Schema):
 
 
 class PopulationOut(Schema):
-    """The distribution fitted to the pool: mean and spread of the accuracies, the border that K
-    workers are expected to exceed, the p-value of the check."""
+    """The distribution fitted to the pool.
+
+    Mean and spread of the accuracies, the border that K workers are expected to exceed, and the
+    p-value of the check.
+    """
 
     mean: float
     spread: float

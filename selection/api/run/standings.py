@@ -126,8 +126,7 @@ class SelectionOut(Schema):
 def show_standings(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[StandingsQuery]
 ) -> list[dict[str, Any]]:
-    """Return every worker's answers, mean, bounds and verdict: selected workers first, best first.
-    Return every worker's answers, mean, bounds and verdict: selected workers first, best first."""
+    """Return every worker's answers, mean, bounds and verdict: selected ones first, best first."""
     filters = query.dict(include={"worker", "selected", "verdict"})
     filters = {name: value for name, value in filters.items() if value not in (None, "")}
     lines = [

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from selection.errors import Refused
@@ -55,24 +55,22 @@ def detect_dialect(raw: bytes, encoding: str) -> Dialect:
     declared = _DECLARED.match(text)
     if declared:
         return Dialect(encoding, declared[1], declared.end())
-    best = max(
-        ((_delimiter_fitness(text, delimiter), delimiter) for delimiter in _USUAL),
-        key=lambda pair: pair[0],
-    )
-    if best[0][0] < HALF:  # a title stands above, and a comma in it makes no columns
-        below = max(
-            ((_fitness_below(text, delimiter), delimiter) for delimiter in _USUAL),
-            key=lambda pair: pair[0],
-        )
-        best = max(best, below, key=lambda pair: pair[0])
-    if not best[0][1]:
-        best = max(
-            ((_delimiter_fitness(text, delimiter), delimiter) for delimiter in _RARE),
-            key=lambda pair: pair[0],
-        )
-        if best[0][0] < 1:  # a colon in every address makes no columns
+    fitness, best = _fittest(text, _USUAL, _delimiter_fitness)
+    if fitness[0] < HALF:  # a title stands above, and a comma in it makes no columns
+        below, other = _fittest(text, _USUAL, _fitness_below)
+        fitness, best = (below, other) if below > fitness else (fitness, best)
+    if not fitness[1]:
+        fitness, best = _fittest(text, _RARE, _delimiter_fitness)
+        if fitness[0] < 1:  # a colon in every address makes no columns
             return Dialect(encoding, "")
-    return Dialect(encoding, best[1] if best[0][1] else "")
+    return Dialect(encoding, best if fitness[1] else "")
+
+
+def _fittest(
+    text: str, delimiters: str, fitness: Callable[[str, str], tuple[float, int]]
+) -> tuple[tuple[float, int], str]:
+    """Return the fitness of the fittest delimiter, and the delimiter; the first of equal ones."""
+    return max(((fitness(text, each), each) for each in delimiters), key=lambda pair: pair[0])
 
 
 def _delimiter_fitness(text: str, delimiter: str) -> tuple[float, int]:

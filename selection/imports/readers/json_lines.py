@@ -141,9 +141,8 @@ def _annotation_rows(task: Object, choices: label_studio.Choices | None) -> Iter
 
 def _annotator_key(annotator: Any) -> Any:
     """Return the annotator's e-mail address if the export has it, else the number."""
-    return (
-        annotator.get("email") or annotator.get("id") if isinstance(annotator, dict) else annotator
-    )
+    known = isinstance(annotator, dict)
+    return annotator.get("email") or annotator.get("id") if known else annotator
 
 
 def _chosen_label(results: Any) -> str:

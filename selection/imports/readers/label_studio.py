@@ -43,10 +43,8 @@ def read_choices(text: str) -> Choices | None:
         choices = _configured_choices(text) or _occurring_choices(text)
     except ValueError:  # the reader of its rows says what is wrong
         return None
-    usable = 2 <= len(choices.labels) <= MOST and not any(
-        BETWEEN in label for label in choices.labels
-    )
-    return choices if usable else None
+    unclear = any(BETWEEN in label for label in choices.labels)
+    return choices if 2 <= len(choices.labels) <= MOST and not unclear else None
 
 
 def _configured_choices(text: str) -> Choices | None:
@@ -69,7 +67,7 @@ def _occurring_choices(text: str) -> Choices:
 
 
 def _distinct_labels(labels: Iterable[str]) -> list[str]:
-    """The labels in order, stripped as cells are."""
+    """Return the labels in order, stripped as cells are."""
     return list(dict.fromkeys(label.strip() for label in labels if label.strip()))
 
 

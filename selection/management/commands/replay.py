@@ -229,7 +229,7 @@ def build_request(options: dict[str, Any]) -> replay.ReplaySettings:
 
 
 def _distinct_names(paths: list[Path]) -> list[str]:
-    """The files' names, with their folders if names are equal."""
+    """Return the files' names, with their folders if names are equal."""
     stems = [path.stem for path in paths]
     return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
 

@@ -108,7 +108,7 @@ def _change_settings(run: Run, options: dict[str, Any]) -> list[str]:
 
 
 def _machine_user() -> str:
-    """The login on this machine, which need not be a user of the app."""
+    """Return the login on this machine, which need not be a user of the app."""
     try:
         return f"command {getpass.getuser()}"
     except (KeyError, OSError):  # a container may have no name for its user
