@@ -18,7 +18,7 @@ Comments name papers by their first author: Kalyanakrishnan 2012 (LUCB1), Gabill
 Kaufmann 2013 (KL-LUCB), Chen 2014 (CLUCB), Jamieson 2014 (lil'), Jiang 2017 (lil'RandLUCB).
 """
 
-from .divergence import kl_bounds
+from .divergence import kl_bounds, mixture_costs
 from .layout import (
     ADAPTIVE,
     BERNSTEIN,
@@ -37,7 +37,9 @@ from .layout import (
     KL,
     LOWER,
     MEAN,
+    MIXTURE,
     PAIR,
+    PAIRS,
     PULLS,
     RECORD,
     REWARDS,
@@ -72,7 +74,9 @@ __all__ = [
     "KL",
     "LOWER",
     "MEAN",
+    "MIXTURE",
     "PAIR",
+    "PAIRS",
     "PORTIONS",
     "PULLS",
     "RECORD",
@@ -92,6 +96,7 @@ __all__ = [
     "log_term",
     "look",
     "look_ahead",
+    "mixture_costs",
     "refresh_all",
     "remember",
     "run",
