@@ -2,10 +2,9 @@
 
 import json
 import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,12 +40,6 @@ class Cell:
     anytime: bool = False
     gaussian: bool = False
     options: dict[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def read(cls, sent: Mapping[str, Any]) -> Self:
-        """From what ``asdict`` made of it, and JSON of that."""
-        lists = {name: tuple(sent[name]) for name in ("means", "budgets")}
-        return cls(**{**sent, **lists})
 
     @property
     def n(self) -> int:

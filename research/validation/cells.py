@@ -1,13 +1,10 @@
 """An algorithm on a case, as a cell of the table."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
 
 from topk import ProblemError
 
 from .cases import Case
-from .latency import CrowdLatency
 from .measure import Effort, measure_runs
 from .rows import Row, row_of, row_without_runs
 
@@ -17,13 +14,6 @@ class Cell:
     case: Case
     algorithm: str
     effort: Effort
-
-    @classmethod
-    def read(cls, sent: Mapping[str, Any]) -> Self:
-        """From what ``asdict`` made of it, and JSON of that."""
-        case, manner = sent["case"], sent["case"]["manner"]
-        known = Case(**case | {"manner": manner and CrowdLatency(**manner)})
-        return cls(known, sent["algorithm"], Effort(**sent["effort"]))
 
     @property
     def title(self) -> str:

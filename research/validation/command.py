@@ -16,7 +16,6 @@ from . import (
     delays,
     event_table,
     forecasts,
-    honest_forecasts,
     pools,
     practice,
     suite,
@@ -54,10 +53,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     honest = "how often forecasts hold the true price instead, on pools they knew nothing of"
     kind.add_argument(
         "--forecasts", dest="kind", action="store_const", const=forecasts, help=honest
-    )
-    true = "how often forecasts hold the true price instead, in ten cases of true beliefs"
-    kind.add_argument(
-        "--honest", dest="kind", action="store_const", const=honest_forecasts, help=true
     )
     today = "what people do today instead, beside ours: what it costs, how often it is off"
     kind.add_argument("--practice", dest="kind", action="store_const", const=practice, help=today)

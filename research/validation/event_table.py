@@ -1,9 +1,8 @@
 """Whether promises survive what happens to a real study: a table of ``life``'s runs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
 
 import numpy as np
 
@@ -85,12 +84,6 @@ class Cell:
     case: Case
     life: str
     effort: Effort
-
-    @classmethod
-    def read(cls, sent: Mapping[str, Any]) -> Self:
-        """From what ``asdict`` made of it, and JSON of that."""
-        case, effort = Case(**sent["case"]), Effort(**sent["effort"])
-        return cls(sent["algorithm"], case, sent["life"], effort)
 
     @property
     def title(self) -> str:

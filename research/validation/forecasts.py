@@ -1,11 +1,10 @@
 """Are forecasts honest: how often the band holds the price on pools the belief knew nothing of."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
 
 import django
 import numpy as np
@@ -88,11 +87,6 @@ class Cell:
     runs: int
     questions: int = QUESTIONS
     simulated: int = 0
-
-    @classmethod
-    def read(cls, sent: Mapping[str, Any]) -> Self:
-        """From what ``asdict`` made of it, and JSON of that."""
-        return cls(**{**sent, "case": Case(**sent["case"])})
 
     @property
     def title(self) -> str:

@@ -1,12 +1,12 @@
 """What people do today, beside ours: what it costs, and how often it is off by more than ε."""
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -93,11 +93,6 @@ class RuleOnCase:
     case: Case
     rule: str
     effort: Effort
-
-    @classmethod
-    def read(cls, sent: Mapping[str, Any]) -> Self:
-        """From what ``asdict`` made of it, and JSON of that."""
-        return cls(Case(**sent["case"]), sent["rule"], Effort(**sent["effort"]))
 
     @property
     def title(self) -> str:

@@ -1,10 +1,9 @@
 """The measurement of promises: its judgements, its files, and what it finds on fixed seeds."""
 
 import csv
-import json
 import math
 import shutil
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -246,16 +245,6 @@ def test_cells_of_another_effort_are_measured_again(tmp_path):
     study = suite.build_study(wanted(tmp_path, "lucb", pools=[SURE]))
     carry_out(study, play_in_process, lambda more, title: told.append(more))
     assert told == [0, 1]
-
-
-def test_a_cell_is_the_same_after_a_way_through_json():
-    late_one = delays.late_case(cases.spammer_case(), delays.SLOW, 20)
-    for case in (SURE, cases.beta_case(6, 2, 12, 3, 0.05, 0.05), late_one):
-        cell = Cell(case, "credible", replace(EFFORT, runs=1))
-        again = Cell.read(json.loads(json.dumps(asdict(cell))))
-        assert again.key == cell.key
-        assert (again.case.means(3) == case.means(3)).all()
-        assert (again.case.manner, again.case.at_once) == (case.manner, case.at_once)
 
 
 @pytest.mark.parametrize("kind", ["", "chart", "delays"])
