@@ -1,4 +1,4 @@
-"""One algorithm on one instance of a paper, as a cell of the table."""
+"""A cell of the table: one algorithm on one instance of a paper."""
 
 import json
 import zlib
@@ -16,16 +16,16 @@ from topk.simulate import PULLS_CAP, simulate_run
 
 from .rows import Row
 
-NONE = -1  # the budget of an algorithm that stops of itself
-CAP_PER_ARM = 20_000  # some of these algorithms need not end: beyond this they are given up
+NONE = -1  # the budget of an algorithm that stops by itself
+CAP_PER_ARM = 20_000  # a play is given up here, because some algorithms need not end
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Cell:
-    """budgets    one, or for ``anytime`` several, at which the same play is looked at
-    anytime    its choices do not depend on the budget, so that one play serves all budgets
-    tolerance  a play fails if the mean of its selection falls short of the best by more
+    """budgets    one; for ``anytime`` several
+    anytime    True if choices do not depend on the budget: one play then serves all budgets
+    tolerance  a play fails if its selection's mean is worse than the best by more
     """
 
     experiment: str
@@ -47,7 +47,7 @@ class Cell:
 
     @property
     def seed(self) -> int:
-        """Fixed by what is played."""
+        """The seed, by the experiment."""
         what = [self.experiment, self.series, self.algorithm, self.n, self.k, *self.budgets]
         return zlib.crc32(json.dumps([what, self.options]).encode())
 
@@ -60,7 +60,7 @@ class Cell:
         return f"{self.seed}, {self.runs}"
 
     def play(self) -> list[Row]:
-        """A row for each budget."""
+        """Return a row for each budget."""
         once = partial(_anytime_plays, self) if self.anytime else partial(_single_plays, self)
         plays = [once((self.seed << 20) + number) for number in range(self.runs)]
         looks = zip(*plays, strict=True)
@@ -77,7 +77,7 @@ class Play:
 
 
 def _single_plays(cell: Cell, seed: int) -> list[Play]:
-    """One play to its end."""
+    """Play to the end."""
     (budget,) = cell.budgets
     outcome = simulate_run(
         cell.algorithm,
@@ -96,7 +96,7 @@ def _single_plays(cell: Cell, seed: int) -> list[Play]:
 
 
 def _anytime_plays(cell: Cell, seed: int) -> list[Play]:
-    """One play, and what it would name at each of the budgets; epsilon 0 leaves no test to stop."""
+    """Play once, and judge the selection at each budget; with epsilon 0 it does not stop."""
     rng = np.random.default_rng(seed)
     means, place = np.array(cell.means), rng.permutation(cell.n)
     problem = Problem(cell.n, cell.k, 0.0, cell.delta, None)
@@ -110,7 +110,7 @@ def _anytime_plays(cell: Cell, seed: int) -> list[Play]:
 
 
 def falls_short(cell: Cell, selection: NDArray[np.int64]) -> bool:
-    """By the mean of the set: with tied arms every best set is right."""
+    """Return True if the set's mean is worse than the tolerance allows."""
     means = np.array(cell.means)
     best = np.sort(means)[-cell.k :].mean()
     return bool(best - means[selection].mean() > cell.tolerance + ROUNDING)

@@ -1,4 +1,4 @@
-"""python -m research reproduce"""
+"""The command ``python -m research reproduce``."""
 
 import argparse
 from pathlib import Path
@@ -14,7 +14,7 @@ OUT = ROOT / "var" / "reproduction"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+    """Add the options of this command."""
     say = parser.add_argument
     say("paper", choices=list(studies.PAPERS), help="by its algorithm")
     say("--quick", action="store_true", help="a minute or so: few points, few plays")
@@ -25,5 +25,5 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def build_study(options: argparse.Namespace) -> Study[Row]:
-    """What was asked for."""
+    """Return the study that the options describe."""
     return studies.build_study(options.paper, options.out, options.quick, options.runs)

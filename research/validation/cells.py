@@ -1,4 +1,4 @@
-"""An algorithm on a case, as a cell of the table."""
+"""A cell of the table: an algorithm on a case."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ class Cell:
         return f"{self.title}, {self.effort}"
 
     def play(self) -> list[Row]:
-        """One row: as many runs as the effort allows, or the sentence why there can be none."""
+        """Return one row: of the runs that the effort allows, or with the reason against any."""
         try:
             runs = list(measure_runs(self.case, self.algorithm, self.effort))
         except ProblemError as error:

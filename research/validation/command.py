@@ -1,4 +1,4 @@
-"""python -m research validate"""
+"""The command ``python -m research validate``."""
 
 import argparse
 from dataclasses import replace
@@ -28,7 +28,7 @@ BIG = 500
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+    """Add the options of this command."""
     say = parser.add_argument
     say("--quick", action="store_true", help="few and short runs on pools below 500, in a minute")
     runs = f"runs a cell at most (default: {FULL.runs}, or {QUICK.runs} if quick)"
@@ -64,7 +64,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def build_study(options: argparse.Namespace) -> Study[Any]:
-    """What was asked for. Raises Refused."""
+    """Return the study that the options describe. Raises Refused."""
     in_one = options.kind is compared
     full = (compared.EFFORT if in_one else FULL), DOCS
     base, out = (QUICK, QUICK_OUT) if options.quick else full

@@ -379,8 +379,6 @@ def test_the_quick_command_measures_every_small_case_and_writes_table_and_plots(
     assert {line["algorithm"] for line in lines} == {"uniform", "kl-lucb"}
     assert not any(row.broken for row in read(tmp_path))
     assert "chance allow\n\nNone." in (tmp_path / "README.md").read_text()
-    for picture in ("answers.png", "missed.png"):
-        assert 0 < (tmp_path / picture).stat().st_size < 60_000
 
 
 def test_the_chart_leaves_out_algorithms_that_it_does_not_show(tmp_path):
