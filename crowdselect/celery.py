@@ -1,4 +1,4 @@
-"""The Celery application, with tasks from ``selection.tasks`` and ``research.tasks``."""
+"""The Celery application, with the tasks of ``selection.tasks``."""
 
 import os
 import sys
@@ -19,7 +19,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 broker.install_transport()
-app = Celery("crowdselect", include=["research.tasks"])
+app = Celery("crowdselect")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 

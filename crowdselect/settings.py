@@ -156,7 +156,6 @@ CACHES = {
 
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_RESULT_BACKEND = CELERY_BROKER_URL  # for the research only: the app's tasks have no result
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 4
 # A process that took more memory, for example for a very large pool, is replaced (in kB).

@@ -584,6 +584,7 @@ class Settings(TypedDict):
             "lil-ucb",
             "lil-lucb",
             "lucb-plus-plus",
+            "pair-lucb",
             "lil-rand-lucb",
             "lil-clucb",
             "batch-racing",

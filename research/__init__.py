@@ -1,6 +1,6 @@
-"""What is measured of the algorithms: their promises, and the experiments of their papers."""
+"""Measurements of the algorithms, and the experiments of their papers."""
 
 import os
 
-# As in crowdselect/__init__.py: before numpy is loaded.
+# Before numpy is loaded, as in crowdselect/__init__.py.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -1,4 +1,4 @@
-"""python -m research validate|reproduce: they play, they tell, and an interrupted one goes on."""
+"""Measurements of the algorithms: ``python -m research validate|reproduce``."""
 
 import signal
 import sys
@@ -9,17 +9,17 @@ from tqdm import tqdm
 
 from selection.errors import Refused
 
-from . import options, processes, workers
+from . import options, processes
 from .cells import carry_out
 from .papers import command as reproduce
 from .validation import command as validate
 
 COMMANDS = {"validate": validate, "reproduce": reproduce}
-GOES_ON = "An interrupted one goes on when the same command is given again."
+RESUMED = "An interrupted measurement goes on when the same command is given again."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Return the status to exit with: 0, 2 if refused, 130 if interrupted."""
+    """Run the command and return its exit status: 0, 2 if refused, 130 if interrupted."""
     asked = build_parser().parse_args(arguments)
     try:
         _play_study(asked)
@@ -36,32 +36,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def build_parser() -> ArgumentParser:
-    made = ArgumentParser("python -m research", description="Measure algorithms. " + GOES_ON)
-    commands = made.add_subparsers(metavar="COMMAND", required=True)
+    parser = ArgumentParser("python -m research", description=f"Measure algorithms. {RESUMED}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, command in COMMANDS.items():
-        one = commands.add_parser(
+        subparser = commands.add_parser(
             name,
             help=command.HELP,
-            description=f"{command.HELP.capitalize()}. {GOES_ON}",
+            description=f"{command.HELP.capitalize()}. {RESUMED}",
             parents=[options.shared_options()],
         )
-        command.add_options(one)
-        one.set_defaults(study=command.build_study)
-    return made
+        command.add_options(subparser)
+        subparser.set_defaults(study=command.build_study)
+    return parser
 
 
 def _play_study(asked: Namespace) -> None:
     study = asked.study(asked)
-    player = workers.play_on_celery if asked.celery else processes.make_player(asked.processes)
+    player = processes.make_player(asked.processes)
     with tqdm(total=len(study.cells), unit=" cells", disable=asked.quiet) as bar:
 
-        def told(more: int, title: str) -> None:
+        def advance(cells: int, title: str) -> None:
             bar.set_description(title, refresh=False)
-            bar.update(more)
+            bar.update(cells)
 
-        said = carry_out(study, player, told)
+        summary = carry_out(study, player, advance)
     if not asked.quiet:
-        sys.stdout.write("\n".join([*said, ""]))
+        sys.stdout.write("\n".join([*summary, ""]))
 
 
 def _print_failure(why: str, status: int) -> int:
@@ -70,5 +70,5 @@ def _print_failure(why: str, status: int) -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: no orphans stay behind
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C: ends all processes
     sys.exit(main())

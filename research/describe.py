@@ -1,4 +1,4 @@
-"""The table of all algorithms: ``python -m research.describe > docs/algorithms.md``."""
+"""Generator of the page of all algorithms: python -m research.describe > docs/algorithms.md."""
 
 import sys
 
@@ -53,13 +53,14 @@ NOTES = """\
   not covered by a proof and guarantee nothing. Their bounds do not widen with time, and a run may,
   rarely, fail to end: give it a budget.
 - `multi-sar` for K above 1 in a problem is ours.
+- `pair-lucb` is ours, with [a proof and its costs](pair-lucb.md).
 - Constants of CSAR, Gap-E and multi-bandit UGapE are recalled from the literature and were not
   checked against the papers.
 """
 
 
 def algorithms_page() -> str:
-    """Return the whole of docs/algorithms.md."""
+    """Return docs/algorithms.md."""
     sure = [kind for kind in SELECTORS.values() if kind.promise.fixed == "confidence"]
     confidence = [kind for kind in sure if not kind.promise.average]
     average = [kind for kind in sure if kind.promise.average]
@@ -80,7 +81,7 @@ def algorithms_page() -> str:
 
 
 def algorithm_table(kinds: list[type[Selector]]) -> str:
-    """Return a row for each algorithm: name, goal, source, what it needs, what may be set."""
+    """Return a table with a row per algorithm: name, title, goal, source, needs, options."""
     rows = ["| name | algorithm | goal | source | needs | options |", "|---|---|---|---|---|---|"]
     return "\n".join([*rows, *map(_algorithm_row, kinds)]) + "\n"
 

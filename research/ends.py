@@ -1,6 +1,6 @@
-"""Where runs of ``certified`` end, for its payoffs to be learned from.
+"""The end states of runs of ``certified``, from which its payoffs are learned.
 
-They are kept, so that what is learned can be found again after the rule of asking has changed.
+They are stored, to repeat the training after the choice of workers has changed.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Random = np.random.Generator
 
 KEPT = Path(__file__).with_name("ends.npz")
-# Runs to learn from are of the other kinds, so that what is learned does not depend on itself.
+# Training runs use the other kinds, so that the payoffs do not depend on themselves.
 NOT_LEARNED = [number for number, (_, gate) in enumerate(KINDS) if gate is not None]
 POOLS: tuple[tuple[Callable[[Random], Floats], int, float, float, int], ...] = (
     (lambda rng: rng.beta(6, 2, 100), 20, 0.05, 0.05, 14),
@@ -36,7 +36,7 @@ SEED = 77
 
 @dataclass(frozen=True)
 class RunEnd:
-    """Where a run ended: (n,) answers, right ones, who was chosen; horizon and threshold used."""
+    """The end of a run: (n,) answers, right ones, True if selected; its horizon and threshold."""
 
     pulls: NDArray[np.int64]
     right: NDArray[np.int64]
@@ -46,7 +46,7 @@ class RunEnd:
 
 
 def play_pools() -> Iterator[RunEnd]:
-    """Of all pools; a run that ends by intervals says nothing of payoffs."""
+    """Yield the ends of runs on all pools, except of runs that end by intervals."""
     for number, (pool, k, epsilon, delta, runs) in enumerate(POOLS):
         for run in range(runs):
             rng = np.random.default_rng([SEED, number, run])
@@ -61,7 +61,7 @@ def play_pools() -> Iterator[RunEnd]:
 
 
 def certified_by_prices(problem: Problem) -> Certified:
-    """Small pools too, which certify by swaps otherwise."""
+    """Return the algorithm without swaps, which small pools use otherwise."""
     selector = Certified(problem)
     selector.swaps = None
     selector.certificate = Certificate(problem, selector.quotas, selector.questions, NOT_LEARNED)
@@ -69,7 +69,7 @@ def certified_by_prices(problem: Problem) -> Certified:
 
 
 def save_ends(path: Path, ends: Sequence[RunEnd]) -> None:
-    """One after the other in long columns."""
+    """Write the ends, concatenated in columns."""
     np.savez_compressed(
         path,
         allow_pickle=False,
@@ -83,7 +83,7 @@ def save_ends(path: Path, ends: Sequence[RunEnd]) -> None:
 
 
 def load_ends(path: Path = KEPT) -> list[RunEnd]:
-    """As they were played."""
+    """Return the stored ends."""
     with np.load(path) as stored:
         at = np.cumsum(stored["n"].astype(np.int64))[:-1]
         columns = [np.split(stored[name].astype(np.int64), at) for name in ("pulls", "right")]

@@ -1,4 +1,4 @@
-"""Intervals of 99 %: so wide that disjoint ones are no accident among a hundred comparisons.
+"""Confidence intervals of 99 %.
 
 Two intervals of 99 % are disjoint in a given order with probability about 0.0002 if what they
 estimate is equal.
@@ -14,7 +14,7 @@ LEVEL = 0.99
 
 
 def share_interval(successes: int, runs: int) -> tuple[float, float]:
-    """Return the exact binomial interval of Clopper and Pearson; nothing is known from no runs."""
+    """Return the exact binomial interval of Clopper and Pearson; (0, 1) without runs."""
     tail = (1 - LEVEL) / 2
     low = betaincinv(successes, runs - successes + 1, tail) if successes else 0.0
     high = betaincinv(successes + 1, runs - successes, 1 - tail) if successes < runs else 1.0
@@ -22,7 +22,7 @@ def share_interval(successes: int, runs: int) -> tuple[float, float]:
 
 
 def mean_interval(values: ArrayLike) -> tuple[float, float, float, float]:
-    """Mean, standard error and Student's interval; as wide as can be for fewer than two values."""
+    """Return mean, standard error and Student's interval, infinite for fewer than two values."""
     sample = np.asarray(values, float)
     if sample.size < 2:
         mean = float(sample.mean()) if sample.size else math.nan

@@ -1,4 +1,4 @@
-"""What is played already: one line of JSON a cell, so that an interrupted study goes on."""
+"""Finished cells of an interrupted study: one line of JSON per cell."""
 
 import json
 import os
@@ -13,7 +13,7 @@ Line = dict[str, Any]
 
 
 class Journal(Generic[R]):
-    """The rows of finished cells by the cell's key, in a file, until the table has them."""
+    """Rows of finished cells by the cell's key, in a file."""
 
     def __init__(self, path: Path, row: type[R]) -> None:
         self.path = path
@@ -22,21 +22,21 @@ class Journal(Generic[R]):
         }
 
     def add(self, key: str, rows: Sequence[R]) -> None:
-        """Keep a cell: it is on the disk when this returns."""
+        """Write a cell to disk, before returning."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(_line_text({"key": key, "rows": [asdict(row) for row in rows]}))
             file.flush()
             os.fsync(file.fileno())
 
     def forget(self, done: Container[str]) -> None:
-        """Remove these cells: they are in the table. Keep those of other studies."""
+        """Delete these cells, and the file if no other study has cells in it."""
         kept = [line for line in self._read_lines() if line["key"] not in done]
         self.path.write_text("".join(map(_line_text, kept)), encoding="utf-8")
         if not kept:
             self.path.unlink()
 
     def _read_lines(self) -> list[Line]:
-        """Return what is in the file; a last line that was cut off by a kill is dropped."""
+        """Return the lines of the file; delete a last line that is incomplete."""
         text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
         whole = text[: text.rfind("\n") + 1]
         if whole != text:

@@ -1,4 +1,4 @@
-"""What the commands' options have in common."""
+"""Options shared by the commands."""
 
 import argparse
 import os
@@ -20,18 +20,14 @@ def above_zero(text: str) -> float:
 
 
 def shared_options() -> argparse.ArgumentParser:
-    """How to play, which is the same for every command."""
+    """Return a parser of the options that every command has."""
     parser = argparse.ArgumentParser(add_help=False)
-    players = parser.add_mutually_exclusive_group()
-    players.add_argument(
+    parser.add_argument(
         "--processes",
         type=parse_positive,
         default=os.cpu_count() or 1,
         metavar="N",
-        help="processes on this machine (default: one a core, %(default)s)",
-    )
-    players.add_argument(
-        "--celery", action="store_true", help="hand the cells to Celery workers instead"
+        help="processes on this machine (default: one per core, %(default)s)",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress and no summary")
     return parser

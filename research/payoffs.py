@@ -1,4 +1,4 @@
-"""Learn the payoffs of ``certified`` that its end states call for: ``python -m research.payoffs``.
+"""Train the payoffs of ``certified`` on the ends of runs: ``python -m research.payoffs``.
 
 docs/certified.md, (4.5). Payoffs b decide what is paid, never whether the promise holds. Wanted are
 those that maximise sum q ln b - ln max_theta V_theta(0, 0): q says where workers end in runs, V is
@@ -89,7 +89,7 @@ def designs_for(tau: float, ends: list[RunEnd]) -> list[Design]:
 
 
 def learn_corrections(designs: list[Design]) -> tuple[NDArray[np.float32], float, float]:
-    """Return the corrections, ln of the largest start, which caps far payoffs, and what is paid."""
+    """Return the corrections, ln of the largest start (a cap of payoffs), and the nats paid."""
     begin = np.zeros(CORRECTIONS).ravel()
     options = {"maxiter": STEPS, "maxcor": 30}
     found = minimize(
@@ -129,7 +129,7 @@ def _build_design(h: int, near: float, tau: float, ends: list[RunEnd]) -> Design
 
 
 def _accuracy_grid(h: int, c: float) -> Floats:
-    """Close together near c, and some everywhere."""
+    """Return accuracies, dense near c."""
     center = float(arcsine_angle(np.array(c)))
     near = center + np.arange(-14, 15) * 0.25 / math.sqrt(h)
     angles = np.unique(np.clip(np.r_[center, near, np.linspace(0, math.pi, 26)], 0, math.pi))
@@ -137,7 +137,7 @@ def _accuracy_grid(h: int, c: float) -> Floats:
 
 
 def _states_reached(h: int, c: float, ends: list[RunEnd]) -> Floats:
-    """(2, states) q: ends of runs in this design's measure, and some of everywhere."""
+    """Return (2, states) q: ends of runs in this design's scale, mixed with all states."""
     rng, center = np.random.default_rng([SEED, h]), 2 * math.asin(math.sqrt(c))
     m, right = np.tril_indices(h + 1)
     anywhere = np.where(m >= payoffs.FIRST_STOP, 1.0 / (m + 1), 0.0)
@@ -174,7 +174,7 @@ def _perturb_states(
 
 
 def _objective_and_gradient(designs: list[Design], x: Floats) -> tuple[float, Floats]:
-    """Mean fee and price in nats, and its gradient; a whisper of smoothness."""
+    """Return the mean fee and price in nats, a little smoothed, and the gradient."""
     corrections = x.reshape(CORRECTIONS)
     value, gradient = 0.0, np.zeros((2, CORRECTIONS[1] * CORRECTIONS[2]))
     for design in designs:
@@ -203,7 +203,7 @@ def _soft_start(  # type: ignore[no-untyped-def]
     horizon, first, thetas, gain_in, gain_out, pay_in, pay_out,
     value, after, reached, inside, outside, starts,
 ):  # fmt: skip
-    """Return ln of the largest start, softly; ``inside`` and ``outside`` get its slopes in ln b."""
+    """Return ln of the largest start, smoothed; write its slopes in ln b to inside, outside."""
     peak = 0.0
     for g in range(thetas.size):
         for m in range(horizon, -1, -1):

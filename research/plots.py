@@ -1,4 +1,4 @@
-"""Pictures for the pages: small files, and the same one for the same figures."""
+"""Pictures for the pages: small files, the same for the same figures."""
 
 from io import BytesIO
 from pathlib import Path
@@ -7,11 +7,11 @@ from typing import Any
 from matplotlib.figure import Figure
 from PIL import Image
 
-COLOURS = 64  # in a palette: a third of the bytes, and nobody sees it
+COLOURS = 64  # of the palette, which saves two thirds of the bytes without visible loss
 
 
 def save_png(figure: Figure, path: Path, dots: int, **how: Any) -> Path:
-    """As a PNG of so many dots to the inch; ``how`` goes to savefig."""
+    """Write a PNG of this many dots per inch, and return its path; ``how`` goes to savefig."""
     pixels = BytesIO()
     figure.savefig(pixels, format="png", dpi=dots, **how)
     Image.open(pixels).convert("RGB").quantize(COLOURS).save(path, optimize=True)

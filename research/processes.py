@@ -10,12 +10,11 @@ from .tables import R
 
 
 def make_player(processes: int) -> Player:
-    """With so many processes."""
+    """Return a player that uses this number of processes."""
     return play_in_process if processes == 1 else partial(_play_in_processes, processes)
 
 
 def play_in_process(cells: Sequence[Cell[R]]) -> Finished[R]:
-    """One after the other."""
     for cell in cells:
         yield _play_cell(cell)
 
@@ -23,7 +22,7 @@ def play_in_process(cells: Sequence[Cell[R]]) -> Finished[R]:
 def _play_in_processes(processes: int, cells: Sequence[Cell[R]]) -> Finished[R]:
     if not cells:
         return
-    context = get_context("forkserver")  # no thread, lock or connection of this process goes along
+    context = get_context("forkserver")  # processes inherit no thread, lock or connection
     context.set_forkserver_preload([__name__])
     with context.Pool(min(processes, len(cells)), _leave_signals) as pool:
         yield from pool.imap_unordered(_play_cell, cells)
@@ -34,6 +33,6 @@ def _play_cell(cell: Cell[R]) -> tuple[Cell[R], Sequence[R]]:
 
 
 def _leave_signals() -> None:
-    """Ctrl-C reaches all processes of a terminal: the parent, which hears it too, ends them."""
+    """Ignore Ctrl-C, which every process of a terminal receives: the parent ends the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""Tables of results: CSV for programs, Markdown for people."""
+"""Tables of results, in CSV and Markdown."""
 
 import csv
 import os
@@ -16,7 +16,7 @@ R_co = TypeVar("R_co", bound="DataclassInstance", covariant=True)
 
 
 def read_table(path: Path, kind: type[R]) -> list[R]:
-    """Return the rows of a table, none if there is no table; a line that was torn is left out."""
+    """Return the valid rows of a table; none if the file does not exist."""
     if not path.exists():
         return []
     with path.open(encoding="utf-8", newline="") as file:
@@ -33,7 +33,7 @@ def _parse_line(line: dict[str, Any], kind: type[R]) -> R | None:
 
 
 def keep_rows(path: Path, rows: Iterable[R], kind: type[R], ends: str = "\n") -> list[R]:
-    """Write these rows, and give them as they can be read: rounded, whoever played them when."""
+    """Write these rows; return them as they are read again, rounded."""
     columns = [field.name for field in fields(kind)]
     write_table(path, columns, (map(_round_value, asdict(row).values()) for row in rows), ends)
     return read_table(path, kind)
@@ -50,10 +50,10 @@ def write_table(
 
 
 def _round_value(value: object) -> object:
-    """Six digits are enough."""
+    """Round a float to six digits."""
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
 def markdown_line(cells: Iterable[object]) -> str:
-    """Return a line of a table in Markdown."""
+    """Return a line of a Markdown table."""
     return f"| {' | '.join(map(str, cells))} |\n"

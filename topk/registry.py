@@ -13,6 +13,7 @@ from .published.kl import KLLUCB, KLRacing
 from .published.lil import LilLUCB, LilRandLUCB, LilUCB, LUCBpp
 from .published.lucb import LUCB
 from .published.multi import MultiSAR, MultiUGapE
+from .published.pair_lucb import PairLUCB
 from .published.racing import BatchRacing
 from .published.successive_rejects import CSAR, SAR, SR, Uniform
 from .published.ugape import UGapEb, UGapEc, UGapEV
@@ -36,6 +37,7 @@ _CONFIDENCE: tuple[type[Selector], ...] = (
     LilUCB,
     LilLUCB,
     LUCBpp,
+    PairLUCB,
     LilRandLUCB,
     LilCLUCB,
     BatchRacing,

@@ -1,11 +1,9 @@
-"""The papers' experiments, played again, and what they claimed, judged by the numbers.
+"""The experiments of the papers, played again, and verdicts on their claims.
 
-sar, adaptive_top_k, lil_rand_lucb   what each paper played, claimed and drew
-cells    one algorithm on one instance, as a cell
-rows     what its plays come to: a row of the table
-claims   the rule for a verdict
-report   the verdicts as tables
-plots    pictures of the table
-studies  all of a paper together
-command  python -m research reproduce
+sar, adaptive_top_k, lil_rand_lucb  experiments, claims and figures of each paper
+cells, rows                         one algorithm on one instance, and its row of the table
+claims                              the rule for a verdict
+report, plots                       verdicts as tables; figures
+studies                             a whole paper
+command                             the command python -m research reproduce
 """

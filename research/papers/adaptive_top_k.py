@@ -1,6 +1,6 @@
 """Chen, Chen, Zhang, Zhou 2017: probability of an aggregate regret above .01 against the budget.
 
-n = 1000, delta = .01. The budgets are ours, as the axes of the paper's figures are lost.
+n = 1000, delta = .01. The budgets are ours, because our copy lacks the axes of the figures.
 """
 
 from collections.abc import Sequence
@@ -79,7 +79,7 @@ def _instance_cells(family: str, k: int, budgets: tuple[int, ...], runs: int) ->
     ] + [cell(series=CLUCB, algorithm="clucb-pac", budgets=budgets, anytime=True)]
 
 
-# -- what the paper claims
+# -- claims
 
 
 def check_claims(rows: Sequence[Row]) -> list[Claim]:
@@ -171,7 +171,7 @@ def _greater_at_extremes(rows: Sequence[Row], series: str, rival: str) -> list[O
     ]
 
 
-# -- how it is drawn
+# -- figures
 
 
 def draw_figures(rows: Sequence[Row]) -> list[Figure]:

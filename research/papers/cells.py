@@ -1,11 +1,10 @@
-"""One algorithm on one instance of a paper, as a cell of the table."""
+"""A cell of the table: one algorithm on one instance of a paper."""
 
 import json
 import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +16,16 @@ from topk.simulate import PULLS_CAP, simulate_run
 
 from .rows import Row
 
-NONE = -1  # the budget of an algorithm that stops of itself
-CAP_PER_ARM = 20_000  # some of these algorithms need not end: beyond this they are given up
+NONE = -1  # the budget of an algorithm that stops by itself
+CAP_PER_ARM = 20_000  # a play is given up here, because some algorithms need not end
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table: one algorithm on one instance.
-
-    budgets    one, or for ``anytime`` several, at which the same play is looked at
-    anytime    its choices do not depend on the budget, so that one play serves all budgets
-    tolerance  a play fails if the mean of its selection falls short of the best by more
+    """budgets    one; for ``anytime`` several
+    anytime    True if choices do not depend on the budget: one play then serves all budgets
+    tolerance  a play fails if its selection's mean is worse than the best by more.
     """
 
     experiment: str
@@ -44,19 +41,13 @@ class Cell:
     gaussian: bool = False
     options: dict[str, Any] = field(default_factory=dict)
 
-    @classmethod
-    def read(cls, sent: Mapping[str, Any]) -> Self:
-        """From what ``asdict`` made of it, and JSON of that."""
-        lists = {name: tuple(sent[name]) for name in ("means", "budgets")}
-        return cls(**{**sent, **lists})
-
     @property
     def n(self) -> int:
         return len(self.means)
 
     @property
     def seed(self) -> int:
-        """Fixed by what is played."""
+        """The seed, by the experiment."""
         what = [self.experiment, self.series, self.algorithm, self.n, self.k, *self.budgets]
         return zlib.crc32(json.dumps([what, self.options]).encode())
 
@@ -86,7 +77,7 @@ class Play:
 
 
 def _single_plays(cell: Cell, seed: int) -> list[Play]:
-    """One play to its end."""
+    """Play to the end."""
     (budget,) = cell.budgets
     outcome = simulate_run(
         cell.algorithm,
@@ -105,7 +96,7 @@ def _single_plays(cell: Cell, seed: int) -> list[Play]:
 
 
 def _anytime_plays(cell: Cell, seed: int) -> list[Play]:
-    """One play, and what it would name at each of the budgets; epsilon 0 leaves no test to stop."""
+    """Play once, and judge the selection at each budget; with epsilon 0 it does not stop."""
     rng = np.random.default_rng(seed)
     means, place = np.array(cell.means), rng.permutation(cell.n)
     problem = Problem(cell.n, cell.k, 0.0, cell.delta, None)
@@ -119,7 +110,7 @@ def _anytime_plays(cell: Cell, seed: int) -> list[Play]:
 
 
 def falls_short(cell: Cell, selection: NDArray[np.int64]) -> bool:
-    """By the mean of the set: with tied arms every best set is right."""
+    """Return True if the set's mean is worse than the tolerance allows."""
     means = np.array(cell.means)
     best = np.sort(means)[-cell.k :].mean()
     return bool(best - means[selection].mean() > cell.tolerance + ROUNDING)

@@ -1,4 +1,4 @@
-"""The rule by which a paper's claim is reproduced, not reproduced, or undetermined."""
+"""The verdict on a claim of a paper: reproduced, not reproduced, or undetermined."""
 
 import math
 from collections import Counter, defaultdict
@@ -43,7 +43,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Reach:
-    """How far a claim goes: shares of the comparisons that it needs for it, and bears against."""
+    """The strictness of a claim: shares of comparisons needed for it, and tolerated against it."""
 
     needs: float
     bears: float
@@ -61,10 +61,8 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a paper.
-
-    said      the paper's claim, in our words
-    reading   how it is read as comparisons
+    """said      the paper's claim, in our words
+    reading   its form as comparisons.
     """
 
     said: str
@@ -89,14 +87,14 @@ class Claim:
 
 
 def is_less(left: Estimate, right: Estimate) -> Outcome:
-    """Whether the left one is certainly less."""
+    """Compare two estimates: FOR if the left one is certainly less."""
     if left.high < right.low:
         return Outcome.FOR
     return Outcome.AGAINST if left.low > right.high else Outcome.OPEN
 
 
 def is_alike(left: Estimate, right: Estimate) -> Outcome:
-    """Whether the ratio is certainly within a tenth of 1; both are positive."""
+    """Compare two positive estimates: FOR if their ratio is certainly within a tenth of 1."""
     if min(left.low, right.low) <= 0 or not math.isfinite(left.high + right.high):
         return Outcome.OPEN
     least, most = left.low / right.high, left.high / right.low
@@ -105,7 +103,7 @@ def is_alike(left: Estimate, right: Estimate) -> Outcome:
     return Outcome.AGAINST if least > 1 + ALIKE or most < 1 - ALIKE else Outcome.OPEN
 
 
-# -- what is compared
+# -- estimates
 
 
 def error_estimate(row: Row) -> Estimate:
@@ -121,14 +119,14 @@ def exact_estimate(value: float) -> Estimate:
 
 
 def ratio_estimate(left: Row, right: Row) -> Estimate:
-    """Of pulls; the interval from the relative standard errors, by the normal distribution."""
+    """Return the ratio of pulls, with a normal interval from the relative standard errors."""
     value = left.pulls / right.pulls
     spread = math.hypot(left.pulls_se / left.pulls, right.pulls_se / right.pulls)
     return _normal_estimate(value, value * spread)
 
 
 def mean_lead(pairs: Sequence[tuple[Row, Row]]) -> Estimate:
-    """By how much the left ones err less, on average over these points."""
+    """Return by how much less the left rows err, on average over these points."""
     if not pairs:
         return Estimate(math.nan, -math.inf, math.inf)
     total = sum(right.error - left.error for left, right in pairs)
@@ -136,11 +134,11 @@ def mean_lead(pairs: Sequence[tuple[Row, Row]]) -> Estimate:
 
 
 def _error_of_sum(pairs: Sequence[tuple[Row, Row]]) -> float:
-    """Rows of one seed are looks at the same plays: at worst their errors add up in full."""
+    """Return the standard error; errors of one seed add up, because its rows share their plays."""
     together: dict[int, float] = defaultdict(float)
     for pair in pairs:
         for row in pair:
-            share = (row.failures + 1) / (row.runs + 2)  # never quite certain
+            share = (row.failures + 1) / (row.runs + 2)  # never 0 or 1
             together[row.seed] += math.sqrt(share * (1 - share) / row.runs)
     return math.hypot(*together.values())
 
@@ -153,14 +151,14 @@ def _normal_estimate(value: float, error: float) -> Estimate:
 
 
 def matched_rows(rows: Iterable[Row], left: str, right: str) -> list[tuple[Row, Row]]:
-    """Rows of two series at the same place."""
+    """Return pairs of rows of two series at the same place."""
     rows = list(rows)
     other = {row.place: row for row in rows if row.series == right}
     return [(row, other[row.place]) for row in rows if row.series == left and row.place in other]
 
 
 def informative_pairs(pairs: Iterable[tuple[Row, Row]]) -> list[tuple[Row, Row]]:
-    """Without those in which neither ever fails, or both always do."""
+    """Return the pairs except those that never fail both, or always."""
     return [pair for pair in pairs if {row.error for row in pair} not in ({0.0}, {1.0})]
 
 
@@ -172,7 +170,7 @@ def errs_less(rows: Iterable[Row], left: str, right: str) -> list[Outcome]:
 
 
 def errs_less_on_average(rows: Iterable[Row], left: str, right: str, *over: str) -> list[Outcome]:
-    """One outcome for each curve: over points that differ in these columns only."""
+    """Return one outcome per curve, of points that differ in these columns only."""
     curves: dict[tuple[object, ...], list[tuple[Row, Row]]] = defaultdict(list)
     for pair in matched_rows(rows, left, right):
         fixed = {"experiment", "n", "k", "budget"} - set(over)

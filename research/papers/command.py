@@ -25,5 +25,5 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def build_study(options: argparse.Namespace) -> Study[Row]:
-    """Return the study that was asked for."""
+    """Return the study that the options describe."""
     return studies.build_study(options.paper, options.out, options.quick, options.runs)

@@ -1,7 +1,7 @@
 """Jiang, Li, Qiao 2017: mean number of pulls against the number of arms; Gaussian, nu = .01.
 
-The numbers of arms and of runs, and e of the faithful parameters, are ours: the figures that have
-them are lost.
+The numbers of arms and of runs, and e of the faithful parameters, are ours: our copy lacks the
+figures.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ from .claims import (
 from .plots import Figure, Panel, lines_by_series
 from .rows import Row
 
-RUNS = {10: 300, 20: 300, 50: 300, 100: 150, 200: 40, 500: 15}  # for each N, by what a play costs
+RUNS = {10: 300, 20: 300, 50: 300, 100: 150, 200: 40, 500: 15}  # for each N, by the cost of a play
 QUICK_RUNS = {10: 40, 50: 16, 200: 4}
 NU = 0.01
 
@@ -38,7 +38,7 @@ BEST_ONE = [(family, ONE) for family in (SPARSE, LIL_3, LIL_6)]
 
 RAND, PLUS, LIL = "lil'RandLUCB", "LUCB++", "lil'LUCB"
 COMBINATORIAL, LUCB, UGAPE, LIL_UCB = "lil'CLUCB", "LUCB", "UGapEc", "lil'UCB"
-LIL_UCB_SIZE = 50  # faithful lil'UCB costs as much as all others together, and more
+LIL_UCB_SIZE = 50  # faithful lil'UCB costs more than all others together
 ITERATED = {
     RAND: "lil-rand-lucb",
     PLUS: "lucb-plus-plus",
@@ -86,7 +86,7 @@ def _point_cells(family: str, k: str, parameters: str, n: int, runs: int) -> lis
     return found
 
 
-# -- what the paper claims
+# -- claims
 
 
 def check_claims(rows: Sequence[Row]) -> list[Claim]:
@@ -152,7 +152,7 @@ def _best_k(rows: Sequence[Row], parameters: str) -> list[Claim]:
 
 
 def _growing_outcomes(rows: Sequence[Row]) -> list[Outcome]:
-    """Return the ratio to LUCB++ at the most arms against that at the least, on each family."""
+    """Compare the ratio to LUCB++ at the most arms with that at the least, on each family."""
     outcomes = []
     for family in sorted({row.experiment for row in rows}):
         mine = [pair for pair in matched_rows(rows, RAND, PLUS) if pair[0].experiment == family]
@@ -210,7 +210,7 @@ def _never_wrong(rows: Sequence[Row]) -> Claim:
     )
 
 
-# -- how it is drawn
+# -- figures
 
 
 def draw_figures(rows: Sequence[Row]) -> list[Figure]:

@@ -1,4 +1,4 @@
-"""Small multiples: a panel for each instance, a line for each algorithm, bars of 99 %."""
+"""Plots with a panel per instance, a line per algorithm, and 99 % bars."""
 
 import math
 from collections import defaultdict
@@ -44,7 +44,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """``name`` is the end of the file's name."""
+    """A plot; ``name`` is the end of its file's name."""
 
     name: str
     x: str
@@ -55,7 +55,7 @@ class Figure:
 
 
 def lines_by_series(rows: Iterable[Row], x: str, y: str) -> Lines:
-    """Draw a line for each series: x is a column, y is "error", or "pulls", per arm."""
+    """Return a line per series: x is a column, y is "error" or "pulls" (per arm)."""
     lines: Lines = defaultdict(list)
     for row in rows:
         lines[row.series].append(_row_point(row, x, y))
@@ -97,7 +97,7 @@ def _build_canvas(figure: Figure) -> Canvas:
 
 
 def _series_colours(figure: Figure) -> dict[str, int]:
-    """Return the same number for the same series in all panels."""
+    """Return a colour number per series, the same in all panels."""
     names = dict.fromkeys(name for panel in figure.panels for name in panel.lines)
     return {name: number for number, name in enumerate(names)}
 
@@ -126,7 +126,7 @@ def _fill_panel(axes: Axes, figure: Figure, panel: Panel, colours: dict[str, int
 
 
 def _set_ticks(axes: Axes, figure: Figure, panel: Panel) -> None:
-    """Whole numbers; on a log scale just where something was played."""
+    """Set ticks at whole numbers; on a log scale at the points."""
     if not figure.log_x:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         return
@@ -137,5 +137,5 @@ def _set_ticks(axes: Axes, figure: Figure, panel: Panel) -> None:
 
 
 def _bar_length(length: float) -> float:
-    """Without a bar where the interval is unknown."""
+    """Return the length of a bar; 0 if the interval is unknown."""
     return max(0.0, length) if math.isfinite(length) else 0.0

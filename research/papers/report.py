@@ -1,4 +1,4 @@
-"""The claims of a paper with their verdicts, as a table for machines and one for people."""
+"""Tables of a paper's claims and their verdicts, in CSV and Markdown."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,11 +8,11 @@ from research import tables
 from .claims import RULE, Claim, Outcome
 
 COLUMNS = ("claim", "reading", "for", "against", "open", "verdict")
-ENDS = "\r\n"  # of a line of these tables, as ever
+ENDS = "\r\n"  # of lines in these tables
 
 
 def write_claims(stem: Path, title: str, claims: Sequence[Claim]) -> list[Path]:
-    """stem-claims.csv and stem-claims.md."""
+    """Write stem-claims.csv and stem-claims.md; return their paths."""
     table, page = (stem.with_name(f"{stem.name}-claims.{kind}") for kind in ("csv", "md"))
     tables.write_table(table, COLUMNS, map(claim_cells, claims), ENDS)
     page.write_text(f"# Claims of {title}\n\n{claims_markdown(claims)}\n{RULE}", encoding="utf-8")
@@ -30,7 +30,7 @@ def claims_markdown(claims: Sequence[Claim]) -> str:
 
 
 def summarise_claims(claims: Sequence[Claim]) -> list[str]:
-    """Return a line for each claim, for a terminal."""
+    """Return a line per claim, for a terminal."""
     return [
         f"{claim.verdict:15} {claim.said} [{claim.reading}: {claim.count(Outcome.FOR)} for, "
         f"{claim.count(Outcome.AGAINST)} against, {claim.count(Outcome.OPEN)} open]"

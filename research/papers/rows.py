@@ -1,17 +1,17 @@
-"""The table of results: one row for each point of a plot, as it stands in the CSV."""
+"""Rows of the table of results: one for each point of a plot."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Row:
-    """What ``runs`` plays of one algorithm on one instance came to.
+    """The result of ``runs`` plays of one algorithm on one instance.
 
-    budget      -1 where the algorithm stops of itself
-    unfinished  plays that were given up at a cap; they count as failures too
-    failures    plays that named a set worse than the tolerance allows
+    budget      -1 if the algorithm stops by itself
+    unfinished  plays given up at a cap; they count as failures too
+    failures    plays with a selection worse than the tolerance allows
     error       failures / runs, with its exact (Clopper-Pearson) 99 % interval
-    pulls       mean number of the plays that ended, standard error, 99 % interval (Student's t)
+    pulls       mean number in plays that ended, standard error, 99 % interval (Student's t)
     seed        play r has the seed (seed << 20) + r
     """
 
@@ -36,5 +36,5 @@ class Row:
 
     @property
     def place(self) -> tuple[str, int, int, int]:
-        """What rows that may be compared have in common."""
+        """The columns that comparable rows share."""
         return self.experiment, self.n, self.k, self.budget

@@ -1,6 +1,6 @@
 """Bubeck, Wang, Viswanathan 2013: error probability against m on six instances.
 
-Means and budgets are those of Audibert, Bubeck, Munos 2010, for want of the paper's own.
+Means and budgets are those of Audibert, Bubeck, Munos 2010: our copy lacks the paper's own.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def build_cells(quick: bool, runs: int | None) -> list[Cell]:
 
 
 def _budget_points(experiment: Experiment, quick: bool) -> list[tuple[int, int]]:
-    """Pairs of m and budget."""
+    """Return pairs of m and budget."""
     n = len(experiment.means)
     middle = [(middle_m(n), round(factor * experiment.budget)) for factor in SWEEP]
     if quick:
@@ -50,7 +50,7 @@ def _budget_points(experiment: Experiment, quick: bool) -> list[tuple[int, int]]
 
 
 def main_ms(n: int) -> list[int]:
-    """Return m = 2 .. n - 1 in equal steps, as few as keep within ``MOST_MS`` points."""
+    """Return m = 2 .. n - 1 in the least equal steps with at most ``MOST_MS`` points."""
     step = -(-(n - 2) // MOST_MS)
     return list(range(2, n, step))
 
@@ -76,13 +76,13 @@ def _point_cells(number: int, experiment: Experiment, m: int, budget: int, runs:
 
 
 def hardness(means: Floats, m: int) -> float:
-    """H_1 for the best m: the sum of gap^-2, arms without a gap (tied at the border) left out."""
+    """Return H_1 for the best m: the sum of gap^-2 over arms with a gap."""
     ordered = np.sort(means)[::-1]
     gaps = np.where(np.arange(ordered.size) < m, ordered - ordered[m], ordered[m - 1] - ordered)
     return float((gaps[gaps > 0] ** -2.0).sum())
 
 
-# -- what the paper claims
+# -- claims
 
 
 def check_claims(rows: Sequence[Row]) -> list[Claim]:
@@ -110,7 +110,7 @@ def check_claims(rows: Sequence[Row]) -> list[Claim]:
 def _paired_claims(
     said: str, reach: Reach, rows: Sequence[Row], left: str, right: str
 ) -> list[Claim]:
-    """Point by point, and on average over m."""
+    """Return two claims: point by point, and on average over m."""
     reading = f"{left} errs less than {right}"
     every = errs_less(rows, left, right)
     average = errs_less_on_average(rows, left, right, "k")
@@ -120,7 +120,7 @@ def _paired_claims(
     ]
 
 
-# -- how it is drawn
+# -- figures
 
 
 def draw_figures(rows: Sequence[Row]) -> list[Figure]:

@@ -1,4 +1,4 @@
-"""The papers that can be reproduced, and the whole way from playing to tables and plots."""
+"""The papers that can be reproduced, and their tables and plots."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -17,9 +17,9 @@ from .rows import Row
 
 @dataclass(frozen=True)
 class Experiments:
-    """What a paper played and claimed, and how it is drawn.
+    """A paper's experiments, claims and figures.
 
-    cells  of few points and plays or all, with so many plays each; None for the paper's own number
+    cells  takes True for few points, and the plays per point; None for the paper's own number
     """
 
     title: str
@@ -48,7 +48,7 @@ PAPERS = {
 
 
 def build_study(paper: str, out: Path, quick: bool = False, runs: int | None = None) -> Study[Row]:
-    """Return the study; its table's cells of as many plays are known. A quick one has own files."""
+    """Return the study of a paper; cells that its table has in full are not played again."""
     stem = out / (f"{paper}-quick" if quick else paper)
     cells = PAPERS[paper].cells(quick, runs)
     known = finished_rows(cells, tables.read_table(stem.with_suffix(".csv"), Row))
@@ -57,7 +57,7 @@ def build_study(paper: str, out: Path, quick: bool = False, runs: int | None = N
 
 
 def finished_rows(cells: Sequence[Cell], rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return the rows of each cell that is there in full, by the cell's key."""
+    """Return the rows of each complete cell by its key."""
     found: dict[tuple[int, int], dict[int, Row]] = defaultdict(dict)
     for row in rows:
         found[row.seed, row.runs][row.budget] = row
@@ -70,7 +70,7 @@ def finished_rows(cells: Sequence[Cell], rows: Sequence[Row]) -> dict[str, list[
 
 
 def _write_results(paper: Experiments, stem: Path, new: Sequence[Row]) -> list[str]:
-    """Write the table, the plots and the verdicts anew."""
+    """Write the table, the plots and the verdicts; return a summary."""
     table = stem.with_suffix(".csv")
     rows = tables.keep_rows(table, new, Row, report.ENDS)
     claims = paper.claims(rows)

@@ -1,8 +1,8 @@
-"""What people do today to choose workers, as rules that can be played on a pool.
+"""Common practice of choosing workers, as rules that can be simulated on a pool.
 
-None of these is in the app: none promises anything. Wilson's interval is that of statsmodels'
+The app has none of them, because none has a guarantee. Wilson's interval is that of statsmodels'
 ``proportion_confint(method="wilson")``, and the skills of Dawid and Skene are those of Crowd-Kit's
-``OneCoinDawidSkene``; the tests hold both to that. (The two packages would bring half a gigabyte.)
+``OneCoinDawidSkene``; tests compare both with these. (The two packages take half a gigabyte.)
 """
 
 from collections.abc import Callable
@@ -18,10 +18,10 @@ Counts = NDArray[np.int64]
 
 PASS_MARK = 0.8
 SURE = 1.959963984540054  # the normal quantile of 95 %
-ANSWERS_A_QUESTION = 5  # where nobody knows the right one: the usual number
+ANSWERS_A_QUESTION = 5  # without a key; the usual number
 ROUNDS, SETTLED = 100, 1e-7
 LEAST = 1e-10  # of a probability, as in Crowd-Kit
-FIRST = 10  # answers of everybody before anybody is dropped
+FIRST = 10  # answers per worker before any worker is dropped
 TIES = 1e-6
 QUESTIONS = (5, 10, 20, 50, 100)
 MARKED = (10, 20, 50)
@@ -29,10 +29,8 @@ MARKED = (10, 20, 50)
 
 @dataclass(frozen=True)
 class ChosenWorkers:
-    """The workers taken.
-
-    arms     those that are taken; perhaps none, where a pass mark decides
-    answers  that were paid
+    """arms     the selected workers; perhaps none by a pass mark
+    answers  number of paid answers.
     """
 
     arms: Counts
@@ -44,11 +42,9 @@ Play = Callable[[Floats, int, float, np.random.Generator], ChosenWorkers]
 
 @dataclass(frozen=True)
 class Baseline:
-    """A rule to compare with.
-
-    words  what is done, for a table
-    marked   whether a pass mark decides how many are taken, instead of K
-    known    what is known of it beforehand
+    """words   description for a table
+    marked  True if a pass mark instead of K decides how many are selected
+    known   what is known beforehand.
     """
 
     name: str
@@ -58,20 +54,20 @@ class Baseline:
     marked: bool = False
 
 
-# -- everybody answers as many questions
+# -- equally many questions for all
 
 
 def best_of_all(
     each: int, means: Floats, k: int, epsilon: float, rng: np.random.Generator
 ) -> ChosenWorkers:
-    """Return the best k by known answers; ties at random."""
+    """Select the best k by gold questions; ties at random."""
     return ChosenWorkers(top_scores(rng.binomial(each, means) / each, k, rng), each * means.size)
 
 
 def choose_passed(
     each: int, means: Floats, k: int, epsilon: float, rng: np.random.Generator
 ) -> ChosenWorkers:
-    """Whoever has so large a share right."""
+    """Select all workers at or above the pass mark."""
     right = rng.binomial(each, means)
     return ChosenWorkers(np.flatnonzero(right >= PASS_MARK * each), each * means.size)
 
@@ -79,18 +75,18 @@ def choose_passed(
 def surely_passed(
     each: int, means: Floats, k: int, epsilon: float, rng: np.random.Generator
 ) -> ChosenWorkers:
-    """Whose interval lies above the pass mark."""
+    """Select all workers with an interval above the pass mark."""
     lower, _ = wilson_interval(rng.binomial(each, means), np.full(means.size, each))
     return ChosenWorkers(np.flatnonzero(lower >= PASS_MARK), each * means.size)
 
 
 def top_scores(scores: Floats, k: int, rng: np.random.Generator) -> Counts:
-    """(k,) the best; ties at random."""
+    """Return the (k,) best; ties at random."""
     return np.argsort(-scores - TIES * rng.random(scores.size))[:k]
 
 
 def wilson_interval(right: Counts, answers: Counts) -> tuple[Floats, Floats]:
-    """(n,) the 95 % interval of each share. Wilson, JASA 22 (1927)."""
+    """Return (n,) bounds of the 95 % interval of each share. Wilson, JASA 22 (1927)."""
     share, square = right / answers, SURE**2
     middle = (share + square / (2 * answers)) / (1 + square / answers)
     spread = share * (1 - share) / answers + square / (4 * answers**2)
@@ -98,13 +94,12 @@ def wilson_interval(right: Counts, answers: Counts) -> tuple[Floats, Floats]:
     return middle - reach, middle + reach
 
 
-# -- some are dropped on the way
+# -- workers dropped during the run
 
 
 def stop_and_drop(means: Floats, k: int, epsilon: float, rng: np.random.Generator) -> ChosenWorkers:
-    """Ask nobody any more who is surely in or out by 95 % intervals, judged after every answer.
-
-    All is over when the worst swaps within them lose no more than epsilon.
+    """Drop workers that 95 % intervals decide, after every answer; stop when the worst swaps within
+    the intervals lose no more than epsilon.
     """
     n = means.size
     answers = np.full(n, FIRST)
@@ -123,19 +118,19 @@ def stop_and_drop(means: Floats, k: int, epsilon: float, rng: np.random.Generato
 
 
 def worst_swaps(lower: Floats, upper: Floats) -> float:
-    """Return the most that the sum could gain by taking some of the rest instead of some taken."""
+    """Return the largest gain of the sum by swaps, by bounds of the selected and of the rest."""
     pairs = min(lower.size, upper.size)
     gains = np.sort(upper)[::-1][:pairs] - np.sort(lower)[:pairs]
     return float(np.maximum(gains, 0).sum())
 
 
-# -- nobody knows the right answers
+# -- questions without a key
 
 
 def choose_by_majority(
     each: int, means: Floats, k: int, epsilon: float, rng: np.random.Generator
 ) -> ChosenWorkers:
-    """Return the k who agree most often with the majority, one answer of theirs included."""
+    """Select the k that agree most often with the majority, their own answers included."""
     labels = Labels.draw_labels(each, means, rng)
     return ChosenWorkers(top_scores(labels.majority_agreement(), k, rng), each * means.size)
 
@@ -143,14 +138,14 @@ def choose_by_majority(
 def choose_by_dawid_skene(
     each: int, means: Floats, k: int, epsilon: float, rng: np.random.Generator
 ) -> ChosenWorkers:
-    """Return the k of the greatest skill."""
+    """Select the k of greatest skill."""
     labels = Labels.draw_labels(each, means, rng)
     return ChosenWorkers(top_scores(labels.skills(), k, rng), each * means.size)
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Answers of yes or no: (a,) by whom, to which question, and whether it is yes."""
+    """Yes/no answers: (a,) worker, question, and True for yes."""
 
     worker: Counts
     question: Counts
@@ -158,7 +153,7 @@ class Labels:
 
     @classmethod
     def draw_labels(cls, each: int, means: Floats, rng: np.random.Generator) -> "Labels":
-        """Everybody answers so many; questions are dealt to five at a time, whoever they are."""
+        """Draw ``each`` answers of every worker; each question goes to five random workers."""
         n = means.size
         worker = np.concatenate([rng.permutation(n) for _ in range(each)])
         groups = -(-n // ANSWERS_A_QUESTION)
@@ -169,14 +164,14 @@ class Labels:
         return cls(worker, question, truth[question] == right)
 
     def majority_agreement(self) -> Floats:
-        """(n,) the share of each worker's answers that the majority gave; ties count as no."""
+        """Return (n,) shares of answers equal to the majority's; ties count as no."""
         yes = np.bincount(self.question, self.yes) > np.bincount(self.question) / 2
         return self._worker_means(self.yes == yes[self.question])
 
     def skills(self) -> Floats:
-        """(n,) how often each worker is right, and the right answers, fitted to each other.
+        """Return (n,) shares right, fitted together with the unknown keys.
 
-        Dawid, Skene, Applied Statistics 28 (1979), one number a worker; begun with the votes.
+        Dawid, Skene, Applied Statistics 28 (1979), one number per worker, from the votes on.
         """
         share = np.bincount(self.question, self.yes) / np.bincount(self.question)
         for _ in range(ROUNDS):
@@ -191,12 +186,12 @@ class Labels:
         return self._worker_means(self._right(share))
 
     def _right(self, share: Floats) -> Floats:
-        """Return (a,) how sure each answer is, if a question's is yes so surely."""
+        """Return (a,) probabilities that each answer is right, by those that a key is yes."""
         said = share[self.question]
         return np.where(self.yes, said, 1 - said)
 
     def _worker_means(self, values: NDArray[np.generic]) -> Floats:
-        """(n,) of each worker's own."""
+        """Return (n,) means of each worker's values."""
         return np.bincount(self.worker, values) / np.bincount(self.worker)
 
 

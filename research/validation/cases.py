@@ -1,7 +1,7 @@
-"""The pools that promises are measured on: fixed ones, populations, and recorded crowds.
+"""The pools of the measurements: fixed ones, populations, and recorded crowds.
 
-Random pools are drawn anew for every run, from a seed of the case and the run alone: all
-algorithms meet the same pools.
+Random pools are drawn anew for every run, from a seed of the case and the run alone, so that all
+algorithms have the same pools.
 """
 
 import zlib
@@ -25,9 +25,9 @@ CHANCE = 0.5
 class Case:
     """Select the best ``k`` of a pool of ``n`` workers.
 
-    fixed    true accuracies that are the same in every run; they come last in the pool
+    fixed    true accuracies that are the same in every run; they are last in the pool
     a, b     the others are drawn anew for every run, from Beta(a, b)
-    manner   how the crowd answers, with ``at_once`` assignments out at most; None: at once
+    manner   how the crowd answers, with ``at_once`` open assignments at most; None: at once
     """
 
     name: str
@@ -43,18 +43,18 @@ class Case:
     at_once: int = 1
 
     def means(self, run: int) -> Floats:
-        """(n,) the pool of this run."""
+        """Return (n,) true accuracies of the pool of this run."""
         rng = np.random.default_rng([zlib.crc32(self.name.encode()), run])
         return np.append(rng.beta(self.a, self.b, self.n - len(self.fixed)), self.fixed)
 
 
 def list_cases() -> list[Case]:
-    """Every case there is without anybody's records."""
+    """Return all cases except recorded crowds."""
     return [*population_cases(), *published_cases(), *adversarial_cases(), spammer_case()]
 
 
 def cases_named(cases: list[Case], names: Sequence[str]) -> list[Case]:
-    """Those of these names, or all. Raises Refused for a name that is none."""
+    """Return the cases of these names, or all. Raises Refused for an unknown name."""
     known = [case.name for case in cases]
     for name in names:
         if name not in known:
@@ -68,7 +68,7 @@ def population_cases() -> list[Case]:
 
 
 def beta_case(a: float, b: float, n: int, k: int, epsilon: float, delta: float) -> Case:
-    """Accuracies from a Beta population, drawn anew for every run."""
+    """Return a case with accuracies from a Beta population, drawn anew for every run."""
     title = f"Accuracies from Beta({a:g},{b:g})"
     name = f"beta-{a:g}-{b:g}-n{n}-k{k}-e{epsilon:g}"
     return Case(name, title, n, k, epsilon, delta, a=a, b=b)
@@ -84,7 +84,7 @@ def published_cases() -> list[Case]:
 
 
 def adversarial_cases() -> list[Case]:
-    """Pools on which an algorithm that stops too soon is caught."""
+    """Return pools that show if an algorithm stops too soon."""
     over = JUST_OVER * 0.05
     equal, sure = np.full(100, CHANCE), (np.arange(100) < 20).astype(float)
     return [
@@ -99,12 +99,12 @@ def adversarial_cases() -> list[Case]:
 
 
 def raised_means(n: int, many: int, by: float) -> Floats:
-    """``many`` workers better than chance by this much, the rest at chance."""
+    """Return (n,) accuracies: ``many`` above chance by this much, the rest at chance."""
     return np.where(np.arange(n) < many, CHANCE + by, CHANCE)
 
 
 def spammer_case() -> Case:
-    """Every tenth worker answers by chance."""
+    """Return a case in which every tenth worker guesses."""
     title = "Beta(6,2) and 10 % spammers at .5"
     return Case("spammers", title, 100, 20, 0.05, 0.05, (CHANCE,) * 10, a=6, b=2)
 
@@ -112,5 +112,5 @@ def spammer_case() -> Case:
 def fixed_case(
     name: str, title: str, means: Floats, k: int, epsilon: float = 0.05, delta: float = 0.05
 ) -> Case:
-    """Return the same pool in every run."""
+    """Return a case with the same pool in every run."""
     return Case(name, title, means.size, k, epsilon, delta, tuple(means.tolist()))

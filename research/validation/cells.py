@@ -1,13 +1,10 @@
-"""An algorithm on a case, as a cell of the table."""
+"""A cell of the table: an algorithm on a case."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
 
 from topk import ProblemError
 
 from .cases import Case
-from .latency import CrowdLatency
 from .measure import Effort, measure_runs
 from .rows import Row, row_of, row_without_runs
 
@@ -18,13 +15,6 @@ class Cell:
     algorithm: str
     effort: Effort
 
-    @classmethod
-    def read(cls, sent: Mapping[str, Any]) -> Self:
-        """From what ``asdict`` made of it, and JSON of that."""
-        case, manner = sent["case"], sent["case"]["manner"]
-        known = Case(**case | {"manner": manner and CrowdLatency(**manner)})
-        return cls(known, sent["algorithm"], Effort(**sent["effort"]))
-
     @property
     def title(self) -> str:
         return f"{self.algorithm} on {self.case.name}"
@@ -34,7 +24,7 @@ class Cell:
         return f"{self.title}, {self.effort}"
 
     def play(self) -> list[Row]:
-        """One row: as many runs as the effort allows, or the sentence why there can be none."""
+        """Return one row: of the runs that the effort allows, or with the reason against any."""
         try:
             runs = list(measure_runs(self.case, self.algorithm, self.effort))
         except ProblemError as error:

@@ -8,11 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from research import plots
 from research.cells import Study
+from research.plots import save_png
 
 from .cases import beta_case
-from .plots import DOTS, TIGHT
 from .rows import Row
 from .suite import StudySettings, study_of
 
@@ -29,11 +28,11 @@ LINES = (
 )
 OURS = ("certified", "credible")
 FOLDER, PICTURE = "chart", "pool-size.png"
-CAP = 30_000_000
+CAP, DOTS = 30_000_000, 90
 
 
 def build_study(wanted: StudySettings) -> Study[Row]:
-    """As was asked for, by the algorithms of the chart and on growing pools."""
+    """Return the study of the chart's algorithms on growing pools."""
     pools = [beta_case(6, 2, n, n // 5, epsilon, 0.05) for epsilon in EPSILONS for n in SIZES]
     lines = [name for name in LINES if name in wanted.algorithms]
     effort = replace(wanted.effort, cap=max(CAP, wanted.effort.cap))
@@ -41,11 +40,11 @@ def build_study(wanted: StudySettings) -> Study[Row]:
 
 
 def _print_chart(folder: Path, rows: Sequence[Row]) -> None:
-    plots.save_png(draw_chart(rows), folder.parent / PICTURE, DOTS, **TIGHT)
+    save_png(draw_chart(rows), folder.parent / PICTURE, DOTS, bbox_inches="tight")
 
 
 def draw_chart(rows: Sequence[Row]) -> Figure:
-    """Draw a field for each epsilon, a line for each algorithm."""
+    """Return the chart: a field for each epsilon, a line for each algorithm."""
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     fields = figure.subplots(1, len(EPSILONS), sharey=True)
     for axes, epsilon in zip(fields, EPSILONS, strict=True):
@@ -69,7 +68,7 @@ def _draw_field(axes: Axes, rows: Sequence[Row]) -> None:
 
 
 def _draw_line(axes: Axes, line: Sequence[Row]) -> None:
-    """Named with its promise: prices of different promises are not to be compared unawares."""
+    """Draw a line, labelled with its guarantee: costs of different ones are not comparable."""
     name, promise = line[0].algorithm, line[0].promise
     width = 2.5 if name in OURS else 1
     sizes, answers = [row.n for row in line], [row.answers for row in line]

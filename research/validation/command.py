@@ -16,7 +16,6 @@ from . import (
     delays,
     event_table,
     forecasts,
-    honest_forecasts,
     pools,
     practice,
     suite,
@@ -55,10 +54,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     kind.add_argument(
         "--forecasts", dest="kind", action="store_const", const=forecasts, help=honest
     )
-    true = "how often forecasts hold the true price instead, in ten cases of true beliefs"
-    kind.add_argument(
-        "--honest", dest="kind", action="store_const", const=honest_forecasts, help=true
-    )
     today = "what people do today instead, beside ours: what it costs, how often it is off"
     kind.add_argument("--practice", dest="kind", action="store_const", const=practice, help=today)
     table = (
@@ -69,7 +64,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def build_study(options: argparse.Namespace) -> Study[Any]:
-    """Return the study that was asked for. Raises Refused."""
+    """Return the study that the options describe. Raises Refused."""
     in_one = options.kind is compared
     full = (compared.EFFORT if in_one else FULL), DOCS
     base, out = (QUICK, QUICK_OUT) if options.quick else full

@@ -1,4 +1,4 @@
-"""Ours, the best of others that promises, and what people do today: a pool a line, in one table."""
+"""Our algorithms, ``kl-lucb`` and common practice in one table, with a line per pool."""
 
 import math
 from collections.abc import Sequence
@@ -30,10 +30,10 @@ TODAY = {
 }
 RULES = {**PROMISED, **TODAY}
 EFFORT = Effort(runs=200, seconds=math.inf, cap=3_000_000)
-# These take a fifth of the runs in pools that are not small: a run of them takes seconds there.
+# A fifth of the runs in pools that are not small: a run takes seconds there.
 SLOW, FIFTH, SMALL = ("certified", "kl-lucb", "stop-and-drop"), 5, 30
 FOLDER = "compared"
-FIRST_RUN = 1_000_000  # no seed of it was looked at when anything was chosen
+FIRST_RUN = 1_000_000  # nothing was tuned on these seeds
 
 ABOUT = f"""# Algorithms and practice in one table
 
@@ -63,9 +63,9 @@ above δ. All rules see the same pools, on seeds not used for tuning.
 class Row:
     """A field of the table: a rule on a case.
 
-    capped   runs that were given up at the cap
-    off      of the others, in which the loss was above epsilon, or nobody was taken; low and high:
-             the exact 99 % interval of their rate
+    capped   runs given up at the cap
+    off      other runs with a loss above epsilon or an empty selection; low and high: the exact
+             99 % interval of their rate
     answers  mean of all runs; error is its standard error
     """
 
@@ -92,7 +92,7 @@ class Cell(RuleOnCase):
         return f"compared: {self.title}, {self.effort}"
 
     def play(self) -> list[Row]:
-        """One row. Where the first runs are all given up, the others would be too."""
+        """Return one row; stop early if the first runs are all given up."""
         over, runs = processor_clock(self.effort.seconds), []
         for number in range(self.effort.runs):
             runs.append(self._play_run(FIRST_RUN + number))
@@ -102,14 +102,14 @@ class Cell(RuleOnCase):
         return [self._build_row(*np.array(runs, float).T)]
 
     def _play_run(self, number: int) -> tuple[int, float, bool]:
-        """Answers, loss (nan if nobody is taken), and whether it was given up."""
+        """Return answers, loss (nan for an empty selection), and True if given up."""
         means, cap = self.case.means(number), self.effort.cap
         chosen = choose_workers(self.case, self.rule, number, cap)
         given_up = self.rule in PROMISED and chosen.answers >= cap
         return chosen.answers, judge_choice(means, self.case.k, chosen.arms)[0], given_up
 
     def _build_row(self, answers: Floats, loss: Floats, capped: Floats) -> Row:
-        """All (r,)."""
+        """Return the row of (r,) runs."""
         case, ended = self.case, capped == 0
         off = int((~(loss[ended] <= case.epsilon + ROUNDING)).sum())
         low, high = share_interval(off, int(ended.sum()))
@@ -128,7 +128,7 @@ class Cell(RuleOnCase):
 
 
 def build_study(wanted: StudySettings) -> Study[Row]:
-    """All rules on these pools; where only some algorithms are wanted, those alone."""
+    """Return the study of all rules; of our algorithms only if some are left out."""
     ours = [rule for rule in PROMISED if rule in wanted.algorithms]
     rules = [*RULES] if len(ours) == len(PROMISED) else ours
     cells = [
@@ -146,7 +146,7 @@ def _limit_effort(case: Case, rule: str, wanted: StudySettings) -> Effort:
 
 
 def _write_results(folder: Path, new: Sequence[Row]) -> list[str]:
-    """Rows that the folder's table has of other pools and rules stay."""
+    """Write the table; rows of other pools and rules stay in it. Return a summary."""
     replaced = {(row.case, row.rule) for row in new}
     old = tables.read_table(folder / TABLE, Row)
     kept = [row for row in old if (row.case, row.rule) not in replaced]
@@ -159,7 +159,7 @@ def _write_results(folder: Path, new: Sequence[Row]) -> list[str]:
 
 
 def rows_markdown(rows: Sequence[Row]) -> str:
-    """Return a line a pool, a column a rule."""
+    """Return the table: a line per pool, a column per rule."""
     head = tables.markdown_line(["pool", "n, K, ε, δ", *RULES.values()])
     line = "|---|---|" + "---|" * len(RULES) + "\n"
     pools = [list(group) for _, group in groupby(rows, lambda row: row.case)]

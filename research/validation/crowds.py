@@ -1,4 +1,4 @@
-"""Cases of recorded crowds. Only here does the research need the app, which reads the files."""
+"""Cases of recorded crowds, in files that the app reads."""
 
 import os
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ def recorded_crowds(folder: Path) -> list[Case]:
 
 
 def recorded_case(name: str, gold: Path) -> Case:
-    """Return recorded answers drawn with replacement: each is right as often as in the record."""
+    """Return the case of a recorded crowd: answers are drawn from the record with replacement."""
     past = crowd.read_crowd(gold.with_name(f"{name}.csv"), gold)
     means = np.array(list(recorded_accuracies(past.right.values())))
     if means.size < 10:
@@ -38,5 +38,5 @@ def recorded_case(name: str, gold: Path) -> Case:
 
 
 def recorded_accuracies(right: Iterable[list[bool]]) -> Iterable[float]:
-    """Return the recorded accuracy of everybody with answers enough to have one."""
+    """Yield the recorded accuracies of workers with enough answers."""
     return (sum(answers) / len(answers) for answers in right if len(answers) >= ENOUGH_ANSWERS)

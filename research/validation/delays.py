@@ -1,4 +1,4 @@
-"""What it costs to have many assignments out at once, some of them slow or lost."""
+"""The cost of many open assignments at once, some of them slow or lost."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -42,7 +42,7 @@ count in the order of asking, as in the app: a lost one delays all later answers
 
 
 def build_study(wanted: StudySettings) -> Study[Row]:
-    """As was asked for, by our own algorithms and on the pools this is about."""
+    """Return the study of our algorithms on three pools."""
     pools = [case for case in wanted.cases if case.name in CASES]
     late_pools = [late_case(*each) for each in product(pools, (PROMPT, SLOW), AT_ONCE)]
     ours = [name for name in wanted.algorithms if name in OURS]
@@ -52,7 +52,7 @@ def build_study(wanted: StudySettings) -> Study[Row]:
 
 
 def late_case(case: Case, manner: latency.CrowdLatency, at_once: int) -> Case:
-    """Return the case with a crowd that answers in this manner, so many assignments out at most."""
+    """Return the case with a crowd that answers in this manner, at most ``at_once`` assignments."""
     name = SEPARATOR.join([case.name, manner.name, str(at_once)])
     return replace(case, name=name, manner=manner, at_once=at_once)
 
@@ -62,7 +62,7 @@ def _print_rows(folder: Path, rows: Sequence[Row]) -> None:
 
 
 def _format_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """By pool and algorithm, each crowd from one at a time to the most at once."""
+    """Yield lines by pool and algorithm, from one open assignment to the most."""
     for row in sorted(rows, key=lambda row: (row.title, row.algorithm)):
         pool, manner, at_once = row.case.rsplit(SEPARATOR, 2)
         alone = SEPARATOR.join([pool, manner, str(AT_ONCE[0])])

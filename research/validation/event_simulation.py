@@ -1,8 +1,7 @@
-"""A study that real life happens to, played event by event with the app's own way of counting.
+"""A simulated run with events, counted as the app counts.
 
-Workers who never come, slow and lost answers, gold answers that are corrected in mid-run, workers
-who leave or are withdrawn, a raised budget, an ε that is relaxed: docs/absence.md says what each
-does to the promise, and this measures it.
+Workers who never come, slow and lost answers, keys that are corrected, workers who leave or are
+withdrawn, a raised budget, a relaxed ε: docs/absence.md has their effects on the guarantee.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,10 +24,10 @@ Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 SLOW_AND_LOST = CrowdLatency("slow and lost", slow=0.2, lost=0.05)
-NEVER = 0.3  # share of workers who never come
+NEVER = 0.3  # share of workers who never answer
 FIRST = 5  # answers after which some leave
 AT_ONCE = 60
-RELAXED = 1.25  # what ε is multiplied by
+RELAXED = 1.25  # factor of ε
 PLAIN = "as they come"
 LIVES = (PLAIN, "bad ones leave", "good ones leave", "retired after a look")
 
@@ -37,9 +36,9 @@ LIVES = (PLAIN, "bad ones leave", "good ones leave", "retired after a look")
 class EventStudy:
     """One run. All arrays are (n,), by worker.
 
-    here     who is on the roster: not gone
-    came     who comes at all
-    budget   assignments that may be handed out
+    here     True for workers on the roster
+    came     True for workers who answer at all
+    budget   most assignments
     """
 
     algorithm: str
@@ -65,16 +64,16 @@ class EventStudy:
         self.reopened = 0
         self.recount()
 
-    # -- as the app does it
+    # -- counting, as in the app
 
     @property
     def share(self) -> float:
-        """Of δ that is left to those who are here: selection.models.roster.Roster."""
+        """The share of δ for the workers on the roster: selection.models.roster.Roster."""
         left = (~self.here & (self.desk.pulls > 0)).sum()
         return float(self.here.sum() / (self.here.sum() + left))
 
     def recount(self) -> None:
-        """Build the algorithm for those who are here and tell it every counted answer anew."""
+        """Build the algorithm for the roster and tell it every counted answer again."""
         self.arms = np.flatnonzero(self.here)
         limits = (self.epsilon, self.delta * self.share)
         options = plan_options(SELECTORS[self.algorithm], self.here.size, self.arms.size)
@@ -84,7 +83,7 @@ class EventStudy:
         self.tell()
 
     def tell(self) -> None:
-        """Tell what is counted and was not told yet, as far as the algorithm takes it now."""
+        """Tell counted answers that were not told yet, as far as the algorithm takes them."""
         while True:
             lacking = self.desk.pulls[self.arms] - self.told[self.arms]
             given = np.minimum(lacking, self.selector.takes())
@@ -103,7 +102,7 @@ class EventStudy:
         self.selector.wait_for((self.desk.pending + waiting)[self.arms])
 
     def ask(self) -> bool:
-        """Hand out what the algorithm wants of those who are there; whether that was anything."""
+        """Give the assignments that the algorithm asks for; return True if there are any."""
         out = self.desk.pending
         free = min(AT_ONCE - int(out[self.arms].sum()), self.budget - self.desk.handed)
         if free <= 0:
@@ -117,7 +116,7 @@ class EventStudy:
         return bool(counts.any())
 
     def leave(self, workers: Any) -> None:
-        """Take these out, as far as there remain more to choose from than are wanted."""
+        """Withdraw these workers, as long as more than K + 2 remain."""
         for worker in np.atleast_1d(workers):
             enough = (self.here & self.came).sum() > self.k + 2
             if self.here[worker] and (enough or not self.came[worker]):
@@ -132,13 +131,13 @@ class EventStudy:
             if self.selector.stop():
                 if not self.events:
                     return self._finish_study(ended=True)
-                self._next_answer()  # she looks at the end, and finds what was wrong
+                self._next_answer()  # the requester finds the errors at the end
                 self.reopened += not self.selector.stop()
                 continue
             while self.events and self.desk.pulls.sum() >= self.events[0][0]:
                 self._next_answer()
             if self.desk.handed > 0.9 * self.budget:
-                self.budget *= 10  # she raises it before it is spent
+                self.budget *= 10  # raised before it is spent
             asked = self.ask()
             if self.desk.pending[self.arms].any():
                 self.desk.count()
@@ -154,7 +153,7 @@ class EventStudy:
         self.events.pop(0)[1](self)
 
     def _withdraw_by_first_answers(self) -> None:
-        """Because of how their first answers were, or looked: the reason depends on the answers."""
+        """Withdraw workers because of their first answers."""
         if self.life not in LIVES[1:3]:
             return
         for worker in np.flatnonzero(self.here & (self.desk.pulls >= FIRST) & ~self.desk.stays):
@@ -165,7 +164,7 @@ class EventStudy:
                 self.leave(worker)
 
     def _finish_study(self, ended: bool) -> "StudyResult":
-        """Return the result, judged over those who stayed by what it says at its end."""
+        """Return the result: the final statement, judged for the workers on the roster."""
         means = SLOW_AND_LOST.in_time(self.truth)[self.arms]
         goal, reached = goal_of(self.algorithm), self.epsilon
         if ended:
@@ -181,13 +180,11 @@ class EventStudy:
 
 @dataclass(frozen=True)
 class StudyResult:
-    """The result of a simulated run.
-
-    ended     whether its promise was reached, or it was given up at the cap
-    false     whether what it says at its end is not true: the promise, or the ε reached by then
-    answers   handed out in all
-    stayed    workers it was about
-    reopened  how often it had stopped, and went on after something was corrected
+    """ended     True if it reached its guarantee, False if it was given up at the cap
+    false     True if its final statement is wrong: the guarantee, or the ε reached
+    answers   assignments in all
+    stayed    workers on the roster
+    reopened  number of stops after which a correction reopened it.
     """
 
     ended: bool
@@ -202,13 +199,13 @@ def _regret_for_goal(means: Floats, chosen: Counts, goal: Goal) -> float:
     return float(best[0] - own.min() if goal is Goal.EXPLORE_K else best.mean() - own.mean())
 
 
-# -- what happens
+# -- events
 
 
 def _event_calendar(
     n: int, rng: np.random.Generator, life: str, absent: Flags
 ) -> Iterator[tuple[int, Callable[[EventStudy], None]]]:
-    """Yield what happens after how many counted answers in all."""
+    """Yield (number of counted answers, event)."""
     for worker in np.flatnonzero(absent).tolist():
         yield int(rng.uniform(1, 5) * n), partial(_withdraw_worker, worker)
     if life in (PLAIN, LIVES[3]):
@@ -253,6 +250,6 @@ def _relax_epsilon(study: EventStudy) -> None:
 def play_study(
     algorithm: str, means: Floats, life: str, cap: int, seed: int, **asked: Any
 ) -> StudyResult:
-    """One study, on workers of these accuracies."""
+    """Return the result of one run, on workers of these accuracies."""
     rng = np.random.default_rng(seed)
     return EventStudy(algorithm, rng.permutation(means), life=life, rng=rng, **asked).run(cap)

@@ -1,9 +1,8 @@
-"""Whether promises survive what happens to a real study: a table of ``life``'s runs."""
+"""The table of runs with events: how often the guarantee is wrong."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
 
 import numpy as np
 
@@ -86,12 +85,6 @@ class Cell:
     life: str
     effort: Effort
 
-    @classmethod
-    def read(cls, sent: Mapping[str, Any]) -> Self:
-        """From what ``asdict`` made of it, and JSON of that."""
-        case, effort = Case(**sent["case"]), Effort(**sent["effort"])
-        return cls(sent["algorithm"], case, sent["life"], effort)
-
     @property
     def title(self) -> str:
         return f"{self.algorithm} on {self.case.name}, {self.life}"
@@ -142,7 +135,7 @@ def study_pools() -> list[Case]:
 
 
 def build_study(wanted: StudySettings) -> Study[Row]:
-    """As was asked for, by the algorithms that this is about; it has pools of its own."""
+    """Return the study of these algorithms, on pools of its own."""
     out, effort = wanted.out / FOLDER, replace(wanted.effort, cap=min(wanted.effort.cap, CAP))
     names = [name for name in wanted.algorithms if name in ALGORITHMS]
     cells = [
@@ -175,14 +168,14 @@ def _format_line(row: Row) -> str:
 
 
 def _sum_line(rows: Sequence[Row]) -> str:
-    """All runs of a life together, but those of the algorithm that promises an average."""
-    said = ["\nAll together, without `credible`:\n\n"]
+    """Return the sums over all runs with the same events, except those of ``credible``."""
+    lines = ["\nAll together, without `credible`:\n\n"]
     for each in life.LIVES:
         own = [row for row in rows if row.life == each and row.algorithm != "credible"]
         runs, false = sum(row.runs for row in own), sum(row.false for row in own)
         low, high = share_interval(false, runs)
-        said.append(f"- {each}: {false} of {runs} false ({low:.1%} to {high:.1%}).\n")
-    return "".join(said)
+        lines.append(f"- {each}: {false} of {runs} false ({low:.1%} to {high:.1%}).\n")
+    return "".join(lines)
 
 
 def _broken_lines(rows: Sequence[Row]) -> list[str]:

@@ -1,11 +1,10 @@
-"""Are forecasts honest: how often the band holds the price on pools the belief knew nothing of."""
+"""Coverage of forecasts: how often the band contains the cost on pools unknown to the belief."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
 
 import django
 import numpy as np
@@ -25,7 +24,7 @@ from selection.forecast.bands import prediction_band  # noqa: E402
 from selection.forecast.candidates import Contender  # noqa: E402
 from selection.forecast.simulations import draw_pool, simulate_run  # noqa: E402
 
-# What a requester could have said of these pools, in round numbers.
+# A range that a requester could believe in, in round numbers.
 BELIEVED = {
     "beta-6-2-n50-k5-e0.05": (0.6, 0.9),
     "beta-12-3-n50-k5-e0.05": (0.65, 0.9),
@@ -33,14 +32,14 @@ BELIEVED = {
     "beta-20-5-n50-k5-e0.05": (0.7, 0.9),
     "two-group-n100": (0.3, 0.7),
     "spammers": (0.5, 0.9),
-    # On these the width of the bands was not settled.
+    # The width of the bands was not chosen on these.
     "beta-1-1-n50-k5-e0.05": (0.1, 0.9),
     "uniform-n100": (0.1, 0.9),
     "all-equal": (0.6, 0.8),
 }
 RECORDED = "crowd-"
 OURS = ("certified", "credible")
-QUESTIONS = 2000  # so many that the price is the algorithm's own
+QUESTIONS = 2000  # enough for every algorithm to stop by itself
 FOLDER, MOST_RUNS, OTHER_SEEDS = "forecasts", 40, 10_000
 
 ABOUT = """# Forecast coverage
@@ -58,7 +57,7 @@ with `--crowds`; their believed range contains four of five workers, rounded to 
 
 @dataclass(frozen=True)
 class Row:
-    """Answers forecast, and shares of true runs held in the band, below it, above it."""
+    """A forecast of answers, and the shares of true runs in, below and above its band."""
 
     title: str
     believed: str
@@ -75,24 +74,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Cell:
-    """One algorithm on one pool, forecast and played.
-
-    runs       played on true pools
-    simulated  runs that the forecast is made of; 0: as many as are played
-    """
+    """One algorithm on one pool: a forecast of ``runs`` runs, and as many true runs."""
 
     case: Case
     algorithm: str
     low: float
     high: float
     runs: int
-    questions: int = QUESTIONS
-    simulated: int = 0
-
-    @classmethod
-    def read(cls, sent: Mapping[str, Any]) -> Self:
-        """From what ``asdict`` made of it, and JSON of that."""
-        return cls(**{**sent, "case": Case(**sent["case"])})
 
     @property
     def title(self) -> str:
@@ -100,15 +88,15 @@ class Cell:
 
     @property
     def key(self) -> str:
-        settings = f"{self.questions} questions, {self.simulated} simulated"
-        return f"{self.title}, {self.low:g}-{self.high:g}, {self.runs} runs, {settings}"
+        return f"{self.title}, {self.low:g}-{self.high:g}, {self.runs} runs"
 
     def play(self) -> list[Row]:
         case, belief = self.case, RangeBelief(self.low, self.high)
-        wanted = Plan(case.n, case.k, case.epsilon, case.delta, self.questions)
+        wanted = Plan(case.n, case.k, case.epsilon, case.delta, QUESTIONS)
         one = Contender(self.algorithm, wanted)
-        simulated = range(self.simulated or self.runs)
-        foreseen = [simulate_run(one, draw_pool(one, belief, i), i).answers for i in simulated]
+        foreseen = [
+            simulate_run(one, draw_pool(one, belief, i), i).answers for i in range(self.runs)
+        ]
         low, median, high = prediction_band(foreseen, wanted.most_answers)
         true = np.array([self._real_cost(one, i) for i in range(self.runs)])
         below, above = float((true < low).mean()), float((true > high).mean())
@@ -122,7 +110,7 @@ class Cell:
 
 
 def build_study(wanted: StudySettings) -> Study[Row]:
-    """As was asked for, by our own algorithms and on the pools of which something is believed."""
+    """Return the study of our algorithms on the pools with a believed range."""
     runs, ours = min(wanted.effort.runs, MOST_RUNS), [a for a in wanted.algorithms if a in OURS]
     cells = [
         Cell(case, name, *believed_range(case), runs)
@@ -131,11 +119,11 @@ def build_study(wanted: StudySettings) -> Study[Row]:
         for name in ours
     ]
     folder = wanted.out / FOLDER
-    return Study(cells, Row, folder / UNFINISHED, partial(write_table, folder, ABOUT))
+    return Study(cells, Row, folder / UNFINISHED, partial(_write_table, folder))
 
 
 def believed_range(case: Case) -> tuple[float, float]:
-    """Return the range of four workers of five, in tenths, for a recorded crowd."""
+    """Return the believed range; for a recorded crowd that of the middle four fifths, in tenths."""
     if case.name in BELIEVED:
         return BELIEVED[case.name]
     low, high = np.quantile(case.fixed, [0.1, 0.9])
@@ -143,10 +131,10 @@ def believed_range(case: Case) -> tuple[float, float]:
     return low, float(np.clip(np.ceil(10 * high) / 10, low + 0.1, 0.95))
 
 
-def write_table(folder: Path, about: str, rows: Sequence[Row]) -> list[str]:
-    """Write the table of these rows below ``about``; return lines for a terminal."""
+def _write_table(folder: Path, rows: Sequence[Row]) -> list[str]:
+    """Write the table of these rows; return lines for a terminal."""
     kept = tables.keep_rows(folder / TABLE, rows, Row)
-    report.write_report(folder, about + "".join(map(_format_line, kept)))
+    report.write_report(folder, ABOUT + "".join(map(_format_line, kept)))
     if not kept:
         return ["Nothing is believed of these pools."]
     held = np.mean([row.held for row in kept])

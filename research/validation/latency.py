@@ -1,7 +1,7 @@
-"""A crowd that takes its time, with many assignments out at once, as the app meets it.
+"""A crowd that takes time to answer, with many open assignments at once.
 
-A worker answers the questions it holds one after the other. Answers count in the order in which
-they were asked; one that is not given in time counts as not right (``selection.engine`` does both).
+A worker answers their assignments one after the other. Answers count in the order of asking; a late
+one counts as wrong. ``selection.engine`` does the same.
 """
 
 from collections import deque
@@ -14,9 +14,9 @@ from research.cells import Floats
 from topk import SELECTORS, Problem, Selector
 from topk.simulate import PULLS_CAP, Outcome
 
-STEP = 0.02  # between two steps of the engine; the unit is what an answer takes on average
-DUE = 30.0  # an assignment is given up so long after it was handed out: an hour, at two minutes
-EACH = 3  # a worker holds at most so many, as is the app's default
+STEP = 0.02  # time between two steps; the unit is the mean time of an answer
+DUE = 30.0  # an assignment expires this long after it was given: an hour, at two minutes each
+EACH = 3  # most open assignments of a worker, the default of the app
 SLOWER = 5.0
 
 
@@ -33,38 +33,38 @@ class CrowdLatency:
     lost: float = 0.0
 
     def in_time(self, means: Floats) -> Floats:
-        """(n,) the accuracy that is measured and promised about: right, and given at all."""
+        """Return (n,) shares of assignments that are answered, and right."""
         return means * (1 - self.lost)
 
 
 class OpenAssignments:
-    """What the workers hold: of each the assignments that are out, in the order of asking."""
+    """The open assignments of each worker, in the order of asking."""
 
     def __init__(self, truth: Floats, manner: CrowdLatency, rng: np.random.Generator) -> None:
         self.truth, self.manner, self.rng = truth, manner, rng
         self.now = 0.0
-        self._free = np.zeros(truth.size)  # when the worker has done all it holds
+        self._free = np.zeros(truth.size)  # the time at which a worker has answered all of theirs
         self._held: list[deque[tuple[float, float]]] = [deque() for _ in truth]
 
     @property
     def pending(self) -> np.ndarray:
-        """(n,) assignments that do not count yet; those answered behind a lost one included."""
+        """(n,) assignments that do not count yet, with those answered after a lost one."""
         return np.array([len(held) for held in self._held], np.int64)
 
     @property
     def room(self) -> np.ndarray:
-        """(n,) how many more each worker may hold."""
+        """(n,) further assignments that each worker may get."""
         return np.array(
             [EACH - sum(done > self.now for done, _ in held) for held in self._held], np.int64
         )
 
     def give(self, counts: np.ndarray) -> None:
-        """Hand out so many more to each worker."""
+        """Give each worker this many assignments."""
         for arm in np.repeat(np.arange(counts.size), counts).tolist():
             self._held[arm].append(self._draw_answer(arm))
 
     def _draw_answer(self, arm: int) -> tuple[float, float]:
-        """When the answer counts, and as what."""
+        """Return the time at which the answer counts, and its reward."""
         due = self.now + DUE
         if self.rng.random() < self.manner.lost:
             return due, 0.0
@@ -75,7 +75,7 @@ class OpenAssignments:
         return (self._free[arm], right) if self._free[arm] <= due else (due, 0.0)
 
     def wait(self) -> tuple[list[int], list[float]]:
-        """Return the arms and rewards that count by the next step at which any does."""
+        """Wait until an answer counts; return the arms and rewards that count then."""
         first = min(held[0][0] for held in self._held if held)
         self.now = max(self.now, first) + STEP
         arms, rewards = [], []
@@ -95,7 +95,7 @@ def play_with_latency(
     seed: int,
     **asked: Any,
 ) -> Outcome:
-    """Run to the end with at most ``at_once`` out; what is still out then was paid all the same."""
+    """Run to the end with at most ``at_once`` open; open ones at the end are paid as well."""
     rng = np.random.default_rng(seed)
     place = rng.permutation(means.size)
     selector = SELECTORS[algorithm](Problem(means.size, **asked))

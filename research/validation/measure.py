@@ -1,6 +1,6 @@
-"""One algorithm on one case, run after run.
+"""Runs of one algorithm on one case.
 
-Run i of a case always has the same pool and the same seed: more runs only add to fewer.
+Run i of a case always has the same pool and the same seed: a larger number only adds runs.
 """
 
 import math
@@ -25,12 +25,10 @@ EXACT_SHARE = 6
 
 @dataclass(frozen=True)
 class Effort:
-    """The effort of a study.
-
-    runs     of every algorithm on every case
+    """runs     of every algorithm on every case
     seconds  of processor time a cell may take before its runs are cut to LEAST_RUNS or more
     cap      answers after which a run is given up; a sixth of it for those that want the exact
-             best, which may never be told from a tie
+             best, which never end on a tie.
     """
 
     runs: int
@@ -48,12 +46,12 @@ QUICK = Effort(runs=2, seconds=math.inf, cap=30_000)
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """What one run came to.
+    """The result of one run.
 
-    answers    used in all
+    answers    counted in all
     aggregate  mean accuracy of the best k less that of the chosen k
     explore_k  accuracy of the k-th best less that of the worst chosen, at least 0
-    capped     whether it was given up at the cap, without a promise
+    capped     True if it was given up at the cap, without a guarantee
     """
 
     answers: int
@@ -63,7 +61,7 @@ class MeasuredRun:
 
 
 def measure_runs(case: Case, algorithm: str, effort: Effort) -> Iterator[MeasuredRun]:
-    """Return runs, as many as the effort allows. Raises ProblemError if the algorithm cannot."""
+    """Yield runs within the effort. Raises ProblemError if the algorithm cannot be run."""
     over = processor_clock(effort.seconds)
     capped = True
     for number in range(effort.runs):
@@ -75,13 +73,13 @@ def measure_runs(case: Case, algorithm: str, effort: Effort) -> Iterator[Measure
 
 
 def processor_clock(seconds: float) -> Callable[[], bool]:
-    """Tells whether so much processor time has passed since."""
+    """Return a function that is True once this much processor time has passed."""
     started = time.process_time()
     return lambda: time.process_time() - started > seconds
 
 
 def play_run(case: Case, algorithm: str, number: int, cap: int) -> MeasuredRun:
-    """Play run ``number``, with answers as the algorithm's paper or the case's crowd gives them."""
+    """Return the result of run ``number``, with the sampling of the paper or the case's crowd."""
     means, wanted = case.means(number), build_problem_arguments(case, algorithm)
     if case.manner is None:
         outcome = simulate.simulate_run(algorithm, means, seed=number, max_pulls=cap, **wanted)
@@ -93,18 +91,18 @@ def play_run(case: Case, algorithm: str, number: int, cap: int) -> MeasuredRun:
 
 
 def budget_of(selector: type[Selector], n: int) -> int | None:
-    """Return what an algorithm that needs a budget is given."""
+    """Return the budget; None for an algorithm that needs none."""
     return BUDGET_PER_WORKER * n if "budget" in selector.needs else None
 
 
 def build_problem_arguments(case: Case, algorithm: str) -> dict[str, Any]:
-    """Return what the algorithm is asked to do."""
+    """Return the arguments of the problem."""
     budget = budget_of(SELECTORS[algorithm], case.n)
     return {"k": case.k, "epsilon": case.epsilon, "delta": case.delta, "budget": budget}
 
 
 def score_selection(outcome: Outcome, means: Floats) -> MeasuredRun:
-    """Both regrets of what was chosen."""
+    """Return both regrets of the selection."""
     chosen = means[outcome.selection]
     best = np.sort(means)[-chosen.size :]
     aggregate = max(0.0, float(best.mean() - chosen.mean()))

@@ -1,12 +1,12 @@
-"""What people do today, beside ours: what it costs, and how often it is off by more than ε."""
+"""Common practice beside our algorithms: cost, and share of runs off by more than ε."""
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from .suite import TABLE, UNFINISHED, StudySettings
 OURS = {"certified": "how good, in every pool", "credible": "how good, on average"}
 OTHERS, RECORDED = ("two-group-n100", "uniform-n100", "spammers"), "crowd-"
 FOLDER = "practice"
-LONGER = 10  # times the time for ours, of which a run takes that much longer
+LONGER = 10  # factor of the time for our algorithms, whose runs take longer
 
 HEAD = (
     "| what is done | known beforehand | runs | answers, mean | 95 % | off by more than ε | "
@@ -60,12 +60,12 @@ rule sees the same pools.
 class Row:
     """A line of the table: a rule on a case.
 
-    off        runs in which the loss was above epsilon, or nobody was taken; low and high: the
-               exact 99 % interval of their rate
+    off        runs with a loss above epsilon or an empty selection; low and high: the exact 99 %
+               interval of their rate
     answers    mean; answers_95 the 95 % quantile
-    loss       mean accuracy of the best k less that of those taken, 0 at least: mean of all runs in
-               which anybody was
-    taken      how many, on average; deserving: the share of them all above the pass mark
+    loss       mean accuracy of the best k less that of the selected, at least 0; mean over runs
+               with a selection
+    taken      mean size of the selection; deserving: the share above the pass mark
     """
 
     case: str
@@ -88,16 +88,11 @@ class Row:
 
 @dataclass(frozen=True)
 class RuleOnCase:
-    """A field of a table that compares rules, before it is played."""
+    """A rule on a case, to be played."""
 
     case: Case
     rule: str
     effort: Effort
-
-    @classmethod
-    def read(cls, sent: Mapping[str, Any]) -> Self:
-        """From what ``asdict`` made of it, and JSON of that."""
-        return cls(Case(**sent["case"]), sent["rule"], Effort(**sent["effort"]))
 
     @property
     def title(self) -> str:
@@ -122,7 +117,7 @@ class Cell(RuleOnCase):
         return [self._build_row(np.array(runs))]
 
     def _build_row(self, runs: Floats) -> Row:
-        """Return the row of these runs: (r, 4) answers, loss, taken and deserving of each."""
+        """Return the row of (r, 4) answers, loss, taken and deserving of each run."""
         case, (answers, loss, taken, deserving) = self.case, runs.T
         off = int((~(loss <= case.epsilon + ROUNDING)).sum())
         anybody = taken > 0
@@ -143,7 +138,7 @@ class Cell(RuleOnCase):
 
 
 def choose_workers(case: Case, rule: str, number: int, cap: int) -> ChosenWorkers:
-    """Who is taken in this run, by a habit or by an algorithm, which is given up at the cap."""
+    """Return the selection of a rule in this run; algorithms are given up at the cap."""
     means = case.means(number)
     if rule in HABITS:
         rng = np.random.default_rng([zlib.crc32(rule.encode()), number])
@@ -155,7 +150,7 @@ def choose_workers(case: Case, rule: str, number: int, cap: int) -> ChosenWorker
 
 
 def judge_choice(means: Floats, k: int, arms: Any) -> tuple[float, int, int]:
-    """Return the loss against the best k (nan for nobody), the number taken, and the deserving."""
+    """Return the loss against the best k (nan if empty), the size, and how many deserve it."""
     own = means[arms]
     if not own.size:
         return float("nan"), 0, 0
@@ -164,7 +159,7 @@ def judge_choice(means: Floats, k: int, arms: Any) -> tuple[float, int, int]:
 
 
 def build_study(wanted: StudySettings) -> Study[Row]:
-    """All habits, and those of our own that were asked for, on the usual pools."""
+    """Return the study of all habits and the algorithms asked for, on the usual pools."""
     usual = {*(case.name for case in population_cases()), *OTHERS}
     rules = [*HABITS, *(name for name in OURS if name in wanted.algorithms)]
     longer = replace(wanted.effort, seconds=wanted.effort.seconds * LONGER)
@@ -179,7 +174,7 @@ def build_study(wanted: StudySettings) -> Study[Row]:
 
 
 def _write_results(folder: Path, new: Sequence[Row]) -> list[str]:
-    """Rows that the folder's table has of other pools stay."""
+    """Write the table; rows of other pools stay in it. Return a summary."""
     replaced = {(row.case, row.rule) for row in new}
     old = [r for r in tables.read_table(folder / TABLE, Row) if (r.case, r.rule) not in replaced]
     rows = tables.keep_rows(folder / TABLE, [*new, *old], Row)
@@ -226,7 +221,7 @@ def format_share(share: float) -> str:
 
 
 def questions_enough(by_pool: Sequence[Sequence[Row]]) -> Iterator[str]:
-    """How many questions each would have been enough, which nobody knows before."""
+    """Yield the table of the questions per worker that would have been enough."""
     yield (
         "## How many questions each would have been enough\n\n"
         f"The fewest, of {', '.join(map(str, QUESTIONS))}, after which the best K were off by more "

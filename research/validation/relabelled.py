@@ -1,4 +1,4 @@
-"""A simulated crowd whose answers are kept, so that they can be graded anew."""
+"""A simulated crowd with stored answers, which can be graded again."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,11 @@ from .latency import CrowdLatency, OpenAssignments
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-WRONG_GOLD, EARLY = 5, 40  # so many of everybody's first questions have a wrong gold answer
+WRONG_GOLD, EARLY = 5, 40  # WRONG_GOLD of the EARLY first questions have a wrong key
 
 
 class RelabelledAssignments(OpenAssignments):
-    """Hands that keep what was answered, so that it can be graded anew."""
+    """Open assignments whose answers are stored, to be graded again."""
 
     def __init__(self, truth: Floats, manner: CrowdLatency, rng: np.random.Generator) -> None:
         super().__init__(truth, manner, rng)
@@ -22,11 +22,11 @@ class RelabelledAssignments(OpenAssignments):
         self.handed = 0
         self.corrected = False
         self.stays = np.zeros(n, bool)
-        # Of each worker, by position: whether truly right, and whether it lapsed.
+        # For each worker, by position: True if truly right, and if expired.
         self._right: list[list[bool]] = [[] for _ in range(n)]
         self._lapsed: list[list[bool]] = [[] for _ in range(n)]
         self._closed = np.zeros(n, np.int64)
-        # The questions that everybody meets first, in an order of their own; some have wrong gold.
+        # The first questions of everybody, in each worker's own order; some have a wrong key.
         self._first = np.array([rng.permutation(EARLY) for _ in range(n)])
         self.retired = np.zeros(EARLY, bool)
         self.pulls = np.zeros(n, np.int64)
@@ -44,7 +44,7 @@ class RelabelledAssignments(OpenAssignments):
         return when, 0.0
 
     def count(self) -> None:
-        """Wait until any answer counts."""
+        """Wait until an answer counts, and count it."""
         arms, _ = self.wait()
         np.add.at(self._closed, arms, 1)
         self._recount()
@@ -58,17 +58,17 @@ class RelabelledAssignments(OpenAssignments):
             ]
 
     def drop(self, arm: int) -> None:
-        """Drop what is out with a worker who leaves: it is never counted."""
+        """Delete the open assignments of a worker who leaves."""
         self._held[arm].clear()
 
     def _voided_answers(self, arm: int, many: int) -> Flags:
-        """(many,) of the first answers, whose question was retired."""
+        """Return (many,) flags of the first answers: True if the question was retired."""
         void = np.zeros(many, bool)
         void[:EARLY] = self.retired[self._first[arm, :many]]
         return void
 
     def _grade_answers(self, arm: int, start: int, stop: int) -> Flags:
-        """(stop - start,) these answers, by position, as the gold answers are now."""
+        """Return (stop - start,) flags of these answers: True if right by the present keys."""
         right = np.array(self._right[arm][start:stop], bool)
         if not self.corrected and start < EARLY:
             right[: EARLY - start] ^= self._first[arm, start:stop] < WRONG_GOLD
@@ -76,7 +76,7 @@ class RelabelledAssignments(OpenAssignments):
         return right
 
     def right(self, arm: int, start: int, count: int) -> Floats:
-        """(count,) of the counted answers from the start-th: 1 or 0."""
+        """Return (count,) rewards of the counted answers from the start-th."""
         if not self.retired.any():
             return self._grade_answers(arm, start, start + count).astype(float)
         many = int(self._closed[arm])
@@ -84,7 +84,7 @@ class RelabelledAssignments(OpenAssignments):
         return kept[start : start + count].astype(float)
 
     def retire(self, many: int) -> None:
-        """Return the early questions of the least share right so far: a choice after looking."""
+        """Retire this many early questions with the least share right so far."""
         right, asked = np.zeros(EARLY), np.zeros(EARLY)
         for arm in range(self.pulls.size):
             graded = self._grade_answers(arm, 0, min(EARLY, int(self._closed[arm])))

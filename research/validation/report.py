@@ -37,7 +37,7 @@ pool, with exact 99 % intervals and both regrets.
 
 
 def write_report(folder: Path, page: str) -> None:
-    """Write the page that is shown with the folder."""
+    """Write the page of the folder."""
     (folder / PAGE).write_text(page, encoding="utf-8")
 
 
@@ -46,8 +46,7 @@ def rows_markdown(rows: Sequence[Row]) -> str:
     by_algorithm = sorted((row for row in rows if not row.skipped), key=lambda row: row.algorithm)
     groups = [list(group) for _, group in groupby(by_algorithm, lambda row: row.algorithm)]
     lines = [algorithm_line(group) for group in sorted(groups, key=order_key)]
-    pictures = "![Answers per pool](answers.png)\n\n![Missed goals per pool](missed.png)\n"
-    return "\n".join([ABOUT, "".join([HEAD, *lines]), broken_summary(rows), pictures])
+    return "\n".join([ABOUT, "".join([HEAD, *lines]), broken_summary(rows)])
 
 
 def broken_summary(rows: Iterable[Row]) -> str:
@@ -85,7 +84,7 @@ def algorithm_line(rows: Sequence[Row]) -> str:
 
 
 def format_missed(row: Row) -> str:
-    """Return the runs missed of those ended; how many did not end."""
+    """Return the numbers of runs that missed the goal and that ended."""
     if not row.ended:
         return f"all {row.runs} capped"
     if math.isnan(row.rate):

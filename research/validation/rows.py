@@ -1,4 +1,4 @@
-"""What the runs of an algorithm on a case come to."""
+"""Rows of the table: the results of an algorithm on a case."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,15 +20,14 @@ AVERAGE = "on average"
 class Row:
     """A line of the table.
 
-    promise      the goal it promises: exact, explore-k, aggregate, perhaps only on average over
-                 pools; none without a promise
-    runs         made
-    capped       of them given up at ``cap`` answers, which promises nothing
-    violations   of the others that missed the goal
-    rate         violations a run that ended; low and high: its exact 99 % interval
+    promise      its goal: exact, explore-k, aggregate, perhaps on average over pools; or none
+    runs         number of runs
+    capped       runs given up at ``cap`` answers, without a guarantee
+    violations   other runs that missed the goal
+    rate         violations per run that ended; low and high: its exact 99 % interval
     answers      mean of all runs (at the least, if some are capped); answers_95: 95 % quantile
     aggregate    mean and most of both regrets, of all runs
-    skipped      why there are no runs
+    skipped      the reason if there are no runs
     """
 
     case: str
@@ -56,17 +55,17 @@ class Row:
 
     @property
     def ended(self) -> int:
-        """Runs that stopped by themselves."""
+        """The number of runs that stopped by themselves."""
         return self.runs - self.capped
 
     @property
     def broken(self) -> bool:
-        """Whether more runs missed the goal than delta and chance allow."""
+        """True if more runs missed the goal than delta and chance allow."""
         return self.promise != Goal.NONE and self.low > self.delta
 
 
 def row_of(case: Case, algorithm: str, runs: Sequence[MeasuredRun], cap: int) -> Row:
-    """Return the line of these runs, of which there is one at least."""
+    """Return the row of these runs, at least one."""
     row = replace(_empty_row(case, algorithm), runs=len(runs), cap=cap)
     return replace(
         row, **_miss_columns(runs, goal_of(algorithm), case.epsilon), **_size_columns(runs)
@@ -74,7 +73,7 @@ def row_of(case: Case, algorithm: str, runs: Sequence[MeasuredRun], cap: int) ->
 
 
 def row_without_runs(case: Case, algorithm: str, why: str) -> Row:
-    """Return the line of an algorithm that cannot be run on this case."""
+    """Return the row of an algorithm that cannot be run on this case."""
     return replace(_empty_row(case, algorithm), skipped=why)
 
 
@@ -108,22 +107,19 @@ def _size_columns(runs: Sequence[MeasuredRun]) -> dict[str, Any]:
 
 
 def goal_of(algorithm: str) -> Goal:
-    """Return the goal its runs are judged by, promised or not."""
+    """Return the goal by which its runs are judged, guaranteed or not."""
     return SELECTORS[algorithm].promise.goal
 
 
 def goal_text(algorithm: str) -> str:
-    """Return the goal it promises to reach; none for a fixed budget, which promises nothing."""
+    """Return the goal that it guarantees; none for a fixed budget."""
     promise = SELECTORS[algorithm].promise
     goal = Goal.NONE if promise.fixed == "budget" else promise.goal
     return f"{goal}, {AVERAGE}" if getattr(promise, "average", False) else goal.value
 
 
 def is_missed(run: MeasuredRun, goal: Goal, epsilon: float) -> bool:
-    """Whether the selection is further off than the goal allows.
-
-    The exact best is any selection of the best sum, so that ties are nobody's fault.
-    """
+    """Return True if the regret is above what the goal allows; exact: any set of greatest sum."""
     allowed = ROUNDING + (0.0 if goal is Goal.EXACT else epsilon)
     regret = run.explore_k if goal is Goal.EXPLORE_K else run.aggregate
     return regret > allowed

@@ -34,5 +34,5 @@ def test_a_celery_worker_loads_no_pages_but_all_tasks_and_what_it_does_is_record
     )
     heard, tasks, modules = json.loads(said.stdout.splitlines()[-1])
     assert heard == [True, True]
-    assert {"selection.tasks.advance", "selection.tasks.sweep", "research.play"} <= set(tasks)
+    assert {"selection.tasks.advance", "selection.tasks.sweep"} <= set(tasks)
     assert not (PAGES | LARGE) & set(modules)

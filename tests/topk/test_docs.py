@@ -34,6 +34,7 @@ AUTHORS = {
     "multi-ugape": "Gabillon, Ghavamzadeh, Lazaric, Bubeck 2011",
     "opt-mai": "Zhou, Chen, Li 2014",
     "opt-mai-budget": "Zhou, Chen, Li 2014",
+    "pair-lucb": "Ours, by the mixtures of Robbins 1970",
     "sar": "Bubeck, Wang, Viswanathan 2013",
     "sr": "Bubeck, Wang, Viswanathan 2013",
     "ugape-b": "Gabillon, Ghavamzadeh, Lazaric 2012",

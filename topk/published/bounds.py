@@ -27,7 +27,7 @@ def jun(pulls: Counts, w: float) -> Floats:
     return np.where(pulls > 0, radius, np.inf)
 
 
-def kl_interval(means: Floats, pulls: Counts, level: float) -> tuple[Floats, Floats]:
+def kl_interval(means: Floats, pulls: Counts, level: float | Floats) -> tuple[Floats, Floats]:
     """Return the least and the greatest q with T d(mean, q) <= level, to rounding; 0, 1 without a
     pull.
 

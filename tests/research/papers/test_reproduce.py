@@ -1,10 +1,9 @@
 """The command that plays the papers' experiments again."""
 
 import csv
-import json
 import math
 import shutil
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -160,12 +159,6 @@ def test_the_committed_tables_are_gone_on_with_and_give_the_committed_files(
     assert main(["reproduce", paper, "--out", str(tmp_path), "--quiet"]) == 0
     for end in (".csv", "-claims.csv", "-claims.md"):
         assert (tmp_path / f"{paper}{end}").read_bytes() == (DOCS / f"{paper}{end}").read_bytes()
-
-
-def test_a_cell_is_the_same_after_a_way_through_json():
-    for paper in PAPERS.values():
-        cell = paper.cells(True, 1)[-1]
-        assert Cell.read(json.loads(json.dumps(asdict(cell)))) == cell
 
 
 # -- one cell

@@ -1,8 +1,7 @@
 """One table: ours, the best of others that promises, and what people do today."""
 
-import json
 import math
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -104,13 +103,6 @@ def test_all_rules_meet_the_same_pools_and_a_rule_alone_is_not_given_up():
     small = Effort(runs=2, seconds=math.inf, cap=5)
     (played,) = Cell(bell, "best-10", small).play()
     assert (played.capped, played.answers, played.error) == (0, 100, 0)
-
-
-def test_a_cell_is_the_same_after_a_way_through_json():
-    cell = Cell(TIED, "credible", EFFORT)
-    assert Cell.read(json.loads(json.dumps(asdict(cell)))) == replace(
-        cell, case=replace(TIED, fixed=list(TIED.fixed))
-    )
 
 
 def test_slow_rules_take_a_fifth_of_the_runs_in_pools_that_are_not_small(tmp_path):

@@ -215,7 +215,7 @@ def test_kl_lucb_follows_the_paper():
 
 def test_who_stops_at_equality_and_who_does_not():
     stops_below = ["lucb", "kl-lucb", "ugape-c", "ugape-v"]
-    stops_at = ["lil-lucb", "lucb-plus-plus", "lil-rand-lucb", "lil-clucb"]
+    stops_at = ["lil-lucb", "lucb-plus-plus", "lil-rand-lucb", "lil-clucb", "pair-lucb"]
     for name in stops_below:
         strategy = SELECTORS[name](Problem(4, 2, 0.25)).strategy
         assert not kernels.is_kept(strategy, 0.25)

@@ -18,7 +18,10 @@ Comments name papers by their first author: Kalyanakrishnan 2012 (LUCB1), Gabill
 Kaufmann 2013 (KL-LUCB), Chen 2014 (CLUCB), Jamieson 2014 (lil'), Jiang 2017 (lil'RandLUCB).
 """
 
-from .divergence import kl_bounds
+# mypy: implicit-reexport
+# ruff: noqa: F401 (the names that other modules use)
+
+from .divergence import kl_bounds, mixture_costs
 from .layout import (
     ADAPTIVE,
     BERNSTEIN,
@@ -37,7 +40,9 @@ from .layout import (
     KL,
     LOWER,
     MEAN,
+    MIXTURE,
     PAIR,
+    PAIRS,
     PULLS,
     RECORD,
     REWARDS,
@@ -53,47 +58,3 @@ from .layout import (
 from .looks import look
 from .loops import PORTIONS, is_kept, look_ahead, remember, run
 from .radii import count, hardness, log_term, refresh_all, spread
-
-__all__ = [
-    "ADAPTIVE",
-    "BERNSTEIN",
-    "BEST",
-    "CHOSEN",
-    "CLOCK",
-    "COIN",
-    "DIVERGENCE",
-    "EXPLORATION",
-    "GAPS",
-    "GAP_INDEX",
-    "HIGH",
-    "INDEX",
-    "INNER",
-    "ITERATED",
-    "KL",
-    "LOWER",
-    "MEAN",
-    "PAIR",
-    "PORTIONS",
-    "PULLS",
-    "RECORD",
-    "REWARDS",
-    "SETS",
-    "SHUT",
-    "TOTAL",
-    "UPPER",
-    "Arms",
-    "Memo",
-    "Strategy",
-    "build_board",
-    "count",
-    "hardness",
-    "is_kept",
-    "kl_bounds",
-    "log_term",
-    "look",
-    "look_ahead",
-    "refresh_all",
-    "remember",
-    "run",
-    "spread",
-]

@@ -3,6 +3,8 @@
 # mypy: disable-error-code="no-any-return"
 # (numba has no types: what a compiled function calls is Any.)
 
+import math
+
 import numpy as np
 
 from .compiled import compiled, larger, smaller
@@ -11,6 +13,7 @@ from .layout import (
     HIGH,
     HINT_IN,
     HINT_OUT,
+    INNER,
     KEY,
     MEAN,
     PULLS,
@@ -33,6 +36,45 @@ def negative_entropy(p: float) -> float:
     if p < 1:
         entropy += (1 - p) * np.log1p(-p)
     return entropy
+
+
+@compiled
+def log_mixture(pulls: float, mean: float) -> float:
+    """Return the log likelihood of an arm's answers, averaged over a uniform accuracy."""
+    total = pulls * mean
+    return math.lgamma(total + 1) + math.lgamma(pulls - total + 1) - math.lgamma(pulls + 2)
+
+
+@compiled
+def mixture_costs(arms: Arms) -> Floats:
+    """Return (n,) how far the log of each arm's mixed likelihood lies below its greatest one."""
+    costs = np.zeros(arms.shape[1])
+    for i in range(costs.size):
+        if arms[PULLS, i] > 0:
+            costs[i] = arms[PULLS, i] * arms[EXTRA, i] - arms[INNER, i]
+    return costs
+
+
+@compiled
+def pair_evidence(arms: Arms, i: int, j: int) -> float:
+    """Return the log of two arms' mixed likelihoods over their likelihood at the common mean."""
+    pulls = arms[PULLS, i] + arms[PULLS, j]
+    total = arms[PULLS, i] * arms[MEAN, i] + arms[PULLS, j] * arms[MEAN, j]
+    return arms[INNER, i] + arms[INNER, j] - pulls * negative_entropy(total / pulls)
+
+
+@compiled
+def weakest_pair(arms: Arms) -> tuple[int, int, float]:
+    """Return the arms inside and outside that differ least certainly, and their evidence."""
+    one, two, least = -1, -1, np.inf
+    for i in range(arms.shape[1]):
+        if arms[HIGH, i] < 0:
+            for j in range(arms.shape[1]):
+                if arms[HIGH, j] > 0:
+                    evidence = pair_evidence(arms, i, j)
+                    if evidence < least:
+                        one, two, least = i, j, evidence
+    return one, two, least
 
 
 @compiled

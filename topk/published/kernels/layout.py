@@ -13,8 +13,9 @@ Floats = NDArray[np.float64]
 Sides = NDArray[np.float64]
 # The board: a row for each quantity of every arm, as numbers in one array, which costs a call less
 # than many arrays do. INNER and OUTER are an arm's radius over the common scale when it is inside
-# the set chosen and outside of it; EXTRA is the second term of Bernstein's radius, or the negative
-# entropy of the mean for KL; SHUT is 0, or infinity for an arm that may not be pulled.
+# the set chosen and outside of it; for MIXTURE, INNER is the log of the mixed likelihood. EXTRA is
+# the second term of Bernstein's radius, or the negative entropy of the mean for KL and MIXTURE;
+# SHUT is 0, or infinity for an arm that may not be pulled.
 Arms = NDArray[np.float64]
 PULLS, REWARDS, MEAN, INNER, OUTER, EXTRA, LOWER, UPPER, KEY, SHUT = range(10)
 # Sets: the K best means, the K best by another measure (upper bounds in UGapE, pessimism in CLUCB),
@@ -27,9 +28,9 @@ Memo = NDArray[np.float64]
 TOTAL, MOST_PULLED, RECORD, HINT_IN, HINT_OUT = range(5)
 
 # How an algorithm samples.
-PAIR, COIN, GAPS, SETS, INDEX, GAP_INDEX, KL = range(7)
+PAIR, COIN, GAPS, SETS, INDEX, GAP_INDEX, KL, PAIRS = range(8)
 # The kind of radius.
-CLOCK, ITERATED, EXPLORATION, ADAPTIVE, BERNSTEIN, DIVERGENCE = range(6)
+CLOCK, ITERATED, EXPLORATION, ADAPTIVE, BERNSTEIN, DIVERGENCE, MIXTURE = range(7)
 
 UNPULLED = 1e6  # the radius of an arm without a pull: beyond any reward, and finite
 
@@ -49,7 +50,8 @@ class Strategy(NamedTuple):
     budget             pulls in all, if the radius depends on it
     growth             e of the iterated-logarithm radius
     width              its factor before the root
-    log_inner/_outer   ln(1/w) for arms inside the set chosen, and outside of it
+    log_inner/_outer   ln(1/w) for arms inside the set chosen, and outside of it; log_inner is the
+                       threshold of PAIRS
     dominance          lambda of lil'UCB
     """
 

@@ -8,7 +8,7 @@ sampling.
 import numpy as np
 
 from .compiled import compiled, larger, smaller
-from .divergence import kl_farthest
+from .divergence import kl_farthest, pair_evidence, weakest_pair
 from .layout import (
     BERNSTEIN,
     CHOSEN,
@@ -26,6 +26,7 @@ from .layout import (
     OTHER,
     OUTER,
     PAIR,
+    PAIRS,
     SETS,
     SHUT,
     TOTAL,
@@ -86,6 +87,28 @@ def look_kl(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, float
     h, low = kl_farthest(arms, memo, level, -1)
     l, high = kl_farthest(arms, memo, level, 1)  # noqa: E741
     return h, l, high - low
+
+
+@compiled
+def look_pairs(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, float]:
+    """Look as ``look_kl`` while its two arms are undecided; then return the least certain pair.
+
+    The gap is what the evidence of that pair lacks to the threshold.
+    """
+    settle(arms[MEAN], arms[HIGH], strategy.k)
+    level = log_term(strategy, arms, memo)
+    h, _ = kl_farthest(arms, memo, level, -1)
+    l, _ = kl_farthest(arms, memo, level, 1)  # noqa: E741
+    if h >= 0 and l >= 0:
+        lacking = strategy.log_inner - pair_evidence(arms, h, l)
+        if lacking > 0:
+            return h, l, lacking
+    one, two, evidence = weakest_pair(arms)
+    one = one if arms[SHUT, one] == 0 else -1
+    two = two if arms[SHUT, two] == 0 else -1
+    if one < 0 and two < 0:
+        one, two = h, l
+    return one, two, strategy.log_inner - evidence
 
 
 @compiled
@@ -230,6 +253,8 @@ def look(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, float]:
         return look_gaps(strategy, arms, memo)
     if strategy.sampling == KL:
         return look_kl(strategy, arms, memo)
+    if strategy.sampling == PAIRS:
+        return look_pairs(strategy, arms, memo)
     if strategy.sampling == SETS:
         return look_sets(strategy, arms, memo)
     if strategy.sampling == INDEX:

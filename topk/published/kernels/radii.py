@@ -6,7 +6,7 @@
 import numpy as np
 
 from .compiled import compiled
-from .divergence import negative_entropy
+from .divergence import log_mixture, negative_entropy
 from .layout import (
     ADAPTIVE,
     BERNSTEIN,
@@ -19,6 +19,7 @@ from .layout import (
     ITERATED,
     LOWER,
     MEAN,
+    MIXTURE,
     MOST_PULLED,
     OUTER,
     PULLS,
@@ -72,6 +73,9 @@ def refresh(strategy: Strategy, arms: Arms, i: int) -> None:
         arms[INNER, i] = arms[OUTER, i] = UNPULLED
     elif strategy.radius == DIVERGENCE:
         arms[EXTRA, i] = negative_entropy(mean)
+    elif strategy.radius == MIXTURE:
+        arms[EXTRA, i] = negative_entropy(mean)
+        arms[INNER, i] = log_mixture(pulls, mean)
     else:
         # All others are a scale common to the arms, by ``scale_of``, over the root of the pulls.
         arms[INNER, i] = arms[OUTER, i] = 1 / np.sqrt(pulls)
