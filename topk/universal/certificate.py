@@ -98,9 +98,9 @@ class Bound:
     def _on_set(self, etas: Floats) -> list[float]:
         right, wrong, kinds, workers = self.rows
         logs = log_likelihoods(right, wrong, self.grid, self.tally.questions)
-        y = self.population
+        grid, y, pool = self.grid, self.population, self.pool
         return [
-            proved_on_set(logs, kinds, workers, self.grid, y.copy(), self.lam, self.c, eta)
+            proved_on_set(logs, kinds, workers, grid, y.copy(), self.lam, self.c, eta, pool)
             for eta in etas
         ]
 
