@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from topk.accuracy import ACCURACY, QUESTIONS, THIS_SET
 from topk.best_sets import top_arms
-from topk.certified import ACCURACY, QUESTIONS, THIS_SET
 from topk.options import Option
 from topk.problem import ProblemError
 from topk.promise import Goal, Promise

@@ -1,0 +1,78 @@
+"""The mean over all numberings of the workers, bounded: docs/certified.md, section 3."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from topk.accuracy import LIKE_THESE, THIS_SET
+from topk.problem import Problem
+from topk.selector import Counts
+from topk.state import State
+from topk.universal.certificate import Bound, certified
+from topk.universal.selector import BATCH, Universal
+
+from .intervals import FOR_INTERVALS
+
+# Numberings are used if there are so many workers on either side of the border, and so many per
+# logarithm of n: docs/certified.md, section 6.
+LEAST, PER_LOG = 4.0, 1.3
+LEAST_EPSILON = 1e-3  # to plan for
+AT_ONCE = 0.33  # of what is lacking by the root of the answers: in fact it falls faster
+
+
+def covers_numberings(n: int, k: int) -> bool:
+    """Return True if the mean over numberings is foreseen to need fewer answers than swaps.
+
+    n, k  workers of the start, and to select: nothing that depends on an answer
+    """
+    return min(k, n - k) >= max(LEAST, PER_LOG * math.log(n))
+
+
+class EveryPool(Universal):
+    """``universal`` with the bound for every fixed pool; whom to ask it decides in the same way.
+
+    It shares the state of the selector that it works for, and has the part of delta that intervals
+    leave.
+    """
+
+    def __init__(self, problem: Problem, state: State, questions: int) -> None:
+        rest = replace(
+            problem,
+            epsilon=max(problem.epsilon, LEAST_EPSILON),
+            delta=problem.delta * (1 - FOR_INTERVALS),
+        )
+        meaning = THIS_SET if questions else LIKE_THESE
+        super().__init__(rest, state, accuracy=meaning, questions=questions or None)
+
+    def forget(self) -> None:
+        """Judge anew: the shared state has changed."""
+        self._forget()
+
+    def is_far(self, arms: Counts, epsilon: float) -> bool:
+        """Return True if it is clear without the proof that no such epsilon is certified."""
+        return self._bound(arms).hint > epsilon
+
+    def epsilon_of(self, arms: Counts, with_out: bool) -> float:
+        """Return the epsilon that is certified of these arms.
+
+        with_out  True if outstanding answers count at their worst
+        """
+        return self._with_out(arms) if with_out else self._without_out(arms)
+
+    def share_out(
+        self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
+    ) -> Counts:
+        """Return (n,) how many more answers each worker should give now."""
+        return self._ask(slots, pending, room, rng)
+
+    def _useful(self) -> int:
+        answers = int(self.state.pulls.sum())
+        return max(int(BATCH * answers), int(AT_ONCE * self._lacking() * answers)) + 1
+
+    def _bound(self, arms: Counts) -> Bound:
+        key = arms.tobytes()
+        if key not in self._bounds:
+            chosen, problem = self._chosen(arms), self.problem
+            self._bounds[key] = certified(self._tally, chosen, problem.k, problem.delta, pool=True)
+        return self._bounds[key]
