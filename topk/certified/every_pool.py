@@ -1,6 +1,5 @@
 """The mean over all numberings of the workers, bounded: docs/certified.md, section 3."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -14,19 +13,19 @@ from topk.universal.selector import BATCH, Universal
 
 from .intervals import FOR_INTERVALS
 
-# Numberings are used if there are so many workers on either side of the border, and so many per
-# logarithm of n: docs/certified.md, section 6.
-LEAST, PER_LOG = 4.0, 1.3
+# Workers on either side of the border, and so many times epsilon: docs/certified.md, section 7.
+LEAST, LEAST_PLACES = 6, 0.15
 LEAST_EPSILON = 1e-3  # to plan for
 AT_ONCE = 0.33  # of what is lacking by the root of the answers: in fact it falls faster
 
 
-def covers_numberings(n: int, k: int) -> bool:
+def covers_numberings(problem: Problem) -> bool:
     """Return True if the mean over numberings is foreseen to need fewer answers than swaps.
 
-    n, k  workers of the start, and to select: nothing that depends on an answer
+    problem  of the start of the run: nothing that depends on an answer
     """
-    return min(k, n - k) >= max(LEAST, PER_LOG * math.log(n))
+    border = min(problem.k, problem.n - problem.k)
+    return border >= LEAST and border * problem.epsilon >= LEAST_PLACES
 
 
 class EveryPool(Universal):

@@ -132,9 +132,7 @@ class Certified(Selector):
     @classmethod
     def covers_withdrawal(cls, problem: Problem, options: Mapping[str, Any]) -> bool:
         """Return True if numberings are what certifies: by what the run began with alone."""
-        weighed = _weighed(problem, options)
-        free = options.get("quotas") is None and weighed.epsilon > 0
-        return free and covers_numberings(weighed.n, weighed.k)
+        return options.get("quotas") is None and covers_numberings(_weighed(problem, options))
 
     def _promise(self) -> Promise:
         measure = f"true accuracy {LIKE_THESE}"

@@ -126,10 +126,10 @@ def make_extra(run: Run):
 
 def make_larger_run() -> Run:
     """Return a run with some counted answers that numberings certify."""
-    run = make_run(**FIELDS | {"n": 14, "k": 5, "epsilon": 0.25})
+    run = make_run(**FIELDS | {"n": 14, "k": 6, "epsilon": 0.25})
     for _ in range(2):
         engine.advance(run.pk)
-        answer_all(run, crowd(5, good=6, high=0.99, low=0.1))
+        answer_all(run, crowd(5, good=7, high=0.99, low=0.1))
     engine.advance(run.pk)
     run.refresh_from_db()
     assert run.status == Run.Status.RUNNING
@@ -144,7 +144,7 @@ def test_where_numberings_certify_withdrawals_are_covered():
     assert "about 13 workers" in previews.take_back(run, ["w9"])
     roster.take_back(run, ["w9"])
     assert run.proof == {}
-    run = play(run, crowd(5, good=6, high=0.99, low=0.1))
+    run = play(run, crowd(5, good=7, high=0.99, low=0.1))
     assert run.certified
     assert reports.promise_status(run).verdict == "kept"
     dump = json.loads(json.dumps(reports.dump_run(run)))
