@@ -52,8 +52,11 @@ def first_lambda(logs, kinds, workers, theta, c, k, loss, pool, x):  # type: ign
 
 
 @compiled
-def search(logs, kinds, workers, theta, lam, c, k, loss, pool, x):  # type: ignore[no-untyped-def]
-    """Return the best (epsilon, lambda, c) that is found from this start; x (M,) is moved."""
+def search(logs, kinds, workers, theta, lam, c, k, loss, pool, x, low, high):  # type: ignore[no-untyped-def]
+    """Return the best (epsilon, lambda, c) that is found from this start; x (M,) is moved.
+
+    low, high  c stays between them
+    """
     best = epsilon_at(logs, kinds, workers, theta, lam, c, k, loss, pool, x)
     factor, move = WIDEST, FIRST_MOVE
     y = np.empty_like(x)
@@ -64,7 +67,7 @@ def search(logs, kinds, workers, theta, lam, c, k, loss, pool, x):  # type: igno
         for _ in range(2):
             while True:
                 new_lam = lam * factor ** ways[0] if axis == 0 else lam
-                new_c = min(max(c + move * ways[1], 0.0), 1.0) if axis == 1 else c
+                new_c = min(max(c + move * ways[1], low), high) if axis == 1 else c
                 if new_lam == lam and new_c == c:
                     break
                 for j in range(x.size):

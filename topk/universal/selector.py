@@ -19,7 +19,7 @@ from topk.selector import Counts, Floats, Selector, Standing
 from topk.state import Verdict
 from topk.water_filling import fill_level
 
-from .allocation import gains, known_of
+from .allocation import borders, gains, known_of
 from .certificate import Bound, Tally, certified
 from .outstanding import worst_slices
 from .sharing import Use, share_out
@@ -203,7 +203,9 @@ class Universal(Selector):
         left = min(slots - int(counts.sum()), self._useful() - int((pending + counts).sum()))
         if left > 0:
             arms = self.selection()
-            chosen, bound = self._chosen(arms), self._bound(arms)
+            chosen = self._chosen(arms)
+            goal = self.problem.k * self.problem.epsilon
+            bound = self._bound(arms).within(*borders(self._known[0], chosen, goal))
             worth = gains(self._tally, self._known, chosen, bound)
             use = Use.of(self._known, chosen, bound, worth)
             counts += share_out(left, use, pending + counts, room - counts, rng or self._rng())
