@@ -8,7 +8,7 @@ from topk.accuracy import LIKE_THESE, THIS_SET
 from topk.problem import Problem
 from topk.selector import Counts
 from topk.state import State
-from topk.universal.certificate import Bound, certified
+from topk.universal.certificate import Bound, Tally, certified
 from topk.universal.selector import BATCH, Universal
 
 from .intervals import FOR_INTERVALS
@@ -33,15 +33,18 @@ class EveryPool(Universal):
 
     It shares the state of the selector that it works for, and has the part of delta that intervals
     leave.
+
+    began  workers of the start: who is gone without an answer keeps an empty row
     """
 
-    def __init__(self, problem: Problem, state: State, questions: int) -> None:
+    def __init__(self, problem: Problem, state: State, questions: int, began: int) -> None:
         rest = replace(
             problem,
             epsilon=max(problem.epsilon, LEAST_EPSILON),
             delta=problem.delta * (1 - FOR_INTERVALS),
         )
         meaning = THIS_SET if questions else LIKE_THESE
+        self._began = began
         super().__init__(rest, state, accuracy=meaning, questions=questions or None)
 
     def forget(self) -> None:
@@ -64,6 +67,15 @@ class EveryPool(Universal):
     ) -> Counts:
         """Return (n,) how many more answers each worker should give now."""
         return self._ask(slots, pending, room, rng)
+
+    @property
+    def _tally(self) -> Tally:
+        if self._tally_now is None:
+            known = super()._tally
+            silent = np.zeros(max(0, self._began - known.right.size - known.gone_right.size))
+            right, wrong = np.r_[known.gone_right, silent], np.r_[known.gone_wrong, silent]
+            self._tally_now = replace(known, gone_right=right, gone_wrong=wrong)
+        return self._tally_now
 
     def _useful(self) -> int:
         answers = int(self.state.pulls.sum())

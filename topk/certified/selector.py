@@ -111,7 +111,7 @@ class Certified(Selector):
         self.pool: EveryPool | None = None
         self.swaps: Swaps | None = None
         if self.covers_withdrawal(problem, self.options):
-            self.pool = EveryPool(problem, self.state, self.questions)
+            self.pool = EveryPool(problem, self.state, self.questions, weighed.n)
         else:
             self.swaps = Swaps(weighed, self.quotas, self.questions)
         self.promise = self._promise()

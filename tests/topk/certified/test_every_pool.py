@@ -90,10 +90,13 @@ def test_errors_are_as_rare_as_guaranteed_in_every_pool(sample, family, delta):
 
 
 def unlucky(state, rng):
-    """Return four workers of those who were mostly wrong, so that good ones stay underrated."""
-    if state.pulls.min() < 2:
+    """Return four workers of those who were mostly wrong, so that good ones stay underrated; and
+    now and then those who gave the fewest answers."""
+    if rng.random() < 0.5:
         return np.argsort(state.pulls, kind="stable")[:4]
-    return np.argsort(-state.rewards / state.pulls + 1e-3 * rng.random(state.pulls.size))[-4:]
+    return np.argsort(
+        -state.rewards / np.maximum(state.pulls, 1) + 1e-3 * rng.random(state.pulls.size)
+    )[-4:]
 
 
 def told_in_turn(truth, rng, most, withdraw):
@@ -139,8 +142,8 @@ def test_an_early_end_reports_what_is_certified_then(sample):
     for seed in range(runs):
         rng = np.random.default_rng([10, seed])
         truth = rng.beta(6, 2, 13)
-        selector = Certified(Problem(13, 6, 0.01, 0.5))
-        for _ in range(int(rng.integers(5, 40))):
+        selector = Certified(Problem(13, 6, 0.01, 0.5), tuned_for=0.05)
+        for _ in range(int(rng.integers(5, 30))):
             counts = selector.ask(20, rng=rng)
             selector.tell(np.arange(13), rng.binomial(counts, truth), counts)
         named = select_early(selector)
@@ -186,6 +189,15 @@ def test_who_was_withdrawn_stays_in_the_likelihood_and_the_guarantee_stays():
     # The roster of the start decides, not who is left.
     assert Certified(Problem(9, 6, 0.05, 0.1), planned_for=14).pool is not None
     assert Certified(Problem(9, 6, 0.05, 0.1)).pool is None
+
+
+def test_who_is_gone_without_an_answer_keeps_an_empty_row():
+    before = a_run()
+    selector = Certified(before.problem, before.state, planned_for=20)
+    assert selector.pool._tally.gone_right.tolist() == [0] * 6
+    assert selector.pool._tally.gone_wrong.tolist() == [0] * 6
+    assert before.pool._tally.gone_right.size == 0
+    assert selector.standing().gap == pytest.approx(before.standing().gap, rel=0.1)
 
 
 def test_answers_that_are_out_count_at_their_worst():

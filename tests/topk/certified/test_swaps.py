@@ -231,14 +231,15 @@ def test_which_pools_are_certified_by_swaps_hangs_on_the_problem_alone():
         (True, 5000, 2, 0.05),
         (False, 100, 20, 0.1),
         (False, 30, 6, 0.05),
-        (False, 1000, 990, 0.01),
+        (False, 1000, 990, 0.05),
+        (True, 1000, 990, 0.01),
     ):
         selector = Certified(Problem(n, k, epsilon, 0.05))
         assert (selector.swaps is not None) == by_swaps == (selector.pool is None)
     # Neither may follow the answers, so neither may the way.
     assert Certified(Problem(100, 20, 0.001, 0.01), tuned_for=0.0).pool is None
     assert Certified(Problem(9, 4, 0.05, 0.01), planned_for=100).pool is None
-    assert Certified(Problem(9, 6, 0.05, 0.01), planned_for=30).pool is not None
+    assert Certified(Problem(9, 6, 0.001, 0.01), planned_for=30, tuned_for=0.05).pool is not None
     quotas = {"groups": [0, 1] * 15, "at_least": [3, 3], "at_most": [3, 3]}
     assert Certified(Problem(30, 6, 0.05, 0.01), quotas=quotas).pool is None
 
