@@ -37,7 +37,7 @@ SET_ASSUMES = (
     f"{DRAWN}Also that questions come in a random order of each worker's own, and that whether a "
     f"worker gets a question right does not depend on when it comes. {STOP}"
 )
-FIRST = 4  # answers of each worker before answers are shared out by their use
+FIRST = 3  # answers of each worker before answers are shared out by their use
 BATCH, LARGEST_BATCH, STRIDE = 0.02, 0.1, 0.15  # of the answers so far
 INTERVAL = 1.96  # standard deviations
 
