@@ -16,7 +16,8 @@ from .intervals import FOR_INTERVALS
 # Workers on either side of the border, and so many times epsilon: docs/certified.md, section 7.
 LEAST, LEAST_PLACES = 6, 0.15
 LEAST_EPSILON = 1e-3  # to plan for
-AT_ONCE = 0.33  # of what is lacking by the root of the answers: in fact it falls faster
+AT_FIRST = 4  # answers of each worker that are useful whatever they are
+AT_ONCE = 0.25  # of what is lacking by the root of the answers: in fact it falls faster
 
 
 def covers_numberings(problem: Problem) -> bool:
@@ -79,6 +80,8 @@ class EveryPool(Universal):
 
     def _useful(self) -> int:
         answers = int(self.state.pulls.sum())
+        if not answers:
+            return AT_FIRST * self.problem.n
         return max(int(BATCH * answers), int(AT_ONCE * self._lacking() * answers)) + 1
 
     def _bound(self, arms: Counts) -> Bound:
