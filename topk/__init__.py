@@ -10,7 +10,7 @@
 """
 
 from . import simulate
-from .certified import LIKE_THESE, THIS_SET
+from .accuracy import LIKE_THESE, THIS_SET
 from .credible import DOUBT, prior_from_tallies
 from .early_selection import EarlySelection, select_early, select_remaining
 from .options import Option

@@ -48,16 +48,22 @@ def plan_options(kind: type[Selector], n: int, left: int) -> dict[str, Any]:
 
 
 def is_guarantee_lost(
-    kind: type[Selector], gone: Flags, pulls: Counts, opened_at: Iterable[int] = ()
+    kind: type[Selector],
+    gone: Flags,
+    pulls: Counts,
+    opened_at: Iterable[int] = (),
+    covers_withdrawal: bool = False,
 ) -> bool:
     """Return True if changes of the roster cost the guarantee (docs/absence.md, section 3).
 
-    gone, pulls  (n,) by arm: flags of workers out of the run, and counted answers
-    opened_at    the number of steps taken each time the roster was opened again
+    gone, pulls        (n,) by arm: flags of workers out of the run, and counted answers
+    opened_at          the number of steps taken each time the roster was opened again
+    covers_withdrawal  ``kind.covers_withdrawal`` of the problem that the run began with
     """
     if not kind.roster_fixed:
         return False
-    return bool((gone & (pulls > 0)).any()) or any(step > 0 for step in opened_at)
+    withdrawn = bool((gone & (pulls > 0)).any()) and not covers_withdrawal
+    return withdrawn or any(step > 0 for step in opened_at)
 
 
 def has_enough(workers: int, ks: Sequence[int], one_kind_each: bool) -> bool:

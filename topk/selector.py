@@ -6,6 +6,7 @@ broken by number, and instances are often built with the best arms first.
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -88,7 +89,7 @@ class Selector(ABC):
     matches         True if it can then keep each worker to at most one of them
     weighs_out      True if outstanding answers count at their worst when it judges
     roster_fixed    True if its weights are those of the roster of the start (option planned_for),
-                    and its guarantee is lost when the roster may depend on answers
+                    and its guarantee is lost if workers join after the first answers
     covers_leavers  True if its guarantee covers workers who leave because of their answers
     says_accuracy   True if the meaning of accuracy may be chosen
     interval        the meaning of lower and upper of its standing, for users
@@ -239,6 +240,14 @@ class Selector(ABC):
         if self._budget_left(np.zeros(1, np.int64)) <= 0:
             return (BUDGET_SPENT,)
         return ()
+
+    @classmethod
+    def covers_withdrawal(cls, problem: Problem, options: Mapping[str, Any]) -> bool:
+        """Return True if the guarantee holds although workers were withdrawn after answers.
+
+        problem  of the start of the run
+        """
+        return not cls.roster_fixed
 
     @abstractmethod
     def _is_done(self) -> bool:

@@ -183,8 +183,21 @@ class Run(RunColumns):
         events = self.events.filter(kind=roster.OPENED).values_list("step", flat=True)
         gone = np.ones(len(pulls), bool)
         return roster.is_guarantee_lost(
-            self.selector_class, gone, np.array(pulls, np.int64), events if self.joined else ()
+            self.selector_class,
+            gone,
+            np.array(pulls, np.int64),
+            events if self.joined else (),
+            self.covers_withdrawal,
         )
+
+    @property
+    def covers_withdrawal(self) -> bool:
+        """Return True if its guarantee holds although workers are withdrawn after answers."""
+        workers = self.candidates.count()
+        if len(self.skills) > 1 or workers <= self.k:
+            return not self.selector_class.roster_fixed
+        problem = Problem(workers, self.k, self.epsilon, self.delta)
+        return self.selector_class.covers_withdrawal(problem, self.effective_options())
 
     @property
     def certified(self) -> bool:

@@ -198,7 +198,7 @@ def _describe_hours_to_come(run: Run, value: float | None) -> str:
         "gone is neither accepted nor rejected, and the promise is about the others; it takes it "
         "that staying away has nothing to do with how good a worker is."
     )
-    if run.selector_class.roster_fixed:
+    if not run.covers_withdrawal:
         text += " If answers of somebody who is gone had counted, the run has no guarantee."
     return text
 

@@ -30,7 +30,7 @@ def preview_withdrawal(run: Run, workers: Sequence[str]) -> str:
             "at once, and nothing is promised of them."
         )
     text += f" The run chooses the best {run.k} of the other {remaining}"
-    if answered and run.selector_class.roster_fixed:
+    if answered and not run.covers_withdrawal:
         return f"{text}.{LOST}{REGAINED}"
     text += ", and promises about those."
     if answered:
@@ -50,7 +50,7 @@ def take_back(run: Run, workers: Sequence[str]) -> str:
         "answers given before count as they did."
     )
     absent = run.candidates.exclude(gone="").exclude(worker__in=returning).filter(pulls__gt=0)
-    if run.selector_class.roster_fixed and absent.exists():
+    if not run.covers_withdrawal and absent.exists():
         return f"{text} The run has no guarantee while others whose answers counted are out of it."
     return f"{text} The promise is then about {present} workers.{PROVED_ANEW}"
 

@@ -79,11 +79,11 @@ def test_ours_prove_the_same_of_the_same_answers_whatever_epsilon(name):
         assert loose.selection().tolist() == tight.selection().tolist()
 
 
-def test_certified_weighs_its_horizons_for_the_epsilon_that_it_began_with():
+def test_certified_weighs_its_swaps_for_the_epsilon_that_it_began_with():
     """Weights that follow ε, and so the answers, would not be covered by the proof."""
     means = np.repeat(MEANS, 5)
     began, moved, other = (
-        build("certified", given=Problem(40, 15, epsilon, 0.1), **options)
+        build("certified", given=Problem(40, 3, epsilon, 0.1), **options)
         for epsilon, options in [(0.2, {}), (0.01, {"tuned_for": 0.2}), (0.01, {})]
     )
     arms, rewards = Table(means, np.random.default_rng(4)).next(began.state.pulls, np.full(40, 60))

@@ -1,13 +1,6 @@
-"""``certified``: a proved bound on the regret of the whole selection, valid at any time."""
+"""``certified``: a proved bound on the regret of the whole selection, for every pool."""
 
 from .confidence_sequences import confidence_intervals
-from .selector import ACCURACY, LIKE_THESE, QUESTIONS, THIS_SET, Certified
+from .selector import Certified
 
-__all__ = [
-    "ACCURACY",
-    "LIKE_THESE",
-    "QUESTIONS",
-    "THIS_SET",
-    "Certified",
-    "confidence_intervals",
-]
+__all__ = ["Certified", "confidence_intervals"]

@@ -1,14 +1,13 @@
-"""The worst of all swaps without quotas: docs/certified.md, section 10."""
+"""The worst of all swaps without quotas: docs/certified.md, section 4."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .certificate import Chosen, Tally
-from .designs import Counts, Floats
 from .swap_loops import least_totals
 from .swap_prices import RATES, next_to
+from .tally import Chosen, Counts, Floats, Tally
 
 AS_DEAR = 0.02  # arms cheaper than the swapped ones by no more than this may be swapped soon
 
@@ -42,7 +41,7 @@ class Swap:
 
 
 class FreeSwaps:
-    """Bounds on the cost of swaps of so many for as many, by one mixture (10.3).
+    """Bounds on the cost of swaps of so many for as many, by one mixture (4.3).
 
     levels  (most,) of swaps of 1, 2, ... for as many
     alone   (most,) of the incoming arms, whichever leave

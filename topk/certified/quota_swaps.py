@@ -1,4 +1,4 @@
-"""The worst of all swaps that keep to quotas: docs/certified.md, section 10."""
+"""The worst of all swaps that keep to quotas: docs/certified.md, section 4."""
 
 from dataclasses import dataclass
 
@@ -6,9 +6,8 @@ import numpy as np
 
 from topk.best_sets import Quotas
 
-from .certificate import Chosen
-from .designs import Counts, Floats
 from .swap_prices import RATES, next_to
+from .tally import Chosen, Counts, Floats
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class QuotaSwap:
 
 
 class QuotaSwaps:
-    """Bounds on the cost of swaps of so many for as many that keep the quotas (10.4).
+    """Bounds on the cost of swaps of so many for as many that keep the quotas (4.4).
 
     levels  (most,) of swaps of 1, 2, ... for as many: a concave row, below all its tangents
     """

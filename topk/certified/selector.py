@@ -1,34 +1,35 @@
-"""Certified: the possible cost of every worker, added up (ours; proved in docs/certified.md).
+"""Certified: a bound on the regret of the selection, for every pool (ours; docs/certified.md).
 
-One supermartingale for each worker and accuracy, tuned to the loss instead of the deviation, is
-multiplied over the workers. So the regret of the whole selection is bounded at all times at once
-without a union over selections, whichever worker is asked next and however late the answers are. In
-a small pool the worst swap is bounded instead.
+The probability of the answers together with a wrong selection is compared with a fixed reference
+measure, on average over all numberings of the workers. If only few can be selected, or nearly all,
+or under quotas, the worst swap is bounded instead.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from topk.accuracy import ACCURACY, LIKE_THESE, QUESTIONS, THIS_SET
 from topk.best_sets import QUOTAS, Quotas
 from topk.options import Option
 from topk.problem import Problem, ProblemError
 from topk.promise import Goal, Promise
-from topk.selector import Counts, Floats, Standing
+from topk.selector import Counts, Floats, Selector, Standing
 from topk.state import State, Verdict
 
-from .allocation import ROUNDING, AllocationMixin
-from .certificate import Certificate, Chosen, Tally, worst_swap
 from .confidence_sequences import confidence_intervals
-from .designs import threshold_accuracy
+from .every_pool import EveryPool, covers_numberings
+from .intervals import side_levels, worst_within
 from .settled import settled_by
-from .swaps import Swaps, swaps_pay
+from .swap_allocation import Foreseen, ask_for_swaps, best_means
+from .swaps import Swaps
+from .tally import Chosen, Tally
 
-LIKE_THESE, THIS_SET = "on questions like these", "on this question set"
-MOST_QUESTIONS = 1000
+ROUNDING = 1e-9
 
 CROWD_ASSUMES = (
     "Assumes that a worker's answers are independent of each other and of those of other workers "
@@ -39,20 +40,27 @@ SET_ASSUMES = (
     "Assumes that questions come in random order, that whether a worker gets a question right does "
     "not depend on when it comes, and that the pool stays the same during the run."
 )
-
-ACCURACY = Option(
-    "accuracy",
-    LIKE_THESE,
-    "What is promised about: accuracy on questions like these, or on this very question set, which "
-    "is recommended where gold is short and these questions are what counts.",
-    "choice",
-    (LIKE_THESE, THIS_SET),
+NUMBERED = (
+    "Assumes that nothing but answers distinguishes good workers: who is present, how fast they "
+    "answer and who is withdrawn may follow from answers, not from accuracy otherwise. "
 )
+POOL_ASSUMES = (
+    f"{NUMBERED}Also that a worker's answers are independent of each other and of those of other "
+    f"workers (where all answer from one small deck, rather promise about accuracy {THIS_SET}), "
+    "that questions come in random order, and that nobody joins after the first answers. The "
+    "guarantee is evaluated once, when the run stops."
+)
+POOL_SET_ASSUMES = (
+    f"{NUMBERED}Also that questions come in a random order of each worker's own, that whether a "
+    "worker gets a question right does not depend on when it comes, and that nobody joins after "
+    "the first answers. The guarantee is evaluated once, when the run stops."
+)
+
 TUNED_FOR = Option(
     "tuned_for",
     None,
-    "The epsilon that the horizons are weighed for, where it is not the one to stop at: weights "
-    "may not follow the answers, so a run whose epsilon is changed keeps those it started with.",
+    "The epsilon that the bounds are weighed for, where it is not the one to stop at: weights may "
+    "not follow the answers, so a run whose epsilon is changed keeps those it started with.",
     most=1,
     by_hand=False,
 )
@@ -65,21 +73,13 @@ PLANNED_FOR = Option(
     above=0,
     by_hand=False,
 )
-QUESTIONS = Option(
-    "questions",
-    None,
-    f"How many questions there are in the set, if accuracy means {THIS_SET}.",
-    "integer",
-    above=0,
-    most=MOST_QUESTIONS,
-    by_hand=False,
-)
 
 
-class Certified(AllocationMixin):
+class Certified(Selector):
     """Stops when C <= K epsilon; C / K is certified for the selection of the same moment.
 
-    Such a proof stays true while the same answers count. It is not stored here.
+    C is the least of a bound by intervals and of one by numberings (``EveryPool``) or by swaps.
+    Which of the two it is depends on the problem and the options alone.
 
     Rewards are taken to be 0 or 1; a sum that is not whole is rounded, and then there is no
     guarantee.
@@ -91,7 +91,6 @@ class Certified(AllocationMixin):
     says_accuracy = True
     weighs_out = True
     roster_fixed = True
-    covers_leavers = False
     interval = (
         "confidence bounds: at all times at once the upper ones hold for all who are among the "
         "best, and the lower ones for all others"
@@ -106,17 +105,18 @@ class Certified(AllocationMixin):
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         super().__init__(problem, state, **options)
-        tuned = problem.epsilon if self.options["tuned_for"] is None else self.options["tuned_for"]
-        planned = max(problem.n, self.options["planned_for"] or 0)
-        weighed = replace(problem, epsilon=tuned, n=planned)
-        self._some_gone = planned > problem.n
-        by_swaps = swaps_pay(weighed)
-        self.swaps = Swaps(weighed, self.quotas, self.questions) if by_swaps else None
-        self.certificate = Certificate(weighed, self.quotas, self.questions, by_swaps=by_swaps)
+        weighed = _weighed(problem, self.options)
+        self._some_gone = weighed.n > problem.n
+        self._levels = side_levels(weighed)
+        self.pool: EveryPool | None = None
+        self.swaps: Swaps | None = None
+        if self.covers_withdrawal(problem, self.options):
+            self.pool = EveryPool(problem, self.state, self.questions, weighed.n)
+        else:
+            self.swaps = Swaps(weighed, self.quotas, self.questions)
         self.promise = self._promise()
         self._judged: tuple[float, Chosen] | None = None
         self._spread: tuple[Floats, Floats] | None = None
-        self._crowd: Floats | None = None
         self._means: Floats | None = None
 
     def _check(self) -> None:
@@ -129,13 +129,26 @@ class Certified(AllocationMixin):
         elif not self.questions:
             raise ProblemError(f"Accuracy {THIS_SET} needs the number of questions in the set.")
 
+    @classmethod
+    def covers_withdrawal(cls, problem: Problem, options: Mapping[str, Any]) -> bool:
+        """Return True if numberings are what certifies: by what the run began with alone."""
+        return options.get("quotas") is None and covers_numberings(_weighed(problem, options))
+
     def _promise(self) -> Promise:
         measure = f"true accuracy {LIKE_THESE}"
         if self.questions:
             measure = f"accuracy on this set of {self.questions} questions"
         within = Quotas.within if self.options["quotas"] is not None else ""
         assumes = SET_ASSUMES if self.questions else CROWD_ASSUMES
-        return replace(type(self).promise, measure=measure, within=within, assumes=assumes)
+        if self.pool is not None:
+            assumes = POOL_SET_ASSUMES if self.questions else POOL_ASSUMES
+        return replace(
+            type(self).promise,
+            measure=measure,
+            within=within,
+            assumes=assumes,
+            at_the_stop=self.pool is not None,
+        )
 
     # -- observing
 
@@ -143,7 +156,9 @@ class Certified(AllocationMixin):
         if self.questions and (self.state.pulls + pulls > self.questions).any():
             raise ValueError(f"A worker answers each of the {self.questions} questions once.")
         super()._count(pulls, rewards)
-        self._judged = self._spread = self._crowd = self._means = None
+        self._judged = self._spread = self._means = None
+        if self.pool is not None:
+            self.pool.forget()
 
     def wait_for(self, out: ArrayLike) -> None:
         super().wait_for(out)
@@ -161,86 +176,93 @@ class Certified(AllocationMixin):
     # -- judging
 
     def _judgement(self) -> tuple[float, Chosen]:
-        """Return the certified bound on K times the regret, and its selection (3.2, 5.3)."""
+        """Return the certified bound on K times the regret, and its selection."""
         if self._judged is None:
-            chosen = self._chosen(self._mean_estimates, self._tally)
+            chosen = self._chosen(self._tally)
             self._judged = self._certified(chosen, self._tally_with_outstanding), chosen
         return self._judged
 
+    def _chosen(self, tally: Tally) -> Chosen:
+        """Return (n,) flags of the selection."""
+        if self.pool is not None:
+            return self._flags(self.pool.selection())
+        return best_means(self.quotas, self._mean_estimates, tally)
+
+    def _flags(self, arms: Counts) -> Chosen:
+        chosen = np.zeros(self.problem.n, bool)
+        chosen[arms] = True
+        return chosen
+
     def _certified(self, chosen: Chosen, tally: Tally) -> float:
-        """Return the bound on K times the regret of any (n,) selection; all its bounds hold (3.2,
-        3.3).
+        """Return the bound on K times the regret of any (n,) selection.
 
-        Intervals hold at every prefix of a worker's answers at once, whatever is outstanding. Their
-        levels are by rank, and so of the roster of the start: they are left out once a worker is
-        gone.
+        Intervals hold at every prefix of a worker's answers at once, whatever is outstanding.
         """
-        means = self._mean_estimates
-        total = math.inf
-        if not self._some_gone:
-            total = worst_swap(self.quotas, chosen, *self._bounds())
-        if self.swaps is not None:
-            return max(0.0, min(total, self._bound_swaps(self.swaps, chosen, tally)))
-        i = self.certificate.first(tally.requested)
-        if i is not None and self.certificate.least(i, chosen, means) < total:
-            total = min(total, self.certificate.bound(i, chosen, means, tally).total)
-        return max(total, 0.0)
+        total = self._by_intervals(chosen)
+        if self.pool is not None:
+            arms, with_out = np.flatnonzero(chosen), tally.out is not None
+            bound = self.problem.k * self.pool.epsilon_of(arms, with_out)
+        else:
+            bound = self._by_swaps(chosen, tally)
+        return max(0.0, min(total, bound))
 
-    def _bound_swaps(self, swaps: Swaps, chosen: Chosen, tally: Tally) -> float:
-        """Return the bound (10.5) on K times the regret.
+    def _by_intervals(self, chosen: Chosen) -> float:
+        """Return the bound (5.3).
+
+        Levels are by rank, and so of the roster of the start: there is none once a worker is gone.
+        """
+        if self._some_gone:
+            return math.inf
+        return worst_within(self.quotas, chosen, *self._bounds())
+
+    def _by_swaps(self, chosen: Chosen, tally: Tally) -> float:
+        """Return the bound (4.5) on K times the regret.
 
         A worker without a counted answer may never come, and the best set is then another: each
         costs a whole place, and with quotas nothing is certified.
         """
+        assert self.swaps is not None
         silent = tally.pulls == 0
         if silent.any() and (self.options["quotas"] is not None or (silent & chosen).any()):
             return math.inf
-        return swaps.worst(chosen, tally).total + int(silent.sum())
+        return self.swaps.worst(chosen, tally).total + int(silent.sum())
 
     def best(self, values: Floats) -> Counts:
         return np.flatnonzero(self.quotas.best(values))
 
     def shortfall(self, arms: Counts) -> float:
-        chosen = np.zeros(self.problem.n, bool)
-        chosen[arms] = True
-        return min(1.0, self._certified(chosen, self._tally_with_outstanding) / self.problem.k)
-
-    def design(self) -> tuple[int, float] | None:
-        """Return the horizon and threshold that certify now; None if intervals or swaps do."""
-        tally, (total, chosen) = self._tally_with_outstanding, self._judgement()
-        i = self.certificate.first(tally.requested)
-        if i is None or self.swaps is not None:
-            return None
-        bound = self.certificate.bound(i, chosen, self._mean_estimates, tally)
-        h = self.certificate.horizons[i]
-        return (
-            (h, threshold_accuracy(h, bound.reference)) if bound.total <= total + ROUNDING else None
-        )
+        total = self._certified(self._flags(arms), self._tally_with_outstanding)
+        return min(1.0, total / self.problem.k)
 
     def _bounds(self) -> tuple[Floats, Floats]:
         """Return (n,) lower and upper, which hold all at once for the best and for the others
         (5.2).
         """
         if self._spread is None:
-            tally, held = self._tally, self.certificate
+            tally, (below, above) = self._tally, self._levels
             self._spread = confidence_intervals(
-                tally.pulls, tally.right, held.below, self.questions, held.above
+                tally.pulls, tally.right, below, self.questions, above
             )
         return self._spread
 
     def _is_done(self) -> bool:
+        if self.pool is not None and self._judged is None:
+            arms = self.pool.selection()
+            far = self.pool.is_far(arms, self.problem.epsilon)
+            if far and not self._suffices(self._by_intervals(self._flags(arms))):
+                return False  # and no need of the proof
         return self._suffices(self._judgement()[0])
 
     def _suffices(self, total: float) -> bool:
         return total <= self.problem.epsilon * self.problem.k + ROUNDING
 
     def is_held_up(self) -> bool:
-        if self._is_done() or not self.state.out.any():
+        if not self.state.out.any() or self._is_done():
             return False
         return self._suffices(self._certified(self._judgement()[1], self._tally))
 
     def selection(self) -> Counts:
-        return np.flatnonzero(self._judgement()[1])
+        return np.flatnonzero(self._chosen(self._tally))
 
     def standing(self) -> Standing:
         lower, upper = self._bounds()
@@ -258,3 +280,32 @@ class Certified(AllocationMixin):
             gap=min(1.0, self._judgement()[0] / self.problem.k),
             wanted=self.problem.epsilon,
         )
+
+    # -- choosing
+
+    def _ask(
+        self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
+    ) -> Counts:
+        if pending.any() and self.is_held_up():
+            return np.zeros_like(pending)  # the end is waited for
+        if self.pool is not None:
+            return self.pool.share_out(slots, pending, room, rng)
+        assert self.swaps is not None
+        foreseen = Foreseen(self.quotas, self._mean_estimates, self._tally, self.questions)
+        wanted = self.problem.epsilon * self.problem.k
+        return ask_for_swaps(self.swaps, foreseen, wanted, slots, pending, room)
+
+    @property
+    def _mean_estimates(self) -> Floats:
+        """(n,) means; 0.5 for a worker without an answer."""
+        if self._means is None:
+            pulls = self.state.pulls
+            self._means = np.where(pulls > 0, self.state.rewards / np.maximum(pulls, 1), 0.5)
+        return self._means
+
+
+def _weighed(problem: Problem, options: Mapping[str, Any]) -> Problem:
+    """Return the problem that the run began with, as far as weights go by it."""
+    tuned, planned = options.get("tuned_for"), options.get("planned_for") or 0
+    epsilon = problem.epsilon if tuned is None else tuned
+    return replace(problem, epsilon=epsilon, n=max(problem.n, planned))

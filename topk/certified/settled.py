@@ -5,7 +5,7 @@ import numpy as np
 from topk.best_sets import Quotas, kth_rival_values
 from topk.state import Verdict
 
-from .designs import Counts, Floats
+from .tally import Counts, Floats
 
 
 def settled_by(quotas: Quotas, lower: Floats, upper: Floats) -> Counts:

@@ -1,20 +1,79 @@
-"""Allocation of questions if swaps certify: docs/certified.md, section 10.
+"""Allocation of questions if swaps certify: docs/certified.md, section 4.
 
 The guarantee does not depend on it.
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
+from topk.best_sets import Quotas
 from topk.selector import UNLIMITED
 
-from .certificate import Chosen, Tally
-from .designs import Counts, Floats
-from .plan import WARM
 from .swaps import Swaps
+from .tally import Chosen, Counts, Floats, Tally
 
+WARM = 4  # answers of each worker before any is compared
+AIM = 0.9  # plan for this part of the wanted bound
+BATCH_OF_POOL, BATCH_OF_ANSWERS = 20, 0.015  # size of a batch if no slots are given
 LOOK_OF_POOL = 10  # this part of the pool is asked between two looks
+
+AMONG_EQUALS = 1e-9
+
+
+def best_means(quotas: Quotas, means: Floats, tally: Tally) -> Chosen:
+    """Return (n,) flags of the best means; among equal ones those with more answers."""
+    shrunk = (tally.right + 0.5) / (tally.pulls + 1)
+    return quotas.best(means + AMONG_EQUALS * shrunk)
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """The answers that are in, and what to take of those to come.
+
+    means      (n,) estimates, which outstanding answers are taken to leave as they are
+    questions  0, or the size of the set that accuracy means
+    """
+
+    quotas: Quotas
+    means: Floats
+    tally: Tally
+    questions: int
+
+    def after(self, pulls: Counts) -> Tally:
+        return Tally(pulls, np.rint(np.minimum(self.means, 1) * pulls).astype(np.int64))
+
+    def reach(self, pending: Counts, room: Counts) -> Counts:
+        """Return (n,) answers to plan with: workers without room now will have room again."""
+        made = self.tally.pulls + pending
+        most = np.maximum(self.questions - made, 0) if self.questions else UNLIMITED // 2
+        return np.where((room > 0) | (pending > 0), most, 0)
+
+
+def ask_for_swaps(
+    swaps: Swaps,
+    foreseen: Foreseen,
+    wanted: float,
+    slots: int | None,
+    pending: Counts,
+    room: Counts,
+) -> Counts:
+    """Return (n,) how many more answers each worker should give now.
+
+    wanted  the bound on K times the regret to reach
+    """
+    reach, pulls = foreseen.reach(pending, room), foreseen.tally.pulls
+    then = foreseen.after(pulls + pending)
+    chosen = best_means(foreseen.quotas, foreseen.means, then)
+    left = max(1, pulls.size // BATCH_OF_POOL, int(BATCH_OF_ANSWERS * int(pulls.sum())))
+    if slots is not None:
+        known = pulls.min() >= WARM
+        needed = (
+            answers_lacking(swaps, chosen, foreseen.tally, AIM * wanted) if known else UNLIMITED
+        )
+        left = min(slots, max(left, needed) - int(pending.sum()))
+    return share_out(swaps, chosen, then, reach, np.minimum(room, reach), left)
 
 
 def share_out(
@@ -47,7 +106,7 @@ def share_out(
 
 
 def _first_answers(pulls: Counts, reach: Counts, room: Counts, slots: int) -> Counts:
-    """Return (n,) some answers of all before anything is foreseen, the fewest first (8.1)."""
+    """Return (n,) some answers of all before anything is foreseen, the fewest first."""
     counts = np.zeros_like(pulls)
     for made in range(int(pulls.min()), WARM):
         arms = np.flatnonzero((pulls + counts == made) & (reach > counts) & (room > counts))

@@ -1,4 +1,4 @@
-"""The inner loops of swaps, compiled: docs/certified.md, section 10.
+"""The inner loops of swaps, compiled: docs/certified.md, section 4.
 
 Their results equal numpy's to the last bit: the order of sums is the same.
 """
@@ -28,7 +28,7 @@ def least_totals(into, out):  # type: ignore[no-untyped-def]
 
 @compiled
 def largest_value(reach, against, rates):  # type: ignore[no-untyped-def]
-    """Return (m, RATES) the largest of accuracy - rate * evidence, over all accuracies (10.3).
+    """Return (m, RATES) the largest of accuracy - rate * evidence, over all accuracies (4.3).
 
     reach, against  (m, accuracies) both
     """

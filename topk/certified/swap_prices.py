@@ -1,4 +1,4 @@
-"""Prices of workers in a swap: docs/certified.md, section 10.
+"""Prices of workers in a swap: docs/certified.md, section 4.
 
 For each accuracy a mixture compares it with lower ones: a martingale under it that starts at 1, and
 grows when the worker answers worse than that. The price of a worker outside the selection is the
@@ -12,8 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from .designs import Counts, Floats, arcsine_angle
 from .swap_loops import largest_value
+from .tally import Counts, Floats
 
 # Section 10: none of these numbers matters for the guarantee.
 ALTERNATIVES = 10  # lower accuracies that one is compared with
@@ -44,7 +44,7 @@ class SwapPrices:
             self._set_up()
 
     def look_up(self, pulls: Counts, right: Counts) -> Floats:
-        """Return (m, RATES) largest of accuracy - rate * ln(mixture), over all accuracies (10.3).
+        """Return (m, RATES) largest of accuracy - rate * ln(mixture), over all accuracies (4.3).
 
         pulls, right  (m,) answers, and how many of them are right
         """
@@ -71,7 +71,7 @@ class SwapPrices:
         grid = _accuracy_at(angles)
         lower = _accuracy_at(np.maximum(angles[:, None] - self._apart, END / 100))
         self._ratios = np.log(lower / grid[:, None]), np.log((1 - lower) / (1 - grid[:, None]))
-        # (4.3): what the accuracies between two grid points may add.
+        # (4.6): what the accuracies between two grid points may add.
         apart = np.diff(np.log(grid / (1 - grid)))
         steepest = np.where((grid[:-1] < 0.5) & (grid[1:] > 0.5), 0.5, grid[:-1])
         steepest = np.where(grid[1:] <= 0.5, grid[1:], steepest)
@@ -95,7 +95,7 @@ class SwapPrices:
 
     def _set_up_on_set(self) -> None:
         totals = np.arange(self.questions + 1)
-        angles = arcsine_angle(totals / self.questions)[:, None] - self._apart
+        angles = _arcsine_angle(totals / self.questions)[:, None] - self._apart
         self._lower = np.floor(self.questions * _accuracy_at(np.maximum(angles, 0))).astype(
             np.int64
         )
@@ -134,6 +134,10 @@ def next_to(rate: int) -> slice:
     equal.
     """
     return slice(max(0, rate - 1), rate + 2)
+
+
+def _arcsine_angle(p: Floats) -> Floats:
+    return np.asarray(2 * np.arcsin(np.sqrt(p)))
 
 
 def _accuracy_at(angles: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""The worst swap, bounded for all swapped workers at once: docs/certified.md, section 10.
+"""The worst swap, bounded for all swapped workers at once: docs/certified.md, section 4.
 
 In a small pool few can be swapped, and the possible cost of all others need not be paid for.
 """
@@ -10,20 +10,16 @@ import numpy as np
 from topk.best_sets import Quotas
 from topk.problem import Problem
 
-from .certificate import FAR, FOR_INTERVALS, Chosen, Tally, suggested_horizon
-from .designs import LARGE_POOL, Floats
 from .free_swaps import NOBODY, FreeSwaps, Swap, worst_swap
+from .intervals import FOR_INTERVALS
 from .quota_swaps import QuotaSwaps
 from .swap_prices import RATES, STANDS_STILL, next_to, swap_prices
+from .tally import Chosen, Floats, Tally
 
 # Section 10: none of these numbers matters for the guarantee.
 SCALE, SCALE_FOR = 0.15, 0.05  # distance of the accuracies compared, in angle, at this epsilon
 NARROWEST, WIDEST = 0.07, 0.3  # whatever epsilon is
 AHEAD = 4  # the gain of answers is foreseen for a fourth of those there are
-CLOSE = 0.45  # accuracies at the border are about so far apart, times 1 / n
-VARIANCE = 0.12  # of one answer
-LARGEST = 2000  # in a larger pool a look at all workers, at each rate, would take too long
-DEAR = 1.5  # swaps are used where they are foreseen to need up to so many times what prices do
 FEW = 16  # where at most one of so many is wanted, those who come in are bounded alone as well,
 ALONE = 0.5  # with this share of what may go wrong,
 WIDER = 0.18  # and the accuracies compared are farther apart
@@ -35,7 +31,7 @@ LED = 0.6  # a lead of this part of K * epsilon is not mere luck
 
 
 class Swaps:
-    """Bounds on the worst swap of so many for as many (10.3).
+    """Bounds on the worst swap of so many for as many (4.3).
 
     problem    that the levels are for: its n may be above the number of workers left
     quotas     the allowed selections, of the workers left
@@ -124,7 +120,7 @@ class Swaps:
 def _delta_shares(problem: Problem, free: bool) -> Floats:
     """Return (mixtures, most) the part of the error probability of each for swaps of 1, 2, ...
 
-    With quotas in inverse proportion, so that the levels are concave (10.4).
+    With quotas in inverse proportion, so that the levels are concave (4.4).
     """
     sizes = np.arange(1, min(problem.k, problem.n - problem.k) + 1)
     weights = sizes ** (OFTEN if free else -1.0)
@@ -158,7 +154,7 @@ def _swap_levels(problem: Problem, share: float, shares: Floats) -> tuple[Floats
 def _pay_for_alone(problem: Problem, shares: Floats) -> Floats:
     """Return the shares (mixtures, most), lowered by the possible cost of the incoming arms alone.
 
-    For these it is the event without a share of its own (section 10, at most 1 - 1 / 1.05).
+    For these it is the event without a share of its own (section 4, at most 1 - 1 / 1.05).
     """
     others = problem.n - problem.k
     sets = np.exp([-_log_ways(others, m) for m in range(1, shares.shape[1] + 1)])
@@ -180,23 +176,6 @@ def _worst_within(
             rates = next_to(found.rate)
             return Swap(total, arms, np.flatnonzero(found.swapped), (rates, rates))
     return Swap(total, NOBODY, NOBODY)
-
-
-def swaps_pay(problem: Problem) -> bool:
-    """Return True if swaps are foreseen to need fewer answers than prices.
-
-    By n, K, epsilon and delta alone. It is foreseen for accuracies at the border that lie ``CLOSE``
-    / n apart; most is needed for a swap of such a size that their distance is a part of the
-    tolerance.
-    """
-    n, k, suggested = problem.n, problem.k, suggested_horizon(problem)
-    if n > LARGEST or (n >= LARGE_POOL and suggested <= FAR):
-        return False
-    wanted, apart = problem.epsilon * k, CLOSE / n
-    m = min(max(round(math.sqrt(wanted / apart / 3)), 1), k, n - k)
-    level = math.log(1 / problem.delta) + _log_ways(k, m) + _log_ways(n - k, m) + 2.4 * m
-    needed = 4 * m * VARIANCE * level / (wanted + apart * m**2) ** 2
-    return needed < DEAR * suggested
 
 
 def _log_ways(n: int, m: int) -> float:

@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 LEAST_ACCURACY, LEAST_VARIANCE = 1e-6, 1e-12
 LEAST_WEIGHT = 0.05  # of a term of Q, in parts of the largest, below which it is left out here
 LARGEST = 10.0  # of a divergence
+IN_REACH = 0.5  # of the goal
+BORDERS = 201  # values of c that are tried
 
 
 @compiled
@@ -123,3 +125,21 @@ def gains(
     p = np.clip(mean, LEAST_ACCURACY, 1 - LEAST_ACCURACY)
     result: Floats = _gains(rows, bound.population, bound.grid, p, variance)
     return result
+
+
+def borders(mean: Floats, chosen: NDArray[np.bool_], goal: float) -> tuple[float, float]:
+    """Return the least and the largest c at which the goal is in reach.
+
+    With c outside, the best bound now may be one that more answers cannot bring to the goal:
+    workers with so large means would exceed it, however well they were known.
+    """
+
+    def loss_at(c: Floats) -> Floats:
+        inside = np.maximum(c[:, None] - mean[chosen], 0.0).sum(1)
+        result: Floats = inside + np.maximum(mean[~chosen] - c[:, None], 0.0).sum(1)
+        return result
+
+    points = np.linspace(0.0, 1.0, BORDERS)
+    losses = loss_at(points)
+    near = points[losses <= max(IN_REACH * goal, float(losses.min()))]
+    return float(near.min()), float(near.max())

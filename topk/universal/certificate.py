@@ -1,7 +1,7 @@
 """What is certified of a selection, whatever the population: docs/universal.md, sections 1 to 3."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -76,6 +76,18 @@ class Bound:
     population: Floats
     hint: float
 
+    def within(self, low: float, high: float) -> "Bound":
+        """Return the least bound with c between these limits."""
+        if low <= self.c <= high:
+            return self
+        right, wrong, kinds, workers = self.rows
+        logs = log_likelihoods(right, wrong, self.grid, self.tally.questions)
+        loss, x = self.shift - float(self.tally.reference.slices.max()), self.population.copy()
+        place = (kinds, workers, self.grid, self.lam, float(np.clip(self.c, low, high)))
+        limits = (self.places, loss, self.pool, x, low, high)
+        hint, lam, c = search(logs, *place, *limits)
+        return replace(self, lam=lam, c=c, population=x, hint=hint)
+
     @cached_property
     def tangents(self) -> tuple[Floats, Floats]:
         """Return (E,) slopes eta and (E,) heights.
@@ -102,9 +114,9 @@ class Bound:
     def _on_set(self, etas: Floats) -> list[float]:
         right, wrong, kinds, workers = self.rows
         logs = log_likelihoods(right, wrong, self.grid, self.tally.questions)
-        y = self.population
+        grid, y, pool = self.grid, self.population, self.pool
         return [
-            proved_on_set(logs, kinds, workers, self.grid, y.copy(), self.lam, self.c, eta)
+            proved_on_set(logs, kinds, workers, grid, y.copy(), self.lam, self.c, eta, pool)
             for eta in etas
         ]
 
@@ -135,7 +147,7 @@ def certified(tally: Tally, chosen: Chosen, k: int, delta: float, pool: bool = F
     means = (tally.right + 1) / (tally.right + tally.wrong + 2)
     c = float(0.5 * (means[chosen].min() + means[~chosen].max()))
     lam = first_lambda(logs, kinds, workers, grid, c, k, loss, count, x)
-    hint, lam, c = search(logs, kinds, workers, grid, lam, c, k, loss, count, x)
+    hint, lam, c = search(logs, kinds, workers, grid, lam, c, k, loss, count, x, 0.0, 1.0)
     return Bound(tally, rows, k, count, shift, lam, c, grid, x, hint)
 
 

@@ -111,21 +111,25 @@ def log_mean(mean, pool):  # type: ignore[no-untyped-def]
     """Return what a worker adds to the logarithm, given the mean of their row, with two slopes.
 
     pool  0 for one population: log mean. Else the number n of workers of a fixed pool, whose row
-          has largest value 1: log h(n mean) - 1, Huber and Law's bound on permanents.
+          has largest value 1: log b(n mean), the bound on permanents (docs/universal.md, 6).
 
     Returns it, its derivative, and the negative of its second derivative.
     """
     if pool == 0:
         return math.log(mean), 1 / mean, 1 / (mean * mean)
     r = pool * mean
-    if r < 1:
-        height, rise = 1 + (math.e - 1) * r, math.e - 1
-        bend = 0.0
-    else:
-        height, rise = r + 0.5 * math.log(r) + math.e - 1, 1 + 0.5 / r
-        bend = 0.5 / (r * r)
-    first = rise / height
-    return math.log(height) - 1, pool * first, pool * pool * (bend / height + first * first)
+    below = math.floor(r)
+    low = _root_of_factorial(below)
+    rise = _root_of_factorial(below + 1) - low
+    height = low + (r - below) * rise
+    first = pool * rise / height
+    return math.log(height), first, first * first
+
+
+@compiled
+def _root_of_factorial(k):  # type: ignore[no-untyped-def]
+    """Return (k!)^(1/k), and 0 for 0."""
+    return math.exp(math.lgamma(k + 1.0) / k) if k > 0 else 0.0
 
 
 @compiled

@@ -23,11 +23,11 @@ WIDTHS, FIRST_WIDTH, WIDTH_STEP = 24, -0.5, 0.35
 CENTRE, SPREAD = 1.1, 1.0  # of the prior of means
 TYPICAL, RANGE = 2.1, 1.0  # of the prior of the logarithm of the concentration
 NARROW, NARROW_RANGE = 4.0, 2.0  # the same where there are two, but for the part that
-POINTS = 0.4  # has the narrowest, as good as points
+POINTS = 0.6  # has the narrowest, as good as points
 SHARES, FIRST_SHARE, SHARE_STEP = 25, -4.8, 0.4  # logits of the share of the first of two
 EVEN, EVEN_RANGE = 0.0, 2.5
 FLAT = 0.1  # part of each prior that is even over the lattice
-LOG_ONE, LOG_TWO = math.log(0.55), math.log(0.45)  # of one distribution, of two
+LOG_ONE, LOG_TWO = math.log(0.62), math.log(0.38)  # of one distribution, of two
 
 # A population is compared with the whole mixture, and with the part that has about its mean: at a
 # node with that node's part, and in between with a mixture of the parts of both neighbours.
@@ -35,9 +35,9 @@ LOG_WHOLE, LOG_SLICE = math.log(0.25), math.log(0.75)
 NODES = np.r_[0.0, 1 / (1 + np.exp(-(FIRST_MEAN + np.arange(MEANS) * MEAN_STEP))), 1.0]
 EDGES = 0.5 * (NODES[:-1] + NODES[1:])
 
-COUNTS = 4.5  # nats below the largest term at which terms are left out
-MOST_TERMS = 700
-SLOTS = 8192  # of the table of terms that were seen; a power of 2
+COUNTS = 6.0  # nats below the largest term at which terms are left out
+MOST_TERMS = 1200
+SLOTS = 32768  # of the table of terms that were seen; a power of 2
 STARTS = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9])
 CLIMBS = 2
 

@@ -52,8 +52,11 @@ def first_lambda(logs, kinds, workers, theta, c, k, loss, pool, x):  # type: ign
 
 
 @compiled
-def search(logs, kinds, workers, theta, lam, c, k, loss, pool, x):  # type: ignore[no-untyped-def]
-    """Return the best (epsilon, lambda, c) that is found from this start; x (M,) is moved."""
+def search(logs, kinds, workers, theta, lam, c, k, loss, pool, x, low, high):  # type: ignore[no-untyped-def]
+    """Return the best (epsilon, lambda, c) that is found from this start; x (M,) is moved.
+
+    low, high  c stays between them
+    """
     best = epsilon_at(logs, kinds, workers, theta, lam, c, k, loss, pool, x)
     factor, move = WIDEST, FIRST_MOVE
     y = np.empty_like(x)
@@ -64,7 +67,7 @@ def search(logs, kinds, workers, theta, lam, c, k, loss, pool, x):  # type: igno
         for _ in range(2):
             while True:
                 new_lam = lam * factor ** ways[0] if axis == 0 else lam
-                new_c = min(max(c + move * ways[1], 0.0), 1.0) if axis == 1 else c
+                new_c = min(max(c + move * ways[1], low), high) if axis == 1 else c
                 if new_lam == lam and new_c == c:
                     break
                 for j in range(x.size):
@@ -109,7 +112,7 @@ def refined(theta, x, c):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def proved_on_set(logs, kinds, workers, theta, x, lam, c, eta):  # type: ignore[no-untyped-def]
+def proved_on_set(logs, kinds, workers, theta, x, lam, c, eta, pool):  # type: ignore[no-untyped-def]
     """Return ``proved`` where accuracies can only be the points of theta: shares of a question set.
 
     logs  (G, M) logarithms of the likelihood
@@ -117,7 +120,7 @@ def proved_on_set(logs, kinds, workers, theta, x, lam, c, eta):  # type: ignore[
     total, count = workers.sum(), workers.size
     rows, scale, mean = np.empty_like(logs), np.empty(count), np.empty(count)
     tilted(logs, kinds, theta, lam, c, rows, scale)
-    climb(rows, workers, x, eta * theta, 0.0, POLISHED)
+    climb(rows, workers, x, eta * theta, pool, POLISHED)
     for g in range(count):  # and now with what is negligible
         for j in range(theta.size):
             rows[g, j] = math.exp(logs[g, j] + lam * tilt(kinds[g], theta[j], c) - scale[g])
@@ -125,8 +128,9 @@ def proved_on_set(logs, kinds, workers, theta, x, lam, c, eta):  # type: ignore[
     value, part = -eta * dot_product(theta, x), np.empty(count)
     level, slope = value / total, np.empty(theta.size)
     for g in range(count):
-        value += workers[g] * (math.log(mean[g]) + scale[g])
-        part[g] = workers[g] / mean[g] / total
+        height, rise, _ = log_mean(mean[g], pool)
+        value += workers[g] * (height + scale[g])
+        part[g] = workers[g] * rise / total
         level += part[g] * mean[g]
     slopes(rows, part, slope)
     return value + total * ((slope - eta / total * theta).max() - level) + ROUNDING

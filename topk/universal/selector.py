@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from topk.accuracy import ACCURACY, QUESTIONS, THIS_SET
 from topk.best_sets import top_arms
-from topk.certified import ACCURACY, QUESTIONS, THIS_SET
 from topk.options import Option
 from topk.problem import ProblemError
 from topk.promise import Goal, Promise
@@ -19,7 +19,7 @@ from topk.selector import Counts, Floats, Selector, Standing
 from topk.state import Verdict
 from topk.water_filling import fill_level
 
-from .allocation import gains, known_of
+from .allocation import borders, gains, known_of
 from .certificate import Bound, Tally, certified
 from .outstanding import worst_slices
 from .sharing import Use, share_out
@@ -37,7 +37,7 @@ SET_ASSUMES = (
     f"{DRAWN}Also that questions come in a random order of each worker's own, and that whether a "
     f"worker gets a question right does not depend on when it comes. {STOP}"
 )
-FIRST = 4  # answers of each worker before answers are shared out by their use
+FIRST = 3  # answers of each worker before answers are shared out by their use
 BATCH, LARGEST_BATCH, STRIDE = 0.02, 0.1, 0.15  # of the answers so far
 INTERVAL = 1.96  # standard deviations
 
@@ -203,7 +203,9 @@ class Universal(Selector):
         left = min(slots - int(counts.sum()), self._useful() - int((pending + counts).sum()))
         if left > 0:
             arms = self.selection()
-            chosen, bound = self._chosen(arms), self._bound(arms)
+            chosen = self._chosen(arms)
+            goal = self.problem.k * self.problem.epsilon
+            bound = self._bound(arms).within(*borders(self._known[0], chosen, goal))
             worth = gains(self._tally, self._known, chosen, bound)
             use = Use.of(self._known, chosen, bound, worth)
             counts += share_out(left, use, pending + counts, room - counts, rng or self._rng())

@@ -124,6 +124,42 @@ def make_extra(run: Run):
     return run.pool.workers.create(key="w99")
 
 
+def make_larger_run() -> Run:
+    """Return a run with some counted answers that numberings certify."""
+    run = make_run(**FIELDS | {"n": 14, "k": 6, "epsilon": 0.25})
+    for _ in range(2):
+        engine.advance(run.pk)
+        answer_all(run, crowd(5, good=7, high=0.99, low=0.1))
+    engine.advance(run.pk)
+    run.refresh_from_db()
+    assert run.status == Run.Status.RUNNING
+    return run
+
+
+def test_where_numberings_certify_withdrawals_are_covered():
+    run = make_larger_run()
+    assert "no guarantee" not in previews.preview_withdrawal(run, ["w0"])
+    roster.withdraw_workers(run, ["w0", "w9"])
+    assert not run.guarantee_lost
+    assert "about 13 workers" in previews.take_back(run, ["w9"])
+    roster.take_back(run, ["w9"])
+    assert run.proof == {}
+    run = play(run, crowd(5, good=7, high=0.99, low=0.1))
+    assert run.certified
+    assert reports.promise_status(run).verdict == "kept"
+    dump = json.loads(json.dumps(reports.dump_run(run)))
+    assert reports.verify_dump(dump).same
+
+
+def test_where_numberings_certify_joining_costs_the_guarantee_all_the_same():
+    run = make_larger_run()
+    assert "no guarantee" in previews.open_roster(run)
+    make_extra(run)
+    roster_opening.join_others(run)
+    run.refresh_from_db()
+    assert run.guarantee_lost
+
+
 def test_other_algorithms_keep_theirs_and_say_what_they_assume():
     run = make_run(**FIELDS | {"algorithm": "lucb"})
     for _ in range(2):

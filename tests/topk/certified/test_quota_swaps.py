@@ -1,4 +1,4 @@
-"""The worst swap within quotas: docs/certified.md, section 10."""
+"""The worst swap within quotas: docs/certified.md, section 4."""
 
 from itertools import combinations
 
@@ -8,10 +8,10 @@ import pytest
 from tests.topk.harness import too_many
 from topk import Problem
 from topk.best_sets import Quotas
-from topk.certified.certificate import Tally
 from topk.certified.selector import Certified
 from topk.certified.swap_prices import RATES
 from topk.certified.swaps import Swaps
+from topk.certified.tally import Tally
 
 ROUNDING = 1e-9
 

@@ -57,12 +57,11 @@ def test_absence_without_an_answer_keeps_the_guarantee():
     assert not is_guarantee_lost(Certified, ~(gone | True), pulls, opened_at=[0])
 
 
-@pytest.mark.parametrize(("n", "left", "k"), [(300, 120, 30), (60, 30, 10), (12, 7, 6)])
-def test_weights_and_kind_of_tables_stay_those_of_the_start(n, left, k):
+@pytest.mark.parametrize(("n", "left", "k"), [(300, 120, 30), (60, 30, 10), (12, 7, 3)])
+def test_weights_and_kind_of_bound_stay_those_of_the_start(n, left, k):
     before, after = (selector_of(n, size, k=k, epsilon=0.1) for size in (n, left))
     assert (before.swaps is None) == (after.swaps is None)
-    assert after.certificate.horizons == before.certificate.horizons
-    assert after.certificate.penalty(0, 1) == before.certificate.penalty(0, 1)
+    assert after._levels == before._levels
     if after.swaps is not None:
         most = after.swaps.levels.shape[1]
         assert (after.swaps.levels == before.swaps.levels[:, :most]).all()
@@ -77,18 +76,18 @@ def test_it_ends_with_those_who_came_and_needs_no_fewer_answers(n, left, k):
         while not selector.stop():
             counts = selector.ask(left, rng=rng)
             selector.tell(np.arange(left), rng.binomial(counts, truth), counts)
-        assert set(selector.selection()) == set(range(k))
+        assert truth[:k].mean() - truth[selector.selection()].mean() <= 0.1
         answers.append(selector.state.pulls.sum())
     assert answers[0] >= 0.8 * answers[1]
 
 
 def test_where_swaps_certify_whoever_has_no_answer_costs_a_whole_place():
     """They may never come, and the best set without them is another."""
-    selector = Certified(Problem(20, 10, 0.2, DELTA))
+    selector = Certified(Problem(20, 3, 0.2, DELTA))
     assert selector.swaps is not None
     pulls = np.append(np.full(19, 200), 0)
-    selector.tell(np.arange(20), np.where(np.arange(20) < 10, pulls, 0), pulls)
+    selector.tell(np.arange(20), np.where(np.arange(20) < 3, pulls, 0), pulls)
     chosen, tally = selector._judgement()[1], selector._tally
     total = selector.swaps.worst(chosen, tally).total
-    assert selector._bound_swaps(selector.swaps, chosen, tally) == pytest.approx(total + 1)
-    assert np.isinf(selector._bound_swaps(selector.swaps, ~chosen, tally))
+    assert selector._by_swaps(chosen, tally) == pytest.approx(total + 1)
+    assert np.isinf(selector._by_swaps(~chosen, tally))

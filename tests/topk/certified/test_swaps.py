@@ -1,4 +1,4 @@
-"""The worst swap: docs/certified.md, section 10."""
+"""The worst swap: docs/certified.md, section 4."""
 
 import math
 from itertools import combinations
@@ -9,12 +9,13 @@ import pytest
 from tests.topk.harness import answer_from, too_many
 from topk import Problem
 from topk.best_sets import Quotas
-from topk.certified.certificate import FOR_INTERVALS, Tally
 from topk.certified.free_swaps import worst_swap
+from topk.certified.intervals import FOR_INTERVALS
 from topk.certified.selector import THIS_SET, Certified
 from topk.certified.swap_loops import largest_value, least_totals
 from topk.certified.swap_prices import RATES, STANDS_STILL, SwapPrices
-from topk.certified.swaps import ALONE, FEW, Swaps, swaps_pay
+from topk.certified.swaps import ALONE, FEW, Swaps
+from topk.certified.tally import Tally
 from topk.simulate import simulate_run
 
 ROUNDING = 1e-9
@@ -222,15 +223,25 @@ def test_the_bound_is_rarely_below_the_regret_at_any_time():
 
 
 def test_which_pools_are_certified_by_swaps_hangs_on_the_problem_alone():
-    assert swaps_pay(Problem(12, 3, 0.05, 0.05))
-    assert swaps_pay(Problem(50, 1, 0.05, 0.05))
-    assert swaps_pay(Problem(8, 3, 0.0, 0.05))
-    assert not swaps_pay(Problem(100, 20, 0.1, 0.01))
-    assert not swaps_pay(Problem(1000, 100, 0.01, 0.01))
-    assert swaps_pay(Problem(1000, 1, 0.05, 0.05))
-    assert not swaps_pay(Problem(5000, 1, 0.05, 0.05))
-    # The weights may not follow the answers, so neither may the way.
-    assert Certified(Problem(100, 20, 0.001, 0.01), tuned_for=0.1).swaps is None
+    for by_swaps, n, k, epsilon in (
+        (True, 12, 3, 0.05),
+        (True, 50, 1, 0.05),
+        (True, 15, 14, 0.05),
+        (True, 100, 20, 0.0),
+        (True, 5000, 2, 0.05),
+        (False, 100, 20, 0.1),
+        (False, 30, 6, 0.05),
+        (False, 1000, 990, 0.05),
+        (True, 1000, 990, 0.01),
+    ):
+        selector = Certified(Problem(n, k, epsilon, 0.05))
+        assert (selector.swaps is not None) == by_swaps == (selector.pool is None)
+    # Neither may follow the answers, so neither may the way.
+    assert Certified(Problem(100, 20, 0.001, 0.01), tuned_for=0.0).pool is None
+    assert Certified(Problem(9, 4, 0.05, 0.01), planned_for=100).pool is None
+    assert Certified(Problem(9, 6, 0.001, 0.01), planned_for=30, tuned_for=0.05).pool is not None
+    quotas = {"groups": [0, 1] * 15, "at_least": [3, 3], "at_most": [3, 3]}
+    assert Certified(Problem(30, 6, 0.05, 0.01), quotas=quotas).pool is None
 
 
 @pytest.mark.parametrize("slots", [None, 25])

@@ -237,6 +237,14 @@ def test_a_question_is_answered_once():
         build_selector("universal", Problem(3, 1, 0.1), accuracy="on this question set")
 
 
+def test_no_worker_like_the_others_is_asked_alone_while_a_star_hides():
+    """To know one of the equals better and better never ends a run."""
+    truth = np.r_[0.95, np.full(299, 0.7)]
+    outcome = simulate_run("universal", truth, k=1, epsilon=0.1, seed=0, max_pulls=4000)
+    assert outcome.pulls_per_arm[1:].max() < 400
+    assert outcome.reasons == ("promise",)
+
+
 @pytest.mark.parametrize("n", [2, 4, 30])
 def test_it_knows_what_to_ask_whatever_is_known_by_now(n):
     """Also before the first answers, where the reference measure is spread over many terms."""
