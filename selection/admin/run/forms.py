@@ -10,16 +10,24 @@ from django.http import HttpRequest
 from selection import reports
 from selection.accounts import scoped
 from selection.admin.safe_lookups import parse_id
+from selection.admin.setting_fields import LABELS
 from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run, Skill
-from selection.models.runs import SETTINGS
-from selection.runs import algorithm_choices, drafts, eligibility, money, priors, quotas, validation
+from selection.runs import (
+    algorithm_choices,
+    drafts,
+    eligibility,
+    money,
+    priors,
+    quotas,
+    run_settings,
+    validation,
+)
 
 from .eligibility_fields import EligibilityFields, selected_choices
 from .fields import (
     ALGORITHM_OPTIONS,
     KEEP_PRIOR,
-    KindsField,
     LearnField,
     OptionFields,
     QuotaFields,
@@ -37,23 +45,19 @@ LARGEST_INTEGER = 2**31 - 1
 EDIT_PERMISSIONS = ("selection.add_run", "selection.change_run")
 
 
-class RunForm(
-    QuotaFields, LearnField, KindsField, EligibilityFields, OptionFields, forms.ModelForm
-):
+class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.ModelForm):
     """The form of a draft. ``request`` is set by its admin (scope.TeamForm)."""
 
     request: ClassVar[HttpRequest]
 
     class Meta:
         model = Run
-        # The admin capitalises the first letter, and ε would become an E.
-        labels = {"epsilon": "Accuracy ε", "delta": "Risk δ"}
+        labels = LABELS
         help_texts = {
             "budget": "Most assignments to hand out in all. Left empty there is no limit; an "
             "algorithm that spends a fixed budget needs one."
         }
-        fields = ["name", *SETTINGS, "enrolling", "enrol_until", "enrol_most", "seed"]
-        computed = ["options", "quotas"]
+        fields = run_settings.NAMES
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -63,14 +67,15 @@ class RunForm(
             algorithm_choices.fields_read_by_algorithm()
         )
         self._offer_choices("only_from", selected_choices(scoped(Run, self.request)))
-        self.fields["met"].required = False  # API clients may omit it
+        for name in ("met", "one_kind_each"):  # programs that send the form may omit them
+            self.fields[name].required = False
         self._offer_choices("learn_from", learn_choices(self.instance, scoped(Run, self.request)))
         self.initial = {**self._stored(), **self.initial}
         if not self.instance.pk:
             self.initial.setdefault("seed", drafts.new_seed())
             self.initial["currency"] = money.last_currency(scoped(Run, self.request))
             # Replaced by run_form.js with the recommended one once pool and questions are chosen.
-            self.initial |= drafts.FORM_DEFAULTS
+            self.initial |= run_settings.INITIAL
         chosen = str(self["quota_attribute"].value() or "")
         widget = self.fields["quota_attribute"].widget
         widget.choices = attribute_choices(self._pool_shown(), chosen)
@@ -143,6 +148,10 @@ class RunForm(
         run.enrolling = bool(self.cleaned_data.get("enrolling"))
         for field, reason in validation.validate_quotas(run, pool).items():
             self.add_error(field, reason)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings in the form, see ``drafts.build_draft``."""
+        return {name: getattr(self.instance, name) for name in run_settings.STORED}
 
     def _refuse_if_started(self) -> None:
         """Lock the run until it is saved. Raises ValidationError if it has started meanwhile."""
