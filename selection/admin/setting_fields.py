@@ -8,6 +8,7 @@ from django.db import models
 from unfold.widgets import (
     UnfoldAdminDecimalFieldWidget,
     UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectWidget,
     UnfoldAdminTextInputWidget,
     UnfoldBooleanSwitchWidget,
 )
@@ -28,7 +29,8 @@ LABELS = {setting.name: setting.label for setting in RUN_SETTINGS if setting.lab
 
 def build_field(column: "models.Field[Any, Any]", **kwargs: Any) -> forms.Field | None:
     """Return the column's form field, with the widget of its type."""
-    widget = next(widget for kind, widget in WIDGETS.items() if isinstance(column, kind))
+    widgets = [widget for kind, widget in WIDGETS.items() if isinstance(column, kind)]
+    widget = UnfoldAdminSelectWidget() if column.choices else widgets[0]
     return column.formfield(**{"widget": widget, **kwargs})
 
 
@@ -41,9 +43,9 @@ def build_form_fields(settings: Iterable[RunSetting]) -> Any:
 def _optional_field(setting: RunSetting) -> forms.Field | None:
     """Return the field with the column's limits: no model checks them here."""
     label = {"label": setting.label} if setting.label else {}
-    field = build_field(setting.column, required=False, help_text="", **label)
+    field = build_field(setting.column, required=False, **label)
     if field is not None:
-        field.validators = [*field.validators, *setting.column._validators]
+        field.validators = [*field.validators, *setting.validators]
     return field
 
 

@@ -59,7 +59,7 @@ def _validate_new_run(run: Run, further: Sequence[Skill]) -> None:
     first = Skill(question_set=run.question_set, k=run.k)
     run.skills = [first, *further]
     workers = eligibility.count_eligible(run)
-    faults = validation.validate_run(run, workers) | validation.validate_quotas(run, run.pool)
+    faults = validation.validate_run(run, workers) | validation.validate_quotas(run)
     faults |= validation.validate_skills(run, len(further))
     faults |= validation.validate_team(run, further) | validation.validate_name(run)
     faults |= validation.validate_closing_time(run, run.enrol_until)

@@ -88,6 +88,11 @@ class RunSetting:
         return column
 
     @property
+    def validators(self) -> list[Any]:
+        """Return the column's own validators, without those of the database."""
+        return list(self.column.deconstruct()[3].get("validators", ()))
+
+    @property
     def default(self) -> Any:
         """Return its value in a new draft; NOT_PROVIDED if it must be given or is worked out."""
         return self.column.default if self.initial is NOT_PROVIDED else self.initial

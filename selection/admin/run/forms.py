@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.forms.models import construct_instance
 from django.http import HttpRequest
 
 from selection import reports
@@ -20,9 +21,9 @@ from selection.runs import (
     money,
     priors,
     quotas,
-    run_settings,
     validation,
 )
+from selection.runs.run_settings import INITIAL, NAMES, STORED
 
 from .eligibility_fields import EligibilityFields, selected_choices
 from .fields import (
@@ -38,8 +39,6 @@ from .fields import (
     quotas_given,
 )
 
-# Settings that have a range; runs.validation refuses values outside it.
-RANGES = ("k", "epsilon", "delta", "budget")
 LARGEST_INTEGER = 2**31 - 1
 # The permissions that open the form.
 EDIT_PERMISSIONS = ("selection.add_run", "selection.change_run")
@@ -57,11 +56,11 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
             "budget": "Most assignments to hand out in all. Left empty there is no limit; an "
             "algorithm that spends a fixed budget needs one."
         }
-        fields = run_settings.NAMES
+        fields = NAMES
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name in RANGES:
+        for name in validation.HARMLESS:  # it refuses values out of range
             self.fields[name].validators = []
         self.fields["algorithm"].widget.attrs["data-needs"] = json.dumps(
             algorithm_choices.fields_read_by_algorithm()
@@ -75,7 +74,7 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
             self.initial.setdefault("seed", drafts.new_seed())
             self.initial["currency"] = money.last_currency(scoped(Run, self.request))
             # Replaced by run_form.js with the recommended one once pool and questions are chosen.
-            self.initial |= run_settings.INITIAL
+            self.initial |= INITIAL
         chosen = str(self["quota_attribute"].value() or "")
         widget = self.fields["quota_attribute"].widget
         widget.choices = attribute_choices(self._pool_shown(), chosen)
@@ -112,26 +111,29 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
         cleaned = super().clean() or {}
         self._refuse_if_started()
         if source := cleaned.get("only_from"):
-            run = scoped(Run, self.request).get(pk=source)
-            cleaned["only"] = sorted({*cleaned.get("only", []), *_selected_workers(run)})
+            chosen = _selected_workers(scoped(Run, self.request).get(pk=source))
+            cleaned["only"] = sorted({*cleaned.get("only", []), *chosen})
+        run: Run = construct_instance(self, self.instance, NAMES)
         algorithm = cleaned.get("algorithm", "")
-        self.instance.options = options_given(algorithm, cleaned) | self._prior(algorithm, cleaned)
-        self.instance.quotas = quotas_given(cleaned)
-        pool = cleaned.get("pool")
-        if pool is None or not algorithm:
-            return cleaned
-        run = Run(
-            pk=self.instance.pk, **_guarantee_settings(cleaned), options=self.instance.options
-        )
-        if question_set := cleaned.get("question_set"):
-            run.deck_size = question_set.questions.count()
-        refusals = validation.validate_run(run, _count_workers(run, cleaned, pool))
-        refusals |= validation.validate_closing_time(run, cleaned.get("enrol_until"))
-        for field, reason in refusals.items():
-            if field == "pool" or field in cleaned:
-                self.add_error(field, reason)
-        self._check_quotas(pool)
+        run.options = options_given(algorithm, cleaned) | self._prior(algorithm, cleaned)
+        run.quotas = quotas_given(cleaned)
+        if cleaned.get("pool") and algorithm:
+            self._validate_settings(run, {*cleaned})
         return cleaned
+
+    def _validate_settings(self, run: Run, valid: set[str]) -> None:
+        """Add the faults of the valid fields; invalid ones have a harmless value meanwhile."""
+        for name in validation.HARMLESS.keys() - valid:
+            setattr(run, name, validation.HARMLESS[name])
+        if "question_set" in valid:
+            run.deck_size = run.question_set.questions.count()
+        faults = validation.validate_run(run, eligibility.count_eligible(run))
+        faults |= validation.validate_closing_time(run, run.enrol_until)
+        if {"k", "quota_attribute", "quota_lines"} <= valid - faults.keys():
+            faults |= validation.validate_quotas(run)
+        for field, reason in faults.items():
+            if field in valid:
+                self.add_error(field, reason)
 
     def _prior(self, algorithm: str, cleaned: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -140,18 +142,9 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
             self.add_error("learn_from", str(refusal))
             return {}
 
-    def _check_quotas(self, pool: Pool) -> None:
-        run_quotas, algorithm = self.instance.quotas, self.cleaned_data.get("algorithm", "")
-        if not run_quotas or {"k", "quota_attribute", "quota_lines"} & set(self.errors):
-            return
-        run = Run(k=self.cleaned_data["k"], algorithm=algorithm, quotas=run_quotas)
-        run.enrolling = bool(self.cleaned_data.get("enrolling"))
-        for field, reason in validation.validate_quotas(run, pool).items():
-            self.add_error(field, reason)
-
     def settings(self) -> dict[str, Any]:
         """Return the settings in the form, see ``drafts.build_draft``."""
-        return {name: getattr(self.instance, name) for name in run_settings.STORED}
+        return {name: getattr(self.instance, name) for name in STORED}
 
     def _refuse_if_started(self) -> None:
         """Lock the run until it is saved. Raises ValidationError if it has started meanwhile."""
@@ -241,9 +234,12 @@ class PromiseForm(OptionFields):
         self.runs = scoped(Run, request)
 
     def run(self) -> Run:
+        """Return the run with the settings that are given; a missing K is 1."""
         self.full_clean()
-        options = options_given(self.cleaned_data.get("algorithm", ""), self.cleaned_data)
-        return Run(**_guarantee_settings(self.cleaned_data), options=options)
+        cleaned = self.cleaned_data
+        names = (*validation.HARMLESS, "algorithm", "enrolling")
+        given = {name: cleaned[name] for name in names if cleaned.get(name) not in (None, "")}
+        return Run(**{"k": 1} | given, options=options_given(cleaned.get("algorithm", ""), cleaned))
 
     def priced_run(self) -> Run | None:
         """Return the run as far as its price depends on it; None if a needed setting is missing."""
@@ -263,19 +259,3 @@ class PromiseForm(OptionFields):
 
 def _selected_workers(run: Run) -> list[str]:
     return [line.worker for line in reports.run_standings(run).lines if line.selected]
-
-
-def _count_workers(run: Run, cleaned: dict[str, Any], pool: Pool) -> int:
-    """Return the number of workers of the pool that are eligible for the run in the form."""
-    run.pool, run.only, run.left_out = pool, cleaned.get("only", []), cleaned.get("left_out", [])
-    run.met = cleaned.get("met") or Run.Met.AGAIN
-    if question_set := cleaned.get("question_set"):
-        run.question_set = question_set
-    return eligibility.count_eligible(run)
-
-
-def _guarantee_settings(cleaned: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of guarantee and eligibility that are given; a missing K is 1."""
-    names = (*RANGES, "algorithm", "enrolling", "enrol_most", "recorded_only")
-    settings = {name: cleaned[name] for name in names if cleaned.get(name) not in (None, "")}
-    return {"k": 1} | settings

@@ -114,7 +114,10 @@ def _csv_field(label: str, about: str) -> forms.FileField:
     return forms.FileField(label=label, required=False, help_text=about, widget=widget)
 
 
-class GuideForm(build_form_fields(WIZARD)):  # type: ignore[misc]
+SettingFields: Any = build_form_fields(WIZARD)
+
+
+class GuideForm(SettingFields):
     """The guided start's form; once valid, ``wish`` is its content."""
 
     pool: Any = forms.ModelChoiceField(

@@ -1,6 +1,5 @@
 """List of runs, and drafts with all settings of the form."""
 
-from datetime import datetime
 from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse
@@ -19,7 +18,7 @@ from selection.runs import copies, drafts, lifecycle
 from selection.runs.run_settings import RUN_SETTINGS
 
 from .lifecycle import show_run
-from .schemas import RunOut
+from .schemas import RunHead, RunOut
 from .setting_fields import build_schema, input_fields
 
 
@@ -44,7 +43,7 @@ class SkillIn(Schema):
     k: Amount
 
 
-_DraftIn = build_schema("_DraftIn", input_fields())
+_DraftIn: Any = build_schema("_DraftIn", input_fields())
 
 
 class RunIn(_DraftIn, extra="forbid"):
@@ -75,21 +74,11 @@ class RunsQuery(Page):
     search: str = Field("", max_length=LONGEST_KEY, description="Only with this in the name.")
 
 
-class RunRowOut(Schema):
+class RunRowOut(RunHead):
     """A run in a list; its own address returns the rest."""
 
-    id: int
-    name: str
-    status: str
-    state: str
-    ending: str
-    pool: int
-    question_set: int
     algorithm: str
     k: int
-    created: datetime
-    started: datetime | None
-    ended: datetime | None
 
 
 @api.get("/runs", response={200: list[RunRowOut], **ERRORS}, tags=["runs"], openapi_extra=NEXT)

@@ -1,6 +1,7 @@
 """Schemas of a run: its state and its changes."""
 
 from datetime import datetime
+from typing import Any
 
 from ninja import Field, Schema
 
@@ -127,7 +128,9 @@ class QuotasAskedOut(Schema):
     )
 
 
-class _RunHead(Schema):
+class RunHead(Schema):
+    """The part of a run that lists show, too."""
+
     id: int = Field(examples=[1])
     name: str = Field(examples=["Best 3 of spring"])
     pool: int = Field(description="Its id.")
@@ -145,8 +148,8 @@ class _RunHead(Schema):
     ended: datetime | None
 
 
-_other_settings = [setting for setting in RUN_SETTINGS if setting.name not in _RunHead.model_fields]
-_RunSettings = build_schema("_RunSettings", output_fields(_other_settings), _RunHead)
+_other_settings = [setting for setting in RUN_SETTINGS if setting.name not in RunHead.model_fields]
+_RunSettings: Any = build_schema("_RunSettings", output_fields(_other_settings), RunHead)
 
 
 class RunOut(_RunSettings):
@@ -191,7 +194,7 @@ class MoveIn(WhyIn, extra="forbid"):
     """The reason for a move; the body may be omitted."""
 
 
-_SettingsIn = build_schema("_SettingsIn", change_fields())
+_SettingsIn: Any = build_schema("_SettingsIn", change_fields())
 
 
 class ChangeIn(_SettingsIn, extra="forbid"):

@@ -111,7 +111,7 @@ def _limits(setting: RunSetting) -> dict[str, float]:
         limits = {"ge": 0, "le": MOST}
     if isinstance(column, CharField) and not column.choices and setting.name != "name":
         limits = {"max_length": column.max_length or 0}
-    for validator in column._validators:
+    for validator in setting.validators:
         if isinstance(validator, MinValueValidator):
             limits["ge"] = validator.limit_value
         if isinstance(validator, MaxValueValidator):
