@@ -40,6 +40,8 @@ from .fields import (
 )
 
 LARGEST_INTEGER = 2**31 - 1
+# Programs that send the form may omit these: then they stay, or are those of the column.
+OMITTED = ("met", "one_kind_each")
 # The permissions that open the form.
 EDIT_PERMISSIONS = ("selection.add_run", "selection.change_run")
 
@@ -66,7 +68,7 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
             algorithm_choices.fields_read_by_algorithm()
         )
         self._offer_choices("only_from", selected_choices(scoped(Run, self.request)))
-        for name in ("met", "one_kind_each"):  # programs that send the form may omit them
+        for name in OMITTED:
             self.fields[name].required = False
         self._offer_choices("learn_from", learn_choices(self.instance, scoped(Run, self.request)))
         self.initial = {**self._stored(), **self.initial}
@@ -113,6 +115,9 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
         if source := cleaned.get("only_from"):
             chosen = _selected_workers(scoped(Run, self.request).get(pk=source))
             cleaned["only"] = sorted({*cleaned.get("only", []), *chosen})
+        for name in OMITTED:
+            if cleaned.get(name) == "":
+                del cleaned[name]
         run: Run = construct_instance(self, self.instance, NAMES)
         algorithm = cleaned.get("algorithm", "")
         run.options = options_given(algorithm, cleaned) | self._prior(algorithm, cleaned)
