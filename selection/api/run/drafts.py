@@ -19,7 +19,7 @@ from selection.runs.run_settings import RUN_SETTINGS
 
 from .lifecycle import show_run
 from .schemas import RunHead, RunOut
-from .setting_fields import build_schema, input_fields
+from .setting_fields import StrictSchema, build_schema, input_fields
 
 
 class LimitsIn(Part):
@@ -43,10 +43,10 @@ class SkillIn(Schema):
     k: Amount
 
 
-_DraftIn: Any = build_schema("_DraftIn", input_fields())
+_DraftIn: Any = build_schema("_DraftIn", input_fields(), StrictSchema)
 
 
-class RunIn(_DraftIn, extra="forbid"):
+class RunIn(_DraftIn):
     """Settings of a run: the fields of its form, with the same defaults. Other names are refused,
     to catch misspelt ones."""
 

@@ -10,7 +10,7 @@ from selection.api.schemas import WhyIn
 from selection.limits import LONGEST_WHY
 from selection.runs.run_settings import RUN_SETTINGS
 
-from .setting_fields import build_schema, change_fields, output_fields
+from .setting_fields import StrictSchema, build_schema, change_fields, output_fields
 
 
 class SkillOut(Schema):
@@ -194,10 +194,10 @@ class MoveIn(WhyIn, extra="forbid"):
     """The reason for a move; the body may be omitted."""
 
 
-_SettingsIn: Any = build_schema("_SettingsIn", change_fields())
+_SettingsIn: Any = build_schema("_SettingsIn", change_fields(), StrictSchema)
 
 
-class ChangeIn(_SettingsIn, extra="forbid"):
+class ChangeIn(_SettingsIn):
     """The settings to change; omitted ones stay."""
 
     enrolling: Yes | None = Field(None, description="Open or close the roster.")

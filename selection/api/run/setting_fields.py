@@ -47,6 +47,10 @@ MORE: dict[str, dict[str, Any]] = {
 }
 
 
+class StrictSchema(Schema, extra="forbid"):
+    """A body in which unknown names are refused, to catch misspelt ones."""
+
+
 def build_schema(name: str, fields: dict[str, Any], base: type[Schema] = Schema) -> Any:
     """Return a schema with these fields, to derive from."""
     return create_model(name, __base__=base, **fields)
