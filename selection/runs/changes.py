@@ -17,9 +17,14 @@ from selection.history import events
 from selection.models import Run
 
 from . import lifecycle, validation
+from .roster import lock_active_run
 from .run_settings import CHANGEABLE, RunSetting, When
 
 ACTIVE = {Run.Status.RUNNING, Run.Status.PAUSED}
+SWITCHED = (
+    "Only answers made elsewhere from now on: nobody is asked through pages. Questions that "
+    "nobody has seen go back; a question that a worker was shown may still be answered in time."
+)
 
 
 def changeable_settings(run: Run) -> list[RunSetting]:
@@ -108,3 +113,28 @@ def _check_value(run: Run, setting: RunSetting, value: Any) -> None:
             Run(pk=run.pk, team_id=run.team_id, name=value)
         ).values():
             raise Refused(refusal)
+
+
+# -- the switch to *Only answers made elsewhere*
+
+
+def may_use_recorded_only(run: Run) -> bool:
+    """Return True if the run asks through pages now and could do without."""
+    return run.status in ACTIVE and not run.recorded_only and not run.enrolling
+
+
+@transaction.atomic
+def use_recorded_only(run: Run, who: str = "", why: str = "") -> None:
+    """Switch the run; no effect if it is switched already.
+
+    Raises Conflict for a run that has ended or has an open roster.
+    """
+    locked = lock_active_run(run)
+    if locked.recorded_only:
+        return
+    if locked.enrolling:
+        raise Conflict(f"The roster of the run “{run}” is open: close it first.")
+    locked.recorded_only = run.recorded_only = True
+    locked.save(update_fields=["recorded_only"])
+    events.write_event(locked, "recorded only", SWITCHED, who, why)
+    wakeups.request_step(locked.pk)
