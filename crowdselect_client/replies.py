@@ -26,6 +26,7 @@ class BatchRow(TypedDict):
 
 class Changes(TypedDict):
     name: NotRequired[str | None]
+    epsilon: NotRequired[float | None]
     budget: NotRequired[int | None]
     price: NotRequired[float | str | None]
     currency: NotRequired[str | None]
@@ -33,7 +34,6 @@ class Changes(TypedDict):
     slots_per_worker: NotRequired[int | None]
     minutes: NotRequired[int | None]
     hours_to_come: NotRequired[float | None]
-    epsilon: NotRequired[float | None]
     enrol_until: NotRequired[str | None]
     enrol_most: NotRequired[int | None]
     enrolling: NotRequired[bool | None]
@@ -461,16 +461,16 @@ class Plan(TypedDict):
 class RunRow(TypedDict):
     id: int
     name: str
+    pool: int
+    question_set: int
     status: Status
     state: str
     ending: str
-    pool: int
-    question_set: int
-    algorithm: str
-    k: int
     created: str
     started: str | None
     ended: str | None
+    algorithm: str
+    k: int
 
 
 class RunState(TypedDict):
@@ -484,8 +484,8 @@ class RunState(TypedDict):
     created: str
     started: str | None
     ended: str | None
-    algorithm: str
     k: int
+    algorithm: str
     epsilon: float
     delta: float
     budget: int | None
@@ -495,20 +495,20 @@ class RunState(TypedDict):
     slots_per_worker: int
     minutes: int
     hours_to_come: float | None
+    recorded_only: bool
     enrolling: bool
     enrol_until: str | None
     enrol_most: int | None
-    join_link: str
-    recorded_only: bool
     met: str
     only: list[str]
     left_out: list[str]
     seed: int
+    one_kind_each: bool
+    join_link: str
     options: dict[str, bool | int | float | str | None]
     learned_from: LearnedOut | None
     quotas: QuotasAskedOut | None
     skills: list[SkillOut]
-    one_kind_each: bool
     promise: str
     verdict: str
     over: str
@@ -606,9 +606,6 @@ class Settings(TypedDict):
     budget: NotRequired[int | None]
     price: NotRequired[float | str | None]
     currency: NotRequired[str | None]
-    options: NotRequired[dict[str, bool | int | float | str | None]]
-    learn_from: NotRequired[int | None]
-    quotas: NotRequired[QuotasIn | None]
     slots: NotRequired[int]
     slots_per_worker: NotRequired[int]
     minutes: NotRequired[int]
@@ -621,8 +618,11 @@ class Settings(TypedDict):
     only: NotRequired[list[OnlyItem]]
     left_out: NotRequired[list[LeftOutItem]]
     seed: NotRequired[int | None]
-    skills: NotRequired[list[SkillIn]]
     one_kind_each: NotRequired[bool]
+    options: NotRequired[dict[str, bool | int | float | str | None]]
+    learn_from: NotRequired[int | None]
+    quotas: NotRequired[QuotasIn | None]
+    skills: NotRequired[list[SkillIn]]
 
 
 class Standing(TypedDict):

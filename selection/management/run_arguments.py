@@ -11,17 +11,14 @@ from django.utils import timezone
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run, Skill
-from selection.models.runs import SETTINGS
-from selection.runs import algorithm_choices, changes, drafts, lifecycle, money, quotas
+from selection.runs import algorithm_choices, drafts, quotas
+from selection.runs.run_settings import CHANGEABLE, RUN_SETTINGS, RunSetting
 
 from .lookups import find_by_name, parse_pairs, run_of
 
-FIELDS = (
-    *(name for name in SETTINGS if name not in ("pool", "question_set", "k")),
-    *("enrolling", "enrol_until", "enrol_most", "seed"),
-)
-# Defaults that are not fixed values.
-WORKED_OUT = {"currency": "that of your last run", "seed": "drawn at random"}
+REQUIRED = ("name", "pool", "question_set", "k")
+OPTIONAL = {setting.name: setting for setting in RUN_SETTINGS if setting.name not in REQUIRED}
+FIELDS = tuple(OPTIONAL)
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -29,12 +26,12 @@ def add_arguments(parser: CommandParser) -> None:
     add("name", metavar="NAME", help="what the run is called")
     add("--pool", required=True, help="the workers: name or number of their pool")
     add("--question-set", required=True, metavar="SET", help="the gold: name or number of its set")
-    add("--k", required=True, help=_help_text("k"))
-    for name in FIELDS:
-        flag, help = f"--{name.replace('_', '-')}", _help_text(name)
-        if isinstance(_model_field(name), BooleanField):
+    add("--k", required=True, help="how many workers to select")
+    for setting in OPTIONAL.values():
+        flag, help = _flag(setting.name), _help_text(setting)
+        if isinstance(setting.column, BooleanField):
             add(flag, action="store_const", const=True, help=help)
-        elif name == "algorithm":
+        elif setting.name == "algorithm":
             add(flag, choices=list(ALGORITHMS), metavar="NAME", help=help)
         else:
             add(flag, metavar="X", help=help)
@@ -68,37 +65,33 @@ def add_arguments(parser: CommandParser) -> None:
 
 def add_changes(parser: CommandParser) -> None:
     """Add the settings that a started run may change."""
-    for name in changes.SETTINGS:
-        flag = f"--{name.replace('_', '-')}"
-        empty = "; empty for none" if _model_field(name).null else ""
-        parser.add_argument(flag, metavar="X", help=f"{_format_default(name)}{empty}")
+    for name, setting in CHANGEABLE.items():
+        empty = "; empty for none" if setting.column.null else ""
+        parser.add_argument(_flag(name), metavar="X", help=f"{_describe(setting)}{empty}")
 
 
 def changed_settings(run: Run, options: dict[str, Any]) -> dict[str, Any]:
     """Return the settings given on the command line. Raises Refused for an invalid value."""
-    texts = {name: options[name] for name in changes.SETTINGS if options[name] is not None}
+    texts = {name: options[name] for name in CHANGEABLE if options[name] is not None}
     return {name: _parse_value(run, name, text or None) for name, text in texts.items()}
 
 
-def _model_field(name: str) -> "Field[Any, Any]":
-    field = Run._meta.get_field(name)
-    assert isinstance(field, Field)
-    return field
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
-def _help_text(name: str) -> str:
-    """Return the form's own words, and its default value."""
-    field = _model_field(name)
-    usual = drafts.FORM_DEFAULTS.get(name, WORKED_OUT.get(name, field.default))
-    switch = isinstance(field, BooleanField)
+def _help_text(setting: RunSetting) -> str:
+    """Return the form's own words, and the value of a new draft."""
+    column, usual = setting.column, setting.worked_out or setting.default
+    switch = isinstance(column, BooleanField)
     default = "" if switch or usual in (NOT_PROVIDED, None, list) else f" (default: {usual})"
-    several = "; several with commas between them" if isinstance(field, JSONField) else ""
-    return f"{_format_default(name)}{several}{default}"
+    several = "; several with commas between them" if isinstance(column, JSONField) else ""
+    return f"{_describe(setting)}{several}{default}"
 
 
-def _format_default(name: str) -> str:
-    field = _model_field(name)
-    return str(field.help_text or field.verbose_name).rstrip(".").replace("%", "%%")
+def _describe(setting: RunSetting) -> str:
+    text = setting.description or str(setting.column.verbose_name)
+    return text.rstrip(".").replace("%", "%%")
 
 
 def create_draft(options: dict[str, Any]) -> Run:
@@ -107,31 +100,28 @@ def create_draft(options: dict[str, Any]) -> Run:
     pool = find_by_name(Pool.objects.select_related("team"), options["pool"], team)
     question_set = find_by_name(QuestionSet.objects.all(), options["question_set"], team)
     blank = Run(pool=pool, question_set=question_set, team=pool.team)
-    arguments = {
-        name: options[name] for name in ("name", "k", *FIELDS) if options[name] is not None
+    texts = {name: options[name] for name in ("name", "k", *FIELDS) if options[name] is not None}
+    settings = {name: _parse_value(blank, name, text) for name, text in texts.items()}
+    algorithm = settings.get("algorithm", OPTIONAL["algorithm"].default)
+    settings |= {
+        "pool": pool,
+        "question_set": question_set,
+        "quotas": _parse_quotas(options),
+        "options": algorithm_choices.read_options(algorithm, parse_pairs(options["option"])),
+        "learn_from": options["learn_from"] and run_of(options["learn_from"], pool.team.name),
     }
-    settings = _initial_settings(pool) | arguments
-    fields = {name: _parse_value(blank, name, text) for name, text in settings.items()}
-    fields |= {"pool": pool, "question_set": question_set, "quotas": _parse_quotas(options)}
-    chosen = algorithm_choices.read_options(fields["algorithm"], parse_pairs(options["option"]))
-    earlier = options["learn_from"] and run_of(options["learn_from"], pool.team.name)
-    run = drafts.build_draft(fields, chosen, earlier)
-    return lifecycle.create_run(run, [_parse_skill(text, team) for text in options["also"]])
-
-
-def _initial_settings(pool: Pool) -> dict[str, Any]:
-    """Return the initial values of the form of a new run."""
-    currency = money.last_currency(Run.objects.filter(team=pool.team))
-    return drafts.FORM_DEFAULTS | {"currency": currency, "seed": drafts.new_seed()}
+    return drafts.create_draft(settings, [_parse_skill(text, team) for text in options["also"]])
 
 
 def _parse_value(run: Run, name: str, text: Any) -> Any:
-    if isinstance(_model_field(name), JSONField):
+    column = Run._meta.get_field(name)
+    assert isinstance(column, Field)
+    if isinstance(column, JSONField):
         return [part.strip() for part in str(text).split(",") if part.strip()]
     try:
-        value = _model_field(name).clean(text, run)
+        value = column.clean(text, run)
     except ValidationError as error:
-        flag = "The name" if name == "name" else f"--{name.replace('_', '-')}"
+        flag = "The name" if name == "name" else _flag(name)
         raise Refused(f"{flag}: {' '.join(error.messages)}") from error
     naive = isinstance(value, datetime) and timezone.is_naive(value)
     return timezone.make_aware(value) if naive else value

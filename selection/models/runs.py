@@ -35,29 +35,6 @@ class RunQuerySet(models.QuerySet["Run"]):
         return rows.filter(pk=pk).first()
 
 
-# Settings chosen before the start, besides the name, the seed, options, quotas and the roster.
-SETTINGS = (
-    "pool",
-    "question_set",
-    "k",
-    "algorithm",
-    "epsilon",
-    "delta",
-    "budget",
-    "price",
-    "currency",
-    "slots",
-    "slots_per_worker",
-    "minutes",
-    "hours_to_come",
-    "recorded_only",
-    "one_kind_each",
-    "met",
-    "only",
-    "left_out",
-)
-
-
 class Run(RunColumns):
     """A selection: the best k of a pool, by one algorithm, on one question set."""
 

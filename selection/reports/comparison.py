@@ -5,14 +5,14 @@ from typing import Any
 
 from selection import algorithms
 from selection.models import Run
-from selection.models.runs import SETTINGS
 from selection.runs import algorithm_choices
+from selection.runs.run_settings import RUN_SETTINGS
 
 from .guarantee_status import promise_status
 from .progress import read_progress
 from .standings import WorkerStanding, worker_standings
 
-COMPARED = (*SETTINGS, "seed")
+COMPARED = (*(setting.name for setting in RUN_SETTINGS if setting.copied), "seed")
 
 
 @dataclass(frozen=True)

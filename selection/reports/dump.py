@@ -21,6 +21,7 @@ from selection.models import (
     Worker,
 )
 from selection.runs import algorithm_choices
+from selection.runs.run_settings import RUN_SETTINGS, Dumped
 from topk import __version__, expand_memory, pack_memory, verify
 from topk.verify import FORMAT, VERSION, DumpError, Verification, digest_of
 
@@ -29,17 +30,19 @@ from .selection import selection_of_run
 
 # An anonymous dump has these columns only: nothing about people, questions or responses.
 RUN = (
-    *("name", "status", "ending", "algorithm", "epsilon", "delta", "budget", "price", "currency"),
-    *("slots", "slots_per_worker", "minutes", "hours_to_come", "enrolling", "enrol_until"),
-    *("enrol_most", "recorded_only", "one_kind_each", "seed", "quotas", "belief", "steps"),
-    *("joined", "created", "started", "paused", "ended", "concluded", "regraded"),
+    *(setting.name for setting in RUN_SETTINGS if setting.dumped is Dumped.ALWAYS),
+    *("status", "ending", "quotas", "belief", "steps", "joined"),
+    *("created", "started", "paused", "ended", "concluded", "regraded"),
 )
 CANDIDATE = (
     *("arm", "asked", "pulls", "void", "rewards", "seen", "gone", "gone_at", "by_hand"),
     *("verdict", "decided_in", "decided_why", "met", "skipped"),
 )
 # Settings that no guarantee depends on, some with the ids of workers.
-LIFE = ("page", "met", "only", "left_out", "rationed", "has_recorded")
+LIFE = (
+    *("page", "rationed", "has_recorded"),
+    *(setting.name for setting in RUN_SETTINGS if setting.dumped is Dumped.NAMED),
+)
 STEP = ("number", "at", "applied", "dealt", "accepted", "rejected", "gap", "wanted", "closed")
 QUESTION_SET = ("instructions", "markdown", "tries", "most_workers")
 PRACTICE = ("number", "prompt", "accepted", "choices", "grading", "explanation", "must")

@@ -48,7 +48,7 @@ def choice_of_run(run: Run, workers: int) -> AlgorithmChoice | None:
 
 def _fill_quotas(run: Run, workers: int) -> Run:
     """Return the run with its quotas filled in if possible: they are part of the guarantee."""
-    if not run.quotas or validation.validate_quotas(run, run.pool):
+    if not run.quotas or validation.validate_quotas(run):
         return run
     started = validation.copy_unsaved(run)
     filled = quotas.build_quota_option(

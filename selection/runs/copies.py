@@ -1,17 +1,14 @@
 """A draft with the settings of another run: the way to change fixed settings of a started run."""
 
-import secrets
-
 from django.db import transaction
 
 from selection.errors import Refused
-from selection.history import events
 from selection.models import Run, Skill
-from selection.models.runs import SETTINGS
 
-from . import lifecycle
+from . import drafts
+from .run_settings import RUN_SETTINGS
 
-FIELDS = (*SETTINGS, "quotas", "belief")
+FIELDS = (*(setting.name for setting in RUN_SETTINGS if setting.copied), "quotas", "belief")
 # Computed at the start of a run or later, so not settings.
 DERIVED_OPTIONS = ("quotas", "tuned_for")
 
@@ -28,17 +25,17 @@ def copy_run(run: Run, name: str, same_seed: bool = False, who: str = "", why: s
     name = name.strip()
     if not name or len(name) > 200:
         raise Refused("Give the copy a name of 1 to 200 characters.")
-    draft = Run(name=name, **{field: getattr(run, field) for field in FIELDS})
-    draft.seed = run.seed if same_seed else secrets.randbelow(2**31)
-    draft.options = {key: value for key, value in run.options.items() if key not in DERIVED_OPTIONS}
-    draft.page = {key: value for key, value in run.page.items() if key != "codes"}
-    draft.enrolling = run.enrolling or run.joined > 0
-    draft.enrol_most = run.enrol_most
+    settings = {field: getattr(run, field) for field in FIELDS} | {
+        "name": name,
+        "seed": run.seed if same_seed else drafts.new_seed(),
+        "options": {key: run.options[key] for key in run.options if key not in DERIVED_OPTIONS},
+        "page": {key: value for key, value in run.page.items() if key != "codes"},
+        "enrolling": run.enrolling or run.joined > 0,
+    }
     further = [Skill(question_set=each.question_set, k=each.k) for each in run.skills[1:]]
-    copied = lifecycle.create_run(draft, further)
     seed = "the same seed" if same_seed else "a seed of its own"
-    events.write_event(copied, "copy", f"Copied from the run “{run}”, with {seed}.", who, why)
-    return copied
+    said = f"Copied from the run “{run}”, with {seed}."
+    return drafts.create_draft(settings, further, said, who, why, kind="copy")
 
 
 def free_name(run: Run) -> str:

@@ -1,7 +1,7 @@
-"""Drafts: a run made of a forecast, and changes to a run that could not end as it is."""
+"""Drafts: every way to create a run ends in ``create_draft``; changes to a run that cannot end."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -10,53 +10,63 @@ from django.db import transaction
 from selection.algorithms import ALGORITHMS, VARIED, options_of_variant
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
-from selection.models import Run
+from selection.models import Run, Skill
 
-from . import algorithm_choices, eligibility, priors, validation
+from . import algorithm_choices, eligibility, lifecycle, money, priors, validation
+from .run_settings import INITIAL
 
 CHANGEABLE = ("algorithm", "epsilon", "budget")
-# Defaults for runs that people create in forms; the stored defaults are for the API. This algorithm
-# can end on the little gold that people have; the hours cover the absence of a weekend, and are few
-# enough to notice a no-show.
-FORM_DEFAULTS: dict[str, Any] = {"algorithm": "credible", "hours_to_come": 48, "met": Run.Met.SKIP}
-
-
-def new_seed() -> int:
-    return secrets.randbelow(2**31)
-
-
 # Validated by ``validation``, or filled in later.
 VALIDATED_ELSEWHERE = (
     *validation.HARMLESS,
-    "pool",
-    "question_set",
-    "team",
-    "options",
-    "quotas",
-    "belief",
+    *("pool", "question_set", "team", "options", "quotas", "belief"),
 )
 
 
-def build_draft(
-    fields: Mapping[str, Any], options: Mapping[str, Any], learn_from: Run | None = None
+@transaction.atomic
+def create_draft(
+    settings: Mapping[str, Any],
+    further: Sequence[Skill] = (),
+    said: str = "",
+    who: str = "",
+    why: str = "",
+    kind: str = "create",
 ) -> Run:
+    """Store and return a draft of these settings, see ``build_draft``.
+
+    further     the skills it tests besides its own question set, in order
+    said, kind  an entry in its history; none if empty
+
+    Raises Refused for settings that are invalid or that no algorithm can be run on.
+    """
+    run = lifecycle.create_run(build_draft(settings), further)
+    if said:
+        events.write_event(run, kind, said, who, why)
+    return run
+
+
+def build_draft(settings: Mapping[str, Any]) -> Run:
     """Return a run of these settings that is not stored yet.
 
-    fields      columns of Run; omitted ones get their default, an omitted seed is drawn
-    options     of the algorithm, by name
-    learn_from  an earlier run with similar workers
+    settings  by name, of ``run_settings``; omitted ones get the value of a new draft. Besides:
+              options     of the algorithm, by name
+              learn_from  an earlier run with similar workers; None: none
+              quotas, belief, page
 
     Raises Refused for a value that is invalid in every run; for the rest see
     ``lifecycle.create_run``.
     """
-    if not fields["name"].strip():
+    given = dict(settings)
+    options, earlier = dict(given.pop("options", {})), given.pop("learn_from", None)
+    prior = {"prior": options.pop("prior")} if "prior" in options else {}
+    if not given["name"].strip():
         raise Refused("The name is empty.")
-    run = Run(**{"seed": new_seed(), **fields})
+    run = Run(**_initial_settings(given) | given)
     if run.algorithm not in ALGORITHMS:
         raise Refused(f"There is no algorithm “{run.algorithm}”; docs/algorithms.md has them all.")
-    run.options = algorithm_choices.drop_default_options(run.algorithm, options)
-    if learn_from is not None:
-        run.options["prior"] = _prior_option(run, learn_from)
+    run.options = algorithm_choices.drop_default_options(run.algorithm, options) | prior
+    if earlier is not None:
+        run.options["prior"] = _prior_option(run, earlier)
     try:
         run.clean_fields(exclude=VALIDATED_ELSEWHERE)
     except ValidationError as error:
@@ -64,6 +74,18 @@ def build_draft(
         label = str(Run._meta.get_field(name).verbose_name).capitalize()  # type: ignore[union-attr]
         raise Refused(f"{label}: {messages[0]}") from error
     return run
+
+
+def _initial_settings(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a new draft that are not those of the columns."""
+    worked_out: dict[str, Any] = {"seed": new_seed()}
+    if "currency" not in given:
+        worked_out["currency"] = money.last_currency(Run.objects.filter(team=given["pool"].team_id))
+    return INITIAL | worked_out
+
+
+def new_seed() -> int:
+    return secrets.randbelow(2**31)
 
 
 def _prior_option(run: Run, earlier: Run) -> dict[str, Any]:

@@ -17,18 +17,15 @@ from selection.engine.precompile import precompile_run
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
 from selection.models import Candidate, Run, Skill
-from selection.models.runs import SETTINGS
 
-from . import eligibility, quotas, validation
+from . import eligibility, quotas, run_settings, validation
 
 Status = Run.Status
-# Fields of the form besides the settings.
-FURTHER_FIELDS = ("name", "options", "quotas", "seed", "enrolling", "enrol_until", "enrol_most")
 
 
 @transaction.atomic
 def create_run(run: Run, further: Sequence[Skill] = ()) -> Run:
-    """Store a new run, as a draft. No other function creates runs.
+    """Store a new run, as a draft; ``drafts.create_draft`` builds it from its settings.
 
     further  the skills it tests besides its own question set, in order
 
@@ -47,10 +44,10 @@ def replace_draft(run: Run, wanted: Run, further: Sequence[Skill] = (), who: str
     Raises Conflict once it has begun, Refused as ``create_run`` does.
     """
     draft = _change_status(run, Status.DRAFT, {Status.DRAFT})
-    for name in (*SETTINGS, *FURTHER_FIELDS):
+    for name in run_settings.STORED:
         setattr(draft, name, getattr(wanted, name))
     _validate_new_run(draft, further)
-    draft.save(update_fields=[*SETTINGS, *FURTHER_FIELDS])
+    draft.save(update_fields=run_settings.STORED)
     draft.further.all().delete()
     _store_skills(draft, further)
     events.write_event(draft, "draft", "All settings were given anew before the start.", who)
@@ -62,7 +59,7 @@ def _validate_new_run(run: Run, further: Sequence[Skill]) -> None:
     first = Skill(question_set=run.question_set, k=run.k)
     run.skills = [first, *further]
     workers = eligibility.count_eligible(run)
-    faults = validation.validate_run(run, workers) | validation.validate_quotas(run, run.pool)
+    faults = validation.validate_run(run, workers) | validation.validate_quotas(run)
     faults |= validation.validate_skills(run, len(further))
     faults |= validation.validate_team(run, further) | validation.validate_name(run)
     faults |= validation.validate_closing_time(run, run.enrol_until)

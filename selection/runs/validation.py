@@ -9,7 +9,7 @@ from django.utils import timezone
 from selection import algorithms, db_clock
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
-from selection.models import Pool, Run, Skill
+from selection.models import Run, Skill
 from topk import LIKE_THESE, THIS_SET, ProblemError
 
 from . import eligibility, exposure_limits, quotas
@@ -140,7 +140,7 @@ def validate_stored_run(run: Run, workers: int) -> dict[str, str]:
     """Return all faults of a stored run, by field."""
     faults = (
         validate_run(run, workers)
-        | validate_quotas(run, run.pool)
+        | validate_quotas(run)
         | validate_closing_time(run, run.enrol_until)
     )
     faults |= validate_skills(run, run.further.count()) | eligibility.validate_eligibility(run)
@@ -194,8 +194,8 @@ def _algorithm_titles(ability: str) -> str:
     return f"{', '.join(able[:-1])} and {able[-1]}"
 
 
-def validate_quotas(run: Run, pool: Pool) -> dict[str, str]:
-    """Return the faults of this run's quotas on this pool, by field."""
+def validate_quotas(run: Run) -> dict[str, str]:
+    """Return the faults of this run's quotas on its eligible workers, by field."""
     request = run.quotas
     if not request:
         return {}
@@ -212,7 +212,7 @@ def validate_quotas(run: Run, pool: Pool) -> dict[str, str]:
         least = sum(limit[0] or 0 for limit in request["limits"].values())
         want = f"Together the quotas want at least {least} workers, but K is {run.k}."
         return {"quota_lines": want} if least > run.k else {}
-    workers = eligibility.eligible_workers(run) if run.pool_id else pool.workers.all()
+    workers = eligibility.eligible_workers(run)
     try:
         quotas.check_quotas(request, quotas.attribute_values(workers, request["attribute"]), run.k)
     except Refused as refusal:

@@ -15,7 +15,7 @@ from selection.errors import Refused
 from selection.imports import catalog, validate_answers
 from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import Assignment, Pool, Question, QuestionSet, Run, Skill
-from selection.runs import algorithm_choices, lifecycle, validation
+from selection.runs import algorithm_choices, drafts, lifecycle, validation
 from topk import LIKE_THESE, THIS_SET, question_order
 
 from .crowd import RecordedCrowd, number_of
@@ -129,16 +129,17 @@ def _start_run(crowd: RecordedCrowd, settings: ReplaySettings) -> Run:
     pool = Pool.objects.create(name=settings.name)
     catalog.take_workers(pool, [WorkerRow(0, worker, "", {}) for worker in crowd.workers])
     sets = [QuestionSet.objects.create(name=name) for name in settings.kinds or [settings.name]]
-    draft = Run(
-        name=settings.name,
-        pool=pool,
-        question_set=sets[0],
-        **run_settings(settings),
-        slots=slots,
-        slots_per_worker=slots,
-        recorded_only=not settings.redraw,
-    )
-    run = lifecycle.create_run(draft, _further_skills(settings, sets[1:]))
+    draft = run_settings(settings) | {
+        "name": settings.name,
+        "pool": pool,
+        "question_set": sets[0],
+        "slots": slots,
+        "slots_per_worker": slots,
+        "hours_to_come": None,
+        "recorded_only": not settings.redraw,
+        "met": Run.Met.AGAIN,
+    }
+    run = drafts.create_draft(draft, _further_skills(settings, sets[1:]))
     for question_set, kind in zip(sets, crowd.kinds, strict=True):
         if settings.redraw:
             _make_draws(question_set, most_draws(settings, len(crowd.workers) * len(sets)))

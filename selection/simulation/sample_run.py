@@ -10,7 +10,7 @@ from selection.exports import ExportTable
 from selection.imports import catalog
 from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import SAMPLE_RUN, Pool, QuestionSet, Run
-from selection.runs import lifecycle
+from selection.runs import drafts, lifecycle
 
 from .crowd import SyntheticCrowd, draw_accuracies
 from .writing import write_csv
@@ -71,20 +71,23 @@ def _create_sample_run() -> Run:
     if new:
         catalog.take_workers(pool, sample_workers())
     question_set = _create_question_set("Sample sums", sample_questions())
-    draft = Run(
-        name=SAMPLE_RUN,
-        pool=pool,
-        question_set=question_set,
-        k=6,
-        algorithm="adaptive-top-k",
-        epsilon=0.2,
-        delta=0.1,
-        slots=192,
-        slots_per_worker=8,
-        minutes=24 * 60,
-        seed=SEED,
+    run = drafts.create_draft(
+        {
+            "name": SAMPLE_RUN,
+            "pool": pool,
+            "question_set": question_set,
+            "k": 6,
+            "algorithm": "adaptive-top-k",
+            "epsilon": 0.2,
+            "delta": 0.1,
+            "slots": 192,
+            "slots_per_worker": 8,
+            "minutes": 24 * 60,
+            "hours_to_come": None,
+            "met": Run.Met.AGAIN,
+            "seed": SEED,
+        }
     )
-    run = lifecycle.create_run(draft)
     lifecycle.start_run(run)
     run.refresh_from_db()
     return run

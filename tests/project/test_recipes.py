@@ -24,14 +24,15 @@ pytestmark = pytest.mark.skipif(not SQLITE, reason="recipes do not depend on the
 
 FOLLOWED = """
 import pytest
+from django.core import management
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
 from research.describe import algorithms_page
-from selection import algorithms, engine
-from selection.models import Answer, ApiToken, RecordedAnswer
-from selection.runs import lifecycle
+from selection import algorithms, engine, reports
+from selection.models import Answer, ApiToken, RecordedAnswer, Run
+from selection.runs import copies, lifecycle
 from tests.worlds import answer_all, make_run
 from topk import SELECTORS, simulate
 
@@ -78,6 +79,46 @@ def test_endpoint_answers(token):
     assert [need["kind"] for need in needs.json()] == ["review"]
     assert Client().get(address).status_code == 401
     assert "/api/runs/{run_id}/attention" in Client().get("/api/openapi.json").json()["paths"]
+
+
+def test_setting_is_in_each_new_run(requester, token):
+    full = requester.get(reverse("admin:selection_run_add"), {"full": 1}).content.decode()
+    guided = requester.get(reverse("admin:selection_run_begin")).content.decode()
+    for page in (full, guided):
+        assert 'name="per_visit"' in page
+        assert "Most questions that a worker is asked in a row." in page
+    run = make_run(algorithm="evenly")
+    body = {"name": "By the API", "pool": run.pool_id, "question_set": run.question_set_id}
+    body |= {"k": 1, "algorithm": "evenly"}
+    auth = {"authorization": f"Bearer {token}"}
+
+    def post(**more):
+        return Client().post("/api/runs", body | more, "application/json", headers=auth)
+
+    assert post(per_visit=0).status_code == 422
+    assert post(per_visit=4).json()["per_visit"] == 4
+    assert post(name="Another").json()["per_visit"] == 10
+    made = ["By the command", "--pool", run.pool_id, "--question-set", run.question_set_id]
+    management.call_command("run", "create", *map(str, made), "--k=1", "--per-visit=5")
+    assert Run.objects.get(name="By the command").per_visit == 5
+
+
+def test_setting_may_change(requester, token):
+    run = make_run(algorithm="evenly")
+    address = reverse("admin:selection_run_do_change", args=[run.pk])
+    assert 'name="per_visit"' in requester.get(address).content.decode()
+    reply = Client().patch(
+        f"/api/runs/{run.pk}",
+        {"per_visit": 7},
+        "application/json",
+        headers={"authorization": f"Bearer {token}"},
+    )
+    sentence = "A visit has at most 7 questions, instead of 10."
+    assert reply.json()["changed"] == {"per_visit": sentence}
+    assert run.events.get(kind="per_visit").what == sentence
+    run.refresh_from_db()
+    assert reports.dump_run(run)["run"]["per_visit"] == 7
+    assert copies.copy_run(run, "A copy").per_visit == 7
 """
 
 
@@ -90,10 +131,11 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("manage.py", "pyproject.toml"):
         shutil.copy(TOP / name, folder)
     blocks = BLOCK.findall((TOP / "CONTRIBUTING.md").read_text(encoding="utf-8"))
-    assert len(blocks) == 8
+    assert len(blocks) == 10
     for kind, path, how, where, code in blocks:
         follow(folder / path, kind, how, where, textwrap.dedent(code) if kind == "file" else code)
     (folder / "tests" / "test_followed.py").write_text(FOLLOWED)
+    run(folder, "manage", "makemigrations", "selection", "--name", "per_visit")
     return folder
 
 
@@ -126,13 +168,13 @@ def run(copy: Path, *command: str) -> str:
 @pytest.fixture(scope="module")
 def passed(copy: Path) -> list[str]:
     """The tests that pass in the copy, if all do: what must work now, and the contract."""
-    chosen = "test_algorithm or test_format or test_endpoint or evenly"
+    chosen = "test_algorithm or test_format or test_endpoint or test_setting or evenly"
     files = ("tests/test_followed.py", "tests/topk/test_contract.py")
     out = run(copy, "pytest", "-rp", "-p", "no:cacheprovider", *files, "-k", chosen)
     return re.findall(r"(?m)^PASSED (\S+)", out)
 
 
-@pytest.mark.parametrize("recipe", ["algorithm", "format", "endpoint"])
+@pytest.mark.parametrize("recipe", ["algorithm", "format", "endpoint", "setting"])
 def test_a_recipe_that_was_followed_works(passed, recipe):
     assert any(f"test_followed.py::test_{recipe}_" in name for name in passed)
 

@@ -26,7 +26,7 @@ from selection.imports.column_plan import ColumnPlan
 from selection.imports.platforms import suggest_other_kind
 from selection.imports.submissions import statuses_of
 from selection.models import Pool, Upload
-from selection.runs import platform_submissions, recorded_answers_only
+from selection.runs import changes, platform_submissions
 
 from .column_form import ColumnForm
 from .importers import WORKERS, Importer, count_noun
@@ -163,7 +163,7 @@ class PreviewPage(ImportPage):
                 key for key, status in statuses.items() if platform_submissions.has_left(status)
             ],
             "may_switch": upload.kind == Upload.Kind.ANSWERS
-            and recorded_answers_only.may_switch(self.object),
+            and changes.may_use_recorded_only(self.object),
             "words": self.importer.words(self.object, upload, self.outside),
             "rows": [self.importer.cells(row) for row in rows],
         }
@@ -198,9 +198,7 @@ class PreviewPage(ImportPage):
         try:
             with transaction.atomic():
                 if upload.kind == Upload.Kind.ANSWERS and "recorded_only" in self.request.POST:
-                    recorded_answers_only.use_recorded_only(
-                        self.object, self.request.user.get_username()
-                    )
+                    changes.use_recorded_only(self.object, self.request.user.get_username())
                 upload, count = commit.commit_import(upload.pk, self.outside)
         except NotFound:
             return self._redirect_gone()

@@ -15,14 +15,11 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
-from unfold.widgets import (
-    UnfoldAdminDecimalFieldWidget,
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminTextInputWidget,
-)
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection import reports
 from selection.admin.page import Page, object_url
+from selection.admin.setting_fields import LABELS, build_field
 from selection.errors import Refused
 from selection.models import Candidate, Run
 from selection.runs import (
@@ -84,34 +81,12 @@ class ReasonForm(forms.Form):
 
 def change_form(run: Run, data: Any = None) -> "_SettingsForm":
     """Return the form with the settings that may change in the run's current state."""
-    active = run.status != Run.Status.ENDED
-    fields = ["name"]
-    if not run.fixed_budget and (active or run.may_be_raised):
-        fields.append("budget")
-    if active:
-        fields += ["slots", "slots_per_worker", "minutes", "hours_to_come"]
-        if "epsilon" in run.selector_class.needs and run.selector_class.epsilon_moves:
-            fields.append("epsilon")
-        if run.enrolling:
-            fields += ["enrol_until", "enrol_most"]
-    fields += ["price", "currency"]
     form_class: Any = forms.modelform_factory(
         Run,
         form=_SettingsForm,
-        fields=fields,
-        labels={"epsilon": "Accuracy ε"},
-        widgets={
-            "name": UnfoldAdminTextInputWidget(),
-            "price": UnfoldAdminDecimalFieldWidget(),
-            "currency": UnfoldAdminTextInputWidget(),
-            "epsilon": UnfoldAdminDecimalFieldWidget(),
-            "hours_to_come": UnfoldAdminDecimalFieldWidget(),
-            "enrol_until": UnfoldAdminTextInputWidget(attrs={"placeholder": "2026-12-31 18:00"}),
-            **{
-                name: UnfoldAdminIntegerFieldWidget()
-                for name in ("budget", "slots", "slots_per_worker", "minutes", "enrol_most")
-            },
-        },
+        fields=[setting.name for setting in changes.changeable_settings(run)],
+        labels=LABELS,
+        formfield_callback=build_field,
     )
     settings: _SettingsForm = form_class(data, instance=run)
     return settings

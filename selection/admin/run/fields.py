@@ -125,25 +125,6 @@ def quotas_given(cleaned: dict[str, Any]) -> dict[str, Any]:
     return {"attribute": attribute or "", "limits": limits} if attribute or limits else {}
 
 
-# -- several kinds of task
-
-
-KINDS = Run._meta.get_field("one_kind_each")
-
-
-class KindsField(forms.Form):
-    one_kind_each = forms.ChoiceField(
-        label="A worker may be selected",
-        required=False,
-        choices=list(KINDS.flatchoices),
-        widget=UnfoldAdminSelectWidget(),
-        help_text=KINDS.help_text,
-    )
-
-    def clean_one_kind_each(self) -> bool:
-        return self.cleaned_data["one_kind_each"] == "True"
-
-
 # -- an earlier run to learn from
 
 KEEP_PRIOR = "kept"

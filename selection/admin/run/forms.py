@@ -5,21 +5,30 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.forms.models import construct_instance
 from django.http import HttpRequest
 
 from selection import reports
 from selection.accounts import scoped
 from selection.admin.safe_lookups import parse_id
+from selection.admin.setting_fields import LABELS
 from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run, Skill
-from selection.models.runs import SETTINGS
-from selection.runs import algorithm_choices, drafts, eligibility, money, priors, quotas, validation
+from selection.runs import (
+    algorithm_choices,
+    drafts,
+    eligibility,
+    money,
+    priors,
+    quotas,
+    validation,
+)
+from selection.runs.run_settings import INITIAL, NAMES, STORED
 
 from .eligibility_fields import EligibilityFields, selected_choices
 from .fields import (
     ALGORITHM_OPTIONS,
     KEEP_PRIOR,
-    KindsField,
     LearnField,
     OptionFields,
     QuotaFields,
@@ -30,47 +39,44 @@ from .fields import (
     quotas_given,
 )
 
-# Settings that have a range; runs.validation refuses values outside it.
-RANGES = ("k", "epsilon", "delta", "budget")
 LARGEST_INTEGER = 2**31 - 1
+# Programs that send the form may omit these: then they stay, or are those of the column.
+OMITTED = ("met", "one_kind_each")
 # The permissions that open the form.
 EDIT_PERMISSIONS = ("selection.add_run", "selection.change_run")
 
 
-class RunForm(
-    QuotaFields, LearnField, KindsField, EligibilityFields, OptionFields, forms.ModelForm
-):
+class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.ModelForm):
     """The form of a draft. ``request`` is set by its admin (scope.TeamForm)."""
 
     request: ClassVar[HttpRequest]
 
     class Meta:
         model = Run
-        # The admin capitalises the first letter, and ε would become an E.
-        labels = {"epsilon": "Accuracy ε", "delta": "Risk δ"}
+        labels = LABELS
         help_texts = {
             "budget": "Most assignments to hand out in all. Left empty there is no limit; an "
             "algorithm that spends a fixed budget needs one."
         }
-        fields = ["name", *SETTINGS, "enrolling", "enrol_until", "enrol_most", "seed"]
-        computed = ["options", "quotas"]
+        fields = NAMES
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name in RANGES:
+        for name in validation.HARMLESS:  # it refuses values out of range
             self.fields[name].validators = []
         self.fields["algorithm"].widget.attrs["data-needs"] = json.dumps(
             algorithm_choices.fields_read_by_algorithm()
         )
         self._offer_choices("only_from", selected_choices(scoped(Run, self.request)))
-        self.fields["met"].required = False  # API clients may omit it
+        for name in OMITTED:
+            self.fields[name].required = False
         self._offer_choices("learn_from", learn_choices(self.instance, scoped(Run, self.request)))
         self.initial = {**self._stored(), **self.initial}
         if not self.instance.pk:
             self.initial.setdefault("seed", drafts.new_seed())
             self.initial["currency"] = money.last_currency(scoped(Run, self.request))
             # Replaced by run_form.js with the recommended one once pool and questions are chosen.
-            self.initial |= drafts.FORM_DEFAULTS
+            self.initial |= INITIAL
         chosen = str(self["quota_attribute"].value() or "")
         widget = self.fields["quota_attribute"].widget
         widget.choices = attribute_choices(self._pool_shown(), chosen)
@@ -107,26 +113,32 @@ class RunForm(
         cleaned = super().clean() or {}
         self._refuse_if_started()
         if source := cleaned.get("only_from"):
-            run = scoped(Run, self.request).get(pk=source)
-            cleaned["only"] = sorted({*cleaned.get("only", []), *_selected_workers(run)})
+            chosen = _selected_workers(scoped(Run, self.request).get(pk=source))
+            cleaned["only"] = sorted({*cleaned.get("only", []), *chosen})
+        for name in OMITTED:
+            if cleaned.get(name) == "":
+                del cleaned[name]
+        run: Run = construct_instance(self, self.instance, NAMES)
         algorithm = cleaned.get("algorithm", "")
-        self.instance.options = options_given(algorithm, cleaned) | self._prior(algorithm, cleaned)
-        self.instance.quotas = quotas_given(cleaned)
-        pool = cleaned.get("pool")
-        if pool is None or not algorithm:
-            return cleaned
-        run = Run(
-            pk=self.instance.pk, **_guarantee_settings(cleaned), options=self.instance.options
-        )
-        if question_set := cleaned.get("question_set"):
-            run.deck_size = question_set.questions.count()
-        refusals = validation.validate_run(run, _count_workers(run, cleaned, pool))
-        refusals |= validation.validate_closing_time(run, cleaned.get("enrol_until"))
-        for field, reason in refusals.items():
-            if field == "pool" or field in cleaned:
-                self.add_error(field, reason)
-        self._check_quotas(pool)
+        run.options = options_given(algorithm, cleaned) | self._prior(algorithm, cleaned)
+        run.quotas = quotas_given(cleaned)
+        if cleaned.get("pool") and algorithm:
+            self._validate_settings(run, {*cleaned})
         return cleaned
+
+    def _validate_settings(self, run: Run, valid: set[str]) -> None:
+        """Add the faults of the valid fields; invalid ones have a harmless value meanwhile."""
+        for name in validation.HARMLESS.keys() - valid:
+            setattr(run, name, validation.HARMLESS[name])
+        if "question_set" in valid:
+            run.deck_size = run.question_set.questions.count()
+        faults = validation.validate_run(run, eligibility.count_eligible(run))
+        faults |= validation.validate_closing_time(run, run.enrol_until)
+        if {"k", "quota_attribute", "quota_lines"} <= valid - faults.keys():
+            faults |= validation.validate_quotas(run)
+        for field, reason in faults.items():
+            if field in valid:
+                self.add_error(field, reason)
 
     def _prior(self, algorithm: str, cleaned: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -135,14 +147,9 @@ class RunForm(
             self.add_error("learn_from", str(refusal))
             return {}
 
-    def _check_quotas(self, pool: Pool) -> None:
-        run_quotas, algorithm = self.instance.quotas, self.cleaned_data.get("algorithm", "")
-        if not run_quotas or {"k", "quota_attribute", "quota_lines"} & set(self.errors):
-            return
-        run = Run(k=self.cleaned_data["k"], algorithm=algorithm, quotas=run_quotas)
-        run.enrolling = bool(self.cleaned_data.get("enrolling"))
-        for field, reason in validation.validate_quotas(run, pool).items():
-            self.add_error(field, reason)
+    def settings(self) -> dict[str, Any]:
+        """Return the settings in the form, see ``drafts.build_draft``."""
+        return {name: getattr(self.instance, name) for name in STORED}
 
     def _refuse_if_started(self) -> None:
         """Lock the run until it is saved. Raises ValidationError if it has started meanwhile."""
@@ -232,9 +239,12 @@ class PromiseForm(OptionFields):
         self.runs = scoped(Run, request)
 
     def run(self) -> Run:
+        """Return the run with the settings that are given; a missing K is 1."""
         self.full_clean()
-        options = options_given(self.cleaned_data.get("algorithm", ""), self.cleaned_data)
-        return Run(**_guarantee_settings(self.cleaned_data), options=options)
+        cleaned = self.cleaned_data
+        names = (*validation.HARMLESS, "algorithm", "enrolling")
+        given = {name: cleaned[name] for name in names if cleaned.get(name) not in (None, "")}
+        return Run(**{"k": 1} | given, options=options_given(cleaned.get("algorithm", ""), cleaned))
 
     def priced_run(self) -> Run | None:
         """Return the run as far as its price depends on it; None if a needed setting is missing."""
@@ -254,19 +264,3 @@ class PromiseForm(OptionFields):
 
 def _selected_workers(run: Run) -> list[str]:
     return [line.worker for line in reports.run_standings(run).lines if line.selected]
-
-
-def _count_workers(run: Run, cleaned: dict[str, Any], pool: Pool) -> int:
-    """Return the number of workers of the pool that are eligible for the run in the form."""
-    run.pool, run.only, run.left_out = pool, cleaned.get("only", []), cleaned.get("left_out", [])
-    run.met = cleaned.get("met") or Run.Met.AGAIN
-    if question_set := cleaned.get("question_set"):
-        run.question_set = question_set
-    return eligibility.count_eligible(run)
-
-
-def _guarantee_settings(cleaned: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of guarantee and eligibility that are given; a missing K is 1."""
-    names = (*RANGES, "algorithm", "enrolling", "enrol_most", "recorded_only")
-    settings = {name: cleaned[name] for name in names if cleaned.get(name) not in (None, "")}
-    return {"k": 1} | settings

@@ -18,9 +18,11 @@ from selection.admin.imports.importers import ANSWERS
 from selection.admin.imports.pages import import_urls
 from selection.admin.page import CountedDeletionMixin, object_url
 from selection.admin.scope import ScopedAdmin, TabularInline
+from selection.admin.setting_fields import build_section
 from selection.admin.wizard.pages import guide_urls
 from selection.models import Pool, Run, Skill
-from selection.runs import algorithm_choices, lifecycle, quotas, validation
+from selection.runs import algorithm_choices, drafts, lifecycle, quotas, validation
+from selection.runs.run_settings import STORED, Section
 
 from . import forecast_draft
 from .fields import ALGORITHM_OPTIONS
@@ -56,22 +58,8 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     autocomplete_fields = ["pool", "question_set"]
     readonly_fields = ["promises"]
     fieldsets = [
-        (None, {"fields": ["name", "pool", "question_set", "k"]}),
-        (
-            "How it decides",
-            {
-                "fields": [
-                    "algorithm",
-                    "epsilon",
-                    "delta",
-                    "budget",
-                    ("price", "currency"),
-                    *ALGORITHM_OPTIONS,
-                    "learn_from",
-                    "promises",
-                ]
-            },
-        ),
+        build_section(Section.WHAT),
+        build_section(Section.DECIDING, after=[*ALGORITHM_OPTIONS, "learn_from", "promises"]),
         (
             "Quotas",
             {
@@ -80,45 +68,24 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
                 "worker attribute. Leave it empty to select the best whoever they are.",
             },
         ),
-        (
-            "How questions go out",
-            {
-                "fields": [
-                    ("slots", "slots_per_worker"),
-                    ("minutes", "hours_to_come"),
-                    "recorded_only",
-                ]
-            },
+        build_section(Section.DEALING),
+        build_section(
+            Section.JOINING,
+            "With an open roster a run may start with few workers, or none: they join by a link, "
+            "or by the API.",
         ),
-        (
-            "Who may join",
-            {
-                "fields": ["enrolling", ("enrol_until", "enrol_most")],
-                "description": "With an open roster a run may start with few workers, or none: "
-                "they join by a link, or by the API.",
-            },
+        build_section(
+            Section.ADMISSION,
+            "Workers are known by their ids, in all your pools.",
+            before=["only_from"],
         ),
-        (
-            "Who is in it, and meets what",
-            {
-                "fields": ["met", "only_from", "only", "left_out"],
-                "description": "Workers are known by their ids, in all your pools.",
-            },
+        build_section(
+            Section.REPEATING,
+            "The seed fixes each worker's order of questions and every random choice. The one "
+            "given is as good as any.",
         ),
-        (
-            "To repeat the run exactly",
-            {
-                "fields": ["seed"],
-                "description": "The seed fixes each worker's order of questions and every "
-                "random choice. The one given is as good as any.",
-            },
-        ),
-        (
-            "Several kinds of task",
-            {
-                "fields": ["one_kind_each"],
-                "description": "Add the other question sets below, each with a K of its own.",
-            },
+        build_section(
+            Section.KINDS, "Add the other question sets below, each with a K of its own."
         ),
     ]
 
@@ -200,10 +167,17 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
             return redirect(object_url(run))  # it says all that the form does
         return super().change_view(request, object_id, *args, **kwargs)
 
+    def save_form(self, request: HttpRequest, form: RunForm, change: bool) -> Run:
+        """Build a new run as the API and the command do; ``save_related`` stores it."""
+        if not change:
+            form.instance = drafts.build_draft(form.settings())
+        run: Run = super().save_form(request, form, change)
+        return run
+
     def save_model(self, request: HttpRequest, obj: Run, form: RunForm, change: bool) -> None:
         """Save only the form's fields: the status may have changed meanwhile."""
         if change:
-            obj.save(update_fields=[*RunForm.Meta.fields, *RunForm.Meta.computed])
+            obj.save(update_fields=STORED)
 
     def save_related(
         self, request: HttpRequest, form: RunForm, formsets: list[SkillFormSet], change: bool

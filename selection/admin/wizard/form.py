@@ -12,18 +12,20 @@ from unfold.widgets import (
     UnfoldAdminFileFieldWidget,
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
-    UnfoldAdminTextInputWidget,
 )
 
 from selection import forecast
 from selection.accounts import scoped
+from selection.admin.setting_fields import build_form_fields
 from selection.errors import Refused
 from selection.forecast import Belief, DefaultBelief, PastBelief, Plan, RangeBelief
 from selection.imports import past_answers, uploads
 from selection.models import Pool, QuestionSet, Run, exposure
 from selection.runs import eligibility, money, priors, validation
+from selection.runs.run_settings import WIZARD
 
 OWN_NUMBER, BY_MONEY = "own", "money"
+PAYING = ("price", "currency")  # beside the budget
 USUAL_EPSILON = 0.1
 
 
@@ -67,19 +69,28 @@ BELIEFS = _worded_choices(
 class WizardInput:
     """The form's content, ready for a forecast and for a run.
 
-    learns  the run to learn from, if the belief is an earlier run
-    speed   answers per hour; None if unknown
+    learns    the run to learn from, if the belief is an earlier run
+    speed     answers per hour; None if unknown
+    settings  those of the run that need no forecast, by name
     """
 
     pool: Pool
     question_set: QuestionSet
     plan: Plan
     belief: Belief
-    price: Decimal | None
-    currency: str
+    settings: dict[str, Any]
     learns: Run | None
     speed: float | None
     by_money: bool
+
+    @property
+    def price(self) -> Decimal | None:
+        price: Decimal | None = self.settings["price"]
+        return price
+
+    @property
+    def currency(self) -> str:
+        return str(self.settings["currency"])
 
 
 def _number_field(label: str, **limits: Any) -> forms.DecimalField:
@@ -103,7 +114,10 @@ def _csv_field(label: str, about: str) -> forms.FileField:
     return forms.FileField(label=label, required=False, help_text=about, widget=widget)
 
 
-class GuideForm(forms.Form):
+SettingFields: Any = build_form_fields(WIZARD)
+
+
+class GuideForm(SettingFields):
     """The guided start's form; once valid, ``wish`` is its content."""
 
     pool: Any = forms.ModelChoiceField(
@@ -128,10 +142,6 @@ class GuideForm(forms.Form):
     sure_own = _number_field("Sure in so many of 100 cases", max_value=Decimal("99.9999"))
     precise = _radio_field("How precise does it have to be?", PRECISIONS, "0.1")
     precise_own = _number_field("Within so many points of 100")
-    price = _number_field("Price per answer", min_value=0, max_digits=12, decimal_places=4)
-    currency = forms.CharField(
-        label="Currency", required=False, max_length=10, widget=UnfoldAdminTextInputWidget()
-    )
     spend = _number_field("Budget, in money", max_digits=14, decimal_places=4)
     belief = _radio_field("What do you believe about these workers?", BELIEFS, "")
     low = _number_field("From so many right of 100")
@@ -183,8 +193,7 @@ class GuideForm(forms.Form):
             question_set=cleaned["question_set"],
             plan=_build_plan(cleaned),
             belief=self._build_belief(cleaned, learns),
-            price=cleaned["price"],
-            currency=cleaned["currency"],
+            settings={setting.name: cleaned[setting.name] for setting in WIZARD},
             learns=learns,
             speed=None if speed is None else float(speed),
             by_money=cleaned["precise"] == BY_MONEY,
@@ -222,6 +231,10 @@ class GuideForm(forms.Form):
             answers.name,
             ((sum(marks), len(marks)) for marks in right.values()),
         )
+
+    def further_settings(self) -> list[forms.BoundField]:
+        """Return the fields of settings that have no place of their own on the page."""
+        return [self[setting.name] for setting in WIZARD if setting.name not in PAYING]
 
     # -- the form as an address
 

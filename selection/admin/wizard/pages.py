@@ -1,6 +1,5 @@
 """The guided start: the form, the forecast of each algorithm, and a draft made of one."""
 
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -19,9 +18,8 @@ from selection.algorithms import ALGORITHMS
 from selection.charts import cost_curves
 from selection.errors import Refused
 from selection.forecast import Forecast, budget, forecast_requests
-from selection.history import events
 from selection.models import ForecastRequest, Run
-from selection.runs import drafts, eligibility, lifecycle, priors
+from selection.runs import drafts, eligibility
 
 from . import forecast_rows
 from .form import GuideForm, WizardInput
@@ -229,8 +227,9 @@ class ForecastPage(GuidePage):
         row = next((row for row in self.rows if forecast_rows.key_of(row) == key), None)
         if row is None or wish is None or wish.plan != forecast_requests.stored_plan(self.object):
             raise Refused("Choose pool and questions anew: they are not as they were asked about.")
-        run = lifecycle.create_run(_draft_of_row(row, self.object, wish))
-        events.write_event(run, "create", f"Made of a forecast, with {row.title}.", self.username)
+        settings = _settings_of_row(row, self.object, wish)
+        said = f"Made of a forecast, with {row.title}."
+        run = drafts.create_draft(settings, said=said, who=self.username)
         messages.success(self.request, "This is the draft. Nothing goes out until you start it.")
         return redirect(object_url(run))
 
@@ -264,28 +263,24 @@ def _reachable_epsilon(
     return {"epsilon": epsilon, "points": f"{100 * (epsilon or 0):g}", "tried": len(curve) > 1}
 
 
-def _draft_of_row(row: Forecast, planning: ForecastRequest, wish: WizardInput) -> Run:
+def _settings_of_row(row: Forecast, planning: ForecastRequest, wish: WizardInput) -> dict[str, Any]:
     plan = forecast_requests.stored_plan(planning)
     learns = wish.learns is not None and ALGORITHMS[row.algorithm].learns
-    prior = {"prior": priors.copy_prior(wish.learns.pk)} if learns and wish.learns else {}
     options = {name: value for name, value in row.options.items() if name != "questions"}
-    return Run(
-        name=drafts.free_name(f"Best {plan.k} of {wish.pool}", wish.pool.team_id),
-        pool=wish.pool,
-        question_set=wish.question_set,
-        k=plan.k,
-        algorithm=row.algorithm,
-        options=options | prior,
-        belief=planning.belief,
-        epsilon=plan.epsilon,
-        delta=plan.delta,
-        budget=plan.budget,
-        price=wish.price,
-        currency=wish.currency,
-        hours_to_come=drafts.FORM_DEFAULTS["hours_to_come"],
-        met=eligibility.default_met_policy(options),
-        seed=secrets.randbelow(2**31),
-    )
+    return wish.settings | {
+        "name": drafts.free_name(f"Best {plan.k} of {wish.pool}", wish.pool.team_id),
+        "pool": wish.pool,
+        "question_set": wish.question_set,
+        "k": plan.k,
+        "algorithm": row.algorithm,
+        "options": options,
+        "learn_from": wish.learns if learns else None,
+        "belief": planning.belief,
+        "epsilon": plan.epsilon,
+        "delta": plan.delta,
+        "budget": plan.budget,
+        "met": eligibility.default_met_policy(options),
+    }
 
 
 def guide_urls(model_admin: ModelAdmin) -> list[URLPattern]:

@@ -1,15 +1,18 @@
 """Schemas of a run: its state and its changes."""
 
 from datetime import datetime
-from decimal import Decimal
+from typing import Any
 
 from ninja import Field, Schema
 
 from selection import reports
-from selection.api.fields import Value, Yes, declared_by, price_field
+from selection.api.fields import Value, Yes, declared_by
 from selection.api.schemas import WhyIn
 from selection.limits import LONGEST_WHY
+from selection.runs.run_settings import RUN_SETTINGS
 from selection.runs.void_budget import VoidBudget
+
+from .setting_fields import StrictSchema, build_schema, change_fields, output_fields
 
 
 class SkillOut(Schema):
@@ -79,8 +82,8 @@ class QuotasAskedOut(Schema):
     )
 
 
-class RunOut(Schema):
-    """A run in its current state."""
+class RunHead(Schema):
+    """The part of a run that lists show, too."""
 
     id: int = Field(examples=[1])
     name: str = Field(examples=["Best 3 of spring"])
@@ -97,39 +100,24 @@ class RunOut(Schema):
     created: datetime
     started: datetime | None
     ended: datetime | None
-    algorithm: str
-    k: int
-    epsilon: float
-    delta: float
-    budget: int | None
-    price: float | None = Field(description="Cost of an answer.")
-    currency: str
-    slots: int
-    slots_per_worker: int
-    minutes: int
-    hours_to_come: float | None
-    enrolling: bool = Field(description="Whether workers may join.")
-    enrol_until: datetime | None
-    enrol_most: int | None
+
+
+_other_settings = [setting for setting in RUN_SETTINGS if setting.name not in RunHead.model_fields]
+_RunSettings: Any = build_schema("_RunSettings", output_fields(_other_settings), RunHead)
+
+
+class RunOut(_RunSettings):
+    """A run in its current state."""
+
     join_link: str = Field(
         description="The one link for all who may join; empty for a token that does not manage."
     )
-    recorded_only: bool = Field(description="True if only imported answers are used.")
-    met: str = Field(
-        description="What becomes of questions that a worker met in another run (skip, out, again)."
-    )
-    only: list[str] = Field(description="Ids of the admitted workers; empty: all.")
-    left_out: list[str] = Field(description="Ids of the excluded workers.")
-    seed: int
     options: dict[str, Value] = Field(description="Of the algorithm, those that were set by hand.")
     learned_from: LearnedOut | None = Field(
         description="The earlier run that this one starts from, and how much that weighs."
     )
     quotas: QuotasAskedOut | None
     skills: list[SkillOut]
-    one_kind_each: bool = Field(
-        description="Whether each worker is selected for at most one of several question sets."
-    )
     promise: str
     verdict: str = Field(
         description="At the end: kept, weakened (the sentence says by what), early (it holds for "
@@ -160,20 +148,12 @@ class MoveIn(WhyIn, extra="forbid"):
     """The reason for a move; the body may be omitted."""
 
 
-class ChangeIn(Schema, extra="forbid"):
+_SettingsIn: Any = build_schema("_SettingsIn", change_fields(), StrictSchema)
+
+
+class ChangeIn(_SettingsIn):
     """The settings to change; omitted ones stay."""
 
-    name: str | None = None
-    budget: int | None = Field(None, description="null: no limit.")
-    price: Decimal | None = price_field("Of an answer, at any time. null: not known.")
-    currency: str | None = None
-    slots: int | None = None
-    slots_per_worker: int | None = None
-    minutes: int | None = None
-    hours_to_come: float | None = Field(None, description="null: no limit.")
-    epsilon: float | None = None
-    enrol_until: datetime | None = Field(None, description="With its zone.")
-    enrol_most: int | None = None
     enrolling: Yes | None = Field(None, description="Open or close the roster.")
     concluded: Yes | None = Field(None, description="Put an ended run aside, or take it up.")
     why: str = Field("", max_length=LONGEST_WHY, description="Kept in the run's history.")

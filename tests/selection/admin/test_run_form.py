@@ -49,6 +49,31 @@ def test_it_refuses_a_bad_setting_in_one_sentence(requester, changes, reason):
     assert not Run.objects.exists()
 
 
+@pytest.mark.parametrize("empty", [{}, {"met": "", "one_kind_each": ""}])
+def test_choices_that_are_not_made_are_those_of_the_column(requester, empty):
+    form = run_form(make_pool(5), make_questions(5))
+    for name in ("met", "one_kind_each"):
+        form.pop(name, None)
+    requester.post(admin_url("run_add"), form | empty)
+    run = Run.objects.get()
+    assert (run.met, run.one_kind_each) == (Run.Met.AGAIN, False)
+
+
+def test_a_choice_that_is_made_is_kept(requester):
+    form = run_form(make_pool(5), make_questions(5), one_kind_each="True", met="out")
+    requester.post(admin_url("run_add"), form)
+    run = Run.objects.get()
+    assert (run.met, run.one_kind_each) == (Run.Met.OUT, True)
+
+
+def test_it_names_each_faulty_setting_at_once(requester):
+    form = run_form(make_pool(5), make_questions(5), k="", epsilon=5, delta="x")
+    said = text_of(requester.post(admin_url("run_add"), form))
+    assert "Epsilon must be at least 0 and below 1, but it is 5.0." in said
+    assert "This field is required." in said
+    assert "Enter a number." in said
+
+
 def test_it_refuses_a_pool_of_one(requester):
     response = requester.post(admin_url("run_add"), run_form(make_pool(1), make_questions(5), k=1))
     assert "There must be at least 2 workers to choose from, not 1." in text_of(response)

@@ -10,7 +10,7 @@ from selection.answers import grace_period, presence
 from selection.imports.row_parsers import AnswerRow
 from selection.imports.validate_answers import record_valid_answers, validate_answers
 from selection.models import Answer, Assignment, Candidate, Run, Step
-from selection.runs import recorded_answers_only, roster
+from selection.runs import changes, roster
 from tests.worlds import crowd, make_run, open_of
 
 pytestmark = pytest.mark.django_db
@@ -105,7 +105,7 @@ def test_a_run_that_asks_through_pages_is_switched_to_answers_made_elsewhere():
     run = imported()
     held = [one for one in open_of(run) if one.candidate.worker.key in NO_SHOWS]
     presence.record_shown(run, [held[0].pk])
-    recorded_answers_only.use_recorded_only(run, "ada")
+    changes.use_recorded_only(run, "ada")
     for _ in range(100):
         if engine.advance(run.pk) is None:
             break

@@ -14,7 +14,7 @@ from selection import engine
 from selection.admin.run.forms import RunForm
 from selection.management import run_arguments
 from selection.models import ApiToken, AuditEntry, Run, Team
-from selection.runs import drafts
+from selection.runs import run_settings
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db
@@ -231,8 +231,8 @@ def test_its_help_has_the_form_s_words_and_defaults():
         field = Run._meta.get_field(name)
         assert f"(default: {field.default})" in words
         assert str(field.help_text).rstrip(".") in words
-    assert f"(default: {drafts.FORM_DEFAULTS['hours_to_come']})" in words
-    assert f"(default: {drafts.FORM_DEFAULTS['algorithm']})" in words
+    assert f"(default: {run_settings.INITIAL['hours_to_come']})" in words
+    assert f"(default: {run_settings.INITIAL['algorithm']})" in words
     assert "A name that begins with - goes after --" in words
 
 

@@ -1,0 +1,66 @@
+"""Form fields and sections of a run's settings, from their declarations and columns."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django import forms
+from django.db import models
+from unfold.widgets import (
+    UnfoldAdminDecimalFieldWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanSwitchWidget,
+)
+
+from selection.runs.run_settings import RUN_SETTINGS, RunSetting, Section
+
+WIDGETS: dict[type["models.Field[Any, Any]"], forms.Widget] = {
+    models.IntegerField: UnfoldAdminIntegerFieldWidget(),
+    models.FloatField: UnfoldAdminDecimalFieldWidget(),
+    models.DecimalField: UnfoldAdminDecimalFieldWidget({"step": "any"}),
+    models.BooleanField: UnfoldBooleanSwitchWidget(),
+    models.DateTimeField: UnfoldAdminTextInputWidget({"placeholder": "2026-12-31 18:00"}),
+    models.CharField: UnfoldAdminTextInputWidget(),
+}
+# The admin capitalises the names of columns.
+LABELS = {setting.name: setting.label for setting in RUN_SETTINGS if setting.label}
+
+
+def build_field(column: "models.Field[Any, Any]", **kwargs: Any) -> forms.Field | None:
+    """Return the column's form field, with the widget of its type."""
+    widgets = [widget for kind, widget in WIDGETS.items() if isinstance(column, kind)]
+    widget = UnfoldAdminSelectWidget() if column.choices else widgets[0]
+    return column.formfield(**{"widget": widget, **kwargs})
+
+
+def build_form_fields(settings: Iterable[RunSetting]) -> Any:
+    """Return a form with optional fields for the settings, to derive from."""
+    fields = {setting.name: _optional_field(setting) for setting in settings}
+    return type("SettingFields", (forms.Form,), fields)
+
+
+def _optional_field(setting: RunSetting) -> forms.Field | None:
+    """Return the field with the column's limits: no model checks them here."""
+    label = {"label": setting.label} if setting.label else {}
+    field = build_field(setting.column, required=False, **label)
+    if field is not None:
+        field.validators = [*field.validators, *setting.validators]
+    return field
+
+
+def build_section(
+    section: Section,
+    description: str = "",
+    before: Sequence[Any] = (),
+    after: Sequence[Any] = (),
+) -> tuple[str | None, dict[str, Any]]:
+    """Return the section of the admin's form with its settings, and other fields around them."""
+    rows: list[Any] = []
+    for setting in RUN_SETTINGS:
+        if setting.section is section:
+            rows = (
+                [*rows[:-1], (rows[-1], setting.name)] if setting.beside else [*rows, setting.name]
+            )
+    fields = {"fields": [*before, *rows, *after]}
+    return section.value or None, fields | ({"description": description} if description else {})

@@ -1,0 +1,48 @@
+"""Declarations of a run's settings agree with its columns, and each way to a draft with them."""
+
+import pytest
+from django.db.models import NOT_PROVIDED
+
+from selection.api.run.drafts import RunIn
+from selection.models import Run
+from selection.runs import drafts
+from selection.runs.run_settings import NAMES, RUN_SETTINGS
+from tests.worlds import make_pool, make_questions
+
+pytestmark = pytest.mark.django_db
+
+
+def test_each_column_that_people_set_is_declared():
+    editable = {column.name for column in Run._meta.fields if column.editable}
+    assert set(NAMES) == editable - {"id"}
+
+
+def test_a_draft_and_the_api_have_the_declared_defaults():
+    given = {"name": "Few words", "pool": make_pool(3), "question_set": make_questions(5), "k": 1}
+    draft = drafts.create_draft(given)
+    checked = []
+    for setting in RUN_SETTINGS:
+        if setting.name in given or setting.worked_out:
+            continue
+        default = setting.default() if setting.default is list else setting.default
+        stored = None if default is NOT_PROVIDED else default
+        assert getattr(draft, setting.name) == stored, setting.name
+        assert RunIn.model_fields[setting.name].default == stored, setting.name
+        checked.append(setting.name)
+    assert {"hours_to_come", "met", "only", "enrolling", "budget"} <= {*checked}
+
+
+def test_the_currency_of_a_draft_is_that_of_the_team_s_last_run():
+    pool, gold = make_pool(3), make_questions(5)
+    given = {"pool": pool, "question_set": gold, "k": 1}
+    drafts.create_draft(given | {"name": "First", "currency": "USD"})
+    assert drafts.create_draft(given | {"name": "Second"}).currency == "USD"
+
+
+def test_a_draft_has_an_entry_in_its_history_if_one_is_given():
+    given = {"pool": make_pool(3), "question_set": make_questions(5), "k": 1}
+    silent = drafts.create_draft(given | {"name": "Silent"})
+    assert not silent.events.exists()
+    said = drafts.create_draft(given | {"name": "Said"}, said="Made here.", who="ann")
+    entry = said.events.get()
+    assert (entry.kind, entry.what, entry.who) == ("create", "Made here.", "ann")
