@@ -19,7 +19,7 @@ from topk import BUDGET_SPENT, THIS_SET, Goal, Selector, question_order
 from topk.selected_arms import SelectedArms
 
 from .crowd import RecordedCrowd, number_of
-from .replay import Regrets, ReplaySettings, compute_regrets, most_draws, run_settings, slots_of
+from .settings import Regrets, ReplaySettings, compute_regrets, most_draws, run_settings, slots_of
 
 Counts = NDArray[np.int64]
 UNLIMITED = int(np.iinfo(np.int64).max)
