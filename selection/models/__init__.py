@@ -16,6 +16,7 @@ from .media import MediaFile
 from .pools import Pool, Worker
 from .practice import Complaint, Practice, PracticeAnswer
 from .questions import Question, QuestionSet
+from .replays import Replay
 from .running_forecasts import Outlook
 from .runs import SAMPLE_RUN, Run
 from .skills import Skill
@@ -52,6 +53,7 @@ __all__ = [
     "Question",
     "QuestionSet",
     "RecordedAnswer",
+    "Replay",
     "Run",
     "Skill",
     "Step",
