@@ -11,6 +11,7 @@ from . import (  # noqa: F401  (each adds addresses)
     practice,
     question_sets,
     questions,
+    replays,
     submissions,
     webhooks,
     workers,

@@ -150,7 +150,7 @@ def _method_result(
         loss=median["loss"],
         loss_mean=round(mean(one["loss"] for one in played), 6),
         epsilon=_bounded(median["epsilon"]),
-        reach=_bounded(reach["epsilon"]) if reach else None,
+        reach=_best_guarantee([reach, *played]) if reach else None,
         reach_answers=reach["answers"] if reach else None,
         untrue=sum(one["true"] is False for one in played),
         doubts=list(dict.fromkeys(median["doubts"])),
@@ -163,6 +163,12 @@ def _method_result(
 
 def _stopped_by_itself(played: dict[str, Any]) -> bool:
     return played["ending"] == PROMISE_KEPT and played["epsilon"] is not None
+
+
+def _best_guarantee(played: list[dict[str, Any]]) -> float | None:
+    """Return the least guaranteed loss: a run that goes on may also end with a weaker one."""
+    bounds = [_bounded(one["epsilon"]) for one in played]
+    return min((bound for bound in bounds if bound is not None), default=None)
 
 
 def _bounded(epsilon: float | None) -> float | None:

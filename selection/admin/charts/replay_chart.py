@@ -1,11 +1,12 @@
 """Replays of past answers as coordinates for two inline SVGs: answers needed, and losses."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from selection.replays.results import MethodResult
 
-WIDTH, LEFT, RIGHT = 600, 118, 30
+WIDTH, LEFT, RIGHT = 440, 104, 26
 ROW, TOP, BOTTOM = 34, 10, 26
 SPREAD = 16  # vertical room of a method's dots
 
@@ -64,7 +65,7 @@ def draw_charts(methods: Sequence[MethodResult], answers: int, epsilon: float) -
         methods,
         lambda one: one[1],
         worst * 1.05,
-        lambda at: f"{100 * at:.1f}",
+        lambda at: f"{100 * at:g}",
         (epsilon, f"{100 * epsilon:g} points"),
     )
     return [counts, losses]
@@ -99,10 +100,17 @@ def _draw_chart(
         name=name,
         label=label,
         rows=rows,
-        marks=[(place(most * part / 4), words(most * part / 4)) for part in range(5)],
+        marks=[(place(at), words(at)) for at in _round_marks(most)],
         line=line and (place(line[0]), line[1]),
         height=TOP + ROW * len(methods) + BOTTOM,
     )
+
+
+def _round_marks(most: float) -> list[float]:
+    """Return round numbers from 0 to ``most``, at most five."""
+    power = 10.0 ** math.floor(math.log10(most / 4)) if most else 1.0
+    step = next((f * power for f in (1, 2, 5, 10) if 4 * f * power >= most), 10 * power)
+    return [round(i * step, 6) for i in range(5) if i * step <= most]
 
 
 def _kind(played: tuple[int, float, bool, bool]) -> str:

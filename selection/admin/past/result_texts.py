@@ -19,6 +19,7 @@ class MethodText:
     share: str
     cost: str
     below: str
+    below_mean: str
     holds: str
     reach: str
 
@@ -87,7 +88,8 @@ def _method_text(replay: Replay, row: MethodResult) -> MethodText:
         band="" if row.low == row.high else f"{row.low:,} to {row.high:,}",
         share=format_share(row.share),
         cost=_cost(replay, row.answers),
-        below="as good as the best" if row.loss < 0.0005 else f"{format_points(row.loss)} below",
+        below=format_points(row.loss),
+        below_mean=format_points(row.loss_mean),
         holds=_describe_ending(replay, row),
         reach=f"within {format_points(row.reach)}" if row.reach is not None else "",
     )
@@ -95,7 +97,8 @@ def _method_text(replay: Replay, row: MethodResult) -> MethodText:
 
 def _describe_ending(replay: Replay, row: MethodResult) -> str:
     if row.enough:
-        return "stopped by itself"
+        untrue = f"; not within the guarantee in {row.untrue} of {row.runs} orders"
+        return f"stopped by itself{untrue if row.untrue else ''}"
     end = "the budget" if replay.wanted.get("budget") else "the answers"
     held = (
         "nothing is guaranteed"
