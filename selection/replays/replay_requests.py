@@ -91,10 +91,10 @@ def request_replay(source: Source, wanted: dict[str, Any], team: int, by: str = 
 def _refuse_source(source: Source) -> None:
     if source.run and (source.answers or source.question_set):
         raise Refused("Choose one: a file, a run, or a question set.")
-    if not (source.answers or source.run or source.question_set):
-        raise Refused("Upload a file with answers, or choose a run or a question set.")
     if source.key and not source.answers:
         raise Refused("The key needs a file with answers as well.")
+    if not (source.answers or source.run or source.question_set):
+        raise Refused("Upload a file with answers, or choose a run or a question set.")
     if source.key and source.question_set:
         raise Refused("Give the key as a file or as a question set: one of the two.")
     for file in filter(None, (source.answers, source.key)):

@@ -22,15 +22,18 @@ from .result_texts import result_context
 TITLE = "Try it on past answers"
 
 
-class PastPage(Page):
+class RequesterPage(Page):
     permission_required = [PERMISSION]
-    template_name = "selection/past.html"
-    title = TITLE
-    object: Any = None
 
     @property
     def username(self) -> str:
         return str(self.request.user.get_username())
+
+
+class PastPage(RequesterPage):
+    template_name = "selection/past.html"
+    title = TITLE
+    object: Any = None
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         initial = {name: request.GET[name] for name in PastForm.base_fields if name in request.GET}
@@ -52,17 +55,13 @@ class PastPage(Page):
         return self.render_to_response(self.get_context_data(form=form))
 
 
-class ResultPage(Page):
-    permission_required = [PERMISSION]
+class ResultPage(RequesterPage):
     template_name = "selection/past_result.html"
     title = "How many of these answers would have been enough?"
 
     @cached_property
     def object(self) -> Replay:
         return get_object_or_404(scoped(Replay, self.request, MEMBER), pk=self.kwargs["replay"])
-
-    def has_permission(self) -> bool:
-        return self.may(PERMISSION)
 
     def crumbs(self) -> list[tuple[str, str]]:
         return [(TITLE, reverse("admin:selection_run_past"))]
