@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Field, File, Form, Schema, Status
@@ -29,7 +30,9 @@ class ReplayIn(Schema, extra="forbid"):
     delta: float = Field(0.05, gt=0, lt=1, description="Probability of a larger error.")
     budget: Amount | None = Field(None, description="Most answers to use.")
     price: float | None = Field(None, ge=0, le=99_999_999, description="Cost of an answer.")
-    currency: str = Field("", max_length=10, description="Of the price.")
+    currency: str = Field(
+        "", max_length=10, pattern=r"^[^\x00-\x1f]*$", description="Of the price."
+    )
     run: Id | None = Field(None, description="The run whose answers are replayed.")
     question_set: Id | None = Field(
         None,
@@ -144,9 +147,8 @@ def order_replay(
     source = replay_requests.Source(
         answers=_read_file(file),
         key=_read_file(key),
-        run=payload.run and get_object_or_404(scoped(Run, request), pk=payload.run),
-        question_set=payload.question_set
-        and get_object_or_404(scoped(QuestionSet, request), pk=payload.question_set),
+        run=_find_source(request, Run, payload.run),
+        question_set=_find_source(request, QuestionSet, payload.question_set),
     )
     wanted = payload.dict(exclude={"run", "question_set"})
     team = request.auth.team_id  # type: ignore[attr-defined]
@@ -190,6 +192,10 @@ def create_replay_draft(
 
 def _find_replay(request: HttpRequest, pk: UUID) -> Replay:
     return replay_requests.find_replay(pk, scoped(Replay, request))
+
+
+def _find_source(request: HttpRequest, model: type[Model], pk: int | None) -> Any:
+    return None if pk is None else get_object_or_404(scoped(model, request), pk=pk)
 
 
 def _read_file(file: UploadedFile | None) -> keyed_answers.File | None:

@@ -7,7 +7,7 @@ from itertools import islice
 from selection.errors import Refused
 from selection.grading import rules
 from selection.limits import MOST_OF_THE_PAST
-from selection.models import Question
+from selection.models import Question, plain_key
 
 from . import column_plan, column_words, platforms, row_parsers, surveys
 from .past_answers import describe_first_fault
@@ -150,7 +150,7 @@ def _add_question(key: Key, row: QuestionRow, name: str) -> None:
 
 
 def _plain_question(task: str, label: str) -> QuestionRow:
-    return QuestionRow(0, row_parsers.plain_key(task), task, [label], [])
+    return QuestionRow(0, plain_key(task), task, [label], [])
 
 
 # -- the answers

@@ -40,8 +40,17 @@ FIRST_ROUND = len(METHODS) + len(OURS)
 
 def build_settings(wanted: dict[str, Any], name: str) -> ReplaySettings:
     """Return the settings of a replay's plays, with the first of our algorithms."""
-    fields = {field: wanted.get(field) for field in ("k", "epsilon", "delta", "budget")}
-    return ReplaySettings(name=name, algorithm=OURS[0], seed=0, slots=None, redraw=False, **fields)
+    return ReplaySettings(
+        name=name,
+        k=wanted["k"],
+        algorithm=OURS[0],
+        epsilon=wanted["epsilon"],
+        delta=wanted["delta"],
+        budget=wanted.get("budget"),
+        seed=0,
+        slots=None,
+        redraw=False,
+    )
 
 
 def play(record: RecordedAnswers, settings: ReplaySettings, planned: PlannedPlay) -> dict[str, Any]:

@@ -87,10 +87,10 @@ def _draw_chart(
     for number, method in enumerate(methods):
         y = TOP + ROW * number + ROW / 2
         values = sorted(value(one) for one in method.plays)
-        step = SPREAD / max(1, len(values) - 1)
+        heights = [y + SPREAD * ((i + 0.5) / len(values) - 0.5) for i in range(len(values))]
         dots = [
-            Dot(place(value(one)), round(y - SPREAD / 2 + step * i, 1), _kind(one))
-            for i, one in enumerate(method.plays)
+            Dot(place(value(one)), round(height, 1), _kind(one))
+            for one, height in zip(method.plays, heights, strict=True)
         ]
         tail = len(values) // 10
         bar = place(values[tail]), place(values[-1 - tail])
