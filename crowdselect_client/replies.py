@@ -322,11 +322,11 @@ class ReplayWanted(TypedDict):
     k: int
     epsilon: NotRequired[float]
     delta: NotRequired[float]
-    budget: NotRequired[int | None]
-    price: NotRequired[float | None]
+    budget: NotRequired[int]
+    price: NotRequired[float]
     currency: NotRequired[str]
-    run: NotRequired[int | None]
-    question_set: NotRequired[int | None]
+    run: NotRequired[int]
+    question_set: NotRequired[int]
 
 
 class ReplayWorker(TypedDict):

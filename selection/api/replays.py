@@ -23,18 +23,19 @@ OptionalFile = Annotated[UploadedFile | None, File()]
 
 class ReplayIn(Schema, extra="forbid"):
     """The selection that was wanted. The answers are a file, a run, or a question set; the key of
-    a file is another file, a question set, or a column of the file itself."""
+    a file is another file, a question set, or a column of the file itself. A form has no null:
+    leave out what is not set."""
 
     k: Amount = Field(description="Number of workers to select.")
     epsilon: float = Field(0.1, gt=0, lt=1, description="Largest error of the selection.")
     delta: float = Field(0.05, gt=0, lt=1, description="Probability of a larger error.")
-    budget: Amount | None = Field(None, description="Most answers to use.")
-    price: float | None = Field(None, ge=0, le=99_999_999, description="Cost of an answer.")
+    budget: Amount = Field(None, description="Most answers to use.")
+    price: float = Field(None, ge=0, le=99_999_999, description="Cost of an answer.")
     currency: str = Field(
         "", max_length=10, pattern=r"^[^\x00-\x1f]*$", description="Of the price."
     )
-    run: Id | None = Field(None, description="The run whose answers are replayed.")
-    question_set: Id | None = Field(
+    run: Id = Field(None, description="The run whose answers are replayed.")
+    question_set: Id = Field(
         None,
         description="With a file: its key. Without: the answers to these questions, of all runs.",
     )
