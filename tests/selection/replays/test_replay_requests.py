@@ -9,6 +9,7 @@ from selection import tasks
 from selection.errors import Conflict, NotFound, Refused
 from selection.imports.keyed_answers import File
 from selection.models import Pool, QuestionSet, Replay, Run, default_team
+from selection.privacy import erasure
 from selection.replays import keeping, plays, replay_requests, results
 from selection.replays.replay_requests import Source
 from tests.pasts import write_past
@@ -201,6 +202,13 @@ def test_nothing_is_stored_but_the_replay_which_expires(source):
     replay_requests.sweep_replays()
     with pytest.raises(NotFound, match="upload the answers again"):
         replay_requests.find_replay(replay.pk, Replay.objects.all())
+
+
+def test_the_erasure_of_a_worker_deletes_the_teams_replays(source):
+    replay = request(source)
+    pool = keeping.create_pool(replay)
+    erasure.erase_worker([pool.workers.get(key="w1")], "ann", "on request")
+    assert not Replay.objects.exists()
 
 
 def test_what_is_not_read_yet_cannot_be_kept(source, monkeypatch):
