@@ -21,6 +21,11 @@ from .fields import Amount, Id
 OptionalFile = Annotated[UploadedFile | None, File()]
 
 
+def _optional_field(description: str, **limits: Any) -> Any:
+    """Return a field of a form that may be left out; a form has no null."""
+    return Field(None, description=description, **limits)
+
+
 class ReplayIn(Schema, extra="forbid"):
     """The selection that was wanted. The answers are a file, a run, or a question set; the key of
     a file is another file, a question set, or a column of the file itself. A form has no null:
@@ -29,15 +34,14 @@ class ReplayIn(Schema, extra="forbid"):
     k: Amount = Field(description="Number of workers to select.")
     epsilon: float = Field(0.1, gt=0, lt=1, description="Largest error of the selection.")
     delta: float = Field(0.05, gt=0, lt=1, description="Probability of a larger error.")
-    budget: Amount = Field(None, description="Most answers to use.")
-    price: float = Field(None, ge=0, le=99_999_999, description="Cost of an answer.")
+    budget: Amount = _optional_field("Most answers to use.")
+    price: float = _optional_field("Cost of an answer.", ge=0, le=99_999_999)
     currency: str = Field(
         "", max_length=10, pattern=r"^[^\x00-\x1f]*$", description="Of the price."
     )
-    run: Id = Field(None, description="The run whose answers are replayed.")
-    question_set: Id = Field(
-        None,
-        description="With a file: its key. Without: the answers to these questions, of all runs.",
+    run: Id = _optional_field("The run whose answers are replayed.")
+    question_set: Id = _optional_field(
+        "With a file: its key. Without: the answers to these questions, of all runs.",
     )
 
 
