@@ -168,6 +168,7 @@ CELERY_TASK_ROUTES = {
     "selection.tasks.forecast": {"queue": "forecasts"},
     "selection.tasks.outlook": {"queue": "forecasts"},
     "selection.tasks.deliver": {"queue": "webhooks"},
+    "selection.tasks.replay": {"queue": "forecasts"},
     "selection.tasks.sort_upload": {"queue": "forecasts"},
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

@@ -21,6 +21,10 @@ from .replies import (
     Question,
     QuestionIn,
     QuestionSet,
+    Replay,
+    ReplayDraft,
+    ReplayPool,
+    ReplayWanted,
     Rows,
     RunRow,
     RunState,
@@ -197,6 +201,69 @@ class Client:
     def show_forecast(self, number: int) -> Forecast:
         """Return the current state of a forecast: its numbers get firmer for a while."""
         return self._to.ask(Forecast, "GET", f"forecasts/{number}")
+
+    # -- replays of past answers
+
+    def replay(
+        self,
+        answers: tuple[str, bytes] | None = None,
+        key: tuple[str, bytes] | None = None,
+        *,
+        every: float = 1,
+        at_most: float | None = None,
+        **wanted: Unpack[ReplayWanted],
+    ) -> Replay:
+        """Return how many of these past answers each method would have needed.
+
+        answers  (name, content) of a file; None: those of ``run`` or ``question_set``
+        key      (name, content) of a file with the known answers; None: ``answers`` has them, or
+                 ``question_set``
+
+        The server is asked ``every`` so many seconds until all is replayed. Raises TimeoutError
+        after ``at_most`` seconds, ApiError also for a replay that failed.
+        """
+        deadline = None if at_most is None else time.monotonic() + at_most
+        replay = self.start_replay(answers, key, **wanted)
+        while replay["state"] not in ("done", "failed"):
+            if deadline is not None and time.monotonic() > deadline:
+                raise TimeoutError(f"Replay {replay['id']} is not done in {at_most} s.")
+            time.sleep(every)
+            replay = self.show_replay(replay["id"])
+        if replay["state"] == "failed":
+            raise ApiError(409, replay["error"])
+        return replay
+
+    def start_replay(
+        self,
+        answers: tuple[str, bytes] | None = None,
+        key: tuple[str, bytes] | None = None,
+        **wanted: Unpack[ReplayWanted],
+    ) -> Replay:
+        """Upload past answers and return at once; ``show_replay`` has the numbers so far."""
+        files = {name: file for name, file in (("file", answers), ("key", key)) if file}
+        fields = {name: value for name, value in wanted.items() if value is not None}
+        # A form with files even without one, because the server takes no other.
+        parts = [*files.items(), *((name, (None, str(value))) for name, value in fields.items())]
+        return self._to.ask(Replay, "POST", "replays", files=parts)
+
+    def show_replay(self, number: str) -> Replay:
+        """Return the progress of a replay, and its result so far."""
+        return self._to.ask(Replay, "GET", f"replays/{number}")
+
+    def create_replay_pool(self, number: str) -> int:
+        """Create a pool of the replay's workers, with their past accuracy. Return its id."""
+        path = f"replays/{number}/pool"
+        return self._to.ask(ReplayPool, "POST", path, harmless=False)["pool"]
+
+    def create_replay_draft(self, number: str, algorithm: str = "credible") -> Run:
+        """Create a draft over the replay's workers and questions, with its settings."""
+        path, body = f"replays/{number}/draft", {"algorithm": algorithm}
+        made = self._to.ask(ReplayDraft, "POST", path, harmless=False, json=body)
+        return Run(self._to, made["run"])
+
+    def delete_replay(self, number: str) -> None:
+        """Delete a replay with its answers."""
+        self._to.send("DELETE", f"replays/{number}", harmless=False)
 
     # -- runs
 

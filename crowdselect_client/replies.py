@@ -277,6 +277,67 @@ class QuotasOut(TypedDict):
     groups: list[GroupOut]
 
 
+class ReplayDraft(TypedDict):
+    run: int
+    pool: int
+    question_set: int
+
+
+class ReplayFacts(TypedDict):
+    workers: int
+    questions: int
+    answers: int
+    left_out: int
+    idle: int
+    repeated: int
+
+
+class ReplayMethod(TypedDict):
+    algorithm: str
+    title: str
+    ours: bool
+    average: bool
+    runs: int
+    enough: bool
+    answers: int
+    low: int
+    high: int
+    share: float
+    cost: float | None
+    selected: list[str]
+    loss: float
+    loss_mean: float
+    epsilon: float | None
+    reach: float | None
+    reach_answers: int | None
+    untrue: int
+    doubts: list[str]
+
+
+class ReplayPool(TypedDict):
+    pool: int
+
+
+class ReplayWanted(TypedDict):
+    k: int
+    epsilon: NotRequired[float]
+    delta: NotRequired[float]
+    budget: NotRequired[int]
+    price: NotRequired[float]
+    currency: NotRequired[str]
+    run: NotRequired[int]
+    question_set: NotRequired[int]
+
+
+class ReplayWorker(TypedDict):
+    worker: str
+    right: int
+    answers: int
+    accuracy: float
+    best: bool
+    methods: list[str]
+
+
 class Row(TypedDict):
     row: int
     result: str
@@ -456,6 +517,16 @@ class Plan(TypedDict):
     range: NotRequired[tuple[float, float] | None]
     run: NotRequired[str | None]
     past: NotRequired[list[TallyIn] | None]
+
+
+class ReplayResult(TypedDict):
+    headline: str
+    enough: int | None
+    answers: int
+    cost: float | None
+    methods: list[ReplayMethod]
+    workers: list[ReplayWorker]
+    refused: dict[str, str]
 
 
 class RunRow(TypedDict):
@@ -654,3 +725,14 @@ class Standing(TypedDict):
 class Changed(TypedDict):
     changed: dict[str, str]
     run: RunState
+
+
+class Replay(TypedDict):
+    id: str
+    name: str
+    state: Literal["reading", "working", "done", "failed"]
+    progress: float
+    error: str
+    created: str
+    facts: ReplayFacts
+    result: ReplayResult

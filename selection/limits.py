@@ -16,6 +16,8 @@ MOST_COLUMNS = 1_000
 LONGEST_CELL = 100_000  # characters
 LONGEST_ROW = 1_000_000
 MOST_OF_THE_PAST = 5_000_000  # answers that are read at once, to be replayed
+MOST_REPLAYED = 200_000  # answers that a page or a program replays
+MOST_REPLAYED_WORKERS = 2_000
 MOST_MEDIA = {"image": 5 * MB, "audio": 20 * MB, "video": 40 * MB}  # bytes of a file
 MOST_MEDIA_FILES = 5_000  # of a question set
 

@@ -16,6 +16,7 @@ from .errors import Busy, cannot_write
 from .forecast import forecast_requests, running_forecast
 from .imports import uploads
 from .models import Heartbeat, IdempotencyKey, Run
+from .replays import replay_requests
 from .runs import roster, roster_opening
 
 logger = logging.getLogger(__name__)
@@ -74,6 +75,11 @@ def deliver(webhook_id: int) -> None:
 @shared_task(base=Patient)
 def sort_upload(upload_id: str) -> None:
     uploads.work_on_upload(upload_id)
+
+
+@shared_task(base=Patient)
+def replay(replay_id: str) -> None:
+    replay_requests.work_on_replay(replay_id)
 
 
 @worker_ready.connect
@@ -142,6 +148,7 @@ PARTS: list[Callable[[], object]] = [
     uploads.sweep_uploads,
     forget_keys,
     forecast_requests.sweep_forecasts,
+    replay_requests.sweep_replays,
     running_forecast.sweep_outlooks,
     tell_needs,
     webhooks.sweep_deliveries,

@@ -14,7 +14,7 @@ from .cases import Case, fixed_case
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
 django.setup()
 
-from selection.simulation import crowd  # noqa: E402
+from selection.replays.crowd import read_crowd  # noqa: E402
 
 ENOUGH_ANSWERS = 50
 GOLD = "_gold.csv"
@@ -30,7 +30,7 @@ def recorded_crowds(folder: Path) -> list[Case]:
 
 def recorded_case(name: str, gold: Path) -> Case:
     """Return the case of a recorded crowd: answers are drawn from the record with replacement."""
-    past = crowd.read_crowd(gold.with_name(f"{name}.csv"), gold)
+    past = read_crowd(gold.with_name(f"{name}.csv"), gold)
     means = np.array(list(recorded_accuracies(past.right.values())))
     if means.size < 10:
         raise Refused(f"{name} has fewer than 10 workers with {ENOUGH_ANSWERS} answers.")

@@ -11,6 +11,7 @@ from . import (  # each adds addresses
     practice,
     question_sets,
     questions,
+    replays,
     submissions,
     webhooks,
     workers,

@@ -53,7 +53,7 @@ def read_kinds(
     rows, problems = row_parsers.parse_answers(answers, names[0])
     bad = [row for row in problems if not row.repeats]
     if bad:
-        raise Refused(_first_refusal(bad, names[0]))
+        raise Refused(describe_first_fault(bad, names[0]))
     total, rows = len(rows), _first_of_each(rows)
     kinds = [
         row_parsers.parse_gold(text, name) for text, name in zip(golds, names[1:], strict=True)
@@ -100,6 +100,7 @@ def _refuse_unanswered(
             )
 
 
-def _first_refusal(bad: list[BadRow], name: str) -> str:
+def describe_first_fault(bad: list[BadRow], name: str) -> str:
+    """Return a sentence on the first faulty line, with the number of the others."""
     more = f" ({len(bad) - 1} more lines are bad)" if len(bad) > 1 else ""
     return f"{name}, line {bad[0].line}: {bad[0].why.rstrip('.')}{more}."

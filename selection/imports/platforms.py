@@ -54,10 +54,10 @@ def _is_id(cell: str) -> bool:
 
 
 def _layout_fits(layout: Layout, columns: Sequence[str]) -> bool:
-    return all(_find_column(columns, [sign]) for sign in layout.signs)
+    return all(find_column(columns, [sign]) for sign in layout.signs)
 
 
-def _find_column(columns: Sequence[str], patterns: Sequence[str], used: Sequence[str] = ()) -> str:
+def find_column(columns: Sequence[str], patterns: Sequence[str], used: Sequence[str] = ()) -> str:
     """Return the first column that matches the first matching pattern, or ""."""
     free = [column for column in columns if column and column not in used]
     hits = (c for pattern in patterns for c in free if re.fullmatch(pattern, fold(c)))
@@ -67,7 +67,7 @@ def _find_column(columns: Sequence[str], patterns: Sequence[str], used: Sequence
 def _build_plan(kind: str, layout: Layout, columns: Sequence[str]) -> ColumnPlan:
     fields: dict[str, str] = {}
     for name, patterns in layout.fields.items():
-        column = _find_column(columns, patterns, list(fields.values()))
+        column = find_column(columns, patterns, list(fields.values()))
         if column:
             fields[name] = column
     used = set(fields.values())
@@ -82,8 +82,8 @@ def _build_plan(kind: str, layout: Layout, columns: Sequence[str]) -> ColumnPlan
             and column not in used
             and re.fullmatch(layout.attributes, normalise_column(column))
         ],
-        only=_find_column(columns, [layout.only]) if layout.only else "",
-        unless=_find_column(columns, [layout.unless]) if layout.unless else "",
+        only=find_column(columns, [layout.only]) if layout.only else "",
+        unless=find_column(columns, [layout.unless]) if layout.unless else "",
         repeats=layout.repeats,
     )
 

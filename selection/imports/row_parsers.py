@@ -250,7 +250,7 @@ def parse_answers(raw: bytes | str, name: str) -> tuple[list[AnswerRow], list[Ba
     )
     plan = platforms.recognise_columns(column_plan.ANSWERS, table.header)
     platforms.refuse_missing(plan, table.header, name, table.line)
-    return _first_answers(made for _, made in parse_rows(table, plan))
+    return first_answers(made for _, made in parse_rows(table, plan))
 
 
 def parse_gold(raw: bytes | str, name: str) -> dict[str, str]:
@@ -277,7 +277,7 @@ def parse_gold(raw: bytes | str, name: str) -> dict[str, str]:
     return labels
 
 
-def _first_answers(rows: Iterable[Made | BadRow | None]) -> tuple[list[AnswerRow], list[BadRow]]:
+def first_answers(rows: Iterable[Made | BadRow | None]) -> tuple[list[AnswerRow], list[BadRow]]:
     """Return the first answers of each worker to each question, and the refused rows."""
     answers: list[AnswerRow] = []
     bad: list[BadRow] = []

@@ -16,6 +16,7 @@ from .media import MediaFile
 from .pools import Pool, Worker
 from .practice import Practice, PracticeAnswer, QuestionReport
 from .questions import Question, QuestionSet
+from .replays import Replay
 from .running_forecasts import RunForecast
 from .runs import SAMPLE_RUN, Run
 from .skills import Skill

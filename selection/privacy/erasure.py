@@ -19,6 +19,7 @@ from selection.models import (
     Delivery,
     Event,
     QuestionReport,
+    Replay,
     Run,
     Upload,
     UploadedRow,
@@ -102,7 +103,7 @@ def _forget_words(rows: list[Worker], events: list[Event], replace: Replace) -> 
 
 
 def _forget_uploads(rows: list[Worker]) -> None:
-    """Delete files that name the worker.
+    """Delete files that name the worker, and replays of past answers.
 
     Pending files all go, because their names are known only once they are read; imported files go
     if they name the worker, so that they cannot be undone any more.
@@ -110,6 +111,7 @@ def _forget_uploads(rows: list[Worker]) -> None:
     for row in rows:
         files = Upload.objects.filter(team=row.pool.team_id)
         naming = UploadedRow.objects.filter(Q(key=row.key) | Q(data__worker=row.key))
+        Replay.objects.filter(team=row.pool.team_id).delete()
         commit.forget_uploads(files.exclude(state=Upload.State.TAKEN))
         commit.forget_uploads(files.filter(pk__in=list(naming.values_list("upload", flat=True))))
 

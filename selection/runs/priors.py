@@ -4,6 +4,7 @@ A run keeps the copy in its option ``prior``, with the names of its source. It s
 even if the earlier run is deleted.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -92,9 +93,18 @@ def copy_prior(pk: int) -> dict[str, Any]:
         raise Refused("The run to learn from does not exist any more; choose another or none.")
     rows = np.array(list(source.candidates.values_list("rewards", "pulls")), float).reshape(-1, 2)
     names = {"run": source.name, "pool": str(source.pool), "question_set": str(source.question_set)}
-    return prior_from_tallies(rows[:, 0], rows[:, 1].astype(np.int64), MOST_WEIGHT) | {
-        "source": names
-    }
+    return build_prior(rows[:, 0].tolist(), rows[:, 1].astype(int).tolist(), names)
+
+
+def build_prior(
+    right: Sequence[float], answers: Sequence[int], source: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the option ``prior`` made of each worker's right answers and all of their answers.
+
+    source  names of the run, the pool and the question set
+    """
+    tallies = prior_from_tallies(np.array(right, float), np.array(answers, np.int64), MOST_WEIGHT)
+    return tallies | {"source": dict(source)}
 
 
 def learned_prior(run: Run) -> LearnedPrior | None:

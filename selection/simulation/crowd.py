@@ -1,17 +1,15 @@
-"""Simulated crowds: recorded answers of real workers, and synthetic workers made by a seed."""
+"""Crowds that answer questions, and synthetic workers made by a seed."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
-from selection.imports import past_answers, row_parsers
 from selection.models import normalise_text
+from selection.replays.crowd import number_of
 
 
 class Crowd(Protocol):
@@ -20,56 +18,6 @@ class Crowd(Protocol):
     def respond(self, worker: str, question: str, choices: Sequence[str]) -> str | None:
         """Return this worker's answer to this question, always the same; None: never an answer."""
 
-
-# -- recorded answers
-
-
-class RecordedCrowd(past_answers.GradedAnswers):
-    """Recorded answers of a crowd to tasks with known answers."""
-
-    @cached_property
-    def workers(self) -> list[str]:
-        """Workers in the order of the file."""
-        return list(dict.fromkeys(row.worker for row in self.answers))
-
-    @cached_property
-    def accuracy(self) -> dict[str, float]:
-        return {worker: sum(right) / len(right) for worker, right in self.right.items()}
-
-    @cached_property
-    def kinds(self) -> list["RecordedCrowd"]:
-        """The answers of each kind of task."""
-        if len(self.golds) == 1:
-            return [self]
-        return [
-            replace(
-                self,
-                answers=[row for row in self.answers if row.question in gold],
-                gold=gold,
-                golds=[gold],
-            )
-            for gold in self.golds
-        ]
-
-    @cached_property
-    def _responses_by_pair(self) -> dict[tuple[str, str], str]:
-        return {(row.worker, row.question): row.response for row in self.answers}
-
-    def respond(self, worker: str, question: str, choices: Sequence[str]) -> str | None:
-        return self._responses_by_pair.get((worker, question))
-
-
-def read_crowd(answers: Path, *golds: Path) -> RecordedCrowd:
-    """Return the crowd of these files, with a gold file for each kind of task.
-
-    Raises Refused, with file and line.
-    """
-    names = [str(path) for path in (answers, *golds)]
-    text, *gold_texts = map(row_parsers.read_path, (answers, *golds))
-    return RecordedCrowd(**vars(past_answers.read_kinds(text, gold_texts, names)))
-
-
-# -- synthetic workers
 
 GOOD = (0.92, 0.97)
 FAIR = (0.47, 0.53)
@@ -119,8 +67,3 @@ def draw_accuracies(count: int, seed: int) -> dict[str, float]:
 
 def _seeded_rng(seed: int, worker: str, question: str) -> np.random.Generator:
     return np.random.default_rng([seed, number_of(worker), number_of(question)])
-
-
-def number_of(text: str) -> int:
-    """Return a number below 2^64 that identifies this text."""
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")

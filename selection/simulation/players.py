@@ -9,8 +9,9 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from selection.errors import Refused
+from selection.replays.crowd import number_of
 
-from .crowd import Crowd, number_of
+from .crowd import Crowd
 from .server import ServerConnection
 
 POLL_SECONDS = 0.2

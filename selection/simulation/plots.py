@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .what_if import WhatIfRow
+from selection.replays.what_if import WhatIfRow
 
 ENDINGS = (".svg", ".png")
 KEPT, EARLY, UNTRUE = "#2a6f97", "#9a9a9a", "#c1121f"

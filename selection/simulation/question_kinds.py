@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from selection.models import Run
-
-from .crowd import RecordedCrowd
+from selection.replays.crowd import RecordedCrowd
 
 
 @dataclass(frozen=True)

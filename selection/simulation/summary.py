@@ -4,9 +4,10 @@ from typing import Any
 
 from selection import reports
 from selection.models import Run
+from selection.replays.crowd import RecordedCrowd
+from selection.replays.settings import compute_regrets
 
-from . import question_kinds, replay
-from .crowd import RecordedCrowd
+from . import question_kinds
 
 
 def summarise_run(run: Run, crowd: RecordedCrowd) -> list[str]:
@@ -24,7 +25,7 @@ def summarise_run(run: Run, crowd: RecordedCrowd) -> list[str]:
 
 def _summarise_one_skill(run: Run, crowd: RecordedCrowd, rows: list[dict[str, Any]]) -> list[str]:
     chosen = [row["worker"] for row in rows]
-    regrets = replay.compute_regrets(crowd.accuracy, chosen)
+    regrets = compute_regrets(crowd.accuracy, chosen)
     return [
         f"Regret         {regrets.aggregate:.4f} aggregate (mean of the best {run.k} less mean of "
         "the selected, by recorded accuracy)",

@@ -30,6 +30,8 @@ COUNTS = {
     "characters of a cell": limits.LONGEST_CELL,
     "characters of a row": limits.LONGEST_ROW,
     "answers of the past that are replayed": limits.MOST_OF_THE_PAST,
+    "past answers tried on a page or by the API": limits.MOST_REPLAYED,
+    "workers of past answers tried there": limits.MOST_REPLAYED_WORKERS,
     "workers, questions or submissions of one request": limits.MOST_ENTRIES,
     "standings, or workers of a run, of a page": limits.MOST_ENTRIES,
     "answers to assignments of one request": limits.MOST_ANSWERS,

@@ -17,6 +17,7 @@ from selection import reports
 from selection.admin.imports.importers import ANSWERS
 from selection.admin.imports.pages import import_urls
 from selection.admin.page import CountedDeletionMixin, object_url
+from selection.admin.past.pages import past_urls
 from selection.admin.scope import ScopedAdmin, TabularInline
 from selection.admin.setting_fields import build_section
 from selection.admin.wizard.pages import guide_urls
@@ -213,6 +214,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
             path("prices/", prices, name="selection_run_prices"),
             path("promises/", promises, name="selection_run_promises"),
             *guide_urls(self),
+            *past_urls(self),
             *run_urls(self),
             *import_urls(self, ANSWERS),
             *super().get_urls(),

@@ -47,9 +47,7 @@ _DraftIn: Any = build_schema("_DraftIn", input_fields(), StrictSchema)
 
 
 class RunIn(_DraftIn):
-    """Settings of a run: the fields of its form, with the same defaults. Other names are refused,
-    to catch misspelt ones.
-    """
+    """Settings of a run, with the defaults of its form. Other names are refused as misspelt."""
 
     options: dict[str, Value] = Field(
         {}, max_length=50, description="Of the algorithm, by name; see docs/algorithms.md."
@@ -131,9 +129,7 @@ def delete_run(request: HttpRequest, run_id: Id) -> Status[None]:
 )
 @idempotent(RunOut)
 def copy_run(request: HttpRequest, run_id: Id, payload: CopyIn) -> dict[str, Any]:
-    """Create a draft with the settings of a run: the way to change fixed settings of a started
-    run.
-    """
+    """Create a draft with a run's settings: the way to change fixed settings of a started run."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
     name = payload.name or copies.free_name(run)
     copy = copies.copy_run(run, name, payload.same_seed, requester_name(request), payload.why)

@@ -11,6 +11,7 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 
 from selection.errors import Refused
 from selection.imports import row_parsers
+from selection.replays.crowd import read_crowd
 from selection.simulation import crowd, players
 from selection.simulation.crowd import Crowd, SyntheticCrowd
 from selection.simulation.server import ServerConnection
@@ -90,7 +91,7 @@ def crowd_of(options: dict[str, Any]) -> Crowd:
     if (options["answers"] is None) == (options["synthetic"] is None):
         raise Refused("Name either a file of recorded --answers or --synthetic N.")
     if options["answers"]:
-        return crowd.read_crowd(options["answers"], options["gold"])
+        return read_crowd(options["answers"], options["gold"])
     gold = row_parsers.parse_gold(row_parsers.read_path(options["gold"]), str(options["gold"]))
     accuracy = crowd.draw_accuracies(options["synthetic"], options["seed"])
     return SyntheticCrowd(accuracy, gold, options["seed"])

@@ -11,8 +11,8 @@ from selection import forecast
 from selection.errors import Refused
 from selection.forecast import Belief, Forecast, Plan, ReachableEpsilon
 from selection.models import Run
+from selection.replays import crowd
 from selection.runs import money
-from selection.simulation import crowd
 
 SHOWN = "{:<37} {:>24} {:>24} {:>11} {:>10}  {}"
 

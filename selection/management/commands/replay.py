@@ -18,10 +18,12 @@ from selection.errors import Refused
 from selection.management.lookups import parse_pairs
 from selection.models import Pool, QuestionSet, Run, Team
 from selection.models.teams import FIRST
-from selection.simulation import crowd, plots, replay, what_if
-from selection.simulation.crowd import RecordedCrowd
+from selection.replays import crowd, settings, what_if
+from selection.replays.crowd import RecordedCrowd
+from selection.replays.settings import ReplaySettings
+from selection.replays.what_if import WhatIfRow
+from selection.simulation import plots, replay
 from selection.simulation.summary import summarise_run
-from selection.simulation.what_if import WhatIfRow
 from selection.simulation.writing import check_out, write_csv, write_json, write_whole
 
 SEED_END = 2**62
@@ -91,7 +93,7 @@ class Command(BaseCommand):
             "--slots",
             type=int,
             help="answers asked for at once; by default a fiftieth of those recorded, "
-            f"and {replay.SLOTS} with replacement",
+            f"and {settings.SLOTS} with replacement",
         )
         add(
             "--with-replacement",
@@ -122,12 +124,12 @@ class Command(BaseCommand):
         if is_comparison(options):
             self._compare_replays(past, request, options)
             return
-        replay.check_replay(past, request)
+        settings.check_replay(past, request)
         with nullcontext() if options["keep"] else throwaway_database():
             self._play_and_write(past, use_free_names(request), options)
 
     def _play_and_write(
-        self, past: RecordedCrowd, request: replay.ReplaySettings, options: dict[str, Any]
+        self, past: RecordedCrowd, request: ReplaySettings, options: dict[str, Any]
     ) -> None:
         with tqdm(unit=" answers", desc="replay", disable=options["verbosity"] == 0) as bar:
             run = replay.play_replay(past, request, bar.update)
@@ -137,7 +139,7 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(summarise_run(run, past)))
 
     def _compare_replays(
-        self, past: RecordedCrowd, usual: replay.ReplaySettings, options: dict[str, Any]
+        self, past: RecordedCrowd, usual: ReplaySettings, options: dict[str, Any]
     ) -> None:
         """Play every algorithm with every seed, and write the table to all requested places."""
         variants = what_if.settings_per_algorithm(usual, options["algorithm"] or [USUAL])
@@ -212,11 +214,11 @@ def _check_kinds(options: dict[str, Any]) -> None:
         raise Refused(f"{for_several[0]} is for several kinds of task: --gold A B --k 1 2.")
 
 
-def build_request(options: dict[str, Any]) -> replay.ReplaySettings:
+def build_request(options: dict[str, Any]) -> ReplaySettings:
     """Return the settings of a replay, with the first of the algorithms."""
     fields = ("epsilon", "delta", "budget", "seed", "slots", "one_kind_each")
     several = len(options["gold"]) > 1
-    return replay.ReplaySettings(
+    return ReplaySettings(
         name=f"Replay of {options['answers'].stem}",
         k=options["k"][0],
         further=tuple(options["k"][1:]),
@@ -234,7 +236,7 @@ def _distinct_names(paths: list[Path]) -> list[str]:
     return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
 
 
-def use_free_names(request: replay.ReplaySettings) -> replay.ReplaySettings:
+def use_free_names(request: ReplaySettings) -> ReplaySettings:
     kinds = tuple(free_name(kind) for kind in request.kinds)
     return replace(request, name=free_name(request.name), kinds=kinds)
 

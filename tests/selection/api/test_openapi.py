@@ -70,6 +70,7 @@ def ids(theirs: Camp) -> dict[str, object]:
         "assignment_id": theirs.open.pk,
         "forecast_id": theirs.planning.pk,
         "file_id": str(theirs.upload.pk),
+        "replay_id": str(theirs.replay.pk),
         "practice_id": theirs.question_set.practice.get().pk,
         "name": "zebra.gif",
     }

@@ -16,9 +16,9 @@ from selection.algorithms import ALGORITHMS
 from selection.imports import catalog, row_parsers, validate_answers
 from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import Answer, Assignment, Pool, QuestionSet, RecordedAnswer, Run
+from selection.replays import crowd
+from selection.replays.settings import compute_regrets
 from selection.runs import lifecycle
-from selection.simulation import crowd
-from selection.simulation.replay import compute_regrets
 from tests import replays
 from tests.pasts import write_past
 from tests.replays import read

@@ -8,7 +8,8 @@ import pytest
 
 from selection.algorithms import ALGORITHMS
 from selection.models import Answer, QuestionSet, Run
-from selection.simulation import crowd, question_kinds
+from selection.replays import crowd
+from selection.simulation import question_kinds
 from tests import replays
 from tests.replays import read
 

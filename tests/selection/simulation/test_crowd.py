@@ -9,6 +9,7 @@ from django.db import connection
 
 from selection import engine
 from selection.models import Answer, ApiToken, Run
+from selection.replays.crowd import read_crowd
 from selection.simulation import crowd, server
 from selection.simulation.crowd import SyntheticCrowd
 from tests.pasts import write_past
@@ -25,7 +26,7 @@ def share_right(respond, worker):
 
 
 def test_recorded_crowd_gives_recorded_answers_only(tmp_path):
-    recorded = crowd.read_crowd(*write_past(tmp_path, [0.9, 0.5], 10))
+    recorded = read_crowd(*write_past(tmp_path, [0.9, 0.5], 10))
     first = recorded.answers[0]
     assert recorded.respond(first.worker, first.question, []) == first.response
     assert recorded.respond("w1", "unknown", []) is None

@@ -117,6 +117,7 @@ def filled(route: str, theirs: Camp) -> str:
         "<slug:format>": "all-csv",
         "<slug:provider_id>": "nowhere",
         "<uuid:upload>": theirs.upload.pk if model and model[1] == "run" else uuid4(),
+        "<uuid:replay>": theirs.replay.pk,
         "<path:content_type_id>": 1,
         "(?P<app_label>selection|auth)": "selection",
         "(?P<url>.*)": "no/such/page",
@@ -252,6 +253,7 @@ def send(client: Client, method: str, path: str, theirs: Camp):
         "{pool_id}": theirs.pool.pk,
         "{set_id}": theirs.question_set.pk,
         "{file_id}": theirs.upload.pk,
+        "{replay_id}": theirs.replay.pk,
         "{practice_id}": theirs.question_set.practice.get().pk,
         "{name}": theirs.question_set.media.get().name,
         "{question}": theirs.question_set.questions.first().key,
@@ -263,7 +265,11 @@ def send(client: Client, method: str, path: str, theirs: Camp):
         path = path.replace(name, str(value))
     ask = getattr(client, method)
     if FILE in content.values():
-        return ask(path, {"file": SimpleUploadedFile("f.csv", b"worker\nsomebody\n")})
+        fields = {name: value for name, value in content.items() if value is not FILE}
+        text = (
+            b"worker\nsomebody\n" if not fields else b"worker,task,label,gold\na,q,1,1\nb,q,0,1\n"
+        )
+        return ask(path, fields | {"file": SimpleUploadedFile("f.csv", text)})
     return (
         ask(path)
         if method in ("get", "delete")

@@ -10,6 +10,7 @@ from django.utils import timezone
 from selection import engine
 from selection.forecast import PastBelief, draft_forecast, forecast_requests, inputs
 from selection.imports import catalog, uploads
+from selection.imports.keyed_answers import File
 from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import (
     Answer,
@@ -22,12 +23,14 @@ from selection.models import (
     Pool,
     Practice,
     QuestionSet,
+    Replay,
     Run,
     Team,
     Upload,
     Webhook,
 )
 from selection.questions import media
+from selection.replays import replay_requests
 from selection.worker import links
 from tests.worlds import answer_all, make_run, open_of
 
@@ -47,6 +50,7 @@ class Camp:
     draft: Run
     planning: ForecastRequest
     upload: Upload
+    replay: Replay
     token: ApiToken
     user: User
     group: Group
@@ -99,6 +103,7 @@ def camp(word: str) -> Camp:
         draft,
         _forecast(draft, word),
         brought,
+        _replay(team, word),
         ApiToken.objects.get(team=team),
         member(team, Role.OWNER),
         Group.objects.create(name=f"{word} group"),
@@ -115,6 +120,14 @@ def _forecast(draft: Run, word: str) -> ForecastRequest:
     draft.save(update_fields=["belief"])
     with mock.patch.object(forecast_requests, "FIRST", 0.0):
         return draft_forecast.request_draft_forecast(draft)
+
+
+def _replay(team: Team, word: str) -> Replay:
+    lines = [f"{word}-w{i},{word}-q{j},yes,yes" for i in range(3) for j in range(4)]
+    text = "\n".join(["worker,question,response,gold", *lines])
+    source = replay_requests.Source(File(f"{word} past.csv", text.encode()))
+    wanted = {"k": 1, "epsilon": 0.3, "delta": 0.1}
+    return replay_requests.request_replay(source, wanted, team.pk)
 
 
 def _entry(team: Team, word: str) -> AuditEntry:

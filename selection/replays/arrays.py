@@ -19,7 +19,7 @@ from topk import BUDGET_SPENT, THIS_SET, Goal, Selector, question_order
 from topk.selected_arms import SelectedArms
 
 from .crowd import RecordedCrowd, number_of
-from .replay import Regrets, ReplaySettings, compute_regrets, most_draws, run_settings, slots_of
+from .settings import Regrets, ReplaySettings, compute_regrets, most_draws, run_settings, slots_of
 
 Counts = NDArray[np.int64]
 UNLIMITED = int(np.iinfo(np.int64).max)
@@ -36,6 +36,7 @@ class PlayedRun:
     regrets  true loss of the selection, by the recorded accuracies
     true     True if the guarantee for this epsilon holds by them; None without a guarantee
     doubts   sentences on doubts about the guarantee
+    selected workers it selects
     """
 
     seed: int
@@ -45,6 +46,7 @@ class PlayedRun:
     regrets: Regrets
     true: bool | None
     doubts: tuple[str, ...] = ()
+    selected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,8 @@ def play_record(record: RecordedAnswers, settings: ReplaySettings) -> PlayedRun:
     doubts = playing.selector.warnings()
     if run.options.get("accuracy") == THIS_SET and (answers.sizes < len(crowd.gold)).any():
         doubts = (*doubts, order_doubt(len(crowd.gold)))
-    return PlayedRun(run.seed, int(playing.told.sum()), run.ending, epsilon, regrets, true, doubts)
+    answered = int(playing.told.sum())
+    return PlayedRun(run.seed, answered, run.ending, epsilon, regrets, true, doubts, tuple(chosen))
 
 
 def _final_guarantee(

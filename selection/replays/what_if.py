@@ -17,7 +17,7 @@ from topk import PROMISE_KEPT
 
 from .arrays import PlayedRun, RecordedAnswers, play_record
 from .crowd import RecordedCrowd
-from .replay import ReplaySettings, check_replay
+from .settings import ReplaySettings, check_replay
 
 BAND = 0.8
 SEEDS = 20

@@ -11,9 +11,9 @@ from django.core.management import CommandError, call_command
 from PIL import Image
 
 from selection.errors import Refused
-from selection.simulation import arrays, crowd, what_if
-from selection.simulation.arrays import PlayedRun
-from selection.simulation.replay import Regrets, ReplaySettings
+from selection.replays import arrays, crowd, what_if
+from selection.replays.arrays import PlayedRun
+from selection.replays.settings import Regrets, ReplaySettings
 from tests.pasts import write_past
 
 ACCURACIES = [0.95, 0.9, 0.95, 0.4, 0.5, 0.3]

@@ -6,9 +6,10 @@ import pytest
 
 from selection import reports
 from selection.models import Run
-from selection.simulation import arrays, crowd, replay
-from selection.simulation.crowd import RecordedCrowd
-from selection.simulation.replay import ReplaySettings
+from selection.replays import arrays, crowd
+from selection.replays.crowd import RecordedCrowd
+from selection.replays.settings import ReplaySettings, compute_regrets
+from selection.simulation import replay
 from tests.pasts import write_past
 
 ACCURACIES = [0.95, 0.9, 0.9, 0.6, 0.5, 0.55, 0.4, 0.3]
@@ -46,7 +47,7 @@ def assert_same(played: arrays.PlayedRun, run: Run, past: RecordedCrowd) -> None
     document = reports.export_run(run)
     chosen = [row["worker"] for row in document["workers"]]
     assert (played.answers, played.ending) == (document["answers_used"], run.ending)
-    assert played.regrets == pytest.approx(replay.compute_regrets(past.accuracy, chosen))
+    assert played.regrets == pytest.approx(compute_regrets(past.accuracy, chosen))
     assert played.epsilon == document["epsilon_reached"]
 
 

@@ -1,0 +1,1 @@
+"""Pages on past answers: a form, the result of a replay, and what is kept of it."""

@@ -1,0 +1,154 @@
+"""The form for trying past answers: their source and the settings of the selection."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from unfold.widgets import (
+    UnfoldAdminDecimalFieldWidget,
+    UnfoldAdminFileFieldWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from selection.accounts import has_multiple_teams, scoped
+from selection.errors import Refused
+from selection.imports import uploads
+from selection.imports.keyed_answers import File
+from selection.models import QuestionSet, Run, Team
+from selection.replays.replay_requests import Source
+from selection.runs import money
+
+PERMISSION = "selection.add_run"
+FORMATS = ".csv,.tsv,.txt,.xlsx,.xls,.ods,.json,.jsonl,text/csv"
+PRECISIONS = [
+    ("0.2", "within 20 points of the best"),
+    ("0.1", "within 10 points of the best"),
+    ("0.05", "within 5 points of the best"),
+    ("0.02", "within 2 points of the best"),
+]
+CONFIDENCES = [("0.2", "80 %"), ("0.1", "90 %"), ("0.05", "95 %"), ("0.01", "99 %")]
+
+
+def _file_field(label: str) -> forms.FileField:
+    widget = UnfoldAdminFileFieldWidget(attrs={"accept": FORMATS})
+    return forms.FileField(label=label, required=False, allow_empty_file=True, widget=widget)
+
+
+def _choice_field(label: str, choices: Any, initial: str) -> forms.ChoiceField:
+    widget = UnfoldAdminSelectWidget
+    return forms.ChoiceField(label=label, choices=choices, initial=initial, widget=widget)
+
+
+class PastForm(forms.Form):
+    """The form; once valid, ``source``, ``wanted`` and ``team`` are its content."""
+
+    answers = _file_field("Answers")
+    key = _file_field("Their key")
+    run: Any = forms.ModelChoiceField(
+        None,
+        label="Run",
+        empty_label="Choose a run",
+        required=False,
+        widget=UnfoldAdminSelectWidget(),
+    )
+    question_set: Any = forms.ModelChoiceField(
+        None,
+        label="Question set",
+        empty_label="Choose a question set",
+        required=False,
+        widget=UnfoldAdminSelectWidget(),
+    )
+    team: Any = forms.ModelChoiceField(None, label="Team", widget=UnfoldAdminSelectWidget())
+    k = forms.IntegerField(
+        label="How many workers to select (K)",
+        initial=5,
+        min_value=1,
+        max_value=100_000,
+        widget=UnfoldAdminIntegerFieldWidget(),
+    )
+    precise = _choice_field("How precise", PRECISIONS, "0.1")
+    sure = _choice_field("How sure", CONFIDENCES, "0.05")
+    budget = forms.IntegerField(
+        label="Budget in answers",
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        widget=UnfoldAdminIntegerFieldWidget(),
+    )
+    price = forms.DecimalField(
+        label="Cost per answer",
+        required=False,
+        min_value=Decimal(0),
+        max_digits=12,
+        decimal_places=4,
+        widget=UnfoldAdminDecimalFieldWidget({"step": "any"}),
+    )
+    currency = forms.CharField(
+        label="Currency", required=False, max_length=10, widget=UnfoldAdminTextInputWidget()
+    )
+
+    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        fields: dict[str, Any] = self.fields
+        runs = scoped(Run, request, PERMISSION).filter(further=None)
+        fields["run"].queryset = runs.exclude(status=Run.Status.DRAFT).order_by("-pk")
+        fields["question_set"].queryset = scoped(QuestionSet, request, PERMISSION).order_by("name")
+        self.teams = scoped(Team, request, PERMISSION)
+        fields["team"].queryset = self.teams
+        if not has_multiple_teams(request):
+            del self.fields["team"]
+        else:
+            fields["team"].required = False
+        self.initial.setdefault("currency", money.last_currency(scoped(Run, request)))
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors:
+            try:
+                self.source = self._build_source(cleaned)
+                self.team = self._choose_team(cleaned)
+            except Refused as refusal:
+                raise ValidationError(str(refusal)) from refusal
+            self.wanted = _build_wanted(cleaned)
+        return cleaned
+
+    def _build_source(self, cleaned: dict[str, Any]) -> Source:
+        return Source(
+            answers=_read_file(cleaned["answers"]),
+            key=_read_file(cleaned["key"]),
+            run=cleaned["run"],
+            question_set=cleaned["question_set"],
+        )
+
+    def _choose_team(self, cleaned: dict[str, Any]) -> int:
+        """Return the team of the run or question set, else the chosen or only one."""
+        owner = cleaned["run"] or cleaned["question_set"]
+        if owner:
+            return int(owner.team_id)
+        team = cleaned.get("team") or (self.teams.first() if "team" not in self.fields else None)
+        if team is None:
+            raise Refused("Choose the team that may see the result.")
+        return int(team.pk)
+
+
+def _build_wanted(cleaned: dict[str, Any]) -> dict[str, Any]:
+    price = cleaned["price"]
+    return {
+        "k": cleaned["k"],
+        "epsilon": float(cleaned["precise"]),
+        "delta": float(cleaned["sure"]),
+        "budget": cleaned["budget"],
+        "price": None if price is None else float(price),
+        "currency": cleaned["currency"],
+    }
+
+
+def _read_file(file: Any) -> File | None:
+    if not file:
+        return None
+    uploads.refuse_large(file.name, file.size)
+    return File(file.name[:200], file.read())

@@ -1,0 +1,131 @@
+"""Try it on past answers: the form, the result while it is played, and what is kept of it."""
+
+from functools import cached_property
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import URLPattern, path, reverse
+from unfold.admin import ModelAdmin
+
+from selection.accounts import MEMBER, scoped
+from selection.admin.page import Page, object_url
+from selection.errors import Refused
+from selection.models import Replay
+from selection.replays import keeping, replay_requests, results
+
+from . import replay_chart
+from .form import PERMISSION, PastForm
+from .result_texts import result_context
+
+TITLE = "Try it on past answers"
+
+
+class RequesterPage(Page):
+    permission_required = [PERMISSION]
+
+    @property
+    def username(self) -> str:
+        return str(self.request.user.get_username())
+
+
+class PastPage(RequesterPage):
+    template_name = "selection/past.html"
+    title = TITLE
+    object: Any = None
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        initial = {name: request.GET[name] for name in PastForm.base_fields if name in request.GET}
+        return self._render_form(PastForm(request=request, initial=initial))
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        form = PastForm(request.POST, request.FILES, request=request)
+        if form.is_valid():
+            try:
+                replay = replay_requests.request_replay(
+                    form.source, form.wanted, form.team, self.username
+                )
+                return redirect("admin:selection_run_past_result", replay.pk)
+            except Refused as refusal:
+                form.add_error(None, str(refusal))
+        return self._render_form(form)
+
+    def _render_form(self, form: PastForm) -> HttpResponse:
+        return self.render_to_response(self.get_context_data(form=form))
+
+
+class ResultPage(RequesterPage):
+    template_name = "selection/past_result.html"
+    title = "How many of these answers would have been enough?"
+
+    @cached_property
+    def object(self) -> Replay:
+        return get_object_or_404(scoped(Replay, self.request, MEMBER), pk=self.kwargs["replay"])
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return [(TITLE, reverse("admin:selection_run_past"))]
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        replay, result = self.object, results.build_result(self.object)
+        charts = (
+            replay_chart.draw_charts(result.methods, result.answers, replay.wanted["epsilon"])
+            if result.methods
+            else []
+        )
+        return super().get_context_data(
+            **kwargs,
+            replay=replay,
+            percent=round(100 * replay_requests.replay_progress(replay)),
+            charts=charts,
+            **result_context(replay, result),
+        )
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        actions = {"pool": self._keep_pool, "draft": self._keep_draft, "delete": self._delete}
+        action = actions.get(request.POST.get("do", ""))
+        if action is None:
+            raise Http404
+        try:
+            return action()
+        except Refused as refusal:
+            messages.error(request, str(refusal))
+            return redirect("admin:selection_run_past_result", self.object.pk)
+
+    def _keep_pool(self) -> HttpResponse:
+        pool = keeping.create_pool(self.object)
+        messages.success(self.request, f"“{pool}” has the workers and their past accuracy.")
+        return redirect(object_url(pool))
+
+    def _keep_draft(self) -> HttpResponse:
+        name = self.request.POST.get("algorithm", "")
+        run = keeping.create_draft(self.object, name, self.username)
+        messages.success(
+            self.request,
+            "This is the draft. The workers know its questions: add new gold questions, or import "
+            "recorded answers, before you start it.",
+        )
+        return redirect(object_url(run))
+
+    def _delete(self) -> HttpResponse:
+        self.object.delete()
+        messages.success(self.request, "The answers and the result are deleted.")
+        return redirect("admin:selection_run_past")
+
+
+class NumbersPage(ResultPage):
+    """The part of the page that changes while it is played, fetched by forecast.js."""
+
+    template_name = "selection/past_numbers.html"
+
+
+def past_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    wrap = model_admin.admin_site.admin_view
+    form, result, numbers = (
+        wrap(page.as_view(model_admin=model_admin)) for page in (PastPage, ResultPage, NumbersPage)
+    )
+    return [
+        path("past/", form, name="selection_run_past"),
+        path("past/<uuid:replay>/", result, name="selection_run_past_result"),
+        path("past/<uuid:replay>/numbers/", numbers, name="selection_run_past_numbers"),
+    ]

@@ -1,0 +1,129 @@
+"""A replay's numbers as text: percentages and points, answers and money."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from selection.admin.wizard.forecast_rows import cost_words
+from selection.models import Replay
+from selection.replays.results import MethodResult, ReplayResult, WorkerResult
+
+
+@dataclass(frozen=True)
+class MethodText:
+    """A method's result as text; parts are empty if unknown."""
+
+    row: MethodResult
+    answers: str
+    band: str
+    share: str
+    cost: str
+    below: str
+    below_mean: str
+    holds: str
+    reach: str
+
+
+@dataclass(frozen=True)
+class WorkerText:
+    """A worker, with True for each of our methods that selects them."""
+
+    row: WorkerResult
+    accuracy: str
+    marks: list[bool]
+
+
+def result_context(replay: Replay, result: ReplayResult) -> dict[str, Any]:
+    """Return a template's context with all texts of a result."""
+    texts = [_method_text(replay, row) for row in result.methods]
+    ours = [text for text in texts if text.row.ours]
+    names = [text.row.algorithm for text in ours]
+    best = result.enough
+    return {
+        "result": result,
+        "ours": ours,
+        "others": [text for text in texts if not text.row.ours],
+        "best": next((text for text in ours if text.row == best), None),
+        "reach": min((t for t in ours if t.row.reach), key=_reach_of, default=None),
+        "goal": describe_goal(replay),
+        "total_cost": _cost(replay, result.answers),
+        "left_out": _describe_left_out(replay.facts),
+        "workers": [
+            WorkerText(row, format_share(row.accuracy), [name in row.methods for name in names])
+            for row in result.workers
+            if row.best or set(names) & set(row.methods)
+        ],
+    }
+
+
+def _reach_of(text: MethodText) -> float:
+    return text.row.reach or 1.0
+
+
+def describe_goal(replay: Replay) -> str:
+    """Return the wanted selection in words."""
+    wanted, workers = replay.wanted, replay.facts.get("workers", 0)
+    return (
+        f"the best {wanted['k']:,} of {workers:,} workers, within "
+        f"{format_points(wanted['epsilon'])} of the best, {format_share(1 - wanted['delta'])} sure"
+    )
+
+
+def format_share(share: float) -> str:
+    """Return a percentage, with a digit if it is small."""
+    percent = 100 * share
+    return f"{percent:.1f} %" if 0 < percent < 9.95 else f"{percent:.0f} %"
+
+
+def format_points(loss: float) -> str:
+    """Return an amount of accuracy in points of 100."""
+    points = f"{100 * loss:.1f}".removesuffix(".0")
+    return f"{points} point" if points == "1" else f"{points} points"
+
+
+def _method_text(replay: Replay, row: MethodResult) -> MethodText:
+    return MethodText(
+        row=row,
+        answers=f"{row.answers:,}",
+        band="" if row.low == row.high else f"{row.low:,} to {row.high:,}",
+        share=format_share(row.share),
+        cost=_cost(replay, row.answers),
+        below=format_points(row.loss),
+        below_mean=format_points(row.loss_mean),
+        holds=_describe_ending(replay, row),
+        reach=f"within {format_points(row.reach)}" if row.reach is not None else "",
+    )
+
+
+def _describe_ending(replay: Replay, row: MethodResult) -> str:
+    if row.enough:
+        untrue = f"; not within the guarantee in {row.untrue} of {row.runs} orders"
+        return f"stopped by itself{untrue if row.untrue else ''}"
+    end = "the budget" if replay.wanted.get("budget") else "the answers"
+    held = (
+        "nothing is guaranteed"
+        if row.epsilon is None
+        else f"within {format_points(row.epsilon)} is guaranteed"
+    )
+    return f"{end} ran out: {held}"
+
+
+def _cost(replay: Replay, answers: int) -> str:
+    price = replay.wanted.get("price")
+    amount = None if price is None else Decimal(str(price))
+    return cost_words(answers, amount, replay.wanted.get("currency") or "")
+
+
+def _describe_left_out(facts: dict[str, int]) -> str:
+    """Return a sentence on the answers that do not count; empty if all do."""
+    parts = [
+        f"{facts[name]:,} {words}"
+        for name, words in (
+            ("left_out", "to questions without a known answer"),
+            ("repeated", "that answer a question again"),
+        )
+        if facts.get(name)
+    ]
+    idle = facts.get("idle", 0)
+    more = f" {idle:,} worker{'s have' if idle > 1 else ' has'} no other answers." if idle else ""
+    return f"Answers left out: {'; '.join(parts)}.{more}" if parts else ""

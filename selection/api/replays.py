@@ -1,0 +1,224 @@
+"""Replays of past answers: how many of them each method would have needed."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from ninja import Field, File, Form, Schema, Status
+from ninja.files import UploadedFile
+
+from selection.accounts import scoped
+from selection.imports import keyed_answers, uploads
+from selection.models import QuestionSet, Replay, Run
+from selection.replays import keeping, replay_requests, results
+
+from .base import ERRORS, api, requester_name
+from .fields import Amount, Id
+
+OptionalFile = Annotated[UploadedFile | None, File()]
+
+
+def _optional_field(description: str, **limits: Any) -> Any:
+    """Return a field of a form that may be left out; a form has no null."""
+    return Field(None, description=description, **limits)
+
+
+class ReplayIn(Schema, extra="forbid"):
+    """The selection that was wanted.
+
+    The answers are a file, a run, or a question set; the key of a file is another file, a question
+    set, or a column of the file itself. A form has no null: leave out what is not set.
+    """
+
+    k: Amount = Field(description="Number of workers to select.")
+    epsilon: float = Field(0.1, gt=0, lt=1, description="Largest error of the selection.")
+    delta: float = Field(0.05, gt=0, lt=1, description="Probability of a larger error.")
+    budget: Amount = _optional_field("Most answers to use.")
+    price: float = _optional_field("Cost of an answer.", ge=0, le=99_999_999)
+    currency: str = Field(
+        "", max_length=10, pattern=r"^[^\x00-\x1f]*$", description="Of the price."
+    )
+    run: Id = _optional_field("The run whose answers are replayed.")
+    question_set: Id = _optional_field(
+        "With a file: its key. Without: the answers to these questions, of all runs.",
+    )
+
+
+class ReplayFactsOut(Schema):
+    """What was read; all 0 until then."""
+
+    workers: int = 0
+    questions: int = 0
+    answers: int = 0
+    left_out: int = Field(0, description="Answers to questions without a known answer.")
+    idle: int = Field(0, description="Workers without any other answer.")
+    repeated: int = Field(0, description="Answers of a worker to a question again.")
+
+
+class ReplayMethodOut(Schema):
+    """A method: of several plays with other orders of the questions, the one in the middle.
+
+    The middle is that of the number of answers. Losses and guarantees are shares: 0.05 is 5 points.
+    """
+
+    algorithm: str
+    title: str
+    ours: bool = Field(description="False for a published method.")
+    average: bool = Field(description="True if its guarantee holds on average over pools.")
+    runs: int = Field(description="Plays so far.")
+    enough: bool = Field(description="True if it stopped by itself in most plays.")
+    answers: int
+    low: int = Field(description="Four plays of five are between low and high.")
+    high: int
+    share: float = Field(description="Of all answers.")
+    cost: float | None
+    selected: list[str]
+    loss: float = Field(description="Mean accuracy of the best K less that of the selected.")
+    loss_mean: float = Field(description="The same, mean of all plays.")
+    epsilon: float | None = Field(description="Guaranteed at its end; null: nothing.")
+    reach: float | None = Field(description="What all answers of the budget would guarantee.")
+    reach_answers: int | None = Field(description="Answers used for that; null: not played yet.")
+    untrue: int = Field(description="Plays with a guarantee that is not true by all answers.")
+    doubts: list[str]
+
+
+class ReplayWorkerOut(Schema):
+    """One of the best K by all answers, or selected by a method."""
+
+    worker: str
+    right: int
+    answers: int
+    accuracy: float
+    best: bool
+    methods: list[str] = Field(description="Algorithms that select them.")
+
+
+class ReplayResultOut(Schema):
+    headline: str = Field(
+        description="One sentence; empty until there are numbers.",
+        examples=["310 of 4,212 answers would have been enough"],
+    )
+    enough: int | None = Field(description="Answers that were enough; null: none of ours stopped.")
+    answers: int = Field(description="All answers.")
+    cost: float | None = Field(description="Of all answers; null without a price.")
+    methods: list[ReplayMethodOut]
+    workers: list[ReplayWorkerOut] = Field(description="Best first.")
+    refused: dict[str, str] = Field(description="Reason of each method that cannot be run.")
+
+
+class ReplayOut(Schema):
+    id: UUID
+    name: str = Field(description="Of the file, run or question set.")
+    state: Literal["reading", "working", "done", "failed"]
+    progress: float = Field(description="0 to 1.")
+    error: str = Field(description="Reason of a failure; else empty.")
+    created: datetime = Field(description="It is deleted a day later.")
+    facts: ReplayFactsOut
+    result: ReplayResultOut = Field(description="Firmer with every play until it is done.")
+
+
+class ReplayDraftIn(Schema, extra="forbid"):
+    algorithm: str = Field("credible", max_length=50, description="One of the methods.")
+
+
+class ReplayPoolOut(Schema):
+    pool: int
+
+
+class ReplayDraftOut(Schema):
+    run: int
+    pool: int
+    question_set: int
+
+
+LOCATION = {"description": "Address to poll.", "schema": {"type": "string"}}
+LATER = {"responses": {202: {"headers": {"Location": LOCATION}}}}
+
+
+@api.post("/replays", response={202: ReplayOut, **ERRORS}, tags=["replays"], openapi_extra=LATER)
+def order_replay(
+    request: HttpRequest,
+    response: HttpResponse,
+    payload: Form[ReplayIn],
+    file: OptionalFile = None,
+    key: OptionalFile = None,
+) -> Status[Any]:
+    """Try methods on past answers, to see how many of them would have been enough.
+
+    Send a form (multipart/form-data) with the settings, the answers as `file` and their key as
+    `key`, in any format of an import. Poll the header Location until the state is done or failed;
+    there are numbers after a few seconds. Nothing is stored besides, and the replay is deleted
+    after a day.
+    """
+    source = replay_requests.Source(
+        answers=_read_file(file),
+        key=_read_file(key),
+        run=_find_source(request, Run, payload.run),
+        question_set=_find_source(request, QuestionSet, payload.question_set),
+    )
+    wanted = payload.dict(exclude={"run", "question_set"})
+    team = request.auth.team_id  # type: ignore[attr-defined]
+    replay = replay_requests.request_replay(source, wanted, team, requester_name(request))
+    response["Location"] = f"{request.path}/{replay.pk}"
+    return Status(202, _replay_payload(replay))
+
+
+@api.get("/replays/{replay_id}", response={200: ReplayOut, **ERRORS}, tags=["replays"])
+def show_replay(request: HttpRequest, replay_id: UUID) -> dict[str, Any]:
+    """Return the progress of a replay, and its result so far."""
+    return _replay_payload(_find_replay(request, replay_id))
+
+
+@api.delete("/replays/{replay_id}", response={204: None, **ERRORS}, tags=["replays"])
+def delete_replay(request: HttpRequest, replay_id: UUID) -> Status[None]:
+    """Delete a replay with its answers, also while it is played."""
+    _find_replay(request, replay_id).delete()
+    return Status(204, None)
+
+
+@api.post("/replays/{replay_id}/pool", response={201: ReplayPoolOut, **ERRORS}, tags=["replays"])
+def create_replay_pool(request: HttpRequest, replay_id: UUID) -> Status[Any]:
+    """Create a pool of the workers, with their past answers and accuracy as attributes."""
+    return Status(201, {"pool": keeping.create_pool(_find_replay(request, replay_id)).pk})
+
+
+@api.post("/replays/{replay_id}/draft", response={201: ReplayDraftOut, **ERRORS}, tags=["replays"])
+def create_replay_draft(
+    request: HttpRequest, replay_id: UUID, payload: ReplayDraftIn
+) -> Status[Any]:
+    """Create a draft run over these workers and questions, with the settings of the replay.
+
+    An algorithm that learns starts from the past answers.
+    """
+    replay = _find_replay(request, replay_id)
+    run = keeping.create_draft(replay, payload.algorithm, requester_name(request))
+    ids = {"run": run.pk, "pool": run.pool_id, "question_set": run.question_set_id}
+    return Status(201, ids)
+
+
+def _find_replay(request: HttpRequest, pk: UUID) -> Replay:
+    return replay_requests.find_replay(pk, scoped(Replay, request))
+
+
+def _find_source(request: HttpRequest, model: type[Model], pk: int | None) -> Any:
+    return None if pk is None else get_object_or_404(scoped(model, request), pk=pk)
+
+
+def _read_file(file: UploadedFile | None) -> keyed_answers.File | None:
+    if file is None:
+        return None
+    uploads.refuse_large(file.name or "The file", file.size or 0)
+    return keyed_answers.File((file.name or "file")[:200], file.read())
+
+
+def _replay_payload(replay: Replay) -> dict[str, Any]:
+    names = ("name", "state", "error", "created", "facts")
+    return {
+        **{name: getattr(replay, name) for name in names},
+        "id": replay.pk,
+        "progress": replay_requests.replay_progress(replay),
+        "result": results.build_result(replay).serialize(),
+    }

@@ -1,0 +1,66 @@
+"""Requested replays of past answers, and their plays so far."""
+
+import uuid
+
+from django.db import models
+
+from .questions import QuestionSet
+from .runs import Run
+from .teams import Team
+
+
+class Replay(models.Model):
+    """A replay of past answers, until it expires.
+
+    name          of the file, run or question set that the answers come from
+    by            the requester: a login name, or "token NAME" for a program
+    wanted        K, epsilon, delta, and perhaps budget, price and currency
+    run           the run that the answers come from
+    question_set  the questions that were answered, or the key of a file
+    names         of the file of answers, and perhaps of the key's file
+    answers, key  content of the files; emptied once they are read
+    record        the graded answers (replays.records), packed
+    facts         counts of what was read
+    plays         results so far, in the order of ``replays.plays.list_plays``
+    played        their number; a process that adds to them must have read all of them
+    seconds       of processor time they took
+    error         reason of a failure, in one sentence
+    sent          time of handing out the latest piece of work
+    """
+
+    class State(models.TextChoices):
+        READING = "reading", "is being read"
+        WORKING = "working", "is being replayed"
+        DONE = "done", "is done"
+        FAILED = "failed", "failed"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    team = models.ForeignKey(Team, models.CASCADE, related_name="+")
+    name = models.CharField(max_length=200)
+    by = models.CharField(max_length=150, blank=True)
+    wanted = models.JSONField()
+    run = models.ForeignKey(Run, models.CASCADE, related_name="+", null=True)
+    question_set = models.ForeignKey(QuestionSet, models.CASCADE, related_name="+", null=True)
+    names = models.JSONField(default=list)
+    answers = models.BinaryField(default=b"")
+    key = models.BinaryField(default=b"")
+    record = models.BinaryField(default=b"")
+    facts = models.JSONField(default=dict)
+    plays = models.JSONField(default=list)
+    played = models.PositiveIntegerField(default=0)
+    seconds = models.FloatField(default=0)
+    state = models.CharField(max_length=10, choices=State, default=State.READING)
+    error = models.CharField(max_length=500, blank=True)
+    created = models.DateTimeField(auto_now_add=True)
+    sent = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def going(self) -> bool:
+        """Return True if more is to come."""
+        return self.state in (self.State.READING, self.State.WORKING)

@@ -1,0 +1,1 @@
+"""Replays of recorded answers: the answers that each algorithm would have needed."""

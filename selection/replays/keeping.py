@@ -1,0 +1,98 @@
+"""What a requester keeps of a replay: a pool that knows its workers' past, or a draft."""
+
+from typing import Any
+
+from django.db import transaction
+
+from selection.algorithms import ALGORITHMS
+from selection.errors import Conflict, Refused
+from selection.forecast import PastBelief, inputs
+from selection.imports import catalog
+from selection.imports.row_parsers import WorkerRow
+from selection.models import Pool, QuestionSet, Replay, Run
+from selection.runs import drafts, eligibility, priors
+
+from .plays import METHODS
+from .records import AnswerRecord
+
+COUNT, ACCURACY = "past answers", "past accuracy"  # attributes of the workers
+
+
+@transaction.atomic
+def create_pool(replay: Replay) -> Pool:
+    """Return a new pool of the workers, each with the number and accuracy of their past answers.
+
+    Raises Conflict if the replay has not read the answers yet.
+    """
+    tallies = _record_of(replay).tallies()
+    pool = Pool.objects.create(
+        team_id=replay.team_id, name=_free_name(Pool, f"Workers of {replay.name}", replay.team_id)
+    )
+    rows = [
+        WorkerRow(0, worker, "", {COUNT: answers, ACCURACY: round(right / answers, 3)})
+        for worker, (right, answers) in tallies.items()
+    ]
+    catalog.take_workers(pool, rows)
+    return pool
+
+
+@transaction.atomic
+def create_draft(replay: Replay, algorithm: str, who: str = "") -> Run:
+    """Return a draft over the workers and questions of the replay, with the same settings.
+
+    The pool is the run's, or a new one. An algorithm that learns starts from the past answers.
+    Raises Refused for settings that no run can have.
+    """
+    if algorithm not in METHODS:
+        raise Refused(f"“{algorithm}” was not tried: choose one of {', '.join(METHODS)}.")
+    record = _record_of(replay)
+    pool = replay.run.pool if replay.run else create_pool(replay)
+    question_set = _question_set_of(replay, record)
+    wanted, tallies = replay.wanted, record.tallies().values()
+    right, answers = [right for right, _ in tallies], [count for _, count in tallies]
+    source = {"run": replay.name, "pool": str(pool), "question_set": str(question_set)}
+    prior = {"prior": priors.build_prior(right, answers, source)}
+    belief = PastBelief(replay.name, tuple(map(float, right)), tuple(answers))
+    draft = _settings_of(wanted) | {
+        "name": drafts.free_name(f"Best {wanted['k']} of {pool}", replay.team_id),
+        "pool": pool,
+        "question_set": question_set,
+        "algorithm": algorithm,
+        "options": prior if ALGORITHMS[algorithm].learns else {},
+        "belief": inputs.belief_to_numbers(belief),
+        "met": eligibility.default_met_policy({}),
+    }
+    return drafts.create_draft(draft, said=f"Made of past answers: {replay.name}.", who=who)
+
+
+def _settings_of(wanted: dict[str, Any]) -> dict[str, Any]:
+    fields = {name: wanted[name] for name in ("k", "epsilon", "delta")}
+    money = {"budget": wanted.get("budget"), "price": wanted.get("price")}
+    return fields | money | {"currency": wanted.get("currency") or ""}
+
+
+def _question_set_of(replay: Replay, record: AnswerRecord) -> QuestionSet:
+    """Return the question set that was answered; a new one if the key was a file."""
+    stored = replay.run.question_set if replay.run else replay.question_set
+    if stored:
+        return stored
+    name = _free_name(QuestionSet, f"Questions of {replay.name}", replay.team_id)
+    question_set = QuestionSet.objects.create(team_id=replay.team_id, name=name)
+    catalog.take_questions(question_set, record.key)
+    return question_set
+
+
+def _record_of(replay: Replay) -> AnswerRecord:
+    if not replay.record:
+        raise Conflict(replay.error or "The answers are still being read: try again in a moment.")
+    return AnswerRecord.unpack(bytes(replay.record))
+
+
+def _free_name(model: Any, wanted: str, team: int) -> str:
+    """Return this name, numbered if the team has it already."""
+    wanted = wanted[:190]
+    used = set(
+        model.objects.filter(team=team, name__startswith=wanted).values_list("name", flat=True)
+    )
+    names = [wanted, *(f"{wanted}, {i}" for i in range(2, len(used) + 3))]
+    return next(name for name in names if name not in used)

@@ -1,0 +1,123 @@
+"""Graded answers in a compact form, read from files, a run or a question set."""
+
+import json
+import zlib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from selection.errors import Refused
+from selection.imports.keyed_answers import KeyedAnswers
+from selection.imports.row_parsers import AnswerRow, QuestionRow
+from selection.limits import MOST_REPLAYED, MOST_REPLAYED_WORKERS
+from selection.models import Answer, QuestionSet, RecordedAnswer, Run
+
+from .crowd import RecordedCrowd
+
+RIGHT, WRONG = "right", "wrong"
+
+Graded = tuple[str, str, bool]
+
+
+@dataclass(frozen=True)
+class AnswerRecord:
+    """Graded answers: (worker, question, True if right), one for each worker and question.
+
+    asked  the questions, in the order of the key
+    key    the questions with their known answers; empty if they are stored already
+    """
+
+    rows: list[Graded]
+    asked: list[str]
+    key: list[QuestionRow]
+
+    def pack(self) -> bytes:
+        workers = list(dict.fromkeys(worker for worker, _, _ in self.rows))
+        places = {worker: i for i, worker in enumerate(workers)}
+        numbers = {question: i for i, question in enumerate(self.asked)}
+        content = {
+            "workers": workers,
+            "asked": self.asked,
+            "rows": [[places[w], numbers[q], int(right)] for w, q, right in self.rows],
+            "key": [asdict(question) for question in self.key],
+        }
+        return zlib.compress(json.dumps(content).encode())
+
+    @classmethod
+    def unpack(cls, packed: bytes) -> "AnswerRecord":
+        content: dict[str, Any] = json.loads(zlib.decompress(packed))
+        workers, asked = content["workers"], content["asked"]
+        rows = [(workers[w], asked[q], bool(right)) for w, q, right in content["rows"]]
+        return cls(rows, asked, [QuestionRow(**question) for question in content["key"]])
+
+    def crowd(self) -> RecordedCrowd:
+        """Return the answers as a crowd that can be replayed."""
+        answers = [AnswerRow(0, w, q, RIGHT if right else WRONG) for w, q, right in self.rows]
+        gold = dict.fromkeys(self.asked, RIGHT)
+        return RecordedCrowd(answers, gold, 0, 0, 0, [gold])
+
+    def tallies(self) -> dict[str, tuple[int, int]]:
+        """Return the numbers of right answers and of all answers by worker."""
+        return {w: (sum(marks), len(marks)) for w, marks in self.crowd().right.items()}
+
+
+def record_of_files(keyed: KeyedAnswers, name: str) -> AnswerRecord:
+    """Return the record of a file. Raises Refused if it is too small or too large."""
+    return _check_size(AnswerRecord(keyed.rows, list(keyed.key), list(keyed.key.values())), name)
+
+
+def record_of_run(run: Run) -> AnswerRecord:
+    """Return the record of a run's answers, with recorded ones that it did not ask for."""
+    if run.several:
+        raise Refused(f"The run “{run}” tests several skills: choose a run with one.")
+    return _record_of_runs([run], run.question_set, str(run))
+
+
+def record_of_question_set(question_set: QuestionSet) -> AnswerRecord:
+    """Return the record of all answers to these questions, in all runs."""
+    runs = Run.objects.filter(question_set=question_set).order_by("pk")
+    return _record_of_runs(list(runs), question_set, str(question_set))
+
+
+def _record_of_runs(runs: list[Run], question_set: QuestionSet, name: str) -> AnswerRecord:
+    asked = list(question_set.questions.filter(retired=None).values_list("key", flat=True))
+    first: dict[tuple[str, str], bool] = {}
+    known = set(asked)
+    for worker, question, right in _graded_answers(runs, question_set):
+        if question in known:
+            first.setdefault((worker, question), right)
+    if not first:
+        raise Refused(f"“{name}” has no answers yet: choose another, or upload a file.")
+    return _check_size(AnswerRecord([(*pair, r) for pair, r in first.items()], asked, []), name)
+
+
+def _graded_answers(runs: list[Run], question_set: QuestionSet) -> Iterable[Graded]:
+    """Yield the answers of these runs to these questions, at most one more than allowed."""
+    most = MOST_REPLAYED + 1
+    answers = Answer.objects.filter(
+        run__in=runs, void=False, assignment__question__question_set=question_set
+    )
+    yield from answers.order_by("pk").values_list(
+        "assignment__candidate__worker__key", "assignment__question__key", "right"
+    )[:most]
+    recorded = RecordedAnswer.objects.filter(
+        candidate__run__in=runs, question__question_set=question_set
+    ).select_related("question", "candidate__worker")
+    for row in recorded.order_by("pk")[:most]:
+        yield row.candidate.worker.key, row.question.key, row.question.grade(row.response)
+
+
+def _check_size(record: AnswerRecord, name: str) -> AnswerRecord:
+    workers = len({worker for worker, _, _ in record.rows})
+    if workers < 2:
+        raise Refused(f"{name} has answers of one worker only: a selection needs two or more.")
+    for count, most, noun in (
+        (len(record.rows), MOST_REPLAYED, "answers"),
+        (workers, MOST_REPLAYED_WORKERS, "workers"),
+    ):
+        if count > most:
+            raise Refused(
+                f"{name} has {count:,} {noun}, and at most {most:,} can be tried here: leave some "
+                "out, or use the command “manage.py replay”."
+            )
+    return record

@@ -1,0 +1,227 @@
+"""Replays as jobs: requested, played by Celery in turns, swept. Stored in the database only.
+
+A small file is read at once, so that its faults are known in the request. Nothing else is stored,
+and the replay itself expires after a day.
+"""
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from time import monotonic, process_time
+from typing import Any
+
+from celery import current_app
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from selection.errors import NotFound, Refused
+from selection.imports import uploads
+from selection.imports.keyed_answers import (
+    File,
+    KeyedAnswers,
+    key_of_questions,
+    read_keyed_answers,
+)
+from selection.models import QuestionSet, Replay, Run
+
+from . import plays, records
+from .arrays import RecordedAnswers
+from .settings import check_replay
+
+logger = logging.getLogger(__name__)
+
+TASK = "selection.tasks.replay"
+SMALL = 1_000_000  # bytes that are read in the request
+A_TURN = 5.0  # seconds after which a task makes room for others
+ENOUGH = 60.0  # seconds after which no further seed is begun
+LOST = timedelta(seconds=120)  # after which work is handed out again
+KEPT = timedelta(days=1)
+
+State = Replay.State
+
+
+@dataclass(frozen=True)
+class Source:
+    """The origin of the answers: a file with its key, a run, or a question set.
+
+    key  a file; None if the question set or the file of answers has it
+    """
+
+    answers: File | None = None
+    key: File | None = None
+    run: Run | None = None
+    question_set: QuestionSet | None = None
+
+    @property
+    def name(self) -> str:
+        return str(self.answers.name if self.answers else self.run or self.question_set)
+
+
+# -- requesting
+
+
+def request_replay(source: Source, wanted: dict[str, Any], team: int, by: str = "") -> Replay:
+    """Return a new replay of these answers, after handing out its plays.
+
+    wanted  K, epsilon, delta, and perhaps budget, price and currency
+
+    Raises Refused for an impossible combination, and for faults of a small file.
+    """
+    _refuse_source(source)
+    replay = Replay(
+        team_id=team,
+        name=source.name[:200],
+        by=by,
+        wanted=wanted,
+        run=source.run,
+        question_set=source.question_set,
+        names=[file.name for file in (source.answers, source.key) if file],
+        answers=source.answers.content if source.answers else b"",
+        key=source.key.content if source.key else b"",
+    )
+    if len(replay.answers) + len(replay.key) <= SMALL:
+        _read_answers(replay)
+    replay.save(force_insert=True)
+    transaction.on_commit(lambda: _hand_out([replay.pk]), robust=True)
+    return replay
+
+
+def _refuse_source(source: Source) -> None:
+    if source.run and (source.answers or source.question_set):
+        raise Refused("Choose one: a file, a run, or a question set.")
+    if source.key and not source.answers:
+        raise Refused("The key needs a file with answers as well.")
+    if not (source.answers or source.run or source.question_set):
+        raise Refused("Upload a file with answers, or choose a run or a question set.")
+    if source.key and source.question_set:
+        raise Refused("Give the key as a file or as a question set: one of the two.")
+    for file in filter(None, (source.answers, source.key)):
+        uploads.refuse_large(file.name, len(file.content))
+
+
+def _read_answers(replay: Replay) -> None:
+    """Read files, run or question set into the record. Raises Refused."""
+    facts: dict[str, int] = {}
+    if replay.names:
+        keyed = _read_files(replay)
+        record = records.record_of_files(keyed, replay.name)
+        facts = {name: getattr(keyed, name) for name in ("left_out", "idle", "repeated")}
+    elif replay.run:
+        record = records.record_of_run(replay.run)
+    else:
+        assert replay.question_set is not None
+        record = records.record_of_question_set(replay.question_set)
+    crowd = record.crowd()
+    check_replay(crowd, plays.build_settings(replay.wanted, replay.name))
+    replay.facts = facts | {
+        "workers": len(crowd.workers),
+        "questions": len(record.asked),
+        "answers": len(record.rows),
+    }
+    replay.record, replay.answers, replay.key = record.pack(), b"", b""
+    replay.state = State.WORKING
+
+
+def _read_files(replay: Replay) -> KeyedAnswers:
+    answers = File(replay.names[0], bytes(replay.answers))
+    if len(replay.names) > 1:
+        return read_keyed_answers(answers, File(replay.names[1], bytes(replay.key)))
+    questions = replay.question_set and replay.question_set.questions.filter(retired=None)
+    return read_keyed_answers(answers, key_of_questions(questions) if questions else None)
+
+
+def find_replay(pk: Any, among: QuerySet[Replay]) -> Replay:
+    """Return the replay of this id in ``among``. Raises NotFound otherwise."""
+    replay = among.filter(pk=pk).first()
+    if replay is None:
+        raise NotFound("There is no such replay any more; upload the answers again.")
+    return replay
+
+
+def replay_progress(replay: Replay) -> float:
+    """Return the played share, 0 to 1."""
+    return 1.0 if not replay.going else round(replay.played / len(plays.list_plays()), 3)
+
+
+# -- working
+
+
+def work_on_replay(replay_id: Any) -> None:
+    """Read the answers or play for a turn. May come twice, late or never."""
+    replay = Replay.objects.filter(pk=replay_id).first()
+    if replay is None or not replay.going:
+        return
+    try:
+        _work_for_a_turn(replay)
+    except Refused as refusal:
+        _fail_replay(replay, str(refusal))
+    except Exception:
+        logger.exception("Replay %s failed.", replay.pk)
+        _fail_replay(replay, "These answers cannot be replayed: the server's log says why.")
+
+
+def _work_for_a_turn(replay: Replay) -> None:
+    if replay.state == State.READING:
+        _read_answers(replay)
+        columns = ("record", "answers", "key", "facts", "state")
+        going = Replay.objects.filter(pk=replay.pk, state=State.READING)
+        if not going.update(**{name: getattr(replay, name) for name in columns}):
+            return
+    record = RecordedAnswers(records.AnswerRecord.unpack(bytes(replay.record)).crowd())
+    end = monotonic() + A_TURN
+    while replay.going and monotonic() < end:
+        if not _play_next(replay, record):
+            return  # another process does it
+    if replay.going:
+        _hand_out([replay.pk])
+
+
+def _play_next(replay: Replay, record: RecordedAnswers) -> bool:
+    """Play the next planned play, and store it if no other process was quicker."""
+    planned, started = plays.list_plays(), process_time()
+    settings = plays.build_settings(replay.wanted, replay.name)
+    result = plays.play(record, settings, planned[replay.played])
+    replay.plays.append(result)
+    number, replay.played = replay.played, replay.played + 1
+    replay.seconds += process_time() - started
+    if replay.played == len(planned) or _has_enough(replay):
+        replay.state = State.DONE
+    columns = ("plays", "played", "seconds", "state")
+    going = Replay.objects.filter(pk=replay.pk, played=number, state=State.WORKING)
+    return bool(going.update(**{name: getattr(replay, name) for name in columns}))
+
+
+def _has_enough(replay: Replay) -> bool:
+    """Return True after a round of all algorithms that took the time there is."""
+    whole_round = (replay.played - plays.FIRST_ROUND) % len(plays.METHODS) == 0
+    return replay.seconds > ENOUGH and replay.played >= plays.FIRST_ROUND and whole_round
+
+
+def _fail_replay(replay: Replay, error: str) -> None:
+    going = Replay.objects.filter(pk=replay.pk, state__in=(State.READING, State.WORKING))
+    going.update(state=State.FAILED, error=error[:500], answers=b"", key=b"")
+
+
+def _hand_out(replay_ids: Iterable[Any]) -> None:
+    """Send a message for each of these replays; if Redis is away, the sweep does it later."""
+    ids = list(replay_ids)
+    rows = Replay.objects.filter(pk__in=ids)
+    rows.update(sent=timezone.now())
+    try:
+        for pk in ids:
+            seconds = LOST.total_seconds()
+            current_app.send_task(TASK, [str(pk)], retry=False, ignore_result=True, expires=seconds)
+    except Exception:
+        rows.update(sent=None)
+        logger.warning("Could not hand out work on a replay; the sweep will.")
+
+
+def sweep_replays() -> None:
+    """Hand out lost work again, and delete replays after a day."""
+    now = timezone.now()
+    Replay.objects.filter(created__lt=now - KEPT).delete()
+    lost = Q(sent=None) | Q(sent__lt=now - LOST)
+    going = Replay.objects.filter(lost, state__in=(State.READING, State.WORKING))
+    _hand_out(going.values_list("pk", flat=True))

@@ -1,0 +1,101 @@
+"""Replays of past answers by the API."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from selection import tasks
+from selection.models import Pool, Replay, Run
+from selection.replays import plays, replay_requests
+from tests.pasts import write_past
+from tests.worlds import make_run
+
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
+
+
+@pytest.fixture(autouse=True)
+def few_plays(monkeypatch):
+    monkeypatch.setattr(plays, "SEEDS", 2)
+    monkeypatch.setattr(replay_requests, "A_TURN", 1000.0)
+    monkeypatch.setattr(replay_requests.current_app, "send_task", lambda *args, **options: None)
+
+
+@pytest.fixture
+def call(client, token):
+    def send(method, path="", content=None, **options):
+        headers = {"authorization": f"Bearer {token}"}
+        return getattr(client, method)(f"/api/replays{path}", content, headers=headers, **options)
+
+    return send
+
+
+@pytest.fixture
+def files(tmp_path) -> dict[str, SimpleUploadedFile]:
+    answers, key = write_past(tmp_path, [0.95, 0.9, 0.5, 0.4], 40)
+    return {
+        "file": SimpleUploadedFile("past.csv", answers.read_bytes()),
+        "key": SimpleUploadedFile("key.csv", key.read_bytes()),
+    }
+
+
+def test_it_is_ordered_polled_kept_and_deleted(call, files, client, token):
+    made = call("post", "", files | {"k": 2, "epsilon": 0.2, "delta": 0.1, "price": 0.5})
+    assert made.status_code == 202, made.content
+    assert made["Location"] == f"/api/replays/{made.json()['id']}"
+    assert made.json()["state"] == "working"
+    path = f"/{made.json()['id']}"
+    tasks.replay(made.json()["id"])
+    shown = call("get", path).json()
+    assert (shown["state"], shown["progress"]) == ("done", 1.0)
+    assert shown["facts"]["answers"] == 160
+    result = shown["result"]
+    assert result["headline"] == f"{result['enough']} of 160 answers would have been enough"
+    assert result["cost"] == 80.0
+    assert [row["algorithm"] for row in result["methods"]] == list(plays.METHODS)
+    pool = call("post", f"{path}/pool")
+    assert (pool.status_code, Pool.objects.get().pk) == (201, pool.json()["pool"])
+    draft = call("post", f"{path}/draft", {"algorithm": "universal"}, content_type=JSON)
+    run = Run.objects.get()
+    assert draft.json() == {
+        "run": run.pk,
+        "pool": run.pool_id,
+        "question_set": run.question_set_id,
+    }
+    assert run.algorithm == "universal"
+    assert call("delete", path).status_code == 204
+    gone = call("get", path)
+    assert gone.status_code == 404
+    assert gone.json()["error"] == "There is no such replay any more; upload the answers again."
+
+
+JSON = "application/json"
+
+
+def test_a_run_is_replayed_without_a_file(call):
+    refused = call("post", "", {"k": 2, "run": make_run(start=False).pk})
+    assert refused.status_code == 422
+    assert "has no answers yet" in refused.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("left_out", "settings", "sentence"),
+    [
+        ("key", {"k": 2}, "past.csv has no column with the known answers"),
+        ("file", {"k": 2}, "The key needs a file with answers as well."),
+        ("", {"k": 4}, "K"),
+        ("", {"k": 2, "epsilon": 2}, "epsilon"),
+        ("", {"k": 2, "question_set": 987654}, "There is nothing of this id."),
+    ],
+)
+def test_a_fault_is_one_sentence(call, files, left_out, settings, sentence):
+    files.pop(left_out, None)
+    refused = call("post", "", files | settings)
+    assert refused.status_code in (404, 422)
+    assert sentence in refused.json()["error"]
+    assert not Replay.objects.exists()
+
+
+def test_a_draft_needs_a_method_that_was_tried(call, files):
+    path = f"/{call('post', '', files | {'k': 2}).json()['id']}/draft"
+    refused = call("post", path, {"algorithm": "guess"}, content_type=JSON)
+    assert refused.status_code == 422
+    assert refused.json()["error"].startswith("“guess” was not tried: choose one of credible")

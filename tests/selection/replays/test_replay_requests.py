@@ -1,0 +1,217 @@
+"""Replays as jobs: from files, a run or a question set to a result, a pool and a draft."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from selection import tasks
+from selection.errors import Conflict, NotFound, Refused
+from selection.imports.keyed_answers import File
+from selection.models import Pool, QuestionSet, Replay, Run, default_team
+from selection.privacy import erasure
+from selection.replays import keeping, plays, replay_requests, results
+from selection.replays.replay_requests import Source
+from tests.pasts import write_past
+from tests.worlds import answer_all, make_run
+
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
+
+WANTED = {"k": 2, "epsilon": 0.2, "delta": 0.1}
+
+
+@pytest.fixture(autouse=True)
+def few_seeds(monkeypatch):
+    monkeypatch.setattr(plays, "SEEDS", 3)
+
+
+@pytest.fixture
+def source(tmp_path) -> Source:
+    answers, key = write_past(tmp_path, [0.95, 0.9, 0.5, 0.5, 0.4, 0.4], 60)
+    return Source(File("past.csv", answers.read_bytes()), File("key.csv", key.read_bytes()))
+
+
+def finish(replay: Replay) -> Replay:
+    for _ in range(40):
+        tasks.replay(str(replay.pk))
+        replay.refresh_from_db()
+        if not replay.going:
+            break
+    return replay
+
+
+def request(source: Source, **wanted: object) -> Replay:
+    return replay_requests.request_replay(source, WANTED | wanted, default_team(), "ann")
+
+
+def mean_accuracy(names: list[str], result: results.ReplayResult) -> float:
+    return sum(row.accuracy for row in result.workers if row.worker in names) / len(names)
+
+
+def test_a_replay_says_how_many_answers_would_have_been_enough(source):
+    replay = finish(request(source, price=0.1))
+    result = results.build_result(replay)
+    assert replay.state == "done"
+    assert replay.facts["answers"] == result.answers == 360
+    assert result.cost == 36.0
+    best = result.enough
+    assert best is not None
+    assert best.ours
+    assert 0 < best.answers < 360
+    assert result.headline == f"{best.answers} of 360 answers would have been enough"
+    assert best.share == round(best.answers / 360, 4)
+    assert best.cost == round(best.answers * 0.1, 2)
+    assert len(best.selected) == 2
+    top = [row.worker for row in result.workers if row.best]
+    lost = mean_accuracy(top, result) - mean_accuracy(best.selected, result)
+    assert best.loss == pytest.approx(lost, abs=2e-4)
+    assert [row.algorithm for row in result.methods] == list(plays.METHODS)
+    assert {row.runs for row in result.methods} == {3}
+
+
+def test_the_reach_is_the_precision_that_all_answers_buy(source):
+    credible = results.build_result(finish(request(source))).methods[0]
+    assert credible.answers < credible.reach_answers <= 360
+    assert credible.reach is not None
+    assert credible.reach < 0.2
+
+
+def test_a_budget_limits_every_play(source):
+    result = results.build_result(finish(request(source, budget=50, epsilon=0.05)))
+    assert {row.answers for row in result.methods} == {50}
+    assert result.enough is None
+    assert result.headline == "All 360 answers were not enough"
+
+
+def test_numbers_appear_before_the_last_play(source):
+    replay = request(source)
+    record = replay_requests.RecordedAnswers(
+        replay_requests.records.AnswerRecord.unpack(replay.record).crowd()
+    )
+    assert replay_requests._play_next(replay, record)
+    result = results.build_result(replay)
+    assert [row.algorithm for row in result.methods] == ["credible"]
+    assert 0 < replay_requests.replay_progress(replay) < 1
+
+
+def test_a_play_that_another_process_has_stored_is_dropped(source):
+    replay = request(source)
+    record = replay_requests.RecordedAnswers(
+        replay_requests.records.AnswerRecord.unpack(replay.record).crowd()
+    )
+    slow = Replay.objects.get(pk=replay.pk)
+    assert replay_requests._play_next(replay, record)
+    assert not replay_requests._play_next(slow, record)
+    replay.refresh_from_db()
+    assert replay.played == len(replay.plays) == 1
+
+
+def test_a_large_file_is_read_by_the_task_and_its_faults_are_stored(source, monkeypatch):
+    monkeypatch.setattr(replay_requests, "SMALL", 10)
+    replay = request(source)
+    assert (replay.state, replay.facts) == ("reading", {})
+    finish(replay)
+    assert (replay.state, bytes(replay.answers), bytes(replay.key)) == ("done", b"", b"")
+    bad = finish(request(Source(File("bad.csv", b"worker,task,label\na,q,1\n"), source.key)))
+    assert bad.state == "failed"
+    assert bad.error.startswith("bad.csv has no answer to a question of key.csv")
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("w1,t0,1\nw1,t1,1\n", "past.csv has answers of one worker only"),
+        ("w1,t0,1\nw2,t1,1\n", "K"),
+    ],
+)
+def test_too_few_workers_are_refused_in_the_request(source, content, sentence):
+    answers = File("past.csv", f"worker,task,label\n{content}".encode())
+    with pytest.raises(Refused, match=sentence):
+        request(Source(answers, source.key))
+    assert not Replay.objects.exists()
+
+
+def test_too_many_answers_are_refused_with_the_limit(source, monkeypatch):
+    monkeypatch.setattr(replay_requests.records, "MOST_REPLAYED", 100)
+    with pytest.raises(Refused, match=r"past.csv has 360 answers, and at most 100 can be tried"):
+        request(source)
+
+
+@pytest.mark.parametrize("given", [{}, {"key": File("k.csv", b"x")}])
+def test_an_impossible_source_is_refused(given):
+    with pytest.raises(Refused):
+        request(Source(**given))
+
+
+def ended_run() -> Run:
+    run = make_run(n=5, questions=12, k=2, algorithm="lucb", epsilon=0.3)
+    from_ids = {"w0", "w1"}
+    for _ in range(40):
+        answer_all(run, lambda one: "yes" if one.candidate.worker.key in from_ids else "no")
+        if not advance_run(run):
+            break
+    run.refresh_from_db()
+    return run
+
+
+def advance_run(run: Run) -> bool:
+    tasks.advance(run.pk)
+    run.refresh_from_db()
+    return run.status == Run.Status.RUNNING
+
+
+def test_a_run_is_replayed_and_makes_a_draft_over_its_own_pool():
+    run = ended_run()
+    replay = finish(request(Source(run=run)))
+    assert (replay.state, replay.facts["workers"]) == ("done", 5)
+    draft = keeping.create_draft(replay, "credible", "ann")
+    assert (draft.pool, draft.question_set) == (run.pool, run.question_set)
+
+
+def test_a_question_set_is_replayed_with_the_answers_of_its_runs():
+    run = ended_run()
+    replay = finish(request(Source(question_set=run.question_set)))
+    assert replay.facts["answers"] == run.answers.filter(void=False).count()
+
+
+def test_a_run_without_answers_is_refused():
+    with pytest.raises(Refused, match="has no answers yet"):
+        request(Source(run=make_run(start=False)))
+
+
+def test_a_pool_keeps_what_is_known_of_its_workers(source):
+    pool = keeping.create_pool(finish(request(source)))
+    worker = pool.workers.get(key="w1")
+    assert pool.name == "Workers of past.csv"
+    assert worker.attributes["past answers"] == 60
+    assert worker.attributes["past accuracy"] > 0.8
+
+
+def test_a_draft_learns_from_the_past_answers(source):
+    draft = keeping.create_draft(finish(request(source, budget=200, price=0.1)), "credible", "ann")
+    assert (draft.status, draft.k, draft.budget, float(draft.price)) == ("draft", 2, 200, 0.1)
+    assert sum(workers for *_, workers in draft.options["prior"]["tallies"]) == 6
+    assert draft.question_set.questions.count() == 60
+    assert draft.pool.workers.count() == 6
+
+
+def test_nothing_is_stored_but_the_replay_which_expires(source):
+    replay = finish(request(source))
+    assert not any(model.objects.exists() for model in (Pool, QuestionSet, Run))
+    Replay.objects.update(created=timezone.now() - timedelta(days=1, minutes=1))
+    replay_requests.sweep_replays()
+    with pytest.raises(NotFound, match="upload the answers again"):
+        replay_requests.find_replay(replay.pk, Replay.objects.all())
+
+
+def test_the_erasure_of_a_worker_deletes_the_teams_replays(source):
+    replay = request(source)
+    pool = keeping.create_pool(replay)
+    erasure.erase_worker([pool.workers.get(key="w1")], "ann", "on request")
+    assert not Replay.objects.exists()
+
+
+def test_what_is_not_read_yet_cannot_be_kept(source, monkeypatch):
+    monkeypatch.setattr(replay_requests, "SMALL", 10)
+    with pytest.raises(Conflict, match="still being read"):
+        keeping.create_pool(request(source))
