@@ -12,6 +12,7 @@ from .forecasts import Planning, PlanningPart
 from .heartbeats import Pulse
 from .history import Event, Step
 from .idempotency_keys import Creation
+from .mail import Follower, Mail, MailSettings, OptOut, recipient_digest
 from .media import MediaFile
 from .pools import Pool, Worker
 from .practice import Complaint, Practice, PracticeAnswer
@@ -40,8 +41,12 @@ __all__ = [
     "Creation",
     "Delivery",
     "Event",
+    "Follower",
+    "Mail",
+    "MailSettings",
     "MediaFile",
     "Membership",
+    "OptOut",
     "Outlook",
     "Planning",
     "PlanningPart",
@@ -67,6 +72,7 @@ __all__ = [
     "normalise_text",
     "plain_key",
     "read_attributes",
+    "recipient_digest",
     "status_counts",
     "status_of",
     "stored_spellings",
