@@ -253,9 +253,8 @@ EMAIL_BACKEND = env(
 )
 EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", default=False)  # STARTTLS
 EMAIL_USE_SSL = env.flag("EMAIL_USE_SSL", default=False)  # TLS from the first byte
-EMAIL_PORT = env.number(
-    "EMAIL_PORT", default=587 if EMAIL_USE_TLS else 465 if EMAIL_USE_SSL else 25
-)
+_port = 465 if EMAIL_USE_SSL else 587 if EMAIL_USE_TLS else 25
+EMAIL_PORT = env.number("EMAIL_PORT", default=_port, least=1)
 EMAIL_HOST_USER = env("EMAIL_HOST_USER", default="")
 EMAIL_HOST_PASSWORD = env("EMAIL_HOST_PASSWORD", default="")
 EMAIL_TIMEOUT = env.number("EMAIL_TIMEOUT", default=10, least=1)

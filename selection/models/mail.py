@@ -108,7 +108,12 @@ class Mail(models.Model):
 
     class Meta:
         ordering = ["id"]
-        indexes = [models.Index(fields=["due"], name="mail_to_send", condition=~Q(due=None))]
+        indexes = [
+            models.Index(fields=["due"], name="mail_to_send", condition=~Q(due=None)),
+            models.Index(
+                fields=["run"], name="mail_to_note", condition=Q(state="sent", noted=False)
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} of {self.run}"

@@ -88,7 +88,8 @@ WORKERS = Importer(
     FORMATS
     + "MTurk's worker file and batch results, Prolific's exports and plain lists of ids are "
     "known. In a file of your own the first line names the columns: worker (the name your platform "
-    "knows them by) and, if you like, name and email. Every further column is kept as an attribute.",
+    "knows them by) and, if you like, name and email. Every further column is kept as an "
+    "attribute.",
     "worker,name,country\nA1B2C3,Ada,UK\nD4E5F6,Grace,US",
     ["worker", "name", "e-mail", "attributes"],
     "selection.change_pool",
