@@ -23,6 +23,7 @@ from .run import (  # noqa: F401  (each adds addresses)
     forecast_draft,
     history,
     lifecycle,
+    mail,
     standings,
     worker_texts,
 )

@@ -86,6 +86,16 @@ def require_server() -> None:
         raise Refused(NO_SERVER)
 
 
+def describe_settings() -> str:
+    """Return the mail server and sender in a sentence."""
+    if not has_server():
+        return NO_SERVER
+    return (
+        f"Messages go to {settings.EMAIL_HOST or 'this machine'}:{settings.EMAIL_PORT}, from "
+        f"{settings.DEFAULT_FROM_EMAIL}."
+    )
+
+
 def send_test(address: str) -> str:
     """Send a test message now; return the result in a sentence. Raises Refused with the error."""
     letter = EmailMessage("Test message of CrowdSelect", "The mail server works.", to=[address])

@@ -16,11 +16,12 @@ from selection import exports, reports
 from selection.admin.imports import submissions
 from selection.admin.page import Page, csv_response, file_response, object_url
 from selection.errors import Refused
+from selection.mail import invitations
 from selection.models import Run
 from selection.runs import algorithm_choices, eligibility, lifecycle, money, priors, validation
 from selection.worker import links
 
-from . import changes, copies, forecast_draft, live, table, worker_texts
+from . import changes, copies, forecast_draft, live, mail, table, worker_texts
 from .live import LiveView
 from .worker_card import WorkerExplanationPage, WorkerPage
 
@@ -94,6 +95,7 @@ class RunPage(Page):
             "pieces": pieces,
             "attributes": table.attribute_values(run),
             "formats": self._allowed_formats(),
+            "undelivered": invitations.failed_mails(run).count(),
             **changes.change_facts(run, self.may("selection.change_run")),
         }
 
@@ -271,6 +273,7 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
         *copies.copy_urls(model_admin),
         *forecast_draft.expected_urls(model_admin),
         *worker_texts.worker_text_urls(model_admin),
+        *mail.mail_urls(model_admin),
         *submissions.submission_urls(model_admin),
         path("<int:pk>/", page, name="selection_run_page"),
         path("<int:pk>/live/", live_page, name="selection_run_live"),

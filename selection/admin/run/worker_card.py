@@ -14,6 +14,7 @@ from django.urls import reverse
 from selection import reports
 from selection.admin.page import Page, object_url
 from selection.errors import Refused
+from selection.mail import invitations
 from selection.models import Candidate, Run
 from selection.worker import links
 
@@ -51,6 +52,7 @@ class WorkerPage(Page):
             line=card.line,
             shape=SHAPES[card.line.verdict],
             card=card,
+            mails=invitations.mails_to(self.candidate),
             picture=draw_answers(card.points),
             interval=reports.interval_meaning(run),
             link=links.worker_url(self.candidate.pk, self.candidate.links) if shares else "",
