@@ -1,5 +1,6 @@
 """A real SMTP server in this process that stores letters and replies as configured."""
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from email import message_from_bytes, policy
@@ -11,6 +12,8 @@ from aiosmtpd.controller import Controller
 from tests.processes import free_port
 
 OK = "250 OK"
+# The server is no part of the program: its log of the conversation is not the program's.
+logging.getLogger("mail.log").setLevel(logging.CRITICAL)
 
 
 class Mailbox:
