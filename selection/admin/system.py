@@ -45,7 +45,7 @@ class SystemView(Page):
             well=all(part.well for part in parts),
             workers=workers,
             mail=server.describe_settings(),
-            address=self.request.user.email,
+            address=getattr(self.request.user, "email", ""),
             load=reports.system_load(),
         )
 

@@ -15,7 +15,7 @@ WORKER = (
 PARTICIPANT = "participante?"
 NAME = "vollername|nom|nomcomplet|nombre|nombrecompleto"
 EMAIL = (
-    "e?mail(address|adresse)?|adressee?mail|adresseelectronique|courriel|"
+    "email(address|adresse)?|mailadresse|adresse(e?mail|electronique)|courriel|"
     "correo(electronico)?|direcciondecorreo(electronico)?"
 )
 QUESTION = (

@@ -154,7 +154,7 @@ def write_reminders() -> None:
             _write_mails(run, Kind.REMINDER, list(rows.values_list("pk", flat=True)))
 
 
-def _write_mails(run: Run, kind: Kind, candidates: list[int]) -> None:
+def _write_mails(run: Run, kind: str, candidates: list[int]) -> None:
     now = timezone.now()
     outbox.write_mails(
         [

@@ -9,7 +9,7 @@ from selection.models import OptOut, Worker, plain_key, recipient_digest
 _signer = Signer(salt="selection.unsubscribe", sep=".")
 
 
-def recipient_digests(team_id: int, key: str, address: str) -> set[str]:
+def recipient_digests(team_id: int | None, key: str, address: str) -> set[str]:
     """Return the hashes of a worker's id and, if there is one, their address."""
     recipients = [plain_key(key), address] if address else [plain_key(key)]
     return {recipient_digest(team_id, recipient) for recipient in recipients}
@@ -21,7 +21,8 @@ def is_opted_out(worker: Worker) -> bool:
 
 def opt_out(worker: Worker) -> None:
     """Send this worker no message any more."""
-    rows = [OptOut(team_id=worker.pool.team_id, digest=digest) for digest in _digests_of(worker)]
+    team = worker.pool.team
+    rows = [OptOut(team=team, digest=digest) for digest in _digests_of(worker)]
     OptOut.objects.bulk_create(rows, ignore_conflicts=True)
 
 
@@ -36,7 +37,7 @@ def _digests_of(worker: Worker) -> set[str]:
 
 def unsubscribe_url(worker_id: int) -> str:
     """Return the worker's link to unsubscribe, which needs no login."""
-    return str(settings.PUBLIC_URL) + reverse("unsubscribe", args=[_signer.sign(worker_id)])
+    return str(settings.PUBLIC_URL) + reverse("unsubscribe", args=[_signer.sign(str(worker_id))])
 
 
 def worker_of(token: str) -> Worker | None:

@@ -22,7 +22,7 @@ ATTEMPT = timedelta(minutes=10)
 REPLY_LENGTH = 300  # characters kept of a mail server's reply
 
 
-def recipient_digest(team_id: int, recipient: str) -> str:
+def recipient_digest(team_id: int | None, recipient: str) -> str:
     """Return the hash that stands for an address or a worker's id in a team.
 
     Without a key, so that an opt-out outlasts every SECRET_KEY.

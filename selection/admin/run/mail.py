@@ -40,7 +40,8 @@ class MailForm(forms.Form):
 
     def __init__(self, run: Run, *args: Any) -> None:
         chosen = texts.read_settings(run)
-        super().__init__(*args, initial={"remind_hours": chosen.remind_hours})
+        super().__init__(*args)
+        self.initial = {"remind_hours": chosen.remind_hours}
         for language, kind in FIELDS:
             text = texts.text_of(chosen, kind, language)
             label = Mail.Kind(kind).label.capitalize()

@@ -92,6 +92,7 @@ def show_mail(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     failures = [
         {"worker": mail.candidate.worker.key, "kind": mail.kind, "outcome": mail.outcome}
         for mail in invitations.failed_mails(run).order_by("-pk")[:MOST_FAILURES]
+        if mail.candidate
     ]
     counts = {"counts": invitations.count_states(run), "failures": failures}
     return {"remind_hours": chosen.remind_hours, "texts": shown, **counts}

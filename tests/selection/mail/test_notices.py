@@ -81,7 +81,7 @@ def test_other_teams_and_earlier_ends_are_no_news(run, mailbox):
 def test_the_account_page_has_the_wish(run, client, mailbox):
     user = User.objects.create_superuser("ada", email="ada@team.example")
     client.force_login(user)
-    assert "send me these e-mails" in client.get("/admin/account/").content.decode()
+    assert "Send me these e-mails" in client.get("/admin/account/").content.decode()
     client.post("/admin/account/mail/", {"team": [str(run.team_id), "999"]})
     assert list(Follower.objects.values_list("team", "user")) == [(run.team_id, user.pk)]
     assert " checked>" in client.get("/admin/account/").content.decode()
