@@ -7,7 +7,9 @@ in between, the message may have arrived: it is not sent again by itself, only b
 
 import logging
 import time
+from collections.abc import Callable
 
+from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
@@ -52,27 +54,47 @@ def send_due() -> None:
 
 def _attempt_mail(mail: Mail, server: MailServer) -> bool:
     """Send the message and record the outcome; return True for a failure of the server."""
-    try:
-        letter = letters.write_letter(mail)
-    except letters.Unneeded as reason:
-        mail.keep(state=State.SKIPPED, due=None, said=str(reason))
+    letter = _letter_or_record(mail)
+    if letter is None:
         return False
     address = letter.to[0]
     mail.tries += 1
-    try:
-        server.connect()
+    failure = _try_step(server.connect, server, address)
+    if failure is None:
         if not _begin_attempt(mail, address):
             return False  # another process has it
-        server.send(letter)
+        failure = _try_step(lambda: server.send(letter), server, address)
+    if failure is None:
+        mail.keep(state=State.SENT, sent=timezone.now(), said="")
+        return False
+    _record_failure(mail, failure)
+    return failure.about is About.SERVER
+
+
+def _letter_or_record(mail: Mail) -> EmailMessage | None:
+    """Return the letter; None after recording why there is none."""
+    try:
+        return letters.write_letter(mail)
+    except letters.Unneeded as reason:
+        mail.keep(state=State.SKIPPED, due=None, said=str(reason))
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        # The messages behind it must not wait for this one.
+        logger.error("Message %s cannot be written (%s).", mail.pk, type(error).__name__)
+        mail.keep(state=State.FAILED, due=None, said="its text cannot be written")
+    return None
+
+
+def _try_step(step: Callable[[], None], server: MailServer, address: str) -> Failure | None:
+    """Take a step with the mail server; return its failure, without traces of the address."""
+    try:
+        step()
     except Exception as error:
         failure = describe_failure(error, address)
         if failure.about is About.SERVER:
             server.close()
             logger.warning("The mail server fails (%s).", type(error).__name__)
-        _record_failure(mail, failure)
-        return failure.about is About.SERVER
-    mail.keep(state=State.SENT, sent=timezone.now(), said="")
-    return False
+        return failure
+    return None
 
 
 def _begin_attempt(mail: Mail, address: str) -> bool:

@@ -6,7 +6,7 @@ from django.utils import timezone
 from selection import mail
 from selection.mail import delivery, invitations
 from selection.mail.server import mail_server
-from selection.models import Mail, Worker
+from selection.models import Mail, MailSettings, Worker
 
 from .conftest import address, make_reachable_run, send_all
 from .smtp_server import smtp_server
@@ -144,3 +144,13 @@ def test_a_task_hands_over_after_a_while(run, mailbox, monkeypatch):
     send_all()
     assert len(mailbox.letters) == 1
     assert Mail.objects.ready().count() == 2
+
+
+def test_a_message_that_cannot_be_written_holds_up_no_other(run, mailbox):
+    MailSettings.objects.create(run=run, texts={"en": {"invitation": {"subject": 5}}})
+    invitations.send_invitations(other := make_reachable_run())
+    send_all()
+    assert len(mailbox.letters) == other.candidates.count()
+    assert {one.outcome for one in Mail.objects.filter(run=run)} == {
+        "failed: its text cannot be written"
+    }
