@@ -16,7 +16,6 @@ from . import opt_outs, outbox, texts
 from .server import has_server, require_server
 
 State, Kind = Mail.State, Mail.Kind
-FAILED = (State.FAILED, State.REFUSED)
 
 
 @dataclass(frozen=True)
@@ -107,9 +106,9 @@ def retryable(run: Run) -> QuerySet[Mail]:
 
     A failed address is tried again only once it has been changed.
     """
-    mails = Mail.objects.filter(run=run).exclude(candidate=None)
-    interrupted = mails.interrupted().values("pk")
-    return mails.filter(Q(state=State.FAILED) | Q(pk__in=interrupted) | Q(pk__in=_moved(mails)))
+    mails = Mail.objects.filter(run=run).undelivered()
+    moved = Q(state=State.REFUSED, pk__in=_moved(mails))
+    return mails.filter(Q(state=State.FAILED) | mails.interrupted() | moved)
 
 
 def _moved(mails: QuerySet[Mail]) -> list[int]:
@@ -185,9 +184,12 @@ def count_states(run: Run) -> dict[str, dict[str, int]]:
 
 def failed_mails(run: Run) -> QuerySet[Mail]:
     """Return the messages to workers that failed for good, or may have arrived."""
-    mails = Mail.objects.filter(run=run).exclude(candidate=None)
-    failed = mails.filter(Q(state__in=FAILED) | Q(pk__in=mails.interrupted().values("pk")))
-    return failed.select_related("candidate__worker")
+    return Mail.objects.filter(run=run).undelivered().select_related("candidate__worker")
+
+
+def has_undelivered() -> Exists:
+    """Return the condition of runs with a message that did not arrive."""
+    return Exists(Mail.objects.filter(run=OuterRef("pk")).undelivered())
 
 
 def mails_to(candidate: Candidate) -> QuerySet[Mail]:

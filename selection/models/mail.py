@@ -50,9 +50,16 @@ class MailQuerySet(models.QuerySet["Mail"]):
         """Return the messages to send now."""
         return self.filter(due__lte=timezone.now())
 
-    def interrupted(self) -> "MailQuerySet":
-        """Return the messages whose sender ended during the attempt: they may have arrived."""
-        return self.filter(state=Mail.State.SENDING, tried__lt=timezone.now() - ATTEMPT)
+    def undelivered(self) -> "MailQuerySet":
+        """Return the messages to workers that failed for good, or may have arrived."""
+        failed = Q(state__in=(Mail.State.FAILED, Mail.State.REFUSED))
+        return self.exclude(candidate=None).filter(failed | self.interrupted())
+
+    @staticmethod
+    def interrupted() -> Q:
+        """Return the condition of messages whose sender ended during the attempt: they may have
+        arrived."""
+        return Q(state=Mail.State.SENDING, tried__lt=timezone.now() - ATTEMPT)
 
 
 class Mail(models.Model):

@@ -1,18 +1,20 @@
 """A run's own page with its guarantee and workers; its buttons and downloads."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path
 from django.utils.text import slugify
 from unfold.admin import ModelAdmin
 
 from selection import exports, reports
+from selection.accounts import MEMBER, scoped
 from selection.admin.imports import submissions
 from selection.admin.page import Page, csv_response, file_response, object_url
 from selection.errors import Refused
@@ -55,6 +57,12 @@ class RunPage(Page):
     permission_required = ["selection.view_run"]
     template_name = "selection/run.html"
 
+    @cached_property
+    def object(self) -> Any:
+        """Return the run, in one query with the question if an e-mail did not arrive."""
+        rows = Run.objects.annotate(undelivered=invitations.has_undelivered())
+        return get_object_or_404(scoped(rows, self.request, MEMBER), pk=self.kwargs["pk"])
+
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run: Run = self.object
         facts = (
@@ -95,7 +103,6 @@ class RunPage(Page):
             "pieces": pieces,
             "attributes": table.attribute_values(run),
             "formats": self._allowed_formats(),
-            "undelivered": invitations.failed_mails(run).count(),
             **changes.change_facts(run, self.may("selection.change_run")),
         }
 

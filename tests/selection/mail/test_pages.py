@@ -48,7 +48,7 @@ def test_failures_are_on_the_runs_page_and_on_the_workers_card(requester, mailbo
     mailbox.data = ["554 looks like spam"]
     invitations.send_invitations(run)
     send_all()
-    assert "2 e-mails to workers did not arrive" in text(requester.get(page(run, "page")))
+    assert "Not all e-mails to workers arrived" in text(requester.get(page(run, "page")))
     listed = text(requester.get(page(run)))
     assert "address failed: 550 5.1.1 no such user" in listed
     card = reverse(
