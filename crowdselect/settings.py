@@ -3,6 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from dotenv import load_dotenv
 from redis import ConnectionError
@@ -169,6 +170,7 @@ CELERY_TASK_ROUTES = {
     "selection.tasks.outlook": {"queue": "forecasts"},
     "selection.tasks.deliver": {"queue": "webhooks"},
     "selection.tasks.replay": {"queue": "forecasts"},
+    "selection.tasks.send_mail": {"queue": "webhooks"},
     "selection.tasks.sort_upload": {"queue": "forecasts"},
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -212,6 +214,25 @@ AUDIT_ADDRESS_DAYS = env.number("AUDIT_ADDRESS_DAYS", default=0)  # addresses in
 RESPONSES_DAYS = env.number("RESPONSES_DAYS", default=0)  # workers' responses, after the run's end
 # Allow webhooks to this machine, to its network, and by http.
 WEBHOOKS_INSIDE = env.flag("WEBHOOKS_INSIDE", default=False)
+
+# -- e-mail: to the server's output until EMAIL_HOST names a mail server. docs/email.md
+
+EMAIL_HOST = env("EMAIL_HOST", default="")
+EMAIL_BACKEND = env(
+    "EMAIL_BACKEND",
+    default=f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend",
+)
+EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", default=False)  # STARTTLS
+EMAIL_USE_SSL = env.flag("EMAIL_USE_SSL", default=False)  # TLS from the first byte
+_port = 465 if EMAIL_USE_SSL else 587 if EMAIL_USE_TLS else 25
+EMAIL_PORT = env.number("EMAIL_PORT", default=_port, least=1)
+EMAIL_HOST_USER = env("EMAIL_HOST_USER", default="")
+EMAIL_HOST_PASSWORD = env("EMAIL_HOST_PASSWORD", default="")
+EMAIL_TIMEOUT = env.number("EMAIL_TIMEOUT", default=10, least=1)
+DEFAULT_FROM_EMAIL = env(
+    "DEFAULT_FROM_EMAIL", default=f"CrowdSelect <crowdselect@{urlsplit(PUBLIC_URL).hostname}>"
+)
+SERVER_EMAIL = DEFAULT_FROM_EMAIL
 
 # Amazon Mechanical Turk: sites that may frame a run's page, and addresses to submit a task to.
 MTURK_FRAMES = [

@@ -5,6 +5,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from selection.api import api
+from selection.mail import pages as mail_pages
 from selection.worker import join, media, mturk, views
 
 from .web import health
@@ -23,5 +24,6 @@ urlpatterns = [
     path("media/<str:token>/", media.serve_media, name="media"),
     path("mturk/<str:token>/", mturk.enter_from_mturk, name="mturk"),
     path("mturk/at/<str:token>/", mturk.work_in_mturk, name="mturk-work"),
+    path("unsubscribe/<str:token>/", mail_pages.unsubscribe, name="unsubscribe"),
     path("work/<str:token>/", views.work_page, name="work"),
 ]

@@ -67,6 +67,12 @@ class EverybodyOut(TypedDict):
     epsilon: float
 
 
+class FailureOut(TypedDict):
+    worker: str
+    kind: str
+    outcome: str
+
+
 class FileRow(TypedDict):
     line: int
     key: str
@@ -113,6 +119,14 @@ class GroupOut(TypedDict):
     selected: int
     wanted: str
     workers: int
+
+
+class Invited(TypedDict):
+    messages: int
+    invited: int
+    without_address: int
+    unsubscribed: int
+    failed: int
 
 
 class LearnedOut(TypedDict):
@@ -434,6 +448,11 @@ class TallyIn(TypedDict):
     answers: int
 
 
+class TextPart(TypedDict):
+    subject: NotRequired[str]
+    body: NotRequired[str]
+
+
 Verdict: TypeAlias = Literal[
     "accepted", "rejected", "undecided", "not tested", "settled in", "settled out"
 ]
@@ -449,6 +468,7 @@ class WorkerIn(TypedDict):
     worker: str
     name: NotRequired[str]
     attributes: NotRequired[dict[str, str | bool | int | float]]
+    email: NotRequired[str]
 
 
 class AheadOut(TypedDict):
@@ -502,6 +522,18 @@ class Given(TypedDict):
     outcome: Outcome
     at: str
     counted_in: int | None
+
+
+class Mail(TypedDict):
+    remind_hours: int
+    texts: dict[str, dict[str, TextPart]]
+    counts: dict[str, dict[str, int]]
+    failures: list[FailureOut]
+
+
+class MailIn(TypedDict):
+    remind_hours: NotRequired[int | None]
+    texts: NotRequired[dict[str, dict[str, TextPart]]]
 
 
 class Plan(TypedDict):

@@ -13,6 +13,9 @@ from .replies import (
     Changes,
     Claim,
     Given,
+    Invited,
+    Mail,
+    MailIn,
     Outcome,
     Page,
     PageIn,
@@ -85,6 +88,23 @@ class Run:
     def tell_workers(self, **page: Unpack[PageIn]) -> Page:
         """Replace the texts for its workers; possible at any time."""
         return self._to.ask(Page, "PUT", f"{self._path}/page", json=page)
+
+    def mail(self) -> Mail:
+        """Return the texts of the e-mails to its workers, and the outcomes of those sent."""
+        return self._to.ask(Mail, "GET", f"{self._path}/mail")
+
+    def change_mail(self, **mail: Unpack[MailIn]) -> Mail:
+        """Change the texts of the e-mails to its workers, and the time of the reminder."""
+        return self._to.ask(Mail, "PUT", f"{self._path}/mail", json=mail)
+
+    def invite(self, *, preview: bool = False, retry: bool = False) -> Invited:
+        """Send each worker with an address their link, once; with ``preview`` only count them.
+
+        retry  send the failed messages again, and no new ones
+        """
+        body = {"preview": preview, "retry": retry}
+        path = f"{self._path}/invitations"
+        return self._to.ask(Invited, "POST", path, json=body, harmless=preview)
 
     def wait(self, every: float = 2, at_most: float | None = None) -> RunState:
         """Return its state once it has ended. Raises TimeoutError after ``at_most`` seconds."""

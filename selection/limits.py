@@ -37,5 +37,6 @@ LONGEST_KEY = 200  # of a worker or a question, and names of all kinds
 LONGEST_WHY = 300
 LONGEST_TEXT = 100_000  # instructions, explanations
 LONGEST_ADDRESS = 500  # of a webhook
+LONGEST_EMAIL = 254  # of a worker
 
 MOST_WEBHOOKS = 20  # of a team

@@ -9,7 +9,7 @@ from celery import Task, shared_task
 from celery.signals import worker_ready
 from django.db import DatabaseError
 
-from . import actor, audit, db_clock, engine, privacy, reports, wakeups, webhooks
+from . import actor, audit, db_clock, engine, mail, privacy, reports, wakeups, webhooks
 from .answers import recording
 from .engine import late_regrades
 from .errors import Busy, cannot_write
@@ -73,6 +73,12 @@ def deliver(webhook_id: int) -> None:
 
 
 @shared_task(base=Patient)
+def send_mail() -> None:
+    with actor.acting_as_part("mail"):
+        mail.send_due()
+
+
+@shared_task(base=Patient)
 def sort_upload(upload_id: str) -> None:
     uploads.work_on_upload(upload_id)
 
@@ -122,7 +128,7 @@ def wake_all() -> None:
 
 
 def tell_needs() -> None:
-    webhooks.notify_new_alerts(reports.list_alerts)
+    webhooks.notify_new_alerts(reports.list_alerts, mail.followed_runs(), mail.write_alert_notices)
 
 
 def forget_keys() -> None:
@@ -152,4 +158,7 @@ PARTS: list[Callable[[], object]] = [
     running_forecast.sweep_outlooks,
     tell_needs,
     webhooks.sweep_deliveries,
+    mail.write_reminders,
+    mail.write_end_notices,
+    mail.sweep_mail,
 ]

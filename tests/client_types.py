@@ -35,11 +35,15 @@ NAMES = {
     "FileOut": "FileState",
     "FileRowOut": "FileRow",
     "Grading": "Grading",
+    "InvitedOut": "Invited",
     "LineOut": "Standing",
+    "MailIn": "MailIn",
+    "MailOut": "Mail",
     "MediaOut": "Media",
     "PageIn": "PageIn",
     "PageOut": "Page",
     "PoolOut": "Pool",
+    "PoolWorkerIn": "WorkerIn",
     "PoolWorkerOut": "PoolWorker",
     "PracticeIn": "PracticeIn",
     "PracticeOut": "Practice",
@@ -62,7 +66,6 @@ NAMES = {
     "SelectionOut": "Selection",
     "SetOut": "QuestionSet",
     "WastedOut": "Wasted",
-    "WorkerIn": "WorkerIn",
     "WorkerOut": "RunWorker",
 }
 REF = "#/components/schemas/"

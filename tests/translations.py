@@ -16,7 +16,11 @@ from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).parents[1]
 LOCALE = ROOT / "selection" / "locale"
-SOURCES = [*(ROOT / "templates/work").glob("*.html"), *(ROOT / "selection/worker").glob("*.py")]
+SOURCES = [
+    *(ROOT / "templates/work").glob("*.html"),
+    *(ROOT / "selection/worker").glob("*.py"),
+    *(ROOT / "selection/mail").glob("*.py"),
+]
 NAMES = {"gettext", "gettext_lazy", "gettext_noop", "_", "ngettext"}
 # A call as Django writes it for gettext when it reads a template.
 _TEXT = r"""u?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""

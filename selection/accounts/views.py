@@ -19,7 +19,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
-from . import rate_limits, second_factor
+from . import mail_wishes, rate_limits, second_factor
 from .adapters import list_providers
 from .forms import use_app_code
 from .oidc_nonce import NonceAdapter
@@ -76,6 +76,7 @@ class AccountPage(IndexView):
         used = {item.provider for item in accounts}
         return super().get_context_data(**kwargs) | {
             "connected": connected,
+            "wishes": mail_wishes.list_wishes(user),
             "others": [row for row in list_providers() if row["provider_id"] not in used],
             "needed": second_factor.needs_factor(user) and not second_factor.has_factor(user),
         }

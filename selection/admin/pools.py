@@ -1,6 +1,7 @@
 """Pools and the workers in them."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from django.contrib import admin
 from django.db.models import Count, Q, QuerySet
@@ -69,7 +70,13 @@ class WorkerAdmin(ScopedAdmin):
     list_per_page = 100
     search_fields = ["key", "name"]
     autocomplete_fields = ["pool"]
-    fields = ["pool", "key", "name", "attributes"]
+    fields = ["pool", "key", "name", "mail_address", "attributes"]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Show the e-mail address only to users who may change it."""
+        fields = super().get_fields(request, obj)
+        may_change = self.has_change_permission(request, obj) or obj is None
+        return [name for name in fields if name != "mail_address" or may_change]
 
     def get_urls(self) -> list[URLPattern]:
         return personal_urls(self) + super().get_urls()

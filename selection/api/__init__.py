@@ -24,6 +24,7 @@ from .run import (  # each adds addresses
     forecast_draft,
     history,
     lifecycle,
+    mail,
     standings,
     worker_texts,
 )

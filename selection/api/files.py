@@ -29,8 +29,8 @@ Kind = Upload.Kind
 State = Upload.State
 KNOWN = "|".join(ENCODINGS)
 ATTRIBUTE = "attribute"
-# Internal ids of an imported answer, not part of the API.
-INSIDE = {"line", "candidate", "question_id"}
+# Internal ids of an imported answer, and workers' addresses, which no reply has.
+INSIDE = {"line", "candidate", "question_id", "email"}
 
 
 class FileOut(Schema):

@@ -12,7 +12,7 @@ from selection import audit
 from selection.accounts import scoped
 from selection.imports import rows
 from selection.imports.row_parsers import WorkerRow
-from selection.limits import LONGEST_KEY, MOST_ENTRIES
+from selection.limits import LONGEST_EMAIL, LONGEST_KEY, MOST_ENTRIES
 from selection.models import Pool, Worker, map_to_stored
 from selection.runs import deletion
 
@@ -36,8 +36,17 @@ class PoolOut(Schema):
     workers: int = Field(description="Number of workers.", examples=[24])
 
 
+class PoolWorkerIn(WorkerIn):
+    email: str = Field(
+        "",
+        max_length=LONGEST_EMAIL,
+        description="For invitations; never returned. Empty: a stored one stays.",
+        examples=["ada@example.org"],
+    )
+
+
 class WorkersIn(Schema):
-    workers: list[WorkerIn] = Field(min_length=1, max_length=MOST_ENTRIES)
+    workers: list[PoolWorkerIn] = Field(min_length=1, max_length=MOST_ENTRIES)
 
 
 class WorkerChangeIn(Schema, extra="forbid"):
@@ -46,6 +55,9 @@ class WorkerChangeIn(Schema, extra="forbid"):
     name: str | None = Field(None, max_length=LONGEST_KEY, examples=["Ada"])
     attributes: Attributes | None = Field(
         None, description="All of them.", examples=[{"language": "English"}]
+    )
+    email: str | None = Field(
+        None, max_length=LONGEST_EMAIL, description="Never returned. Empty: removes it."
     )
 
 
@@ -140,7 +152,7 @@ def put_workers(request: HttpRequest, pool_id: Id, payload: WorkersIn) -> dict[s
     """
     pool = _find_pool(request, pool_id)
     worker_rows = [
-        WorkerRow(row, worker.worker, worker.name, worker.attributes)
+        WorkerRow(row, worker.worker, worker.name, worker.attributes, worker.email.strip())
         for row, worker in enumerate(payload.workers, 1)
     ]
     fates = rows.store_workers(pool, worker_rows)
@@ -165,9 +177,9 @@ def _find_worker(request: HttpRequest, pool_id: int, key: str) -> Worker:
 def change_pool_worker(
     request: HttpRequest, pool_id: Id, worker: Key, payload: WorkerChangeIn
 ) -> dict[str, Any]:
-    """Change a worker's name or attributes."""
+    """Change a worker's name, attributes or e-mail address."""
     row = _find_worker(request, pool_id, worker)
-    rows.rename_worker(row, payload.name, payload.attributes)
+    rows.rename_worker(row, payload.name, payload.attributes, payload.email)
     return _worker_payload(row)
 
 

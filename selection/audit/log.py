@@ -30,7 +30,7 @@ OWN = {
     ApiToken: {"used"},
     User: {"last_login"},
 }
-SECRET, HIDDEN = {"password", "digest", "salt"}, "hidden"
+SECRET, HIDDEN = {"password", "digest", "salt", "mail_address"}, "hidden"
 
 # The current request; None in tasks and commands.
 asking: ContextVar[HttpRequest | None] = ContextVar("asking", default=None)

@@ -35,18 +35,31 @@ def refuse_swapped_workers(pool: Pool, rows: Sequence[WorkerRow]) -> None:
 
 @transaction.atomic
 def take_workers(pool: Pool, rows: Sequence[WorkerRow]) -> int:
-    """Add workers, or change the names and attributes of those already in the pool."""
+    """Add workers, or change names, attributes and addresses of those already in the pool."""
+    addressed = [row for row in rows if row.email]
+    _store_workers(pool, [row for row in rows if not row.email], ["name", "attributes"])
+    _store_workers(pool, addressed, ["name", "attributes", "mail_address"])
+    return len(rows)
+
+
+def _store_workers(pool: Pool, rows: Sequence[WorkerRow], changed: list[str]) -> None:
     workers = [
-        Worker(pool=pool, key=row.worker, name=row.name, attributes=row.attributes) for row in rows
+        Worker(
+            pool=pool,
+            key=row.worker,
+            name=row.name,
+            attributes=row.attributes,
+            mail_address=row.email,
+        )
+        for row in rows
     ]
     Worker.objects.bulk_create(
         workers,
         CHUNK,
         update_conflicts=True,
         unique_fields=["pool", "key"],
-        update_fields=["name", "attributes"],
+        update_fields=changed,
     )
-    return len(workers)
 
 
 def refuse_swapped_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> None:

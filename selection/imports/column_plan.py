@@ -18,7 +18,11 @@ class Field:
 
 
 FIELDS: dict[str, tuple[Field, ...]] = {
-    WORKERS: (Field("worker", "the worker's id"), Field("name", "the name", False)),
+    WORKERS: (
+        Field("worker", "the worker's id"),
+        Field("name", "the name", False),
+        Field("email", "the e-mail address", False),
+    ),
     QUESTIONS: (
         Field("question", "the question's own name", False),
         Field("prompt", "what the worker reads"),

@@ -14,6 +14,10 @@ WORKER = (
 )
 PARTICIPANT = "participante?"
 NAME = "vollername|nom|nomcomplet|nombre|nombrecompleto"
+EMAIL = (
+    "email(address|adresse)?|mailadresse|adresse(e?mail|electronique)|courriel|"
+    "correo(electronico)?|direcciondecorreo(electronico)?"
+)
 QUESTION = (
     "frage(n?id|n?nummer|nr)?|aufgabe(nid|nnummer)?|idquestion|tache|idtache|"
     "preguntas?|idpregunta|tarea|idtarea"

@@ -136,15 +136,22 @@ def _take_workers(pool: Pool, upload: Upload, outside: Outside) -> int:
 
 
 def _store_workers(pool: Pool, rows: Rows, source: str) -> int:
-    """Store workers with the name and attributes in the column ``source`` of the rows."""
+    """Store workers with the values in the column ``source`` of the rows.
+
+    An address that the row does not have stays.
+    """
     columns = {
         "pool_id": Value(pool.pk),
         "key": F("key"),
         "name": KeyTextTransform("name", source),
         "attributes": KeyTransform("attributes", source),
     }
-    return bulk.insert_from(
-        Worker, columns, rows, same=["pool_id", "key"], changed=["name", "attributes"]
+    addressed, changed = Q(**{f"{source}__has_key": "email"}), ["name", "attributes"]
+    same = ["pool_id", "key"]
+    count = bulk.insert_from(Worker, columns, rows.exclude(addressed), same, changed)
+    columns["mail_address"] = KeyTextTransform("email", source)
+    return count + bulk.insert_from(
+        Worker, columns, rows.filter(addressed), same, [*changed, "mail_address"]
     )
 
 

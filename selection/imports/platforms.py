@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from selection.errors import Refused
 
+from . import column_words
 from .column_patterns import ANY_WORKER, LAYOUTS, Layout
 from .column_plan import ANSWERS, FIELDS, QUESTIONS, WORKERS, ColumnPlan
 from .column_words import fold
@@ -66,7 +67,10 @@ def find_column(columns: Sequence[str], patterns: Sequence[str], used: Sequence[
 
 def _build_plan(kind: str, layout: Layout, columns: Sequence[str]) -> ColumnPlan:
     fields: dict[str, str] = {}
-    for name, patterns in layout.fields.items():
+    patterns_by_field = dict(layout.fields)
+    if kind == WORKERS:  # else an address would become an attribute, which exports show
+        patterns_by_field["email"] = (column_words.EMAIL,)
+    for name, patterns in patterns_by_field.items():
         column = find_column(columns, patterns, list(fields.values()))
         if column:
             fields[name] = column

@@ -7,9 +7,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from django.core import validators
+from django.core.exceptions import ValidationError
+
 from selection.errors import Refused
 from selection.grading import question_kinds
-from selection.limits import LONGEST_KEY, MOST_OF_THE_PAST, MOST_ROWS
+from selection.limits import LONGEST_EMAIL, LONGEST_KEY, MOST_OF_THE_PAST, MOST_ROWS
 from selection.models import Attributes, find_invisible, plain_key
 
 from . import column_plan, platforms
@@ -40,6 +43,7 @@ class WorkerRow:
     worker: str
     name: str
     attributes: Attributes
+    email: str = ""  # empty: a stored one stays
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,21 @@ def _parse_worker(line: int, cells: Cells, names: Names, attributes: Cells) -> W
     if len(name) > LONGEST_KEY:
         raise Refused(f"The name is longer than {LONGEST_KEY} characters.")
     _refuse_turning(name, *attributes, *attributes.values())
-    return WorkerRow(line, parse_key(cells, "worker", names), name, {**attributes})
+    key = parse_key(cells, "worker", names)
+    return WorkerRow(line, key, name, {**attributes}, read_email(cells.get("email", "")))
+
+
+def read_email(text: str) -> str:
+    """Return an e-mail address without surrounding spaces. Raises Refused for any other text."""
+    address = text.strip()
+    try:
+        if address:
+            validators.validate_email(address)
+            if len(address) > LONGEST_EMAIL:
+                raise ValidationError("too long")
+    except ValidationError:
+        raise Refused("The e-mail address is none; it looks like ada@example.org.") from None
+    return address
 
 
 def _parse_question(line: int, cells: Cells, names: Names, _: Cells) -> QuestionRow:

@@ -23,7 +23,7 @@ from selection.models import (
 from selection.models.gradable import Gradable
 
 from . import catalog
-from .row_parsers import QuestionRow, WorkerRow
+from .row_parsers import QuestionRow, WorkerRow, read_email
 
 ADDED, CHANGED, UNCHANGED, REFUSED = "added", "changed", "unchanged", "refused"
 
@@ -46,17 +46,23 @@ def store_workers(pool: Pool, rows: Sequence[WorkerRow]) -> list[RowFate]:
     keys = map_to_stored([row.worker for row in rows], pool.workers.all())
     rows = [replace(row, worker=keys[row.worker]) for row in rows]
     stored = {
-        key: (name, attributes)
-        for key, name, attributes in pool.workers.values_list("key", "name", "attributes")
+        key: rest
+        for key, *rest in pool.workers.values_list("key", "name", "attributes", "mail_address")
     }
     fates, good = _sort_rows(
         rows,
         lambda row: row.worker,
-        lambda row: _is_unchanged(stored, row.worker, (row.name, row.attributes)),
+        lambda row: _is_unchanged(stored, row.worker, _worker_values(stored, row)),
         _refuse_worker,
     )
     catalog.take_workers(pool, good)
     return fates
+
+
+def _worker_values(stored: dict[str, list[Any]], row: WorkerRow) -> list[Any]:
+    """Return the row's values as they would be stored: an address that is not given stays."""
+    old = stored[row.worker][-1] if row.worker in stored else ""
+    return [row.name, row.attributes, row.email or old]
 
 
 def _refuse_worker(row: WorkerRow) -> None:
@@ -64,6 +70,7 @@ def _refuse_worker(row: WorkerRow) -> None:
     if NO_TEXT.search(row.name):
         raise Refused("There is a character in it that cannot be read.")
     read_attributes(row.attributes)
+    read_email(row.email)
 
 
 @transaction.atomic
@@ -173,9 +180,18 @@ def count_fates(fates: Sequence[RowFate]) -> dict[str, int]:
     return {result: counts[result] for result in (ADDED, CHANGED, UNCHANGED, REFUSED)}
 
 
-def rename_worker(worker: Worker, name: str | None, attributes: Attributes | None) -> None:
-    """Give a worker another name or other attributes; None leaves them. Raises Refused."""
+def rename_worker(
+    worker: Worker,
+    name: str | None,
+    attributes: Attributes | None,
+    email: str | None = None,
+) -> None:
+    """Give a worker another name, other attributes or another address; None leaves each.
+
+    Raises Refused.
+    """
     worker.name = worker.name if name is None else name
     worker.attributes = worker.attributes if attributes is None else attributes
+    worker.mail_address = worker.mail_address if email is None else read_email(email)
     _refuse_worker(WorkerRow(1, worker.key, worker.name, worker.attributes))
-    worker.save(update_fields=["name", "attributes"])
+    worker.save(update_fields=["name", "attributes", "mail_address"])

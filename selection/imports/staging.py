@@ -181,9 +181,10 @@ def _build_validation(upload: Upload) -> RowStaging:
 def _stage_workers(pool: Pool, rows: Sequence[WorkerRow]) -> Iterator[StagedRow]:
     keys = map_to_stored([row.worker for row in rows], pool.workers.all())
     stored = pool.workers.filter(key__in=list(keys.values()))
-    before = _rows_by_key(stored.values("key", "name", "attributes"))
+    before = _rows_by_key(stored.values("key", "name", "attributes", email=F("mail_address")))
     for row in rows:
         key, data = keys[row.worker], {"name": row.name, "attributes": row.attributes}
+        data |= {"email": row.email} if row.email else {}
         yield StagedRow(row.line, key, data, before=before.get(key))
 
 

@@ -37,13 +37,15 @@ class Present(models.Manager["Worker"]):
 class Worker(models.Model):
     """A worker in a pool. ``key`` is their id on the requester's platform.
 
-    erased  time of the removal of all personal data; the row stays, because of its answers
+    mail_address  in no export, dump or reply besides the export of personal data
+    erased        time of the removal of all personal data; the row stays, because of its answers
     """
 
     pool = models.ForeignKey(Pool, models.CASCADE, related_name="workers")
     key = models.CharField("worker", max_length=200)
     name = models.CharField(max_length=200, blank=True)
     attributes = AttributesField(default=dict, blank=True)
+    mail_address = models.EmailField("e-mail", blank=True, default="", db_default="")
     erased = models.DateTimeField(null=True, editable=False)
 
     objects = Present()

@@ -18,12 +18,15 @@ from selection.models import (
     Candidate,
     Delivery,
     Event,
+    Mail,
+    OptOut,
     QuestionReport,
     Replay,
     Run,
     Upload,
     UploadedRow,
     Worker,
+    recipient_digest,
 )
 from selection.runs import roster
 
@@ -81,10 +84,15 @@ def erase_worker(rows: list[Worker], who: str, why: str = "") -> ErasureResult:
 
 def _forget_rows(rows: list[Worker], pseudonym: str) -> None:
     workers = Worker.with_erased.filter(pk__in=[row.pk for row in rows])
-    workers.update(key=pseudonym, name="", attributes={}, erased=db_clock.database_now())
+    empty = {"name": "", "attributes": {}, "mail_address": ""}
+    workers.update(key=pseudonym, erased=db_clock.database_now(), **empty)
+    Mail.objects.filter(candidate__worker__in=rows).update(digest="", said="")
     Candidate.objects.filter(worker__in=rows).update(
         link_version=F("link_version") + 1, platform="", task=""
     )
+    team = rows[0].pool.team_id  # the opt-out of the address stays
+    digests = [recipient_digest(team, row.key) for row in rows]
+    OptOut.objects.filter(team=team, digest__in=digests).delete()
 
 
 def _forget_words(rows: list[Worker], events: list[Event], replace: Replace) -> None:

@@ -37,7 +37,8 @@ def export_worker(rows: list[Worker]) -> dict[str, Any]:
 
 
 def _pool_data(row: Worker) -> dict[str, Any]:
-    return {"pool": str(row.pool), "name": row.name, "attributes": row.attributes}
+    data = {"pool": str(row.pool), "name": row.name, "attributes": row.attributes}
+    return data | ({"email": row.mail_address} if row.mail_address else {})
 
 
 def _candidates_of(rows: list[Worker]) -> list[Candidate]:
@@ -71,7 +72,17 @@ def _run_data(row: Candidate) -> dict[str, Any]:
             {"question": item.question.key, "response": item.response}
             for item in row.recorded.select_related("question")
         ],
+        **_message_data(row),
     }
+
+
+def _message_data(row: Candidate) -> dict[str, Any]:
+    """Return the e-mails to the worker, if there are any."""
+    mails = [
+        {"kind": mail.kind, "sent": _format_moment(mail.sent), "outcome": mail.outcome}
+        for mail in row.mails.order_by("pk")
+    ]
+    return {"messages": mails} if mails else {}
 
 
 def _answer_data(row: Assignment) -> dict[str, Any]:

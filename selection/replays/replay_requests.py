@@ -14,8 +14,8 @@ from typing import Any
 from celery import current_app
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.utils import timezone
 
+from selection import db_clock
 from selection.errors import NotFound, Refused
 from selection.imports import uploads
 from selection.imports.keyed_answers import (
@@ -208,7 +208,7 @@ def _hand_out(replay_ids: Iterable[Any]) -> None:
     """Send a message for each of these replays; if Redis is away, the sweep does it later."""
     ids = list(replay_ids)
     rows = Replay.objects.filter(pk__in=ids)
-    rows.update(sent=timezone.now())
+    rows.update(sent=db_clock.database_now())
     try:
         for pk in ids:
             seconds = LOST.total_seconds()
@@ -220,7 +220,7 @@ def _hand_out(replay_ids: Iterable[Any]) -> None:
 
 def sweep_replays() -> None:
     """Hand out lost work again, and delete replays after a day."""
-    now = timezone.now()
+    now = db_clock.database_now()
     Replay.objects.filter(created__lt=now - KEPT).delete()
     lost = Q(sent=None) | Q(sent__lt=now - LOST)
     going = Replay.objects.filter(lost, state__in=(State.READING, State.WORKING))

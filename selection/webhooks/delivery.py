@@ -2,7 +2,7 @@
 
 import random
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db.models import Exists, OuterRef
 from standardwebhooks import Webhook as Signer
@@ -86,20 +86,31 @@ def signed_headers(delivery: Delivery) -> dict[str, str]:
 
 def _record_failure(delivery: Delivery, code: int | None, text: str) -> None:
     now, tries = db_clock.database_now(), delivery.tries + 1
-    last = tries >= MOST_TRIES or delivery.kind == Webhook.TEST
-    due = None if last else now + DELAYS[tries - 1] * random.uniform(1 - SPREAD, 1 + SPREAD)
+    due = None if delivery.kind == Webhook.TEST else retry_time(tries, now)
     delivery.keep(due=due, tries=tries, tried=now, code=code, said=text[:REPLY_LENGTH])
     if delivery.kind == Webhook.TEST:
         return
     if code == GONE:
         _turn_off(delivery.webhook, "Turned off: it answered 410, which says never again.")
-    elif last and not delivery.webhook.deliveries.filter(delivered__gt=delivery.made).exists():
+    elif due is None and not _has_delivered_since(delivery):
         answer = str(code) if code else text
         _turn_off(
             delivery.webhook,
             f"Turned off: nothing arrived in {tries} tries since {delivery.made:%Y-%m-%d %H:%M} UTC"
             f"; the last answer was: {answer}"[:300],
         )
+
+
+def retry_time(tries: int, now: datetime) -> datetime | None:
+    """Return the time of the next attempt after so many; None after the last one."""
+    if tries >= MOST_TRIES:
+        return None
+    return now + DELAYS[tries - 1] * random.uniform(1 - SPREAD, 1 + SPREAD)
+
+
+def _has_delivered_since(delivery: Delivery) -> bool:
+    arrived = Delivery.objects.filter(webhook=delivery.webhook_id, delivered__gt=delivery.made)
+    return arrived.exists()
 
 
 def _turn_off(hook: Webhook, note: str) -> None:

@@ -75,17 +75,22 @@ def body_of(kind: str, data: dict[str, Any], at: datetime) -> str:
 
 def request_delivery(webhook_id: int) -> None:
     """Request delivery for this webhook, a moment after the current transaction commits."""
+    request_task(TASK, webhook_id)
+
+
+def request_task(task: str, *ids: int) -> None:
+    """Request a task that empties an outbox, once until ``mark_task_received``."""
     # A lambda, because Django logs a failing robust callback by its __qualname__.
-    transaction.on_commit(lambda: _send_once(webhook_id), robust=True)
+    transaction.on_commit(lambda: _send_once(task, ids), robust=True)
 
 
-def _send_once(webhook_id: int) -> None:
+def _send_once(task: str, ids: tuple[int, ...]) -> None:
     try:
-        if cache.add(_cache_key(webhook_id), 1, KEY_SECONDS):
-            current_app.send_task(TASK, [webhook_id], retry=False, ignore_result=True)
+        if cache.add(_cache_key(task, ids), 1, KEY_SECONDS):
+            current_app.send_task(task, ids, retry=False, ignore_result=True)
     except Exception:
         # If Redis is down, the messages are safe in the database, and the next sweep finds them.
-        logger.warning("Could not ask for webhook %s to be served; the sweep will.", webhook_id)
+        logger.warning("Could not ask for %s %s; the sweep will.", task, ids)
 
 
 def mark_received(webhook_id: int) -> None:
@@ -93,11 +98,16 @@ def mark_received(webhook_id: int) -> None:
 
     Call before reading deliveries, so that no later request is lost.
     """
+    mark_task_received(TASK, webhook_id)
+
+
+def mark_task_received(task: str, *ids: int) -> None:
+    """Clear the request of ``request_task``, as ``mark_received``."""
     try:
-        cache.delete(_cache_key(webhook_id))
+        cache.delete(_cache_key(task, ids))
     except Exception:
-        logger.warning("Redis does not answer: webhook %s may wait for a sweep.", webhook_id)
+        logger.warning("Redis does not answer: %s %s may wait for a sweep.", task, ids)
 
 
-def _cache_key(webhook_id: int) -> str:
-    return f"webhook:{webhook_id}"
+def _cache_key(task: str, ids: tuple[int, ...]) -> str:
+    return ":".join(map(str, (task, *ids)))

@@ -66,6 +66,8 @@ def test_every_verb_reaches_a_real_server(live_server):
         assert run.tell_workers(pay=0.1, codes={"done": "C1"})["codes"]["done"] == "C1"
         assert run.page()["pay"] == 0.1
         assert run.start()["status"] == "running"
+        assert run.invite(preview=True)["without_address"] == 150
+        assert run.change_mail(remind_hours=5)["remind_hours"] == run.mail()["remind_hours"] == 5
         assert run.pause()["state"] == "paused"
         assert run.resume()["status"] == "running"
         assert run.change(budget=900, preview=True)["changed"].keys() == {"budget"}

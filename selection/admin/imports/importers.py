@@ -63,7 +63,7 @@ def _import_answers(run: Any, upload: Upload, outside: Outside) -> str:
 
 def _worker_cells(row: UploadedRow) -> Sequence[str]:
     attributes = ", ".join(f"{name}: {value}" for name, value in row.data["attributes"].items())
-    return [row.key or "", row.data["name"], attributes]
+    return [row.key or "", row.data["name"], row.data.get("email", ""), attributes]
 
 
 def _question_cells(row: UploadedRow) -> Sequence[str]:
@@ -88,9 +88,10 @@ WORKERS = Importer(
     FORMATS
     + "MTurk's worker file and batch results, Prolific's exports and plain lists of ids are "
     "known. In a file of your own the first line names the columns: worker (the name your platform "
-    "knows them by) and, if you like, name. Every further column is kept as an attribute.",
+    "knows them by) and, if you like, name and email. Every further column is kept as an "
+    "attribute.",
     "worker,name,country\nA1B2C3,Ada,UK\nD4E5F6,Grace,US",
-    ["worker", "name", "attributes"],
+    ["worker", "name", "e-mail", "attributes"],
     "selection.change_pool",
     _import_workers,
     _worker_cells,

@@ -1,26 +1,29 @@
 """A run's own page with its guarantee and workers; its buttons and downloads."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path
 from django.utils.text import slugify
 from unfold.admin import ModelAdmin
 
 from selection import exports, reports
+from selection.accounts import MEMBER, scoped
 from selection.admin.imports import submissions
 from selection.admin.page import Page, csv_response, file_response, object_url, page_urls
 from selection.errors import Refused
+from selection.mail import invitations
 from selection.models import Run
 from selection.runs import algorithm_choices, eligibility, lifecycle, money, priors, validation
 from selection.worker import links
 
-from . import changes, copies, forecast_draft, live, table, worker_texts
+from . import changes, copies, forecast_draft, live, mail, table, worker_texts
 from .live import LiveView
 from .worker_card import WorkerExplanationPage, WorkerPage
 
@@ -53,6 +56,12 @@ class RunPage(Page):
 
     permission_required = ["selection.view_run"]
     template_name = "selection/run.html"
+
+    @cached_property
+    def object(self) -> Any:
+        """Return the run, in one query with the question if an e-mail did not arrive."""
+        rows = Run.objects.annotate(undelivered=invitations.has_undelivered())
+        return get_object_or_404(scoped(rows, self.request, MEMBER), pk=self.kwargs["pk"])
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run: Run = self.object
@@ -268,6 +277,7 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
         *copies.copy_urls(model_admin),
         *forecast_draft.expected_urls(model_admin),
         *worker_texts.worker_text_urls(model_admin),
+        *mail.mail_urls(model_admin),
         *submissions.submission_urls(model_admin),
         *page_urls(model_admin, PAGES),
         *downloads,

@@ -13,6 +13,7 @@ from selection import reports
 from selection.admin.page import Page, object_url
 from selection.charts import worker_charts
 from selection.errors import Refused
+from selection.mail import invitations
 from selection.models import Candidate, Run
 from selection.reports.worker_columns import SHAPES
 from selection.worker import links
@@ -45,6 +46,7 @@ class WorkerPage(Page):
             line=card.line,
             shape=SHAPES[card.line.verdict],
             card=card,
+            mails=invitations.mails_to(self.candidate),
             picture=worker_charts.draw_answers(card.points),
             interval=reports.interval_meaning(run),
             link=links.worker_url(self.candidate.pk, self.candidate.link_version) if shares else "",

@@ -50,6 +50,7 @@ PAGES: dict[str, Rule] = {
     "admin/sso/<slug:provider_id>/back/": (NOBODY, NOBODY),
     "admin/account/": (SIGNED_IN, SIGNED_IN),
     "admin/account/disconnect/": (NOBODY, SIGNED_IN),
+    "admin/account/mail/": (NOBODY, SIGNED_IN),
     "admin/account/confirm/": (NOBODY, NOBODY),  # without a password or a factor
     "admin/account/confirm/code/": (NOBODY, NOBODY),
     "admin/account/confirm/passkey/": (NOBODY, NOBODY),
@@ -78,7 +79,7 @@ PAGES: dict[str, Rule] = {
     **standard("selection.auditentry", OWNER, NOBODY),
     "admin/selection/auditentry/export/": (OWNER, NOBODY),
     "admin/selection/auditentry/export.jsonl": (OWNER, NOBODY),
-    "admin/selection/heartbeat/": (SUPERUSER, NOBODY),
+    "admin/selection/heartbeat/": (SUPERUSER, SUPERUSER),
     **standard("selection.pool", VIEWER, MANAGER),
     "admin/selection/pool/<int:pk>/import/": (MANAGER, MANAGER),
     "admin/selection/pool/<int:pk>/import/<uuid:upload>/": (MANAGER, MANAGER),
@@ -116,6 +117,8 @@ PAGES: dict[str, Rule] = {
     "admin/selection/run/<int:pk>/do/<slug:verb>/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/do/change/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/told/": (MANAGER, MANAGER),
+    "admin/selection/run/<int:pk>/mail/": (MANAGER, MANAGER),
+    "admin/selection/run/<int:pk>/mail/send/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/import/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/import/<uuid:upload>/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/worker/<int:candidate>/": (VIEWER, NOBODY),
@@ -135,6 +138,7 @@ PAGES: dict[str, Rule] = {
     "media/<str:token>/": (LINK, NOBODY),
     "mturk/<str:token>/": (LINK, LINK),
     "mturk/at/<str:token>/": (LINK, LINK),
+    "unsubscribe/<str:token>/": (LINK, LINK),
     "work/<str:token>/": (LINK, LINK),
 }
 
@@ -211,6 +215,10 @@ OPERATIONS: dict[tuple[str, str], set[str]] = {
     ("get", "/api/question-sets/{set_id}/media"): {"read"},
     ("post", "/api/question-sets/{set_id}/media"): set(),
     ("delete", "/api/question-sets/{set_id}/media/{name}"): set(),
+    ("get", "/api/runs/{run_id}/mail"): {"read"},
+    ("put", "/api/runs/{run_id}/mail"): set(),
+    ("post", "/api/runs/{run_id}/invitations"): set(),
+    ("delete", "/api/runs/{run_id}/invitations"): set(),
     ("get", "/api/runs/{run_id}/page"): {"read"},
     ("put", "/api/runs/{run_id}/page"): set(),
     ("post", "/api/pools/{pool_id}/files"): set(),
@@ -272,5 +280,7 @@ BODIES: dict[str, dict[str, object]] = {
     "post practice": {"prompt": "?", "accepted": ["yes"]},
     "put practice": {"prompt": "?", "accepted": ["yes"]},
     "put page": {},
+    "put mail": {},
+    "post invitations": {},
     "post webhooks": {"url": "https://example.org/new", "events": ["run.ended"]},
 }

@@ -1,0 +1,184 @@
+"""E-mail to a run's workers: invitations, their outcomes, and the texts."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import URLPattern, path, reverse
+from unfold.admin import ModelAdmin
+from unfold.widgets import (
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from selection.admin.page import Page, object_url
+from selection.errors import Refused
+from selection.mail import invitations, texts
+from selection.models import Mail, Run
+from selection.models.mail import MOST_REMIND_HOURS
+
+MOST_SHOWN = 100
+FIELDS = [(code, kind) for code in dict(settings.LANGUAGES) for kind in texts.KINDS]
+
+
+class MailForm(forms.Form):
+    """The reminder's time, and a subject and body for each language and kind."""
+
+    remind_hours = forms.IntegerField(
+        label="Hours until the reminder",
+        min_value=0,
+        max_value=MOST_REMIND_HOURS,
+        widget=UnfoldAdminIntegerFieldWidget(),
+        help_text="One reminder goes to invited workers who have not started by then. 0: none.",
+    )
+
+    def __init__(self, run: Run, *args: Any) -> None:
+        chosen = texts.read_settings(run)
+        super().__init__(*args)
+        self.initial = {"remind_hours": chosen.remind_hours}
+        for language, kind in FIELDS:
+            text = texts.text_of(chosen, kind, language)
+            label = Mail.Kind(kind).label.capitalize()
+            self.fields[f"{language}_{kind}_subject"] = forms.CharField(
+                label=f"{label}: subject",
+                required=False,
+                initial=text.subject,
+                max_length=texts.LONGEST_SUBJECT,
+                widget=UnfoldAdminTextInputWidget({"lang": language, "dir": "auto"}),
+            )
+            self.fields[f"{language}_{kind}_body"] = forms.CharField(
+                label=f"{label}: text",
+                required=False,
+                initial=text.body,
+                max_length=texts.LONGEST_BODY,
+                widget=UnfoldAdminTextareaWidget({"rows": 11, "lang": language, "dir": "auto"}),
+            )
+
+    def languages(self) -> Iterator[tuple[str, list[Any], bool]]:
+        """Yield each language's name, its fields, and True if one of them has an error."""
+        for code, name in settings.LANGUAGES:
+            fields = [self[field] for field in self.fields if field.startswith(f"{code}_")]
+            yield name, fields, any(field.errors for field in fields)
+
+    def texts(self) -> texts.Texts:
+        given = self.cleaned_data
+        chosen: texts.Texts = {}
+        for language, kind in FIELDS:
+            name = f"{language}_{kind}"
+            text = texts.Text(given[f"{name}_subject"], given[f"{name}_body"])
+            chosen.setdefault(language, {})[kind] = text
+        return chosen
+
+
+class MailPage(Page):
+    permission_required = ["selection.change_run"]
+    template_name = "selection/mail.html"
+
+    @property
+    def title(self) -> str:
+        return f"E-mail to the workers of {self.object}"
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return [(str(self.object), object_url(self.object))]
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        run: Run = self.object
+        kwargs.setdefault("form", MailForm(run))
+        failed = invitations.failed_mails(run)
+        counts = invitations.count_states(run)
+        return super().get_context_data(
+            **kwargs,
+            run=run,
+            plan=invitations.plan_invitations(run),
+            refusal=_refusal(run),
+            counts={Mail.Kind(kind).label: _labelled(states) for kind, states in counts.items()},
+            waiting=sum(states.get(Mail.State.WAITING, 0) for states in counts.values()),
+            failed=failed.order_by("-pk")[:MOST_SHOWN],
+            retryable=invitations.retryable(run).count(),
+        )
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if do := request.POST.get("do"):
+            return self._act(do)
+        form = MailForm(self.object, request.POST)
+        if form.is_valid():
+            who, hours = request.user.get_username(), form.cleaned_data["remind_hours"]
+            try:
+                texts.change_settings(self.object, hours, form.texts(), who)
+            except Refused as refusal:
+                form.add_error(None, str(refusal))
+            else:
+                messages.success(request, "The messages are saved.")
+                return redirect(request.path)
+        return self.render_to_response(self.get_context_data(form=form))
+
+    def _act(self, do: str) -> HttpResponse:
+        act = invitations.cancel_waiting if do == "cancel" else invitations.retry_failed
+        try:
+            count = act(self.object, self.request.user.get_username())
+        except Refused as refusal:
+            messages.error(self.request, str(refusal))
+        else:
+            result = "are not sent any more" if do == "cancel" else "are sent again"
+            messages.success(self.request, f"{count:,} messages {result}.")
+        return redirect(self.request.path)
+
+
+class SendPage(MailPage):
+    """The confirmation before invitations are sent."""
+
+    template_name = "selection/mail_send.html"
+
+    @property
+    def title(self) -> str:
+        return f"Send invitations to {self.object}?"
+
+    def crumbs(self) -> list[tuple[str, str]]:
+        return [*super().crumbs(), ("E-mail", mail_url(self.object))]
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        run: Run = self.object
+        facts = {"plan": invitations.plan_invitations(run), "refusal": _refusal(run)}
+        return Page.get_context_data(self, run=run, back=mail_url(run), **facts)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            plan = invitations.send_invitations(self.object, request.user.get_username())
+        except Refused as refusal:
+            messages.error(request, str(refusal))
+        else:
+            messages.success(request, f"{plan.messages:,} invitations are on their way.")
+        return redirect(mail_url(self.object))
+
+
+def _refusal(run: Run) -> str:
+    try:
+        invitations.refuse_invitations(run)
+    except Refused as refusal:
+        return str(refusal)
+    return ""
+
+
+def _labelled(states: dict[str, int]) -> dict[str, int]:
+    return {Mail.State(state).label: count for state, count in states.items()}
+
+
+def mail_url(run: Run) -> str:
+    return reverse("admin:selection_run_mail", args=[run.pk])
+
+
+def mail_urls(model_admin: ModelAdmin) -> list[URLPattern]:
+    page, send = (
+        model_admin.admin_site.admin_view(view.as_view(model_admin=model_admin))
+        for view in (MailPage, SendPage)
+    )
+    return [
+        path("<int:pk>/mail/", page, name="selection_run_mail"),
+        path("<int:pk>/mail/send/", send, name="selection_run_mail_send"),
+    ]

@@ -1,0 +1,143 @@
+"""E-mail to a run's workers: texts, invitations and their outcomes."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Field, Schema, Status
+
+from selection.accounts import scoped
+from selection.api.base import ERRORS, api, requester_name
+from selection.api.fields import Id, Part, Why, Yes
+from selection.mail import invitations, texts
+from selection.mail.invitations import InvitationPlan
+from selection.mail.texts import LONGEST_BODY, LONGEST_SUBJECT, Text
+from selection.models import Run
+from selection.models.mail import MOST_REMIND_HOURS
+
+MOST_FAILURES = 1000
+
+
+class TextPart(Schema):
+    subject: str = Field("", max_length=LONGEST_SUBJECT, examples=["Questions for you"])
+    body: str = Field(
+        "",
+        max_length=LONGEST_BODY,
+        description="With {link} for the personal link; {name} for the worker's name. Empty: the "
+        "default text.",
+        examples=["Please answer some questions: {link}"],
+    )
+
+
+class MailIn(Part):
+    remind_hours: int | None = Field(
+        None,
+        ge=0,
+        le=MOST_REMIND_HOURS,
+        description="Hours from the invitation to the one reminder; 0: none. null: as it is.",
+    )
+    texts: dict[str, dict[str, TextPart]] = Field(
+        {},
+        description="By language (en, de, ar) and kind (invitation, reminder); others stay.",
+        examples=[{"en": {"invitation": {"subject": "Hello", "body": "Here: {link}"}}}],
+    )
+
+
+class FailureOut(Schema):
+    worker: str = Field(examples=["A1B2C3"])
+    kind: str = Field(examples=["invitation"])
+    outcome: str = Field(examples=["address failed: 550 5.1.1 no such user"])
+
+
+class MailOut(Schema):
+    remind_hours: int = Field(examples=[48])
+    texts: dict[str, dict[str, TextPart]]
+    counts: dict[str, dict[str, int]] = Field(
+        description="Number of messages by kind and state: waiting, sending, sent, refused (the "
+        "address failed), failed, skipped.",
+        examples=[{"invitation": {"sent": 24}, "reminder": {}}],
+    )
+    failures: list[FailureOut] = Field(description="The latest 1,000.")
+
+
+class InviteIn(Part):
+    preview: Yes = Field(False, description="Only return the numbers; send nothing.")
+    retry: Yes = Field(False, description="Send the failed messages again, and no new ones.")
+    why: Why = ""
+
+
+class InvitedOut(Schema):
+    """Numbers of workers: ``messages`` are sent now, the others not."""
+
+    messages: int = Field(examples=[24])
+    invited: int = Field(description="Invited before.")
+    without_address: int
+    unsubscribed: int
+    failed: int = Field(description="The address failed before.")
+
+
+class CancelledOut(Schema):
+    cancelled: int
+
+
+@api.get("/runs/{run_id}/mail", response={200: MailOut, **ERRORS}, tags=["runs"])
+def show_mail(request: HttpRequest, run_id: Id) -> dict[str, Any]:
+    """Return the texts of the e-mails to workers, and the numbers of messages by outcome."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    chosen = texts.read_settings(run)
+    shown = {
+        language: {kind: text._asdict() for kind, text in kinds.items()}
+        for language, kinds in texts.effective_texts(chosen).items()
+    }
+    failures = [
+        {"worker": mail.candidate.worker.key, "kind": mail.kind, "outcome": mail.outcome}
+        for mail in invitations.failed_mails(run).order_by("-pk")[:MOST_FAILURES]
+        if mail.candidate
+    ]
+    counts = {"counts": invitations.count_states(run), "failures": failures}
+    return {"remind_hours": chosen.remind_hours, "texts": shown, **counts}
+
+
+@api.put("/runs/{run_id}/mail", response={200: MailOut, **ERRORS}, tags=["runs"])
+def change_mail(request: HttpRequest, run_id: Id, payload: MailIn) -> dict[str, Any]:
+    """Change the texts of the e-mails to workers, and the time of the reminder."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    given = {
+        language: {kind: Text(part.subject, part.body) for kind, part in kinds.items()}
+        for language, kinds in payload.texts.items()
+    }
+    texts.change_settings(run, payload.remind_hours, given, requester_name(request))
+    return show_mail(request, run_id)
+
+
+@api.post(
+    "/runs/{run_id}/invitations",
+    response={200: InvitedOut, 202: InvitedOut, **ERRORS},
+    tags=["runs"],
+)
+def invite_workers(request: HttpRequest, run_id: Id, payload: InviteIn) -> Status[Any]:
+    """Send an e-mail with the personal link to each worker who has an address and no invitation.
+
+    They leave one after the other; ``GET …/mail`` has the outcomes.
+    """
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    if payload.preview:
+        return Status(200, _plan_payload(invitations.plan_invitations(run)))
+    who = requester_name(request)
+    if payload.retry:
+        count = invitations.retry_failed(run, who, payload.why)
+        return Status(202, _plan_payload(invitations.plan_invitations(run), count))
+    return Status(202, _plan_payload(invitations.send_invitations(run, who, payload.why)))
+
+
+def _plan_payload(plan: InvitationPlan, messages: int | None = None) -> dict[str, int]:
+    names = ("invited", "without_address", "unsubscribed", "failed")
+    counts = {name: getattr(plan, name) for name in names}
+    return {"messages": plan.messages if messages is None else messages, **counts}
+
+
+@api.delete("/runs/{run_id}/invitations", response={200: CancelledOut, **ERRORS}, tags=["runs"])
+def cancel_invitations(request: HttpRequest, run_id: Id) -> dict[str, int]:
+    """Take the invitations and reminders that still wait out of the outbox."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    return {"cancelled": invitations.cancel_waiting(run, requester_name(request))}

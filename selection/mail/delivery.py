@@ -1,0 +1,135 @@
+"""Delivery of the outbox, with retries after temporary failures.
+
+The attempt is recorded before the letter leaves, and its outcome afterwards. If the process ends
+in between, the message may have arrived: it is not sent again by itself, only by a person
+(``invitations.retry_failed``).
+"""
+
+import logging
+import time
+from collections.abc import Callable
+
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from selection import db_clock, webhooks
+from selection.history import events
+from selection.models import Mail, Run, recipient_digest
+
+from . import letters, outbox
+from .server import About, Failure, MailServer, describe_failure, has_server, mail_server
+
+logger = logging.getLogger(__name__)
+
+State = Mail.State
+# A task works for this long, then hands over to another; after this many failures of the server in
+# a row it gives up for now.
+AT_ONCE_SECONDS = 20.0
+FAILURES = 3
+PLURALS = {
+    Mail.Kind.INVITATION: "invitations",
+    Mail.Kind.REMINDER: "reminders",
+    Mail.Kind.ENDED: "messages about the end, to members",
+    Mail.Kind.ATTENTION: "messages about needs, to members",
+}
+
+
+def send_due() -> None:
+    """Send due messages, oldest first, over one connection."""
+    outbox.mark_received()
+    if not has_server():
+        return
+    until, failures = time.monotonic() + AT_ONCE_SECONDS, 0
+    ready = Mail.objects.ready().order_by("due", "id").select_related(*letters.COLUMNS)
+    with mail_server() as server:
+        while failures < FAILURES and (mail := ready.first()) is not None:
+            failures = failures + 1 if _attempt_mail(mail, server) else 0
+            if time.monotonic() > until:
+                outbox.request_delivery()
+                break
+    note_sent()
+
+
+def _attempt_mail(mail: Mail, server: MailServer) -> bool:
+    """Send the message and record the outcome; return True for a failure of the server."""
+    letter = _letter_or_record(mail)
+    if letter is None:
+        return False
+    address = letter.to[0]
+    mail.tries += 1
+    failure = _try_step(server.connect, server, address)
+    if failure is None:
+        if not _begin_attempt(mail, address):
+            return False  # another process has it
+        failure = _try_step(lambda: server.send(letter), server, address)
+    if failure is None:
+        mail.keep(state=State.SENT, sent=db_clock.database_now(), said="")
+        return False
+    _record_failure(mail, failure)
+    return failure.about is About.SERVER
+
+
+def _letter_or_record(mail: Mail) -> EmailMessage | None:
+    """Return the letter; None after recording why there is none."""
+    try:
+        return letters.write_letter(mail)
+    except letters.Unneeded as reason:
+        mail.keep(state=State.SKIPPED, due=None, said=str(reason))
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        # The messages behind it must not wait for this one.
+        logger.error("Message %s cannot be written (%s).", mail.pk, type(error).__name__)
+        mail.keep(state=State.FAILED, due=None, said="its text cannot be written")
+    return None
+
+
+def _try_step(step: Callable[[], None], server: MailServer, address: str) -> Failure | None:
+    """Take a step with the mail server; return its failure, without traces of the address."""
+    try:
+        step()
+    except Exception as error:
+        failure = describe_failure(error, address)
+        if failure.about is About.SERVER:
+            server.close()
+            logger.warning("The mail server fails (%s).", type(error).__name__)
+        return failure
+    return None
+
+
+def _begin_attempt(mail: Mail, address: str) -> bool:
+    """Take the message out of the queue; return False if it is not there any more."""
+    mail.digest, mail.tried = recipient_digest(mail.run.team_id, address), db_clock.database_now()
+    rows = Mail.objects.filter(pk=mail.pk, state=State.WAITING, due=mail.due)
+    begun = {"state": State.SENDING, "due": None, "tries": mail.tries}
+    return bool(rows.update(tried=mail.tried, digest=mail.digest, **begun))
+
+
+def _record_failure(mail: Mail, failure: Failure) -> None:
+    now = db_clock.database_now()
+    due = webhooks.retry_time(mail.tries, now) if failure.temporary else None
+    gone = failure.about is About.ADDRESS and not failure.temporary
+    state = State.WAITING if due else State.REFUSED if gone else State.FAILED
+    mail.keep(state=state, due=due, tries=mail.tries, tried=now, said=failure.words)
+
+
+def note_sent() -> None:
+    """Write the messages sent since the last time into the histories of their runs."""
+    sent = Mail.objects.filter(run=OuterRef("pk"), state=State.SENT, noted=False)
+    for run in Run.objects.filter(Exists(sent)):
+        _note_sent_of_run(run)
+
+
+@transaction.atomic
+def _note_sent_of_run(run: Run) -> None:
+    sent = Mail.objects.filter(run=run, state=State.SENT, noted=False)
+    counts = {kind: sent.filter(kind=kind).update(noted=True) for kind in Mail.Kind}
+    parts = [f"{count:,} {PLURALS[kind]}" for kind, count in counts.items() if count]
+    if parts:
+        events.write_event(run, "mail", f"Sent by e-mail: {', '.join(parts)}.")
+
+
+def sweep_mail() -> None:
+    """Request due messages whose request was lost, and complete the histories."""
+    if has_server() and Mail.objects.ready().exists():
+        outbox.request_delivery()
+    note_sent()

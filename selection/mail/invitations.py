@@ -1,0 +1,198 @@
+"""Invitations with the personal link, and one reminder for workers who have not started."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from selection import db_clock
+from selection.errors import Conflict, NotFound, Refused
+from selection.history import events
+from selection.models import Candidate, Mail, OptOut, Run, recipient_digest
+
+from . import opt_outs, outbox, texts
+from .server import has_server, require_server
+
+State, Kind = Mail.State, Mail.Kind
+
+
+@dataclass(frozen=True)
+class InvitationPlan:
+    """The workers that would be invited now, as candidates, and the numbers of the others."""
+
+    candidates: list[int]
+    invited: int = 0
+    without_address: int = 0
+    unsubscribed: int = 0
+    failed: int = 0
+
+    @property
+    def messages(self) -> int:
+        return len(self.candidates)
+
+
+def plan_invitations(run: Run) -> InvitationPlan:
+    """Return the plan. An address that failed in any run of the team is left out."""
+    team, opted = run.team_id, set(_digests(OptOut.objects.filter(team=run.team_id)))
+    refused = set(_digests(Mail.objects.filter(run__team=team, state=State.REFUSED)))
+    invitation = Mail.objects.filter(candidate=OuterRef("pk"), kind=Kind.INVITATION)
+    rows = run.candidates.filter(skill=0, gone="").annotate(invited=Exists(invitation))
+    columns = ("pk", "invited", "worker__key", "worker__mail_address")
+    groups: dict[str, list[int]] = {}
+    for pk, invited, key, address in rows.order_by("pk").values_list(*columns):
+        digests = opt_outs.recipient_digests(team, key, address)
+        fate = "candidates"
+        if invited:
+            fate = "invited"
+        elif not address:
+            fate = "without_address"
+        elif digests & opted:
+            fate = "unsubscribed"
+        elif digests & refused:
+            fate = "failed"
+        groups.setdefault(fate, []).append(pk)
+    candidates = groups.pop("candidates", [])
+    return InvitationPlan(candidates, **{fate: len(pks) for fate, pks in groups.items()})
+
+
+def _digests(rows: QuerySet[OptOut] | QuerySet[Mail]) -> Iterable[str]:
+    return rows.values_list("digest", flat=True)
+
+
+def refuse_invitations(run: Run) -> None:
+    """Raise Refused or Conflict if nobody can be invited to this run now."""
+    require_server()
+    if run.recorded_only:
+        raise Conflict("This run asks nobody: it uses only answers made elsewhere.")
+    if run.status == Run.Status.DRAFT:
+        raise Conflict("This run has not started: its workers have no links yet.")
+    if run.status == Run.Status.ENDED:
+        raise Conflict("This run has ended: its links lead to no questions any more.")
+
+
+@transaction.atomic
+def send_invitations(run: Run, who: str = "", why: str = "") -> InvitationPlan:
+    """Write an invitation to each worker who has none; return the plan that was carried out.
+
+    Raises Refused or Conflict.
+    """
+    locked = _lock_run(run)
+    refuse_invitations(locked)
+    plan = plan_invitations(locked)
+    if not plan.messages:
+        raise Refused("There is nobody to invite: all are invited, unsubscribed, or unreachable.")
+    _write_mails(locked, Kind.INVITATION, plan.candidates)
+    what = f"Invitations to {plan.messages:,} workers were handed to the outbox."
+    events.write_event(locked, "mail", what, who, why)
+    return plan
+
+
+@transaction.atomic
+def cancel_waiting(run: Run, who: str = "", why: str = "") -> int:
+    """Delete the invitations and reminders that wait; return their number."""
+    locked = _lock_run(run)
+    waiting = Mail.objects.filter(run=locked, state=State.WAITING).exclude(candidate=None)
+    count, _by_model = waiting.delete()
+    if count:
+        what = f"{count:,} messages to workers were taken out of the outbox."
+        events.write_event(locked, "mail", what, who, why)
+    return count
+
+
+def retryable(run: Run) -> QuerySet[Mail]:
+    """Return the messages to workers that failed, or may have arrived.
+
+    A failed address is tried again only once it has been changed.
+    """
+    mails = Mail.objects.filter(run=run).undelivered()
+    moved = Q(state=State.REFUSED, pk__in=_moved(mails))
+    return mails.filter(Q(state=State.FAILED) | mails.interrupted() | moved)
+
+
+def _moved(mails: QuerySet[Mail]) -> list[int]:
+    """Return the ids of messages whose failed address has been changed since."""
+    refused = mails.filter(state=State.REFUSED)
+    columns = ("pk", "digest", "run__team", "candidate__worker__mail_address")
+    return [
+        pk
+        for pk, digest, team, address in refused.values_list(*columns)
+        if address and recipient_digest(team, address) != digest
+    ]
+
+
+@transaction.atomic
+def retry_failed(run: Run, who: str = "", why: str = "") -> int:
+    """Send the ``retryable`` messages again; return their number. Raises Refused or Conflict."""
+    locked = _lock_run(run)
+    refuse_invitations(locked)
+    pks = list(retryable(locked).values_list("pk", flat=True))
+    fresh = {"state": State.WAITING, "due": db_clock.database_now(), "tries": 0, "said": ""}
+    count = Mail.objects.filter(pk__in=pks).update(**fresh)
+    if count:
+        outbox.request_delivery()
+        what = f"{count:,} messages that had failed are sent again."
+        events.write_event(locked, "mail", what, who, why)
+    return count
+
+
+def write_reminders() -> None:
+    """Write the reminders that are due, one per worker at most."""
+    if not has_server():
+        return
+    invited = Mail.objects.filter(kind=Kind.INVITATION, state=State.SENT)
+    runs = Run.objects.running().filter(recorded_only=False)
+    for run in runs.filter(Exists(invited.filter(run=OuterRef("pk")))):
+        hours = texts.read_settings(run).remind_hours
+        if hours:
+            early = invited.filter(sent__lte=db_clock.database_now() - timedelta(hours=hours))
+            reminded = Mail.objects.filter(kind=Kind.REMINDER, candidate=OuterRef("pk"))
+            rows = run.candidates.filter(skill=0, gone="", seen=None, pulls=0)
+            rows = rows.filter(Exists(early.filter(candidate=OuterRef("pk"))), ~Exists(reminded))
+            _write_mails(run, Kind.REMINDER, list(rows.values_list("pk", flat=True)))
+
+
+def _write_mails(run: Run, kind: str, candidates: list[int]) -> None:
+    now = db_clock.database_now()
+    outbox.write_mails(
+        [
+            Mail(run=run, kind=kind, candidate_id=pk, name=f"{kind} {pk}", made=now, due=now)
+            for pk in candidates
+        ]
+    )
+
+
+def _lock_run(run: Run) -> Run:
+    locked = Run.objects.locked(run.pk)
+    if locked is None:
+        raise NotFound("This run does not exist any more.")
+    return locked
+
+
+# -- reads
+
+
+def count_states(run: Run) -> dict[str, dict[str, int]]:
+    """Return the numbers of messages to workers, by kind and state."""
+    rows = Mail.objects.filter(run=run).exclude(candidate=None).order_by()
+    counts: dict[str, dict[str, int]] = {kind: {} for kind in texts.KINDS}
+    for kind, state, count in rows.values_list("kind", "state").annotate(count=Count("pk")):
+        counts[kind][state] = count
+    return counts
+
+
+def failed_mails(run: Run) -> QuerySet[Mail]:
+    """Return the messages to workers that failed for good, or may have arrived."""
+    return Mail.objects.filter(run=run).undelivered().select_related("candidate__worker")
+
+
+def has_undelivered() -> Exists:
+    """Return the condition of runs with a message that did not arrive."""
+    return Exists(Mail.objects.filter(run=OuterRef("pk")).undelivered())
+
+
+def mails_to(candidate: Candidate) -> QuerySet[Mail]:
+    """Return the messages to this worker in this run."""
+    same = {"candidate__worker": candidate.worker_id, "run": candidate.run_id}
+    return Mail.objects.filter(**same)

@@ -1,0 +1,87 @@
+"""The letter of a message in the outbox: recipient, text and headers, as of now."""
+
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.mail import EmailMessage
+from django.urls import reverse
+
+from selection.accounts import roles_of
+from selection.models import Candidate, Mail, Run
+from selection.worker import links
+
+from . import opt_outs, texts
+
+COLUMNS = ("run", "candidate__worker__pool", "user")
+
+
+class Unneeded(Exception):
+    """The reason for not sending a message any more."""
+
+
+def write_letter(mail: Mail) -> EmailMessage:
+    """Return the letter. Raises Unneeded if it should not be sent any more."""
+    candidate = mail.candidate
+    letter = _worker_letter(mail, candidate) if candidate else _member_letter(mail)
+    letter.subject = " ".join(letter.subject.split())  # a line break would end the header
+    host = urlsplit(settings.PUBLIC_URL).hostname
+    letter.extra_headers |= {
+        "Message-ID": f"<{mail.message.hex}@{host}>",
+        "Auto-Submitted": "auto-generated",
+    }
+    return letter
+
+
+def has_started(candidate: Candidate) -> bool:
+    return candidate.seen is not None or candidate.pulls > 0
+
+
+def _worker_letter(mail: Mail, candidate: Candidate) -> EmailMessage:
+    run, worker = mail.run, candidate.worker
+    if run.status == Run.Status.ENDED:
+        raise Unneeded("the run has ended")
+    if candidate.gone:
+        raise Unneeded("the worker does not take part any more")
+    if not worker.mail_address:
+        raise Unneeded("the worker has no address any more")
+    if opt_outs.is_opted_out(worker):
+        raise Unneeded("the worker has unsubscribed")
+    if mail.kind == Mail.Kind.REMINDER and has_started(candidate):
+        raise Unneeded("the worker has started meanwhile")
+    language = texts.language_of(worker)
+    text = texts.text_of(texts.read_settings(run), mail.kind, language)
+    unsubscribe = opt_outs.unsubscribe_url(worker.pk)
+    fields = {
+        texts.LINK: links.worker_url(candidate.pk, candidate.link_version),
+        texts.NAME: worker.name or worker.key,
+    }
+    subject, body = text
+    for placeholder, value in fields.items():
+        subject, body = subject.replace(placeholder, value), body.replace(placeholder, value)
+    headers = {
+        "List-Unsubscribe": f"<{unsubscribe}>",
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+        "Content-Language": language,
+    }
+    body += texts.footer(language, unsubscribe)
+    return EmailMessage(subject, body, to=[worker.mail_address], headers=headers)
+
+
+def _member_letter(mail: Mail) -> EmailMessage:
+    run, user = mail.run, mail.user
+    if user is None or not is_reachable(user, run.team_id):
+        raise Unneeded("the member has left the team, or has no address")
+    title = "has ended" if mail.kind == Mail.Kind.ENDED else "needs attention"
+    page = settings.PUBLIC_URL + reverse("admin:selection_run_page", args=[run.pk])
+    account = settings.PUBLIC_URL + reverse("mfa_index")
+    body = (
+        f"{mail.words}\n\n{page}\n\n-- \nYou asked for these messages; you can turn them off "
+        f"under “Your account”:\n{account}\n"
+    )
+    return EmailMessage(f"The run “{run}” {title}", body, to=[user.email])
+
+
+def is_reachable(user: User, team_id: int) -> bool:
+    """Return True for an active member of the team with an address."""
+    return bool(user.is_active and user.email) and (user.is_superuser or team_id in roles_of(user))

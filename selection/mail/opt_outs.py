@@ -1,0 +1,49 @@
+"""Opt-outs: a worker who unsubscribed gets no message of the team again, at any address."""
+
+from django.conf import settings
+from django.core.signing import BadSignature, Signer
+from django.urls import reverse
+
+from selection.models import OptOut, Worker, plain_key, recipient_digest
+
+_signer = Signer(salt="selection.unsubscribe", sep=".")
+
+
+def recipient_digests(team_id: int | None, key: str, address: str) -> set[str]:
+    """Return the hashes of a worker's id and, if there is one, their address."""
+    recipients = [plain_key(key), address] if address else [plain_key(key)]
+    return {recipient_digest(team_id, recipient) for recipient in recipients}
+
+
+def is_opted_out(worker: Worker) -> bool:
+    return OptOut.objects.filter(team=worker.pool.team_id, digest__in=_digests_of(worker)).exists()
+
+
+def opt_out(worker: Worker) -> None:
+    """Send this worker no message any more."""
+    team = worker.pool.team
+    rows = [OptOut(team=team, digest=digest) for digest in _digests_of(worker)]
+    OptOut.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def opt_in(worker: Worker) -> None:
+    """Undo ``opt_out``."""
+    OptOut.objects.filter(team=worker.pool.team_id, digest__in=_digests_of(worker)).delete()
+
+
+def _digests_of(worker: Worker) -> set[str]:
+    return recipient_digests(worker.pool.team_id, worker.key, worker.mail_address)
+
+
+def unsubscribe_url(worker_id: int) -> str:
+    """Return the worker's link to unsubscribe, which needs no login."""
+    return str(settings.PUBLIC_URL) + reverse("unsubscribe", args=[_signer.sign(str(worker_id))])
+
+
+def worker_of(token: str) -> Worker | None:
+    """Return the worker of a link to unsubscribe; None for a forged link or an erased worker."""
+    try:
+        number = int(_signer.unsign(token))
+    except (BadSignature, ValueError):
+        return None
+    return Worker.objects.select_related("pool").filter(pk=number).first()

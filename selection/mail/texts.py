@@ -1,0 +1,133 @@
+"""Texts of the messages to workers: a default in each language, which a run may replace."""
+
+from typing import NamedTuple
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import translation
+from django.utils.translation import get_language_info
+from django.utils.translation import gettext as _
+
+from selection.errors import NotFound, Refused
+from selection.history import events
+from selection.models import Mail, MailSettings, Run, Worker
+from selection.models.mail import MOST_REMIND_HOURS
+
+KINDS = (Mail.Kind.INVITATION, Mail.Kind.REMINDER)
+LONGEST_SUBJECT = 200
+LONGEST_BODY = 10_000
+LINK, NAME = "{link}", "{name}"
+DEFAULT_LANGUAGE = "en"
+
+
+class Text(NamedTuple):
+    """A message. ``{link}`` stands for the personal link, ``{name}`` for the worker's name."""
+
+    subject: str
+    body: str
+
+
+# By language and kind.
+Texts = dict[str, dict[str, Text]]
+
+
+def default_text(kind: str, language: str) -> Text:
+    with translation.override(language):
+        if kind == Mail.Kind.REMINDER:
+            subject = _("Reminder: questions for you")
+            request = _("A while ago we invited you to answer some questions. They are still here:")
+        else:
+            subject = _("Questions for you")
+            request = _("We would like you to answer some questions. They are here:")
+        greeting, thanks = _("Hello,"), _("Thank you!")
+        private = _("This link is yours alone: whoever opens it answers in your name.")
+    return Text(subject, f"{greeting}\n\n{request}\n\n{LINK}\n\n{private}\n\n{thanks}")
+
+
+def footer(language: str, link: str) -> str:
+    """Return the end of every message to a worker."""
+    with translation.override(language):
+        sentence = _("You want no more of these messages? Unsubscribe here:")
+    return f"\n\n-- \n{sentence}\n{link}\n"
+
+
+def read_settings(run: Run) -> MailSettings:
+    """Return the run's settings of messages; the default ones if it has none of its own."""
+    return MailSettings.objects.filter(run=run).first() or MailSettings(run=run)
+
+
+def effective_texts(chosen: MailSettings) -> Texts:
+    """Return all texts by language and kind."""
+    return {
+        language: {kind: text_of(chosen, kind, language) for kind in KINDS}
+        for language in dict(settings.LANGUAGES)
+    }
+
+
+def text_of(chosen: MailSettings, kind: str, language: str) -> Text:
+    default = default_text(kind, language)
+    own = chosen.texts.get(language, {}).get(kind, {})
+    return Text(own.get("subject") or default.subject, own.get("body") or default.body)
+
+
+def language_of(worker: Worker) -> str:
+    """Return the language that the worker's attribute “language” names; else English."""
+    names = {value.casefold() for name, value in _texts(worker) if name.casefold() == "language"}
+    for code, _name in settings.LANGUAGES:
+        info = get_language_info(code)
+        if names & {code, info["name"].casefold(), info["name_local"].casefold()}:
+            return code
+    return DEFAULT_LANGUAGE
+
+
+def _texts(worker: Worker) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in worker.attributes.items() if isinstance(value, str)]
+
+
+@transaction.atomic
+def change_settings(
+    run: Run, remind_hours: int | None, texts: Texts, who: str = "", why: str = ""
+) -> None:
+    """Change the messages of a run; they hold for all that is sent from now on.
+
+    remind_hours  None: as it is
+    texts         those to change; an empty subject or body is the default one
+
+    Raises Refused for an unknown language or kind, and for a body without the link.
+    """
+    locked = Run.objects.locked(run.pk)
+    if locked is None:
+        raise NotFound("This run does not exist any more.")
+    chosen = read_settings(locked)
+    before = (chosen.remind_hours, chosen.texts)
+    chosen.texts = {language: dict(kinds) for language, kinds in chosen.texts.items()}
+    for language, kinds in texts.items():
+        for kind, text in kinds.items():
+            chosen.texts.setdefault(language, {})[kind] = _validate_text(language, kind, text)
+    chosen.remind_hours = chosen.remind_hours if remind_hours is None else remind_hours
+    if not 0 <= chosen.remind_hours <= MOST_REMIND_HOURS:
+        raise Refused(f"A reminder comes after 0 to {MOST_REMIND_HOURS:,} hours.")
+    if (chosen.remind_hours, chosen.texts) != before:
+        chosen.save()
+        events.write_event(locked, "mail", "The e-mails to workers were changed.", who, why)
+
+
+def _validate_text(language: str, kind: str, text: Text) -> dict[str, str]:
+    """Return the text as it is stored: without the parts that are the default."""
+    if language not in dict(settings.LANGUAGES):
+        languages = ", ".join(dict(settings.LANGUAGES))
+        raise Refused(f"There is no language “{language}”; there are {languages}.")
+    if kind not in KINDS:
+        raise Refused(f"There is no message “{kind}”; there are {', '.join(KINDS)}.")
+    subject, body = text.subject.strip(), text.body.replace("\r\n", "\n").strip()
+    if len(subject) > LONGEST_SUBJECT or not (subject.isprintable()):
+        raise Refused(f"A subject is one line of at most {LONGEST_SUBJECT} characters.")
+    if len(body) > LONGEST_BODY:
+        raise Refused(f"A message has at most {LONGEST_BODY:,} characters.")
+    if body and LINK not in body:
+        raise Refused(f"The {kind} ({language}) has no {LINK}: without it nobody can start.")
+    default = default_text(kind, language)
+    stored = {"subject": subject, "body": body}
+    return {
+        name: value for name, value in stored.items() if value not in ("", getattr(default, name))
+    }

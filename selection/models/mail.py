@@ -1,0 +1,178 @@
+"""E-mail about runs: the outbox, each run's texts, members who want messages, and opt-outs."""
+
+import hashlib
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from selection import db_clock
+
+from .answers import Candidate
+from .runs import Run
+from .teams import Team
+
+# Hours from an invitation to its one reminder, unless a run says otherwise.
+REMIND_AFTER_HOURS = 48
+MOST_REMIND_HOURS = 24 * 365
+# An attempt without an outcome after so long ended with its process.
+ATTEMPT = timedelta(minutes=10)
+REPLY_LENGTH = 300  # characters kept of a mail server's reply
+
+
+def recipient_digest(team_id: int | None, recipient: str) -> str:
+    """Return the hash that stands for an address or a worker's id in a team.
+
+    Without a key, so that an opt-out outlasts every SECRET_KEY.
+    """
+    return hashlib.sha256(f"{team_id}:{recipient.strip().casefold()}".encode()).hexdigest()
+
+
+class MailSettings(models.Model):
+    """The messages to a run's workers.
+
+    remind_hours  hours from the invitation to the reminder; 0: no reminder
+    texts         by language and kind the subject and the body; missing ones are the default
+    """
+
+    run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="mail_settings")
+    remind_hours = models.PositiveIntegerField(default=REMIND_AFTER_HOURS)
+    texts = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return f"messages of {self.run}"
+
+
+class MailQuerySet(models.QuerySet["Mail"]):
+    def ready(self) -> "MailQuerySet":
+        """Return the messages to send now."""
+        return self.filter(due__lte=db_clock.database_now())
+
+    def undelivered(self) -> "MailQuerySet":
+        """Return the messages to workers that failed for good, or may have arrived."""
+        failed = Q(state__in=(Mail.State.FAILED, Mail.State.REFUSED))
+        return self.exclude(candidate=None).filter(failed | self.interrupted())
+
+    @staticmethod
+    def interrupted() -> Q:
+        """Return the condition of messages whose sender ended in between: they may have arrived."""
+        return Q(state=Mail.State.SENDING, tried__lt=db_clock.database_now() - ATTEMPT)
+
+
+class Mail(models.Model):
+    """A message to a worker or a member of the team: its place in the outbox, then its record.
+
+    It has no address, and no text of a worker's message: both are read when it is sent.
+
+    name       unique, so that no message is written twice
+    message    its id in the header, the same for all attempts
+    candidate  the worker, in the first skill; None in a message to a member
+    user       the member; None in a message to a worker
+    words      text of a message to a member
+    due        time of the next attempt; None from its beginning, and once the message is done
+    digest     ``recipient_digest`` of the address it was sent to
+    said       reason of a failure or of not sending it
+    noted      True once the run's history mentions it
+    """
+
+    class Kind(models.TextChoices):
+        INVITATION = "invitation", "invitation"
+        REMINDER = "reminder", "reminder"
+        ENDED = "ended", "end of the run"
+        ATTENTION = "attention", "need of attention"
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "waiting"
+        SENDING = "sending", "being sent"
+        SENT = "sent", "sent"
+        REFUSED = "refused", "address failed"
+        FAILED = "failed", "failed"
+        SKIPPED = "skipped", "not sent"
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="mails")
+    name = models.CharField(max_length=100, unique=True)
+    message = models.UUIDField(default=uuid.uuid4, editable=False)
+    kind = models.CharField(max_length=10, choices=Kind)
+    candidate = models.ForeignKey(Candidate, models.CASCADE, null=True, related_name="mails")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="mails"
+    )
+    words = models.TextField(blank=True, default="")
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    made = models.DateTimeField()
+    due = models.DateTimeField(null=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+    tried = models.DateTimeField(null=True)
+    sent = models.DateTimeField(null=True)
+    digest = models.CharField(max_length=64, blank=True, default="")
+    said = models.CharField(max_length=REPLY_LENGTH, blank=True, default="")
+    noted = models.BooleanField(default=False)
+
+    objects = MailQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [
+            models.Index(fields=["due"], name="mail_to_send", condition=~Q(due=None)),
+            models.Index(
+                fields=["run"], name="mail_to_note", condition=Q(state="sent", noted=False)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.run}"
+
+    @property
+    def outcome(self) -> str:
+        """Return its state in words, with the reason of a failure."""
+        if (
+            self.state == self.State.SENDING
+            and self.tried
+            and self.tried < db_clock.database_now() - ATTEMPT
+        ):
+            return "may have arrived: the program ended while it was sent"
+        label = self.get_state_display()
+        return f"{label}: {self.said}" if self.said else label
+
+    def keep(self, **changes: Any) -> None:
+        """Write these columns, if the message still exists."""
+        for name, value in changes.items():
+            setattr(self, name, value)
+        Mail.objects.filter(pk=self.pk).update(**changes)
+
+
+class Follower(models.Model):
+    """A member who wants an e-mail when a run of the team ends or needs attention."""
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="followers")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="followed_teams"
+    )
+    since = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["team", "user"], name="follower_once_in_team")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} follows {self.team}"
+
+
+class OptOut(models.Model):
+    """A worker or an address that gets no message of this team, by their ``recipient_digest``."""
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="opt_outs")
+    digest = models.CharField(max_length=64)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["team", "digest"], name="opt_out_once_in_team")
+        ]
+
+    def __str__(self) -> str:
+        return f"opt-out of {self.team}"

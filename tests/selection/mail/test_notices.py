@@ -1,0 +1,89 @@
+"""Messages to members: only to those who asked, about their team's runs, once."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from selection import mail, tasks
+from selection.models import Follower, Mail, Membership, Run, Team
+from selection.runs import lifecycle
+from tests.worlds import make_run
+
+from .conftest import send_all
+
+pytestmark = pytest.mark.django_db
+
+
+def make_follower(team: Team, name: str, **fields: object) -> User:
+    user = User.objects.create_user(name, email=f"{name}@team.example", **fields)
+    Membership.objects.create(team=team, user=user, role=Membership.Role.VIEWER)
+    Follower.objects.create(team=team, user=user)
+    return user
+
+
+@pytest.fixture
+def run(mailbox) -> Run:
+    return make_run()
+
+
+def test_a_member_who_asked_learns_of_the_end_once(run, mailbox):
+    make_follower(run.team, "ada")
+    User.objects.create_user("grace", email="grace@team.example")
+    lifecycle.stop_run(run)
+    mail.write_end_notices()
+    mail.write_end_notices()
+    send_all()
+    (letter,) = mailbox.letters
+    assert (letter["To"], letter["Subject"]) == ("ada@team.example", f"The run “{run}” has ended")
+    assert f"/admin/selection/run/{run.pk}/" in letter.get_content()
+    assert run.events.filter(what="Sent by e-mail: 1 messages about the end, to members.").exists()
+
+
+def test_a_stalled_run_is_reported_once_until_it_is_over(run, mailbox):
+    make_follower(run.team, "ada")
+    run.refresh_from_db()
+    early = timezone.now() - timedelta(days=1)
+    Run.objects.filter(pk=run.pk).update(started=early, called=early)
+    tasks.tell_needs()
+    tasks.tell_needs()
+    send_all()
+    (letter,) = mailbox.letters
+    assert letter["Subject"] == f"The run “{run}” needs attention"
+    run.refresh_from_db()
+    assert run.told
+
+
+@pytest.mark.parametrize("change", ["is_active", "email", "membership"])
+def test_who_has_left_gets_nothing_even_if_a_message_waits(run, mailbox, change):
+    Team.objects.create(name="another")  # with one team only, every login belongs to it
+    user = make_follower(run.team, "ada")
+    lifecycle.stop_run(run)
+    mail.write_end_notices()
+    if change == "membership":
+        user.memberships.all().delete()
+    else:
+        User.objects.filter(pk=user.pk).update(**{change: False if change == "is_active" else ""})
+    send_all()
+    assert mailbox.letters == []
+    assert Mail.objects.get().state == "skipped"
+
+
+def test_other_teams_and_earlier_ends_are_no_news(run, mailbox):
+    lifecycle.stop_run(run)
+    make_follower(run.team, "late")
+    make_follower(Team.objects.create(name="another"), "stranger")
+    mail.write_end_notices()
+    assert not Mail.objects.exists()
+
+
+def test_the_account_page_has_the_wish(run, client, mailbox):
+    user = User.objects.create_superuser("ada", email="ada@team.example")
+    client.force_login(user)
+    assert "Send me these e-mails" in client.get("/admin/account/").content.decode()
+    client.post("/admin/account/mail/", {"team": [str(run.team_id), "999"]})
+    assert list(Follower.objects.values_list("team", "user")) == [(run.team_id, user.pk)]
+    assert " checked>" in client.get("/admin/account/").content.decode()
+    client.post("/admin/account/mail/", {})
+    assert not Follower.objects.exists()

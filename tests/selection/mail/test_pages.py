@@ -1,0 +1,167 @@
+"""The pages of e-mail: confirmation, outcomes, texts, and the test message."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from selection.mail import invitations
+from selection.models import Mail, MailSettings
+from tests.worlds import make_run
+
+from .conftest import address, make_reachable_run, send_all
+
+pytestmark = pytest.mark.django_db
+
+
+def page(run, name: str = "mail") -> str:
+    return reverse(f"admin:selection_run_{name}", args=[run.pk])
+
+
+def text(response) -> str:
+    return response.content.decode()
+
+
+def test_invitations_leave_only_after_a_confirmation_with_their_number(requester, mailbox):
+    run = make_reachable_run()
+    assert "Send 3 invitations…" in text(requester.get(page(run)))
+    assert "3 messages will be sent" in text(requester.get(page(run, "mail_send")))
+    assert not Mail.objects.exists()
+    sent = requester.post(page(run, "mail_send"), follow=True)
+    assert "3 invitations are on their way." in text(sent)
+    send_all()
+    assert len(mailbox.letters) == 3
+    assert "nobody to invite" in text(requester.get(page(run, "mail_send")))
+    assert "3 sent" in text(requester.get(page(run)))
+
+
+def test_without_a_server_the_page_says_what_to_do(requester, settings):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    run = make_reachable_run()
+    assert "EMAIL_HOST" in text(requester.get(page(run)))
+    assert "EMAIL_HOST" in text(requester.post(page(run, "mail_send"), follow=True))
+    assert not Mail.objects.exists()
+
+
+def test_failures_are_on_the_runs_page_and_on_the_workers_card(requester, mailbox):
+    run = make_reachable_run()
+    mailbox.recipients[address("w1")] = "550 5.1.1 no such user"
+    mailbox.data = ["554 looks like spam"]
+    invitations.send_invitations(run)
+    send_all()
+    assert "Not all e-mails to workers arrived" in text(requester.get(page(run, "page")))
+    listed = text(requester.get(page(run)))
+    assert "address failed: 550 5.1.1 no such user" in listed
+    card = reverse(
+        "admin:selection_run_worker", args=[run.pk, run.candidates.get(worker__key="w1").pk]
+    )
+    assert "Invitation: address failed: 550 5.1.1 no such user" in text(requester.get(card))
+    again = requester.post(page(run), {"do": "retry"}, follow=True)
+    assert "1 messages are sent again." in text(again)
+
+
+def test_what_waits_can_be_stopped(requester, mailbox):
+    run = make_reachable_run()
+    invitations.send_invitations(run)
+    assert "3 messages are not sent any more." in text(
+        requester.post(page(run), {"do": "cancel"}, follow=True)
+    )
+    send_all()
+    assert mailbox.letters == []
+
+
+def form_of(run, **changes: object) -> dict[str, object]:
+    kinds = [(code, kind) for code in ("en", "de", "ar") for kind in ("invitation", "reminder")]
+    fields = {f"{code}_{kind}_{part}": "" for code, kind in kinds for part in ("subject", "body")}
+    return {"remind_hours": 48} | fields | changes
+
+
+def test_texts_are_saved_or_refused_beside_what_was_typed(requester, mailbox):
+    run = make_reachable_run()
+    refused = requester.post(page(run), form_of(run, de_reminder_body="Kein Link"))
+    assert "has no {link}" in text(refused)
+    assert "Kein Link" in text(refused)
+    changed = form_of(run, remind_hours=5, en_invitation_body="Here: {link}")
+    assert requester.post(page(run), changed).status_code == 302
+    stored = MailSettings.objects.get()
+    assert stored.remind_hours == 5
+    assert stored.texts["en"]["invitation"] == {"body": "Here: {link}"}
+    assert "Here: {link}" in text(requester.get(page(run)))
+
+
+def test_the_test_message_says_how_it_went(requester, mailbox, settings):
+    system = reverse("admin:selection_heartbeat_changelist")
+    assert "Send test message" in text(requester.get(system))
+    done = requester.post(system, {"address": "ada@team.example"}, follow=True)
+    assert "took the test message for ada@team.example" in text(done)
+    assert mailbox.addresses == ["ada@team.example"]
+    mailbox.recipients["ada@team.example"] = "550 5.1.1 no such user"
+    refused = requester.post(system, {"address": "ada@team.example"}, follow=True)
+    assert "The test message was not sent: 550 5.1.1 no such user." in text(refused)
+    wrong = requester.post(system, {"address": "ada"}, follow=True)
+    assert "looks like ada@example.org" in text(wrong)
+    settings.EMAIL_PORT = 1
+    away = requester.post(system, {"address": "ada@team.example"}, follow=True)
+    assert "no connection to the mail server 127.0.0.1:1" in text(away)
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    printed = requester.post(system, {"address": "ada@team.example"}, follow=True)
+    assert "written to this server&#x27;s output, not sent" in text(printed)
+
+
+def test_a_viewer_sees_no_address(client, mailbox):
+    run = make_reachable_run()
+    run.team.memberships.create(
+        user=(viewer := User.objects.create_user("viewer", is_staff=True)), role="viewer"
+    )
+    worker = run.pool.workers.first()
+    form = reverse("admin:selection_worker_change", args=[worker.pk])
+    client.force_login(viewer)
+    assert address(worker.key) not in text(client.get(form))
+    client.force_login(User.objects.create_superuser("boss"))
+    assert address(worker.key) in text(client.get(form))
+
+
+# -- the API
+
+
+def test_the_api_previews_sends_cancels_and_reports(client, token, mailbox):
+    run = make_reachable_run()
+    headers = {"authorization": f"Bearer {token}"}
+    at = f"/api/runs/{run.pk}"
+
+    def ask(method: str, path: str, **body: object):
+        call = getattr(client, method)
+        return call(f"{at}/{path}", body, content_type="application/json", headers=headers)
+
+    assert ask("post", "invitations", preview=True).json()["messages"] == 3
+    assert not Mail.objects.exists()
+    assert ask("post", "invitations").status_code == 202
+    assert ask("delete", "invitations").json() == {"cancelled": 3}
+    own = {"en": {"invitation": {"subject": "Hi", "body": "Here: {link}"}}}
+    assert ask("put", "mail", remind_hours=7, texts=own).json()["remind_hours"] == 7
+    refused = ask("put", "mail", texts={"en": {"invitation": {"body": "no link"}}})
+    assert (refused.status_code, "has no {link}" in refused.json()["error"]) == (422, True)
+    mailbox.recipients[address("w1")] = "550 5.1.1 no such user"
+    ask("post", "invitations")
+    send_all()
+    told = ask("get", "mail").json()
+    assert told["counts"]["invitation"] == {"sent": 2, "refused": 1}
+    assert told["failures"] == [
+        {"worker": "w1", "kind": "invitation", "outcome": "address failed: 550 5.1.1 no such user"}
+    ]
+    assert mailbox.letters[0]["Subject"] == "Hi"
+    assert ask("post", "invitations", retry=True).json()["messages"] == 0
+    assert ask("post", "invitations").status_code == 422
+
+
+def test_a_run_that_has_not_started_answers_409(client, token, mailbox):
+    run = make_run(start=False)
+    refused = client.post(
+        f"/api/runs/{run.pk}/invitations",
+        {},
+        content_type="application/json",
+        headers={"authorization": f"Bearer {token}"},
+    )
+    assert (refused.status_code, refused.json()["error"]) == (
+        409,
+        "This run has not started: its workers have no links yet.",
+    )
