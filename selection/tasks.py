@@ -10,7 +10,7 @@ from celery.signals import worker_ready
 from django.db import DatabaseError
 
 from . import actor, audit, db_clock, engine, mail, privacy, reports, wakeups, webhooks
-from .answers import recording
+from .answers import overdue
 from .engine import late_regrades
 from .errors import Busy, cannot_write
 from .forecast import forecast_requests, running_forecast
@@ -137,7 +137,7 @@ def forget_keys() -> None:
 
 def expire() -> None:
     """Close overdue assignments. Many at once, for example after an outage, get an audit entry."""
-    for run_id, count in recording.lapse_overdue().items():
+    for run_id, count in overdue.expire_overdue().items():
         if count >= AT_ONCE:
             run = Run.objects.get(pk=run_id)
             audit.record_entry(

@@ -1,10 +1,8 @@
 """Recording of answers: one by one, in bulk, or as expired."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Literal
 
 from django.db import IntegrityError
@@ -105,7 +103,7 @@ def _receipt_if_closed(assignment_id: int, response: str, refusal: Refused | Non
 
 
 def is_overdue(slip: AssignmentLookup) -> bool:
-    """Return True if the assignment may be closed as overdue, by ``lapse_overdue``.
+    """Return True if the assignment may be closed as overdue, by ``overdue.expire_overdue``.
 
     It reads anew, because the time to answer may have been given back since.
     """
@@ -208,37 +206,3 @@ def record_many(run: Run, responses: Sequence[tuple[Assignment, str]]) -> int:
     )
     wakeups.request_step(run.pk)
     return inserted
-
-
-# -- expired
-
-
-def expire_overdue(now: datetime | None = None) -> list[int]:
-    """Close overdue assignments as ``lapse_overdue`` does; return the affected runs."""
-    return sorted(lapse_overdue(now))
-
-
-def lapse_overdue(now: datetime | None = None) -> dict[int, int]:
-    """Close every overdue assignment of a running run as lapsed; return their number by run.
-
-    Only shown assignments have a time to answer. One that became due after the last heartbeat of
-    the web stays open: that time is given back (``answers.outages``).
-
-    The estimate is of "right, in time". An answer that arrives in the same moment wins or loses as
-    a whole: an assignment has one answer.
-    """
-    now = now or db_clock.database_now()
-    overdue = list(
-        Assignment.objects.overdue(now)
-        .filter(candidate__run__status=Run.Status.RUNNING)
-        .values_list("id", "candidate__run_id")
-    )
-    closings = [
-        Answer(assignment_id=assignment, run_id=run, right=False, expired=True, at=now)
-        for assignment, run in overdue
-    ]
-    Answer.objects.bulk_create(closings, CHUNK, ignore_conflicts=True)
-    touched = Counter(run for _, run in overdue)
-    for run in touched:
-        wakeups.request_step(run)
-    return dict(touched)

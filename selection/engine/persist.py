@@ -14,7 +14,7 @@ from topk import Standing, Verdict, compact_memory
 from . import ending, notifications
 from .arrays import StepArrays
 from .best_guarantee import remember_guarantee
-from .dealing import deal_assignments
+from .question_choice import deal_assignments
 from .withdrawal import blocked_arms, take_back
 
 

@@ -8,10 +8,10 @@ from topk import BUDGET_SPENT, PROMISE_KEPT
 from topk.feed import tell_in_turn
 
 from .arrays import StepArrays, load_arrays
-from .asking import ask_workers
 from .persist import save_step
 from .rejudge import is_passed_over
 from .withdrawal import take_back
+from .worker_choice import ask_workers
 
 ENDINGS = {PROMISE_KEPT: Run.Ending.PROMISE, BUDGET_SPENT: Run.Ending.BUDGET}
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import ndtri
 
-from selection.models import running_forecasts
+from selection.models import forecasts
 
 HELD = 0.8
-MANY = running_forecasts.LEAST_RUNS_FOR_BAND  # outcomes: enough for a band
+MANY = forecasts.LEAST_RUNS_FOR_BAND  # outcomes: enough for a band
 UNTHOUGHT = 0.2  # standard deviation of a log price, for kinds of crowd outside every belief
 
 

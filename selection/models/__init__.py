@@ -8,7 +8,7 @@ from . import exposure
 from .answers import DELETED, Answer, Assignment, Candidate, RecordedAnswer
 from .attributes import Attributes, read_attributes
 from .audit import AuditEntry
-from .forecasts import ForecastPart, ForecastRequest
+from .forecasts import ForecastPart, ForecastRequest, RunForecast
 from .heartbeats import Heartbeat
 from .history import Event, Step
 from .idempotency_keys import IdempotencyKey
@@ -18,7 +18,6 @@ from .pools import Pool, Worker
 from .practice import Practice, PracticeAnswer, QuestionReport
 from .questions import Question, QuestionSet
 from .replays import Replay
-from .running_forecasts import RunForecast
 from .runs import SAMPLE_RUN, Run
 from .skills import Skill
 from .status import NOT_TESTED, status_counts, status_of

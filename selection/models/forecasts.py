@@ -1,9 +1,12 @@
-"""Requested forecasts, and their simulations so far."""
+"""Requested forecasts with their simulations, and the latest forecast of each running run."""
 
 from django.db import models
 from django.db.models import Q
 
+from .runs import Run
 from .teams import Team, default_team
+
+LEAST_RUNS_FOR_BAND = 20  # least number of simulated runs for a band
 
 
 class ForecastRequest(models.Model):
@@ -86,3 +89,47 @@ class ForecastPart(models.Model):
 
     def __str__(self) -> str:
         return f"{self.algorithm} of {self.planning}"
+
+
+class RunForecast(models.Model):
+    """The forecast of a run from its present state, updated now and then and read by every page.
+
+    at       time of the simulation, and ``seconds`` it took
+    step     the run's last step then
+    counted  answers that counted by then; 0 runs with a ``why``: there is no forecast yet
+    low, median, high  answers counted at the end in all: four runs of five lie between; the same
+             number three times if it has no band
+    runs     simulated from there; 0 if the end was known without
+    kept     share of them that reach the algorithm's own end
+    epsilon  median guarantee of those that are cut short; None if there is none
+    most     median number of questions answered by the worker asked most
+    uniform  loss of the best K by their share of right answers, exceeded with probability delta at
+             most, if every worker answers ``most`` questions; None if it is not comparable
+    why      reason for having no forecast; else empty
+    """
+
+    run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="outlook")
+    at = models.DateTimeField()
+    seconds = models.FloatField(default=0)
+    step = models.PositiveIntegerField(default=0)
+    counted = models.PositiveIntegerField(default=0)
+    low = models.PositiveIntegerField(default=0)
+    median = models.PositiveIntegerField(default=0)
+    high = models.PositiveIntegerField(default=0)
+    runs = models.PositiveIntegerField(default=0)
+    kept = models.FloatField(default=0)
+    epsilon = models.FloatField(null=True)
+    most = models.PositiveIntegerField(default=0)
+    uniform = models.FloatField(null=True)
+    why = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        db_table = "selection_outlook"
+
+    def __str__(self) -> str:
+        return f"outlook of {self.run}"
+
+    @property
+    def has_band(self) -> bool:
+        """Return True if enough runs were simulated for a band; none are if the end is known."""
+        return self.runs == 0 or self.runs >= LEAST_RUNS_FOR_BAND

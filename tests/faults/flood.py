@@ -29,7 +29,7 @@ from django.core.management import call_command  # noqa: E402
 from django.db import connections  # noqa: E402
 
 from selection import engine  # noqa: E402
-from selection.answers import presence, recording  # noqa: E402
+from selection.answers import overdue, presence  # noqa: E402
 from selection.models import ApiToken, Assignment, Event, Heartbeat, Run  # noqa: E402
 from tests.processes import free_port, wait_until  # noqa: E402
 from tests.worlds import make_run, open_of  # noqa: E402
@@ -214,7 +214,7 @@ class Sweeper:
     def _sweep(self) -> None:
         with disconnecting():
             while not self.stop.wait(SWEEP_SECONDS):
-                recording.lapse_overdue()
+                overdue.expire_overdue()
                 engine.advance(self.run)
 
 

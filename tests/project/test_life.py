@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from selection import wakeups
-from selection.answers import presence, recording
+from selection.answers import overdue, presence, recording
 from selection.models import Answer, Assignment, Question, Run
 from selection.questions import corrections
 from selection.questions.corrections import Gold
@@ -55,7 +55,7 @@ class Study:
         fate = self.rng.random(len(here))
         lost = [each.pk for each, luck in zip(here, fate, strict=True) if luck < 0.05]
         Assignment.objects.filter(pk__in=lost).update(due=timezone.now() - timedelta(seconds=1))
-        recording.expire_overdue()
+        overdue.expire_overdue()
         prompt = [each for each, luck in zip(here, fate, strict=True) if luck > 0.2]
         said = [(each, self.says(each)) for each in prompt]
         recording.record_many(self.run, said)

@@ -27,7 +27,7 @@ from django.utils import timezone
 from redis.connection import AbstractConnection
 
 from selection import engine, wakeups
-from selection.answers import recording
+from selection.answers import overdue, recording
 from selection.models import Answer, Assignment, Run
 from selection.runs import lifecycle
 from selection.worker import links
@@ -191,7 +191,7 @@ def answered_otherwise(slip: Assignment, run: Run) -> None:
 
 def expired(slip: Assignment, run: Run) -> None:
     late(slip, run)
-    recording.expire_overdue()
+    overdue.expire_overdue()
 
 
 def counted(slip: Assignment, run: Run) -> None:

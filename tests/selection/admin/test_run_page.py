@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from selection import engine, reports
-from selection.answers import recording
+from selection.answers import overdue, recording
 from selection.models import Run
 from selection.runs import lifecycle, roster
 from tests.pages import admin_url, text_of
@@ -123,7 +123,7 @@ def test_late_answers_are_distinguished_from_wrong_ones(requester):
     recording.record_answer(mine[1].pk, "no")
     past = timezone.now() - timedelta(minutes=1)
     worker.assignments.filter(pk=mine[2].pk).update(shown=past, due=past)
-    recording.expire_overdue()
+    overdue.expire_overdue()
     engine.advance(run.pk)
     row = requester.get(admin_url("run_page", run.pk), {"q": "w0"}).context["table"].rows[0]
     assert (row.line.answers, row.line.right, row.line.wrong, row.line.lapsed) == (3, 1, 1, 1)

@@ -7,7 +7,7 @@ from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 
 from selection import engine
-from selection.answers import presence, recording
+from selection.answers import overdue, presence, recording
 from selection.models import Assignment, Candidate, Run
 from selection.reports.right_shares import RightShare
 from selection.runs import lifecycle, roster
@@ -41,7 +41,7 @@ def test_it_shows_each_answer_with_its_times(requester):
     recording.record_answer(second.pk, "no")
     past = timezone.now() - timedelta(minutes=1)
     Assignment.objects.filter(pk=third.pk).update(shown=past, due=past)
-    recording.expire_overdue()
+    overdue.expire_overdue()
     engine.advance(run.pk)
     response = card_of(requester, run)
     answers = response.context["card"].given[:3]

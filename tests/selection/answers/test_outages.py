@@ -7,7 +7,7 @@ from django.db import connection
 from django.utils import timezone
 
 from selection import db_clock, engine
-from selection.answers import outages, presence, recording
+from selection.answers import outages, overdue, presence, recording
 from selection.answers.lookup import read_slip
 from selection.models import Answer, Assignment, Event, Heartbeat, Run
 from selection.runs import lifecycle, roster
@@ -40,7 +40,7 @@ def due_seconds() -> set[float]:
 
 
 def test_what_became_due_in_an_outage_is_not_closed(run):
-    assert recording.expire_overdue(now=moment(75)) == []
+    assert sorted(overdue.expire_overdue(now=moment(75))) == []
     assert not Answer.objects.exists()
 
 
@@ -51,9 +51,9 @@ def test_the_outage_is_given_back(run):
     assert event.what.startswith("Answers could not be taken for 75 s")
     for second in range(80, 135, 5):
         outages.record_heartbeat(moment(second))
-    assert recording.expire_overdue(now=moment(134)) == []
+    assert sorted(overdue.expire_overdue(now=moment(134))) == []
     outages.record_heartbeat(moment(140))
-    assert recording.expire_overdue(now=moment(140)) == [run.pk]
+    assert sorted(overdue.expire_overdue(now=moment(140))) == [run.pk]
 
 
 def test_beats_that_come_in_time_give_nothing_back(run):
@@ -61,7 +61,7 @@ def test_beats_that_come_in_time_give_nothing_back(run):
         outages.record_heartbeat(moment(second))
     assert due_seconds() == {60}
     assert not Event.objects.filter(kind="outage").exists()
-    assert recording.expire_overdue(now=moment(119)) == [run.pk]
+    assert sorted(overdue.expire_overdue(now=moment(119))) == [run.pk]
 
 
 def test_two_web_processes_give_one_outage_back_once(run):
@@ -74,7 +74,7 @@ def test_two_web_processes_give_one_outage_back_once(run):
 
 def test_what_was_overdue_before_is_closed_all_the_same(run):
     Assignment.objects.exclude(due=None).update(due=moment(-1))
-    assert recording.expire_overdue(now=moment(75)) == [run.pk]
+    assert sorted(overdue.expire_overdue(now=moment(75))) == [run.pk]
 
 
 def test_a_paused_run_gets_the_time_once(run):
@@ -112,7 +112,7 @@ def test_a_host_whose_clock_is_off_neither_gives_time_nor_takes_it(run, monkeypa
     for hours in (-1, 1):
         monkeypatch.setattr(timezone, "now", lambda off=60 * hours * minute: real() + off)
         outages.record_heartbeat()
-        assert recording.expire_overdue() == []
+        assert sorted(overdue.expire_overdue()) == []
         Assignment.objects.update(shown=None, due=None)
         before = db_clock.database_now()
         presence.record_shown(
@@ -149,4 +149,4 @@ def test_an_answer_in_the_moment_in_which_time_is_given_back_is_taken(run, monke
 
 def test_an_install_whose_web_says_nothing_goes_by_the_clock(run):
     Heartbeat.objects.all().delete()
-    assert recording.expire_overdue(now=moment(75)) == [run.pk]
+    assert sorted(overdue.expire_overdue(now=moment(75))) == [run.pk]

@@ -7,7 +7,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from selection import db_clock, engine
-from selection.answers import batch, recording
+from selection.answers import batch, overdue, recording
 from selection.errors import Answered, Conflict, NotFound, Refused, TooLate
 from selection.imports import validate_answers
 from selection.imports.row_parsers import AnswerRow
@@ -42,7 +42,7 @@ def test_a_late_response_is_told_so_before_and_after_the_sweep(run):
     Assignment.objects.filter(pk=assignment.pk).update(due=timezone.now() - timedelta(minutes=1))
     with pytest.raises(TooLate):
         recording.record_answer(assignment.pk, "yes")
-    recording.expire_overdue()
+    overdue.expire_overdue()
     with pytest.raises(TooLate):
         recording.record_answer(assignment.pk, "yes")
     assert not Answer.objects.get(pk=assignment.pk).right
@@ -107,7 +107,7 @@ def test_sorting_says_whether_a_closed_question_was_answered_or_retired_or_too_l
     for row in (retired, answered):
         corrections.retire_question(row.question, "ada", "black")
     Assignment.objects.filter(pk=late.pk).update(due=db_clock.database_now() - timedelta(minutes=1))
-    recording.lapse_overdue()
+    overdue.expire_overdue()
     rows = [
         AnswerRow(line, row.candidate.worker.key, row.question.key, "yes")
         for line, row in enumerate((retired, answered, late))

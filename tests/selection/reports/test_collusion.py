@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from selection import engine, reports
-from selection.answers import recording
+from selection.answers import overdue, recording
 from selection.models import Answer, Assignment
 from selection.questions import corrections
 from selection.runs import lifecycle
@@ -123,7 +123,7 @@ def test_lapsed_retired_and_uncounted_answers_are_ignored():
     before = reports.find_signs(run).answers
     slips = open_of(run)
     Assignment.objects.filter(pk=slips[0].pk).update(due=timezone.now() - timedelta(hours=HOURS))
-    recording.expire_overdue()
+    overdue.expire_overdue()
     recording.record_many(run, [(slip, respond_by_chance(slip)) for slip in slips[1:]])
     question = Answer.objects.filter(run=run, applied_in__isnull=False).first().assignment.question
     answers = Answer.objects.filter(

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from selection import engine
-from selection.answers import recording
+from selection.answers import overdue
 from selection.models import Answer, Assignment, Candidate, QuestionSet, Run
 from selection.questions import corrections
 from selection.runs import lifecycle
@@ -267,7 +267,7 @@ def test_weeks_to_answer_do_not_reload_the_page_at_once(client, run, worker):
 
 def test_closing_what_is_overdue_does_not_count_as_answered(client, run, worker):
     Assignment.objects.update(due=timezone.now() - timedelta(minutes=1))
-    recording.expire_overdue()
+    overdue.expire_overdue()
     assert "0 answered" in page(client, worker)
 
 
