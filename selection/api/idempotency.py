@@ -75,9 +75,8 @@ def _create_or_replay(
     if not 0 < len(key) <= LONGEST or not key.isascii() or not key.isprintable():
         raise Refused(f"The header {HEADER} has 1 to {LONGEST} plain characters.")
     token, digest = request.auth, _request_digest(request)  # type: ignore[attr-defined]
-    row, new = IdempotencyKey.objects.get_or_create(
-        token=token, key=key, defaults={"digest": digest}
-    )
+    defaults = {"digest": digest}
+    row, new = IdempotencyKey.objects.get_or_create(token=token, key=key, defaults=defaults)
     if not new and row.digest != digest:
         raise Refused(OTHERWISE)
     if new:

@@ -1,5 +1,6 @@
 """What a requester keeps of a replay: a pool that knows its workers' past, or a draft."""
 
+from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
@@ -67,7 +68,11 @@ def create_draft(replay: Replay, algorithm: str, who: str = "") -> Run:
 
 def _settings_of(wanted: dict[str, Any]) -> dict[str, Any]:
     fields = {name: wanted[name] for name in ("k", "epsilon", "delta")}
-    money = {"budget": wanted.get("budget"), "price": wanted.get("price")}
+    price = wanted.get("price")
+    money = {
+        "budget": wanted.get("budget"),
+        "price": None if price is None else Decimal(str(price)),
+    }
     return fields | money | {"currency": wanted.get("currency") or ""}
 
 

@@ -28,7 +28,7 @@ class Watched:
 @pytest.fixture
 def late(monkeypatch) -> list[str]:
     found: list[str] = []
-    for name in kernels.__all__:
+    for name in vars(kernels).copy():
         loop = getattr(kernels, name)
         if isinstance(loop, Dispatcher):
             monkeypatch.setattr(kernels, name, Watched(loop, found))

@@ -2,7 +2,6 @@
 
 import pytest
 
-from selection.charts.cost_curves import draw_curve
 from selection.errors import Refused
 from selection.forecast import DefaultBelief, Plan, RangeBelief, refine_forecasts, search_reachable
 from selection.forecast.bands import prediction_band
@@ -251,14 +250,11 @@ def test_runs_that_need_no_answers_have_a_band_of_none(runs):
 
 
 @pytest.mark.filterwarnings("error")
-def test_algorithm_without_answers_is_recommended_and_drawn():
+def test_algorithm_without_answers_is_recommended():
     settings = plan(workers=8, k=7, epsilon=0.2, questions=20, price=0.05)
     *_, rows = refine_forecasts(settings, DefaultBelief(), UNHURRIED, 20)
     assert (rows[0].answers, rows[0].cost) == ((0, 0, 0), (0, 0, 0))
     assert any("needs none" in row.why for row in rows)
-    point = {"title": "Certified", "feasible": True, "answers": (0, 0, 0), "median": 0}
-    chart = draw_curve("epsilon", [point | {"at": at} for at in (0.1, 0.2)], settings)
-    assert {dot.y for dot in chart.curves[0].dots} == {chart.up[0].at}
 
 
 def test_band_never_exceeds_the_upper_bound():

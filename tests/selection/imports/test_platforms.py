@@ -196,7 +196,7 @@ def test_columns_can_be_named_by_hand_and_wrong_names_are_refused():
         column_plan.apply_column_choices(
             platforms.recognise_columns("workers", columns), columns, [("Ort", "worker")]
         )
-    with pytest.raises(Refused, match="choose worker, name, attribute"):
+    with pytest.raises(Refused, match="choose worker, name, email, attribute"):
         column_plan.apply_column_choices(
             platforms.recognise_columns("workers", columns), columns, [("Stadt", "city")]
         )

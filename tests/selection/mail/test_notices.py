@@ -45,14 +45,14 @@ def test_a_stalled_run_is_reported_once_until_it_is_over(run, mailbox):
     make_follower(run.team, "ada")
     run.refresh_from_db()
     early = timezone.now() - timedelta(days=1)
-    Run.objects.filter(pk=run.pk).update(started=early, called=early)
+    Run.objects.filter(pk=run.pk).update(started=early, absence_since=early)
     tasks.tell_needs()
     tasks.tell_needs()
     send_all()
     (letter,) = mailbox.letters
     assert letter["Subject"] == f"The run “{run}” needs attention"
     run.refresh_from_db()
-    assert run.told
+    assert run.alerts_sent
 
 
 @pytest.mark.parametrize("change", ["is_active", "email", "membership"])
