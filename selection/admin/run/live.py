@@ -27,7 +27,7 @@ from selection.charts import run_charts
 from selection.models import Run
 from selection.runs import algorithm_choices, priors
 
-from . import forecast_running, table
+from . import forecast_running, outcome, table
 
 logger = logging.getLogger(__name__)
 
@@ -77,6 +77,7 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
         "proof": reports.current_guarantee(run, lines),
         "concerns": [alert for alert in alerts if alert.kind not in _alerts_in_verdict(guarantee)],
         "signs": signs,
+        "outcome": outcome.build_outcome(run, lines),
         "population": run_charts.draw_population(fit.population) if fit.population else None,
         "interval": reports.interval_meaning(run),
         "accuracy": algorithm_choices.describe_accuracy(run),

@@ -1,0 +1,85 @@
+"""The outcome of an ended run for the top of its page: the selected workers, and the cost."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+
+from selection import reports
+from selection.models import Run
+from selection.reports import WorkerStanding
+from selection.reports.durations import count_noun
+from selection.runs import money
+
+# The table below has the others: the guarantee and the cost must stay in the first screen.
+MOST_NAMED = 8
+
+
+@dataclass(frozen=True)
+class SelectedGroup:
+    """The selected workers of a skill, best first, each with the accuracy in words.
+
+    skill  its name; empty if the run has one skill
+    """
+
+    skill: str
+    number: int
+    named: list[tuple[WorkerStanding, str]]
+    more: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The selected workers by skill; their number; and the cost beside that of testing all."""
+
+    groups: list[SelectedGroup]
+    selected: int
+    cost: str
+
+
+def build_outcome(run: Run, lines: Sequence[WorkerStanding]) -> Outcome | None:
+    """Return the outcome, or None if the run has not ended.
+
+    lines  of all workers, best first in each skill
+    """
+    if run.status != Run.Status.ENDED:
+        return None
+    selected = [line for line in lines if line.selected]
+    groups = [
+        _build_group(run, skill.number, [line for line in selected if line.number == skill.number])
+        for skill in run.skills
+    ]
+    return Outcome([group for group in groups if group.named], len(selected), _cost(run, lines))
+
+
+def _build_group(run: Run, number: int, selected: list[WorkerStanding]) -> SelectedGroup:
+    named = [(line, format_accuracy(line, run.fixed_budget)) for line in selected[:MOST_NAMED]]
+    skill = selected[0].skill if selected else ""
+    return SelectedGroup(skill, number, named, len(selected) - len(named))
+
+
+def format_accuracy(line: WorkerStanding, without_bounds: bool = False) -> str:
+    """Return the share of right answers with its bounds, rounded outwards: 89 %, 81–95.
+
+    without_bounds  as for a run with a fixed budget, whose bounds mean nothing
+    """
+    if line.mean is None:
+        return "no answer counted"
+    mean = f"{100 * line.mean:.0f} %"
+    if without_bounds:
+        return mean
+    lower, upper = (round(100 * bound, 6) for bound in (line.lower, line.upper))
+    return f"{mean}, {floor(lower)}–{ceil(upper)}"
+
+
+def _cost(run: Run, lines: Sequence[WorkerStanding]) -> str:
+    """Return what the run cost, and what testing each worker on each question would have cost."""
+    workers = Counter(line.number for line in lines)
+    everything = sum(workers[skill.number] * skill.deck_size for skill in run.skills)
+    paid = _format_answers(run, reports.count_given(run))
+    return f"{paid}. Testing everyone on every question: {_format_answers(run, everything)}."
+
+
+def _format_answers(run: Run, answers: int) -> str:
+    cost = money.format_cost(run, answers)
+    return f"{count_noun(answers, 'answer')}{f', {cost}' if cost else ''}"
