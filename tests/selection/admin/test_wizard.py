@@ -87,7 +87,10 @@ def test_from_20_simulations_on_it_shows_the_band_and_how_many_finished(requeste
     plays = [[answers, 10, "promise", 0.2, 0.0] for answers in range(60, 90)]
     planning.parts.filter(pk=part.pk).update(plays=plays, runs=30)
     text = text_of(requester.get(page))
-    low, median, high = forecast_requests.forecast_rows(planning)[0].answers
+    # Which other methods had a turn by now depends on the machine; only this one has 20 runs.
+    banded = [row for row in forecast_requests.forecast_rows(planning) if row.answers]
+    assert [row.algorithm for row in banded] == ["credible"]
+    low, median, high = banded[0].answers
     assert f"{median} {low} to {high} {median * Decimal('0.05'):.2f} €" in text
     assert "Finished in 30 of 30 simulations; no worker was asked more than 10 of 40." in text
 

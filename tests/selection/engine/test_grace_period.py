@@ -161,8 +161,8 @@ def test_nothing_is_waited_for_beyond_the_time_to_answer():
     run = small_run(minutes=1)
     held_up(run)
     let_pass(run, seconds=61)
-    overdue = timezone.now() - timedelta(seconds=1)
-    Assignment.objects.open().filter(candidate__run=run).exclude(due=None).update(due=overdue)
+    past = timezone.now() - timedelta(seconds=1)
+    Assignment.objects.open().filter(candidate__run=run).exclude(due=None).update(due=past)
     assert sorted(overdue.expire_overdue()) == [run.pk]
     step = engine.advance(run.pk)
     assert step is not None
