@@ -8,7 +8,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from selection import engine, wakeups
-from selection.answers import presence, recording
+from selection.answers import overdue, presence, recording
 from selection.models import Answer, Assignment, Run, Step
 from tests.worlds import crowd, make_run, open_of
 
