@@ -9,7 +9,8 @@ from typing import Any, get_args
 from django.conf import settings
 from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import path
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
 from django.views.decorators.http import etag
 from ninja import Field, NinjaAPI, Router, Schema
 from ninja.constants import NOT_SET
@@ -27,6 +28,15 @@ from .pagination import NEXT
 
 Scope = ApiToken.Scope
 MAY = {Scope.READ: "look at things", Scope.ANSWER: "fetch open questions and send answers"}
+
+
+class KeyConverter(StringConverter):
+    """The id of a worker or a question in an address: any characters, even line breaks."""
+
+    regex = r"[\s\S]+"
+
+
+register_converter(KeyConverter, "key")
 
 
 class Token(HttpBearer):

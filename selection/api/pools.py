@@ -161,7 +161,7 @@ def put_workers(request: HttpRequest, pool_id: Id, payload: WorkersIn) -> dict[s
     return {**counts, "rows": [vars(fate) for fate in fates]}
 
 
-@api.get("/pools/{pool_id}/workers/{path:worker}", response=PoolWorkerOut, tags=["pools"])
+@api.get("/pools/{pool_id}/workers/{key:worker}", response=PoolWorkerOut, tags=["pools"])
 def show_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> dict[str, Any]:
     """Return a worker of a pool."""
     return _worker_payload(_find_worker(request, pool_id, worker))
@@ -173,7 +173,7 @@ def _find_worker(request: HttpRequest, pool_id: int, key: str) -> Worker:
     return worker
 
 
-@api.patch("/pools/{pool_id}/workers/{path:worker}", response=PoolWorkerOut, tags=["pools"])
+@api.patch("/pools/{pool_id}/workers/{key:worker}", response=PoolWorkerOut, tags=["pools"])
 def change_pool_worker(
     request: HttpRequest, pool_id: Id, worker: Key, payload: WorkerChangeIn
 ) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def change_pool_worker(
     return _worker_payload(row)
 
 
-@api.delete("/pools/{pool_id}/workers/{path:worker}", response={204: None}, tags=["pools"])
+@api.delete("/pools/{pool_id}/workers/{key:worker}", response={204: None}, tags=["pools"])
 def delete_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> Status[None]:
     """Remove a worker from a pool; 409 for a worker of a run."""
     deletion.delete_item(_find_worker(request, pool_id, worker))

@@ -165,7 +165,7 @@ def _find_question(request: HttpRequest, set_id: int, key: str) -> Question:
 
 
 @api.post(
-    "/question-sets/{set_id}/questions/{path:question}/retire",
+    "/question-sets/{set_id}/questions/{key:question}/retire",
     response=CorrectedOut,
     tags=["questions"],
 )
@@ -180,7 +180,7 @@ def retire_question(
 
 
 @api.post(
-    "/question-sets/{set_id}/questions/{path:question}/restore",
+    "/question-sets/{set_id}/questions/{key:question}/restore",
     response=CorrectedOut,
     tags=["questions"],
 )
@@ -195,7 +195,7 @@ def restore_question(
 
 
 @api.get(
-    "/question-sets/{set_id}/questions/{path:question}", response=QuestionOut, tags=["questions"]
+    "/question-sets/{set_id}/questions/{key:question}", response=QuestionOut, tags=["questions"]
 )
 def show_question(request: HttpRequest, set_id: Id, question: Key) -> dict[str, Any]:
     """Return a question with its answers."""
@@ -203,7 +203,7 @@ def show_question(request: HttpRequest, set_id: Id, question: Key) -> dict[str, 
 
 
 @api.put(
-    "/question-sets/{set_id}/questions/{path:question}", response=CorrectedOut, tags=["questions"]
+    "/question-sets/{set_id}/questions/{key:question}", response=CorrectedOut, tags=["questions"]
 )
 def correct_question(
     request: HttpRequest, set_id: Id, question: Key, payload: CorrectionIn

@@ -44,13 +44,13 @@ def join_run(request: HttpRequest, run_id: Id, payload: WorkerIn) -> Status[Any]
     return Status(201 if new else 200, _worker_payload(row, request))
 
 
-@api.post("/runs/{run_id}/workers/{path:worker}/withdraw", response=WorkerOut, tags=["workers"])
+@api.post("/runs/{run_id}/workers/{key:worker}/withdraw", response=WorkerOut, tags=["workers"])
 def withdraw(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Withdraw a worker from a run."""
     return _move_worker(roster.withdraw_workers, request, run_id, worker, payload)
 
 
-@api.post("/runs/{run_id}/workers/{path:worker}/return", response=WorkerOut, tags=["workers"])
+@api.post("/runs/{run_id}/workers/{key:worker}/return", response=WorkerOut, tags=["workers"])
 def take_back(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Let a worker that is gone take part again."""
     return _move_worker(roster.take_back, request, run_id, worker, payload)
@@ -69,7 +69,7 @@ def _move_worker(
     return _worker_payload(_find_candidate(run, worker), request)
 
 
-@api.post("/runs/{run_id}/workers/{path:worker}/verdict", response=WorkerOut, tags=["workers"])
+@api.post("/runs/{run_id}/workers/{key:worker}/verdict", response=WorkerOut, tags=["workers"])
 def give_verdict(
     request: HttpRequest, run_id: Id, worker: Key, payload: VerdictIn
 ) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def give_verdict(
     return _worker_payload(row, request)
 
 
-@api.post("/runs/{run_id}/workers/{path:worker}/link", response=WorkerOut, tags=["workers"])
+@api.post("/runs/{run_id}/workers/{key:worker}/link", response=WorkerOut, tags=["workers"])
 def replace_link(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Replace a worker's link; the old one becomes invalid."""
     row = _find_candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
@@ -88,7 +88,7 @@ def replace_link(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) 
     return _worker_payload(row, request)
 
 
-@api.delete("/runs/{run_id}/workers/{path:worker}/link", response={204: None}, tags=["workers"])
+@api.delete("/runs/{run_id}/workers/{key:worker}/link", response={204: None}, tags=["workers"])
 def revoke_link(request: HttpRequest, run_id: Id, worker: Key) -> Status[None]:
     """Invalidate a worker's link. If a new one is needed, the list of workers has it."""
     row = _find_candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)

@@ -75,6 +75,11 @@ def test_without_a_token_it_is_said_how_one_is_sent():
     assert reply.headers["WWW-Authenticate"] == "Bearer"
 
 
+@pytest.mark.parametrize("worker", ["a%0Ab", "%0A", "a%2Fb"])
+def test_an_id_with_any_character_finds_its_address(worker):
+    assert "token" in told(Client().get(f"/api/workers/{worker}/data"), 401)
+
+
 def test_who_asks_too_often_is_told_how_long_to_wait(manager, settings, monkeypatch):
     monkeypatch.setattr(
         rate_limits, "_here", rate_limits._WindowCounts()
