@@ -44,7 +44,7 @@ def result_context(replay: Replay, result: ReplayResult) -> dict[str, Any]:
         "ours": ours,
         "others": [text for text in texts if not text.row.ours],
         "best": next((text for text in ours if text.row == best), None),
-        "reach": min((t for t in ours if t.row.reach), key=_reach_of, default=None),
+        "reach": min((t for t in ours if t.row.reach is not None), key=_reach_of, default=None),
         "goal": describe_goal(replay),
         "total_cost": _cost(replay, result.answers),
         "left_out": _describe_left_out(replay.facts),
@@ -57,7 +57,7 @@ def result_context(replay: Replay, result: ReplayResult) -> dict[str, Any]:
 
 
 def _reach_of(text: MethodText) -> float:
-    return text.row.reach or 1.0
+    return 1.0 if text.row.reach is None else text.row.reach
 
 
 def describe_goal(replay: Replay) -> str:
