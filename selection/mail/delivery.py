@@ -7,11 +7,10 @@ in between, the message may have arrived: it is not sent again by itself, only b
 
 import logging
 import time
-from collections.abc import Callable
 
 from django.core.mail import EmailMessage
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from selection import db_clock, webhooks
 from selection.history import events
@@ -57,14 +56,11 @@ def _attempt_mail(mail: Mail, server: MailServer) -> bool:
     if letter is None:
         return False
     address = letter.to[0]
-    mail.tries += 1
-    failure = _try_step(server.connect, server, address)
+    if not _begin_attempt(mail, address):
+        return False  # another process has it
+    failure = _try_sending(letter, server, address)
     if failure is None:
-        if not _begin_attempt(mail, address):
-            return False  # another process has it
-        failure = _try_step(lambda: server.send(letter), server, address)
-    if failure is None:
-        mail.keep(state=State.SENT, sent=db_clock.database_now(), said="")
+        _record_outcome(mail, state=State.SENT, sent=db_clock.database_now(), said="")
         return False
     _record_failure(mail, failure)
     return failure.about is About.SERVER
@@ -75,18 +71,19 @@ def _letter_or_record(mail: Mail) -> EmailMessage | None:
     try:
         return letters.write_letter(mail)
     except letters.Unneeded as reason:
-        mail.keep(state=State.SKIPPED, due=None, said=str(reason))
+        _waiting(mail).update(state=State.SKIPPED, due=None, said=str(reason))
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         # The messages behind it must not wait for this one.
         logger.error("Message %s cannot be written (%s).", mail.pk, type(error).__name__)
-        mail.keep(state=State.FAILED, due=None, said="its text cannot be written")
+        words = "its text cannot be written"
+        _waiting(mail).update(state=State.FAILED, due=None, said=words)
     return None
 
 
-def _try_step(step: Callable[[], None], server: MailServer, address: str) -> Failure | None:
-    """Take a step with the mail server; return its failure, without traces of the address."""
+def _try_sending(letter: EmailMessage, server: MailServer, address: str) -> Failure | None:
+    """Send the letter; return the failure, without traces of the address."""
     try:
-        step()
+        server.send(letter)
     except Exception as error:
         failure = describe_failure(error, address)
         if failure.about is About.SERVER:
@@ -96,12 +93,17 @@ def _try_step(step: Callable[[], None], server: MailServer, address: str) -> Fai
     return None
 
 
+def _waiting(mail: Mail) -> QuerySet[Mail]:
+    """Return the message's row, if it still waits as it was read."""
+    return Mail.objects.filter(pk=mail.pk, state=State.WAITING, due=mail.due)
+
+
 def _begin_attempt(mail: Mail, address: str) -> bool:
     """Take the message out of the queue; return False if it is not there any more."""
-    mail.digest, mail.tried = recipient_digest(mail.run.team_id, address), db_clock.database_now()
-    rows = Mail.objects.filter(pk=mail.pk, state=State.WAITING, due=mail.due)
-    begun = {"state": State.SENDING, "due": None, "tries": mail.tries}
-    return bool(rows.update(tried=mail.tried, digest=mail.digest, **begun))
+    mail.tries, mail.tried = mail.tries + 1, db_clock.database_now()
+    begun = {"state": State.SENDING, "due": None, "tries": mail.tries, "tried": mail.tried}
+    digest = recipient_digest(mail.run.team_id, address)
+    return bool(_waiting(mail).update(digest=digest, **begun))
 
 
 def _record_failure(mail: Mail, failure: Failure) -> None:
@@ -109,7 +111,13 @@ def _record_failure(mail: Mail, failure: Failure) -> None:
     due = webhooks.retry_time(mail.tries, now) if failure.temporary else None
     gone = failure.about is About.ADDRESS and not failure.temporary
     state = State.WAITING if due else State.REFUSED if gone else State.FAILED
-    mail.keep(state=state, due=due, tries=mail.tries, tried=now, said=failure.words)
+    _record_outcome(mail, state=state, due=due, said=failure.words)
+
+
+def _record_outcome(mail: Mail, **columns: object) -> None:
+    """Write the outcome of this attempt, unless a person has had the message sent again."""
+    attempt = Mail.objects.filter(pk=mail.pk, state=State.SENDING, tried=mail.tried)
+    attempt.update(**columns)
 
 
 def note_sent() -> None:

@@ -50,13 +50,11 @@ class MailServer:
     def __init__(self) -> None:
         self._connection: Any = None
 
-    def connect(self) -> None:
+    def send(self, letter: EmailMessage) -> None:
         if self._connection is None:
             connection = get_connection()
             connection.open()
             self._connection = connection
-
-    def send(self, letter: EmailMessage) -> None:
         self._connection.send_messages([letter])
 
     def close(self) -> None:
@@ -101,7 +99,6 @@ def send_test(address: str) -> str:
     letter = EmailMessage("Test message of CrowdSelect", "The mail server works.", to=[address])
     try:
         with mail_server() as server:
-            server.connect()
             server.send(letter)
     except Exception as error:
         raise Refused(f"The test message was not sent: {describe_failure(error).words}.") from error

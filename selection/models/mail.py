@@ -3,7 +3,6 @@
 import hashlib
 import uuid
 from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -136,12 +135,6 @@ class Mail(models.Model):
             return "may have arrived: the program ended while it was sent"
         label = self.get_state_display()
         return f"{label}: {self.said}" if self.said else label
-
-    def keep(self, **changes: Any) -> None:
-        """Write these columns, if the message still exists."""
-        for name, value in changes.items():
-            setattr(self, name, value)
-        Mail.objects.filter(pk=self.pk).update(**changes)
 
 
 class Follower(models.Model):

@@ -5,8 +5,9 @@ from django.utils import timezone
 
 from selection import mail
 from selection.mail import delivery, invitations
-from selection.mail.server import mail_server
+from selection.mail.server import MailServer, mail_server
 from selection.models import Mail, MailSettings, Worker
+from selection.models.mail import ATTEMPT
 
 from .conftest import address, make_reachable_run, send_all
 from .smtp_server import smtp_server
@@ -128,6 +129,41 @@ def test_two_tasks_at_once_send_nothing_twice(run, mailbox):
     with mail_server() as server:
         delivery._attempt_mail(read_by_another_process, server)
     assert len(mailbox.letters) == 3
+
+
+def test_a_process_without_a_connection_leaves_a_message_that_another_has_sent(
+    run, mailbox, settings
+):
+    read_by_another_process = Mail.objects.ready().first()
+    send_all()
+    port, settings.EMAIL_PORT = settings.EMAIL_PORT, 1
+    with mail_server() as server:
+        delivery._attempt_mail(read_by_another_process, server)
+    settings.EMAIL_PORT = port
+    send_all()
+    assert set(Mail.objects.values_list("state", "tries")) == {("sent", 1)}
+    assert len(mailbox.letters) == 3
+
+
+def test_a_process_that_finds_a_message_unneeded_leaves_it_if_another_has_sent_it(run, mailbox):
+    read_by_another_process = Mail.objects.ready().first()
+    send_all()
+    Worker.objects.update(mail_address="")
+    with mail_server() as server:
+        delivery._attempt_mail(read_by_another_process, server)
+    assert set(Mail.objects.values_list("state", flat=True)) == {"sent"}
+
+
+def test_an_attempt_that_fails_late_leaves_a_message_that_a_person_sends_again(run, mailbox):
+    class SlowServer(MailServer):
+        def send(self, letter):
+            Mail.objects.filter(state="sending").update(tried=timezone.now() - ATTEMPT)
+            assert invitations.retry_failed(run, "ada") == 1
+            raise ConnectionError
+
+    delivery._attempt_mail(first := Mail.objects.ready().first(), SlowServer())
+    first.refresh_from_db()
+    assert (first.state, first.tries, first.said) == ("waiting", 0, "")
 
 
 def test_five_thousand_workers_are_invited_in_few_statements(
