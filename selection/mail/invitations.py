@@ -11,6 +11,7 @@ from selection import db_clock
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
 from selection.models import Candidate, Mail, OptOut, Run, recipient_digest
+from selection.reports.durations import count_noun
 
 from . import opt_outs, outbox, texts
 from .server import has_server, require_server
@@ -37,7 +38,8 @@ def plan_invitations(run: Run) -> InvitationPlan:
     """Return the plan. An address that failed in any run of the team is left out."""
     team, opted = run.team_id, set(_digests(OptOut.objects.filter(team=run.team_id)))
     refused = set(_digests(Mail.objects.filter(run__team=team, state=State.REFUSED)))
-    invitation = Mail.objects.filter(candidate=OuterRef("pk"), kind=Kind.INVITATION)
+    invitations = Mail.objects.filter(kind=Kind.INVITATION).exclude(state=State.SKIPPED)
+    invitation = invitations.filter(candidate=OuterRef("pk"))
     rows = run.candidates.filter(skill=0, gone="").annotate(invited=Exists(invitation))
     columns = ("pk", "invited", "worker__key", "worker__mail_address")
     groups: dict[str, list[int]] = {}
@@ -83,20 +85,33 @@ def send_invitations(run: Run, who: str = "", why: str = "") -> InvitationPlan:
     plan = plan_invitations(locked)
     if not plan.messages:
         raise Refused("There is nobody to invite: all are invited, unsubscribed, or unreachable.")
+    _forget_skipped(locked, set(plan.candidates))
     _write_mails(locked, Kind.INVITATION, plan.candidates)
-    what = f"Invitations to {plan.messages:,} workers were handed to the outbox."
+    what = f"Invitations to {count_noun(plan.messages, 'worker')} were handed to the outbox."
     events.write_event(locked, "mail", what, who, why)
     return plan
 
 
+def _forget_skipped(run: Run, candidates: set[int]) -> None:
+    """Delete the invitations that these candidates did not get, in favour of new ones."""
+    skipped = Mail.objects.filter(run=run, kind=Kind.INVITATION, state=State.SKIPPED)
+    rows = skipped.values_list("pk", "candidate")
+    skipped.filter(pk__in=[pk for pk, candidate in rows if candidate in candidates]).delete()
+
+
 @transaction.atomic
 def cancel_waiting(run: Run, who: str = "", why: str = "") -> int:
-    """Delete the invitations and reminders that wait; return their number."""
+    """Take the invitations and reminders that wait out of the outbox; return their number.
+
+    Cancelled workers may be invited later; a cancelled reminder is not written again.
+    """
     locked = _lock_run(run)
-    waiting = Mail.objects.filter(run=locked, state=State.WAITING).exclude(candidate=None)
-    count, _by_model = waiting.delete()
+    waiting = Mail.objects.filter(run=locked, state=State.WAITING)
+    count, _by_model = waiting.filter(kind=Kind.INVITATION).delete()
+    reminders = waiting.filter(kind=Kind.REMINDER)
+    count += reminders.update(state=State.SKIPPED, due=None, said="cancelled")
     if count:
-        what = f"{count:,} messages to workers were taken out of the outbox."
+        what = f"Taken out of the outbox: {count_noun(count, 'message')} to workers."
         events.write_event(locked, "mail", what, who, why)
     return count
 
@@ -127,12 +142,11 @@ def retry_failed(run: Run, who: str = "", why: str = "") -> int:
     """Send the ``retryable`` messages again; return their number. Raises Refused or Conflict."""
     locked = _lock_run(run)
     refuse_invitations(locked)
-    pks = list(retryable(locked).values_list("pk", flat=True))
     fresh = {"state": State.WAITING, "due": db_clock.database_now(), "tries": 0, "said": ""}
-    count = Mail.objects.filter(pk__in=pks).update(**fresh)
+    count = retryable(locked).update(**fresh)
     if count:
         outbox.request_delivery()
-        what = f"{count:,} messages that had failed are sent again."
+        what = f"Sent again: {count_noun(count, 'message')} that had failed."
         events.write_event(locked, "mail", what, who, why)
     return count
 

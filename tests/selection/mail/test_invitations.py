@@ -165,6 +165,33 @@ def test_what_waits_can_be_cancelled_and_is_invited_again(mailbox):
     assert len(mailbox.letters) == 3
 
 
+def test_a_cancelled_reminder_does_not_come_back(mailbox):
+    run = make_reachable_run()
+    invite(run)
+    pass_hours(1000)
+    mail.write_reminders()
+    assert invitations.cancel_waiting(run, "ada") == 3
+    mail.write_reminders()
+    mailbox.letters.clear()
+    send_all()
+    assert mailbox.letters == []
+    outcomes = {one.outcome for one in Mail.objects.filter(kind="reminder")}
+    assert outcomes == {"not sent: cancelled"}
+
+
+def test_a_worker_whose_invitation_was_not_sent_is_invited_once_that_is_possible(mailbox):
+    run = make_reachable_run()
+    invitations.send_invitations(run)
+    Worker.objects.filter(key__in=["w1", "w2"]).update(mail_address="")
+    send_all()
+    plan = invitations.plan_invitations(run)
+    assert (plan.messages, plan.invited, plan.without_address) == (0, 1, 2)
+    Worker.objects.filter(key="w1").update(mail_address="better@workers.example")
+    invite(run)
+    assert mailbox.addresses == [address("w0"), "better@workers.example"]
+    assert sorted(Mail.objects.values_list("state", flat=True)) == ["sent", "sent", "skipped"]
+
+
 def test_the_history_has_what_was_sent_and_no_address(mailbox):
     run = make_reachable_run()
     invite(run)
