@@ -15,6 +15,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from selection import db_clock, webhooks
 from selection.history import events
 from selection.models import Mail, Run, recipient_digest
+from selection.reports.durations import count_noun
 
 from . import letters, outbox
 from .server import About, Failure, MailServer, describe_failure, has_server, mail_server
@@ -26,11 +27,12 @@ State = Mail.State
 # a row it gives up for now.
 AT_ONCE_SECONDS = 20.0
 FAILURES = 3
-PLURALS = {
-    Mail.Kind.INVITATION: "invitations",
-    Mail.Kind.REMINDER: "reminders",
-    Mail.Kind.ENDED: "messages about the end, to members",
-    Mail.Kind.ATTENTION: "messages about needs, to members",
+# A message of each kind, and what follows the noun.
+NOUNS = {
+    Mail.Kind.INVITATION: ("invitation", ""),
+    Mail.Kind.REMINDER: ("reminder", ""),
+    Mail.Kind.ENDED: ("message", " about the end, to members"),
+    Mail.Kind.ATTENTION: ("message", " about needs, to members"),
 }
 
 
@@ -131,7 +133,11 @@ def note_sent() -> None:
 def _note_sent_of_run(run: Run) -> None:
     sent = Mail.objects.filter(run=run, state=State.SENT, noted=False)
     counts = {kind: sent.filter(kind=kind).update(noted=True) for kind in Mail.Kind}
-    parts = [f"{count:,} {PLURALS[kind]}" for kind, count in counts.items() if count]
+    parts = [
+        count_noun(count, noun) + end
+        for count, (noun, end) in ((counts[kind], NOUNS[kind]) for kind in Mail.Kind)
+        if count
+    ]
     if parts:
         events.write_event(run, "mail", f"Sent by e-mail: {', '.join(parts)}.")
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from selection import db_clock
 
@@ -58,7 +59,7 @@ class MailQuerySet(models.QuerySet["Mail"]):
     @staticmethod
     def interrupted() -> Q:
         """Return the condition of messages whose sender ended in between: they may have arrived."""
-        return Q(state=Mail.State.SENDING, tried__lt=db_clock.database_now() - ATTEMPT)
+        return Q(state=Mail.State.SENDING, tried__lt=Now() - ATTEMPT)
 
 
 class Mail(models.Model):
@@ -127,14 +128,13 @@ class Mail(models.Model):
     @property
     def outcome(self) -> str:
         """Return its state in words, with the reason of a failure."""
-        if (
-            self.state == self.State.SENDING
-            and self.tried
-            and self.tried < db_clock.database_now() - ATTEMPT
-        ):
+        if self.state == self.State.SENDING and self._is_interrupted():
             return "may have arrived: the program ended while it was sent"
         label = self.get_state_display()
         return f"{label}: {self.said}" if self.said else label
+
+    def _is_interrupted(self) -> bool:
+        return Mail.objects.filter(MailQuerySet.interrupted(), pk=self.pk).exists()
 
 
 class Follower(models.Model):

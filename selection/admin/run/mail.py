@@ -6,10 +6,10 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, reverse
 from unfold.admin import ModelAdmin
 from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
@@ -17,13 +17,19 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from selection.admin.page import Page, object_url
+from selection.admin.page import Page, page_urls
 from selection.errors import Refused
 from selection.mail import invitations, texts
 from selection.models import Mail, Run
 from selection.models.mail import MOST_REMIND_HOURS
+from selection.reports.durations import count_noun
 
 MOST_SHOWN = 100
+# The buttons of the page, with the result in words.
+ACTIONS = {
+    "cancel": (invitations.cancel_waiting, "will not be sent"),
+    "retry": (invitations.retry_failed, "will be sent again"),
+}
 FIELDS = [(code, kind) for code in dict(settings.LANGUAGES) for kind in texts.KINDS]
 
 
@@ -78,14 +84,12 @@ class MailForm(forms.Form):
 
 class MailPage(Page):
     permission_required = ["selection.change_run"]
+    below_object = True
     template_name = "selection/mail.html"
 
     @property
     def title(self) -> str:
         return f"E-mail to the workers of {self.object}"
-
-    def crumbs(self) -> list[tuple[str, str]]:
-        return [(str(self.object), object_url(self.object))]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run: Run = self.object
@@ -119,14 +123,15 @@ class MailPage(Page):
         return self.render_to_response(self.get_context_data(form=form))
 
     def _act(self, do: str) -> HttpResponse:
-        act = invitations.cancel_waiting if do == "cancel" else invitations.retry_failed
+        if do not in ACTIONS:
+            raise Http404
+        act, result = ACTIONS[do]
         try:
             count = act(self.object, self.request.user.get_username())
         except Refused as refusal:
             messages.error(self.request, str(refusal))
         else:
-            result = "are not sent any more" if do == "cancel" else "are sent again"
-            messages.success(self.request, f"{count:,} messages {result}.")
+            messages.success(self.request, f"{count_noun(count, 'message')} {result}.")
         return redirect(self.request.path)
 
 
@@ -153,7 +158,7 @@ class SendPage(MailPage):
         except Refused as refusal:
             messages.error(request, str(refusal))
         else:
-            messages.success(request, f"{plan.messages:,} invitations are on their way.")
+            messages.success(request, f"{count_noun(plan.messages, 'invitation')} will be sent.")
         return redirect(mail_url(self.object))
 
 
@@ -174,11 +179,5 @@ def mail_url(run: Run) -> str:
 
 
 def mail_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    page, send = (
-        model_admin.admin_site.admin_view(view.as_view(model_admin=model_admin))
-        for view in (MailPage, SendPage)
-    )
-    return [
-        path("<int:pk>/mail/", page, name="selection_run_mail"),
-        path("<int:pk>/mail/send/", send, name="selection_run_mail_send"),
-    ]
+    pages = {"<int:pk>/mail/": ("mail", MailPage), "<int:pk>/mail/send/": ("mail_send", SendPage)}
+    return page_urls(model_admin, pages)

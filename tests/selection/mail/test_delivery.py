@@ -157,13 +157,21 @@ def test_a_process_that_finds_a_message_unneeded_leaves_it_if_another_has_sent_i
 def test_an_attempt_that_fails_late_leaves_a_message_that_a_person_sends_again(run, mailbox):
     class SlowServer(MailServer):
         def send(self, letter):
-            Mail.objects.filter(state="sending").update(tried=timezone.now() - ATTEMPT)
+            Mail.objects.filter(state="sending").update(tried=timezone.now() - 2 * ATTEMPT)
             assert invitations.retry_failed(run, "ada") == 1
             raise ConnectionError
 
     delivery._attempt_mail(first := Mail.objects.ready().first(), SlowServer())
     first.refresh_from_db()
     assert (first.state, first.tries, first.said) == ("waiting", 0, "")
+
+
+def test_failed_messages_are_listed_in_one_query(run, mailbox, django_assert_num_queries):
+    mailbox.recipients[address("w1")] = "550 5.1.1 no such user"
+    send_all()
+    with django_assert_num_queries(1):  # on PostgreSQL, reading the clock is one of its own
+        failed = [one.outcome for one in invitations.failed_mails(run)]
+    assert failed == ["address failed: 550 5.1.1 no such user"]
 
 
 def test_five_thousand_workers_are_invited_in_few_statements(

@@ -38,7 +38,31 @@ def test_a_member_who_asked_learns_of_the_end_once(run, mailbox):
     (letter,) = mailbox.letters
     assert (letter["To"], letter["Subject"]) == ("ada@team.example", f"The run “{run}” has ended")
     assert f"/admin/selection/run/{run.pk}/" in letter.get_content()
-    assert run.events.filter(what="Sent by e-mail: 1 messages about the end, to members.").exists()
+    assert run.events.filter(what="Sent by e-mail: 1 message about the end, to members.").exists()
+
+
+def test_a_run_with_its_notice_is_not_read_again_until_it_ends_again(
+    run, django_assert_num_queries
+):
+    make_follower(run.team, "ada")
+    lifecycle.stop_run(run)
+    mail.write_end_notices()
+    with django_assert_num_queries(1):
+        mail.write_end_notices()
+    Run.objects.update(ended=timezone.now())
+    mail.write_end_notices()
+    assert Mail.objects.filter(kind="ended").count() == 2
+
+
+def test_without_a_mail_server_no_run_counts_as_followed(run, settings):
+    make_follower(run.team, "ada")
+    assert Run.objects.filter(mail.followed_runs()).exists()
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    assert not Run.objects.filter(mail.followed_runs()).exists()
+    lifecycle.stop_run(run)
+    mail.write_end_notices()
+    mail.write_alert_notices(run, ["It waits."])
+    assert not Mail.objects.exists()
 
 
 def test_a_stalled_run_is_reported_once_until_it_is_over(run, mailbox):

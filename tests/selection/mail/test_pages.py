@@ -27,7 +27,7 @@ def test_invitations_leave_only_after_a_confirmation_with_their_number(requester
     assert "3 messages will be sent" in text(requester.get(page(run, "mail_send")))
     assert not Mail.objects.exists()
     sent = requester.post(page(run, "mail_send"), follow=True)
-    assert "3 invitations are on their way." in text(sent)
+    assert "3 invitations will be sent." in text(sent)
     send_all()
     assert len(mailbox.letters) == 3
     assert "nobody to invite" in text(requester.get(page(run, "mail_send")))
@@ -56,17 +56,26 @@ def test_failures_are_on_the_runs_page_and_on_the_workers_card(requester, mailbo
     )
     assert "Invitation: address failed: 550 5.1.1 no such user" in text(requester.get(card))
     again = requester.post(page(run), {"do": "retry"}, follow=True)
-    assert "1 messages are sent again." in text(again)
+    assert "1 message will be sent again." in text(again)
 
 
 def test_what_waits_can_be_stopped(requester, mailbox):
     run = make_reachable_run()
     invitations.send_invitations(run)
-    assert "3 messages are not sent any more." in text(
+    assert "3 messages will not be sent." in text(
         requester.post(page(run), {"do": "cancel"}, follow=True)
     )
     send_all()
     assert mailbox.letters == []
+
+
+def test_an_unknown_button_sends_nothing_again(requester, mailbox):
+    run = make_reachable_run()
+    mailbox.data = ["554 looks like spam"]
+    invitations.send_invitations(run)
+    send_all()
+    assert requester.post(page(run), {"do": "delete"}).status_code == 404
+    assert Mail.objects.filter(state="failed").count() == 1
 
 
 def form_of(run, **changes: object) -> dict[str, object]:
