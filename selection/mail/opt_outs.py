@@ -4,15 +4,15 @@ from django.conf import settings
 from django.core.signing import BadSignature, Signer
 from django.urls import reverse
 
-from selection.models import OptOut, Worker, plain_key, recipient_digest
+from selection.models import OptOut, Worker, recipient_digest, worker_digest
 
 _signer = Signer(salt="selection.unsubscribe", sep=".")
 
 
 def recipient_digests(team_id: int | None, key: str, address: str) -> set[str]:
     """Return the hashes of a worker's id and, if there is one, their address."""
-    recipients = [plain_key(key), address] if address else [plain_key(key)]
-    return {recipient_digest(team_id, recipient) for recipient in recipients}
+    digests = {worker_digest(team_id, key)}
+    return digests | {recipient_digest(team_id, address)} if address else digests
 
 
 def is_opted_out(worker: Worker) -> bool:
@@ -21,8 +21,8 @@ def is_opted_out(worker: Worker) -> bool:
 
 def opt_out(worker: Worker) -> None:
     """Send this worker no message any more."""
-    team = worker.pool.team
-    rows = [OptOut(team=team, digest=digest) for digest in _digests_of(worker)]
+    team_id = worker.pool.team_id
+    rows = [OptOut(team_id=team_id, digest=digest) for digest in _digests_of(worker)]
     OptOut.objects.bulk_create(rows, ignore_conflicts=True)
 
 

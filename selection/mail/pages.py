@@ -25,4 +25,4 @@ def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
         return render(request, "work/lost.html", status=404)
     if request.method == "POST":
         (opt_outs.opt_in if "again" in request.POST else opt_outs.opt_out)(worker)
-    return render(request, "work/unsubscribe.html", {"out": opt_outs.is_opted_out(worker)})
+    return render(request, "work/unsubscribe.html", {"opted_out": opt_outs.is_opted_out(worker)})

@@ -12,7 +12,7 @@ from .forecasts import ForecastPart, ForecastRequest, RunForecast
 from .heartbeats import Heartbeat
 from .history import Event, Step
 from .idempotency_keys import IdempotencyKey
-from .mail import Follower, Mail, MailSettings, OptOut, recipient_digest
+from .mail import Follower, Mail, MailSettings, OptOut, recipient_digest, worker_digest
 from .media import MediaFile
 from .pools import Pool, Worker
 from .practice import Practice, PracticeAnswer, QuestionReport

@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from selection import db_clock
+from selection.grading.keys import plain_key
 
 from .answers import Candidate
 from .runs import Run
@@ -24,11 +25,16 @@ REPLY_LENGTH = 300  # characters kept of a mail server's reply
 
 
 def recipient_digest(team_id: int | None, recipient: str) -> str:
-    """Return the hash that stands for an address or a worker's id in a team.
+    """Return the hash that stands for an address in a team.
 
     Without a key, so that an opt-out outlasts every SECRET_KEY.
     """
     return hashlib.sha256(f"{team_id}:{recipient.strip().casefold()}".encode()).hexdigest()
+
+
+def worker_digest(team_id: int | None, key: str) -> str:
+    """Return the hash that stands for a worker's id in a team, the same for all spellings."""
+    return recipient_digest(team_id, plain_key(key))
 
 
 class MailSettings(models.Model):
@@ -156,7 +162,10 @@ class Follower(models.Model):
 
 
 class OptOut(models.Model):
-    """A worker or an address that gets no message of this team, by their ``recipient_digest``."""
+    """A worker or an address that gets no message of this team.
+
+    digest  ``worker_digest`` of the worker's id, or ``recipient_digest`` of the address
+    """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="opt_outs")
     digest = models.CharField(max_length=64)

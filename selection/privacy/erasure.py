@@ -26,7 +26,7 @@ from selection.models import (
     Upload,
     UploadedRow,
     Worker,
-    recipient_digest,
+    worker_digest,
 )
 from selection.runs import roster
 
@@ -91,7 +91,7 @@ def _forget_rows(rows: list[Worker], pseudonym: str) -> None:
         link_version=F("link_version") + 1, platform="", task=""
     )
     team = rows[0].pool.team_id  # the opt-out of the address stays
-    digests = [recipient_digest(team, row.key) for row in rows]
+    digests = [worker_digest(team, row.key) for row in rows]
     OptOut.objects.filter(team=team, digest__in=digests).delete()
 
 

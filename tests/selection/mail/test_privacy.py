@@ -2,6 +2,7 @@
 
 import json
 import logging
+import unicodedata
 
 import pytest
 from django.apps import apps
@@ -147,6 +148,16 @@ def test_an_erasure_leaves_no_trace_of_it_and_the_opt_out_of_the_address(run):
     bring(run.pool, f"worker,email\nw77,{PLANTED}\n")
     worker = Worker.objects.select_related("pool").get(key="w77")
     assert opt_outs.is_opted_out(worker)
+
+
+def test_an_erasure_forgets_the_opt_out_of_an_id_stored_in_an_old_spelling():
+    pool = make_pool(1)
+    Worker.objects.update(key=unicodedata.normalize("NFD", "Zoë"))
+    worker = pool.workers.select_related("pool").get()
+    opt_outs.opt_out(worker)
+    assert OptOut.objects.count() == 1
+    privacy.erase_worker([worker], "ada")
+    assert not OptOut.objects.exists()
 
 
 def test_programs_give_addresses_and_never_get_them_back(client, token, mailbox):
