@@ -29,6 +29,7 @@ def write_end_notices() -> None:
     ended = Run.objects.filter(status=Run.Status.ENDED, ended__gt=Now() - NEWS)
     notices = Mail.objects.filter(run=OuterRef("pk"), kind=Kind.ENDED, made__gte=OuterRef("ended"))
     for run in ended.filter(followed_runs(), ~Exists(notices)):
+        assert run.ended is not None  # the condition compares it
         words = f"The run “{run}” has ended because {run.why_ended}."
         _write_notices(run, Kind.ENDED, words, run.ended)
 

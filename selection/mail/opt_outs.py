@@ -22,6 +22,7 @@ def is_opted_out(worker: Worker) -> bool:
 def opt_out(worker: Worker) -> None:
     """Send this worker no message any more."""
     team_id = worker.pool.team_id
+    assert team_id is not None  # every pool has a team
     rows = [OptOut(team_id=team_id, digest=digest) for digest in _digests_of(worker)]
     OptOut.objects.bulk_create(rows, ignore_conflicts=True)
 
