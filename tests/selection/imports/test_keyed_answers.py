@@ -128,6 +128,14 @@ def test_the_first_of_two_answers_counts_and_the_others_are_counted():
     assert (keyed.repeated, keyed.left_out, keyed.idle) == (1, 2, 1)
 
 
+def test_a_column_skill_does_not_make_two_answers_of_one_worker_to_a_question():
+    keyed = read_keyed_answers(
+        csv("worker,task,label,skill\nann,q1,yes,1\nann,q1,no,2\nbob,q2,no,1\n"), KEY
+    )
+    assert sorted(keyed.rows) == [("ann", "q1", True), ("bob", "q2", True)]
+    assert keyed.repeated == 1
+
+
 @pytest.mark.parametrize(
     ("answers", "key", "sentence"),
     [
