@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 from selection.errors import Refused
 from selection.grading import rules
@@ -13,6 +14,7 @@ from . import column_plan, column_words, platforms, row_parsers, surveys
 from .past_answers import select_known, take_first_answers
 from .readers import Table, read_table
 from .row_parsers import AnswerRow, BadRow, QuestionRow
+from .uploads import refuse_large
 
 _KNOWN = f"gold|goldlabel|correct|correctanswer|groundtruth|truth|expected|{column_words.CORRECT}"
 NO_KEY = (
@@ -29,6 +31,14 @@ class File:
 
     name: str
     content: bytes
+
+
+def read_upload(file: Any) -> File | None:
+    """Return an uploaded file; None without one. Raises Refused if it is too large to read."""
+    if not file:
+        return None
+    refuse_large(file.name, file.size)
+    return File(file.name[:200], file.read())
 
 
 @dataclass(frozen=True)

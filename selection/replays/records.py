@@ -2,6 +2,7 @@
 
 import json
 import zlib
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from .crowd import RecordedCrowd
 RIGHT, WRONG = "right", "wrong"
 
 Graded = tuple[str, str, bool]
+Tally = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,13 @@ class AnswerRecord:
         gold = dict.fromkeys(self.asked, RIGHT)
         return RecordedCrowd(answers, gold, 0, 0, 0, [gold])
 
-    def tallies(self) -> dict[str, tuple[int, int]]:
-        """Return the numbers of right answers and of all answers by worker."""
-        return {w: (sum(marks), len(marks)) for w, marks in self.crowd().right.items()}
+    def tallies(self) -> list[Tally]:
+        """Return the numbers of right answers and of all answers of each worker."""
+        right: Counter[str] = Counter()
+        for worker, _, mark in self.rows:
+            right[worker] += mark
+        answers = Counter(worker for worker, _, _ in self.rows)
+        return [(worker, right[worker], count) for worker, count in answers.items()]
 
 
 def record_of_files(keyed: KeyedAnswers, name: str) -> AnswerRecord:

@@ -17,7 +17,6 @@ from django.db.models import Q, QuerySet
 
 from selection import db_clock
 from selection.errors import NotFound, Refused
-from selection.imports import uploads
 from selection.imports.keyed_answers import (
     File,
     KeyedAnswers,
@@ -97,8 +96,6 @@ def _refuse_source(source: Source) -> None:
         raise Refused("Upload a file with answers, or choose a run or a question set.")
     if source.key and source.question_set:
         raise Refused("Give the key as a file or as a question set: one of the two.")
-    for file in filter(None, (source.answers, source.key)):
-        uploads.refuse_large(file.name, len(file.content))
 
 
 def _read_answers(replay: Replay) -> None:
@@ -121,6 +118,7 @@ def _read_answers(replay: Replay) -> None:
         "answers": len(record.rows),
     }
     replay.record, replay.answers, replay.key = record.pack(), b"", b""
+    replay.tallies = record.tallies()
     replay.state = State.WORKING
 
 
@@ -133,8 +131,8 @@ def _read_files(replay: Replay) -> KeyedAnswers:
 
 
 def find_replay(pk: Any, among: QuerySet[Replay]) -> Replay:
-    """Return the replay of this id in ``among``. Raises NotFound otherwise."""
-    replay = among.filter(pk=pk).first()
+    """Return the replay of this id in ``among``, without its large columns. Raises NotFound."""
+    replay = among.filter(pk=pk).defer(*Replay.LARGE).first()
     if replay is None:
         raise NotFound("There is no such replay any more; upload the answers again.")
     return replay
@@ -165,7 +163,7 @@ def work_on_replay(replay_id: Any) -> None:
 def _work_for_a_turn(replay: Replay) -> None:
     if replay.state == State.READING:
         _read_answers(replay)
-        columns = ("record", "answers", "key", "facts", "state")
+        columns = (*Replay.LARGE, "tallies", "facts", "state")
         going = Replay.objects.filter(pk=replay.pk, state=State.READING)
         if not going.update(**{name: getattr(replay, name) for name in columns}):
             return

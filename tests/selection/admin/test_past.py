@@ -2,6 +2,8 @@
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from selection import tasks
@@ -106,6 +108,17 @@ def test_one_click_makes_a_pool_or_a_draft(requester, filled):
     requester.post(result_url(), {"do": "draft", "algorithm": "credible"})
     run = Run.objects.get()
     assert (run.status, run.algorithm, run.k, run.currency) == ("draft", "credible", 2, "€")
+
+
+def test_a_poll_reads_no_large_column(requester, filled):
+    requester.post(FORM, filled)
+    tasks.replay(str(Replay.objects.get().pk))
+    url = result_url() + "numbers/"
+    with CaptureQueriesContext(connection) as queries:
+        assert requester.get(url).status_code == 200
+    read = " ".join(query["sql"] for query in queries)
+    assert '"selection_replay"."tallies"' in read
+    assert not any(f'"selection_replay"."{name}"' in read for name in Replay.LARGE)
 
 
 def test_the_answers_are_deleted_on_request(requester, filled):

@@ -2,6 +2,8 @@
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from selection import tasks
 from selection.models import Pool, Replay, Run
@@ -44,7 +46,10 @@ def test_it_is_ordered_polled_kept_and_deleted(call, files, client, token):
     assert made.json()["state"] == "working"
     path = f"/{made.json()['id']}"
     tasks.replay(made.json()["id"])
-    shown = call("get", path).json()
+    with CaptureQueriesContext(connection) as queries:
+        shown = call("get", path).json()
+    read = " ".join(query["sql"] for query in queries)
+    assert not any(f'"selection_replay"."{name}"' in read for name in Replay.LARGE)
     assert (shown["state"], shown["progress"]) == ("done", 1.0)
     assert shown["facts"]["answers"] == 160
     result = shown["result"]

@@ -238,6 +238,21 @@ def test_a_pool_keeps_what_is_known_of_its_workers(source):
     assert worker.attributes["past accuracy"] > 0.8
 
 
+def test_a_second_pool_gets_a_number(source):
+    replay = request(source)
+    names = [keeping.create_pool(replay).name for _ in range(3)]
+    assert names == [f"Workers of past.csv{number}" for number in ("", ", 2", ", 3")]
+
+
+def test_result_and_pool_need_no_record(source):
+    replay = finish(request(source))
+    workers = results.build_result(replay).workers
+    Replay.objects.update(record=b"")
+    replay = replay_requests.find_replay(replay.pk, Replay.objects.all())
+    assert results.build_result(replay).workers == workers
+    assert keeping.create_pool(replay).workers.count() == 6
+
+
 def test_a_draft_learns_from_the_past_answers(source):
     draft = keeping.create_draft(finish(request(source, budget=200, price=0.1)), "credible", "ann")
     assert (draft.status, draft.k, draft.budget, float(draft.price)) == ("draft", 2, 200, 0.1)
