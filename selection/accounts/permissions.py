@@ -22,7 +22,7 @@ MEMBER = "member"
 def teams_with(caller: Any, *permissions: str) -> Teams:
     """Return the teams in which a user or token has any of these permissions; None: all teams.
 
-    who  a user, or an API token: it has one team, and its scope was checked on entry
+    caller  a user, or an API token: it has one team, and its scope was checked on entry
 
     A role's permissions hold in its team, a login's own in every team of the user.
     """
