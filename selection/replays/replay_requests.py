@@ -11,7 +11,6 @@ from datetime import timedelta
 from time import monotonic, process_time
 from typing import Any
 
-from celery import current_app
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
@@ -23,6 +22,7 @@ from selection.imports.keyed_answers import (
     key_of_questions,
     read_keyed_answers,
 )
+from selection.job_messages import hand_out
 from selection.models import QuestionSet, Replay, Run
 
 from . import plays, records
@@ -203,17 +203,8 @@ def _fail_replay(replay: Replay, error: str) -> None:
 
 
 def _hand_out(replay_ids: Iterable[Any]) -> None:
-    """Send a message for each of these replays; if Redis is away, the sweep does it later."""
     ids = list(replay_ids)
-    rows = Replay.objects.filter(pk__in=ids)
-    rows.update(sent=db_clock.database_now())
-    try:
-        for pk in ids:
-            seconds = LOST.total_seconds()
-            current_app.send_task(TASK, [str(pk)], retry=False, ignore_result=True, expires=seconds)
-    except Exception:
-        rows.update(sent=None)
-        logger.warning("Could not hand out work on a replay; the sweep will.")
+    hand_out(TASK, Replay.objects.filter(pk__in=ids), [[str(pk)] for pk in ids], LOST)
 
 
 def sweep_replays() -> None:

@@ -6,7 +6,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from selection import tasks
+from selection import job_messages, tasks
 from selection.models import Pool, Replay, Run
 from selection.replays import plays, replay_requests
 from tests.pages import admin_url, text_of
@@ -22,7 +22,7 @@ FORM = admin_url("run_past")
 def few_plays(monkeypatch):
     monkeypatch.setattr(plays, "SEEDS", 2)
     monkeypatch.setattr(replay_requests, "A_TURN", 1000.0)
-    monkeypatch.setattr(replay_requests.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
 
 
 @pytest.fixture
