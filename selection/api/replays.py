@@ -11,7 +11,7 @@ from ninja import Field, File, Form, Schema, Status
 from ninja.files import UploadedFile
 
 from selection.accounts import scoped
-from selection.imports import keyed_answers, uploads
+from selection.imports.keyed_answers import read_upload
 from selection.models import QuestionSet, Replay, Run
 from selection.replays import keeping, replay_requests, results
 
@@ -154,8 +154,8 @@ def order_replay(
     after a day.
     """
     source = replay_requests.Source(
-        answers=_read_file(file),
-        key=_read_file(key),
+        answers=read_upload(file),
+        key=read_upload(key),
         run=_find_source(request, Run, payload.run),
         question_set=_find_source(request, QuestionSet, payload.question_set),
     )
@@ -205,13 +205,6 @@ def _find_replay(request: HttpRequest, pk: UUID) -> Replay:
 
 def _find_source(request: HttpRequest, model: type[Model], pk: int | None) -> Any:
     return None if pk is None else get_object_or_404(scoped(model, request), pk=pk)
-
-
-def _read_file(file: UploadedFile | None) -> keyed_answers.File | None:
-    if file is None:
-        return None
-    uploads.refuse_large(file.name or "The file", file.size or 0)
-    return keyed_answers.File((file.name or "file")[:200], file.read())
 
 
 def _replay_payload(replay: Replay) -> dict[str, Any]:

@@ -13,12 +13,12 @@ from statistics import mean
 from time import monotonic
 from typing import Any
 
-from celery import current_app
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from selection import db_clock
 from selection.errors import NotFound, Refused
+from selection.job_messages import hand_out
 from selection.models import ForecastPart, ForecastRequest, default_team
 
 from . import curves, inputs, parts
@@ -226,20 +226,10 @@ def _start_next_parts(planning: ForecastRequest) -> None:
     transaction.on_commit(lambda: _hand_out(locked.parts.filter(finished=False)), robust=True)
 
 
-def _hand_out(open_parts: Any) -> None:
-    """Send a message for each of these parts; if Redis is unreachable the sweep does it later."""
+def _hand_out(open_parts: QuerySet[ForecastPart]) -> None:
     messages = list(open_parts.values_list("pk", "runs"))
-    updated = ForecastPart.objects.filter(pk__in=[pk for pk, _ in messages])
-    updated.update(sent=db_clock.database_now())
-    try:
-        for part in messages:
-            # With few workers a message waits for long, and the part is handed out again: without
-            # an expiry of the first message there would be ever more of them.
-            seconds = LOST.total_seconds()
-            current_app.send_task(TASK, part, retry=False, ignore_result=True, expires=seconds)
-    except Exception:
-        updated.update(sent=None)
-        logger.warning("Could not hand out work on a forecast; the sweep will.")
+    sent = ForecastPart.objects.filter(pk__in=[pk for pk, _ in messages])
+    hand_out(TASK, sent, messages, LOST)
 
 
 def sweep_forecasts() -> None:

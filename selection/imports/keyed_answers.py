@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 from selection.errors import Refused
 from selection.grading import rules
@@ -10,9 +11,10 @@ from selection.limits import MOST_OF_THE_PAST
 from selection.models import Question, plain_key
 
 from . import column_plan, column_words, platforms, row_parsers, surveys
-from .past_answers import describe_first_fault
+from .past_answers import select_known, take_first_answers
 from .readers import Table, read_table
 from .row_parsers import AnswerRow, BadRow, QuestionRow
+from .uploads import refuse_large
 
 _KNOWN = f"gold|goldlabel|correct|correctanswer|groundtruth|truth|expected|{column_words.CORRECT}"
 NO_KEY = (
@@ -29,6 +31,14 @@ class File:
 
     name: str
     content: bytes
+
+
+def read_upload(file: Any) -> File | None:
+    """Return an uploaded file; None without one. Raises Refused if it is too large to read."""
+    if not file:
+        return None
+    refuse_large(file.name, file.size)
+    return File(file.name[:200], file.read())
 
 
 @dataclass(frozen=True)
@@ -57,12 +67,8 @@ def read_keyed_answers(answers: File, key: File | Key | None) -> KeyedAnswers:
         key_name, questions = key.name, read_key(key)
     else:
         key_name, questions = "the key", read_key_within(answers) if key is None else key
-    rows, faults = _parse_answers(answers, questions)
-    if bad := [row for row in faults if not row.repeats]:
-        raise Refused(describe_first_fault(bad, answers.name))
-    columns = {"worker": [row.worker for row in rows], "task": [row.question for row in rows]}
-    row_parsers.refuse_swapped("task", set(questions), columns, "the questions of the key")
-    graded = [row for row in rows if row.question in questions]
+    rows, repeated = take_first_answers(*_parse_answers(answers, questions), answers.name)
+    graded, left_out, idle = select_known(rows, questions, "the questions of the key")
     if not graded:
         raise Refused(
             f"{answers.name} has no answer to a question of {key_name}: its first question is "
@@ -73,9 +79,9 @@ def read_keyed_answers(answers: File, key: File | Key | None) -> KeyedAnswers:
     return KeyedAnswers(
         [(row.worker, row.question, _is_right(questions[row.question], row)) for row in graded],
         questions,
-        left_out=len(rows) - len(graded),
-        idle=len({row.worker for row in rows} - {row.worker for row in graded}),
-        repeated=len(faults),
+        left_out,
+        idle,
+        repeated,
     )
 
 

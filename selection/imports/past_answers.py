@@ -1,7 +1,7 @@
 """Past answers of a crowd to tasks with known answers, read from files."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,30 +50,45 @@ def read_kinds(
 
     Raises Refused, with file and line.
     """
-    rows, problems = row_parsers.parse_answers(answers, names[0])
-    bad = [row for row in problems if not row.repeats]
-    if bad:
-        raise Refused(describe_first_fault(bad, names[0]))
-    total, rows = len(rows), _first_of_each(rows)
+    rows, repeated = take_first_answers(*row_parsers.parse_answers(answers, names[0]), names[0])
     kinds = [
         row_parsers.parse_gold(text, name) for text, name in zip(golds, names[1:], strict=True)
     ]
     labels = _merge_kinds(kinds, names[1:])
-    columns = {"worker": [row.worker for row in rows], "task": [row.question for row in rows]}
-    row_parsers.refuse_swapped("task", set(labels), columns, "the tasks of the gold file")
-    graded = [row for row in rows if row.question in labels]
+    graded, left_out, idle = select_known(rows, labels, "the tasks of the gold file")
     _refuse_unanswered(kinds, {row.question for row in graded}, names)
-    idle = {row.worker for row in rows} - {row.worker for row in graded}
-    repeated = len(problems) - len(bad) + total - len(rows)
-    return GradedAnswers(graded, labels, len(rows) - len(graded), len(idle), repeated, kinds)
+    return GradedAnswers(graded, labels, left_out, idle, repeated, kinds)
 
 
-def _first_of_each(rows: Sequence[AnswerRow]) -> list[AnswerRow]:
-    """Return the first answer of each worker and task; a column “skill” does not separate tasks."""
+def take_first_answers(
+    rows: Sequence[AnswerRow], faults: Sequence[BadRow], name: str
+) -> tuple[list[AnswerRow], int]:
+    """Return the first answer of each worker and question, and the number of the repeated ones.
+
+    A column “skill” does not separate questions. Raises Refused for a faulty line.
+    """
+    if bad := [row for row in faults if not row.repeats]:
+        raise Refused(_describe_first_fault(bad, name))
     unique: dict[tuple[str, str], AnswerRow] = {}
     for row in rows:
         unique.setdefault((row.worker, row.question), row)
-    return list(unique.values())
+    return list(unique.values()), len(faults) + len(rows) - len(unique)
+
+
+def select_known(
+    rows: Sequence[AnswerRow], known: Collection[str], noun: str
+) -> tuple[list[AnswerRow], int, int]:
+    """Return the answers to known questions, and the numbers left out: of answers, of workers.
+
+    noun  of the known questions, for refusals
+
+    Raises Refused if another column has the questions.
+    """
+    columns = {"worker": [row.worker for row in rows], "task": [row.question for row in rows]}
+    row_parsers.refuse_swapped("task", set(known), columns, noun)
+    graded = [row for row in rows if row.question in known]
+    idle = {row.worker for row in rows} - {row.worker for row in graded}
+    return graded, len(rows) - len(graded), len(idle)
 
 
 def _merge_kinds(kinds: Sequence[dict[str, str]], names: Sequence[str]) -> dict[str, str]:
@@ -100,7 +115,7 @@ def _refuse_unanswered(
             )
 
 
-def describe_first_fault(bad: list[BadRow], name: str) -> str:
+def _describe_first_fault(bad: list[BadRow], name: str) -> str:
     """Return a sentence on the first faulty line, with the number of the others."""
     more = f" ({len(bad) - 1} more lines are bad)" if len(bad) > 1 else ""
     return f"{name}, line {bad[0].line}: {bad[0].why.rstrip('.')}{more}."

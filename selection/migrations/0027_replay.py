@@ -23,6 +23,7 @@ class Migration(migrations.Migration):
                 ('answers', models.BinaryField(default=b'')),
                 ('key', models.BinaryField(default=b'')),
                 ('record', models.BinaryField(default=b'')),
+                ('tallies', models.JSONField(default=list)),
                 ('facts', models.JSONField(default=dict)),
                 ('plays', models.JSONField(default=list)),
                 ('played', models.PositiveIntegerField(default=0)),

@@ -20,6 +20,7 @@ class Replay(models.Model):
     names         of the file of answers, and perhaps of the key's file
     answers, key  content of the files; emptied once they are read
     record        the graded answers (replays.records), packed
+    tallies       (worker, right answers, all answers) of each worker, in the order of the record
     facts         counts of what was read
     plays         results so far, in the order of ``replays.plays.list_plays``
     played        their number; a process that adds to them must have read all of them
@@ -27,6 +28,8 @@ class Replay(models.Model):
     error         reason of a failure, in one sentence
     sent          time of handing out the latest piece of work
     """
+
+    LARGE = ("answers", "key", "record")  # columns that a page or a program does not read
 
     class State(models.TextChoices):
         READING = "reading", "is being read"
@@ -45,6 +48,7 @@ class Replay(models.Model):
     answers = models.BinaryField(default=b"")
     key = models.BinaryField(default=b"")
     record = models.BinaryField(default=b"")
+    tallies = models.JSONField(default=list)
     facts = models.JSONField(default=dict)
     plays = models.JSONField(default=list)
     played = models.PositiveIntegerField(default=0)

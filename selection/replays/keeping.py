@@ -14,7 +14,7 @@ from selection.models import Pool, QuestionSet, Replay, Run
 from selection.runs import drafts, eligibility, priors
 
 from .plays import METHODS
-from .records import AnswerRecord
+from .records import AnswerRecord, Tally
 
 COUNT, ACCURACY = "past answers", "past accuracy"  # attributes of the workers
 
@@ -25,13 +25,12 @@ def create_pool(replay: Replay) -> Pool:
 
     Raises Conflict if the replay has not read the answers yet.
     """
-    tallies = _record_of(replay).tallies()
-    pool = Pool.objects.create(
-        team_id=replay.team_id, name=_free_name(Pool, f"Workers of {replay.name}", replay.team_id)
-    )
+    tallies = _tallies_of(replay)
+    name = drafts.free_name(f"Workers of {replay.name}", replay.team_id, Pool)
+    pool = Pool.objects.create(team_id=replay.team_id, name=name)
     rows = [
         WorkerRow(0, worker, "", {COUNT: answers, ACCURACY: round(right / answers, 3)})
-        for worker, (right, answers) in tallies.items()
+        for worker, right, answers in tallies
     ]
     catalog.take_workers(pool, rows)
     return pool
@@ -46,11 +45,10 @@ def create_draft(replay: Replay, algorithm: str, who: str = "") -> Run:
     """
     if algorithm not in METHODS:
         raise Refused(f"“{algorithm}” was not tried: choose one of {', '.join(METHODS)}.")
-    record = _record_of(replay)
+    wanted, tallies = replay.wanted, _tallies_of(replay)
     pool = replay.run.pool if replay.run else create_pool(replay)
-    question_set = _question_set_of(replay, record)
-    wanted, tallies = replay.wanted, record.tallies().values()
-    right, answers = [right for right, _ in tallies], [count for _, count in tallies]
+    question_set = _question_set_of(replay)
+    right, answers = [right for _, right, _ in tallies], [count for _, _, count in tallies]
     source = {"run": replay.name, "pool": str(pool), "question_set": str(question_set)}
     prior = {"prior": priors.build_prior(right, answers, source)}
     belief = PastBelief(replay.name, tuple(map(float, right)), tuple(answers))
@@ -76,28 +74,18 @@ def _settings_of(wanted: dict[str, Any]) -> dict[str, Any]:
     return fields | money | {"currency": wanted.get("currency") or ""}
 
 
-def _question_set_of(replay: Replay, record: AnswerRecord) -> QuestionSet:
+def _question_set_of(replay: Replay) -> QuestionSet:
     """Return the question set that was answered; a new one if the key was a file."""
     stored = replay.run.question_set if replay.run else replay.question_set
     if stored:
         return stored
-    name = _free_name(QuestionSet, f"Questions of {replay.name}", replay.team_id)
+    name = drafts.free_name(f"Questions of {replay.name}", replay.team_id, QuestionSet)
     question_set = QuestionSet.objects.create(team_id=replay.team_id, name=name)
-    catalog.take_questions(question_set, record.key)
+    catalog.take_questions(question_set, AnswerRecord.unpack(bytes(replay.record)).key)
     return question_set
 
 
-def _record_of(replay: Replay) -> AnswerRecord:
-    if not replay.record:
+def _tallies_of(replay: Replay) -> list[Tally]:
+    if not replay.tallies:
         raise Conflict(replay.error or "The answers are still being read: try again in a moment.")
-    return AnswerRecord.unpack(bytes(replay.record))
-
-
-def _free_name(model: Any, wanted: str, team: int) -> str:
-    """Return this name, numbered if the team has it already."""
-    wanted = wanted[:190]
-    used = set(
-        model.objects.filter(team=team, name__startswith=wanted).values_list("name", flat=True)
-    )
-    names = [wanted, *(f"{wanted}, {i}" for i in range(2, len(used) + 3))]
-    return next(name for name in names if name not in used)
+    return [(worker, right, answers) for worker, right, answers in replay.tallies]

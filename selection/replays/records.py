@@ -2,9 +2,12 @@
 
 import json
 import zlib
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from django.db.models import Q, QuerySet
 
 from selection.errors import Refused
 from selection.imports.keyed_answers import KeyedAnswers
@@ -17,6 +20,7 @@ from .crowd import RecordedCrowd
 RIGHT, WRONG = "right", "wrong"
 
 Graded = tuple[str, str, bool]
+Tally = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
@@ -56,9 +60,13 @@ class AnswerRecord:
         gold = dict.fromkeys(self.asked, RIGHT)
         return RecordedCrowd(answers, gold, 0, 0, 0, [gold])
 
-    def tallies(self) -> dict[str, tuple[int, int]]:
-        """Return the numbers of right answers and of all answers by worker."""
-        return {w: (sum(marks), len(marks)) for w, marks in self.crowd().right.items()}
+    def tallies(self) -> list[Tally]:
+        """Return the numbers of right answers and of all answers of each worker."""
+        right: Counter[str] = Counter()
+        for worker, _, mark in self.rows:
+            right[worker] += mark
+        answers = Counter(worker for worker, _, _ in self.rows)
+        return [(worker, right[worker], count) for worker, count in answers.items()]
 
 
 def record_of_files(keyed: KeyedAnswers, name: str) -> AnswerRecord:
@@ -75,7 +83,8 @@ def record_of_run(run: Run) -> AnswerRecord:
 
 def record_of_question_set(question_set: QuestionSet) -> AnswerRecord:
     """Return the record of all answers to these questions, in all runs."""
-    runs = Run.objects.filter(question_set=question_set).order_by("pk")
+    uses = Q(question_set=question_set) | Q(further__question_set=question_set)
+    runs = Run.objects.filter(uses).distinct()
     return _record_of_runs(list(runs), question_set, str(question_set))
 
 
@@ -83,28 +92,48 @@ def _record_of_runs(runs: list[Run], question_set: QuestionSet, name: str) -> An
     asked = list(question_set.questions.filter(retired=None).values_list("key", flat=True))
     first: dict[tuple[str, str], bool] = {}
     known = set(asked)
-    for worker, question, right in _graded_answers(runs, question_set):
-        if question in known:
+    for worker, question, right in _graded_answers(runs, question_set, name):
+        if question in known:  # one may have been retired since
             first.setdefault((worker, question), right)
     if not first:
         raise Refused(f"“{name}” has no answers yet: choose another, or upload a file.")
     return _check_size(AnswerRecord([(*pair, r) for pair, r in first.items()], asked, []), name)
 
 
-def _graded_answers(runs: list[Run], question_set: QuestionSet) -> Iterable[Graded]:
-    """Yield the answers of these runs to these questions, at most one more than allowed."""
-    most = MOST_REPLAYED + 1
+def _graded_answers(runs: list[Run], question_set: QuestionSet, name: str) -> Iterable[Graded]:
+    """Yield the answers to these questions in these runs, without those of erased workers.
+
+    Raises Refused if there are more than allowed.
+    """
     answers = Answer.objects.filter(
-        run__in=runs, void=False, assignment__question__question_set=question_set
+        run__in=runs,
+        void=False,
+        assignment__candidate__worker__erased=None,
+        assignment__question__question_set=question_set,
+        assignment__question__retired=None,
     )
-    yield from answers.order_by("pk").values_list(
-        "assignment__candidate__worker__key", "assignment__question__key", "right"
-    )[:most]
-    recorded = RecordedAnswer.objects.filter(
-        candidate__run__in=runs, question__question_set=question_set
-    ).select_related("question", "candidate__worker")
-    for row in recorded.order_by("pk")[:most]:
+    yield from _read_all(
+        answers.order_by("pk").values_list(
+            "assignment__candidate__worker__key", "assignment__question__key", "right"
+        ),
+        name,
+    )
+    recorded = RecordedAnswer.objects.askable().filter(
+        candidate__run__in=runs,
+        candidate__worker__erased=None,
+        question__question_set=question_set,
+    )
+    rows = recorded.select_related("question", "candidate__worker").order_by("pk")
+    for row in _read_all(rows, name):
         yield row.candidate.worker.key, row.question.key, row.question.grade(row.response)
+
+
+def _read_all(rows: QuerySet[Any, Any], name: str) -> list[Any]:
+    """Return all rows. Raises Refused if they are more than allowed, without reading the rest."""
+    read = list(rows[: MOST_REPLAYED + 1])
+    if len(read) > MOST_REPLAYED:
+        raise _refuse_many(name, f"more than {MOST_REPLAYED:,} answers", MOST_REPLAYED)
+    return read
 
 
 def _check_size(record: AnswerRecord, name: str) -> AnswerRecord:
@@ -116,8 +145,12 @@ def _check_size(record: AnswerRecord, name: str) -> AnswerRecord:
         (workers, MOST_REPLAYED_WORKERS, "workers"),
     ):
         if count > most:
-            raise Refused(
-                f"{name} has {count:,} {noun}, and at most {most:,} can be tried here: leave some "
-                "out, or use the command “manage.py replay”."
-            )
+            raise _refuse_many(name, f"{count:,} {noun}", most)
     return record
+
+
+def _refuse_many(name: str, count: str, most: int) -> Refused:
+    return Refused(
+        f"{name} has {count}, and at most {most:,} can be tried here: leave some out, or use the "
+        "command “manage.py replay”."
+    )

@@ -11,19 +11,18 @@ from datetime import timedelta
 from time import monotonic, process_time
 from typing import Any
 
-from celery import current_app
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from selection import db_clock
 from selection.errors import NotFound, Refused
-from selection.imports import uploads
 from selection.imports.keyed_answers import (
     File,
     KeyedAnswers,
     key_of_questions,
     read_keyed_answers,
 )
+from selection.job_messages import hand_out
 from selection.models import QuestionSet, Replay, Run
 
 from . import plays, records
@@ -97,8 +96,6 @@ def _refuse_source(source: Source) -> None:
         raise Refused("Upload a file with answers, or choose a run or a question set.")
     if source.key and source.question_set:
         raise Refused("Give the key as a file or as a question set: one of the two.")
-    for file in filter(None, (source.answers, source.key)):
-        uploads.refuse_large(file.name, len(file.content))
 
 
 def _read_answers(replay: Replay) -> None:
@@ -121,6 +118,7 @@ def _read_answers(replay: Replay) -> None:
         "answers": len(record.rows),
     }
     replay.record, replay.answers, replay.key = record.pack(), b"", b""
+    replay.tallies = record.tallies()
     replay.state = State.WORKING
 
 
@@ -133,8 +131,8 @@ def _read_files(replay: Replay) -> KeyedAnswers:
 
 
 def find_replay(pk: Any, among: QuerySet[Replay]) -> Replay:
-    """Return the replay of this id in ``among``. Raises NotFound otherwise."""
-    replay = among.filter(pk=pk).first()
+    """Return the replay of this id in ``among``, without its large columns. Raises NotFound."""
+    replay = among.filter(pk=pk).defer(*Replay.LARGE).first()
     if replay is None:
         raise NotFound("There is no such replay any more; upload the answers again.")
     return replay
@@ -165,7 +163,7 @@ def work_on_replay(replay_id: Any) -> None:
 def _work_for_a_turn(replay: Replay) -> None:
     if replay.state == State.READING:
         _read_answers(replay)
-        columns = ("record", "answers", "key", "facts", "state")
+        columns = (*Replay.LARGE, "tallies", "facts", "state")
         going = Replay.objects.filter(pk=replay.pk, state=State.READING)
         if not going.update(**{name: getattr(replay, name) for name in columns}):
             return
@@ -205,17 +203,8 @@ def _fail_replay(replay: Replay, error: str) -> None:
 
 
 def _hand_out(replay_ids: Iterable[Any]) -> None:
-    """Send a message for each of these replays; if Redis is away, the sweep does it later."""
     ids = list(replay_ids)
-    rows = Replay.objects.filter(pk__in=ids)
-    rows.update(sent=db_clock.database_now())
-    try:
-        for pk in ids:
-            seconds = LOST.total_seconds()
-            current_app.send_task(TASK, [str(pk)], retry=False, ignore_result=True, expires=seconds)
-    except Exception:
-        rows.update(sent=None)
-        logger.warning("Could not hand out work on a replay; the sweep will.")
+    hand_out(TASK, Replay.objects.filter(pk__in=ids), [[str(pk)] for pk in ids], LOST)
 
 
 def sweep_replays() -> None:

@@ -1,4 +1,4 @@
-"""The result of a replay: how many of the answers each method needed, and whom it selected."""
+"""The result of a replay: the answers that each method needed, and the workers it selected."""
 
 from dataclasses import asdict, dataclass
 from statistics import mean
@@ -11,7 +11,6 @@ from selection.models import Replay
 from topk import PROMISE_KEPT
 
 from .plays import AIM, METHODS, OURS, REACH, plays_of
-from .records import AnswerRecord
 from .what_if import BAND
 
 
@@ -182,19 +181,18 @@ def _cost(answers: int, price: float | None) -> float | None:
 
 def _worker_results(replay: Replay, methods: list[MethodResult]) -> list[WorkerResult]:
     """Return the best K by all answers and all workers that a method selects, best first."""
-    tallies = AnswerRecord.unpack(bytes(replay.record)).tallies()
-    order = sorted(tallies, key=lambda w: tallies[w][0] / tallies[w][1], reverse=True)
-    best = set(order[: replay.wanted["k"]])
+    order = sorted(replay.tallies, key=lambda tally: tally[1] / tally[2], reverse=True)
+    best = {worker for worker, _, _ in order[: replay.wanted["k"]]}
     selected = {worker for row in methods for worker in row.selected}
     return [
         WorkerResult(
             worker=worker,
-            right=tallies[worker][0],
-            answers=tallies[worker][1],
-            accuracy=round(tallies[worker][0] / tallies[worker][1], 4),
+            right=right,
+            answers=answers,
+            accuracy=round(right / answers, 4),
             best=worker in best,
             methods=[row.algorithm for row in methods if worker in row.selected],
         )
-        for worker in order
+        for worker, right, answers in order
         if worker in best | selected
     ]

@@ -40,6 +40,4 @@ def copy_run(run: Run, name: str, same_seed: bool = False, who: str = "", why: s
 
 def free_name(run: Run) -> str:
     """Return a name for the copy that is still free."""
-    used = set(Run.objects.filter(team=run.team_id).values_list("name", flat=True))
-    bases = [f"{run.name[:180]}, copy", *(f"{run.name[:180]}, copy {i}" for i in range(2, 1000))]
-    return next(name for name in bases if name not in used)
+    return drafts.free_name(f"{run.name[:180]}, copy", run.team_id, sign=" {}")

@@ -99,12 +99,16 @@ def _prior_option(run: Run, earlier: Run) -> dict[str, Any]:
     return priors.copy_prior(earlier.pk)
 
 
-def free_name(wanted: str, team: int | None) -> str:
-    """Return this name, with a number appended if the team has a run of that name."""
+def free_name(wanted: str, team: int | None, model: Any = Run, sign: str = ", {}") -> str:
+    """Return this name, with a number appended by ``sign`` if an object of the team has it."""
     wanted = wanted[:190]
-    similar = Run.objects.filter(team=team, name__startswith=wanted)
-    used = set(similar.values_list("name", flat=True))
-    names = [wanted, *(f"{wanted}, {i}" for i in range(2, len(used) + 3))]
+    similar = model.objects.filter(team=team, name__startswith=wanted)
+    return number_name(wanted, set(similar.values_list("name", flat=True)), sign)
+
+
+def number_name(wanted: str, used: set[str], sign: str) -> str:
+    """Return this name, with the first number appended by ``sign`` that makes it an unused one."""
+    names = [wanted, *(wanted + sign.format(number) for number in range(2, len(used) + 3))]
     return next(name for name in names if name not in used)
 
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from crowdselect_client import ApiError, Client
+from selection import job_messages
 from selection.forecast import forecast_requests
 from selection.models import ApiToken, ForecastRequest
 
@@ -16,7 +17,7 @@ PLAN = {"workers": 6, "k": 2, "epsilon": 0.3, "questions": 20}
 
 @pytest.fixture
 def client(live_server, monkeypatch) -> Client:
-    monkeypatch.setattr(forecast_requests.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
     with Client(live_server.url, ApiToken.issue("program")) as made:
         yield made
 

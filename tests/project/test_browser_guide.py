@@ -6,6 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from selection import job_messages
 from selection.forecast import draft_forecast, forecast_requests
 from selection.models import ForecastRequest, Run
 from tests.chromium import CHROMIUM
@@ -24,7 +25,7 @@ pytestmark = [
 def quick(monkeypatch):
     """Whatever is refined is refined by nobody here."""
     monkeypatch.setattr(forecast_requests, "FIRST", 20.0)  # until each algorithm has had its turn
-    monkeypatch.setattr(forecast_requests.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
 
 
 @pytest.fixture

@@ -16,8 +16,7 @@ from unfold.widgets import (
 
 from selection.accounts import has_multiple_teams, scoped
 from selection.errors import Refused
-from selection.imports import uploads
-from selection.imports.keyed_answers import File
+from selection.imports.keyed_answers import read_upload
 from selection.models import QuestionSet, Run, Team
 from selection.replays.replay_requests import Source
 from selection.runs import money
@@ -118,8 +117,8 @@ class PastForm(forms.Form):
 
     def _build_source(self, cleaned: dict[str, Any]) -> Source:
         return Source(
-            answers=_read_file(cleaned["answers"]),
-            key=_read_file(cleaned["key"]),
+            answers=read_upload(cleaned["answers"]),
+            key=read_upload(cleaned["key"]),
             run=cleaned["run"],
             question_set=cleaned["question_set"],
         )
@@ -145,10 +144,3 @@ def _build_wanted(cleaned: dict[str, Any]) -> dict[str, Any]:
         "price": None if price is None else float(price),
         "currency": cleaned["currency"],
     }
-
-
-def _read_file(file: Any) -> File | None:
-    if not file:
-        return None
-    uploads.refuse_large(file.name, file.size)
-    return File(file.name[:200], file.read())

@@ -6,11 +6,11 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, reverse
 from unfold.admin import ModelAdmin
 
 from selection.accounts import MEMBER, scoped
-from selection.admin.page import Page, object_url
+from selection.admin.page import Page, object_url, page_urls
 from selection.errors import Refused
 from selection.models import Replay
 from selection.replays import keeping, replay_requests, results
@@ -61,7 +61,8 @@ class ResultPage(RequesterPage):
 
     @cached_property
     def object(self) -> Replay:
-        return get_object_or_404(scoped(Replay, self.request, MEMBER), pk=self.kwargs["replay"])
+        replays = scoped(Replay, self.request, MEMBER).defer(*Replay.LARGE)
+        return get_object_or_404(replays, pk=self.kwargs["replay"])
 
     def crumbs(self) -> list[tuple[str, str]]:
         return [(TITLE, reverse("admin:selection_run_past"))]
@@ -119,13 +120,12 @@ class NumbersPage(ResultPage):
     template_name = "selection/past_numbers.html"
 
 
+PAGES = {
+    "past/": ("past", PastPage),
+    "past/<uuid:replay>/": ("past_result", ResultPage),
+    "past/<uuid:replay>/numbers/": ("past_numbers", NumbersPage),
+}
+
+
 def past_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    wrap = model_admin.admin_site.admin_view
-    form, result, numbers = (
-        wrap(page.as_view(model_admin=model_admin)) for page in (PastPage, ResultPage, NumbersPage)
-    )
-    return [
-        path("past/", form, name="selection_run_past"),
-        path("past/<uuid:replay>/", result, name="selection_run_past_result"),
-        path("past/<uuid:replay>/numbers/", numbers, name="selection_run_past_numbers"),
-    ]
+    return page_urls(model_admin, PAGES)

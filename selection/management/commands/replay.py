@@ -22,6 +22,7 @@ from selection.replays import crowd, settings, what_if
 from selection.replays.crowd import RecordedCrowd
 from selection.replays.settings import ReplaySettings
 from selection.replays.what_if import WhatIfRow
+from selection.runs.drafts import number_name
 from selection.simulation import plots, replay
 from selection.simulation.summary import summarise_run
 from selection.simulation.writing import check_out, write_csv, write_json, write_whole
@@ -248,8 +249,7 @@ def free_name(name: str) -> str:
         for model in (Pool, QuestionSet, Run)
         for used in model.objects.filter(name__startswith=name).values_list("name", flat=True)
     }
-    numbered = (f"{name} ({number})" for number in range(2, len(used_names) + 3))
-    return next(candidate for candidate in [name, *numbered] if candidate not in used_names)
+    return number_name(name, used_names, " ({})")
 
 
 # -- the database

@@ -2,6 +2,7 @@
 
 import pytest
 
+from selection import job_messages
 from selection.forecast import draft_forecast, forecast_requests, refining
 from selection.forecast.rows import Forecast
 from selection.models import ForecastRequest, Run
@@ -16,7 +17,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 def first_numbers_only(monkeypatch):
     monkeypatch.setattr(forecast_requests, "FIRST", 60.0)  # until each algorithm has had its turn
     monkeypatch.setattr(refining, "FIRST", 60.0)
-    monkeypatch.setattr(forecast_requests.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
 
 
 def draft(**fields: object) -> Run:

@@ -2,9 +2,11 @@
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from selection import tasks
+from selection import job_messages, tasks
 from selection.models import Pool, Replay, Run
 from selection.replays import plays, replay_requests
 from tests.pages import admin_url, text_of
@@ -20,7 +22,7 @@ FORM = admin_url("run_past")
 def few_plays(monkeypatch):
     monkeypatch.setattr(plays, "SEEDS", 2)
     monkeypatch.setattr(replay_requests, "A_TURN", 1000.0)
-    monkeypatch.setattr(replay_requests.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
 
 
 @pytest.fixture
@@ -106,6 +108,17 @@ def test_one_click_makes_a_pool_or_a_draft(requester, filled):
     requester.post(result_url(), {"do": "draft", "algorithm": "credible"})
     run = Run.objects.get()
     assert (run.status, run.algorithm, run.k, run.currency) == ("draft", "credible", 2, "€")
+
+
+def test_a_poll_reads_no_large_column(requester, filled):
+    requester.post(FORM, filled)
+    tasks.replay(str(Replay.objects.get().pk))
+    url = result_url() + "numbers/"
+    with CaptureQueriesContext(connection) as queries:
+        assert requester.get(url).status_code == 200
+    read = " ".join(query["sql"] for query in queries)
+    assert '"selection_replay"."tallies"' in read
+    assert not any(f'"selection_replay"."{name}"' in read for name in Replay.LARGE)
 
 
 def test_the_answers_are_deleted_on_request(requester, filled):

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from selection import engine
+from selection import engine, job_messages
 from selection.forecast import DefaultBelief, PastBelief, RangeBelief, forecast_requests
 from selection.models import ForecastRequest, Pool, Run
 from selection.runs import lifecycle
@@ -21,7 +21,7 @@ BEGIN = admin_url("run_begin")
 @pytest.fixture(autouse=True)
 def first_numbers_only(monkeypatch):
     monkeypatch.setattr(forecast_requests, "FIRST", 0.2)
-    monkeypatch.setattr(forecast_requests.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from selection import job_messages
 from selection.forecast import forecast_requests
 from selection.models import ForecastRequest
 from tests.worlds import make_run
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def api(token, monkeypatch):
     monkeypatch.setattr(forecast_requests, "FIRST", 60.0)
-    monkeypatch.setattr(forecast_requests.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
     return Client(headers={"authorization": f"Bearer {token}"})
 
 

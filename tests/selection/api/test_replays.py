@@ -2,8 +2,10 @@
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
-from selection import tasks
+from selection import job_messages, tasks
 from selection.models import Pool, Replay, Run
 from selection.replays import plays, replay_requests
 from tests.pasts import write_past
@@ -16,7 +18,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 def few_plays(monkeypatch):
     monkeypatch.setattr(plays, "SEEDS", 2)
     monkeypatch.setattr(replay_requests, "A_TURN", 1000.0)
-    monkeypatch.setattr(replay_requests.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
 
 
 @pytest.fixture
@@ -44,7 +46,10 @@ def test_it_is_ordered_polled_kept_and_deleted(call, files, client, token):
     assert made.json()["state"] == "working"
     path = f"/{made.json()['id']}"
     tasks.replay(made.json()["id"])
-    shown = call("get", path).json()
+    with CaptureQueriesContext(connection) as queries:
+        shown = call("get", path).json()
+    read = " ".join(query["sql"] for query in queries)
+    assert not any(f'"selection_replay"."{name}"' in read for name in Replay.LARGE)
     assert (shown["state"], shown["progress"]) == ("done", 1.0)
     assert shown["facts"]["answers"] == 160
     result = shown["result"]

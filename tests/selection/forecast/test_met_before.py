@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from selection import job_messages
 from selection.errors import Refused
 from selection.forecast import (
     Plan,
@@ -22,7 +23,7 @@ from tests.worlds import crowd, play
 @pytest.fixture(autouse=True)
 def first_numbers_only(monkeypatch):
     monkeypatch.setattr(forecast_requests, "FIRST", 0.2)
-    monkeypatch.setattr(forecast_requests.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
 
 
 ASKED = {"workers": 6, "k": 2, "epsilon": 0.2, "delta": 0.1, "questions": 40}

@@ -5,9 +5,11 @@ import json
 
 import pytest
 import xlsxwriter
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from selection.errors import Refused
-from selection.imports.keyed_answers import File, read_keyed_answers
+from selection.imports import uploads
+from selection.imports.keyed_answers import File, read_keyed_answers, read_upload
 from selection.imports.row_parsers import QuestionRow
 
 pytestmark = pytest.mark.any_database
@@ -126,6 +128,25 @@ def test_the_first_of_two_answers_counts_and_the_others_are_counted():
     keyed = read_keyed_answers(csv(LINES + "ann,q1,no\nann,q9,no\ncat,q9,no\n"), KEY)
     assert sorted(keyed.rows) == EXPECTED
     assert (keyed.repeated, keyed.left_out, keyed.idle) == (1, 2, 1)
+
+
+def test_a_column_skill_does_not_make_two_answers_of_one_worker_to_a_question():
+    keyed = read_keyed_answers(
+        csv("worker,task,label,skill\nann,q1,yes,1\nann,q1,no,2\nbob,q2,no,1\n"), KEY
+    )
+    assert sorted(keyed.rows) == [("ann", "q1", True), ("bob", "q2", True)]
+    assert keyed.repeated == 1
+
+
+def test_a_large_upload_is_refused_before_it_is_read(monkeypatch):
+    file = SimpleUploadedFile("past.csv", LINES.encode())
+    assert read_upload(file) == File("past.csv", LINES.encode())
+    monkeypatch.setattr(uploads, "MOST_FILE", len(LINES) - 1)
+    file.seek(0)
+    with pytest.raises(Refused, match=r"past\.csv is larger than"):
+        read_upload(file)
+    assert file.tell() == 0
+    assert read_upload(None) is None
 
 
 @pytest.mark.parametrize(

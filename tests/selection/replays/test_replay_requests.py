@@ -8,12 +8,23 @@ from django.utils import timezone
 from selection import tasks
 from selection.errors import Conflict, NotFound, Refused
 from selection.imports.keyed_answers import File
-from selection.models import Pool, QuestionSet, Replay, Run, default_team
+from selection.models import (
+    Answer,
+    Pool,
+    Question,
+    QuestionSet,
+    RecordedAnswer,
+    Replay,
+    Run,
+    Skill,
+    default_team,
+)
 from selection.privacy import erasure
 from selection.replays import keeping, plays, replay_requests, results
 from selection.replays.replay_requests import Source
+from selection.runs import lifecycle
 from tests.pasts import write_past
-from tests.worlds import answer_all, make_run
+from tests.worlds import answer_all, make_questions, make_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
@@ -174,6 +185,46 @@ def test_a_question_set_is_replayed_with_the_answers_of_its_runs():
     assert replay.facts["answers"] == run.answers.filter(void=False).count()
 
 
+def test_erased_workers_are_not_replayed():
+    run = ended_run()
+    erased = run.pool.workers.get(key="w3")
+    RecordedAnswer.objects.create(
+        candidate=run.candidates.get(worker=erased),
+        question=run.question_set.questions.first(),
+        response="yes",
+    )
+    erasure.erase_worker([erased], "ann", "on request")
+    replay = request(Source(question_set=run.question_set))
+    pool = keeping.create_pool(replay)
+    assert replay.facts["workers"] == 4
+    assert set(pool.workers.values_list("key", flat=True)) == {"w0", "w1", "w2", "w4"}
+
+
+def test_a_question_set_is_replayed_with_runs_that_use_it_as_a_further_skill():
+    question_set = make_questions(6)
+    run = make_run(n=4, algorithm="clucb-pac", start=False)
+    Skill.objects.create(run=run, number=1, question_set=question_set, k=2)
+    lifecycle.start_run(run)
+    advance_run(run)
+    answer_all(run, lambda _: "yes")
+    replay = request(Source(question_set=question_set))
+    given = Answer.objects.filter(assignment__question__question_set=question_set)
+    assert replay.facts["answers"] == given.count() > 0
+
+
+def test_answers_to_retired_questions_do_not_count_against_the_limit(monkeypatch):
+    run = ended_run()
+    answers = Answer.objects.filter(run=run, void=False).order_by("pk")
+    first = answers.values_list("assignment__question", flat=True)[0]
+    kept = answers.exclude(assignment__question=first).count()
+    Question.objects.filter(pk=first).update(retired=timezone.now())
+    monkeypatch.setattr(replay_requests.records, "MOST_REPLAYED", kept)
+    assert request(Source(question_set=run.question_set)).facts["answers"] == kept
+    monkeypatch.setattr(replay_requests.records, "MOST_REPLAYED", kept - 1)
+    with pytest.raises(Refused, match=f"has more than {kept - 1} answers, and at most"):
+        request(Source(question_set=run.question_set))
+
+
 def test_a_run_without_answers_is_refused():
     with pytest.raises(Refused, match="has no answers yet"):
         request(Source(run=make_run(start=False)))
@@ -185,6 +236,21 @@ def test_a_pool_keeps_what_is_known_of_its_workers(source):
     assert pool.name == "Workers of past.csv"
     assert worker.attributes["past answers"] == 60
     assert worker.attributes["past accuracy"] > 0.8
+
+
+def test_a_second_pool_gets_a_number(source):
+    replay = request(source)
+    names = [keeping.create_pool(replay).name for _ in range(3)]
+    assert names == [f"Workers of past.csv{number}" for number in ("", ", 2", ", 3")]
+
+
+def test_result_and_pool_need_no_record(source):
+    replay = finish(request(source))
+    workers = results.build_result(replay).workers
+    Replay.objects.update(record=b"")
+    replay = replay_requests.find_replay(replay.pk, Replay.objects.all())
+    assert results.build_result(replay).workers == workers
+    assert keeping.create_pool(replay).workers.count() == 6
 
 
 def test_a_draft_learns_from_the_past_answers(source):

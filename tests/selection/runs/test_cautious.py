@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from selection import reports
+from selection import job_messages, reports
 from selection.algorithms import describe_variant, options_of_variant
 from selection.forecast import (
     Plan,
@@ -116,7 +116,7 @@ def test_a_forecast_has_a_row_for_it_that_is_dearer():
 def test_a_draft_is_expected_to_cost_what_its_own_row_says(monkeypatch):
     monkeypatch.setattr(forecast_requests, "FIRST", 60.0)
     monkeypatch.setattr(refining, "FIRST", 60.0)
-    monkeypatch.setattr(forecast_requests.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
     settings = {"n": 10, "k": 2, "questions": 20, "epsilon": 0.2, "delta": 0.1, "start": False}
     run = make_run(algorithm="credible", options=CAUTIOUS, **settings)
     draft_forecast.request_draft_forecast(run)

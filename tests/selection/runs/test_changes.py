@@ -277,6 +277,8 @@ def test_a_copy_is_a_draft_of_the_same_settings_with_a_seed_of_its_own():
     with pytest.raises(Refused, match="another run of the name"):
         copies.copy_run(run, "Again")
     assert copies.free_name(run) == f"{run.name}, copy"
+    copies.copy_run(run, f"{run.name}, copy")
+    assert copies.free_name(run) == f"{run.name}, copy 2"
 
 
 def test_a_copy_has_the_further_skills_and_can_start():
