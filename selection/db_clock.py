@@ -3,7 +3,8 @@
 Every time that is stored, or compared with a stored one, is ``database_now()``, or
 ``request_time()`` for the arrival of a request. A host's own clock (``timezone.now``) decides only
 what every request asks and a minute more or less does not change: whether a token has expired, and
-whether a worker's visit is to be noted again.
+whether a worker's visit is to be noted again. ``auto_now_add`` uses it too, for times that decide
+about days only.
 """
 
 from collections.abc import Iterator

@@ -32,7 +32,7 @@ MOST_PAGE = 1_000  # rows of a page of a list
 # -- texts, in characters
 
 LONGEST_RESPONSE = 10_000
-LONGEST_COMPLAINT = 2_000
+LONGEST_REPORT = 2_000
 LONGEST_KEY = 200  # of a worker or a question, and names of all kinds
 LONGEST_WHY = 300
 LONGEST_TEXT = 100_000  # instructions, explanations

@@ -21,7 +21,7 @@ from .runs import roster, roster_opening
 
 logger = logging.getLogger(__name__)
 
-CREATIONS_KEPT = timedelta(days=1)
+KEYS_KEPT = timedelta(days=1)
 AT_ONCE = 20
 # A frozen child is replaced after so many seconds; the next sweep makes up for its task.
 FROZEN = 600
@@ -64,7 +64,7 @@ def forecast(part_id: int, runs: int) -> None:
 
 @shared_task(base=Patient)
 def outlook(run_id: int) -> None:
-    running_forecast.refresh_outlook(run_id)
+    running_forecast.refresh_forecast(run_id)
 
 
 @shared_task(base=Patient)
@@ -132,7 +132,7 @@ def tell_needs() -> None:
 
 
 def forget_keys() -> None:
-    IdempotencyKey.objects.filter(created__lt=db_clock.database_now() - CREATIONS_KEPT).delete()
+    IdempotencyKey.objects.filter(created__lt=db_clock.database_now() - KEYS_KEPT).delete()
 
 
 def expire() -> None:
@@ -155,7 +155,7 @@ PARTS: list[Callable[[], object]] = [
     forget_keys,
     forecast_requests.sweep_forecasts,
     replay_requests.sweep_replays,
-    running_forecast.sweep_outlooks,
+    running_forecast.sweep_run_forecasts,
     tell_needs,
     webhooks.sweep_deliveries,
     mail.write_reminders,

@@ -4,7 +4,7 @@ A run numbers its arms once. Workers that are gone are left out, and the algorit
 anew.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,23 @@ def is_guarantee_lost(
         return False
     withdrawn = bool((gone & (pulls > 0)).any()) and not covers_withdrawal
     return withdrawn or any(step > 0 for step in opened_at)
+
+
+def covers_withdrawal(
+    kind: type[Selector],
+    workers: int,
+    ks: Sequence[int],
+    limits: tuple[float, float],
+    options: Mapping[str, Any],
+) -> bool:
+    """Return True if the guarantee holds although workers are withdrawn after answers.
+
+    workers  number of arms that the run began with
+    limits   ε and δ of the run
+    """
+    if len(ks) > 1 or workers <= ks[0]:
+        return not kind.roster_fixed
+    return kind.covers_withdrawal(Problem(workers, ks[0], *limits), options)
 
 
 def has_enough(workers: int, ks: Sequence[int], one_kind_each: bool) -> bool:

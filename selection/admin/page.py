@@ -101,15 +101,17 @@ class _Permissions:
 
 
 def page_urls(
-    model_admin: ModelAdmin, pages: Mapping[str, tuple[str, type[View]]]
+    model_admin: ModelAdmin, pages: Mapping[str, tuple[str, type[View]]], **options: Any
 ) -> list[URLPattern]:
     """Return the addresses of these pages.
 
-    pages  by route: the end of the address's name, and the page
+    pages    by route: the end of the address's name, and the page
+    options  of ``as_view``, for all of them
     """
     name, site = f"selection_{model_admin.model._meta.model_name}", model_admin.admin_site
+    options["model_admin"] = model_admin
     return [
-        path(route, site.admin_view(page.as_view(model_admin=model_admin)), name=f"{name}_{end}")
+        path(route, site.admin_view(page.as_view(**options)), name=f"{name}_{end}")
         for route, (end, page) in pages.items()
     ]
 

@@ -8,9 +8,8 @@ from itertools import accumulate
 from selection.models import Run, Step
 from selection.reports import DOUBT, PopulationSummary
 
-from .scales import draw_band, draw_line, place_times
+from .scales import HEIGHT, WIDTH, draw_band, draw_line, place_times
 
-WIDTH, HEIGHT = 600, 150
 COURSE_WIDTH, COURSE_HEIGHT, MOST_POINTS = 640, 180, 300
 BINS_HEIGHT = 40
 

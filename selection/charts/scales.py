@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+WIDTH, HEIGHT = 600, 150  # of a chart, if it has no size of its own
+
 
 def place_times(times: Sequence[datetime], width: float) -> list[float]:
     """Return the positions of two or more times from 0 to ``width``, evenly if they are all one."""

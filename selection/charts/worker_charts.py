@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from selection.reports import Point, WorkerStanding
 
-from .scales import draw_band, draw_line, spread
+from .scales import HEIGHT, WIDTH, draw_band, draw_line, spread
 
-WIDTH, HEIGHT = 600, 150
 # Bars of the standings: the first selected, and the best of the others.
 MOST_SELECTED, MOST_OTHERS = 30, 15
 ROW, LEFT, RIGHT = 18, 190, 560

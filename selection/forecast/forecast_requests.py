@@ -8,7 +8,7 @@ here: ``forecast_rows``, ``forecast_curves``, ``forecast_progress``.
 
 import logging
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import datetime, timedelta
 from statistics import mean
 from time import monotonic
 from typing import Any
@@ -71,7 +71,7 @@ def request_forecast(
         planning = _store_forecast(key, columns, ledgers)
     elif planning.state in (State.CANCELLED, State.FAILED):
         _change_state(planning, State.WAITING)
-    touch_forecast(planning)
+    touch_forecast(planning, now)
     if planning.going:
         transaction.on_commit(lambda: _hand_out(planning.parts.filter(finished=False)), robust=True)
     return planning
@@ -112,10 +112,11 @@ def cancel_forecast(planning: ForecastRequest) -> ForecastRequest:
     return planning
 
 
-def touch_forecast(planning: ForecastRequest) -> None:
+def touch_forecast(planning: ForecastRequest, now: datetime | None = None) -> None:
     """Record that the forecast is still in use, so that it is kept."""
-    if planning.used < db_clock.database_now() - NOTED:
-        ForecastRequest.objects.filter(pk=planning.pk).update(used=db_clock.database_now())
+    now = now or db_clock.database_now()
+    if planning.used < now - NOTED:
+        ForecastRequest.objects.filter(pk=planning.pk).update(used=now)
 
 
 def _change_state(planning: ForecastRequest, state: State, error: str = "") -> None:

@@ -81,8 +81,13 @@ def _is_awaited(part: ForecastPart, ledger: SimulationLedger) -> bool:
     )
 
 
+def _limits(part: ForecastPart) -> tuple[int, float]:
+    """Return the runs, and about the seconds of processor time, that this part gets."""
+    return (POINT_RUNS, POINT_SECONDS) if part.curve else (RUNS, ROW_SECONDS)
+
+
 def _has_enough_runs(part: ForecastPart, ledger: SimulationLedger) -> bool:
-    runs, seconds = (POINT_RUNS, POINT_SECONDS) if part.curve else (RUNS, ROW_SECONDS)
+    runs, seconds = _limits(part)
     seconds *= 1 if len(ledger.plays) >= MANY else LONGER
     return has_enough_runs(ledger, runs) or (bool(ledger.plays) and ledger.seconds > seconds)
 
@@ -91,5 +96,5 @@ def share_done(part: ForecastPart) -> float:
     """Return the share of the part that is done, 0 to 1."""
     if part.finished:
         return 1.0
-    runs, seconds = (POINT_RUNS, POINT_SECONDS) if part.curve else (RUNS, ROW_SECONDS)
+    runs, seconds = _limits(part)
     return min(0.99, max(part.runs / runs, part.seconds / seconds))

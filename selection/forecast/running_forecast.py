@@ -1,4 +1,4 @@
-"""Forecasts of running runs ("outlooks"), simulated from their own state at intervals.
+"""Forecasts of running runs, simulated from their own state at intervals.
 
 Made by Celery and stored, never in a request: pages, lists and the API read the stored rows.
 """
@@ -24,11 +24,11 @@ from .fitted import Counts, FittedBelief
 from .simulations import SimulatedEnding, play_to_end
 
 TASK = "selection.tasks.outlook"
-SECONDS, RUNS = 2.0, 40  # of processor time for one outlook, about, and runs at most
+SECONDS, RUNS = 2.0, 40  # of processor time for one forecast, about, and runs at most
 MOST_SECONDS = 20.0  # of processor time, if there are too few runs for a band after SECONDS
 TESTED = 0.5  # share of the workers that must have answered before a run is simulated
-EVERY = timedelta(seconds=60)  # least time between two outlooks of a run
-SHARE = 0.05  # largest share of the time to spend on the outlooks of one run
+EVERY = timedelta(seconds=60)  # least time between two forecasts of a run
+SHARE = 0.05  # largest share of the time to spend on the forecasts of one run
 AT_ONCE = 4  # handed out by one sweep, the oldest first
 EXPIRES = 180  # seconds after which a waiting message is obsolete
 SEED = 21
@@ -127,27 +127,27 @@ def _recorded_left(run: Run, size: int) -> Counts:
     return counts
 
 
-# -- making outlooks
+# -- making forecasts
 
 
-def make_outlook(run: Run, seconds: float = SECONDS) -> RunForecast:
-    """Return the run's present outlook, not stored."""
+def make_forecast(run: Run, seconds: float = SECONDS) -> RunForecast:
+    """Return the run's present forecast, not stored."""
     began = thread_time()
-    outlook = RunForecast(run=run, at=db_clock.database_now(), step=run.steps)
+    forecast = RunForecast(run=run, at=db_clock.database_now(), step=run.steps)
     live = None if run.enrolling else load_live_run(run)
     if live is None:
-        outlook.why = OPEN if run.enrolling else FEW
-        return outlook
-    outlook.counted = int(live.pulls.sum()) + live.elsewhere
+        forecast.why = OPEN if run.enrolling else FEW
+        return forecast
+    forecast.counted = int(live.pulls.sum()) + live.elsewhere
     if run.fixed_budget:
-        outlook.low = outlook.median = outlook.high = live.most
-        outlook.kept = float(live.most == run.budget)
+        forecast.low = forecast.median = forecast.high = live.most
+        forecast.kept = float(live.most == run.budget)
     elif _is_early(live.pulls):
-        outlook.why = EARLY
+        forecast.why = EARLY
     else:
-        _simulate_runs(outlook, live, seconds)
-    outlook.seconds = thread_time() - began
-    return outlook
+        _simulate_runs(forecast, live, seconds)
+    forecast.seconds = thread_time() - began
+    return forecast
 
 
 def _is_early(pulls: Counts) -> bool:
@@ -158,7 +158,7 @@ def _is_early(pulls: Counts) -> bool:
     return bool(pulls.sum() < pulls.size and (pulls > 0).mean() < TESTED)
 
 
-def _simulate_runs(outlook: RunForecast, live: LiveRun, seconds: float) -> None:
+def _simulate_runs(forecast: RunForecast, live: LiveRun, seconds: float) -> None:
     began, fitted = thread_time(), _fit_population(live)
     totals: list[int] = []
     most_per_run: list[int] = []
@@ -171,12 +171,12 @@ def _simulate_runs(outlook: RunForecast, live: LiveRun, seconds: float) -> None:
         most_per_run.append(int(selector.state.pulls.max()))
         if ending is not SimulatedEnding.PROMISE:
             cut.append(selector.standing().gap)
-    outlook.runs, outlook.kept = len(totals), 1 - len(cut) / len(totals)
-    outlook.low, outlook.median, outlook.high = _final_band(totals, outlook.counted, live.most)
-    outlook.epsilon = min(1.0, float(np.median(cut))) if cut else None
-    outlook.most = int(np.median(most_per_run))
+    forecast.runs, forecast.kept = len(totals), 1 - len(cut) / len(totals)
+    forecast.low, forecast.median, forecast.high = _final_band(totals, forecast.counted, live.most)
+    forecast.epsilon = min(1.0, float(np.median(cut))) if cut else None
+    forecast.most = int(np.median(most_per_run))
     if not live.run.several:
-        outlook.uniform = _uniform_shortfall(live.run, fitted, outlook.most)
+        forecast.uniform = _uniform_shortfall(live.run, fitted, forecast.most)
 
 
 def _needs_another_run(runs: int, took: float, seconds: float) -> bool:
@@ -224,8 +224,8 @@ def _uniform_shortfall(run: Run, fitted: FittedBelief, questions: int) -> float:
 # -- keeping them fresh
 
 
-def refresh_outlook(run_id: int) -> None:
-    """Make and store this run's outlook, if it goes on and moved since the last one.
+def refresh_forecast(run_id: int) -> None:
+    """Make and store this run's forecast, if it goes on and moved since the last one.
 
     That one must not be new: messages that waited for long come several at a time.
     """
@@ -233,31 +233,31 @@ def refresh_outlook(run_id: int) -> None:
     new = Q(at__gt=db_clock.database_now() - EVERY, why="")
     if run is None or RunForecast.objects.filter(Q(step=run.steps) | new, run=run).exists():
         return
-    outlook = make_outlook(run)
+    forecast = make_forecast(run)
     fields = [field.attname for field in RunForecast._meta.concrete_fields if not field.primary_key]
-    values = {name: getattr(outlook, name) for name in fields}
+    values = {name: getattr(forecast, name) for name in fields}
     RunForecast.objects.update_or_create(run_id=run_id, defaults=values)
 
 
-def due_outlooks() -> list[int]:
-    """Return the runs with the oldest outlooks, of those that moved since; at most AT_ONCE."""
+def due_forecasts() -> list[int]:
+    """Return the runs with the oldest forecasts, of those that moved since; at most AT_ONCE."""
     now = db_clock.database_now()
     runs = Run.objects.running().filter(steps__gt=0)
     stale = runs.filter(Q(outlook=None) | ~Q(outlook__step=F("steps")))
     oldest = stale.order_by(F("outlook__at").asc(nulls_first=True), "pk")
     columns = ("pk", "outlook__at", "outlook__seconds", "outlook__why")
     rows = oldest.values_list(*columns)
-    # An outlook without a forecast cost nothing: it is made again as soon as the run moves.
+    # A forecast without numbers cost nothing: it is made again as soon as the run moves.
     wait = [(pk, at and not reason and at + _pause(took)) for pk, at, took, reason in rows]
     return [pk for pk, until in wait if not until or until < now][:AT_ONCE]
 
 
 def _pause(took: float) -> timedelta:
-    """Return the least time between two outlooks of a run; ``took`` is in seconds."""
+    """Return the least time between two forecasts of a run; ``took`` is in seconds."""
     return max(EVERY, timedelta(seconds=took / SHARE))
 
 
-def sweep_outlooks() -> None:
-    """Request the outlooks that are due; if Redis is unreachable, the next sweep tries again."""
-    for run_id in due_outlooks():
+def sweep_run_forecasts() -> None:
+    """Request the forecasts that are due; if Redis is unreachable, the next sweep tries again."""
+    for run_id in due_forecasts():
         current_app.send_task(TASK, [run_id], retry=False, ignore_result=True, expires=EXPIRES)

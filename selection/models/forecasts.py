@@ -127,7 +127,7 @@ class RunForecast(models.Model):
         db_table = "selection_outlook"
 
     def __str__(self) -> str:
-        return f"outlook of {self.run}"
+        return f"forecast of {self.run}"
 
     @property
     def has_band(self) -> bool:

@@ -164,17 +164,15 @@ class Run(RunColumns):
             gone,
             np.array(pulls, np.int64),
             events if self.joined else (),
-            self.covers_withdrawal,
+            not any(pulls) or self.covers_withdrawal,  # counts rows, so only if it matters
         )
 
     @property
     def covers_withdrawal(self) -> bool:
         """Return True if its guarantee holds although workers are withdrawn after answers."""
-        workers = self.candidates.count()
-        if len(self.skills) > 1 or workers <= self.k:
-            return not self.selector_class.roster_fixed
-        problem = Problem(workers, self.k, self.epsilon, self.delta)
-        return self.selector_class.covers_withdrawal(problem, self.effective_options())
+        ks, workers = [skill.k for skill in self.skills], self.candidates.count()
+        limits, options = (self.epsilon, self.delta), self.effective_options()
+        return roster.covers_withdrawal(self.selector_class, workers, ks, limits, options)
 
     @property
     def certified(self) -> bool:

@@ -5,7 +5,7 @@ from django.db.models import QuerySet
 from selection import db_clock
 from selection.answers.recording import NO_TEXT
 from selection.errors import NotFound, Refused
-from selection.limits import LONGEST_COMPLAINT
+from selection.limits import LONGEST_REPORT
 from selection.models import Assignment, Candidate, Question, QuestionReport, Run
 
 
@@ -15,8 +15,8 @@ def report_problem(assignment_id: int, candidate_id: int, text: str) -> None:
     Raises NotFound for a question that they were not shown, Refused for an empty or overlong text.
     """
     text = text.strip()
-    if not text or len(text) > LONGEST_COMPLAINT or NO_TEXT.search(text):
-        raise Refused(f"Say in 1 to {LONGEST_COMPLAINT} characters what is wrong.")
+    if not text or len(text) > LONGEST_REPORT or NO_TEXT.search(text):
+        raise Refused(f"Say in 1 to {LONGEST_REPORT} characters what is wrong.")
     candidate = Candidate.objects.filter(pk=candidate_id).values("run_id", "worker_id").first()
     if candidate is None:
         raise NotFound("There is no such assignment.")

@@ -6,7 +6,7 @@ from typing import Any
 from selection import algorithms
 from selection.models import Run
 from selection.runs import algorithm_choices
-from selection.runs.run_settings import RUN_SETTINGS
+from selection.runs.run_settings import RUN_SETTINGS, SETTINGS
 
 from .guarantee_status import promise_status
 from .progress import read_progress
@@ -77,13 +77,8 @@ def _setting_pairs(first: Run, second: Run) -> list[ComparedPair]:
 
 
 def _settings_of(run: Run) -> dict[str, str]:
-    stored = {_setting_label(name): _value_text(getattr(run, name)) for name in COMPARED}
+    stored = {SETTINGS[name].title: _value_text(getattr(run, name)) for name in COMPARED}
     return stored | dict(algorithm_choices.describe_options(run))
-
-
-def _setting_label(name: str) -> str:
-    label = str(getattr(Run._meta.get_field(name), "verbose_name", name))
-    return label[:1].upper() + label[1:] if label.isascii() else label
 
 
 def _value_text(value: Any) -> str:

@@ -47,7 +47,7 @@ STEP = ("number", "at", "applied", "dealt", "accepted", "rejected", "gap", "want
 QUESTION_SET = ("instructions", "markdown", "tries", "most_workers")
 PRACTICE = ("number", "prompt", "accepted", "choices", "grading", "explanation", "must")
 PRACTISED = ("response", "right", "done", "tries", "at")
-COMPLAINT = ("text", "at", "heard")
+REPORT = ("text", "at", "heard")
 QUESTION = ("number", "key", "prompt", "accepted", "choices", "grading", "retired", "retired_why")
 ANSWERS = {
     "question": "question__number",
@@ -202,7 +202,7 @@ def _activity_besides_gold(run: Run) -> dict[str, list[list[Any]]]:
         for place, practice_question in enumerate(chain.from_iterable(of_sets))
     }
     practised = PracticeAnswer.objects.filter(candidate__run=run, practice__in=places)
-    complaints = QuestionReport.objects.filter(assignment__candidate__run=run)
+    problems = QuestionReport.objects.filter(assignment__candidate__run=run)
     at = ("assignment__candidate__arm", "assignment__position")
     return {
         "practised": [
@@ -213,7 +213,7 @@ def _activity_besides_gold(run: Run) -> dict[str, list[list[Any]]]:
         ],
         "complaints": [
             [_json_ready(value) for value in row]
-            for row in complaints.order_by(*at).values_list(*at, *COMPLAINT)
+            for row in problems.order_by(*at).values_list(*at, *REPORT)
         ],
     }
 

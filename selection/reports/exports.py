@@ -4,7 +4,7 @@ The room ``exports`` turns both into files and into the formats of the platforms
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -21,11 +21,11 @@ from .worker_columns import WorkerStanding, cell_value, selected_columns
 
 def export_run(run: Run) -> dict[str, Any]:
     """Return the selection, with everything needed to understand and repeat it."""
-    standings = run_standings(run)
+    standings, columns = run_standings(run), selected_columns(run)
     return run_facts(run, standings) | {
         "workers": selected_rows(run, standings),
         "taken_out_by_hand": [
-            _selected_row(run, None, line) for line in standings.lines if _is_overruled(line)
+            _selected_row(columns, None, line) for line in standings.lines if _is_overruled(line)
         ],
     }
 
@@ -76,8 +76,9 @@ def run_facts(run: Run, standings: RunStandings) -> dict[str, Any]:
 
 def selected_rows(run: Run, standings: RunStandings) -> list[dict[str, Any]]:
     """Return a row of ``selected_columns`` for each selected worker: by skill, the best first."""
+    columns = selected_columns(run)
     chosen = [line for line in standings.lines if line.selected]
-    return [_selected_row(run, rank, line) for rank, line in _ranked_lines(chosen)]
+    return [_selected_row(columns, rank, line) for rank, line in _ranked_lines(chosen)]
 
 
 def _format_moment(at: datetime | None) -> str | None:
@@ -127,11 +128,8 @@ def _quotas_of(run: Run, lines: list[WorkerStanding]) -> dict[str, Any] | None:
     return {"attribute": run.quotas["attribute"], "groups": groups}
 
 
-def _selected_row(run: Run, rank: int | None, line: WorkerStanding) -> dict[str, Any]:
-    return {
-        column: rank if column == "rank" else cell_value(line, column)
-        for column in selected_columns(run)
-    }
+def _selected_row(columns: Sequence[str], rank: int | None, line: WorkerStanding) -> dict[str, Any]:
+    return {column: rank if column == "rank" else cell_value(line, column) for column in columns}
 
 
 def export_table(run: Run) -> list[dict[str, Any]]:

@@ -147,7 +147,7 @@ def _remaining_time(run: Run, answers: int | None, now: datetime) -> tuple[float
         return None, "It is paused: nothing moves until it goes on."
     if run.recorded_only:
         return None, ""
-    speed = _an_hour(run, now)
+    speed = _answers_per_hour(run, now)
     if speed is None or answers is None:
         return None, "How long it takes is too early to say."
     hours = answers / speed
@@ -162,7 +162,7 @@ def describe_bound(span: timedelta) -> str:
     return "More than five weeks left at the present speed."
 
 
-def _an_hour(run: Run, now: datetime) -> float | None:
+def _answers_per_hour(run: Run, now: datetime) -> float | None:
     """Return the recent number of answers counted per hour; None if too few for a speed."""
     began = max(filter(None, (run.started, run.absence_since)))
     for window in (SHORTLY, LATELY):

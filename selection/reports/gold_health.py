@@ -76,10 +76,7 @@ class GoldLine:
 
     @property
     def possible(self) -> bool:
-        """Return True if the other answer is common enough to suggest accepting it.
-
-        That is among all that gave it or an accepted one, or among the likely best of these.
-        """
+        """Return True if there is another answer and the question allows it."""
         return bool(self.other) and self.question.allows(self.other)
 
     @property

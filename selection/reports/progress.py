@@ -58,7 +58,7 @@ def read_progress(run: Run) -> Progress:
         left=None if run.budget is None else max(0, run.budget - spent),
         counted=tally["counted"],
         out=0 if run.status == Run.Status.ENDED else unanswered,
-        rate=_answers_per_hour(run),
+        rate=_answers_per_minute(run),
     )
 
 
@@ -80,7 +80,7 @@ def _share_closed(run: Run, last: Step | None) -> float:
     return 1 - last.gap if run.fixed_budget else last.closed
 
 
-def _answers_per_hour(run: Run, minutes: float = 2) -> float:
+def _answers_per_minute(run: Run, minutes: float = 2) -> float:
     since = db_clock.database_now() - timedelta(minutes=minutes)
     steps = run.history.filter(at__gte=since).order_by("number")
     counted: int = steps.aggregate(total=Sum("applied", default=0))["total"]

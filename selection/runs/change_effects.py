@@ -3,18 +3,16 @@
 δ, K, the algorithm and the question set define the run: to change one of these, copy the run.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 
-from django.db.models import Q
 from django.utils import timezone
 
 from selection import db_clock
 from selection.errors import Conflict, Refused
-from selection.models import Run
-from selection.models.answers import has_waiting_answers
+from selection.models import Heartbeat, Run
 
-from . import algorithm_choices, money, validation
+from . import algorithm_choices, money, roster, validation
 
 GUARANTEE_UNCHANGED = "The promise stays as it is: its bounds hold however many answers there are."
 OPEN_ASSIGNMENTS_STAY = (
@@ -71,10 +69,8 @@ def describe_currency(run: Run, value: str) -> str:
 def describe_hours_to_come(run: Run, value: float | None) -> str:
     if value is None:
         return "Everybody is waited for from now on. The promise is about all who are in the run."
-    since = db_clock.database_now() - timedelta(hours=value)
-    silent = run.candidates.filter(
-        Q(seen__lt=since) | Q(seen=None, run__absence_since__lt=since), gone="", verdict=0
-    ).exclude(has_waiting_answers(run))
+    now = Heartbeat.objects.time_taken(db_clock.database_now())
+    silent = roster.silent_candidates(run, value, now)
     count = 0 if run.enrolling else silent.values("worker").distinct().count()
     affected = f" By now that is so of up to {count}." if count else ""
     text = (

@@ -97,17 +97,16 @@ def _keep_weights(run: Run, sentences: Mapping[str, str]) -> None:
 
 def _check_value(run: Run, setting: RunSetting, value: Any) -> None:
     """Raise Refused for a value that is invalid for this setting in every run."""
-    name, column = setting.name, setting.column
+    name = setting.name
     if name in validation.HARMLESS and value is not None:
         probe = Run(k=1)
         setattr(probe, name, value)
         for refusal in validation.find_out_of_range(probe, 2).values():
             raise Refused(refusal)
     try:
-        column.clean(value, run)
+        setting.column.clean(value, run)
     except ValidationError as error:
-        label = str(column.verbose_name).capitalize()
-        raise Refused(f"{label}: {' '.join(error.messages)}") from error
+        raise Refused(f"{setting.title}: {' '.join(error.messages)}") from error
     if name == "name":
         for refusal in validation.validate_name(
             Run(pk=run.pk, team_id=run.team_id, name=value)

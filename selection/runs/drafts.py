@@ -13,7 +13,7 @@ from selection.history import events
 from selection.models import Run, Skill
 
 from . import algorithm_choices, eligibility, lifecycle, money, priors, validation
-from .run_settings import INITIAL
+from .run_settings import INITIAL, SETTINGS
 
 CHANGEABLE = ("algorithm", "epsilon", "budget")
 # Validated by ``validation``, or filled in later.
@@ -71,8 +71,7 @@ def build_draft(settings: Mapping[str, Any]) -> Run:
         run.clean_fields(exclude=VALIDATED_ELSEWHERE)
     except ValidationError as error:
         name, messages = next(iter(error.message_dict.items()))
-        label = str(Run._meta.get_field(name).verbose_name).capitalize()  # type: ignore[union-attr]
-        raise Refused(f"{label}: {messages[0]}") from error
+        raise Refused(f"{SETTINGS[name].title}: {messages[0]}") from error
     return run
 
 

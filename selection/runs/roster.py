@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from selection import db_clock, wakeups
 from selection.engine.rejudge import rejudge
@@ -112,22 +112,8 @@ def _sweep_absent(pk: int, now: datetime | None) -> int | None:
     if run is None or run.status != Run.Status.RUNNING or run.hours_to_come is None:
         return None
     now = Heartbeat.objects.time_taken(now or db_clock.database_now())
-    since = now - timedelta(hours=run.hours_to_come)
-    silent = run.candidates.filter(
-        Q(seen__lt=since) | Q(seen=None, run__absence_since__lt=since),
-        gone="",
-        verdict=Candidate.Verdicts.UNDECIDED,
-    )
-    # A worker present in one skill is present in all; shown questions still have their time.
-    present = run.candidates.filter(gone="", seen__gte=since).values("worker")
-    holding = run.candidates.filter(assignments__answer=None, assignments__due__gt=now)
-    rows = list(
-        silent.exclude(worker__in=present)
-        .exclude(has_waiting_answers(run))
-        .exclude(worker__in=holding.values("worker"))
-        .values_list("worker", "seen", "worker__key")
-        .distinct()
-    )
+    silent = silent_candidates(run, run.hours_to_come, now)
+    rows = list(silent.values_list("worker", "seen", "worker__key").distinct())
     for reason, came in ((Gone.ABSENT, False), (Gone.LEFT, True)):
         workers = {worker: key for worker, seen, key in rows if (seen is not None) == came}
         if workers:
@@ -136,6 +122,27 @@ def _sweep_absent(pk: int, now: datetime | None) -> int | None:
                 run, "absent", f"{reason.label.capitalize()}: {', '.join(workers.values())}."
             )
     return pk if rows else None
+
+
+def silent_candidates(run: Run, hours: float, now: datetime) -> QuerySet[Candidate]:
+    """Return the undecided candidates of workers that were silent for so many hours.
+
+    now  until when workers were able to answer, see ``Heartbeat.objects.time_taken``
+    """
+    since = now - timedelta(hours=hours)
+    silent = run.candidates.filter(
+        Q(seen__lt=since) | Q(seen=None, run__absence_since__lt=since),
+        gone="",
+        verdict=Candidate.Verdicts.UNDECIDED,
+    )
+    # A worker present in one skill is present in all; shown questions still have their time.
+    present = run.candidates.filter(gone="", seen__gte=since).values("worker")
+    holding = run.candidates.filter(assignments__answer=None, assignments__due__gt=now)
+    return (
+        silent.exclude(worker__in=present)
+        .exclude(has_waiting_answers(run))
+        .exclude(worker__in=holding.values("worker"))
+    )
 
 
 def drop_workers(run: Run, workers: Sequence[int], reason: Gone) -> None:

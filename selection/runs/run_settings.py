@@ -88,6 +88,12 @@ class RunSetting:
         return column
 
     @property
+    def title(self) -> str:
+        """Return its name at the start of a line. Forms show the same."""
+        name = str(self.column.verbose_name)
+        return self.label or name[:1].upper() + name[1:]
+
+    @property
     def validators(self) -> list[Any]:
         """Return the column's own validators, without those of the database."""
         return list(self.column.deconstruct()[3].get("validators", ()))
@@ -131,7 +137,7 @@ RUN_SETTINGS = (
     RunSetting(
         "epsilon",
         Section.DECIDING,
-        label="Accuracy ε",  # forms capitalise the first letter, and ε would become an E
+        label="Accuracy ε",  # a capital ε would look like an E
         bounds={"lt": 1},
         effect=change_effects.describe_epsilon,
         applies=change_effects.may_move_epsilon,
@@ -216,7 +222,8 @@ RUN_SETTINGS = (
     ),
     RunSetting("one_kind_each", Section.KINDS),
 )
-NAMES = tuple(setting.name for setting in RUN_SETTINGS)
+SETTINGS = {setting.name: setting for setting in RUN_SETTINGS}
+NAMES = tuple(SETTINGS)
 CHANGEABLE = {setting.name: setting for setting in RUN_SETTINGS if setting.effect is not None}
 WIZARD = tuple(setting for setting in RUN_SETTINGS if setting.wizard)
 # Values of a new draft that differ from those of the columns.

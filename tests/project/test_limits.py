@@ -39,7 +39,7 @@ COUNTS = {
     "workers who claim questions in one request": limits.MOST_PRESENT,
     "rows of a page of a list": limits.MOST_PAGE,
     "characters of a response": limits.LONGEST_RESPONSE,
-    "characters of a complaint": limits.LONGEST_COMPLAINT,
+    "characters of a problem report": limits.LONGEST_REPORT,
     "characters of an id or a name": limits.LONGEST_KEY,
     "characters of a reason": limits.LONGEST_WHY,
     "characters of instructions or an explanation": limits.LONGEST_TEXT,

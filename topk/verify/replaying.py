@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from topk.feed import tell_in_turn
-from topk.problem import Problem
 from topk.registry import build_selector
 from topk.roster import (
     OPENED,
     active_arms,
     build_problem,
+    covers_withdrawal,
     has_enough,
     is_guarantee_lost,
     plan_options,
@@ -50,17 +50,9 @@ def is_lost(record: DumpRecord) -> bool:
     events = record.events if record.run["joined"] else []
     opened = [event["step"] for event in events if event["kind"] == OPENED]
     pulls, _ = _count_answers(record, None)
-    covers = _covers_withdrawal(record)
+    limits = record.run["epsilon"], record.run["delta"]
+    covers = covers_withdrawal(record.algorithm, record.n, record.ks, limits, record.options)
     return is_guarantee_lost(record.algorithm, record.gone, pulls, opened, covers)
-
-
-def _covers_withdrawal(record: DumpRecord) -> bool:
-    """Return True if the guarantee holds although workers were withdrawn after answers."""
-    if len(record.ks) > 1 or record.n <= record.ks[0]:
-        return not record.algorithm.roster_fixed
-    run = record.run
-    problem = Problem(record.n, record.ks[0], run["epsilon"], run["delta"])
-    return record.algorithm.covers_withdrawal(problem, record.options)
 
 
 def replay_run(record: DumpRecord, upto: int | None = None) -> ReplayedRun:

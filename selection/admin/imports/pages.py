@@ -13,12 +13,12 @@ from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, reverse
 from unfold.admin import ModelAdmin
 
 from selection import audit
 from selection.admin.forms import UploadForm
-from selection.admin.page import Page, csv_response, object_url
+from selection.admin.page import Page, csv_response, object_url, page_urls
 from selection.answers.recording import Outside
 from selection.errors import NotFound, Refused
 from selection.imports import commit, uploads
@@ -41,14 +41,11 @@ State = Upload.State
 
 
 def import_urls(model_admin: ModelAdmin, importer: Importer) -> list[URLPattern]:
-    name = f"selection_{model_admin.model._meta.model_name}"
-    options = {"model_admin": model_admin, "importer": importer}
-    wrap = model_admin.admin_site.admin_view
-    upload, preview = UploadPage.as_view(**options), PreviewPage.as_view(**options)
-    return [
-        path("<int:pk>/import/", wrap(upload), name=f"{name}_import"),
-        path("<int:pk>/import/<uuid:upload>/", wrap(preview), name=f"{name}_preview"),
-    ]
+    pages: dict[str, tuple[str, type[Page]]] = {
+        "<int:pk>/import/": ("import", UploadPage),
+        "<int:pk>/import/<uuid:upload>/": ("preview", PreviewPage),
+    }
+    return page_urls(model_admin, pages, importer=importer)
 
 
 def redirect_to_import(request: HttpRequest, target: Model) -> HttpResponseRedirect | None:
@@ -60,6 +57,7 @@ def redirect_to_import(request: HttpRequest, target: Model) -> HttpResponseRedir
 
 class ImportPage(Page):
     importer: Importer = WORKERS  # as_view sets the right one
+    below_object = True
 
     def has_permission(self) -> bool:
         return self.may(self.importer.permission)
@@ -67,9 +65,6 @@ class ImportPage(Page):
     @property
     def title(self) -> str:
         return self.importer.title
-
-    def crumbs(self) -> list[tuple[str, str]]:
-        return [(str(self.object), object_url(self.object))]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(

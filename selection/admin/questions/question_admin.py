@@ -25,7 +25,7 @@ from .forms import CorrectionForm, QuestionForm, QuestionSetForm
 from .gold_pages import CorrectPage, change_urls, gold_urls
 from .media import media_urls
 
-COMPLAINTS_SHOWN = 20
+REPORTS_SHOWN = 20
 
 
 @admin.register(QuestionSet)
@@ -120,11 +120,11 @@ class QuestionAdmin(ScopedAdmin):
                 return CorrectPage.as_view(model_admin=self)(  # type: ignore[return-value]
                     request, pk=question.pk
                 )
-        complaints = problem_reports.reports_about(question)[:COMPLAINTS_SHOWN]
+        shown = problem_reports.reports_about(question)[:REPORTS_SHOWN]
         context = {
             "asked": dealt,
-            "complaints": complaints,
-            "unheard": any(not report.heard for report in complaints),
+            "complaints": shown,
+            "unheard": any(not report.heard for report in shown),
         }
         kwargs["extra_context"] = (kwargs.get("extra_context") or {}) | context
         return super().change_view(request, object_id, *args, **kwargs)

@@ -13,12 +13,12 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection import reports
-from selection.admin.page import Page, object_url
+from selection.admin.page import Page, object_url, page_urls
 from selection.admin.setting_fields import LABELS, build_field
 from selection.errors import Refused
 from selection.models import Candidate, Run
@@ -113,13 +113,11 @@ class ChangeView(Page):
     """Common part of the pages that change a run."""
 
     permission_required = ["selection.change_run"]
+    below_object = True
 
     @property
     def username(self) -> str:
         return str(self.request.user.get_username())
-
-    def crumbs(self) -> list[tuple[str, str]]:
-        return [(str(self.object), object_url(self.object))]
 
     def redirect_done(self, *sentences: str) -> HttpResponseRedirect:
         messages.success(self.request, "Done. " + " ".join(sentences))
@@ -297,12 +295,8 @@ class WorkerChange(ChangeView):
 
 
 def change_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    pages: list[tuple[str, type[Page], str]] = [
-        ("<int:pk>/do/change/", ChangePage, "selection_run_do_change"),
-        ("<int:pk>/worker/<int:candidate>/change/", WorkerChange, "selection_run_worker_change"),
-    ]
-    wrap = model_admin.admin_site.admin_view
-    return [
-        path(route, wrap(page.as_view(model_admin=model_admin)), name=name)
-        for route, page, name in pages
-    ]
+    pages: dict[str, tuple[str, type[Page]]] = {
+        "<int:pk>/do/change/": ("do_change", ChangePage),
+        "<int:pk>/worker/<int:candidate>/change/": ("worker_change", WorkerChange),
+    }
+    return page_urls(model_admin, pages)

@@ -1,12 +1,12 @@
 """The guided start's form, parsed into a plan and a belief about the workers."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.http import HttpRequest, QueryDict
-from django.utils.html import format_html
 from unfold.widgets import (
     UnfoldAdminDecimalFieldWidget,
     UnfoldAdminFileFieldWidget,
@@ -22,47 +22,12 @@ from selection.forecast import Belief, DefaultBelief, PastBelief, Plan, RangeBel
 from selection.imports import past_answers, uploads
 from selection.models import Pool, QuestionSet, Run, exposure
 from selection.runs import eligibility, money, priors, validation
-from selection.runs.run_settings import WIZARD
+from selection.runs.run_settings import WIZARD, RunSetting
 
-OWN_NUMBER, BY_MONEY = "own", "money"
+from .choices import BELIEFS, BY_MONEY, CONFIDENCES, GOALS, OWN_NUMBER, PRECISIONS
+
 PAYING = ("price", "currency")  # beside the budget
 USUAL_EPSILON = 0.1
-
-
-def _worded_choices(*choices: tuple[str, str, str]) -> list[tuple[str, str]]:
-    """Return radio buttons for (value, label, number beside it)."""
-    return [(value, format_html("{} <small>{}</small>", *texts)) for value, *texts in choices]
-
-
-GOALS = _worded_choices(
-    ("group", "They are good as a group", "their mean accuracy is close to that of the best"),
-    ("every", "Nobody among them is bad", "each one is close to the last of the best"),
-    ("exact", "They are exactly the best", "costs most, however precise it has to be"),
-)
-CONFIDENCES = _worded_choices(
-    ("0.2", "Fairly sure", "80 % (δ = 0.2)"),
-    ("0.1", "Sure", "90 % (δ = 0.1)"),
-    ("0.05", "Very sure", "95 % (δ = 0.05)"),
-    ("0.01", "As good as certain", "99 % (δ = 0.01)"),
-    (OWN_NUMBER, "A number of your own", ""),
-)
-PRECISIONS = _worded_choices(
-    ("0.2", "Roughly", "within 20 points of the best (ε = 0.2)"),
-    ("0.1", "Well enough", "within 10 points (ε = 0.1)"),
-    ("0.05", "Closely", "within 5 points (ε = 0.05)"),
-    ("0.02", "Very closely", "within 2 points (ε = 0.02)"),
-    (OWN_NUMBER, "A number of your own", ""),
-    (BY_MONEY, "As my budget allows", "says which ε the money reaches"),
-)
-BELIEFS = _worded_choices(
-    ("", "Nothing", "crowds of all usual kinds are tried"),
-    ("0.75-0.95", "Mostly good", "four of five between 75 % and 95 % right"),
-    ("0.5-0.95", "Very mixed", "four of five between 50 % and 95 % right"),
-    ("0.5-0.75", "Mostly poor", "four of five between 50 % and 75 % right"),
-    ("range", "A range", "most of them between two numbers"),
-    ("run", "As in an earlier run", ""),
-    ("file", "As in answers that I have", "a file of past answers, and the known ones"),
-)
 
 
 @dataclass(frozen=True)
@@ -193,7 +158,7 @@ class GuideForm(SettingFields):
             question_set=cleaned["question_set"],
             plan=_build_plan(cleaned),
             belief=self._build_belief(cleaned, learns),
-            settings={setting.name: cleaned[setting.name] for setting in WIZARD},
+            settings=read_settings(cleaned, WIZARD),
             learns=learns,
             speed=None if speed is None else float(speed),
             by_money=cleaned["precise"] == BY_MONEY,
@@ -252,6 +217,15 @@ class _FieldError(Exception):
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(reason)
         self.field = field
+
+
+def read_settings(cleaned: dict[str, Any], settings: Iterable[RunSetting]) -> dict[str, Any]:
+    """Return the values of these settings by name, without emptied ones that need a value."""
+    return {
+        setting.name: cleaned[setting.name]
+        for setting in settings
+        if setting.column.null or cleaned[setting.name] is not None
+    }
 
 
 def _build_plan(cleaned: dict[str, Any]) -> Plan:

@@ -17,7 +17,7 @@ from selection.models import Pool, QuestionSet, Run, Skill
 from selection.runs import copies, drafts, lifecycle
 from selection.runs.run_settings import RUN_SETTINGS
 
-from .lifecycle import show_run
+from .lifecycle import read_columns, show_run
 from .schemas import RunHead, RunOut
 from .setting_fields import StrictSchema, build_schema, input_fields
 
@@ -90,12 +90,8 @@ def list_runs(
     if query.search:
         runs = runs.filter(name__icontains=query.search)
     runs = runs.defer("memory", "proof", "options")
-    return [_run_payload(run) for run in paginate(request, response, runs, query, by="-pk")]
-
-
-def _run_payload(run: Run) -> dict[str, Any]:
-    row = {name: getattr(run, name, None) for name in RunRowOut.model_fields}
-    return row | {"pool": run.pool_id, "question_set": run.question_set_id}
+    page = paginate(request, response, runs, query, by="-pk")
+    return [read_columns(run, RunRowOut) for run in page]
 
 
 @api.post("/runs", response={201: RunOut, **ERRORS}, tags=["runs"], openapi_extra=KEYED)

@@ -22,9 +22,7 @@ ELSEWHERE = (
 
 @declared_by(Forecast, without=ELSEWHERE)
 class CostOut(Schema):
-    cost: tuple[float, float, float] | None = Field(
-        description="As `answers`, in money, by the run's price. null: it has none."
-    )
+    """Answers and money that a run is expected to cost by one algorithm."""
 
 
 class ExpectedOut(Schema):

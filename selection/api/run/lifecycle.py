@@ -16,7 +16,7 @@ from selection.models import Run
 from selection.runs import changes, lifecycle, previews, priors, roster_opening, void_budget
 from selection.worker import links
 
-from .schemas import ChangedOut, ChangeIn, MoveIn, RunOut
+from .schemas import ChangedOut, ChangeIn, MoveIn, RunHead, RunOut
 
 
 @api.get("/runs/{run_id}", response={200: RunOut, **ERRORS}, tags=["runs"])
@@ -28,9 +28,7 @@ def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     progress = reports.read_progress(run)
     ahead, void = reports.forecast_remaining(run, progress), void_budget.void_budget_of(run)
     return {
-        **{field: getattr(run, field) for field in RunOut.model_fields if hasattr(run, field)},
-        "pool": run.pool_id,
-        "question_set": run.question_set_id,
+        **read_columns(run, RunOut),
         "join_link": links.join_address(run) if may_manage(request) else "",
         "options": run.hand_set,
         "quotas": run.quotas or None,
@@ -48,6 +46,13 @@ def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
         "forecast": None if ahead is None else asdict(ahead),
         "needs": [vars(need) for need in reports.list_alerts(run, fit, reports.find_signs(run))],
     }
+
+
+def read_columns(run: Run, schema: type[RunHead]) -> dict[str, Any]:
+    """Return the attributes of the run that the schema names; its pool and question set as ids."""
+    ids = {"pool": run.pool_id, "question_set": run.question_set_id}
+    names = schema.model_fields.keys() - ids.keys()
+    return {name: getattr(run, name) for name in names if hasattr(run, name)} | ids
 
 
 MOVES: dict[str, Callable[[Run, str, str], object]] = {

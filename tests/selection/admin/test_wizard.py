@@ -6,9 +6,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from selection import engine, job_messages
+from selection.admin.wizard.form import read_settings
 from selection.forecast import DefaultBelief, PastBelief, RangeBelief, forecast_requests
 from selection.models import ForecastRequest, Pool, Run
 from selection.runs import lifecycle
+from selection.runs.run_settings import SETTINGS
 from tests.pages import admin_url, text_of
 from tests.pasts import write_past
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run
@@ -138,6 +140,12 @@ def test_a_run_is_created_with_all_settings_of_the_form(requester, form_data, le
     assert ("prior" in run.options) is learns
     assert run.belief == planning.belief
     lifecycle.start_run(run)
+
+
+def test_an_emptied_setting_that_needs_a_value_keeps_its_default():
+    settings = [SETTINGS["price"], SETTINGS["slots"], SETTINGS["minutes"]]
+    emptied = {"price": None, "slots": None, "minutes": 5}
+    assert read_settings(emptied, settings) == {"price": None, "minutes": 5}
 
 
 def test_two_runs_of_the_same_question_have_two_names(requester, form_data):

@@ -10,7 +10,7 @@ from selection import db_clock, engine
 from selection.answers import outages, overdue, presence, recording
 from selection.answers.lookup import read_slip
 from selection.models import Answer, Assignment, Event, Heartbeat, Run
-from selection.runs import lifecycle, roster
+from selection.runs import change_effects, lifecycle, roster
 from tests.worlds import make_run, open_of
 
 pytestmark = pytest.mark.django_db
@@ -93,6 +93,17 @@ def test_nobody_is_absent_because_the_web_was(run):
     assert roster.sweep_absent(now=moment(5 * 3600 + 10)) == []
     run.refresh_from_db()
     assert run.absence_since == moment(5 * 3600)
+
+
+def test_a_preview_of_absence_counts_whom_the_sweep_would_take_out(run):
+    Run.objects.update(absence_since=moment(-6 * 3600))
+    run.candidates.update(seen=None)
+    holding = open_of(run)[0].candidate.worker_id
+    Assignment.objects.exclude(candidate__worker=holding).update(due=None, shown=None)
+    Assignment.objects.exclude(due=None).update(due=moment(3600))
+    assert "up to 5." in change_effects.describe_hours_to_come(run, 2.0)
+    Heartbeat.objects.update(at=moment(-5 * 3600))
+    assert "up to" not in change_effects.describe_hours_to_come(run, 2.0)
 
 
 def test_a_host_whose_clock_is_ahead_refuses_nobody(run, monkeypatch):

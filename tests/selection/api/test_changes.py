@@ -88,7 +88,8 @@ def test_all_or_nothing_is_changed(api, run):
     [
         ({"budget": 0}, 422, "at least 1 answer"),
         ({"budget": "many"}, 422, "budget"),
-        ({"slots": None}, 422, "cannot be null"),
+        ({"slots": None}, 422, "Out at once: This field cannot be null."),
+        ({"epsilon": None}, 422, "Accuracy ε: This field cannot be null."),
         ({"enrolling": False, "enrol_most": 9}, 409, "open it first"),
     ],
 )

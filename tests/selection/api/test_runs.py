@@ -1,6 +1,8 @@
 """Runs by the API: create, change, copy, delete, read."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from selection import engine
 from selection.models import Run
@@ -46,6 +48,19 @@ def test_a_run_is_made_with_the_form_s_usual_values(manager, wanted):
     )  # fmt: skip
     assert manager.get(f"runs/{run.pk}").json() == made.json()
     assert [event.who for event in run.events.all()] == ["token manager"]
+
+
+def test_a_list_takes_as_many_queries_for_three_runs_as_for_one(manager):
+    manager.get("runs")  # the first request also records the use of its token
+    counts = []
+    for names in (["one"], ["two", "three"]):
+        for name in names:
+            make_run(name=name)
+        with CaptureQueriesContext(connection) as queries:
+            listed = manager.get("runs").json()
+        counts.append(len(queries))
+    assert len({run["pool"] for run in listed}) == 3
+    assert counts[0] == counts[1]
 
 
 def test_everything_that_is_asked_for_is_there_and_in_the_export(manager, wanted):

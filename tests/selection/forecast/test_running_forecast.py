@@ -38,7 +38,7 @@ def begin_run(rounds=3, **fields):
 
 def test_forecast_of_remaining_answers_and_money():
     run = begin_run()
-    running_forecast.refresh_outlook(run.pk)
+    running_forecast.refresh_forecast(run.pk)
     forecast = reports.forecast_remaining(run)
     low, median, high = forecast.answers
     assert 0 < low <= median <= high <= 600
@@ -52,7 +52,7 @@ def test_forecast_of_remaining_answers_and_money():
 def test_given_answers_equal_the_payment_list():
     """Lapsed answers are not paid and not counted; answers to a question retired since are."""
     run = begin_run()
-    running_forecast.refresh_outlook(run.pk)
+    running_forecast.refresh_forecast(run.pk)
     before, handed_out = reports.forecast_remaining(run), reports.read_progress(run).spent
     late = run.answers.filter(assignment__candidate__arm=0)
     lapsed = late.update(expired=True, right=False, response="")
@@ -65,7 +65,7 @@ def test_given_answers_equal_the_payment_list():
 
 def test_final_cost_is_near_the_forecast():
     run = begin_run()
-    running_forecast.refresh_outlook(run.pk)
+    running_forecast.refresh_forecast(run.pk)
     outlook = RunForecast.objects.get(run=run)
     ended = worlds.play(run, CROWD)
     assert ended.ended_by_guarantee
@@ -75,7 +75,7 @@ def test_final_cost_is_near_the_forecast():
 def test_before_there_is_an_answer_for_each_it_is_too_early_to_say():
     run = begin_run(rounds=0)
     assert "Too early to say" in reports.forecast_remaining(run).why
-    running_forecast.refresh_outlook(run.pk)
+    running_forecast.refresh_forecast(run.pk)
     assert "fewer than half of the workers" in reports.forecast_remaining(run).why
     assert (
         reports.summarise_forecast(run, RunForecast.objects.get(run=run), 0) == "too early to say"
@@ -84,38 +84,38 @@ def test_before_there_is_an_answer_for_each_it_is_too_early_to_say():
 
 def test_while_workers_may_join_it_is_too_early_to_say():
     run = begin_run(enrolling=True)
-    assert "roster is open" in running_forecast.make_outlook(run).why
+    assert "roster is open" in running_forecast.make_forecast(run).why
 
 
 def test_too_few_questions_give_the_reachable_epsilon():
     run = begin_run(algorithm="certified", epsilon=0.02)
-    outlook = running_forecast.make_outlook(run)
+    outlook = running_forecast.make_forecast(run)
     assert outlook.kept == 0
     assert outlook.epsilon > 0.02
     assert outlook.high <= 600
 
 
 def test_budget_algorithm_takes_exactly_its_budget():
-    outlook = running_forecast.make_outlook(begin_run(algorithm="sar", budget=200))
+    outlook = running_forecast.make_forecast(begin_run(algorithm="sar", budget=200))
     assert (outlook.low, outlook.median, outlook.high) == (200, 200, 200)
     assert outlook.runs == 0
 
 
 def test_outlook_is_refreshed_only_after_steps_and_a_pause():
     run = begin_run()
-    assert running_forecast.due_outlooks() == [run.pk]
-    running_forecast.refresh_outlook(run.pk)
-    assert running_forecast.due_outlooks() == []
+    assert running_forecast.due_forecasts() == [run.pk]
+    running_forecast.refresh_forecast(run.pk)
+    assert running_forecast.due_forecasts() == []
     RunForecast.objects.update(step=0)
-    assert running_forecast.due_outlooks() == []
+    assert running_forecast.due_forecasts() == []
     RunForecast.objects.update(at=timezone.now() - timedelta(hours=1))
-    assert running_forecast.due_outlooks() == [run.pk]
+    assert running_forecast.due_forecasts() == [run.pk]
 
 
 def test_oldest_outlooks_come_first():
     runs = [begin_run(rounds=0) for _ in range(running_forecast.AT_ONCE + 1)]
     RunForecast.objects.create(run=runs[0], at=timezone.now() - timedelta(days=1))
-    assert running_forecast.due_outlooks() == [run.pk for run in runs[1:]]
+    assert running_forecast.due_forecasts() == [run.pk for run in runs[1:]]
 
 
 def test_a_run_that_ended_has_nothing_ahead():
@@ -123,7 +123,7 @@ def test_a_run_that_ended_has_nothing_ahead():
     Run.objects.filter(pk=run.pk).update(status=Run.Status.ENDED)
     run.refresh_from_db()
     assert reports.forecast_remaining(run) is None
-    running_forecast.refresh_outlook(run.pk)
+    running_forecast.refresh_forecast(run.pk)
     assert not RunForecast.objects.exists()
 
 
@@ -141,7 +141,7 @@ def test_time_is_an_upper_bound(span, text):
 
 def test_with_few_answers_there_is_no_speed():
     run = begin_run(rounds=3)
-    running_forecast.refresh_outlook(run.pk)
+    running_forecast.refresh_forecast(run.pk)
     late = timezone.now() + timedelta(days=3)
     assert reports.forecast_remaining(run, at=late).time == "How long it takes is too early to say."
     soon = timezone.now() + timedelta(minutes=30)
@@ -159,7 +159,7 @@ def test_crowds_are_drawn_given_the_answers():
 
 def test_page_list_and_api_show_the_forecast(requester, client, token):
     run = begin_run()
-    running_forecast.refresh_outlook(run.pk)
+    running_forecast.refresh_forecast(run.pk)
     page = requester.get(f"/admin/selection/run/{run.pk}/").content.decode()
     assert "Still to come" in page
     assert "given so far" in page
@@ -181,27 +181,27 @@ def test_workers_who_never_answer_do_not_hold_up_the_forecast():
     worlds.answer_all(run, lambda number: CROWD(number) if number.candidate.arm >= 6 else None)
     engine.advance(run.pk)
     assert run.candidates.filter(pulls__gt=0).count() == 24
-    outlook = running_forecast.make_outlook(Run.objects.get(pk=run.pk))
+    outlook = running_forecast.make_forecast(Run.objects.get(pk=run.pk))
     assert (outlook.why, outlook.runs) == ("", 20)
 
 
 def test_empty_outlook_is_refreshed_after_a_step():
     run = begin_run(rounds=0)
-    running_forecast.refresh_outlook(run.pk)
+    running_forecast.refresh_forecast(run.pk)
     assert RunForecast.objects.get(run=run).why
     worlds.answer_all(run, CROWD)
     engine.advance(run.pk)
     run.refresh_from_db()
     assert "it is simulated within" in reports.forecast_remaining(run).why
-    assert running_forecast.due_outlooks() == [run.pk]
-    running_forecast.refresh_outlook(run.pk)
+    assert running_forecast.due_forecasts() == [run.pk]
+    running_forecast.refresh_forecast(run.pk)
     assert not RunForecast.objects.get(run=run).why
 
 
 def test_few_simulations_give_a_median_and_no_band(requester, client, token, monkeypatch):
     monkeypatch.setattr(running_forecast, "RUNS", 7)
     run = begin_run()
-    running_forecast.refresh_outlook(run.pk)
+    running_forecast.refresh_forecast(run.pk)
     forecast = reports.forecast_remaining(run)
     assert (forecast.answers, forecast.cost, forecast.total, forecast.hours) == (
         None,
@@ -223,4 +223,4 @@ def test_few_simulations_give_a_median_and_no_band(requester, client, token, mon
 
 def test_time_is_not_up_before_there_are_runs_enough_for_a_band():
     run = begin_run()
-    assert running_forecast.make_outlook(run, seconds=0.0).runs == 20
+    assert running_forecast.make_forecast(run, seconds=0.0).runs == 20

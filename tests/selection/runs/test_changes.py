@@ -301,7 +301,7 @@ def test_two_runs_are_compared():
     play(one, crowd(3, good=2))
     found = reports.compare_runs(reload_run(one), reload_run(other))
     assert {(pair.what, pair.one, pair.other) for pair in found.settings} == {
-        ("ε", "0.3", "0.5"),
+        ("Accuracy ε", "0.3", "0.5"),
         ("Seed", "7", "8"),
     }
     assert found.shared == 6

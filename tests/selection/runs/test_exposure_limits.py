@@ -116,7 +116,7 @@ def test_an_outlook_reckons_with_what_is_left():
     run = make_run(n=8, k=2, question_set=asked, algorithm="credible", epsilon=0.01, slots=40)
     play(run, crowd(1, 2), most=3)
     assert running_forecast.load_live_run(run).most <= 120
-    assert running_forecast.make_outlook(run).high <= 120
+    assert running_forecast.make_forecast(run).high <= 120
 
 
 def test_gold_that_is_short_by_a_limit_asks_for_attention():

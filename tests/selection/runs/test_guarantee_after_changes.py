@@ -57,6 +57,12 @@ def test_who_is_withdrawn_after_answers_costs_the_guarantee_on_every_surface(req
     assert (found.promise, found.epsilon) == (GUARANTEE_LOST, None)
 
 
+def test_the_workers_are_not_counted_if_none_that_answered_is_gone(django_assert_num_queries):
+    run = make_answered_run()
+    with django_assert_num_queries(1):  # the workers that are gone
+        assert not run.guarantee_lost
+
+
 def test_a_dump_that_claims_more_after_such_a_change_is_found_out():
     run = make_answered_run()
     roster.withdraw_workers(run, ["w0"])

@@ -4,6 +4,7 @@ import pytest
 from django.db.models import NOT_PROVIDED
 
 from selection.api.run.drafts import RunIn
+from selection.errors import Refused
 from selection.models import Run
 from selection.runs import drafts
 from selection.runs.run_settings import NAMES, RUN_SETTINGS
@@ -30,6 +31,18 @@ def test_a_draft_and_the_api_have_the_declared_defaults():
         assert RunIn.model_fields[setting.name].default == stored, setting.name
         checked.append(setting.name)
     assert {"hours_to_come", "met", "only", "enrolling", "budget"} <= {*checked}
+
+
+def test_titles_keep_greek_letters_and_capitals():
+    titles = {setting.name: setting.title for setting in RUN_SETTINGS}
+    assert (titles["epsilon"], titles["delta"], titles["k"]) == ("Accuracy ε", "Risk δ", "K")
+    assert titles["slots_per_worker"] == "Out at once per worker"
+
+
+def test_a_draft_names_the_setting_that_is_wrong():
+    given = {"name": "Few words", "pool": make_pool(3), "question_set": make_questions(5), "k": 1}
+    with pytest.raises(Refused, match="Out at once: This field cannot be null"):
+        drafts.create_draft(given | {"slots": None})
 
 
 def test_the_currency_of_a_draft_is_that_of_the_team_s_last_run():
