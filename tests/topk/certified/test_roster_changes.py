@@ -119,7 +119,7 @@ def test_late_joiners_are_selected_as_guaranteed(sample):
     assert not too_many(errors_of_late_joiners(runs), runs, 0.2)
 
 
-@pytest.mark.parametrize(("n", "left", "k"), [(300, 120, 30), (60, 30, 10), (12, 7, 3)])
+@pytest.mark.parametrize(("n", "left", "k"), [(300, 120, 30), (60, 30, 10), (12, 7, 3), (12, 7, 6)])
 def test_weights_and_kind_of_bound_stay_those_of_the_start(n, left, k):
     before, after = (selector_of(n, size, k=k, epsilon=0.1) for size in (n, left))
     assert (before.swaps is None) == (after.swaps is None)
@@ -131,7 +131,7 @@ def test_weights_and_kind_of_bound_stay_those_of_the_start(n, left, k):
 
 @pytest.mark.parametrize(("n", "left", "k"), [(60, 30, 10), (12, 7, 6), (300, 120, 30)])
 def test_it_ends_with_those_who_came_and_needs_no_fewer_answers(n, left, k):
-    truth = np.where(np.arange(left) < k, 0.9, 0.3)
+    truth = np.where(np.arange(left) < k, 0.92, 0.3)  # a wrong place of (12, 7, 6) costs .103
     answers = []
     for start in (n, left):
         rng, selector = np.random.default_rng(4), selector_of(start, left, k=k, epsilon=0.1)
