@@ -42,7 +42,8 @@ SET_ASSUMES = (
 )
 NUMBERED = (
     "Assumes that nothing but answers distinguishes good workers: who is present, how fast they "
-    "answer and who is withdrawn may follow from answers, not from accuracy otherwise. "
+    "answer, who is withdrawn and how they are numbered may follow from answers and chance, not "
+    "from accuracy otherwise. "
 )
 POOL_ASSUMES = (
     f"{NUMBERED}Also that a worker's answers are independent of each other and of those of other "
