@@ -16,6 +16,6 @@ setup(
         "crowdselect.static": ["**/*"],
         "selection": ["locale/*/LC_MESSAGES/django.*"],
         "crowdselect_client": ["py.typed"],
-        "topk": ["py.typed", "certified/*.npz"],
+        "topk": ["py.typed"],
     },
 )

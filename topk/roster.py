@@ -18,6 +18,7 @@ Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 OPENED = "open roster"  # kind of the event that opens a roster after the start
+CLOSED = "close roster"  # and of the one that closes it
 
 
 def active_arms(kind: Counts, gone: Flags, seed: int, joined: bool) -> Counts:
@@ -45,6 +46,27 @@ def plan_options(kind: type[Selector], n: int, left: int) -> dict[str, Any]:
     left  number of arms left
     """
     return {"planned_for": n} if kind.roster_fixed and left < n else {}
+
+
+def opening_option(
+    kind: type[Selector], changes: Iterable[tuple[str, int]], open_now: bool, joined: bool
+) -> dict[str, Any]:
+    """Return the option ``asked_open`` if questions went out before the roster of a run closed.
+
+    changes  kind and number of steps of the events that opened or closed the roster, in order
+    joined   True if a worker joined after the start; otherwise nothing is lost by an open roster
+    """
+    if not kind.roster_fixed or not (open_now or joined):
+        return {}
+    return {"asked_open": True} if _is_asked_open(list(changes), open_now) else {}
+
+
+def _is_asked_open(changes: Sequence[tuple[str, int]], open_now: bool) -> bool:
+    """Return True if the roster was open at the first step."""
+    before = [kind for kind, step in changes if step == 0]
+    if before:
+        return before[-1] == OPENED
+    return changes[0][0] == CLOSED if changes else open_now
 
 
 def is_guarantee_lost(

@@ -249,8 +249,16 @@ class Run(RunColumns):
         return build_selector(self.algorithm, self.problem(workers), **options)
 
     def effective_options(self) -> dict[str, Any]:
-        """Return the options, with the question set's size if the guarantee is about that set."""
-        return {**self.options, **self._set_size()}
+        """Return the options, with those that the question set and the roster's history decide."""
+        return {**self.options, **self._set_size(), **self._opening_option()}
+
+    def _opening_option(self) -> dict[str, Any]:
+        kinds = (roster.OPENED, roster.CLOSED)
+        events = self.events.filter(kind__in=kinds).order_by("id") if self.pk else None
+        changes = () if events is None else events.values_list("kind", "step")
+        return roster.opening_option(
+            self.selector_class, changes, self.enrolling, bool(self.joined)
+        )
 
     def kind_quota_option(self, workers: NDArray[np.int64]) -> dict[str, Any]:
         """Return K of each skill, as an option of algorithms that take any family of sets.

@@ -12,7 +12,7 @@ from selection import db_clock, wakeups
 from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.models import Candidate, Run, Worker
-from topk.roster import OPENED
+from topk.roster import CLOSED, OPENED
 
 from . import eligibility, quotas
 from .roster import lock_active_run, mark_roster_changed, refuse_over, refuse_rounds
@@ -109,7 +109,7 @@ def close_roster(run: Run, who: str = "", why: str = "") -> int:
     locked.enrolling, locked.absence_since = False, db_clock.database_now()
     locked.save(update_fields=["enrolling", "absence_since"])
     events.write_event(
-        locked, "close roster", f"The roster closed with {_roster_size(locked)} workers.", who, why
+        locked, CLOSED, f"The roster closed with {_roster_size(locked)} workers.", who, why
     )
     wakeups.request_step(locked.pk)
     return int(locked.pk)

@@ -42,7 +42,8 @@ SET_ASSUMES = (
 )
 NUMBERED = (
     "Assumes that nothing but answers distinguishes good workers: who is present, how fast they "
-    "answer and who is withdrawn may follow from answers, not from accuracy otherwise. "
+    "answer, who is withdrawn and how they are numbered may follow from answers and chance, not "
+    "from accuracy otherwise. "
 )
 POOL_ASSUMES = (
     f"{NUMBERED}Also that a worker's answers are independent of each other and of those of other "
@@ -73,6 +74,18 @@ PLANNED_FOR = Option(
     above=0,
     by_hand=False,
 )
+ASKED_OPEN = Option(
+    "asked_open",
+    False,
+    "Whether questions went out while workers could still join: then swaps certify, because the "
+    "mean over numberings is about workers that nothing but answers distinguishes.",
+    "flag",
+    by_hand=False,
+)
+OPEN_ASSUMES = (
+    " Workers could join while others answered: who joined, and when the roster closed, may not "
+    "depend on the answers."
+)
 
 
 class Certified(Selector):
@@ -100,7 +113,7 @@ class Certified(Selector):
     )
     known_options: ClassVar[tuple[Option, ...]] = (
         *(ACCURACY, QUESTIONS, QUOTAS),
-        *(TUNED_FOR, PLANNED_FOR),
+        *(TUNED_FOR, PLANNED_FOR, ASKED_OPEN),
     )
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
@@ -132,7 +145,9 @@ class Certified(Selector):
     @classmethod
     def covers_withdrawal(cls, problem: Problem, options: Mapping[str, Any]) -> bool:
         """Return True if numberings are what certifies: by what the run began with alone."""
-        return options.get("quotas") is None and covers_numberings(_weighed(problem, options))
+        if options.get("asked_open") or options.get("quotas") is not None:
+            return False
+        return covers_numberings(_weighed(problem, options))
 
     def _promise(self) -> Promise:
         measure = f"true accuracy {LIKE_THESE}"
@@ -142,6 +157,8 @@ class Certified(Selector):
         assumes = SET_ASSUMES if self.questions else CROWD_ASSUMES
         if self.pool is not None:
             assumes = POOL_SET_ASSUMES if self.questions else POOL_ASSUMES
+        if self.options["asked_open"]:
+            assumes = assumes.replace("the pool stays", "the closed roster stays") + OPEN_ASSUMES
         return replace(
             type(self).promise,
             measure=measure,

@@ -3,22 +3,28 @@
 Let M_i(p) be the likelihood of arm i's answers, averaged over a uniform accuracy, over their
 likelihood at p. At the true accuracy it is a martingale that begins at 1 (Robbins 1970), for
 rewards in [0, 1] a supermartingale: (q/p)^x ((1-q)/(1-p))^(1-x) is convex in x, and so has a mean
-of at most 1. Whatever rule chooses the arms, the product of two arms' is one too, so that by
-Ville's inequality
+of at most 1. By Ville's inequality U_i = 1 / sup M_i, over all prefixes of the arm's rewards, is
+stochastically at least uniform. Arms are independent, so that for two of them
 
-    P(M_i(p_i) M_j(p_j) >= K (n - K) / delta at any time) <= delta / (K (n - K)).
+    P(U_i U_j <= e^-x) <= e^-x (1 + x),
+
+whatever rule chooses the arms, and however long rewards take and whatever that depends on. The
+product of two arms' M alone is a supermartingale only if all rewards are told at once.
 
 There are K (n - K) pairs of an arm i among the K best and one j that is not: with probability
-1 - delta no product of such a pair reaches the threshold. The rule stops when, for every selected
-arm j and every other i, the product reaches it at *all* accuracies p_i >= p_j. If the selection
-were wrong, one of these pairs would be of the kind above, with its true accuracies among them. The
-least product is at the common mean of both arms' answers, because j's mean is the greater one.
+1 - delta no product of such a pair ever reaches e^x, if e^-x (1 + x) = delta / (K (n - K)). The
+rule stops when, for every selected arm j and every other i, the product reaches it at *all*
+accuracies p_i >= p_j. If the selection were wrong, one of these pairs would be of the kind above,
+with its true accuracies among them. The least product is at the common mean of both arms' rewards,
+because j's mean is the greater one.
 
 It pulls as KL-LUCB does, at half the threshold plus (ln t) / 2: bounds that widen forget no arm.
 Once this pair is decided, it pulls the pair for which most is lacking.
 """
 
 import math
+
+from scipy.special import lambertw
 
 from topk.best_sets import kth_rival_values
 from topk.promise import Goal, Promise
@@ -30,7 +36,7 @@ from .sequential import SequentialSelector, strategy_for
 
 
 class PairLUCB(SequentialSelector):
-    """LUCB that stops by a likelihood ratio of each pair, at ln(K (n - K) / delta)."""
+    """LUCB that stops by a likelihood ratio of each pair."""
 
     name = "pair-lucb"
     title = "Pair-LUCB"
@@ -44,8 +50,10 @@ class PairLUCB(SequentialSelector):
     covers_leavers = False
 
     def _threshold(self) -> float:
+        """Return the x with e^-x (1 + x) = delta / (K (n - K))."""
         n, k = self.problem.n, self.problem.k
-        return math.log(k * (n - k) / self.problem.delta)
+        rate = self.problem.delta / (k * (n - k))
+        return float(-lambertw(-rate / math.e, -1).real) - 1
 
     def _strategy(self) -> Strategy:
         return strategy_for(

@@ -8,12 +8,14 @@ import numpy as np
 from topk.feed import tell_in_turn
 from topk.registry import build_selector
 from topk.roster import (
+    CLOSED,
     OPENED,
     active_arms,
     build_problem,
     covers_withdrawal,
     has_enough,
     is_guarantee_lost,
+    opening_option,
     plan_options,
     quotas_per_kind,
     restrict_quotas,
@@ -51,8 +53,20 @@ def is_lost(record: DumpRecord) -> bool:
     opened = [event["step"] for event in events if event["kind"] == OPENED]
     pulls, _ = _count_answers(record, None)
     limits = record.run["epsilon"], record.run["delta"]
-    covers = covers_withdrawal(record.algorithm, record.n, record.ks, limits, record.options)
+    options = _settle_options(record)
+    covers = covers_withdrawal(record.algorithm, record.n, record.ks, limits, options)
     return is_guarantee_lost(record.algorithm, record.gone, pulls, opened, covers)
+
+
+def _settle_options(record: DumpRecord) -> dict[str, Any]:
+    """Return the options, with the one that the history of the roster decides."""
+    changes = [(event["kind"], event["step"]) for event in record.events]
+    changes = [(kind, step) for kind, step in changes if kind in {OPENED, CLOSED}]
+    rest = {name: value for name, value in record.options.items() if name != "asked_open"}
+    run = record.run
+    return rest | opening_option(
+        record.algorithm, changes, bool(run["enrolling"]), bool(run["joined"])
+    )
 
 
 def replay_run(record: DumpRecord, upto: int | None = None) -> ReplayedRun:
@@ -141,7 +155,7 @@ def rebuild_selector(
 ) -> Selector:
     """Return the algorithm on these arms, in this state; share is the part of δ left to them."""
     run, kind = record.run, record.algorithm
-    options: dict[str, Any] = dict(record.options)
+    options = _settle_options(record)
     if "quotas" in options:
         options["quotas"] = restrict_quotas(options["quotas"], arms, record.ks[0])
     people = np.unique(record.worker[arms], return_inverse=True)[1]

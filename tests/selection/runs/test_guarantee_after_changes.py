@@ -11,11 +11,14 @@ from selection.runs import lifecycle, previews, roster, roster_opening
 from tests.pages import admin_url, json_of, text_of
 from tests.worlds import answer_all, crowd, make_run, play
 from topk.promise import GUARANTEE_LOST
+from topk.verify import digest_of
 
 pytestmark = pytest.mark.django_db
 
 FIELDS = {"n": 8, "k": 2, "algorithm": "certified", "epsilon": 0.4, "slots": 60}
 RESPOND = crowd(2, good=3, high=0.99, low=0.1)
+LARGER = FIELDS | {"n": 14, "k": 6, "epsilon": 0.25}
+LARGER_CROWD = crowd(5, good=7, high=0.99, low=0.1)
 
 
 def make_answered_run() -> Run:
@@ -132,7 +135,7 @@ def make_extra(run: Run):
 
 def make_larger_run() -> Run:
     """Return a run with some counted answers that numberings certify."""
-    run = make_run(**FIELDS | {"n": 14, "k": 6, "epsilon": 0.25})
+    run = make_run(**LARGER)
     for _ in range(2):
         engine.advance(run.pk)
         answer_all(run, crowd(5, good=7, high=0.99, low=0.1))
@@ -164,6 +167,50 @@ def test_where_numberings_certify_joining_costs_the_guarantee_all_the_same():
     roster_opening.join_others(run)
     run.refresh_from_db()
     assert run.guarantee_lost
+
+
+def start_open_and_join(first_step: bool) -> Run:
+    """Return a run of 14 whose last worker joined its open roster, after the first step or not."""
+    run = make_run(**LARGER | {"n": 13, "enrolling": True})
+    if first_step:
+        engine.advance(run.pk)
+        answer_all(run, LARGER_CROWD)
+        engine.advance(run.pk)
+        assert run.candidates.filter(pulls__gt=0).count() == 13
+    roster_opening.join_roster(run, make_extra(run))
+    roster_opening.close_roster(run)
+    return Run.objects.get(pk=run.pk)
+
+
+def assert_verified(run: Run) -> None:
+    dump = json.loads(json.dumps(reports.dump_run(run)))
+    dump["run"]["options"].pop("asked_open", None)  # the history decides, not the dump's word
+    dump["digest"] = digest_of(dump)
+    found = reports.verify_dump(dump)
+    assert found.same, [str(each) for each in found.findings]
+
+
+def test_who_joins_an_open_roster_after_answers_is_certified_by_swaps():
+    run = start_open_and_join(first_step=True)
+    assert not run.covers_withdrawal
+    assert not run.guarantee_lost
+    assert "no guarantee" in previews.preview_withdrawal(run, ["w0"])
+    run = play(run, LARGER_CROWD)
+    assert run.certified
+    assert engine.arrays.load_arrays(run).selector.pool is None
+    promised = reports.promise_status(run)
+    assert promised.verdict == "kept"
+    assert "when the roster closed, may not depend on the answers" in promised.assumes
+    assert_verified(run)
+
+
+def test_who_joins_an_open_roster_before_the_first_question_is_as_if_there_from_the_start():
+    run = start_open_and_join(first_step=False)
+    assert run.covers_withdrawal
+    run = play(run, LARGER_CROWD)
+    assert run.certified
+    assert engine.arrays.load_arrays(run).selector.pool is not None
+    assert_verified(run)
 
 
 def test_other_algorithms_keep_theirs_and_say_what_they_assume():

@@ -284,32 +284,6 @@ def test_what_is_out_already_counts_towards_what_is_lacking():
     assert selector.ask(10_000, pending=asked).sum() == 0
 
 
-def test_whoever_is_needed_is_waited_for_when_their_hands_are_full():
-    """Answers of others would cost money and bring next to nothing."""
-    selector = near_the_stop()
-    needed = selector.ask(10_000) > 0
-    few = selector.ask(10_000, room=[1] * 100)
-    assert 0 < needed.sum() < 50
-    assert 0 < few.sum() <= 1.2 * needed.sum()
-    assert few[~needed].sum() <= 0.3 * few.sum()
-    later = selector.ask(10_000, pending=few, room=np.where(few, 0, 1))
-    assert later.sum() <= 0.1 * selector.ask(10_000).sum()
-
-
-def test_whoever_has_no_question_left_is_not_waited_for():
-    selector = near_the_stop()
-    needed = selector.ask(10_000) > 0
-    assert selector.ask(10, room=np.where(needed, 0, 50)).any()
-
-
-def near_the_stop():
-    truth, rng = uniform(100), np.random.default_rng(12)
-    selector = Certified(Problem(100, 20, 0.1, 0.01))
-    selector.tell(np.arange(100), rng.binomial(16, truth), pulls=16)
-    assert not selector.stop()
-    return selector
-
-
 @pytest.mark.parametrize(
     ("means", "k", "epsilon", "most"),
     [(two_group(100, 20), 20, 0.1, 3_200), (uniform(100), 20, 0.1, 2_800)],
