@@ -72,6 +72,21 @@ class Part(Schema):
         return values
 
 
+def build_schema(
+    name: str,
+    fields: dict[str, tuple[Any, Any]],
+    base: type[Schema] = Schema,
+    about: dict[str, Any] | None = None,
+) -> Any:
+    """Return a schema with these fields, each a type and a field with its limits.
+
+    about  further attributes of the class
+    """
+    parts = {name: field for name, (_, field) in fields.items()} | (about or {})
+    parts["__annotations__"] = {name: hint for name, (hint, _) in fields.items()}
+    return new_class(name, (base,), exec_body=lambda body: body.update(parts))
+
+
 Declared = TypeVar("Declared", bound=Schema)
 
 
@@ -93,10 +108,9 @@ def declared_by(
             or Field(description=getattr(hints[name], "__metadata__", [None])[0])
             for name in names
         }
-        parts = {"__doc__": schema.__doc__, "__module__": schema.__module__} | fields
-        parts["__annotations__"] = {name: hints[name] for name in names}
-        filled = new_class(schema.__name__, (Schema,), exec_body=lambda body: body.update(parts))
-        return cast(type[Declared], filled)
+        hinted = {name: (hints[name], field) for name, field in fields.items()}
+        about = {"__doc__": schema.__doc__, "__module__": schema.__module__}
+        return cast(type[Declared], build_schema(schema.__name__, hinted, about=about))
 
     return fill
 

@@ -89,6 +89,7 @@ def world(of: Camp) -> dict[str, list[object]]:
         "object_id": [of.run.pk, of.draft.pk, "export", HUGE, 2**63, "_00"],
         "id": [1, "x", HUGE],
         "candidate": [of.run.candidates.first().pk, 2**63],
+        "replay": [of.replay.pk, "00000000-0000-0000-0000-000000000000"],
         "upload": [of.upload.pk, "00000000-0000-0000-0000-000000000000"],
         "verb": ["start", "x"],
         "format": ["all-csv", "x"],

@@ -8,7 +8,7 @@ from ninja import Field, Query, Schema, Status
 
 from selection.accounts import scoped
 from selection.api.base import ERRORS, api, requester_name
-from selection.api.fields import Amount, Id, Name, Part, Value, Yes
+from selection.api.fields import Amount, Id, Name, Part, Value, Yes, build_schema
 from selection.api.idempotency import KEYED, idempotent
 from selection.api.pagination import NEXT, Page, paginate
 from selection.api.schemas import WhyIn
@@ -19,7 +19,7 @@ from selection.runs.run_settings import RUN_SETTINGS
 
 from .lifecycle import read_columns, show_run
 from .schemas import RunHead, RunOut
-from .setting_fields import StrictSchema, build_schema, input_fields
+from .setting_fields import StrictSchema, input_fields
 
 
 class LimitsIn(Part):

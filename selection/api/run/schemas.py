@@ -6,13 +6,13 @@ from typing import Any
 from ninja import Field, Schema
 
 from selection import reports
-from selection.api.fields import Value, Yes, declared_by
+from selection.api.fields import Value, Yes, build_schema, declared_by
 from selection.api.schemas import WhyIn
 from selection.limits import LONGEST_WHY
 from selection.runs.run_settings import RUN_SETTINGS
 from selection.runs.void_budget import VoidBudget
 
-from .setting_fields import StrictSchema, build_schema, change_fields, output_fields
+from .setting_fields import StrictSchema, change_fields, output_fields
 
 
 class SkillOut(Schema):

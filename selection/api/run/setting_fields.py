@@ -20,7 +20,6 @@ from django.db.models import (
 )
 from ninja import Field as SchemaField
 from ninja import Schema
-from pydantic import create_model
 
 from selection.algorithms import ALGORITHMS
 from selection.api.fields import MOST, Id, Key, Name, Yes, price_field
@@ -49,11 +48,6 @@ MORE: dict[str, dict[str, Any]] = {
 
 class StrictSchema(Schema, extra="forbid"):
     """A body in which unknown names are refused, to catch misspelt ones."""
-
-
-def build_schema(name: str, fields: dict[str, Any], base: type[Schema] = Schema) -> Any:
-    """Return a schema with these fields, to derive from."""
-    return create_model(name, __base__=base, **fields)
 
 
 def input_fields() -> dict[str, Any]:
