@@ -1,4 +1,4 @@
-"""The algorithms as the requester chooses them: grouped by guarantee, with labels for options."""
+"""The algorithms as requesters choose them: our rules, other methods, labels of options."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,16 +7,24 @@ from topk import LIKE_THESE, MULTI_SELECTORS, SELECTORS, THIS_SET, Goal, Option,
 
 ALGORITHMS: dict[str, type[Selector]] = {**SELECTORS, **MULTI_SELECTORS}
 
-CONFIDENCE = {
-    Goal.AGGREGATE: "Stops by itself: mean accuracy within ε of the best K",
-    Goal.EXPLORE_K: "Stops by itself: every worker within ε of the K-th best",
-    Goal.EXACT: "Stops by itself: exactly the best K",
-    Goal.NONE: "Stops by itself: no promise",
+# Our rules, the cheapest guarantee first, with the need that each one is for.
+OUR_RULES = {
+    "credible": "An average over crowds like yours suffices, and cost matters most.",
+    "universal": "The guarantee must hold for this kind of crowd.",
+    "certified": "The guarantee must hold for each single pool.",
+    "pair-lucb": "You need exactly the best K (ε = 0).",
 }
-BUDGET = "Spends a fixed budget, then names those that look best"
-SKILLS = "Several skills on one fixed budget"
+OURS = "Our rules"
+OTHERS = {
+    Goal.AGGREGATE: "Other methods: mean accuracy within ε of the best K",
+    Goal.EXPLORE_K: "Other methods: every worker within ε of the K-th best",
+    Goal.EXACT: "Other methods: exactly the best K",
+    Goal.NONE: "Other methods: no guarantee",
+}
+BUDGET = "Other methods: spend a fixed budget, no guarantee"
+SKILLS = "Other methods: several skills on one fixed budget"
 VARIED = ("accuracy", "cautious")  # options that change a promise: forecasts have rows for each
-GROUPS = (*CONFIDENCE.values(), BUDGET, SKILLS)
+GROUPS = (OURS, *OTHERS.values(), BUDGET, SKILLS)
 
 LABELS = {
     "accuracy": "What accuracy means",
@@ -48,15 +56,18 @@ MEANINGS = {
 
 
 def group_of(name: str) -> str:
+    if name in OUR_RULES:
+        return OURS
     if name in MULTI_SELECTORS:
         return SKILLS
     promise = ALGORITHMS[name].promise
-    return BUDGET if promise.fixed == "budget" else CONFIDENCE[promise.goal]
+    return BUDGET if promise.fixed == "budget" else OTHERS[promise.goal]
 
 
 def algorithm_choices() -> list[tuple[str, list[tuple[str, str]]]]:
     """Return (group, [(name, title)]) of all algorithms, for a list to choose from."""
-    entries = [(group_of(name), name, kind.title) for name, kind in ALGORITHMS.items()]
+    ordered = [*OUR_RULES, *(name for name in ALGORITHMS if name not in OUR_RULES)]
+    entries = [(group_of(name), name, ALGORITHMS[name].title) for name in ordered]
     return [
         (group, [(name, title) for entry_group, name, title in entries if entry_group == group])
         for group in GROUPS

@@ -1,56 +1,90 @@
-"""The first page after signing in: decisions to take, active runs, or the first steps."""
+"""The first page after signing in: the next step, with the runs that need attention first."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
 
 from selection import reports
 from selection.accounts import is_allowed, scoped
-from selection.models import Pool, QuestionSet, Run
+from selection.models import SAMPLE_RUN, Pool, QuestionSet, Run
 
 SHOWN = 6
-# Active runs that get a card at most; the list of runs has them all.
+# Active runs that are looked at; the list of runs has them all.
 MOST_RUNS = 50
+# The status of a run by its most urgent alert; all other alerts ask for a look.
+WORDS = {"stuck": "Stuck", "waits": "Waiting", "quiet": "Waiting", "joins": "Waiting"}
+WORDS |= {"paused": "Paused", "review": "Review"}
+CHECK = "Check"
+
+
+@dataclass(frozen=True)
+class RunEntry:
+    """A run in the overview, with its status in one word.
+
+    needs  alerts, the most urgent first
+    """
+
+    run: Run
+    word: str
+    needs: list[reports.Alert] = field(default_factory=list)
+    progress: reports.Progress | None = None
+
+    @property
+    def is_urgent(self) -> bool:
+        """Return True for an active run with alerts, and for a paused one: a person stopped it."""
+        return bool(self.needs) or self.run.status == Run.Status.PAUSED
+
+    @property
+    def percent(self) -> int:
+        return round(100 * self.progress.closed) if self.progress else 0
 
 
 def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Return the index page's context with the cards and lists for this user."""
+    """Return the index page's context with the entries for this user."""
     if not is_allowed(request, "selection.view_run"):
         return context | {"title": "Overview", "shut_out": True}
-    runs = scoped(Run, request)
+    runs = scoped(Run, request).select_related("pool")
+    runs = runs.annotate(size=Count("candidates", filter=Q(candidates__skill=0)))
     active = runs.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED])
-    ended = runs.filter(status=Run.Status.ENDED).order_by("-ended").select_related("pool")
-    cards = [_run_card(run) for run in active.select_related("pool")[:MOST_RUNS]]
-    cards.sort(key=lambda card: not card["needs"])  # stable: the newest first among equals
+    ended = runs.filter(status=Run.Status.ENDED).order_by("-ended")
+    review, finished = ended.filter(concluded=None), ended.exclude(concluded=None)
+    entries = [_active_entry(run) for run in active[:MOST_RUNS]]
+    urgent = [entry for entry in entries if entry.is_urgent]
+    calm = [entry for entry in entries if entry not in urgent]
     return context | {
         "title": "Overview",
-        "cards": cards[:SHOWN],
-        "more": max(0, active.count() - SHOWN),
-        "review": ended.filter(concluded=None)[:SHOWN],
-        "more_review": max(0, ended.filter(concluded=None).count() - SHOWN),
-        "drafts": runs.filter(status=Run.Status.DRAFT)[:SHOWN],
-        "ended": ended.exclude(concluded=None)[:SHOWN],
+        "attention": [*_entries(review, "Review"), *urgent[:SHOWN]],
+        "more_urgent": max(0, len(urgent) - SHOWN),
+        "more_review": max(0, review.count() - SHOWN),
+        "running": calm[:SHOWN],
+        "more_running": max(0, active.count() - len(urgent) - SHOWN),
+        "drafts": _entries(runs.filter(status=Run.Status.DRAFT), "Draft"),
+        "finished": _entries(finished, "Finished"),
         "steps": _first_steps(request),
+        "sample": runs.filter(name=SAMPLE_RUN).first(),
     }
 
 
-def _run_card(run: Run) -> dict[str, Any]:
-    """Return a card's context. Fit and collusion take time, so only running runs have them."""
-    progress = reports.read_progress(run)
+def _entries(runs: QuerySet[Run], word: str) -> list[RunEntry]:
+    return [RunEntry(run, word) for run in runs[:SHOWN]]
+
+
+def _active_entry(run: Run) -> RunEntry:
+    """Return the entry. Fit and collusion take time, so only running runs have them."""
     running = run.status == Run.Status.RUNNING
     fit, signs = (reports.model_fit(run), reports.find_signs(run)) if running else (None, None)
-    return {
-        "run": run,
-        "progress": progress,
-        "percent": round(100 * progress.closed),
-        "needs": reports.list_alerts(run, fit, signs),
-    }
+    needs = reports.list_alerts(run, fit, signs)
+    word = WORDS.get(needs[0].kind, CHECK) if needs else run.state.capitalize()
+    return RunEntry(run, word, needs, reports.read_progress(run))
 
 
 def _first_steps(request: HttpRequest) -> dict[str, bool]:
-    """Return which of the first steps are done, by name."""
+    """Return which of the first steps are done, by name. The sample run is not the user's."""
+    started = scoped(Run, request).exclude(status=Run.Status.DRAFT)
     return {
         "pool": scoped(Pool, request).filter(workers__isnull=False).exists(),
         "questions": scoped(QuestionSet, request).filter(questions__isnull=False).exists(),
-        "run": scoped(Run, request).exclude(status=Run.Status.DRAFT).exists(),
+        "run": started.exclude(name=SAMPLE_RUN).exists(),
     }

@@ -6,16 +6,17 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Count, Q, QuerySet
 from django.forms import ModelForm
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.urls import URLPattern
 from django.utils.html import format_html
 from unfold.decorators import display
 
 from selection.models import Candidate, Pool, Run, Worker
 
+from .imports.first_file import FirstFileForm, FirstFileMixin
 from .imports.importers import WORKERS
 from .imports.join_offer import offer_joining
-from .imports.pages import import_urls, redirect_to_import
+from .imports.pages import import_urls
 from .page import CountedDeletionMixin, list_url
 from .privacy_pages import personal_urls
 from .scope import ScopedAdmin
@@ -24,7 +25,9 @@ MOST_NAMED = 100
 
 
 @admin.register(Pool)
-class PoolAdmin(CountedDeletionMixin, ScopedAdmin):
+class PoolAdmin(FirstFileMixin, CountedDeletionMixin, ScopedAdmin):
+    importer = WORKERS
+    form = FirstFileForm
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
     ordering = ["name"]  # repeated because a count drops the model's own
@@ -48,14 +51,6 @@ class PoolAdmin(CountedDeletionMixin, ScopedAdmin):
 
     def users(self, item: Pool) -> QuerySet[Run]:
         return item.runs.all()
-
-    def response_add(
-        self, request: HttpRequest, obj: Pool, post_url_continue: str | None = None
-    ) -> HttpResponse:
-        """Redirect to the import: an empty pool is of no use."""
-        return redirect_to_import(request, obj) or super().response_add(
-            request, obj, post_url_continue
-        )
 
     def get_urls(self) -> list[URLPattern]:
         return import_urls(self, WORKERS) + super().get_urls()

@@ -117,7 +117,7 @@ def _band(point: Mapping[str, Any]) -> Sequence[int]:
 
 def _limit_marks(plan: Plan, scale: _Scale, top: float) -> list[Mark]:
     maximum = plan.workers * plan.questions
-    limits = [(maximum, "every question answered by everybody")]
+    limits = [(maximum, "all workers answer all questions")]
     if plan.budget is not None:
         limits.append((plan.budget, "budget"))
     return [Mark(scale.y(at), f"{words}: {at:,}") for at, words in limits if at <= top * 1.05]
@@ -130,7 +130,7 @@ def _format_cell(points: Sequence[Mapping[str, Any]], at: float) -> str:
     low, median, high = _band(rows[0])
     notes = [] if low == high else [f"{low:,} to {high:,}"]
     notes += [] if rows[0]["answers"] else [f"too few simulations yet: {rows[0]['runs']}"]
-    notes += [] if rows[0]["feasible"] else ["finished in fewer than nine of ten"]
+    notes += [] if rows[0]["feasible"] else ["runs out of questions or budget"]
     return f"{median:,} ({', '.join(notes)})" if notes else f"{median:,}"
 
 

@@ -3,7 +3,7 @@
 Only ``forecast_requests`` and ``running_forecast`` write, and only rows of forecasts.
 """
 
-from . import draft_forecast, forecast_requests, running_forecast
+from . import draft_forecast, forecast_requests, no_shows, running_forecast
 from .beliefs import (
     Belief,
     DefaultBelief,

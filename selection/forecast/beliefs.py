@@ -68,7 +68,7 @@ class RangeBelief:
 
     @property
     def words(self) -> str:
-        return f"Most workers (80 %) are right in {self.low:g} to {self.high:g} of their answers."
+        return f"Most workers (80%) have an accuracy between {self.low:g} and {self.high:g}."
 
     @cached_property
     def _fit_beta(self) -> Floats:
@@ -99,8 +99,8 @@ class DefaultBelief:
     @property
     def words(self) -> str:
         return (
-            "Nothing is known of the workers, so crowds of all usual kinds are tried, on average "
-            "60 % to 80 % right: a range, an earlier run or past answers would say more."
+            "We know nothing about these workers, so this assumes crowds averaging 60–80% correct. "
+            "Tell us more for a tighter estimate."
         )
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:

@@ -3,7 +3,7 @@
 The first numbers of a small table are made at once, in the request; a large one has no rows until a
 Celery worker has made some. The rest is handed out part by part (``parts``); the sweep hands out
 lost parts again. Models may not import forecasts, so the numbers of a ``ForecastRequest`` are read
-here: ``forecast_rows``, ``forecast_curves``, ``forecast_progress``.
+here: ``forecast_rows``, ``forecast_curves``, ``forecast_no_shows``, ``forecast_progress``.
 """
 
 import logging
@@ -21,12 +21,12 @@ from selection.errors import NotFound, Refused
 from selection.job_messages import hand_out
 from selection.models import ForecastPart, ForecastRequest, default_team
 
-from . import curves, inputs, parts
+from . import curves, inputs, no_shows, parts
 from .beliefs import Belief
 from .candidates import suitable_contenders
 from .plan import Plan
 from .refining import first_round
-from .rows import Forecast, SimulationLedger, forecast_table
+from .rows import Forecast, SimulationLedger, build_row, forecast_table
 
 logger = logging.getLogger(__name__)
 
@@ -167,8 +167,17 @@ def forecast_curves(planning: ForecastRequest) -> dict[str, list[dict[str, Any]]
     as (low, median, high), ``cost`` likewise or None, ``feasible``, ``algorithm``, ``title``.
     """
     plan = stored_plan(planning)
-    ledgers = [(part, parts.read_ledger(part, plan)) for part in planning.parts.filter(runs__gt=0)]
-    return curves.curve_points(plan, ledgers)
+    simulated = planning.parts.filter(runs__gt=0).exclude(curve=no_shows.CURVE)
+    return curves.curve_points(plan, [(part, parts.read_ledger(part, plan)) for part in simulated])
+
+
+def forecast_no_shows(planning: ForecastRequest) -> dict[tuple[str, str], Forecast]:
+    """Return the rows of runs with no-shows, simulated so far, by algorithm and title."""
+    plan = stored_plan(planning)
+    simulated = planning.parts.filter(runs__gt=0, curve=no_shows.CURVE)
+    ledgers = [parts.read_ledger(part, plan) for part in simulated]
+    rows = [build_row(ledger.contender.plan, ledger) for ledger in ledgers]
+    return {(row.algorithm, row.title): row for row in rows}
 
 
 # -- working
@@ -209,20 +218,18 @@ def _fail_forecast(planning: ForecastRequest, part: ForecastPart, error: Excepti
 
 @transaction.atomic
 def _start_next_parts(planning: ForecastRequest) -> None:
-    """Start the curves after the last row, or end the forecast after the last point."""
+    """Start no-shows and curves after the last row, or end the forecast after the last point."""
     locked = ForecastRequest.objects.select_for_update().get(pk=planning.pk)
     if not locked.going or locked.parts.filter(finished=False).exists():
         return
     if locked.parts.exclude(curve="").exists():
         _change_state(locked, State.DONE)
         return
-    plan = stored_plan(locked)
+    plan, rows = stored_plan(locked), forecast_rows(locked)
+    points = no_shows.points_to_simulate(plan, rows) + curves.points_to_simulate(plan, rows)
     _add_parts(
         locked,
-        [
-            (curve, at, SimulationLedger(contender))
-            for curve, at, contender in curves.points_to_simulate(plan, forecast_rows(locked))
-        ],
+        [(curve, at, SimulationLedger(contender)) for curve, at, contender in points],
     )
     transaction.on_commit(lambda: _hand_out(locked.parts.filter(finished=False)), robust=True)
 

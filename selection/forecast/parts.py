@@ -11,6 +11,7 @@ from typing import Any
 from selection import db_clock
 from selection.models import ForecastPart
 
+from . import no_shows
 from .bands import MANY
 from .beliefs import Belief
 from .candidates import Contender
@@ -30,6 +31,8 @@ def plan_of(part: ForecastPart, plan: Plan) -> Plan:
     """Return the plan as this part varies it."""
     if part.curve == "epsilon":
         return plan.replace_epsilon(part.at)
+    if part.curve == no_shows.CURVE:
+        return no_shows.plan_of_starting(plan)
     return replace(plan, k=int(part.at)) if part.curve == "k" else plan
 
 

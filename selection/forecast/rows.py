@@ -105,7 +105,7 @@ def forecast_table(plan: Plan, ledgers: Sequence[SimulationLedger]) -> list[Fore
     failed += [_failed_row(contender, reason) for contender, reason in unsuitable_contenders(plan)]
     if not played:  # nothing to show while something is still to be simulated
         return failed if all(ledger.cannot for ledger in ledgers) else []
-    rows = [_forecast_row(plan, ledger) for ledger in played]
+    rows = [build_row(plan, ledger) for ledger in played]
     best = min(rows, key=_merit_key)
     explained = [
         replace(row, recommended=row is best, why=_explain_row(plan, ledger, row, best))
@@ -120,7 +120,8 @@ def _merit_key(row: Forecast) -> tuple[bool, bool, float, int]:
     return not row.keeps, not row.feasible, reached, row.median or 0
 
 
-def _forecast_row(plan: Plan, ledger: SimulationLedger) -> Forecast:
+def build_row(plan: Plan, ledger: SimulationLedger) -> Forecast:
+    """Return the row of simulated runs, without the reason for its place in the table."""
     contender, plays = ledger.contender, ledger.plays
     answers, median = summary(plan, plays)
     most_per_run = [play.most for play in plays]
@@ -190,17 +191,17 @@ def _explain_row(plan: Plan, ledger: SimulationLedger, row: Forecast, best: Fore
     if not row.feasible:
         return _describe_cut(plan, ledger, row, best)
     if row is best:
-        return f"The cheapest that guarantees what matters: {_describe_end(plan, row)}."
+        return f"Cheapest method that meets your goal: {_describe_end(plan, row)}."
     if not row.keeps:
-        return f"It guarantees something else than what matters: {_describe_end(plan, row)}."
-    return f"It guarantees what matters, {_compare(row, best)}: {_describe_end(plan, row)}."
+        return f"It does not meet your goal: {_describe_end(plan, row)}."
+    return f"It meets your goal, {_compare(row, best)}: {_describe_end(plan, row)}."
 
 
 def _compare(row: Forecast, best: Forecast) -> str:
     if not row.median:
-        return f"without any answers, as {best.title}"
+        return f"without any answers, like {best.title}"
     if not best.median:
-        return f"with about {row.median:,} answers, where {best.title} needs none"
+        return f"with about {row.median:,} answers; {best.title} needs none"
     return f"at {row.median / best.median:.1f} times the answers of {best.title}"
 
 
@@ -211,12 +212,12 @@ def share_of_runs(many: int, runs: int) -> str:
 
 def _spending_sentence(plan: Plan, row: Forecast) -> str:
     """Return the sentence of an algorithm that spends its budget: if it can, and the loss."""
-    loss = f"what it selects is mostly about {row.loss:.2f} below the best"
+    loss = f"The selection is usually about {row.loss:.2f} below the best"
     if row.feasible:
-        return f"Spends the budget whatever it finds, and guarantees nothing; {loss}."
+        return f"It always uses the whole budget, without a guarantee. {loss}."
     return (
         f"It cannot spend the budget of {plan.budget:,} answers: with {plan.questions:,} questions "
-        f"it takes {row.median:,}. It guarantees nothing; {loss}."
+        f"it takes {row.median:,}. It has no guarantee. {loss}."
     )
 
 
@@ -230,16 +231,17 @@ def _describe_end(plan: Plan, row: Forecast) -> str:
 def _describe_cut(plan: Plan, ledger: SimulationLedger, row: Forecast, best: Forecast) -> str:
     """Return why it does not end, the ε guaranteed then, and the ways out."""
     short = row.out_of_questions >= row.out_of_budget
-    share, resource = max((row.out_of_questions, "questions"), (row.out_of_budget, "money"))
+    share, resource = max((row.out_of_questions, "questions"), (row.out_of_budget, "budget"))
     reached = row.epsilon_at_end or 1.0
-    guaranteed = f"ε = {reached:g}" if reached < 1 else "nothing"
-    ways = [f"take {best.title}"] if best.feasible and best is not row else []
-    ways += [f"allow an ε of {reached:g} or more"] if plan.epsilon < reached < 1 else []
-    ways += ["have more questions" if resource == "questions" else "pay for more answers"]
+    guaranteed = f"ε = {reached:g}" if reached < 1 else "none"
+    ways = [f"use {best.title}"] if best.feasible and best is not row else []
+    ways += [f"allow ε = {reached:g} or more"] if plan.epsilon < reached < 1 else []
+    ways += ["add questions" if resource == "questions" else "raise the budget"]
+    advice = ", or ".join(ways)
     return (
-        f"In {share_of_runs(round(share * row.runs), row.runs)} the {resource} would run out"
-        f"{_describe_need(plan, ledger) if short else ''}, and {guaranteed} is guaranteed by then; "
-        f"ways out: {', or '.join(ways)}."
+        f"In {share_of_runs(round(share * row.runs), row.runs)} the {resource} would run out. "
+        f"{_describe_need(plan, ledger) if short else ''}Guarantee by then: {guaranteed}. "
+        f"{advice[:1].upper()}{advice[1:]}."
     )
 
 
@@ -248,4 +250,4 @@ def _describe_need(plan: Plan, ledger: SimulationLedger) -> str:
     if need is None or need.most <= plan.questions:
         return ""
     about = "about" if need.ended else "more than"
-    return f" (it would ask one worker {about} {need.most:,}, of {plan.questions:,} that there are)"
+    return f"One worker would need {about} {need.most:,}, and you have {plan.questions:,}. "

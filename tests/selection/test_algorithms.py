@@ -34,11 +34,13 @@ def test_every_algorithm_is_in_one_group():
     assert [group for group, _ in algorithms.algorithm_choices()] == list(GROUPS)
 
 
-def test_the_form_groups_algorithms_by_promise(requester):
+def test_the_form_lists_our_rules_and_then_other_methods_by_guarantee(requester):
     page = requester.get(admin_url("run_add"), {"full": 1}).content.decode()
     for name in SELECTORS:
         assert f'<option value="{name}"' in page
-    assert 'optgroup label="Stops by itself: every worker within ε of the K-th best"' in page
+    ours = page.partition('optgroup label="Our rules"')[2].partition("</optgroup>")[0]
+    assert re.findall('value="(.*?)"', ours) == ["credible", "universal", "certified", "pair-lucb"]
+    assert 'optgroup label="Other methods: every worker within ε of the K-th best"' in page
 
 
 def test_the_form_knows_what_each_algorithm_reads():

@@ -9,7 +9,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
-from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
@@ -46,13 +45,6 @@ def import_urls(model_admin: ModelAdmin, importer: Importer) -> list[URLPattern]
         "<int:pk>/import/<uuid:upload>/": ("preview", PreviewPage),
     }
     return page_urls(model_admin, pages, importer=importer)
-
-
-def redirect_to_import(request: HttpRequest, target: Model) -> HttpResponseRedirect | None:
-    """Return the way to the import of a new pool or set, unless another button was pressed."""
-    if {"_continue", "_addanother", "_popup"} & set(request.POST):
-        return None
-    return redirect(f"admin:selection_{target._meta.model_name}_import", target.pk)
 
 
 class ImportPage(Page):

@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from selection.admin.forms import LinesField
+from selection.admin.imports.first_file import FirstFileForm
 from selection.errors import Refused
 from selection.grading import question_kinds, rules
 from selection.imports.row_parsers import QuestionRow
@@ -104,7 +105,7 @@ def _grading_for_form(grading: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in grading.items() if name not in {"multiple", "order"}}
 
 
-class QuestionSetForm(forms.ModelForm):
+class QuestionSetForm(FirstFileForm):
     def clean_most_workers(self) -> int | None:
         most: int | None = self.cleaned_data["most_workers"]
         if refusal := exposure_limits.refuse_limit(self.instance, most):

@@ -11,8 +11,9 @@ from django.utils.text import Truncator
 from unfold.decorators import display
 
 from selection import reports
+from selection.admin.imports.first_file import FirstFileMixin
 from selection.admin.imports.importers import QUESTIONS
-from selection.admin.imports.pages import import_urls, redirect_to_import
+from selection.admin.imports.pages import import_urls
 from selection.admin.imports.preview import preview_urls
 from selection.admin.page import CountedDeletionMixin, list_url
 from selection.admin.run.worker_texts import acknowledge_urls
@@ -29,7 +30,8 @@ REPORTS_SHOWN = 20
 
 
 @admin.register(QuestionSet)
-class QuestionSetAdmin(CountedDeletionMixin, ScopedAdmin):
+class QuestionSetAdmin(FirstFileMixin, CountedDeletionMixin, ScopedAdmin):
+    importer = QUESTIONS
     list_display = ["name", "how_many", "created"]
     search_fields = ["name"]
     ordering = ["name"]  # repeated because a count drops the model's own
@@ -51,14 +53,6 @@ class QuestionSetAdmin(CountedDeletionMixin, ScopedAdmin):
 
     def users(self, item: QuestionSet) -> QuerySet[Run]:
         return Run.objects.filter(Q(question_set=item) | Q(further__question_set=item)).distinct()
-
-    def response_add(
-        self, request: HttpRequest, obj: QuestionSet, post_url_continue: str | None = None
-    ) -> HttpResponse:
-        """Redirect to the import: an empty set is of no use."""
-        return redirect_to_import(request, obj) or super().response_add(
-            request, obj, post_url_continue
-        )
 
     def change_view(
         self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any

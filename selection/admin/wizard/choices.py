@@ -1,4 +1,4 @@
-"""Choices of the guided start's questions, in words."""
+"""Choices of the guided start, in words."""
 
 from django.utils.html import format_html
 
@@ -10,32 +10,41 @@ def _worded_choices(*choices: tuple[str, str, str]) -> list[tuple[str, str]]:
     return [(value, format_html("{} <small>{}</small>", *texts)) for value, *texts in choices]
 
 
+# What the guarantee must cover. The values of NEEDS ask for a good group, and for more than an
+# average over crowds.
+KIND_OF_CROWD, SINGLE_POOL = "kind", "pool"
+NEEDS = (KIND_OF_CROWD, SINGLE_POOL)
 GOALS = _worded_choices(
-    ("group", "They are good as a group", "their mean accuracy is close to that of the best"),
-    ("every", "Nobody among them is bad", "each one is close to the last of the best"),
-    ("exact", "They are exactly the best", "costs most, however precise it has to be"),
+    ("group", "A good group, on average over crowds like yours", "costs least: Credible"),
+    (KIND_OF_CROWD, "A good group, for this kind of crowd", "Universal"),
+    (SINGLE_POOL, "A good group, for each single pool", "Certified"),
+    ("every", "Every worker is good", "each is within ε of the K-th best worker"),
+    ("exact", "Exactly the best K workers (ε = 0)", "costs most: Pair-LUCB"),
 )
 CONFIDENCES = _worded_choices(
-    ("0.2", "Fairly sure", "80 % (δ = 0.2)"),
-    ("0.1", "Sure", "90 % (δ = 0.1)"),
-    ("0.05", "Very sure", "95 % (δ = 0.05)"),
-    ("0.01", "As good as certain", "99 % (δ = 0.01)"),
-    (OWN_NUMBER, "A number of your own", ""),
+    ("0.2", "Fairly sure", "80% (δ = 0.2)"),
+    ("0.1", "Sure", "90% (δ = 0.1)"),
+    ("0.05", "Very sure", "95% (δ = 0.05)"),
+    ("0.01", "Near-certain", "99% (δ = 0.01)"),
+    (OWN_NUMBER, "Your own number", ""),
 )
 PRECISIONS = _worded_choices(
     ("0.2", "Roughly", "within 20 points of the best (ε = 0.2)"),
     ("0.1", "Well enough", "within 10 points (ε = 0.1)"),
     ("0.05", "Closely", "within 5 points (ε = 0.05)"),
     ("0.02", "Very closely", "within 2 points (ε = 0.02)"),
-    (OWN_NUMBER, "A number of your own", ""),
-    (BY_MONEY, "As my budget allows", "says which ε the money reaches"),
+    (OWN_NUMBER, "Your own number", ""),
+    (BY_MONEY, "As precise as my budget allows", "we estimate ε"),
 )
 BELIEFS = _worded_choices(
-    ("", "Nothing", "crowds of all usual kinds are tried"),
-    ("0.75-0.95", "Mostly good", "four of five between 75 % and 95 % right"),
-    ("0.5-0.95", "Very mixed", "four of five between 50 % and 95 % right"),
-    ("0.5-0.75", "Mostly poor", "four of five between 50 % and 75 % right"),
-    ("range", "A range", "most of them between two numbers"),
-    ("run", "As in an earlier run", ""),
-    ("file", "As in answers that I have", "a file of past answers, and the known ones"),
+    ("", "No idea", "try a range of typical crowds"),
+    ("0.75-0.95", "Mostly good", "80% of workers are 75–95% accurate"),
+    ("0.5-0.95", "Very mixed", "80% of workers are 50–95% accurate"),
+    ("0.5-0.75", "Mostly poor", "80% of workers are 50–75% accurate"),
+    ("range", "Your own range", "between two accuracies"),
+    ("run", "Like an earlier run", ""),
+    ("file", "Upload past answers and their key", ""),
 )
+# The unit of the budget.
+MONEY, ANSWERS = "money", "answers"
+UNITS = [(MONEY, "in money"), (ANSWERS, "in answers")]

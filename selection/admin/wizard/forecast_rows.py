@@ -1,17 +1,16 @@
 """A forecast's table as text: cost, duration, and the share of simulations that finish."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 
 from selection import reports
-from selection.algorithms import describe_variant
-from selection.forecast import Forecast, share_of_runs
+from selection.algorithms import OUR_RULES, describe_variant
+from selection.forecast import Forecast, Plan, no_shows, share_of_runs
 from selection.runs import money
 
 from .form import WizardInput
 
-SHOWN = 4  # rows; the others are folded
 RARE_SHARE = 0.1  # if at most this share of simulations finishes, the text says none does
 UNITS = (24, 1, 1 / 60)  # hours; a duration is given in the largest unit of which it has two
 BAND = "{} to {}"
@@ -22,11 +21,13 @@ class WizardRow:
     """An algorithm's forecast as text; parts are empty if unknown.
 
     key      identifies the row when a run is created from it
+    need     what its guarantee is for, if it is one of our rules
     verdict  of the ending: "good", "warn" or "bad"
     """
 
     key: str
     row: Forecast
+    need: str
     answers: str
     answers_band: str
     cost: str
@@ -45,8 +46,9 @@ def key_of(row: Forecast) -> str:
 def forecast_row(row: Forecast, questions: int, wish: WizardInput | None) -> WizardRow:
     """Return a row's texts. ``wish`` has price and speed; None if the address lacks them."""
     ending, verdict = describe_ending(row, questions)
+    need = OUR_RULES.get(row.algorithm, "")
     if row.median is None:
-        return WizardRow(key_of(row), row, "", "", "", "", ending, verdict, "", "")
+        return WizardRow(key_of(row), row, need, "", "", "", "", ending, verdict, "", "")
     band = row.answers or [row.median] * 3
     price, currency = (wish.price, wish.currency) if wish else (None, "")
     costs = [cost_words(answers, price, currency) for answers in band]
@@ -55,6 +57,7 @@ def forecast_row(row: Forecast, questions: int, wish: WizardInput | None) -> Wiz
     return WizardRow(
         key=key_of(row),
         row=row,
+        need=need,
         answers=f"{row.median:,}",
         answers_band=warning or _format_band(f"{band[0]:,}", f"{band[2]:,}"),
         cost=costs[1],
@@ -95,20 +98,24 @@ def describe_ending(row: Forecast, questions: int) -> tuple[str, str]:
     if row.few:
         return f"Too few simulations yet ({row.runs}): {row.ends}.", "warn"
     if row.fixed_budget:
-        return f"Guarantees nothing; the budget was spent in {_finished_share(row)}.", "warn"
-    longest = row.answers_per_worker["at_most"]
+        return f"No guarantee: spent the budget in {_finished_share(row)}.", "warn"
     if row.feasible and not row.keeps:
-        return f"{_finished_text(row)}, but guarantees something else.", "warn"
+        return f"{_finished_text(row)}, but does not meet your goal.", "warn"
     if row.feasible:
-        return (
-            f"{_finished_text(row)}; no worker was asked more than {longest:g} of {questions:,}.",
-            "good",
-        )
+        return _describe_most_questions(row, questions), "good"
     verdict = "bad" if row.finished <= RARE_SHARE * row.runs else "warn"
-    cause = "questions" if row.out_of_questions >= row.out_of_budget else "money"
+    cause = "questions" if row.out_of_questions >= row.out_of_budget else "budget"
     cut = round(max(row.out_of_questions, row.out_of_budget) * row.runs)
     start = "No" if verdict == "bad" else _finished_text(row)
     return f"{start}: the {cause} ran out in {share_of_runs(cut, row.runs)}.", verdict
+
+
+def _describe_most_questions(row: Forecast, questions: int) -> str:
+    assert row.answers_per_worker is not None
+    longest = row.answers_per_worker["at_most"]
+    if longest >= questions:
+        return f"Just enough: {row.ends}. In some, a worker answered all {questions:,} questions."
+    return f"Yes: {row.ends}. No worker answered more than {longest:g} of {questions:,} questions."
 
 
 def _finished_share(row: Forecast) -> str:
@@ -117,3 +124,28 @@ def _finished_share(row: Forecast) -> str:
 
 def _finished_text(row: Forecast) -> str:
     return f"Finished in {_finished_share(row)}"
+
+
+# -- no-shows
+
+
+@dataclass(frozen=True)
+class NoShowTexts:
+    """The effect of workers that never start.
+
+    starting  number of workers that start
+    row       texts of the forecast with these; None if there is none yet
+    few       True if they are no more than K
+    """
+
+    starting: int
+    row: WizardRow | None
+    few: bool
+
+
+def no_show_texts(plan: Plan, row: Forecast | None, wish: WizardInput | None) -> NoShowTexts:
+    """Return the texts about ``row``, the forecast without the no-shows."""
+    starting = no_shows.count_starting(plan.workers)
+    slower = replace(wish, speed=(1 - no_shows.SHARE) * wish.speed) if wish and wish.speed else wish
+    texts = forecast_row(row, plan.questions, slower) if row else None
+    return NoShowTexts(starting, texts, few=starting <= plan.k)

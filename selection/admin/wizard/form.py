@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.http import HttpRequest, QueryDict
 from unfold.widgets import (
     UnfoldAdminDecimalFieldWidget,
@@ -20,14 +21,22 @@ from selection.admin.setting_fields import build_form_fields
 from selection.errors import Refused
 from selection.forecast import Belief, DefaultBelief, PastBelief, Plan, RangeBelief
 from selection.imports import past_answers, uploads
-from selection.models import Pool, QuestionSet, Run, exposure
-from selection.runs import eligibility, money, priors, validation
+from selection.models import Pool, QuestionSet, Run
+from selection.runs import money, priors, validation
 from selection.runs.run_settings import WIZARD, RunSetting
 
-from .choices import BELIEFS, BY_MONEY, CONFIDENCES, GOALS, OWN_NUMBER, PRECISIONS
+from .choices import (
+    BELIEFS,
+    BY_MONEY,
+    CONFIDENCES,
+    GOALS,
+    PRECISIONS,
+    UNITS,
+)
+from .plan_input import FieldError, build_plan
 
 PAYING = ("price", "currency")  # beside the budget
-USUAL_EPSILON = 0.1
+CROWD = ("belief", "low", "high", "run", "answers", "gold", "speed")
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,7 @@ class WizardInput:
 
     learns    the run to learn from, if the belief is an earlier run
     speed     answers per hour; None if unknown
+    need      what the guarantee must cover: a value of choices.GOALS
     settings  those of the run that need no forecast, by name
     """
 
@@ -47,6 +57,7 @@ class WizardInput:
     learns: Run | None
     speed: float | None
     by_money: bool
+    need: str
 
     @property
     def price(self) -> Decimal | None:
@@ -102,19 +113,25 @@ class GuideForm(SettingFields):
         max_value=2**31 - 1,
         widget=UnfoldAdminIntegerFieldWidget(),
     )
-    goal = _radio_field("What matters?", GOALS, "group")
-    sure = _radio_field("How sure do you want to be?", CONFIDENCES, "0.05")
-    sure_own = _number_field("Sure in so many of 100 cases", max_value=Decimal("99.9999"))
-    precise = _radio_field("How precise does it have to be?", PRECISIONS, "0.1")
-    precise_own = _number_field("Within so many points of 100")
-    spend = _number_field("Budget, in money", max_digits=14, decimal_places=4)
-    belief = _radio_field("What do you believe about these workers?", BELIEFS, "")
-    low = _number_field("From so many right of 100")
-    high = _number_field("To so many right of 100")
-    run = forms.ChoiceField(label="Which run", required=False, widget=UnfoldAdminSelectWidget())
+    goal = _radio_field("What must the guarantee cover?", GOALS, "group")
+    sure = _radio_field("How sure must the guarantee be?", CONFIDENCES, "0.05")
+    sure_own = _number_field("Confidence in percent", max_value=Decimal("99.9999"))
+    precise = _radio_field("How precise must the selection be?", PRECISIONS, "0.1")
+    precise_own = _number_field("Within this many percentage points")
+    spend = _number_field("Budget", max_digits=14, decimal_places=4)
+    spend_unit = forms.ChoiceField(
+        label="Unit of the budget",
+        choices=UNITS,
+        required=False,
+        widget=UnfoldAdminSelectWidget(),
+    )
+    belief = _radio_field("How accurate do you expect these workers to be?", BELIEFS, "")
+    low = _number_field("Lowest usual accuracy in percent")
+    high = _number_field("Highest usual accuracy in percent")
+    run = forms.ChoiceField(label="Earlier run", required=False, widget=UnfoldAdminSelectWidget())
     answers = _csv_field("Past answers", "A CSV file with the columns worker, task, label.")
-    gold = _csv_field("Known answers to them", "A CSV file with the columns task, label.")
-    speed = _number_field("Answers an hour that your crowd gives")
+    gold = _csv_field("Their key", "A CSV file with the columns task, label.")
+    speed = _number_field("Answers per hour (optional)")
 
     def __init__(
         self, *args: Any, request: HttpRequest, past: Belief | None = None, **kwargs: Any
@@ -134,40 +151,52 @@ class GuideForm(SettingFields):
             *((s.pk, str(s)) for s in priors.list_sources(self.runs)),
         ]
         self.initial.setdefault("currency", money.last_currency(self.runs))
+        fields["price"].help_text = "Include platform fees."
+        self._choose_only("pool", self.pools)
+        self._choose_only("question_set", self.question_sets)
+        first = "k" if {"pool", "question_set"} <= self.initial.keys() else "pool"
+        self.fields[first].widget.attrs["autofocus"] = True
+
+    def _choose_only(self, name: str, offered: QuerySet[Any]) -> None:
+        """Preset the field if there is a single choice."""
+        choices = list(offered.values_list("pk", flat=True)[:2])
+        if len(choices) == 1:
+            self.initial.setdefault(name, choices[0])
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if not self.errors:
             try:
                 self.wish = self._build_wish(cleaned)
-            except _FieldError as error:
+            except FieldError as error:
                 self.add_error(error.field, str(error))
         return cleaned
 
     def _build_wish(self, cleaned: dict[str, Any]) -> WizardInput:
-        """Return the content. Raises _FieldError with the field at fault."""
+        """Return the content. Raises FieldError with the field at fault."""
         learns = self._run_chosen(cleaned) if cleaned["belief"] == "run" else None
         run = Run(pool=cleaned["pool"], question_set=cleaned["question_set"])
         for field, reason in validation.validate_team(run).items():
-            raise _FieldError(field, reason)
+            raise FieldError(field, reason)
         speed = cleaned["speed"]
         if speed is not None and not speed > 0:
-            raise _FieldError("speed", "Give more than 0 answers an hour, or leave it empty.")
+            raise FieldError("speed", "Give more than 0 answers per hour, or leave it blank.")
         return WizardInput(
             pool=cleaned["pool"],
             question_set=cleaned["question_set"],
-            plan=_build_plan(cleaned),
+            plan=build_plan(cleaned),
             belief=self._build_belief(cleaned, learns),
             settings=read_settings(cleaned, WIZARD),
             learns=learns,
             speed=None if speed is None else float(speed),
             by_money=cleaned["precise"] == BY_MONEY,
+            need=cleaned["goal"] or "group",
         )
 
     def _run_chosen(self, cleaned: dict[str, Any]) -> Run:
         run = self.runs.filter(pk=cleaned["run"]).first() if cleaned["run"] else None
         if run is None:
-            raise _FieldError("run", "Choose the run whose workers were like these.")
+            raise FieldError("run", "Choose a run with workers like these.")
         return run
 
     def _build_belief(self, cleaned: dict[str, Any], learns: Run | None) -> Belief:
@@ -182,20 +211,24 @@ class GuideForm(SettingFields):
                 return _parse_range(cleaned["low"], cleaned["high"])
             return RangeBelief.read(kind) if kind else DefaultBelief()
         except Refused as refusal:
-            raise _FieldError(field, str(refusal)) from refusal
+            raise FieldError(field, str(refusal)) from refusal
 
     def _belief_from_files(self, cleaned: dict[str, Any]) -> Belief:
         answers, gold = cleaned["answers"], cleaned["gold"]
         if not answers and not gold and self.past:
             return self.past
         if not answers or not gold:
-            raise Refused("Give both files: past answers, and the known answers to them.")
+            raise Refused("Give both files: past answers and their key.")
         texts = [_read_file(file) for file in (answers, gold)]
         right = past_answers.read_kinds(texts[0], texts[1:], (answers.name, gold.name)).right
         return forecast.past_belief(
             answers.name,
             ((sum(marks), len(marks)) for marks in right.values()),
         )
+
+    def describes_crowd(self) -> bool:
+        """Return True if a field about the crowd has a value or an error."""
+        return any(self[name].value() or self[name].errors for name in CROWD)
 
     def further_settings(self) -> list[forms.BoundField]:
         """Return the fields of settings that have no place of their own on the page."""
@@ -213,12 +246,6 @@ class GuideForm(SettingFields):
         return query.urlencode()
 
 
-class _FieldError(Exception):
-    def __init__(self, field: str, reason: str) -> None:
-        super().__init__(reason)
-        self.field = field
-
-
 def read_settings(cleaned: dict[str, Any], settings: Iterable[RunSetting]) -> dict[str, Any]:
     """Return the values of these settings by name, without emptied ones that need a value."""
     return {
@@ -226,80 +253,6 @@ def read_settings(cleaned: dict[str, Any], settings: Iterable[RunSetting]) -> di
         for setting in settings
         if setting.column.null or cleaned[setting.name] is not None
     }
-
-
-def _build_plan(cleaned: dict[str, Any]) -> Plan:
-    """Return the plan. Prices stay out of it, so that a new price needs no new forecast."""
-    pool = cleaned["pool"]
-    settings = {
-        "k": cleaned["k"],
-        "epsilon": _parse_epsilon(cleaned),
-        "delta": _parse_delta(cleaned),
-        "budget": _affordable_answers(cleaned),
-    }
-    workers = pool.workers.count()
-    for field, reason in validation.find_out_of_range(Run(**settings), workers).items():
-        raise _FieldError(FIELDS.get(field, field), reason)
-    questions = exposure.count_askable(cleaned["question_set"])
-    if not questions:
-        raise _FieldError(
-            "question_set", "This question set is empty: import gold questions first."
-        )
-    try:
-        return Plan(
-            workers=workers,
-            questions=questions,
-            left=exposure.answers_left(cleaned["question_set"], workers),
-            met=eligibility.count_passed_over(_build_draft(cleaned)),
-            goal=cleaned["goal"] or "group",
-            **settings,
-        )
-    except Refused as refusal:
-        raise _FieldError("pool", str(refusal)) from refusal
-
-
-def _build_draft(cleaned: dict[str, Any]) -> Run:
-    """Return a run that skips questions that workers met before, to count those."""
-    return Run(pool=cleaned["pool"], question_set=cleaned["question_set"], met=Run.Met.SKIP)
-
-
-# Form fields of the settings that a run stores under another name.
-FIELDS = {"epsilon": "precise_own", "delta": "sure_own", "budget": "spend"}
-
-
-def _parse_delta(cleaned: dict[str, Any]) -> float:
-    if cleaned["sure"] != OWN_NUMBER:
-        return float(cleaned["sure"] or 0.05)
-    if cleaned["sure_own"] is None:
-        raise _FieldError("sure_own", "Give a number, such as 97, or choose one of the others.")
-    return float(1 - cleaned["sure_own"] / 100)
-
-
-def _parse_epsilon(cleaned: dict[str, Any]) -> float:
-    by_money, number = cleaned["precise"] == BY_MONEY, cleaned["precise_own"]
-    if by_money and number is None:
-        return USUAL_EPSILON
-    if cleaned["precise"] != OWN_NUMBER and not by_money:
-        return float(cleaned["precise"] or USUAL_EPSILON)
-    if number is None:
-        raise _FieldError("precise_own", "Give a number, such as 7, or choose one of the others.")
-    return float(number / 100)
-
-
-def _affordable_answers(cleaned: dict[str, Any]) -> int | None:
-    """Return the number of answers that the budget pays for; None without a budget."""
-    spend, price = cleaned["spend"], cleaned["price"]
-    if spend is None:
-        if cleaned["precise"] == BY_MONEY:
-            raise _FieldError("spend", "Say how much you can spend, and what an answer costs.")
-        return None
-    if not price:
-        raise _FieldError(
-            "price", "Say what an answer costs, so that the budget counts in answers."
-        )
-    if spend < price:
-        raise _FieldError("spend", f"{spend.normalize():f} does not pay for one answer.")
-    return int(spend / price)
 
 
 def _parse_range(low: Decimal | None, high: Decimal | None) -> RangeBelief:

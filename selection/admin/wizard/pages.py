@@ -17,12 +17,14 @@ from selection.admin.page import Page, list_url, object_url, page_urls
 from selection.algorithms import ALGORITHMS
 from selection.charts import cost_curves
 from selection.errors import Refused
-from selection.forecast import Forecast, budget, forecast_requests
+from selection.forecast import Forecast, Plan, budget, forecast_requests
 from selection.models import ForecastRequest, Run
 from selection.runs import drafts, eligibility
+from selection.runs.run_settings import SETTINGS
 
 from . import forecast_rows
 from .form import GuideForm, WizardInput
+from .recommendation import MethodTable, arrange_rows, split_guarantee
 
 
 class GuidePage(Page):
@@ -108,12 +110,12 @@ class ForecastPage(GuidePage):
 
     @property
     def title(self) -> str:
-        return "What it will cost"
+        return "Cost estimate"
 
     def crumbs(self) -> list[tuple[str, str]]:
-        return [("Change the question", self._question_text())]
+        return [("Back to settings", self._settings_url())]
 
-    def _question_text(self) -> str:
+    def _settings_url(self) -> str:
         query = self.request.GET.copy()
         query["forecast"] = str(self.object.pk)
         return f"{reverse('admin:selection_run_begin')}?{query.urlencode()}"
@@ -143,7 +145,6 @@ class ForecastPage(GuidePage):
         planning, wish, plan = self.object, self.wish, forecast_requests.stored_plan(self.object)
         curves = forecast_requests.forecast_curves(planning)
         timed = replace(wish, speed=self.pace.an_hour) if wish and self.pace else wish
-        texts = [forecast_rows.forecast_row(row, plan.questions, timed) for row in self.rows]
         return super().get_context_data(
             **kwargs,
             planning=planning,
@@ -154,21 +155,42 @@ class ForecastPage(GuidePage):
             stale=wish is not None and wish.plan != plan,
             belief=forecast_requests.stored_belief(planning).words,
             percent=round(100 * forecast_requests.forecast_progress(planning)),
-            best=texts[0] if texts else None,
-            first=texts[: forecast_rows.SHOWN],
-            others=texts[forecast_rows.SHOWN :],
+            **self._method_texts(plan, timed),
             charts=[
                 chart
                 for name in curves
                 if (chart := cost_curves.draw_curve(name, curves[name], plan))
             ],
-            reach=_reachable_epsilon(curves["epsilon"], self.rows[0], plan.epsilon)
-            if wish and wish.by_money and self.rows
+            reach=_reachable_epsilon(curves["epsilon"], self.methods.best, plan.epsilon)
+            if wish and wish.by_money and self.methods.best
             else None,
             spend=_describe_budget(wish),
-            question=self._question_text(),
+            settings_url=self._settings_url(),
             query=self.request.GET.urlencode(),
         )
+
+    @cached_property
+    def methods(self) -> MethodTable:
+        return arrange_rows(self.rows, self.wish.need if self.wish else "group")
+
+    def _method_texts(self, plan: Plan, timed: WizardInput | None) -> dict[str, Any]:
+        """Return the texts of the recommended method, our other rules and the other methods."""
+        table = self.methods
+        best = table.best
+        absent = forecast_requests.forecast_no_shows(self.object)
+        without = absent.get((best.algorithm, best.title)) if best else None
+        rules, others = (
+            [forecast_rows.forecast_row(row, plan.questions, timed) for row in rows]
+            for rows in (table.rules, table.others)
+        )
+        return {
+            "best": forecast_rows.forecast_row(best, plan.questions, timed) if best else None,
+            "guarantee": split_guarantee(best.promise) if best else (),
+            "rules": rules,
+            "others": others,
+            "no_shows": forecast_rows.no_show_texts(plan, without, timed),
+            "no_show_hours": SETTINGS["hours_to_come"].default,
+        }
 
     # -- buttons
 
@@ -226,11 +248,11 @@ class ForecastPage(GuidePage):
         key, wish = self.request.POST.get("row", ""), self.wish
         row = next((row for row in self.rows if forecast_rows.key_of(row) == key), None)
         if row is None or wish is None or wish.plan != forecast_requests.stored_plan(self.object):
-            raise Refused("Choose pool and questions anew: they are not as they were asked about.")
+            raise Refused("The pool or the question set has changed. Estimate the cost again.")
         settings = _settings_of_row(row, self.object, wish)
-        said = f"Made of a forecast, with {row.title}."
+        said = f"Created from a cost estimate, with {row.title}."
         run = drafts.create_draft(settings, said=said, who=self.username)
-        messages.success(self.request, "This is the draft. Nothing goes out until you start it.")
+        messages.success(self.request, "Draft created. No one is contacted until you start it.")
         return redirect(object_url(run))
 
 
@@ -241,10 +263,11 @@ class NumbersPage(ForecastPage):
 
 
 def _describe_budget(wish: WizardInput | None) -> str:
-    """Return the price of the budget's answers."""
+    """Return the price of the budget's answers, or their number without a price."""
     if wish is None or wish.plan.budget is None:
         return ""
-    return forecast_rows.cost_words(wish.plan.budget, wish.price, wish.currency)
+    cost = forecast_rows.cost_words(wish.plan.budget, wish.price, wish.currency)
+    return cost or f"{wish.plan.budget:,} answers"
 
 
 def _reachable_epsilon(

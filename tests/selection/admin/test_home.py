@@ -1,33 +1,98 @@
 """The first page, its permissions, and the list of every model."""
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
+from django.utils import timezone
 
+from selection.models import SAMPLE_RUN, Run
+from selection.runs import lifecycle
 from tests.pages import admin_url, text_of
-from tests.worlds import crowd, make_run, play
+from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db
 
 
-def test_it_tells_the_first_three_steps_when_there_is_nothing(requester):
-    text = text_of(requester.get(reverse("admin:index")))
-    assert "Create a pool and import your workers" in text
-    assert "Create a question set and import gold questions" in text
-    assert "Create a run and start it" in text
+OVERVIEW = reverse("admin:index")
 
 
-def test_it_shows_the_runs_that_go_on(requester):
+def entries(requester, section: str) -> dict[str, str]:
+    """Return the status word of each run in this part of the overview, by name."""
+    return {entry.run.name: entry.word for entry in requester.get(OVERVIEW).context[section]}
+
+
+def test_an_empty_database_has_three_steps_and_two_ways_to_try_it(requester):
+    text = text_of(requester.get(OVERVIEW))
+    steps = ["What next?", "Add a pool", "Add gold questions", "Create a run"]
+    places = [text.index(step) for step in steps]
+    assert places == sorted(places)
+    assert "try it on past answers" in text
+    assert "create the sample run: manage.py sample" in text
+    assert " done " not in text
+
+
+def test_steps_are_ticked_as_they_are_done(requester):
+    make_pool(0)
+    assert text_of(requester.get(OVERVIEW)).count(" done ") == 0
+    make_pool(3)
+    assert text_of(requester.get(OVERVIEW)).count(" done ") == 1
+    make_questions(3)
+    assert text_of(requester.get(OVERVIEW)).count(" done ") == 2
+    draft = make_run(start=False)
+    text = text_of(requester.get(OVERVIEW))
+    assert "in three steps" in text
+    assert entries(requester, "drafts") == {draft.name: "Draft"}
+    lifecycle.start_run(draft)
+    assert "in three steps" not in text_of(requester.get(OVERVIEW))
+
+
+def test_the_sample_run_is_offered_and_is_no_step_of_the_user(requester):
+    run = make_run(name=SAMPLE_RUN)
+    page = requester.get(OVERVIEW)
+    assert "in three steps" in text_of(page)
+    assert "watch the sample run" in text_of(page)
+    assert admin_url("run_page", run.pk) in page.content.decode()
+
+
+def test_it_shows_running_runs_with_their_counts(requester):
     run = make_run()
-    text = text_of(requester.get(reverse("admin:index")))
-    assert run.name in text
+    text = text_of(requester.get(OVERVIEW))
+    assert f"{run.name} best 2 of 6 in “{run.pool}”" in text
     assert "6 not tested" in text
-    assert "Three steps" not in text
+    assert entries(requester, "running") == {run.name: "Running"}
+
+
+def test_runs_that_need_attention_come_first_with_a_status_in_one_word(requester):
+    stuck, over = make_run(recorded_only=True), make_run()
+    paused, fine = make_run(), make_run()
+    Run.objects.filter(pk=paused.pk).update(
+        status="paused", paused=timezone.now() - timedelta(hours=30)
+    )
+    lifecycle.stop_run(over)
+    words = entries(requester, "attention")
+    assert words == {over.name: "Review", stuck.name: "Stuck", paused.name: "Paused"}
+    assert entries(requester, "running") == {fine.name: "Running"}
+    text = text_of(requester.get(OVERVIEW))
+    assert text.index("Needs attention") < text.index(stuck.name) < text.index(fine.name)
+    lifecycle.conclude_run(over)
+    assert entries(requester, "finished") == {over.name: "Finished"}
+
+
+def test_long_lists_say_how_many_runs_they_leave_out(requester):
+    for _ in range(8):
+        make_run(n=3, k=1)
+    for run in [make_run(n=3, k=1) for _ in range(7)]:
+        lifecycle.stop_run(run)
+    text = text_of(requester.get(OVERVIEW))
+    assert "View 2 more" in text
+    assert "View 1 more to review" in text
 
 
 def test_every_page_asks_for_a_login(client):
     run = make_run()
-    for url in (reverse("admin:index"), admin_url("run_page", run.pk), admin_url("pool_import", 1)):
+    for url in (OVERVIEW, admin_url("run_page", run.pk), admin_url("pool_import", 1)):
         response = client.get(url)
         assert response.status_code == 302
         assert response["Location"].startswith("/admin/login/")

@@ -76,10 +76,13 @@ def test_it_recommends_one_algorithm_with_what_it_costs_and_why(requester, form_
     planning, page = ordered(requester, form_data)
     text = text_of(requester.get(page))
     best = forecast_requests.forecast_rows(planning)[0]
-    assert f"{best.title} recommended {best.promise}" in text
-    assert "The cheapest that guarantees what matters: finished in" in text
+    assert f"{best.title} recommended" in text
+    for sentence in best.promise.split(". "):
+        assert sentence in text
+    assert "Cheapest method that meets your goal: finished in" in best.why
     cost = f"{best.median * Decimal('0.05'):.2f} €"
-    assert f"{best.median} too few simulations yet ({best.runs}) {cost}" in text
+    assert f"Cost {cost}" in text
+    assert f"Answers {best.median} too few simulations yet ({best.runs})" in text
     assert f"Too few simulations yet ({best.runs}): finished in" in text
 
 
@@ -93,8 +96,10 @@ def test_from_20_simulations_on_it_shows_the_band_and_how_many_finished(requeste
     banded = [row for row in forecast_requests.forecast_rows(planning) if row.answers]
     assert [row.algorithm for row in banded] == ["credible"]
     low, median, high = banded[0].answers
-    assert f"{median} {low} to {high} {median * Decimal('0.05'):.2f} €" in text
-    assert "Finished in 30 of 30 simulations; no worker was asked more than 10 of 40." in text
+    assert f"Answers {median} {low} to {high}" in text
+    assert f"Cost {median * Decimal('0.05'):.2f} €" in text
+    assert "Yes: finished in 30 of 30 simulations. No worker answered more than 10 of 40" in text
+    assert "typical maximum 10" in text
 
 
 def test_a_budget_above_all_questions_shows_a_row_for_each_algorithm(
@@ -212,15 +217,16 @@ def test_past_answers_are_learned_from_and_kept_when_the_question_changes(
         ({"precise": "own"}, "precise_own", "Give a number, such as 7"),
         ({"precise": "own", "precise_own": "100"}, "precise_own", "below 1"),
         ({"sure": "own", "sure_own": "0"}, "sure_own", "Delta must be above 0 and below 1"),
-        ({"spend": "10", "price": ""}, "price", "Say what an answer costs"),
+        ({"spend": "10", "price": ""}, "price", "Give the price per answer"),
+        ({"spend": "0.5", "spend_unit": "answers"}, "spend", "Give a whole number of answers"),
         ({"spend": "0.01"}, "spend", "does not pay for one answer"),
-        ({"precise": "money"}, "spend", "Say how much you can spend"),
+        ({"precise": "money"}, "spend", "Give a budget, in money or in answers"),
         ({"price": "-1"}, "price", "greater than or equal to 0"),
         ({"belief": "range", "low": "90", "high": "60"}, "low", "the lower one first"),
         ({"belief": "range"}, "low", "Give both numbers"),
-        ({"belief": "run"}, "run", "Choose the run"),
+        ({"belief": "run"}, "run", "Choose a run"),
         ({"belief": "file"}, "answers", "Give both files"),
-        ({"speed": "0"}, "speed", "more than 0 answers an hour"),
+        ({"speed": "0"}, "speed", "more than 0 answers per hour"),
     ],
 )
 def test_invalid_values_are_reported_at_their_field(requester, form_data, changes, field, reason):
@@ -251,15 +257,18 @@ def test_the_money_counts_in_answers_and_another_price_needs_no_new_forecast(req
     planning, page = ordered(requester, form_data, spend="12.55")
     assert forecast_requests.stored_plan(planning).budget == 251
     assert "12.55 €: 251 answers" in text_of(requester.get(page))
+    counted, _ = ordered(requester, form_data, price="", spend="251", spend_unit="answers")
+    assert counted == planning
     second, _ = ordered(requester, form_data, price="0.10", spend="25.10")
     assert second == planning
 
 
 def test_it_says_how_long_it_takes_at_the_pace_given_or_seen_before(requester, form_data):
     _, page = ordered(requester, form_data, speed="10")
-    assert "The crowd gives 10 answers an hour." in text_of(requester.get(page))
+    assert "The crowd gives 10 answers per hour." in text_of(requester.get(page))
     _, unknown = ordered(requester, form_data)
-    assert "answers an hour" not in text_of(requester.get(unknown))
+    assert "The crowd gives" not in text_of(requester.get(unknown))
+    assert "Estimated time Unknown" in text_of(requester.get(unknown))
 
 
 def test_it_says_which_epsilon_the_money_reaches_and_takes_it(requester, form_data, monkeypatch):
@@ -268,8 +277,8 @@ def test_it_says_which_epsilon_the_money_reaches_and_takes_it(requester, form_da
     assert parse_qs(urlsplit(page).query)["precise_own"] == [f"{100 * first:g}"]
     title = forecast_requests.forecast_rows(planning)[0].title
     text = text_of(requester.get(page))
-    assert f"What 10.00 € reach With {title}: ε = {first:g}" in text
-    assert "Make this run" in text
+    assert f"What 10.00 € buys you {title} reaches ε = {first:g}" in text
+    assert "Create draft run" in text
     points = [
         point(epsilon, [50, 60, 70], feasible=epsilon >= 0.005, title=title)
         for epsilon in (0.003, 0.005, 0.1)
@@ -277,7 +286,7 @@ def test_it_says_which_epsilon_the_money_reaches_and_takes_it(requester, form_da
     monkeypatch.setattr(
         forecast_requests, "forecast_curves", lambda planning: {"epsilon": points, "k": []}
     )
-    assert "ε = 0.005, so the selection is within 0.5 points" in text_of(requester.get(page))
+    assert "ε = 0.005: the selection is within 0.5 points" in text_of(requester.get(page))
     location = requester.post(page, {"do": "at", "epsilon": "0.005"})["Location"]
     assert parse_qs(urlsplit(location).query)["precise_own"] == ["0.5"]
     assert (
@@ -308,15 +317,17 @@ def test_curves_are_drawn_with_the_limits_and_listed_in_a_table(requester, form_
     response = requester.get(page)
     assert [chart.name for chart in response.context["charts"]] == ["k"]
     text = text_of(response)
-    assert "150 (90 to 400, finished in fewer than nine of ten)" in text
+    assert "150 (90 to 400, runs out of questions or budget)" in text
     assert "120 (too few simulations yet: 7)" in text
-    assert "every question answered by everybody: 320" in response.content.decode()
+    assert "all workers answer all questions: 320" in response.content.decode()
 
 
 def test_calculating_is_stopped_and_taken_up_again(requester, form_data):
     planning, page = ordered(requester, form_data)
-    assert "first numbers" in text_of(requester.get(page))
-    assert "Stopped at" in text_of(requester.post(page, {"do": "stop"}, follow=True))
+    assert "First estimate" in text_of(requester.get(page))
+    stopped = text_of(requester.post(page, {"do": "stop"}, follow=True))
+    assert "Estimate stopped at" in stopped
+    assert "Resume estimate" in stopped
     requester.post(page, {"do": "go on"})
     planning.refresh_from_db()
     assert planning.going
@@ -327,22 +338,22 @@ def test_its_numbers_are_fetched_alone(requester, form_data):
     address = admin_url("run_numbers", planning.pk) + "?" + urlsplit(page).query
     part = requester.get(address)
     assert "<html" not in part.content.decode()
-    assert "Make this run" in text_of(part)
+    assert "Create draft run" in text_of(part)
 
 
 def test_no_run_is_made_of_a_question_that_fits_no_more(requester, form_data):
     planning, page = ordered(requester, form_data)
     bare = admin_url("run_forecast", planning.pk)
-    assert "Make this run" not in text_of(requester.get(bare))
+    assert "Create draft run" not in text_of(requester.get(bare))
     requester.post(bare, {"do": "make", "row": "credible|"})
     requester.post(page, {"do": "make", "row": "nonsense|"})
     assert not Run.objects.exists()
     assert requester.post(page, {"do": "sing"}).status_code == 404
     Pool.objects.get(pk=form_data["pool"]).workers.first().delete()
     text = text_of(requester.get(page))
-    assert "has changed since this was calculated" in text
-    assert "Make this run" not in text
-    assert "Choose pool and questions anew" in text_of(
+    assert "has changed since this estimate" in text
+    assert "Create draft run" not in text
+    assert "Estimate the cost again" in text_of(
         requester.post(page, {"do": "make", "row": "credible|"}, follow=True)
     )
 
@@ -357,7 +368,7 @@ def test_of_a_large_pool_the_page_says_that_numbers_will_come(requester, form_da
     monkeypatch.setattr("selection.forecast.plan.MOST_AT_ONCE", 0.0)
     planning, page = ordered(requester, form_data, spend="20", currency="USD")
     assert forecast_requests.forecast_rows(planning) == []
-    assert "first numbers take a while" in text_of(requester.get(page))
+    assert "First numbers take a while" in text_of(requester.get(page))
     part = planning.parts.first()
     forecast_requests.work_on_part(part.pk, 0)
-    assert "These are first numbers" in text_of(requester.get(page))
+    assert "First estimate" in text_of(requester.get(page))

@@ -53,9 +53,9 @@ def test_adaptive_top_k_cannot_end_and_has_ways_out(new_user_table):
     assert row.median == 1200
     assert row.answers_per_worker["at_most"] == 40
     assert "more than" in row.why
-    assert "of 40 that there are" in row.why
-    assert "take Credible" in row.why
-    assert "have more questions" in row.why
+    assert "and you have 40" in row.why
+    assert "Use Credible" in row.why
+    assert "add questions" in row.why
 
 
 def test_states_the_epsilon_reached_by_all_questions(new_user_table):

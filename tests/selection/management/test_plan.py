@@ -32,13 +32,13 @@ def refused(*more, **other):
 
 def test_it_says_in_words_what_to_take_and_what_it_costs():
     said = plan("--believe", "0.6-0.9", price="0.05")
-    assert "80 %" in said
+    assert "80%" in said
     assert "(--algorithm credible)" in said
     assert "cost" in said
 
 
 def test_it_says_when_nothing_is_known_of_the_workers():
-    assert plan().startswith("Nothing is known of the workers")
+    assert plan().startswith("We know nothing about these workers")
 
 
 def test_programs_get_a_list_with_one_recommended():

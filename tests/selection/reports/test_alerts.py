@@ -126,7 +126,7 @@ def test_the_overview_shows_runs_that_need_a_decision_first(requester):
     assert "none are imported yet" in page
     places = [page.index(name) for name in ("Is over", waiting.name, "Goes well")]
     assert places == sorted(places)
-    assert "Ready for review" in page
+    assert "Review Is over" in page
 
 
 def test_page_and_api_show_alerts(requester, client, token):

@@ -1,0 +1,66 @@
+"""A new pool or question set with its first file: saving it leads to the file's preview."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from selection.admin.forms import UploadForm
+from selection.errors import Refused
+from selection.imports import uploads
+
+from .importers import Importer
+
+FIELDS = ("file", "pasted")
+
+
+class FirstFileForm(forms.ModelForm):
+    """Form of an object with a file, or its text, that is imported next."""
+
+    file = UploadForm.base_fields["file"]
+    pasted = UploadForm.base_fields["pasted"]
+
+
+class FirstFileMixin:
+    """Admin of objects that are filled by a file. Its form derives from FirstFileForm."""
+
+    importer: Importer
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Offer the file for a new object only, after its name."""
+        fields = list(super().get_fields(request, obj))  # type: ignore[misc]
+        if obj is None:
+            place = fields.index("name") + 1
+            fields[place:place] = FIELDS
+        return fields
+
+    def response_add(
+        self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """Redirect to the file's preview or the import: an empty object is of no use."""
+        if {"_continue", "_addanother", "_popup"} & set(request.POST):
+            response: HttpResponse = super().response_add(  # type: ignore[misc]
+                request, obj, post_url_continue
+            )
+            return response
+        address = f"admin:selection_{obj._meta.model_name}"
+        if upload := self._upload_first_file(request, obj):
+            return redirect(f"{address}_preview", obj.pk, upload)
+        return redirect(f"{address}_import", obj.pk)
+
+    def _upload_first_file(self, request: HttpRequest, target: Model) -> Any:
+        """Return the id of the uploaded file; None without one, or after a message."""
+        form = UploadForm(request.POST, request.FILES)
+        if not request.FILES.get("file") and not request.POST.get("pasted", "").strip():
+            return None
+        try:
+            if not form.is_valid():
+                raise Refused(" ".join(form.non_field_errors()))
+            name, content = form.cleaned_data["name"], form.cleaned_data["content"]
+            return uploads.create_upload(self.importer.kind, target, name, content).pk
+        except Refused as refusal:
+            messages.error(request, str(refusal))
+            return None

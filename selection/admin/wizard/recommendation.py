@@ -1,0 +1,47 @@
+"""The recommended method for a need, our other rules beside it, and the other methods."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from selection.algorithms import OUR_RULES
+from selection.forecast import Forecast
+
+from .choices import KIND_OF_CROWD, SINGLE_POOL
+
+# Our rules whose guarantee covers less than the need.
+TOO_NARROW = {KIND_OF_CROWD: {"credible"}, SINGLE_POOL: {"credible", "universal"}}
+
+
+@dataclass(frozen=True)
+class MethodTable:
+    """The rows of a forecast, arranged for a decision.
+
+    best    the recommended one; None if no method can be simulated
+    rules   the cheapest row of each other rule of ours
+    others  the remaining rows, in the order of the forecast
+    """
+
+    best: Forecast | None
+    rules: list[Forecast]
+    others: list[Forecast]
+
+
+def arrange_rows(rows: Sequence[Forecast], need: str) -> MethodTable:
+    """Return the forecast's rows, which are in order of merit, arranged for this need."""
+    possible = [row for row in rows if not row.cannot]
+    fitting = [row for row in possible if row.algorithm not in TOO_NARROW.get(need, ())]
+    best = next(iter(fitting or possible), None)
+    rules = [
+        next(row for row in rows if row.algorithm == name)
+        for name in OUR_RULES
+        if any(row.algorithm == name for row in rows) and (best is None or best.algorithm != name)
+    ]
+    others = [row for row in rows if row is not best and row not in rules]
+    return MethodTable(best, rules, others)
+
+
+def split_guarantee(sentences: str) -> tuple[str, str]:
+    """Return the first two sentences of a guarantee, and its limits."""
+    parts = sentences.split(". ")
+    first, limits = parts[:2], parts[2:]
+    return ". ".join(first) + ("." if limits else ""), ". ".join(limits)

@@ -1,0 +1,37 @@
+"""Forecast of a run in which a fifth of the workers never start: the same plan with the others."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from selection.algorithms import OUR_RULES
+
+from .candidates import Contender, suitable_contenders
+from .plan import Plan
+from .rows import Forecast
+
+SHARE = 0.2  # of the workers never start
+CURVE = "absent"  # the name of these parts of a forecast
+
+
+def count_starting(workers: int) -> int:
+    return round((1 - SHARE) * workers)
+
+
+def plan_of_starting(plan: Plan) -> Plan:
+    """Return the plan with the workers that start. Raises Refused if no more than K of them do."""
+    met = [(questions, round((1 - SHARE) * many)) for questions, many in plan.met]
+    starting = tuple((questions, many) for questions, many in met if many)
+    return replace(plan, workers=count_starting(plan.workers), met=starting)
+
+
+def points_to_simulate(plan: Plan, rows: Sequence[Forecast]) -> list[tuple[str, float, Contender]]:
+    """Return (curve, share, contender) of the first row and of each of our rules."""
+    if plan.k >= count_starting(plan.workers):
+        return []
+    wanted = {row.algorithm: row for row in reversed(rows) if row.algorithm in OUR_RULES}
+    chosen = {(row.algorithm, row.title) for row in [*rows[:1], *wanted.values()] if not row.cannot}
+    return [
+        (CURVE, SHARE, contender)
+        for contender in suitable_contenders(plan)
+        if (contender.name, contender.title) in chosen
+    ]
