@@ -1,11 +1,14 @@
 """The main job in a real browser: from an empty database to a running run."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from selection.models import Run
 from tests.chromium import CHROMIUM
 
+START = re.compile("^Start (the )?run$")
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(not CHROMIUM, reason="No Chromium is installed on this machine."),
@@ -24,28 +27,28 @@ def choose_option(page: Page, field: str, name: str) -> None:
 
 
 def test_a_requester_goes_from_nothing_to_a_running_run(desktop: Page):
-    desktop.get_by_role("link", name="New pool").click()
+    desktop.get_by_role("link", name="Add a pool").click()
     desktop.get_by_label("Name").fill("Spring crowd")
     desktop.get_by_role("button", name="Save", exact=True).click()
     _import(desktop, "worker,name\nada,Ada\ngrace,Grace\nalan,Alan", "Import 3 workers")
     expect(desktop.get_by_text("3 workers in this pool")).to_be_visible()
 
     desktop.get_by_role("link", name="Overview").click()
-    desktop.get_by_role("link", name="New question set").click()
+    desktop.get_by_role("link", name="Add gold questions").click()
     desktop.get_by_label("Name").fill("Birds")
     desktop.get_by_role("button", name="Save", exact=True).click()
     _import(desktop, "question,prompt,answer\nq1,Bird?,yes\nq2,Bee?,no", "Import 2 questions")
 
     desktop.get_by_role("link", name="Overview").click()
-    desktop.get_by_role("link", name="New run").click()
-    desktop.get_by_role("link", name="All settings in one form instead").click()
+    desktop.get_by_role("link", name="Create a run").click()
+    desktop.get_by_role("link", name="Use the full form instead").click()
     desktop.get_by_label("Name").fill("Best of spring")
     choose_option(desktop, "pool", "Spring crowd")
     choose_option(desktop, "question_set", "Birds")
     desktop.get_by_label("K", exact=False).first.fill("1")
     expect(desktop.locator("#promises")).to_contain_text("within 0.1 of the 1st best")
     desktop.get_by_role("button", name="Save", exact=True).click()
-    desktop.get_by_role("button", name="Start the run").click()
+    desktop.get_by_role("button", name=START).click()
     expect(desktop.locator(".cs-status")).to_have_text("Running")
     expect(desktop.locator(".cs-workers tbody tr")).to_have_count(3)
     assert Run.objects.get().status == "running"

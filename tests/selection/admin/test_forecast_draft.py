@@ -94,7 +94,7 @@ def test_a_greater_epsilon_is_offered_where_it_would_do(requester):
 def test_the_page_warns_of_a_short_budget_before_the_start(requester):
     run = draft(algorithm="credible", budget=12, epsilon=0.02)
     text = order(requester, run)
-    assert "the money would run out" in text
+    assert "the budget would run out" in text
     assert "Take the budget's limit away" in text
 
 
@@ -168,7 +168,7 @@ def test_nothing_is_priced_while_something_is_missing(requester):
 
 def test_the_algorithms_of_a_group_stand_together(requester):
     page = requester.get(admin_url("run_promises"), asked()).json()["html"]
-    assert page.count("Stops by itself: mean accuracy within ε of the best K") == 1
+    assert page.count("Other methods: mean accuracy within ε of the best K") == 1
 
 
 def test_the_row_of_a_draft_is_that_of_its_own_meaning_of_accuracy():

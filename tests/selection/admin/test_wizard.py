@@ -96,7 +96,7 @@ def test_from_20_simulations_on_it_shows_the_band_and_how_many_finished(requeste
     banded = [row for row in forecast_requests.forecast_rows(planning) if row.answers]
     assert [row.algorithm for row in banded] == ["credible"]
     low, median, high = banded[0].answers
-    assert f"Answers {median} {low} to {high}" in text
+    assert f"Answers {median} 80% range {low} to {high}" in text
     assert f"Cost {median * Decimal('0.05'):.2f} €" in text
     assert "Yes: finished in 30 of 30 simulations. No worker answered more than 10 of 40" in text
     assert "typical maximum 10" in text

@@ -62,7 +62,7 @@ def test_states_the_epsilon_reached_by_all_questions(new_user_table):
     certified = row_of(new_user_table, "certified")
     assert not certified.feasible
     assert 0.1 < certified.epsilon_at_end < 0.5
-    assert f"an ε of {certified.epsilon_at_end:g} or more" in certified.why
+    assert f"llow ε = {certified.epsilon_at_end:g} or more" in certified.why
 
 
 def test_about_this_question_set_certified_ends(new_user_table):
@@ -187,7 +187,7 @@ def test_too_small_a_budget_is_reported():
     assert row.out_of_budget == 1
     assert row.median == 80
     assert row.epsilon_at_end > 0.1
-    assert "money would run out" in row.why
+    assert "budget would run out" in row.why
 
 
 def test_budget_algorithms_have_rows_without_a_guarantee():
@@ -201,7 +201,7 @@ def test_budget_algorithms_have_rows_without_a_guarantee():
         assert not row.recommended
         assert row.epsilon_at_end is None
         assert row.median <= 100
-        assert "guarantees nothing" in row.why
+        assert "no guarantee" in row.why or "without a guarantee" in row.why
 
 
 @pytest.mark.parametrize("name", [one.name for one in suitable_contenders(plan(budget=200))])
