@@ -16,8 +16,8 @@ KIND_OF_CROWD, SINGLE_POOL = "kind", "pool"
 NEEDS = (KIND_OF_CROWD, SINGLE_POOL)
 GOALS = _worded_choices(
     ("group", "A good group, on average over crowds like yours", "costs least: Credible"),
-    (KIND_OF_CROWD, "A good group, for this kind of crowd", "Universal"),
-    (SINGLE_POOL, "A good group, for each single pool", "Certified"),
+    (KIND_OF_CROWD, "A good group, for this kind of crowd", "costs more: Universal"),
+    (SINGLE_POOL, "A good group, for each single pool", "costs still more: Certified"),
     ("every", "Every worker is good", "each is within ε of the K-th best worker"),
     ("exact", "Exactly the best K workers (ε = 0)", "costs most: Pair-LUCB"),
 )

@@ -1,0 +1,153 @@
+"""The estimate's arrangement: one recommendation by need, our other rules, other methods."""
+
+import pytest
+
+from selection import job_messages
+from selection.admin.wizard.recommendation import arrange_rows, split_guarantee
+from selection.forecast import Forecast, Plan, forecast_requests, no_shows, parts
+from selection.models import Run
+from tests.pages import admin_url, text_of
+from tests.worlds import make_pool, make_questions
+
+pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
+
+BEGIN = admin_url("run_begin")
+
+
+@pytest.fixture(autouse=True)
+def first_numbers_only(monkeypatch):
+    monkeypatch.setattr(forecast_requests, "FIRST", 60.0)  # until each algorithm has had its turn
+    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
+
+
+def row(algorithm: str, variant: str = "", **values: object) -> Forecast:
+    title = algorithm.capitalize() + (f", {variant}" if variant else "")
+    options = {"accuracy": variant} if variant else {}
+    return Forecast(algorithm, title, options, **values)
+
+
+ROWS = [
+    row("credible"),
+    row("universal", "on this question set"),
+    row("certified", "on this question set"),
+    row("clucb-pac"),
+    row("universal"),
+    row("certified"),
+    row("sar", cannot="It needs a budget."),
+    row("pair-lucb"),
+]
+
+
+def estimate(requester, **changes: object):
+    """Return the page of an estimate over six workers and 30 questions."""
+    form = {"pool": make_pool(6).pk, "question_set": make_questions(30).pk, "k": 2}
+    form |= {
+        "goal": "group",
+        "precise": "own",
+        "precise_own": "30",
+        "sure": "0.2",
+        "price": "0.05",
+        "currency": "€",
+    }
+    response = requester.post(BEGIN, form | changes, follow=True)
+    assert response.status_code == 200, text_of(response)
+    return response
+
+
+@pytest.mark.parametrize(
+    ("need", "best"),
+    [("group", "credible"), ("kind", "universal"), ("pool", "certified"), ("exact", "credible")],
+)
+def test_the_first_row_that_covers_the_need_is_recommended(need, best):
+    assert arrange_rows(ROWS, need).best.algorithm == best
+
+
+def test_each_other_rule_of_ours_has_one_row_and_the_rest_is_below():
+    table = arrange_rows(ROWS, "group")
+    assert table.rules == [ROWS[1], ROWS[2], ROWS[7]]
+    assert table.others == [ROWS[3], ROWS[4], ROWS[5], ROWS[6]]
+
+
+def test_without_any_row_that_can_be_simulated_nothing_is_recommended():
+    assert arrange_rows([ROWS[6]], "group").best is None
+    assert arrange_rows([], "group").others == []
+
+
+def test_a_guarantee_is_split_from_its_limits():
+    assert split_guarantee("One. Two. Three. Four.") == ("One. Two.", "Three. Four.")
+    assert split_guarantee("Only one.") == ("Only one.", "")
+
+
+@pytest.mark.parametrize(
+    ("goal", "algorithm", "need"),
+    [
+        ("group", "credible", "an average over crowds"),
+        ("kind", "universal", "this kind of crowd"),
+        ("pool", "certified", "each single pool"),
+        ("exact", "pair-lucb", "exactly the best K (ε = 0)"),
+    ],
+)
+def test_the_guided_start_recommends_by_need(requester, goal, algorithm, need):
+    page = estimate(requester, goal=goal)
+    context = page.context
+    ours = {one.row.algorithm for one in context["rules"]}
+    assert ours | {context["best"].row.algorithm} >= {
+        "credible", "universal", "certified", "pair-lucb"
+    }  # fmt: skip
+    if goal != "exact":  # published rules for the exact selection may be cheaper by luck
+        assert context["best"].row.algorithm == algorithm
+    assert context["plan"].goal == ("exact" if goal == "exact" else "group")
+    if context["best"].row.algorithm != algorithm:
+        assert need.casefold() in text_of(page).casefold()
+
+
+def test_a_draft_is_created_from_the_recommendation_of_the_need(requester):
+    page = estimate(requester, goal="pool")
+    best = page.context["best"]
+    requester.post(page.request["PATH_INFO"] + "?" + page.request["QUERY_STRING"],
+                   {"do": "make", "row": best.key})  # fmt: skip
+    assert Run.objects.get().algorithm == best.row.algorithm == "certified"
+
+
+def test_published_methods_are_folded_below_our_rules(requester):
+    page = estimate(requester)
+    shown, _, folded = page.content.decode().partition('id="forecast-others"')
+    assert "Universal" in shown
+    assert "LUCB++" not in shown
+    assert "LUCB++" in folded
+    assert f"Other methods ({len(page.context['others'])})" in folded
+
+
+def test_the_estimate_says_what_happens_if_a_fifth_of_the_workers_never_start(requester):
+    page = estimate(requester, speed=100)
+    text = text_of(page)
+    assert "If 20% never start Estimated later. The run selects 2 of the 5 who start." in text
+    assert "The run stops waiting for the others after 48 hours." in text
+    planning = page.context["planning"]
+    plan, best = forecast_requests.stored_plan(planning), page.context["best"].row
+    points = no_shows.points_to_simulate(plan, forecast_requests.forecast_rows(planning))
+    assert "credible" in [contender.name for _, _, contender in points]
+    part = planning.parts.create(
+        number=99, curve=no_shows.CURVE, at=no_shows.SHARE, algorithm="credible"
+    )
+    parts.simulate_part(
+        part, forecast_requests.stored_plan(planning), forecast_requests.stored_belief(planning)
+    )
+    fewer = forecast_requests.forecast_no_shows(planning)[best.algorithm, best.title]
+    text = text_of(requester.get(page.request["PATH_INFO"] + "?" + page.request["QUERY_STRING"]))
+    assert f"About {fewer.median} answers, {fewer.median * 0.05:.2f} €" in text
+    assert "to select 2 of the 5 who start" in text
+    curves = forecast_requests.forecast_curves(planning)
+    assert curves == {"epsilon": [], "k": []}
+
+
+def test_it_says_if_too_few_workers_would_start(requester):
+    page = text_of(estimate(requester, k=5))
+    assert "5 workers would remain, too few to select 5." in page
+
+
+def test_the_plan_without_no_shows_has_a_fifth_fewer_workers():
+    plan = Plan(workers=10, k=2, epsilon=0.2, delta=0.1, questions=9, met=((3, 5), (1, 1)))
+    fewer = no_shows.plan_of_starting(plan)
+    assert (fewer.workers, fewer.met) == (8, ((3, 4), (1, 1)))
+    assert no_shows.points_to_simulate(Plan(10, 8, 0.2, 0.1, 9), []) == []
