@@ -64,10 +64,14 @@ def group_of(name: str) -> str:
     return BUDGET if promise.fixed == "budget" else OTHERS[promise.goal]
 
 
+def list_in_order() -> list[str]:
+    """Return the names of all algorithms, our rules first."""
+    return [*OUR_RULES, *(name for name in ALGORITHMS if name not in OUR_RULES)]
+
+
 def algorithm_choices() -> list[tuple[str, list[tuple[str, str]]]]:
     """Return (group, [(name, title)]) of all algorithms, for a list to choose from."""
-    ordered = [*OUR_RULES, *(name for name in ALGORITHMS if name not in OUR_RULES)]
-    entries = [(group_of(name), name, ALGORITHMS[name].title) for name in ordered]
+    entries = [(group_of(name), name, ALGORITHMS[name].title) for name in list_in_order()]
     return [
         (group, [(name, title) for entry_group, name, title in entries if entry_group == group])
         for group in GROUPS

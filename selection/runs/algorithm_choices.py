@@ -15,10 +15,14 @@ from . import eligibility, priors, quotas, validation
 
 @dataclass(frozen=True)
 class AlgorithmChoice:
-    """An algorithm to choose, with the guarantee it would give."""
+    """An algorithm to choose, with the guarantee it would give.
+
+    need  what its guarantee is for, if it is one of our rules
+    """
 
     name: str
     title: str
+    need: str
     group: str
     promise: str
     citation: str
@@ -70,9 +74,10 @@ def list_choices(run: Run, workers: int) -> list[AlgorithmChoice]:
     if validation.find_out_of_range(run, workers):
         return []
     several = run.several or run.selector_class.several_skills
+    kinds = [(name, ALGORITHMS[name]) for name in algorithms.list_in_order()]
     choices = [
         _build_choice(name, guarantee_sentence(run, kind.promise, workers))
-        for name, kind in ALGORITHMS.items()
+        for name, kind in kinds
         if (kind.takes_skills if several else not kind.several_skills)
     ]
     return sorted(choices, key=lambda choice: algorithms.GROUPS.index(choice.group))
@@ -99,7 +104,12 @@ def describe_allowed_selections(run: Run) -> str:
 def _build_choice(name: str, promise: str) -> AlgorithmChoice:
     kind = ALGORITHMS[name]
     return AlgorithmChoice(
-        name, kind.title, algorithms.group_of(name), promise, kind.promise.citation
+        name,
+        kind.title,
+        algorithms.OUR_RULES.get(name, ""),
+        algorithms.group_of(name),
+        promise,
+        kind.promise.citation,
     )
 
 

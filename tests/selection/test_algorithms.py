@@ -19,6 +19,9 @@ from topk import SELECTORS
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 
+NEEDS = algorithms.OUR_RULES.items()
+
+
 def post(requester, **changes: object):
     """Send a run's form over five workers."""
     form = run_form(make_pool(5), make_questions(5), **changes)
@@ -59,6 +62,9 @@ def test_each_algorithm_has_its_sentence(requester):
     assert first < page.index("<details")
     for name in SELECTORS:
         assert f"<strong>{SELECTORS[name].title.replace(chr(39), '&#x27;')}</strong>" in page
+    ours = [page.index(f"<strong>{SELECTORS[name].title}</strong> {need}") for name, need in NEEDS]
+    assert ours == sorted(ours)
+    assert ours[-1] < page.index("<b>Other methods")
 
 
 def test_an_option_that_costs_the_promise_says_so_before_it_is_saved(requester):

@@ -129,7 +129,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
 
     # -- the form
 
-    @admin.display(description="What it would promise")
+    @admin.display(description="Guarantee")
     def promises(self, run: Run | None) -> SafeString:
         return promises_html(run or Run(k=1), run.pool if run and run.pk else None)
 
