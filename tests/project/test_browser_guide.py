@@ -153,6 +153,7 @@ def test_axe_finds_nothing_serious_at_any_width(desktop: Page):
         "/admin/selection/run/begin/?belief=file",
         f"/admin/selection/run/forecast/{planning.pk}/?{query}&price=0.1&speed=10",
         f"/admin/selection/run/{draft.pk}/",
+        "/admin/",
     ]
     for width in (1280, 390):
         desktop.set_viewport_size({"width": width, "height": 844})
