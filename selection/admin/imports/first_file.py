@@ -58,7 +58,7 @@ class FirstFileMixin:
             return None
         try:
             if not form.is_valid():
-                raise Refused(" ".join(form.non_field_errors()))
+                raise Refused(" ".join(map(str, form.non_field_errors())))
             name, content = form.cleaned_data["name"], form.cleaned_data["content"]
             return uploads.create_upload(self.importer.kind, target, name, content).pk
         except Refused as refusal:
