@@ -131,7 +131,7 @@ def test_the_estimate_says_what_happens_if_a_fifth_of_the_workers_never_start(re
     page = estimate(requester, speed=100)
     text = text_of(page)
     assert "If 20% never start Estimated later. The run selects 2 of the 5 who start." in text
-    assert "The run stops waiting for the others after 48 hours." in text
+    assert "The run may wait up to 48 hours for the others." in text
     planning = page.context["planning"]
     plan, best = forecast_requests.stored_plan(planning), page.context["best"].row
     points = no_shows.points_to_simulate(plan, forecast_requests.forecast_rows(planning))
