@@ -156,8 +156,8 @@ def test_a_large_upload_is_refused_before_it_is_read(monkeypatch):
         (
             csv("worker,task\nann,q1\n"),
             KEY,
-            "answers.csv, line 1: there is no column “response”; the file must have worker, "
-            "question, response, and it has worker, task.",
+            "answers.csv, line 1: there is no column “response”. The file needs worker, "
+            "question, response; it has worker, task.",
         ),
         (
             csv("worker,task,label\nann,q7,yes\n"),
