@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from selection.errors import Refused
 
 WORKERS, QUESTIONS, ANSWERS, GOLD = "workers", "questions", "answers", "gold"
+KEYED = "keyed"  # answers with their key in a column
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,12 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         Field("question", "Question"),
         Field("response", "Answer"),
         Field("skill", "Skill", False),
+    ),
+    KEYED: (
+        Field("worker", "Worker ID"),
+        Field("question", "Question"),
+        Field("response", "Answer"),
+        Field("answer", "Correct answer"),
     ),
     GOLD: (Field("question", "Question"), Field("answer", "Correct answer")),
 }

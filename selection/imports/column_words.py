@@ -24,9 +24,14 @@ QUESTION = (
 )
 RESPONSE = "antwort(en)?|gegebeneantwort|reponses?|reponsedonnee|respuestas?|respuestadada"
 CORRECT = (
-    "(richtige|korrekte)antwort(en)?|losung(en)?|loesung(en)?|musterlosung|"
-    "(bonne|juste)reponse|bonnesreponses|reponse(correcte|juste|attendue)|solution|"
-    "(respuestas?)correctas?|solucion(es)?"
+    "(richtige|korrekte|wahre)antwort(en)?|losung(en)?|loesung(en)?|musterlosung|musterloesung|"
+    "goldantwort|(bonne|juste|vraie)reponse|bonnesreponses|reponse(correcte|juste|attendue)|"
+    "solution|corrige|(respuestas?)(correctas?|verdaderas?)|solucion(es)?"
+)
+# Names that may also mark an answer as right or wrong.
+TRUE = (
+    "correct|truth|true(answer|label)|expected|"
+    "richtig|korrekt|wahrheit|correcte?|juste|verite|correct[ao]|verdad"
 )
 TEXT = "fragetext|fragentext|texte|textedelaquestion|enonce|texto|textodelapregunta|enunciado"
 NUMBER = "id|nr|no|nummer|nummero|kennung|numero|identifiant|identificador"

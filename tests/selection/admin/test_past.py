@@ -79,7 +79,7 @@ def test_without_a_method_that_stops_the_page_says_so(requester, filled):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"key": ""}, "past.csv has no column with the known answers, such as “gold”"),
+        ({"key": ""}, "past.csv has no column with the correct answers, such as “gold”"),
         ({"answers": "", "key": ""}, "Upload a file with answers, or choose a run or a question"),
         ({"k": 4}, "K"),
     ],
@@ -96,7 +96,7 @@ def test_a_large_files_fault_is_shown_on_its_page(requester, filled, monkeypatch
     requester.post(FORM, filled | {"key": ""})
     tasks.replay(str(Replay.objects.get().pk))
     page = requester.get(result_url())
-    assert "past.csv has no column with the known answers" in text_of(page)
+    assert "past.csv has no column with the correct answers" in text_of(page)
     assert "Upload other answers" in text_of(page)
 
 

@@ -152,7 +152,7 @@ def test_a_large_upload_is_refused_before_it_is_read(monkeypatch):
 @pytest.mark.parametrize(
     ("answers", "key", "sentence"),
     [
-        (csv(LINES), None, "answers.csv has no column with the known answers, such as “gold”"),
+        (csv(LINES), None, "answers.csv has no column with the correct answers, such as “gold”"),
         (
             csv("worker,task\nann,q1\n"),
             KEY,
@@ -178,7 +178,7 @@ def test_a_large_upload_is_refused_before_it_is_read(monkeypatch):
         (
             csv("worker,task,label,gold\nann,q1,yes,yes\nbob,q1,yes,no\n"),
             None,
-            "answers.csv, line 3: “q1” has another known answer than in line 2.",
+            "answers.csv, line 3: “q1” has another correct answer than in line 2.",
         ),
         (csv("worker,task,label\n"), KEY, "answers.csv has no answers below its header."),
     ],

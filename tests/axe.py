@@ -1,0 +1,28 @@
+"""Faults of a page for people who use it by keyboard, by ear or on a phone."""
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+WIDTHS = (1280, 390)
+# All rules of the standard, and those of good practice. Rules that are off, with the reason:
+OFF: dict[str, str] = {}
+RULES = {
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    "rules": {rule: {"enabled": False} for rule in OFF},
+}
+
+
+def find_faults(page: Page) -> list[str]:
+    """Return the rules that the page breaks, of whatever impact, each with an element."""
+    found = Axe().run(page, options=RULES).response["violations"]
+    return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
+
+
+def find_faults_at_all_widths(page: Page) -> list[str]:
+    """Return the same for a desktop and a phone, with the width of a page that scrolls sideways."""
+    faults = []
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 844})
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        faults += [f"{wide} wide at {width}"] * (wide > width) + find_faults(page)
+    return faults
