@@ -200,7 +200,8 @@ def create_replay_draft(
 
 
 def _find_replay(request: HttpRequest, pk: UUID) -> Replay:
-    return replay_requests.find_replay(pk, scoped(Replay, request))
+    begun = scoped(Replay, request).exclude(state=Replay.State.COLUMNS)
+    return replay_requests.find_replay(pk, begun)
 
 
 def _find_source(request: HttpRequest, model: type[Model], pk: int | None) -> Any:

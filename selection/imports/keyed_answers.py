@@ -31,12 +31,17 @@ class File:
     """An uploaded file.
 
     name  for refusals
-    plan  its columns as a person chose them; None: they are recognised
+    plan  its columns as a person chose them, or only its header; None: they are recognised
     """
 
     name: str
     content: bytes
     plan: ColumnPlan | None = None
+
+    @property
+    def chosen(self) -> ColumnPlan | None:
+        """Return the plan if it has all columns, else None."""
+        return self.plan if self.plan and not self.plan.missing_fields() else None
 
 
 def read_upload(file: Any) -> File | None:
@@ -107,8 +112,8 @@ def key_of_questions(questions: Iterable[Question]) -> Key:
 
 def plan_key(file: File) -> ColumnPlan:
     """Return the plan of a key: chosen, of gold questions, or of known answers."""
-    if file.plan:
-        return file.plan
+    if file.chosen:
+        return file.chosen
     plan = recognise_columns(file, column_plan.QUESTIONS)
     return recognise_columns(file, column_plan.GOLD) if plan.missing_fields() else plan
 
@@ -118,7 +123,7 @@ def read_key(file: File) -> Key:
     plan = plan_key(file)
     if plan.kind == column_plan.QUESTIONS:
         return _collect_key(file, plan)
-    if file.plan:
+    if file.plan and not plan.missing_fields():
         return _read_key_column(file, plan)
     labels = row_parsers.parse_gold(file.content, file.name)
     return {task: _plain_question(task, label) for task, label in labels.items()}
@@ -126,8 +131,8 @@ def read_key(file: File) -> Key:
 
 def plan_keyed(file: File) -> ColumnPlan:
     """Return the plan of a file of answers that has its own key, perhaps with fields missing."""
-    if file.plan:
-        return file.plan
+    if file.chosen:
+        return file.chosen
     plan = recognise_columns(file, column_plan.QUESTIONS)
     if plan.only and not plan.missing_fields():
         return plan
@@ -142,9 +147,8 @@ def plan_keyed(file: File) -> ColumnPlan:
 def _find_known_column(header: Sequence[str], used: Sequence[str]) -> str:
     """Return the column with the correct answers; "" if there is none, or two with vague names."""
     clear = platforms.find_column(header, [column_patterns.KNOWN], used)
-    vague = [
-        c for c in header if c not in used and re.fullmatch(column_words.TRUE, column_words.fold(c))
-    ]
+    free = [column for column in header if column not in used]
+    vague = [name for name in free if re.fullmatch(column_words.TRUE, column_words.fold(name))]
     return clear or (vague[0] if len(vague) == 1 else "")
 
 
@@ -211,8 +215,8 @@ def _plain_question(task: str, label: str) -> QuestionRow:
 
 def plan_answers(file: File, questions: Mapping[str, QuestionRow]) -> ColumnPlan:
     """Return the plan of a file of answers to these questions, perhaps with fields missing."""
-    if file.plan:
-        return _without_key(file.plan)
+    if file.chosen:
+        return _without_key(file.chosen)
     plan = recognise_columns(file, column_plan.ANSWERS)
     if plan.missing_fields():
         survey = plan_survey(file, questions)

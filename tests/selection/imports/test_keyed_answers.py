@@ -107,6 +107,31 @@ def test_a_file_may_have_its_own_key(answers):
     assert rows(answers, None) == EXPECTED
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Richtig", "korrekt", "Lösung", "Musterlösung", "Wahrheit"),
+        *("correct", "truth", "gold", "expected"),
+        *("vérité", "corrigé", "bonne réponse", "correcto", "verdad", "Solución"),
+    ],
+)
+def test_one_column_with_the_correct_answers_is_recognised_alone(name):
+    lines = "ann,q1,yes,yes\nann,q2,yes,no\nbob,q1,no,yes\nbob,q2,no,no\n"
+    assert rows(csv(f"worker,task,label,{name}\n" + lines), None) == EXPECTED
+    assert rows(csv(LINES), csv(f"Frage,{name}\nq1,yes\nq2,no\n", "key.csv")) == EXPECTED
+
+
+def test_of_two_columns_with_vague_names_none_is_taken_for_the_key():
+    lines = "ann,q1,yes,yes,1\nbob,q1,no,yes,0\n"
+    assert "no column with the correct answers" in refusal(
+        csv("worker,task,label,truth,correct\n" + lines), None
+    )
+    assert rows(csv("worker,task,label,gold,correct\n" + lines), None) == [
+        ("ann", "q1", True),
+        ("bob", "q1", False),
+    ]
+
+
 def test_label_studios_ground_truth_is_the_key():
     expected = [("1", "q1", True), ("1", "q2", False), ("2", "q1", False), ("2", "q2", True)]
     assert rows(label_studio(), None) == expected
