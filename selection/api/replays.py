@@ -138,7 +138,13 @@ LOCATION = {"description": "Address to poll.", "schema": {"type": "string"}}
 LATER = {"responses": {202: {"headers": {"Location": LOCATION}}}}
 
 
-@api.post("/replays", response={202: ReplayOut, **ERRORS}, tags=["replays"], openapi_extra=LATER)
+@api.post(
+    "/replays",
+    response={202: ReplayOut, **ERRORS},
+    tags=["replays"],
+    openapi_extra=LATER,
+    summary="Request replay",
+)
 def order_replay(
     request: HttpRequest,
     response: HttpResponse,
