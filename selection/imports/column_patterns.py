@@ -49,6 +49,12 @@ _ID = "(id|key|name|question|questionid|task|taskid|item|itemid)"
 _TEXT = "(text|question|prompt|sentence|title)"
 _SHOWN = "(image|audio|video)?(url)?"
 _MEDIA = ("image", "audio", "video")
+_DETAILS = {
+    "kind": ("kind",),
+    "tolerance": (column_words.TOLERANCE,),
+    "grading": ("grading",),
+    **{name: (pattern,) for name, pattern in column_words.MEDIA.items()},
+}
 _SAID = "(response|label|answer|choice|category|result|value)"
 _MTURK = ("hitid", "assignmentid", "workerid")
 _OF_PROLIFIC = "submissionid|completioncode|startedat"
@@ -142,7 +148,7 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
                     column_words.TRUE,
                 ),
                 "choices": (f"choices|options|{column_words.CHOICES}",),
-                **{name: (name,) for name in ("kind", "tolerance", "grading", *_MEDIA, "alt")},
+                **_DETAILS,
             },
         ),
         Layout(
@@ -153,7 +159,7 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
                 "prompt": ("prompt", "text|questiontext"),
                 "answer": ("answers?", "acceptedanswers?|gold|correct", "label"),
                 "choices": ("choices|options",),
-                **{name: (name,) for name in ("kind", "tolerance", "grading", *_MEDIA, "alt")},
+                **_DETAILS,
             },
         ),
     ),

@@ -1,6 +1,6 @@
 """Names of columns in German, French and Spanish, as patterns.
 
-They match folded names: without capitals, accents, spaces, hyphens and underscores.
+They match folded names: without capitals, accents, spaces, hyphens, underscores and final dots.
 """
 
 import re
@@ -37,9 +37,17 @@ TEXT = "fragetext|fragentext|texte|textedelaquestion|enonce|texto|textodelapregu
 NUMBER = "id|nr|no|nummer|nummero|kennung|numero|identifiant|identificador"
 CHOICES = "auswahl|antwortmoglichkeiten|auswahlmoglichkeiten|optionen|choix|choixpossibles|opciones"
 
+TOLERANCE = "tolerance|toleranz|abweichung|tolerancia"
+MEDIA = {
+    "image": "(image|bild|foto|imagen)(url)?",
+    "audio": "(audio|ton|klang|son|sonido)(url)?",
+    "video": "(video|film)(url)?",
+    "alt": "alt|alternativtext|bildbeschreibung|textealternatif|textoalternativo",
+}
+
 
 def fold(column: str) -> str:
-    """Return the folded name of a column."""
-    bare = re.sub(r"[\s_-]", "", column).casefold()
+    """Return the folded name of a column, without a final dot, colon or question mark."""
+    bare = re.sub(r"[\s_-]", "", column).casefold().rstrip(".:?")
     decomposed = unicodedata.normalize("NFKD", bare)
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))

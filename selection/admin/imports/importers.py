@@ -108,7 +108,7 @@ QUESTIONS = Importer(
         "Separate several accepted answers, and the choices, with |. Without choices, workers "
         "type the answer.",
         "kind: single, multiple (all that apply), order (the answer has the choices in the right "
-        "order), text or number.",
+        "order), text or number (3,5 then equals 3.5).",
         "tolerance, for numbers: 0.01 or 5%.",
         "grading, for texts: exact, case, spaces or no accents. By default, case and extra "
         "spaces are ignored.",
