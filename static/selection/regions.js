@@ -17,8 +17,20 @@ function nameColumns() {
   }
 }
 
+// On a phone the first cell of a row has a label of its own, for a box to tick that may not be there.
+function nameFirstCells() {
+  for (const row of document.querySelectorAll("#result_list tbody tr")) {
+    const first = row.querySelector("td[data-label]");
+    const heading = document.querySelector("#result_list thead th");
+    if (first && heading && !first.querySelector("input")) {
+      first.dataset.label = heading.textContent.trim();
+    }
+  }
+}
+
 // Before the theme's own script, which listens for the same event and makes the regions.
 document.addEventListener("DOMContentLoaded", () => {
   nameRegions();
   nameColumns();
+  nameFirstCells();
 });

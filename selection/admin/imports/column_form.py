@@ -155,8 +155,13 @@ class ColumnForm(forms.Form):
     def asked_fields(self) -> list[BoundField]:
         """Return the fields that need a column, with the shape of the rows if it is unclear."""
         missing = [field.name for field in self.missing]
-        names = ["shape"] * ("shape" in self.fields and bool(missing)) + missing
-        return [self[name] for name in names]
+        return [self[name] for name in ["shape"] * self.may_be_survey + missing]
+
+    @property
+    def may_be_survey(self) -> bool:
+        """Return True if neither columns with answers nor one with the question are known."""
+        plan = self.saved
+        return bool(self.survey) and not plan.questions and "question" not in plan.fields
 
     def other_fields(self) -> list[BoundField]:
         """Return the fields except those of ``asked_fields`` and ``assignable_fields``."""

@@ -151,7 +151,9 @@ class ResultPage(ReplayPage):
 
     def _keep_pool(self) -> HttpResponse:
         pool = keeping.create_pool(self.object)
-        messages.success(self.request, f"“{pool}” has the workers and their past accuracy.")
+        messages.success(
+            self.request, f"Pool “{pool}” created, with the workers and their past accuracy."
+        )
         return redirect(object_url(pool))
 
     def _keep_draft(self) -> HttpResponse:
@@ -159,8 +161,8 @@ class ResultPage(ReplayPage):
         run = keeping.create_draft(self.object, name, self.username)
         messages.success(
             self.request,
-            "This is the draft. The workers know its questions: add new gold questions, or import "
-            "recorded answers, before you start it.",
+            "Draft run created. The workers have seen its questions. Before you start it, add new "
+            "gold questions or import recorded answers.",
         )
         return redirect(object_url(run))
 

@@ -281,7 +281,7 @@ def test_only_the_column_that_was_not_recognised_is_asked_for_and_suggested(requ
     text = "Wer;Frage;Antwort\nw0;q1;yes\n"
     page = upload(requester, admin_url("run_import", run.pk), text)
     asked, line = column_line(page)
-    assert asked.count("<select") == 2  # the worker, and whether each row is one answer
+    assert asked.count("<select") == 1
     assert '<option value="0" selected>Wer</option>' in asked
     assert line.startswith("Question ← Frage, Answer ← Antwort ·")
     chosen = {"columns": "1", "worker": "0", "question": "1", "response": "2"}

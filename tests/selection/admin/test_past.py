@@ -53,14 +53,14 @@ def test_files_are_replayed_and_the_page_says_how_many_were_enough(requester, fi
     answer = requester.post(FORM, filled)
     assert answer["Location"] == result_url()
     waiting = requester.get(result_url())
-    assert "160 answers are read" in text_of(waiting)
+    assert "160 answers read." in text_of(waiting)
     assert "data-going" in waiting.content.decode()
     tasks.replay(str(Replay.objects.get().pk))
     page = requester.get(result_url())
     text = text_of(page)
     assert "of 160 answers would have been enough" in text
     assert "instead of 8.00 €" in text
-    assert "the best 2 of 4 workers, within 20 points of the best, 90 % sure" in text
+    assert "the best 2 of 4 workers, within 20 points of the best, with 90% confidence" in text
     assert "data-going" not in page.content.decode()
     before_details = text.split("Details")[0]
     assert "ε" not in before_details
