@@ -24,10 +24,10 @@ from selection.runs import money
 PERMISSION = "selection.add_run"
 FORMATS = ".csv,.tsv,.txt,.xlsx,.xls,.ods,.json,.jsonl,text/csv"
 PRECISIONS = [
-    ("0.2", "within 20 percentage points of the best"),
-    ("0.1", "within 10 percentage points of the best"),
-    ("0.05", "within 5 percentage points of the best"),
-    ("0.02", "within 2 percentage points of the best"),
+    ("0.2", "within 20 percentage points"),
+    ("0.1", "within 10 percentage points"),
+    ("0.05", "within 5 percentage points"),
+    ("0.02", "within 2 percentage points"),
 ]
 CONFIDENCES = [("0.2", "80%"), ("0.1", "90%"), ("0.05", "95%"), ("0.01", "99%")]
 

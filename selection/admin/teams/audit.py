@@ -47,11 +47,11 @@ class AuditAdmin(ScopedAdmin):
 
     @display(description="reason", ordering="why")
     def reason(self, entry: AuditEntry) -> str:
-        return entry.why
+        return entry.why or "–"
 
     @display(description="address", ordering="address")
     def from_address(self, entry: AuditEntry) -> str:
-        return entry.address
+        return entry.address or "–"
 
     @display(description="before → after")
     def values(self, entry: AuditEntry) -> SafeString:
