@@ -182,6 +182,11 @@ def test_a_file_of_another_kind_is_told_where_it_belongs():
         "questions", ["worker", "task", "label"]
     )
     assert platforms.suggest_other_kind("answers", ["worker", "task", "said"]) == ""
+    mturk = ["HITId", "AssignmentId", "WorkerId", "Input.id", "Answer.label"]
+    assert platforms.suggest_other_kind("questions", mturk) == (
+        "This looks like MTurk's batch results, not a file of gold questions. Import the answers "
+        "into a run, or the workers into a pool."
+    )
 
 
 def test_columns_can_be_named_by_hand_and_wrong_names_are_refused():
