@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.apps import apps
+from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Model
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -15,6 +17,8 @@ SHOWN_ON_CARD = 5
 LONGEST_VALUE = 60
 FIELDS_UNFOLDED = 6  # lines; more are folded away
 NOTHING = "–"
+# Fields of a new object that its page or the entry itself shows.
+HIDDEN = {"team_id", "created"}
 
 
 def object_history(item: Model, limit: int = SHOWN) -> dict[str, Any]:
@@ -47,7 +51,10 @@ def describe_changes(entry: AuditEntry) -> SafeString:
     A new object has no "before". Fields that were and are empty are left out.
     """
     names = [*entry.after, *(name for name in entry.before if name not in entry.after)]
-    lines = [(name, line) for name in names if (line := _change_line(entry, name))]
+    shown = [name for name in names if entry.before or name not in HIDDEN]
+    lines = [
+        (_field_label(entry, name), line) for name in shown if (line := _change_line(entry, name))
+    ]
     first, rest = _change_lines(lines[:FIELDS_UNFOLDED]), lines[FIELDS_UNFOLDED:]
     if not rest:
         return first
@@ -57,6 +64,15 @@ def describe_changes(entry: AuditEntry) -> SafeString:
 
 def _change_lines(lines: list[tuple[str, str]]) -> SafeString:
     return format_html_join("", "<div>{}: {}</div>", lines)
+
+
+def _field_label(entry: AuditEntry, name: str) -> str:
+    """Return the field's name as forms show it."""
+    try:
+        field = apps.get_model(AuditEntry._meta.app_label, entry.model)._meta.get_field(name)
+    except (LookupError, FieldDoesNotExist):
+        return name
+    return str(getattr(field, "verbose_name", name))
 
 
 def _change_line(entry: AuditEntry, name: str) -> str:

@@ -151,7 +151,7 @@ class ScopedAdmin(SafeLookupsMixin, TeamScopedMixin, ModelAdmin):
         if not self.has_view_permission(request, item):
             raise PermissionDenied
         context = self.admin_site.each_context(request) | {
-            "title": f"What was done to {item}",
+            "title": f"History of {item}",
             **object_history.object_history(item),
             "addresses": is_allowed(request, "selection.view_auditentry", item),
             "back": object_url(item),

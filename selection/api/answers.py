@@ -37,6 +37,7 @@ from .schemas import (
     response=list[AssignmentOut],
     tags=["answers"],
     auth=Token(Scope.READ, Scope.ANSWER),
+    summary="List open assignments",
 )
 def list_open(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[OpenQuery]
@@ -68,7 +69,11 @@ def _claimed_assignments(
 
 
 @api.post(
-    "/runs/{run_id}/claims", response=list[ClaimOut], tags=["answers"], auth=Token(Scope.ANSWER)
+    "/runs/{run_id}/claims",
+    response=list[ClaimOut],
+    tags=["answers"],
+    auth=Token(Scope.ANSWER),
+    summary="Claim assignments",
 )
 def claim(request: HttpRequest, run_id: Id, payload: ClaimIn) -> list[dict[str, Any]]:
     """Return the open questions of workers that are present now; their time to answer starts.
@@ -99,6 +104,7 @@ def _claim_for_worker(run: Run, worker: str, limit: int) -> dict[str, Any]:
     response={200: ReceiptOut, 201: ReceiptOut},
     tags=["answers"],
     auth=Token(Scope.ANSWER),
+    summary="Record answer",
 )
 def answer(request: HttpRequest, assignment_id: Id, payload: ResponseIn) -> Status[Any]:
     """Record a worker's response.
@@ -112,7 +118,13 @@ def answer(request: HttpRequest, assignment_id: Id, payload: ResponseIn) -> Stat
     return Status(200 if receipt.duplicate else 201, vars(receipt))
 
 
-@api.post("/answers", response=BatchOut, tags=["answers"], auth=Token(Scope.ANSWER))
+@api.post(
+    "/answers",
+    response=BatchOut,
+    tags=["answers"],
+    auth=Token(Scope.ANSWER),
+    summary="Record answers",
+)
 def answer_many(request: HttpRequest, payload: BatchIn) -> dict[str, Any]:
     """Record up to 1,000 responses of any runs; each is accepted or refused separately."""
     responses = [(item.assignment, item.response) for item in payload.answers]

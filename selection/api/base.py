@@ -107,14 +107,16 @@ def _replace_unreadable(value: Any) -> Any:
     return value
 
 
-ABOUT = f"""The whole job: pools, gold questions, runs, answers, standings, the selection.
+ABOUT = f"""Pools, gold questions, runs, answers, standings and the selection.
 
-A token is sent as `Authorization: Bearer cs_…`. A list gives at most `limit` at once; while there
-is more, its header `Link: <…>; rel="next"` has the address of the next page. Whatever goes wrong is
-`{{"error": "one line"}}`, with `where` for a field. What creates something takes a header
-`Idempotency-Key`: the same request sent again under the same key creates nothing and gets the first
-answer. A body is at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE // MB} MB, one with a file
-{settings.MOST_UPLOADED // MB}. docs/api.md has the whole job, step by step."""
+- Send your token as `Authorization: Bearer cs_…`.
+- A list returns at most `limit` items. The header `Link: <…>; rel="next"` has the next page.
+- An error is `{{"error": "one line"}}`, with `where` for a field.
+- Send an `Idempotency-Key` with requests that create an object. If you repeat the request with the
+  same key, you get the first response and nothing is created.
+- A request body has at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE // MB} MB, or
+  {settings.MOST_UPLOADED // MB} MB with a file.
+- docs/api.md shows a complete run, step by step."""
 RETRY = {
     "Retry-After": {
         "description": "Seconds to wait.",

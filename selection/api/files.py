@@ -158,14 +158,22 @@ def _missing_columns(upload: Upload, plan: column_plan.ColumnPlan) -> str:
 # -- sent
 
 
-@api.post("/pools/{pool_id}/files", tags=["files"])
+@api.post(
+    "/pools/{pool_id}/files",
+    tags=["files"],
+    summary="Upload workers file",
+)
 @idempotent(FileOut)
 def send_workers(request: HttpRequest, pool_id: Id, file: Sent) -> dict[str, Any]:
     """Upload a file of workers: Excel, CSV, TSV or JSON, at most 50 MB. Nothing is taken yet."""
     return _store_file(Kind.WORKERS, get_object_or_404(scoped(Pool, request), pk=pool_id), file)
 
 
-@api.post("/question-sets/{set_id}/files", tags=["files"])
+@api.post(
+    "/question-sets/{set_id}/files",
+    tags=["files"],
+    summary="Upload questions file",
+)
 @idempotent(FileOut)
 def send_questions(request: HttpRequest, set_id: Id, file: Sent) -> dict[str, Any]:
     """Upload a file of gold questions: Excel, CSV, TSV or JSON, at most 50 MB."""
@@ -174,7 +182,11 @@ def send_questions(request: HttpRequest, set_id: Id, file: Sent) -> dict[str, An
     )
 
 
-@api.post("/runs/{run_id}/files", tags=["files"])
+@api.post(
+    "/runs/{run_id}/files",
+    tags=["files"],
+    summary="Upload answers file",
+)
 @idempotent(FileOut)
 def send_answers(request: HttpRequest, run_id: Id, file: Sent) -> dict[str, Any]:
     """Upload a file of answers: Excel, CSV, TSV or JSON, at most 50 MB."""
@@ -189,13 +201,23 @@ def _store_file(kind: Kind, target: Pool | QuestionSet | Run, file: Sent) -> dic
 # -- looked at
 
 
-@api.get("/files/{file_id}", response=FileOut, tags=["files"])
+@api.get(
+    "/files/{file_id}",
+    response=FileOut,
+    tags=["files"],
+    summary="Show uploaded file",
+)
 def show_file(request: HttpRequest, file_id: UUID) -> dict[str, Any]:
     """Return a file's progress and counts. It is kept for a day, for a week once it is taken."""
     return _upload_payload(_find_upload(request, file_id))
 
 
-@api.get("/files/{file_id}/rows", response=list[FileRowOut], tags=["files"])
+@api.get(
+    "/files/{file_id}/rows",
+    response=list[FileRowOut],
+    tags=["files"],
+    summary="List file rows",
+)
 def list_file_rows(
     request: HttpRequest, response: HttpResponse, file_id: UUID, query: Query[OutsideQuery]
 ) -> list[dict[str, Any]]:
@@ -216,7 +238,12 @@ def _row_payload(row: UploadedRow) -> dict[str, Any]:
     }
 
 
-@api.patch("/files/{file_id}", response=FileOut, tags=["files"])
+@api.patch(
+    "/files/{file_id}",
+    response=FileOut,
+    tags=["files"],
+    summary="Assign file columns",
+)
 def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -> dict[str, Any]:
     """Name the columns and read the file again; later files with such columns are read alike."""
     upload = _find_upload(request, file_id)
@@ -237,7 +264,12 @@ def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -
 # -- taken
 
 
-@api.post("/files/{file_id}/take", response=FileOut, tags=["files"])
+@api.post(
+    "/files/{file_id}/take",
+    response=FileOut,
+    tags=["files"],
+    summary="Import uploaded file",
+)
 def take_file(request: HttpRequest, file_id: UUID, payload: TakeIn) -> dict[str, Any]:
     """Take all good rows at once. Repeating it changes nothing; 409 while it is being read."""
     upload = _find_upload(request, file_id)
@@ -256,7 +288,12 @@ def take_file(request: HttpRequest, file_id: UUID, payload: TakeIn) -> dict[str,
     return show_file(request, file_id)
 
 
-@api.post("/files/{file_id}/undo", response={204: None}, tags=["files"])
+@api.post(
+    "/files/{file_id}/undo",
+    response={204: None},
+    tags=["files"],
+    summary="Undo file import",
+)
 def undo_file(request: HttpRequest, file_id: UUID) -> Status[None]:
     """Restore the state from before the file was taken; 409 if a run uses its rows."""
     upload = _find_upload(request, file_id)
@@ -268,7 +305,12 @@ def undo_file(request: HttpRequest, file_id: UUID) -> Status[None]:
     return Status(204, None)
 
 
-@api.delete("/files/{file_id}", response={204: None}, tags=["files"])
+@api.delete(
+    "/files/{file_id}",
+    response={204: None},
+    tags=["files"],
+    summary="Discard uploaded file",
+)
 def put_file_aside(request: HttpRequest, file_id: UUID) -> Status[None]:
     """Stop reading a file and delete it; 409 if it is taken: undo it instead."""
     upload = _find_upload(request, file_id)

@@ -119,6 +119,7 @@ LATER = {"responses": {202: {"headers": {"Location": LOCATION}}}}
     response={200: ForecastOut, 202: ForecastOut},
     tags=["forecasts"],
     openapi_extra=LATER,
+    summary="Request forecast",
 )
 def order_forecast(
     request: HttpRequest, response: HttpResponse, payload: ForecastIn

@@ -41,7 +41,11 @@ class HeardOut(Schema):
 
 
 @api.post(
-    "/runs/{run_id}/label-studio", response=HeardOut, tags=["answers"], auth=Token(Scope.ANSWER)
+    "/runs/{run_id}/label-studio",
+    response=HeardOut,
+    tags=["answers"],
+    auth=Token(Scope.ANSWER),
+    summary="Receive Label Studio webhook",
 )
 def hear_label_studio(
     request: HttpRequest, run_id: Id, payload: MessageIn, query: Query[FieldQuery]

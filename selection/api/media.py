@@ -25,7 +25,12 @@ class MediaOut(Schema):
     created: datetime
 
 
-@api.get("/question-sets/{set_id}/media", response=list[MediaOut], tags=["questions"])
+@api.get(
+    "/question-sets/{set_id}/media",
+    response=list[MediaOut],
+    tags=["questions"],
+    summary="List media files",
+)
 def list_media(
     request: HttpRequest, response: HttpResponse, set_id: Id, query: Query[Page]
 ) -> list[MediaFile]:
@@ -34,7 +39,11 @@ def list_media(
     return paginate(request, response, files, query)
 
 
-@api.post("/question-sets/{set_id}/media", tags=["questions"])
+@api.post(
+    "/question-sets/{set_id}/media",
+    tags=["questions"],
+    summary="Upload media file",
+)
 @idempotent(MediaOut)
 def send_media(request: HttpRequest, set_id: Id, file: Sent) -> MediaFile:
     """Upload a picture (at most 5 MB), sound (20 MB) or film (40 MB); the same name replaces it."""
@@ -44,7 +53,12 @@ def send_media(request: HttpRequest, set_id: Id, file: Sent) -> MediaFile:
     return stored
 
 
-@api.delete("/question-sets/{set_id}/media/{name}", response={204: None}, tags=["questions"])
+@api.delete(
+    "/question-sets/{set_id}/media/{name}",
+    response={204: None},
+    tags=["questions"],
+    summary="Delete media file",
+)
 def delete_media(request: HttpRequest, set_id: Id, name: Key) -> Status[Any]:
     """Delete a file; texts that mention it show its label alone."""
     question_set = find_question_set(request, set_id)

@@ -19,7 +19,12 @@ class ErasedOut(Schema):
     withdrawn: list[str] = Field(description="Unfinished runs that the worker was withdrawn from.")
 
 
-@api.get("/workers/{key:worker}/data", response=dict[str, Any], tags=["workers"])
+@api.get(
+    "/workers/{key:worker}/data",
+    response=dict[str, Any],
+    tags=["workers"],
+    summary="Export worker data",
+)
 def worker_data(request: HttpRequest, worker: Key) -> dict[str, Any]:
     """Return all data about a worker, by id, in all pools and runs of the team."""
     return privacy.export_worker(_worker_rows(request, worker))

@@ -144,7 +144,12 @@ def _worker_payload(worker: Worker) -> dict[str, Any]:
     return {"worker": worker.key, "name": worker.name, "attributes": worker.attributes}
 
 
-@api.put("/pools/{pool_id}/workers", response=RowsOut, tags=["pools"])
+@api.put(
+    "/pools/{pool_id}/workers",
+    response=RowsOut,
+    tags=["pools"],
+    summary="Add workers",
+)
 def put_workers(request: HttpRequest, pool_id: Id, payload: WorkersIn) -> dict[str, Any]:
     """Add workers to a pool, at most 10,000 at once. Repeating it changes nothing.
 

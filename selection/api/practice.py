@@ -41,20 +41,34 @@ class PracticeOut(Schema):
     must: bool
 
 
-@api.get("/question-sets/{set_id}/practice", response=list[PracticeOut], tags=["questions"])
+@api.get(
+    "/question-sets/{set_id}/practice",
+    response=list[PracticeOut],
+    tags=["questions"],
+    summary="List practice questions",
+)
 def list_practice(request: HttpRequest, set_id: Id) -> Any:
     """Return the practice questions of a set, in the order in which they are asked."""
     return find_question_set(request, set_id).practice.all()
 
 
-@api.post("/question-sets/{set_id}/practice", tags=["questions"])
+@api.post(
+    "/question-sets/{set_id}/practice",
+    tags=["questions"],
+    summary="Create practice question",
+)
 @idempotent(PracticeOut)
 def create_practice(request: HttpRequest, set_id: Id, payload: PracticeIn) -> Practice:
     """Add a practice question, even while runs are running."""
     return _store_practice(Practice(question_set=find_question_set(request, set_id)), payload)
 
 
-@api.put("/question-sets/{set_id}/practice/{practice_id}", response=PracticeOut, tags=["questions"])
+@api.put(
+    "/question-sets/{set_id}/practice/{practice_id}",
+    response=PracticeOut,
+    tags=["questions"],
+    summary="Replace practice question",
+)
 def replace_practice(
     request: HttpRequest, set_id: Id, practice_id: Id, payload: PracticeIn
 ) -> Practice:
@@ -63,7 +77,10 @@ def replace_practice(
 
 
 @api.delete(
-    "/question-sets/{set_id}/practice/{practice_id}", response={204: None}, tags=["questions"]
+    "/question-sets/{set_id}/practice/{practice_id}",
+    response={204: None},
+    tags=["questions"],
+    summary="Delete practice question",
 )
 def delete_practice(request: HttpRequest, set_id: Id, practice_id: Id) -> Status[None]:
     """Delete a practice question and the answers to it."""

@@ -122,7 +122,12 @@ def _question_payload(item: Question) -> dict[str, Any]:
     return {"question": item.key, **{name: getattr(item, name) for name in names}}
 
 
-@api.put("/question-sets/{set_id}/questions", response=RowsOut, tags=["questions"])
+@api.put(
+    "/question-sets/{set_id}/questions",
+    response=RowsOut,
+    tags=["questions"],
+    summary="Add questions",
+)
 def put_questions(request: HttpRequest, set_id: Id, payload: QuestionsIn) -> dict[str, Any]:
     """Add gold questions to a set, at most 10,000 at once. Repeating it changes nothing.
 

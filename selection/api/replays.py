@@ -138,7 +138,13 @@ LOCATION = {"description": "Address to poll.", "schema": {"type": "string"}}
 LATER = {"responses": {202: {"headers": {"Location": LOCATION}}}}
 
 
-@api.post("/replays", response={202: ReplayOut, **ERRORS}, tags=["replays"], openapi_extra=LATER)
+@api.post(
+    "/replays",
+    response={202: ReplayOut, **ERRORS},
+    tags=["replays"],
+    openapi_extra=LATER,
+    summary="Request replay",
+)
 def order_replay(
     request: HttpRequest,
     response: HttpResponse,
@@ -200,7 +206,8 @@ def create_replay_draft(
 
 
 def _find_replay(request: HttpRequest, pk: UUID) -> Replay:
-    return replay_requests.find_replay(pk, scoped(Replay, request))
+    begun = scoped(Replay, request).exclude(state=Replay.State.COLUMNS)
+    return replay_requests.find_replay(pk, begun)
 
 
 def _find_source(request: HttpRequest, model: type[Model], pk: int | None) -> Any:

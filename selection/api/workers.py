@@ -44,13 +44,23 @@ def join_run(request: HttpRequest, run_id: Id, payload: WorkerIn) -> Status[Any]
     return Status(201 if new else 200, _worker_payload(row, request))
 
 
-@api.post("/runs/{run_id}/workers/{key:worker}/withdraw", response=WorkerOut, tags=["workers"])
+@api.post(
+    "/runs/{run_id}/workers/{key:worker}/withdraw",
+    response=WorkerOut,
+    tags=["workers"],
+    summary="Withdraw worker",
+)
 def withdraw(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Withdraw a worker from a run."""
     return _move_worker(roster.withdraw_workers, request, run_id, worker, payload)
 
 
-@api.post("/runs/{run_id}/workers/{key:worker}/return", response=WorkerOut, tags=["workers"])
+@api.post(
+    "/runs/{run_id}/workers/{key:worker}/return",
+    response=WorkerOut,
+    tags=["workers"],
+    summary="Readmit worker",
+)
 def take_back(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Let a worker that is gone take part again."""
     return _move_worker(roster.take_back, request, run_id, worker, payload)

@@ -43,10 +43,18 @@ _QUESTION = (
 )
 _LABEL = "label|agglabel"  # the second is crowd-kit's, aggregated
 _RESPONSE = (f"response|{column_words.RESPONSE}", "label", "answer", "choice|output")
+# Columns with the correct answers, in a file of answers or in a key.
+KNOWN = f"gold|goldlabel|goldanswer|correctanswer|groundtruth|{column_words.CORRECT}"
 _ID = "(id|key|name|question|questionid|task|taskid|item|itemid)"
 _TEXT = "(text|question|prompt|sentence|title)"
 _SHOWN = "(image|audio|video)?(url)?"
 _MEDIA = ("image", "audio", "video")
+_DETAILS = {
+    "kind": ("kind",),
+    "tolerance": (column_words.TOLERANCE,),
+    "grading": ("grading",),
+    **{name: (pattern,) for name, pattern in column_words.MEDIA.items()},
+}
 _SAID = "(response|label|answer|choice|category|result|value)"
 _MTURK = ("hitid", "assignmentid", "workerid")
 _OF_PROLIFIC = "submissionid|completioncode|startedat"
@@ -127,14 +135,20 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
             "a list of gold questions",
             (
                 f"{column_words.TEXT}|{column_words.QUESTION}|question",
-                f"{column_words.CORRECT}|{column_words.RESPONSE}",
+                f"{KNOWN}|{column_words.RESPONSE}|{column_words.TRUE}",
             ),
             {
                 "prompt": (f"prompt|text|{column_words.TEXT}", f"{column_words.QUESTION}|question"),
                 "question": (*_QUESTION, column_words.NUMBER),
-                "answer": (column_words.CORRECT, column_words.RESPONSE),
+                "answer": (
+                    column_words.CORRECT,
+                    column_words.RESPONSE,
+                    "answers?|acceptedanswers?",
+                    KNOWN,
+                    column_words.TRUE,
+                ),
                 "choices": (f"choices|options|{column_words.CHOICES}",),
-                **{name: (name,) for name in ("kind", "tolerance", "grading", *_MEDIA, "alt")},
+                **_DETAILS,
             },
         ),
         Layout(
@@ -145,7 +159,7 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
                 "prompt": ("prompt", "text|questiontext"),
                 "answer": ("answers?", "acceptedanswers?|gold|correct", "label"),
                 "choices": ("choices|options",),
-                **{name: (name,) for name in ("kind", "tolerance", "grading", *_MEDIA, "alt")},
+                **_DETAILS,
             },
         ),
     ),
@@ -199,11 +213,11 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
             "known answers",
             (
                 "|".join(_QUESTION),
-                f"answers?|acceptedanswers?|{_LABEL}|gold|correct|{column_words.CORRECT}",
+                f"answers?|acceptedanswers?|{_LABEL}|{KNOWN}|{column_words.TRUE}",
             ),
             {
                 "question": ("task", *_QUESTION),
-                "answer": (_LABEL, f"answers?|gold|correct|{column_words.CORRECT}"),
+                "answer": (_LABEL, f"answers?|{KNOWN}", column_words.TRUE),
             },
         ),
     ),

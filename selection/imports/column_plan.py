@@ -6,43 +6,50 @@ from dataclasses import dataclass, field
 from selection.errors import Refused
 
 WORKERS, QUESTIONS, ANSWERS, GOLD = "workers", "questions", "answers", "gold"
+KEYED = "keyed"  # answers with their key in a column
 
 
 @dataclass(frozen=True)
 class Field:
-    """A field that a column may fill."""
+    """A field that a column may fill; ``label`` is its name on a page."""
 
     name: str
-    words: str
+    label: str
     needed: bool = True
 
 
 FIELDS: dict[str, tuple[Field, ...]] = {
     WORKERS: (
-        Field("worker", "the worker's id"),
-        Field("name", "the name", False),
-        Field("email", "the e-mail address", False),
+        Field("worker", "Worker ID"),
+        Field("name", "Name", False),
+        Field("email", "E-mail address", False),
     ),
     QUESTIONS: (
-        Field("question", "the question's own name", False),
-        Field("prompt", "what the worker reads"),
-        Field("answer", "the known answer"),
-        Field("choices", "the choices", False),
-        Field("kind", "what the worker does", False),
-        Field("tolerance", "the tolerance of a number", False),
-        Field("grading", "how texts are compared", False),
-        Field("image", "a picture", False),
-        Field("audio", "a sound", False),
-        Field("video", "a film", False),
-        Field("alt", "the picture in words", False),
+        Field("question", "Question ID", False),
+        Field("prompt", "Question text"),
+        Field("answer", "Correct answer"),
+        Field("choices", "Choices", False),
+        Field("kind", "Question type", False),
+        Field("tolerance", "Tolerance of a number", False),
+        Field("grading", "Grading rule", False),
+        Field("image", "Image", False),
+        Field("audio", "Audio", False),
+        Field("video", "Video", False),
+        Field("alt", "Image alt text", False),
     ),
     ANSWERS: (
-        Field("worker", "the worker's id"),
-        Field("question", "the question"),
-        Field("response", "the answer given"),
-        Field("skill", "the skill", False),
+        Field("worker", "Worker ID"),
+        Field("question", "Question"),
+        Field("response", "Answer"),
+        Field("skill", "Skill", False),
     ),
-    GOLD: (Field("question", "the task"), Field("answer", "the known answer")),
+    KEYED: (
+        Field("worker", "Worker ID"),
+        Field("question", "Question"),
+        Field("response", "Answer"),
+        Field("answer", "Correct answer"),
+    ),
+    GOLD: (Field("question", "Question"), Field("answer", "Correct answer")),
 }
 
 

@@ -1,6 +1,6 @@
 """Names of columns in German, French and Spanish, as patterns.
 
-They match folded names: without capitals, accents, spaces, hyphens and underscores.
+They match folded names: without capitals, accents, spaces, hyphens, underscores and final dots.
 """
 
 import re
@@ -24,17 +24,30 @@ QUESTION = (
 )
 RESPONSE = "antwort(en)?|gegebeneantwort|reponses?|reponsedonnee|respuestas?|respuestadada"
 CORRECT = (
-    "(richtige|korrekte)antwort(en)?|losung(en)?|loesung(en)?|musterlosung|"
-    "(bonne|juste)reponse|bonnesreponses|reponse(correcte|juste|attendue)|solution|"
-    "(respuestas?)correctas?|solucion(es)?"
+    "(richtige|korrekte|wahre)antwort(en)?|losung(en)?|loesung(en)?|musterlosung|musterloesung|"
+    "goldantwort|(bonne|juste|vraie)reponse|bonnesreponses|reponse(correcte|juste|attendue)|"
+    "solution|corrige|(respuestas?)(correctas?|verdaderas?)|solucion(es)?"
+)
+# Names that may also mark an answer as right or wrong.
+TRUE = (
+    "correct|truth|true(answer|label)|expected|"
+    "richtig|korrekt|wahrheit|correcte?|juste|verite|correct[ao]|verdad"
 )
 TEXT = "fragetext|fragentext|texte|textedelaquestion|enonce|texto|textodelapregunta|enunciado"
 NUMBER = "id|nr|no|nummer|nummero|kennung|numero|identifiant|identificador"
 CHOICES = "auswahl|antwortmoglichkeiten|auswahlmoglichkeiten|optionen|choix|choixpossibles|opciones"
 
+TOLERANCE = "tolerance|toleranz|abweichung|tolerancia"
+MEDIA = {
+    "image": "(image|bild|foto|imagen)(url)?",
+    "audio": "(audio|ton|klang|son|sonido)(url)?",
+    "video": "(video|film)(url)?",
+    "alt": "alt|alternativtext|bildbeschreibung|textealternatif|textoalternativo",
+}
+
 
 def fold(column: str) -> str:
-    """Return the folded name of a column."""
-    bare = re.sub(r"[\s_-]", "", column).casefold()
+    """Return the folded name of a column, without a final dot, colon or question mark."""
+    bare = re.sub(r"[\s_-]", "", column).casefold().rstrip(".:?")
     decomposed = unicodedata.normalize("NFKD", bare)
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))

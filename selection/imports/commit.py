@@ -111,7 +111,7 @@ def _lock_upload(upload_id: Any, state: Upload.State) -> Upload:
     rows = Upload.objects.select_for_update().defer("content").filter(pk=upload_id, state=state)
     upload = rows.first()
     if upload is None:
-        raise NotFound("This file has been imported or put aside already.")
+        raise NotFound("This file was imported or discarded already.")
     return upload
 
 

@@ -14,17 +14,17 @@ from .column_words import fold
 
 # By kind of file, its name in messages and the place to import it.
 ABOUT = {
-    WORKERS: ("a file of workers", "import it into a pool"),
-    QUESTIONS: ("a file of gold questions", "import it into a question set"),
-    ANSWERS: ("a file of answers", "import it into a run"),
+    WORKERS: ("a file of workers", "Import it into a pool."),
+    QUESTIONS: ("a file of gold questions", "Import it into a question set."),
+    ANSWERS: ("a file of answers", "Import it into a run."),
 }
 
 
 # A survey has a column of workers as well.
 NO_QUESTION = (
-    "No column is called as a question of this run. If its columns are questions, say which; if "
-    "each row is one answer, choose the columns with the question and the answer. A file of "
-    "workers belongs into a pool."
+    "No column has the name of a question in this run. If columns hold answers, assign them to "
+    "questions. If each row is one answer, choose the columns with the question and the answer. "
+    "To import workers, open a pool."
 )
 
 
@@ -103,15 +103,26 @@ def suggest_other_kind(kind: str, columns: Sequence[str]) -> str:
         return ""
     # A single missing column probably has another name; then a column of workers proves nothing.
     missing = recognise_columns(kind, columns).missing_fields()
-    for candidate in ABOUT if len(missing) > 1 else (QUESTIONS, ANSWERS):
-        fits = any(_layout_fits(layout, columns) for layout in LAYOUTS[candidate])
-        lacks = recognise_columns(candidate, columns).missing_fields()
-        if candidate != kind and fits and not lacks:
-            description, remedy = ABOUT[candidate]
-            if (kind, candidate) == (ANSWERS, WORKERS) and _is_bare(columns):
-                return NO_QUESTION
-            return f"This looks like {description}, not like {ABOUT[kind][0]}: {remedy}."
-    return ""
+    candidates = ABOUT if len(missing) > 1 else (QUESTIONS, ANSWERS)
+    titles = {one: _fitting_title(one, columns) for one in candidates if one != kind}
+    fitting = [candidate for candidate, title in titles.items() if title]
+    if not fitting:
+        return ""
+    if (kind, fitting[0]) == (ANSWERS, WORKERS) and _is_bare(columns):
+        return NO_QUESTION
+    if {WORKERS, ANSWERS} <= set(fitting):
+        return (
+            f"This looks like {titles[ANSWERS]}, not {ABOUT[kind][0]}. Import the answers into a "
+            "run, or the workers into a pool."
+        )
+    description, remedy = ABOUT[fitting[0]]
+    return f"This looks like {description}, not {ABOUT[kind][0]}. {remedy}"
+
+
+def _fitting_title(kind: str, columns: Sequence[str]) -> str:
+    """Return the title of this kind's layout for these columns, or "" if none fits them all."""
+    plan = recognise_columns(kind, columns)
+    return "" if plan.missing_fields() else plan.title
 
 
 def _is_bare(columns: Sequence[str]) -> bool:
@@ -130,7 +141,7 @@ def refuse_missing(plan: ColumnPlan, header: Sequence[str], name: str, line: int
         raise Refused(f"{name}: {hint}")
     required = ", ".join(field.name for field in FIELDS[plan.kind] if field.needed)
     raise Refused(
-        f"{name}, line {line}: there is no column “{missing[0].name}”; the file must have "
-        f"{required}, and it has {', '.join(filter(None, header))}. If another row names the "
-        "columns, say which."
+        f"{name}, line {line}: there is no column “{missing[0].name}”. The file needs {required}; "
+        f"it has {', '.join(filter(None, header))}. If another row names "
+        "the columns, say which."
     )

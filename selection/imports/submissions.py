@@ -13,7 +13,7 @@ WORKERS = ("participant id", "participant_id", "prolific_pid", "workerid", "work
 STATUSES = ("status", "assignmentstatus", "submission status")
 NO_COLUMNS = (
     "{name} needs a column with the worker (“Participant id”, “WorkerId” or “worker”) and one with "
-    "the “Status”: take the platform's own export of submissions, as CSV."
+    "the “Status”. Download the submissions from the platform as CSV, and upload that file."
 )
 
 

@@ -101,7 +101,7 @@ def name_columns(
         # The file is locked before its rows are dropped, so that no process stages more meanwhile.
         locked = Upload.objects.select_for_update().filter(pk=upload.pk)
         if not locked.exclude(state=State.TAKEN).exists():
-            raise NotFound("This file has been imported or put aside already.")
+            raise NotFound("This file was imported or discarded already.")
         if not plan.missing_fields() and table.header == upload.header:
             ColumnNames.objects.update_or_create(
                 **lookup, signature=signature, defaults={"plan": asdict(plan)}

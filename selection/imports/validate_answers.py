@@ -59,7 +59,9 @@ def validate_answers(
 def refuse_ended(run: Run) -> None:
     """Raise Conflict if the run takes no answers."""
     if run.status not in {Run.Status.RUNNING, Run.Status.PAUSED}:
-        raise Conflict(f"The run “{run}” is {run.status}; answers can be imported while it runs.")
+        if run.status == Run.Status.DRAFT:
+            raise Conflict(f"“{run}” is still a draft. Start it before you import answers.")
+        raise Conflict(f"“{run}” has {run.status}. Only a running or paused run accepts answers.")
 
 
 def record_valid_answers(run: Run, result: ValidationResult) -> None:

@@ -18,6 +18,7 @@ class Replay(models.Model):
     run           the run that the answers come from
     question_set  the questions that were answered, or the key of a file
     names         of the file of answers, and perhaps of the key's file
+    columns       by file, answers or key, the plan of its columns as a person chose them
     answers, key  content of the files; emptied once they are read
     record        the graded answers (replays.records), packed
     tallies       (worker, right answers, all answers) of each worker, in the order of the record
@@ -32,6 +33,7 @@ class Replay(models.Model):
     LARGE = ("answers", "key", "record")  # columns that a page or a program does not read
 
     class State(models.TextChoices):
+        COLUMNS = "columns", "needs its columns"
         READING = "reading", "is being read"
         WORKING = "working", "is being replayed"
         DONE = "done", "is done"
@@ -45,6 +47,7 @@ class Replay(models.Model):
     run = models.ForeignKey(Run, models.CASCADE, related_name="+", null=True)
     question_set = models.ForeignKey(QuestionSet, models.CASCADE, related_name="+", null=True)
     names = models.JSONField(default=list)
+    columns = models.JSONField(default=dict)
     answers = models.BinaryField(default=b"")
     key = models.BinaryField(default=b"")
     record = models.BinaryField(default=b"")

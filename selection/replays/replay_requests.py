@@ -6,7 +6,7 @@ and the replay itself expires after a day.
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from time import monotonic, process_time
 from typing import Any
@@ -16,12 +16,14 @@ from django.db.models import Q, QuerySet
 
 from selection import db_clock
 from selection.errors import NotFound, Refused
+from selection.imports.column_plan import ColumnPlan
 from selection.imports.keyed_answers import (
     File,
-    KeyedAnswers,
+    Key,
     key_of_questions,
     read_keyed_answers,
 )
+from selection.imports.open_columns import ANSWERS, KEY, OpenColumns, find_open_columns
 from selection.job_messages import hand_out
 from selection.models import QuestionSet, Replay, Run
 
@@ -61,10 +63,17 @@ class Source:
 # -- requesting
 
 
-def request_replay(source: Source, wanted: dict[str, Any], team: int, by: str = "") -> Replay:
+def request_replay(
+    source: Source,
+    wanted: dict[str, Any],
+    team: int,
+    by: str = "",
+    may_ask: bool = False,
+) -> Replay:
     """Return a new replay of these answers, after handing out its plays.
 
-    wanted  K, epsilon, delta, and perhaps budget, price and currency
+    wanted   K, epsilon, delta, and perhaps budget, price and currency
+    may_ask  if columns are not recognised, wait for ``choose_columns``
 
     Raises Refused for an impossible combination, and for faults of a small file.
     """
@@ -80,11 +89,40 @@ def request_replay(source: Source, wanted: dict[str, Any], team: int, by: str = 
         answers=source.answers.content if source.answers else b"",
         key=source.key.content if source.key else b"",
     )
+    if may_ask and find_replay_columns(replay):
+        replay.state = State.COLUMNS
+    else:
+        _begin_reading(replay)
+    replay.save(force_insert=True)
+    return replay
+
+
+def find_replay_columns(replay: Replay) -> OpenColumns | None:
+    """Return the replay's file that lacks a column, or None. Raises Refused if it is unreadable."""
+    return find_open_columns(*_files_of(replay)) if replay.names else None
+
+
+def choose_columns(replay: Replay, role: str, plan: ColumnPlan) -> None:
+    """Read a file of a waiting replay by this plan. Raises Refused.
+
+    role  of the file: "answers" or "key"
+    """
+    with transaction.atomic():
+        locked = Replay.objects.select_for_update().get(pk=replay.pk)
+        if locked.state != State.COLUMNS:
+            return
+        locked.columns[role] = asdict(plan)
+        if not find_replay_columns(locked):
+            locked.state = State.READING
+            _begin_reading(locked)
+        locked.save()
+
+
+def _begin_reading(replay: Replay) -> None:
+    """Read small files now, and hand out the rest of the work. Raises Refused."""
     if len(replay.answers) + len(replay.key) <= SMALL:
         _read_answers(replay)
-    replay.save(force_insert=True)
     transaction.on_commit(lambda: _hand_out([replay.pk]), robust=True)
-    return replay
 
 
 def _refuse_source(source: Source) -> None:
@@ -102,7 +140,7 @@ def _read_answers(replay: Replay) -> None:
     """Read files, run or question set into the record. Raises Refused."""
     facts: dict[str, int] = {}
     if replay.names:
-        keyed = _read_files(replay)
+        keyed = read_keyed_answers(*_files_of(replay))
         record = records.record_of_files(keyed, replay.name)
         facts = {name: getattr(keyed, name) for name in ("left_out", "idle", "repeated")}
     elif replay.run:
@@ -122,12 +160,14 @@ def _read_answers(replay: Replay) -> None:
     replay.state = State.WORKING
 
 
-def _read_files(replay: Replay) -> KeyedAnswers:
-    answers = File(replay.names[0], bytes(replay.answers))
+def _files_of(replay: Replay) -> tuple[File, File | Key | None]:
+    """Return the file of answers, and its key."""
+    plans = {role: ColumnPlan(**plan) for role, plan in replay.columns.items()}
+    answers = File(replay.names[0], bytes(replay.answers), plans.get(ANSWERS))
     if len(replay.names) > 1:
-        return read_keyed_answers(answers, File(replay.names[1], bytes(replay.key)))
+        return answers, File(replay.names[1], bytes(replay.key), plans.get(KEY))
     questions = replay.question_set and replay.question_set.questions.filter(retired=None)
-    return read_keyed_answers(answers, key_of_questions(questions) if questions else None)
+    return answers, key_of_questions(questions) if questions else None
 
 
 def find_replay(pk: Any, among: QuerySet[Replay]) -> Replay:

@@ -55,5 +55,5 @@ def test_it_is_not_waited_for_without_end(client, past):
 
 def test_a_failed_replay_is_an_error(client, past, work, monkeypatch):
     monkeypatch.setattr(replay_requests, "SMALL", 0)
-    with pytest.raises(ApiError, match="has no column with the known answers"):
+    with pytest.raises(ApiError, match="has no column with the correct answers"):
         client.replay(past[0], every=0, k=1)

@@ -1,10 +1,10 @@
 """The report of a run in a real browser: its own style, at every width, on paper, and for axe."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from selection.models import Run
+from tests.axe import find_faults
 from tests.chromium import CHROMIUM
 from tests.pages import admin_url
 from tests.selection.exports.test_formats import kinds, mixed
@@ -35,7 +35,7 @@ def test_axe_finds_nothing_at_any_width(desktop: Page):
     run = kinds()
     for width in WIDTHS:
         _open(desktop, run, width)
-        assert Axe().run(desktop).response["violations"] == []
+        assert find_faults(desktop) == []
 
 
 def test_on_paper_there_is_no_way_back_and_nothing_is_cut_off(desktop: Page):

@@ -1,6 +1,6 @@
 """Form that assigns a file's columns to fields."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,57 +16,90 @@ from unfold.widgets import (
 
 from selection.errors import Refused
 from selection.imports import surveys
-from selection.imports.column_plan import FIELDS, WORKERS, ColumnPlan
+from selection.imports.column_plan import FIELDS, WORKERS, ColumnPlan, Field
 from selection.imports.readers import ENCODINGS
 from selection.imports.uploads import FileHead
-from selection.models import Upload
 
 SURVEY = "survey"
 OTHER = "other-"  # before the place of a column that names no question
+CHOOSE = "Choose the column."
+
+Choices = list[tuple[str, Any]]
 
 
 class ColumnForm(forms.Form):
-    """A column for each field, and for workers the columns kept as attributes. See ``plan``."""
+    """A column for each field, and for workers the columns kept as attributes. See ``plan``.
 
-    def __init__(self, upload: Upload, head: FileHead, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.saved = ColumnPlan(**upload.plan)
-        columns = [(str(place), name) for place, name in enumerate(head.header) if name]
-        self.columns = dict(columns)
-        self.places = {name: place for place, name in columns}
-        fields = (head.survey.fields if head.survey else {}) | self.saved.fields
-        for field in FIELDS[upload.kind]:
-            self.fields[field.name] = forms.ChoiceField(
-                label=field.words.capitalize(),
-                choices=[("", "choose a column" if field.needed else "in no column"), *columns],
-                required=field.needed,
-                initial=self.places.get(fields.get(field.name, ""), ""),
-                widget=UnfoldAdminSelectWidget,
-                error_messages={"required": "Choose the column that has this."},
-            )
-        if upload.kind == WORKERS:
-            self._add_attributes(columns)
+    The page asks for ``asked_fields``; the others have a column already, or need none.
+    """
+
+    def __init__(
+        self, plan: ColumnPlan, head: FileHead, data: Any = None, encoding: str = ""
+    ) -> None:
+        super().__init__(data)
+        self.saved, self.line = plan, head.line
+        self.columns = {str(place): name for place, name in enumerate(head.header) if name}
+        self.places = {name: place for place, name in self.columns.items()}
+        self.assigned = (head.survey.fields if head.survey else {}) | plan.fields
+        self.missing = plan.missing_fields()
+        for field in FIELDS[plan.kind]:
+            self.fields[field.name] = self._column_field(field)
+        if plan.kind == WORKERS:
+            self._add_attributes()
         self.survey, self.questions_asked = head.survey, head.asked
         if head.survey:
             self._add_survey(head.survey)
-        if len(columns) == 1:
+        if len(self.columns) == 1:
             self.fields["headed"] = forms.BooleanField(
                 label="The first line names the column",
                 required=False,
-                initial=self.saved.headed,
+                initial=plan.headed,
                 widget=UnfoldBooleanWidget,
             )
         if head.encoding:
-            self._add_encoding(upload, head)
-        self.line = head.line
+            self._add_encoding(encoding, head)
         self.fields["header"] = forms.IntegerField(
-            label="Row that names the columns",
+            label="Header row",
             required=False,
             min_value=1,
             initial=head.line,
             widget=UnfoldAdminIntegerFieldWidget,
-            help_text="What stands above it, as a title, is left out.",
+            help_text="Rows above it are ignored.",
         )
+
+    def _column_field(self, field: Field) -> forms.ChoiceField:
+        column = self.assigned.get(field.name) or self._only_candidate(field)
+        empty = "Choose a column" if field.needed else "Not in this file"
+        return forms.ChoiceField(
+            label=field.label,
+            choices=[("", empty), *self._column_choices()],
+            required=field.needed,
+            initial=self.places.get(column, ""),
+            widget=UnfoldAdminSelectWidget,
+            error_messages={"required": CHOOSE},
+        )
+
+    def _only_candidate(self, field: Field) -> str:
+        """Return the only unrecognised column if this is the only field that needs one."""
+        free = self.left_out
+        return free[0] if self.missing == [field] and len(free) == 1 else ""
+
+    def _column_choices(self) -> Choices:
+        """Return the columns, those that were not recognised first."""
+        free, columns = self.left_out, list(self.columns.items())
+        unknown = [(place, name) for place, name in columns if name in free]
+        known = [(place, name) for place, name in columns if name not in free]
+        if not unknown or not known:
+            return columns
+        return [("Not recognised", unknown), ("Recognised", known)]
+
+    @property
+    def left_out(self) -> list[str]:
+        """Return the columns without a meaning; attributes do not matter until all are assigned."""
+        used = {*self.assigned.values(), *self.saved.questions, self.saved.only, self.saved.unless}
+        if not self.missing:
+            used |= {*self.saved.attributes}
+        return [column for column in self.columns.values() if column not in used]
 
     def chosen_header_row(self) -> int:
         """Return the row that the user names as header if it is a new one, else 0."""
@@ -74,12 +107,12 @@ class ColumnForm(forms.Form):
         row = int(text) if text.isdecimal() and len(text) < 8 else 0
         return row if row != self.line else 0
 
-    def _add_attributes(self, columns: list[tuple[str, str]]) -> None:
+    def _add_attributes(self) -> None:
         assigned = set(self.saved.fields.values())
-        if len(columns) > 1:
+        if len(self.columns) > 1:
             self.fields["attributes"] = forms.MultipleChoiceField(
-                label="Kept as attributes",
-                choices=columns,
+                label="Worker attributes",
+                choices=list(self.columns.items()),
                 required=False,
                 initial=[self.places[c] for c in self.saved.attributes if c not in assigned],
                 widget=forms.CheckboxSelectMultiple,
@@ -91,7 +124,7 @@ class ColumnForm(forms.Form):
             self.fields[name].required = False
         self.fields["shape"] = forms.ChoiceField(
             label="Each row is",
-            choices=[("", "one answer"), (SURVEY, "a worker, with a column for each question")],
+            choices=[("", "one answer"), (SURVEY, "one worker, with a column per question")],
             required=False,
             initial=SURVEY if self.saved.questions else "",
             widget=UnfoldAdminSelectWidget,
@@ -100,7 +133,7 @@ class ColumnForm(forms.Form):
         if survey.questions:
             pairs = survey.questions.items()
             self.fields["questions"] = forms.MultipleChoiceField(
-                label="Then these columns are answers to the questions that they name",
+                label="Columns with answers",
                 choices=[
                     (str(self.places[column]), _pair_value(column, key)) for column, key in pairs
                 ],
@@ -115,48 +148,72 @@ class ColumnForm(forms.Form):
                     required=False,
                     initial=self.saved.questions.get(column, ""),
                     widget=UnfoldAdminTextInputWidget(
-                        {"list": "questions-asked", "placeholder": "left out"}
+                        {"list": "questions-asked", "placeholder": "Left out"}
                     ),
                 )
 
-    def usual_fields(self) -> Iterator[BoundField]:
-        """Yield all fields except those of ``assignable_fields``."""
-        return (self[name] for name in self.fields if not name.startswith(OTHER))
+    def asked_fields(self) -> list[BoundField]:
+        """Return the fields that need a column, with the shape of the rows if it is unclear."""
+        missing = [field.name for field in self.missing]
+        return [self[name] for name in ["shape"] * self.may_be_survey + missing]
 
-    def assignable_fields(self) -> Iterator[BoundField]:
-        """Yield a field for each column that names no question: the question that it answers."""
-        return (self[name] for name in self.fields if name.startswith(OTHER))
+    @property
+    def may_be_survey(self) -> bool:
+        """Return True if neither columns with answers nor one with the question are known."""
+        plan = self.saved
+        return bool(self.survey) and not plan.questions and "question" not in plan.fields
 
-    def _add_encoding(self, upload: Upload, head: FileHead) -> None:
+    def other_fields(self) -> list[BoundField]:
+        """Return the fields except those of ``asked_fields`` and ``assignable_fields``."""
+        asked = {field.name for field in self.asked_fields()}
+        names = [name for name in self.fields if name not in asked and not name.startswith(OTHER)]
+        return [self[name] for name in names]
+
+    def assignable_fields(self) -> list[BoundField]:
+        """Return a field for each column that names no question: the question that it answers."""
+        return [self[name] for name in self.fields if name.startswith(OTHER)]
+
+    def has_hidden_errors(self) -> bool:
+        """Return True if a field outside ``asked_fields`` has an error."""
+        return any(field.errors for field in self.other_fields())
+
+    def assigned_columns(self) -> Iterator[tuple[str, str]]:
+        """Yield (label of a field, its column) for the recognised columns."""
+        for field in FIELDS[self.saved.kind]:
+            column = self.saved.fields.get(field.name)
+            if column:
+                yield field.label, column if self.saved.headed else "the only column"
+
+    def _add_encoding(self, encoding: str, head: FileHead) -> None:
         detected = ENCODINGS.get(head.encoding, head.encoding.upper())
-        automatic = detected if not upload.encoding else "as they look"
         self.fields["encoding"] = forms.ChoiceField(
-            label="Letters read as",
-            choices=[("", automatic), *ENCODINGS.items()],
+            label="Character encoding",
+            choices=[("", "Automatic" if encoding else detected), *ENCODINGS.items()],
             required=False,
-            initial=upload.encoding,
+            initial=encoding,
             widget=UnfoldAdminSelectWidget,
-            help_text="Where letters like ä or é look wrong below, choose another.",
+            help_text="Choose another if letters such as ä or é look wrong.",
         )
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if self.survey:
-            if self._column_choices(cleaned) and not (
+            if self._chosen_questions(cleaned) and not (
                 cleaned.get("question") or cleaned.get("response")
             ):
                 cleaned["shape"] = SURVEY
             self._refuse_neither(cleaned)
-        names = self._fields_of(cleaned)
+        names = self._names_of_fields(cleaned)
         chosen = [cleaned[name] for name in names if cleaned.get(name)]
         # The prompt's column may also be the question's name.
         repeated = [place for place in set(chosen) if chosen.count(place) > 1]
         if any(place != cleaned.get("question") for place in repeated):
-            raise ValidationError("One column is chosen for two things; choose another for one.")
+            column = self.columns[repeated[0]]
+            raise ValidationError(f"The column “{column}” is chosen twice; change one of the two.")
         return cleaned
 
-    def _fields_of(self, cleaned: dict[str, Any]) -> list[str]:
-        """Return the fields that have a column."""
+    def _names_of_fields(self, cleaned: dict[str, Any]) -> Sequence[str]:
+        """Return the names of the fields that have a column."""
         if cleaned.get("shape") == SURVEY:
             return ["worker"]
         return [field.name for field in FIELDS[self.saved.kind]]
@@ -165,7 +222,7 @@ class ColumnForm(forms.Form):
         if cleaned.get("shape") != SURVEY:
             for name in ("question", "response"):
                 if not cleaned.get(name):
-                    self.add_error(name, "Choose the column that has this.")
+                    self.add_error(name, CHOOSE)
         else:
             self._refuse_survey(cleaned)
 
@@ -175,12 +232,14 @@ class ColumnForm(forms.Form):
         except Refused as refusal:
             raise ValidationError(str(refusal)) from refusal
         if not plan.questions:
-            raise ValidationError("Tick the columns that have answers, or say of which question.")
+            raise ValidationError(
+                "Choose at least one column with answers, and the question that it answers."
+            )
 
     def plan(self) -> ColumnPlan:
         """Return the plan that was chosen."""
         cleaned = self.cleaned_data
-        names = self._fields_of(cleaned)
+        names = self._names_of_fields(cleaned)
         fields = {name: self.columns[cleaned[name]] for name in names if cleaned.get(name)}
         if self.survey and cleaned["shape"] == SURVEY:
             return self._survey_plan(cleaned)
@@ -192,6 +251,7 @@ class ColumnForm(forms.Form):
             [column for column in attributes if column not in fields.values()],
             headed=cleaned.get("headed", True),
             only=self.saved.only,
+            unless=self.saved.unless,
             repeats=self.saved.repeats,
             header=self.saved.header,
         )
@@ -207,9 +267,9 @@ class ColumnForm(forms.Form):
             raise Refused("The column with the worker's id has no answers.")
         plan = replace(self.survey, fields=fields, questions=questions, header=self.saved.header)
         columns, names = list(self.columns.values()), surveys.question_names(self.questions_asked)
-        return surveys.assign_columns(plan, columns, self._column_choices(cleaned), names)
+        return surveys.assign_columns(plan, columns, self._chosen_questions(cleaned), names)
 
-    def _column_choices(self, cleaned: dict[str, Any]) -> list[tuple[str, str]]:
+    def _chosen_questions(self, cleaned: dict[str, Any]) -> list[tuple[str, str]]:
         """Return (column, question) for each column that the user assigned."""
         pairs = [(column, cleaned.get(OTHER + place)) for place, column in self.columns.items()]
         return [(column, name) for column, name in pairs if name]

@@ -14,6 +14,7 @@ from selection.models import Upload, UploadedRow
 class Importer:
     """A kind of import: its texts, an example and its columns.
 
+    help   lines of advice on the file
     words  returns a sentence about the effect of the accepted rows
     cells  returns a row's cells in the order of the columns
     """
@@ -21,7 +22,7 @@ class Importer:
     kind: Upload.Kind
     noun: str
     title: str
-    format: str
+    help: Sequence[str]
     example: str
     columns: list[str]
     permission: str
@@ -30,35 +31,32 @@ class Importer:
 
 
 def _import_workers(pool: Any, upload: Upload, _: Outside) -> str:
-    fate = "who are in it already would get the name and attributes given here"
-    return _describe_merge(upload, "new worker", f"the pool “{pool}”", fate)
+    effect = "already in it will get the name and attributes from this file"
+    return _describe_merge(upload, "worker", f"the pool “{pool}”", effect)
 
 
 def _import_questions(question_set: Any, upload: Upload, _: Outside) -> str:
-    fate = "that are in it already would be replaced"
-    return _describe_merge(upload, "new question", f"the set “{question_set}”", fate)
+    return _describe_merge(
+        upload, "question", f"the set “{question_set}”", "already in it will be replaced"
+    )
 
 
-def _describe_merge(upload: Upload, noun: str, target: str, fate: str) -> str:
-    """Return a sentence about the merge; ``fate`` is the part about rows already present."""
+def _describe_merge(upload: Upload, noun: str, target: str, effect: str) -> str:
+    """Return a sentence about the merge; ``effect`` is that on rows already present."""
     present = commit.accepted_rows(upload).filter(fresh=False).count()
-    more = f", and {present:,} {fate}" if present else ""
-    return f"{count_noun(upload.accepted_rows - present, noun)} would join {target}{more}."
+    more = f" {count_noun(present, noun)} {effect}." if present else ""
+    new = count_noun(upload.accepted_rows - present, f"new {noun}")
+    return f"{new} will be added to {target}.{more}"
 
 
 def _import_answers(run: Any, upload: Upload, outside: Outside) -> str:
     immediate, later, retired = commit.count_by_moment(upload, outside)
-    waiting = (
-        f"{count_noun(later, 'answer')} would wait until the algorithm asks that worker that "
-        "question"
-    )
-    counted = f"{count_noun(immediate, 'answer')} to questions that are out now would count at once"
-    unused = (
-        f"{count_noun(retired, 'answer')} to questions that were retired would be kept, and used "
-        "only if those are restored"
-    )
-    parts = [counted] * bool(immediate) + [waiting] * bool(later) + [unused] * bool(retired)
-    return "; ".join(parts) + "."
+    parts = [
+        (immediate, "to open assignments will count at once"),
+        (later, "will be held until the run asks for them"),
+        (retired, "to retired questions will be kept and count only if you restore the questions"),
+    ]
+    return " ".join(f"{count_noun(count, 'answer')} {effect}." for count, effect in parts if count)
 
 
 def _worker_cells(row: UploadedRow) -> Sequence[str]:
@@ -76,20 +74,19 @@ def _answer_cells(row: UploadedRow) -> Sequence[str]:
     return [row.data[name] for name in ("worker", "question", "response")]
 
 
-FORMATS = (
-    "Excel, OpenDocument, CSV in whatever form your spreadsheet saves it, TSV and JSON are read; "
-    "the columns are shown before anything is imported. "
-)
+FORMATS = "Formats: Excel, OpenDocument, CSV from any spreadsheet, TSV, JSON and JSON Lines."
 
 WORKERS = Importer(
     Upload.Kind.WORKERS,
     "worker",
     "Import workers",
-    FORMATS
-    + "MTurk's worker file and batch results, Prolific's exports and plain lists of ids are "
-    "known. In a file of your own the first line names the columns: worker (the name your platform "
-    "knows them by) and, if you like, name and email. Every further column is kept as an "
-    "attribute.",
+    (
+        FORMATS,
+        "We recognise MTurk worker files and batch results, Prolific exports and lists of IDs.",
+        "In your own file, the first row names the columns. Only worker is required: the "
+        "worker’s ID on your platform.",
+        "Optional columns: name and email. All other columns are kept as worker attributes.",
+    ),
     "worker,name,country\nA1B2C3,Ada,UK\nD4E5F6,Grace,US",
     ["worker", "name", "e-mail", "attributes"],
     "selection.change_pool",
@@ -102,15 +99,20 @@ QUESTIONS = Importer(
     Upload.Kind.QUESTIONS,
     "question",
     "Import gold questions",
-    FORMATS
-    + "Label Studio's JSON (its ground truth) and Toloka-style TSV (GOLDEN:…) are known. In a "
-    "file of your own the first line names the columns: question (a name of your own), prompt "
-    "(what the worker reads), answer and, if you like, choices. Separate several accepted "
-    "answers, and the choices, with |. Without choices the worker types the answer. A column "
-    "kind says what the worker does: single or multiple (all that apply), order (the answer is "
-    "the choices in the right order), text, number; tolerance, of a number: 0.01 or 5%. A column "
-    "grading says how texts are compared, where capitals and spacing matter or accents do not: "
-    "exact, case, spaces, no accents.",
+    (
+        FORMATS,
+        "We recognise Label Studio JSON (its ground truth) and Toloka TSV (GOLDEN:…).",
+        "In your own file, the first row names the columns. Required: prompt (what the worker "
+        "reads) and answer.",
+        "Optional: question (an ID), choices, kind, tolerance, grading, image, audio, video, alt.",
+        "Separate several accepted answers, and the choices, with |. Without choices, workers "
+        "type the answer.",
+        "kind: single, multiple (all that apply), order (the answer has the choices in the right "
+        "order), text or number (3,5 then equals 3.5).",
+        "tolerance, for numbers: 0.01 or 5%.",
+        "grading, for texts: exact, case, spaces or no accents. By default, case and extra "
+        "spaces are ignored.",
+    ),
     "question,prompt,answer,choices,kind,tolerance\n"
     "q1,Is this a bird? https://example.org/1.jpg,yes,yes|no,,\n"
     "q2,What is the capital of France?,Paris|paris city,,,\n"
@@ -127,11 +129,13 @@ ANSWERS = Importer(
     Upload.Kind.ANSWERS,
     "answer",
     "Import answers",
-    FORMATS
-    + "MTurk's batch results, Toloka-style TSV and Label Studio's JSON are known. In a file "
-    "of your own the first line names the columns: worker, question and response (or worker, task "
-    "and label); or it is a survey, with a row for each worker and a column for each question, "
-    "called as the question or by its text. Workers and questions must be those of this run.",
+    (
+        FORMATS,
+        "We recognise MTurk batch results, Toloka TSV and Label Studio JSON.",
+        "One answer per row: the columns worker, question and response, or worker, task and label.",
+        "Or a survey: one worker per row, and one column per question, named by its ID or text.",
+        "The workers and questions must belong to this run.",
+    ),
     "worker,question,response\nA1B2C3,q1,yes\nD4E5F6,q1,no",
     ["worker", "question", "response"],
     "selection.change_run",

@@ -129,10 +129,9 @@ class PreviewPage(ImportPage):
             upload=upload,
             head=head,
             plan=plan,
-            form=form or ColumnForm(upload, head),
+            form=form or ColumnForm(plan, head, encoding=upload.encoding),
             hint=suggest_other_kind(upload.kind, head.header) if plan.missing_fields() else "",
             missing=plan.missing_fields(),
-            unused=_unused_columns(plan, head.header),
             wrong=self.outside == "wrong",
             count=upload.accepted_rows + (upload.outside if self.outside == "wrong" else 0),
             not_taken=upload.bad + (upload.outside if self.outside == "refuse" else 0),
@@ -168,7 +167,8 @@ class PreviewPage(ImportPage):
 
     def _name_columns(self, upload: Upload) -> HttpResponseBase:
         try:
-            form = ColumnForm(upload, uploads.read_head(upload), self.request.POST)
+            plan, head = ColumnPlan(**upload.plan), uploads.read_head(upload)
+            form = ColumnForm(plan, head, self.request.POST, upload.encoding)
             if row := form.chosen_header_row():
                 uploads.begin_at(upload, row, upload.encoding)
                 return redirect(self.address("preview", upload.pk))
@@ -197,7 +197,7 @@ class PreviewPage(ImportPage):
         messages.success(self.request, f"{count_noun(count, self.importer.noun)} imported.")
         refused = upload.bad + (upload.outside if self.outside == "refuse" else 0)
         if refused:
-            messages.warning(self.request, f"{count_noun(refused, 'line')} not taken.")
+            messages.warning(self.request, f"{count_noun(refused, 'row')} not imported.")
         if isinstance(self.object, Pool):
             offer_joining(self.request, self.object)
         return redirect(object_url(self.object))
@@ -209,23 +209,17 @@ class PreviewPage(ImportPage):
             messages.error(self.request, str(refusal))
             return redirect(self.address("import"))
         audit.record_entry("import undone", self.object, after={"file": upload.name})
-        messages.success(self.request, f"The import of {upload.name} is undone.")
+        messages.success(self.request, f"Import of {upload.name} undone.")
         return redirect(object_url(self.object))
 
     def _redirect_gone(self) -> HttpResponseRedirect:
-        messages.info(self.request, "This file has been imported or put aside already.")
+        messages.info(self.request, "This file was imported or discarded already.")
         return redirect(object_url(self.object))
 
     def _redirect_refused(self, upload: Upload, refusal: Refused) -> HttpResponseRedirect:
         messages.error(self.request, str(refusal))
         uploads.discard_upload(upload)
         return redirect(self.address("import"))
-
-
-def _unused_columns(plan: ColumnPlan, header: Sequence[str]) -> list[str]:
-    """Return a survey's unused columns: a question under another name shows up here."""
-    used = {*plan.fields.values(), *plan.questions}
-    return [column for column in header if column and column not in used and plan.questions]
 
 
 def _are_alike(reasons: Sequence[str]) -> bool:

@@ -28,7 +28,7 @@ class SubmissionsPage(Page):
 
     @property
     def title(self) -> str:
-        return "Who gave their place back"
+        return "Sync returned submissions"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         kwargs.setdefault("form", UploadForm())
@@ -67,7 +67,8 @@ class SubmissionsPage(Page):
 
 
 def describe_result(result: platform_submissions.FreedAssignments) -> str:
-    text = f"Waited for no more: {len(result.freed)}."
+    count = len(result.freed)
+    text = f"Assignments of {count} worker{'' if count == 1 else 's'} released."
     if result.unknown:
         ending = ", …" if len(result.unknown) > MOST_NAMED else "."
         text += f" Not in this run: {', '.join(result.unknown[:MOST_NAMED])}{ending}"

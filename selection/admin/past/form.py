@@ -24,12 +24,12 @@ from selection.runs import money
 PERMISSION = "selection.add_run"
 FORMATS = ".csv,.tsv,.txt,.xlsx,.xls,.ods,.json,.jsonl,text/csv"
 PRECISIONS = [
-    ("0.2", "within 20 points of the best"),
-    ("0.1", "within 10 points of the best"),
-    ("0.05", "within 5 points of the best"),
-    ("0.02", "within 2 points of the best"),
+    ("0.2", "within 20 percentage points"),
+    ("0.1", "within 10 percentage points"),
+    ("0.05", "within 5 percentage points"),
+    ("0.02", "within 2 percentage points"),
 ]
-CONFIDENCES = [("0.2", "80 %"), ("0.1", "90 %"), ("0.05", "95 %"), ("0.01", "99 %")]
+CONFIDENCES = [("0.2", "80%"), ("0.1", "90%"), ("0.05", "95%"), ("0.01", "99%")]
 
 
 def _file_field(label: str) -> forms.FileField:
@@ -46,7 +46,7 @@ class PastForm(forms.Form):
     """The form; once valid, ``source``, ``wanted`` and ``team`` are its content."""
 
     answers = _file_field("Answers")
-    key = _file_field("Their key")
+    key = _file_field("Correct answers (optional)")
     run: Any = forms.ModelChoiceField(
         None,
         label="Run",
@@ -63,14 +63,14 @@ class PastForm(forms.Form):
     )
     team: Any = forms.ModelChoiceField(None, label="Team", widget=UnfoldAdminSelectWidget())
     k = forms.IntegerField(
-        label="How many workers to select (K)",
+        label="Workers to select (K)",
         initial=5,
         min_value=1,
         max_value=100_000,
         widget=UnfoldAdminIntegerFieldWidget(),
     )
-    precise = _choice_field("How precise", PRECISIONS, "0.1")
-    sure = _choice_field("How sure", CONFIDENCES, "0.05")
+    precise = _choice_field("Precision", PRECISIONS, "0.1")
+    sure = _choice_field("Confidence", CONFIDENCES, "0.05")
     budget = forms.IntegerField(
         label="Budget in answers",
         required=False,
@@ -130,7 +130,7 @@ class PastForm(forms.Form):
             return int(owner.team_id)
         team = cleaned.get("team") or (self.teams.first() if "team" not in self.fields else None)
         if team is None:
-            raise Refused("Choose the team that may see the result.")
+            raise Refused("Choose the team that can see the result.")
         return int(team.pk)
 
 

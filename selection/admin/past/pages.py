@@ -2,16 +2,21 @@
 
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, reverse
 from unfold.admin import ModelAdmin
 
 from selection.accounts import MEMBER, scoped
+from selection.admin.imports.column_form import ColumnForm
 from selection.admin.page import Page, object_url, page_urls
 from selection.errors import Refused
+from selection.imports.column_plan import ColumnPlan
+from selection.imports.open_columns import OpenColumns
 from selection.models import Replay
 from selection.replays import keeping, replay_requests, results
 
@@ -44,7 +49,7 @@ class PastPage(RequesterPage):
         if form.is_valid():
             try:
                 replay = replay_requests.request_replay(
-                    form.source, form.wanted, form.team, self.username
+                    form.source, form.wanted, form.team, self.username, may_ask=True
                 )
                 return redirect("admin:selection_run_past_result", replay.pk)
             except Refused as refusal:
@@ -55,10 +60,7 @@ class PastPage(RequesterPage):
         return self.render_to_response(self.get_context_data(form=form))
 
 
-class ResultPage(RequesterPage):
-    template_name = "selection/past_result.html"
-    title = "How many of these answers would have been enough?"
-
+class ReplayPage(RequesterPage):
     @cached_property
     def object(self) -> Replay:
         replays = scoped(Replay, self.request, MEMBER).defer(*Replay.LARGE)
@@ -66,6 +68,60 @@ class ResultPage(RequesterPage):
 
     def crumbs(self) -> list[tuple[str, str]]:
         return [(TITLE, reverse("admin:selection_run_past"))]
+
+
+class ColumnsPage(ReplayPage):
+    """The columns of a file that were not recognised."""
+
+    template_name = "selection/past_columns.html"
+    title = "Assign columns"
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if self.object.state != Replay.State.COLUMNS:
+            return redirect("admin:selection_run_past_result", self.object.pk)
+        return super().dispatch(request, *args, **kwargs)
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        found = self._open_columns()
+        return self._render_form(found, ColumnForm(found.plan, found.head))
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if "cancel" in request.POST:
+            wanted = self.object.wanted
+            query = {"k": wanted["k"], "precise": wanted["epsilon"], "sure": wanted["delta"]}
+            self.object.delete()
+            return redirect(f"{reverse('admin:selection_run_past')}?{urlencode(query)}")
+        found = self._open_columns()
+        form = ColumnForm(found.plan, found.head, request.POST)
+        row = form.chosen_header_row()
+        if row or form.is_valid():
+            plan = ColumnPlan(found.plan.kind, header=row) if row else form.plan()
+            try:
+                replay_requests.choose_columns(self.object, found.role, plan)
+                return redirect("admin:selection_run_past_result", self.object.pk)
+            except Refused as refusal:
+                form.add_error(None, str(refusal))
+        return self._render_form(found, form)
+
+    def _open_columns(self) -> OpenColumns:
+        found = replay_requests.find_replay_columns(self.object)
+        assert found is not None  # else it would not wait
+        return found
+
+    def _render_form(self, found: OpenColumns, form: ColumnForm) -> HttpResponse:
+        return self.render_to_response(
+            self.get_context_data(found=found, form=form, plan=found.plan, head=found.head)
+        )
+
+
+class ResultPage(ReplayPage):
+    template_name = "selection/past_result.html"
+    title = "How many of these answers would have been enough?"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if self.object.state == Replay.State.COLUMNS:
+            return redirect("admin:selection_run_past_columns", self.object.pk)
+        return super().get(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         replay, result = self.object, results.build_result(self.object)
@@ -95,7 +151,9 @@ class ResultPage(RequesterPage):
 
     def _keep_pool(self) -> HttpResponse:
         pool = keeping.create_pool(self.object)
-        messages.success(self.request, f"“{pool}” has the workers and their past accuracy.")
+        messages.success(
+            self.request, f"Pool “{pool}” created, with the workers and their past accuracy."
+        )
         return redirect(object_url(pool))
 
     def _keep_draft(self) -> HttpResponse:
@@ -103,14 +161,14 @@ class ResultPage(RequesterPage):
         run = keeping.create_draft(self.object, name, self.username)
         messages.success(
             self.request,
-            "This is the draft. The workers know its questions: add new gold questions, or import "
-            "recorded answers, before you start it.",
+            "Draft run created. The workers have seen its questions. Before you start it, add new "
+            "gold questions or import recorded answers.",
         )
         return redirect(object_url(run))
 
     def _delete(self) -> HttpResponse:
         self.object.delete()
-        messages.success(self.request, "The answers and the result are deleted.")
+        messages.success(self.request, "Answers and result deleted.")
         return redirect("admin:selection_run_past")
 
 
@@ -123,6 +181,7 @@ class NumbersPage(ResultPage):
 PAGES = {
     "past/": ("past", PastPage),
     "past/<uuid:replay>/": ("past_result", ResultPage),
+    "past/<uuid:replay>/columns/": ("past_columns", ColumnsPage),
     "past/<uuid:replay>/numbers/": ("past_numbers", NumbersPage),
 }
 

@@ -65,14 +65,15 @@ def describe_goal(replay: Replay) -> str:
     wanted, workers = replay.wanted, replay.facts.get("workers", 0)
     return (
         f"the best {wanted['k']:,} of {workers:,} workers, within "
-        f"{format_points(wanted['epsilon'])} of the best, {format_share(1 - wanted['delta'])} sure"
+        f"{format_points(wanted['epsilon'])} of the best, with {format_share(1 - wanted['delta'])} "
+        "confidence"
     )
 
 
 def format_share(share: float) -> str:
     """Return a percentage, with a digit if it is small."""
     percent = 100 * share
-    return f"{percent:.1f} %" if 0 < percent < 9.95 else f"{percent:.0f} %"
+    return f"{percent:.1f}%" if 0 < percent < 9.95 else f"{percent:.0f}%"
 
 
 def format_points(loss: float) -> str:
@@ -97,15 +98,13 @@ def _method_text(replay: Replay, row: MethodResult) -> MethodText:
 
 def _describe_ending(replay: Replay, row: MethodResult) -> str:
     if row.enough:
-        untrue = f"; not within the guarantee in {row.untrue} of {row.runs} orders"
-        return f"stopped by itself{untrue if row.untrue else ''}"
-    end = "the budget" if replay.wanted.get("budget") else "the answers"
-    held = (
-        "nothing is guaranteed"
-        if row.epsilon is None
-        else f"within {format_points(row.epsilon)} is guaranteed"
+        untrue = f"; guarantee not met in {row.untrue} of {row.runs} question orders"
+        return f"reached the target{untrue if row.untrue else ''}"
+    end = "budget" if replay.wanted.get("budget") else "answers"
+    achieved = (
+        "no guarantee" if row.epsilon is None else f"guarantee: within {format_points(row.epsilon)}"
     )
-    return f"{end} ran out: {held}"
+    return f"ran out of {end}; {achieved}"
 
 
 def _cost(replay: Replay, answers: int) -> str:
@@ -119,8 +118,8 @@ def _describe_left_out(facts: dict[str, int]) -> str:
     parts = [
         f"{facts[name]:,} {words}"
         for name, words in (
-            ("left_out", "to questions without a known answer"),
-            ("repeated", "that answer a question again"),
+            ("left_out", "to questions without a correct answer in the key"),
+            ("repeated", "repeated answers of a worker to a question"),
         )
         if facts.get(name)
     ]

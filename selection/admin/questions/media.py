@@ -38,8 +38,8 @@ class FilesField(forms.FileField):
 
 class MediaForm(forms.Form):
     uploads = FilesField(
-        label="Pictures, sounds or films",
-        error_messages={"required": "Choose one file or several."},
+        label="Images, audio or video",
+        error_messages={"required": "Choose at least one file."},
     )
 
 
@@ -50,7 +50,7 @@ class MediaPage(Page):
 
     @property
     def title(self) -> str:
-        return f"Pictures, sounds and films of {self.object}"
+        return f"Media files of {self.object}"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         files = self.object.media.defer("data")
@@ -83,7 +83,7 @@ class MediaPage(Page):
         if file is not None:
             file.delete()
             audit.record_entry("delete", self.object, before={"file": file.name})
-            messages.success(self.request, f"{file} is deleted.")
+            messages.success(self.request, f"{file} deleted.")
         return redirect(self.request.path)
 
 

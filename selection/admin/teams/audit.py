@@ -24,14 +24,34 @@ from selection.models import AuditEntry
 class AuditAdmin(ScopedAdmin):
     """A read-only list, even for superusers."""
 
-    list_display = ["at", "who", "kind", "model", "name", "values", "why", "address"]
+    list_display = ["at", "user", "action", "type", "name", "values", "reason", "from_address"]
     list_display_links = None
     list_filter = ["at"]
     list_per_page = 50
     show_full_result_count = False
     search_fields = ["who__exact", "name", "model__exact", "kind__exact"]
-    search_help_text = "Who, what was done, what kind of thing, or its name"
-    change_list_template = "selection/audit_list.html"
+    search_help_text = "User, action, type or name"
+    list_after_template = "selection/audit_downloads.html"
+
+    @display(description="user", ordering="who")
+    def user(self, entry: AuditEntry) -> str:
+        return entry.who
+
+    @display(description="action", ordering="kind")
+    def action(self, entry: AuditEntry) -> str:
+        return entry.kind
+
+    @display(description="type", ordering="model")
+    def type(self, entry: AuditEntry) -> str:
+        return entry.model
+
+    @display(description="reason", ordering="why")
+    def reason(self, entry: AuditEntry) -> str:
+        return entry.why or "–"
+
+    @display(description="address", ordering="address")
+    def from_address(self, entry: AuditEntry) -> str:
+        return entry.address or "–"
 
     @display(description="before → after")
     def values(self, entry: AuditEntry) -> SafeString:

@@ -38,7 +38,12 @@ class SignsOut(Schema):
     )
 
 
-@api.get("/runs/{run_id}/signs", response={200: SignsOut, **ERRORS}, tags=["runs"])
+@api.get(
+    "/runs/{run_id}/signs",
+    response={200: SignsOut, **ERRORS},
+    tags=["runs"],
+    summary="Show signs of collusion",
+)
 def show_signs(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return signs that workers share answers: identical errors, sudden jumps, implausible speed.
 

@@ -37,7 +37,12 @@ class ExpectedOut(Schema):
     left_out: str = Field(description="Parts of the run that the forecast ignores.")
 
 
-@api.get("/runs/{run_id}/expected", response={200: ExpectedOut, **ERRORS}, tags=["runs"])
+@api.get(
+    "/runs/{run_id}/expected",
+    response={200: ExpectedOut, **ERRORS},
+    tags=["runs"],
+    summary="Show draft forecast",
+)
 def show_expected(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return a draft's forecast in its current state; 404 until it is ordered."""
     run = _find_draft(request, run_id)
@@ -59,6 +64,7 @@ def show_expected(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     "/runs/{run_id}/expected",
     response={200: ExpectedOut, 202: ExpectedOut, **ERRORS},
     tags=["runs"],
+    summary="Request draft forecast",
 )
 def order_expected(request: HttpRequest, run_id: Id) -> Status[Any]:
     """Forecast a draft's cost: first numbers at once, firmer ones later by GET.

@@ -59,7 +59,12 @@ def list_answers(
     ]
 
 
-@api.get("/runs/{run_id}/history", response={200: HistoryOut, **ERRORS}, tags=["runs"])
+@api.get(
+    "/runs/{run_id}/history",
+    response={200: HistoryOut, **ERRORS},
+    tags=["runs"],
+    summary="Show run history",
+)
 def show_history(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return a run's events with their actors, and its steps, thinned to at most 200."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)

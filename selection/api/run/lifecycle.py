@@ -65,7 +65,12 @@ MOVES: dict[str, Callable[[Run, str, str], object]] = {
 }
 
 
-@api.post("/runs/{run_id}/moves/{move}", response={200: RunOut, **ERRORS}, tags=["runs"])
+@api.post(
+    "/runs/{run_id}/moves/{move}",
+    response={200: RunOut, **ERRORS},
+    tags=["runs"],
+    summary="Change run state",
+)
 def move_run(
     request: HttpRequest,
     run_id: Id,

@@ -80,7 +80,12 @@ class CancelledOut(Schema):
     cancelled: int
 
 
-@api.get("/runs/{run_id}/mail", response={200: MailOut, **ERRORS}, tags=["runs"])
+@api.get(
+    "/runs/{run_id}/mail",
+    response={200: MailOut, **ERRORS},
+    tags=["runs"],
+    summary="Show e-mail texts",
+)
 def show_mail(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return the texts of the e-mails to workers, and the numbers of messages by outcome."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
@@ -98,7 +103,12 @@ def show_mail(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     return {"remind_hours": chosen.remind_hours, "texts": shown, **counts}
 
 
-@api.put("/runs/{run_id}/mail", response={200: MailOut, **ERRORS}, tags=["runs"])
+@api.put(
+    "/runs/{run_id}/mail",
+    response={200: MailOut, **ERRORS},
+    tags=["runs"],
+    summary="Change e-mail texts",
+)
 def change_mail(request: HttpRequest, run_id: Id, payload: MailIn) -> dict[str, Any]:
     """Change the texts of the e-mails to workers, and the time of the reminder."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)

@@ -44,7 +44,12 @@ class PageOut(Schema):
     after: str
 
 
-@api.get("/runs/{run_id}/page", response={200: PageOut, **ERRORS}, tags=["runs"])
+@api.get(
+    "/runs/{run_id}/page",
+    response={200: PageOut, **ERRORS},
+    tags=["runs"],
+    summary="Show worker page",
+)
 def show_page(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return the texts on the workers' page besides the questions."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
@@ -53,7 +58,12 @@ def show_page(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     return {"pay": facts.pay, "currency": run.currency, "codes": codes, "after": facts.after}
 
 
-@api.put("/runs/{run_id}/page", response={200: PageOut, **ERRORS}, tags=["runs"])
+@api.put(
+    "/runs/{run_id}/page",
+    response={200: PageOut, **ERRORS},
+    tags=["runs"],
+    summary="Set worker page",
+)
 def tell_workers(request: HttpRequest, run_id: Id, payload: PageIn) -> dict[str, Any]:
     """Replace all of these texts; possible at any time."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)

@@ -25,14 +25,14 @@ def test_it_imports_workers_after_a_preview(requester):
         "\ufeffworker,name,country\r\nada,Ada,UK\r\nw0,New name,\r\n,nobody,\r\n",
     )
     text = text_of(preview)
-    assert "1 new worker would join" in text
-    assert "and 1 who are in it already" in text
-    assert "1 row would not be taken" in text
+    assert "1 new worker will be added to the pool" in text
+    assert "1 worker already in it will get the name" in text
+    assert "1 row cannot be imported" in text
     assert "4 The column “worker” is empty." in text
     assert pool.workers.count() == 1  # nothing yet
     page = text_of(confirm(requester, preview))
     assert "2 workers imported." in page
-    assert "1 line not taken." in page
+    assert "1 row not imported." in page
     assert pool.workers.get(key="ada").attributes == {"country": "UK"}
     assert pool.workers.get(key="w0").name == "New name"
     assert not Upload.objects.exclude(state="taken", content=b"").exists()
@@ -44,7 +44,7 @@ def test_it_imports_pasted_questions(requester):
     preview = requester.post(
         admin_url("questionset_import", question_set.pk), {"pasted": pasted}, follow=True
     )
-    assert "2 new questions would join" in text_of(preview)
+    assert "2 new questions will be added" in text_of(preview)
     confirm(requester, preview)
     assert question_set.questions.get(key="q2").accepted == ["Paris", "paris city"]
     assert question_set.questions.get(key="q1").choices == ["yes", "no"]
@@ -62,7 +62,7 @@ def test_it_names_questions_that_were_asked_and_leaves_them(requester):
     assert "has been asked in a run and cannot be changed by a file; its own page can" in text_of(
         preview
     )
-    assert "nothing in this file to import" in text_of(preview)
+    assert "Nothing in this file can be imported" in text_of(preview)
 
 
 def test_it_previews_which_answers_count_and_which_wait(requester):
@@ -80,8 +80,8 @@ def test_it_previews_which_answers_count_and_which_wait(requester):
     )
     preview = upload(requester, admin_url("run_import", run.pk), text)
     page_text = text_of(preview)
-    assert "1 answer to questions that are out now would count at once" in page_text
-    assert "1 answer would wait until the algorithm asks" in page_text
+    assert "1 answer to open assignments will count at once" in page_text
+    assert "1 answer will be held until the run asks" in page_text
     assert "4 There is no worker “stranger” in this run." in page_text
     assert not Answer.objects.exists()
     assert not RecordedAnswer.objects.exists()
@@ -98,11 +98,8 @@ def test_it_says_that_answers_to_a_retired_question_are_used_only_if_it_is_resto
         f"worker,question,response\nw0,{retired.key},yes\nw1,{retired.key},no\nw0,{other.key},yes"
     )
     page_text = text_of(upload(requester, admin_url("run_import", run.pk), text))
-    assert "1 answer would wait until the algorithm asks" in page_text
-    assert (
-        "2 answers to questions that were retired would be kept, and used only if those"
-        in page_text
-    )
+    assert "1 answer will be held until the run asks" in page_text
+    assert "2 answers to retired questions will be kept and count only if" in page_text
 
 
 def test_confirming_twice_imports_once(requester):
@@ -110,7 +107,7 @@ def test_confirming_twice_imports_once(requester):
     preview = upload(requester, admin_url("pool_import", pool.pk), "worker\nada\n")
     confirm(requester, preview)
     second = text_of(confirm(requester, preview))
-    assert "imported or put aside already" in second
+    assert "imported or discarded already" in second
     assert pool.workers.count() == 1
 
 
@@ -140,7 +137,7 @@ def test_it_refuses_answers_for_a_run_that_has_not_begun(requester):
     response = upload(
         requester, admin_url("run_import", run.pk), "worker,question,response\nw0,q0,yes\n"
     )
-    assert "answers can be imported while it runs" in text_of(response)
+    assert "is still a draft. Start it before you import answers." in text_of(response)
 
 
 def test_the_bad_rows_can_be_downloaded(requester):
@@ -251,24 +248,57 @@ def test_unknown_columns_are_chosen_on_the_page_and_remembered(requester):
     text = "Chiffre;Wer;Stadt\nA1;Jörg;Köln\n".encode("cp1252")
     preview = upload(requester, address, text)
     page_text = text_of(preview)
-    assert "There is no column of which it is clear that it is the worker's id" in page_text
+    assert "We couldn’t tell which column holds the Worker ID. Choose it below" in page_text
     assert "Jörg" in page_text
     assert "Western European (Windows)" in page_text
     chosen = {"columns": "1", "worker": "0", "name": "1", "attributes": ["2"]}
     preview = requester.post(preview.request["PATH_INFO"], chosen, follow=True)
-    assert "1 new worker would join" in text_of(preview)
+    assert "1 new worker will be added" in text_of(preview)
     confirm(requester, preview)
     worker = pool.workers.get()
     assert (worker.key, worker.name, worker.attributes) == ("A1", "Jörg", {"stadt": "Köln"})
     second = text_of(upload(requester, address, text))
-    assert "It is read as such a file was last time." in second
+    assert "Its columns are assigned as in your last such file." in second
+
+
+def column_line(page) -> tuple[str, str]:
+    """The part of the page that asks about columns, and the line of the recognised ones."""
+    form = page.content.decode().split('class="cs-card cs-columns"')[1].split("</form>")[0]
+    asked, line = form.rsplit("<summary>", 1)
+    return asked, line.split("</summary>")[0]
+
+
+def test_recognised_columns_are_one_line_and_nothing_is_asked(requester):
+    run = make_run()
+    text = "Kennung;Frage;Antwort\nw0;q1;ja\n"
+    asked, line = column_line(upload(requester, admin_url("run_import", run.pk), text))
+    assert "<select" not in asked
+    assert line.startswith("Worker ID ← Kennung, Question ← Frage, Answer ← Antwort ·")
+
+
+def test_only_the_column_that_was_not_recognised_is_asked_for_and_suggested(requester):
+    run = make_run()
+    text = "Wer;Frage;Antwort\nw0;q1;yes\n"
+    page = upload(requester, admin_url("run_import", run.pk), text)
+    asked, line = column_line(page)
+    assert asked.count("<select") == 1
+    assert '<option value="0" selected>Wer</option>' in asked
+    assert line.startswith("Question ← Frage, Answer ← Antwort ·")
+    chosen = {"columns": "1", "worker": "0", "question": "1", "response": "2"}
+    again = requester.post(page.request["PATH_INFO"], chosen, follow=True)
+    assert column_line(again)[1].startswith("Worker ID ← Wer, Question ← Frage")
+
+
+def test_the_help_is_a_list(requester):
+    page = requester.get(admin_url("questionset_import", make_questions(0).pk)).content.decode()
+    assert "<li>tolerance, for numbers: 0.01 or 5%.</li>" in page
 
 
 def test_one_column_cannot_be_two_things(requester):
     preview = upload(requester, admin_url("pool_import", make_pool(0).pk), "Chiffre;Wer\nA1;Ada\n")
     chosen = {"columns": "1", "worker": "0", "name": "0"}
     page = requester.post(preview.request["PATH_INFO"], chosen, follow=True)
-    assert "One column is chosen for two things" in text_of(page)
+    assert "The column “Chiffre” is chosen twice" in text_of(page)
 
 
 def test_a_wrongly_detected_encoding_can_be_changed(requester):
@@ -283,7 +313,8 @@ def test_a_wrongly_detected_encoding_can_be_changed(requester):
 def test_a_file_of_another_kind_and_a_problem_of_all_rows_are_told_in_one_sentence(requester):
     gold = "question,prompt,answer\nq1,A bird?,yes\n"
     text = text_of(upload(requester, admin_url("pool_import", make_pool(0).pk), gold))
-    assert "This looks like a file of gold questions, not like a file of workers" in text
+    assert "This looks like a file of gold questions, not a file of workers." in text
+    assert "Import it into a question set." in text
     rounded = "worker\n" + "".join(f"{i}.1E+15\n" for i in range(9))
     text = text_of(upload(requester, admin_url("pool_import", make_pool(0).pk), rounded))
     assert text.count("before a spreadsheet rounded it") == 1
@@ -298,7 +329,7 @@ def test_an_import_is_undone_from_its_page(requester):
     page = requester.get(preview.request["PATH_INFO"])
     assert "Undo this import" in text_of(page)
     undone = requester.post(preview.request["PATH_INFO"], {"undo": "1"}, follow=True)
-    assert "The import of file.csv is undone." in text_of(undone)
+    assert "Import of file.csv undone." in text_of(undone)
     assert list(pool.workers.values_list("key", "name")) == [("w0", "Worker 0")]
     assert "Last imported" not in text_of(requester.get(address))
 
@@ -309,7 +340,7 @@ def test_a_large_file_says_how_far_it_is_checked(requester, monkeypatch):
     pool = make_pool(0)
     text = "worker\n" + "".join(f"w{i}\n" for i in range(2500))
     preview = upload(requester, admin_url("pool_import", pool.pk), text)
-    assert "Rows are checked: 1,000 of about 2,501." in text_of(preview)
+    assert "1,000 of about 2,501 rows checked." in text_of(preview)
     assert "Import 2,500" not in text_of(preview)
     uploads.finish_upload(Upload.objects.get())
     preview = requester.get(preview.request["PATH_INFO"])

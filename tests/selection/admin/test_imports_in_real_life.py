@@ -23,8 +23,9 @@ def test_workers_who_returned_or_timed_out_are_named(requester):
         "s1,p1,APPROVED,2026\ns2,p2,RETURNED,2026\ns3,p3,TIMED-OUT,2026\n"
     )
     page_text = text_of(preview_of(requester, "pool", pool.pk, text))
-    assert "2 of these workers have returned their place or timed out" in page_text
-    assert "imported all the same: p2 , p3 ." in page_text
+    words = "2 of these workers returned the submission or timed out on the platform: p2 , p3 ."
+    assert words in page_text
+    assert "They are imported too." in page_text
 
 
 def annotation(author: str, truth: bool) -> dict:
@@ -47,7 +48,7 @@ def test_one_click_imports_answers_and_stops_dealing(requester):
     engine.advance(run.pk)
     text = "worker,question,response\n" + "".join(f"w0,q{i},yes\n" for i in range(40))
     page = preview_of(requester, "run", run.pk, text)
-    assert "Only answers made elsewhere" in text_of(page)
+    assert "Recorded answers only" in text_of(page)
     requester.post(page.redirect_chain[-1][0], {"recorded_only": "1"})
     engine.advance(run.pk)
     run.refresh_from_db()
@@ -60,5 +61,5 @@ def test_one_click_imports_answers_and_stops_dealing(requester):
 def test_a_run_of_recorded_answers_gets_no_offer(requester):
     run = make_run(n=4, k=1, recorded_only=True)
     page = preview_of(requester, "run", run.pk, "worker,question,response\nw0,q1,yes\n")
-    assert "from now on: ask nobody" not in text_of(page)
+    assert "Recorded answers only" not in text_of(page)
     assert Run.objects.get(pk=run.pk).recorded_only

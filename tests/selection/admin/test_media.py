@@ -20,7 +20,7 @@ def test_files_are_uploaded_named_and_deleted(requester):
     assert "b.svg is no picture, sound or film" in text
     assert "media:a.png" in text
     file = questions.media.get()
-    assert "a.png is deleted" in text_of(requester.post(url, {"delete": file.pk}, follow=True))
+    assert "a.png deleted" in text_of(requester.post(url, {"delete": file.pk}, follow=True))
     assert not questions.media.exists()
     kinds = set(AuditEntry.objects.filter(model="questionset").values_list("kind", flat=True))
     assert {"upload", "delete"} <= kinds
@@ -28,7 +28,7 @@ def test_files_are_uploaded_named_and_deleted(requester):
 
 def test_an_upload_without_a_file_is_refused(requester):
     url = admin_url("questionset_media", make_questions(1).pk)
-    assert "Choose one file or several." in text_of(requester.post(url, {}))
+    assert "Choose at least one file." in text_of(requester.post(url, {}))
 
 
 def test_a_file_of_another_set_is_not_deleted(requester):

@@ -9,6 +9,7 @@ from django.urls import reverse
 from selection import job_messages, tasks
 from selection.models import Pool, Replay, Run
 from selection.replays import plays, replay_requests
+from selection.replays.records import AnswerRecord
 from tests.pages import admin_url, text_of
 from tests.pasts import write_past
 from tests.worlds import make_run
@@ -52,14 +53,14 @@ def test_files_are_replayed_and_the_page_says_how_many_were_enough(requester, fi
     answer = requester.post(FORM, filled)
     assert answer["Location"] == result_url()
     waiting = requester.get(result_url())
-    assert "160 answers are read" in text_of(waiting)
+    assert "160 answers read." in text_of(waiting)
     assert "data-going" in waiting.content.decode()
     tasks.replay(str(Replay.objects.get().pk))
     page = requester.get(result_url())
     text = text_of(page)
     assert "of 160 answers would have been enough" in text
     assert "instead of 8.00 €" in text
-    assert "the best 2 of 4 workers, within 20 points of the best, 90 % sure" in text
+    assert "the best 2 of 4 workers, within 20 points of the best, with 90% confidence" in text
     assert "data-going" not in page.content.decode()
     before_details = text.split("Details")[0]
     assert "ε" not in before_details
@@ -79,7 +80,7 @@ def test_without_a_method_that_stops_the_page_says_so(requester, filled):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"key": ""}, "past.csv has no column with the known answers, such as “gold”"),
+        ({"key": ""}, "past.csv has no column with the correct answers, such as “gold”"),
         ({"answers": "", "key": ""}, "Upload a file with answers, or choose a run or a question"),
         ({"k": 4}, "K"),
     ],
@@ -96,7 +97,7 @@ def test_a_large_files_fault_is_shown_on_its_page(requester, filled, monkeypatch
     requester.post(FORM, filled | {"key": ""})
     tasks.replay(str(Replay.objects.get().pk))
     page = requester.get(result_url())
-    assert "past.csv has no column with the known answers" in text_of(page)
+    assert "past.csv has no column with the correct answers" in text_of(page)
     assert "Upload other answers" in text_of(page)
 
 
@@ -131,3 +132,82 @@ def test_a_run_without_answers_is_refused_on_the_form(requester):
     run = make_run()
     data = {"run": run.pk, "k": 2, "precise": "0.1", "sure": "0.05"}
     assert "has no answers yet" in text_of(requester.post(FORM, data))
+
+
+# -- columns that were not recognised
+
+COLUMNS = {"k": 1, "precise": "0.2", "sure": "0.1"}
+OWN = "Wer;Frage;Antwort;Zeit\nann;q1;ja;3\nbob;q1;nein;4\nann;q2;ja;3\nbob;q2;ja;5\n"
+
+
+def send(requester, answers: str, key: str = ""):
+    files = {"answers": SimpleUploadedFile("past.csv", answers.encode())}
+    files |= {"key": SimpleUploadedFile("key.csv", key.encode())} if key else {}
+    return requester.post(FORM, COLUMNS | files, follow=True)
+
+
+def graded() -> list[object]:
+    return AnswerRecord.unpack(bytes(Replay.objects.get().record)).rows
+
+
+RIGHT = [("ann", "q1", True), ("bob", "q1", False), ("ann", "q2", True), ("bob", "q2", True)]
+
+
+def test_columns_of_answers_and_of_their_key_are_chosen_one_file_after_the_other(requester):
+    page = send(requester, OWN, "Nummer;Wert;Notiz\nq1;ja;x\nq2;ja;x\n")
+    assert "couldn’t tell which columns hold the Question and the Correct answer" in text_of(page)
+    page = requester.post(
+        page.request["PATH_INFO"], {"columns": "1", "question": "0", "answer": "1"}, follow=True
+    )
+    text = text_of(page)
+    assert "couldn’t tell which column holds the Worker ID. Choose it below" in text
+    assert "Question ← Frage, Answer ← Antwort" in text
+    assert "bob q1 nein 4" in text
+    chosen = {"columns": "1", "worker": "0", "question": "1", "response": "2"}
+    page = requester.post(page.request["PATH_INFO"], chosen, follow=True)
+    assert page.request["PATH_INFO"] == result_url()
+    assert graded() == RIGHT
+
+
+def test_the_column_with_the_correct_answers_is_chosen_too(requester):
+    text = OWN.replace("Wer", "Person").replace("Zeit", "Sollwert")
+    text = text.replace(";3", ";ja").replace(";4", ";ja").replace(";5", ";ja")
+    page = send(requester, text)
+    assert "hold the Worker ID and the Correct answer" in text_of(page)
+    assert "If the correct answers are in another file, upload both files." in text_of(page)
+    chosen = {"columns": "1", "worker": "0", "question": "1", "response": "2", "answer": "3"}
+    wrong = requester.post(page.request["PATH_INFO"], chosen | {"answer": "0"}, follow=True)
+    assert "The column “Person” is chosen twice" in text_of(wrong)
+    requester.post(page.request["PATH_INFO"], chosen)
+    assert graded() == RIGHT
+
+
+def test_the_worker_of_a_survey_and_another_header_row_are_chosen(requester):
+    survey = "Umfrage;;\nStand Mai;;\nWer bist du;q1;q2\nann;ja;ja\nbob;nein;ja\n"
+    page = send(requester, survey, "question,gold\nq1,ja\nq2,ja\n")
+    at = page.request["PATH_INFO"]
+    page = requester.post(at, {"columns": "1", "header": "1"}, follow=True)
+    assert "We couldn’t tell" in text_of(page)
+    page = requester.post(at, {"columns": "1", "header": "3"}, follow=True)
+    assert "2 questions ← columns of the same name" in text_of(page)
+    chosen = {"columns": "1", "worker": "0", "shape": "survey", "questions": ["1", "2"]}
+    requester.post(at, chosen)
+    assert sorted(graded()) == sorted(RIGHT)
+
+
+def test_a_fault_in_the_chosen_columns_is_told_and_other_files_can_be_chosen(requester):
+    page = send(requester, OWN)
+    at = page.request["PATH_INFO"]
+    chosen = {"columns": "1", "worker": "0", "question": "1", "response": "2", "answer": "3"}
+    page = requester.post(at, chosen)
+    assert "“q1” has another correct answer than in line 2" in text_of(page)
+    assert Replay.objects.get().state == "columns"
+    assert requester.post(at, {"cancel": "1"})["Location"] == f"{FORM}?k=1&precise=0.2&sure=0.1"
+    assert not Replay.objects.exists()
+
+
+def test_a_program_is_not_asked_for_columns(requester, token):
+    send(requester, OWN)
+    headers = {"authorization": f"Bearer {token}"}
+    waiting = Replay.objects.get().pk
+    assert requester.get(f"/api/replays/{waiting}", headers=headers).status_code == 404

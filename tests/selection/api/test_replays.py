@@ -84,7 +84,7 @@ def test_a_run_is_replayed_without_a_file(call):
 @pytest.mark.parametrize(
     ("left_out", "settings", "sentence"),
     [
-        ("key", {"k": 2}, "past.csv has no column with the known answers"),
+        ("key", {"k": 2}, "past.csv has no column with the correct answers"),
         ("file", {"k": 2}, "The key needs a file with answers as well."),
         ("", {"k": 4}, "K"),
         ("", {"k": 2, "epsilon": 2}, "epsilon"),

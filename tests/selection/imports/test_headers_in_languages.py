@@ -31,6 +31,7 @@ def test_a_file_of_answers(header, worker, question, response):
         ("Frage;Fragetext;Loesung", {"question": "Frage", "prompt": "Fragetext"}),
         ("Nr;Frage;Antwort", {"question": "Nr", "prompt": "Frage"}),
         ("numéro;question;bonne réponse", {"question": "numéro", "prompt": "question"}),
+        ("Nr.;Frage;Richtig", {"question": "Nr.", "prompt": "Frage"}),
         ("no;Question;Bonne reponse", {"question": "no", "prompt": "Question"}),
         ("id;pregunta;respuesta correcta", {"question": "id", "prompt": "pregunta"}),
         ("id;pregunta;solución", {"question": "id", "prompt": "pregunta"}),
@@ -41,6 +42,19 @@ def test_a_file_of_gold_questions(header, fields):
     assert not plan.missing_fields()
     assert plan.fields == fields | {"answer": header.split(";")[2]}
     assert (row.question, row.prompt, row.accepted) == ("1", "Ist das ein Vogel?", ["ja"])
+
+
+def test_tolerance_and_picture_are_recognised():
+    header = ["Nr.", "Frage", "Lösung", "Toleranz", "Bild", "Bildbeschreibung"]
+    fields = platforms.recognise_columns("questions", header).fields
+    assert fields == {
+        "question": "Nr.",
+        "prompt": "Frage",
+        "answer": "Lösung",
+        "tolerance": "Toleranz",
+        "image": "Bild",
+        "alt": "Bildbeschreibung",
+    }
 
 
 def test_the_choices_and_the_given_answer_are_told_apart():

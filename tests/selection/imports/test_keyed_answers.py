@@ -107,6 +107,31 @@ def test_a_file_may_have_its_own_key(answers):
     assert rows(answers, None) == EXPECTED
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Richtig", "korrekt", "Lösung", "Musterlösung", "Wahrheit"),
+        *("correct", "truth", "gold", "expected"),
+        *("vérité", "corrigé", "bonne réponse", "correcto", "verdad", "Solución"),
+    ],
+)
+def test_one_column_with_the_correct_answers_is_recognised_alone(name):
+    lines = "ann,q1,yes,yes\nann,q2,yes,no\nbob,q1,no,yes\nbob,q2,no,no\n"
+    assert rows(csv(f"worker,task,label,{name}\n" + lines), None) == EXPECTED
+    assert rows(csv(LINES), csv(f"Frage,{name}\nq1,yes\nq2,no\n", "key.csv")) == EXPECTED
+
+
+def test_of_two_columns_with_vague_names_none_is_taken_for_the_key():
+    lines = "ann,q1,yes,yes,1\nbob,q1,no,yes,0\n"
+    assert "no column with the correct answers" in refusal(
+        csv("worker,task,label,truth,correct\n" + lines), None
+    )
+    assert rows(csv("worker,task,label,gold,correct\n" + lines), None) == [
+        ("ann", "q1", True),
+        ("bob", "q1", False),
+    ]
+
+
 def test_label_studios_ground_truth_is_the_key():
     expected = [("1", "q1", True), ("1", "q2", False), ("2", "q1", False), ("2", "q2", True)]
     assert rows(label_studio(), None) == expected
@@ -152,12 +177,12 @@ def test_a_large_upload_is_refused_before_it_is_read(monkeypatch):
 @pytest.mark.parametrize(
     ("answers", "key", "sentence"),
     [
-        (csv(LINES), None, "answers.csv has no column with the known answers, such as “gold”"),
+        (csv(LINES), None, "answers.csv has no column with the correct answers, such as “gold”"),
         (
             csv("worker,task\nann,q1\n"),
             KEY,
-            "answers.csv, line 1: there is no column “response”; the file must have worker, "
-            "question, response, and it has worker, task.",
+            "answers.csv, line 1: there is no column “response”. The file needs worker, "
+            "question, response; it has worker, task.",
         ),
         (
             csv("worker,task,label\nann,q7,yes\n"),
@@ -178,7 +203,7 @@ def test_a_large_upload_is_refused_before_it_is_read(monkeypatch):
         (
             csv("worker,task,label,gold\nann,q1,yes,yes\nbob,q1,yes,no\n"),
             None,
-            "answers.csv, line 3: “q1” has another known answer than in line 2.",
+            "answers.csv, line 3: “q1” has another correct answer than in line 2.",
         ),
         (csv("worker,task,label\n"), KEY, "answers.csv has no answers below its header."),
     ],

@@ -174,14 +174,19 @@ def test_labels_that_crowd_kit_aggregated_are_known_answers():
 
 def test_a_file_of_another_kind_is_told_where_it_belongs():
     gold = ["question", "prompt", "answer", "choices"]
-    assert "import it into a question set" in platforms.suggest_other_kind("workers", gold)
-    assert "import it into a pool" in platforms.suggest_other_kind(
+    assert "Import it into a question set" in platforms.suggest_other_kind("workers", gold)
+    assert "Import it into a pool" in platforms.suggest_other_kind(
         "answers", ["Worker ID", "UPDATE-Birds"]
     )
-    assert "import it into a run" in platforms.suggest_other_kind(
+    assert "Import it into a run" in platforms.suggest_other_kind(
         "questions", ["worker", "task", "label"]
     )
     assert platforms.suggest_other_kind("answers", ["worker", "task", "said"]) == ""
+    mturk = ["HITId", "AssignmentId", "WorkerId", "Input.id", "Answer.label"]
+    assert platforms.suggest_other_kind("questions", mturk) == (
+        "This looks like MTurk's batch results, not a file of gold questions. Import the answers "
+        "into a run, or the workers into a pool."
+    )
 
 
 def test_columns_can_be_named_by_hand_and_wrong_names_are_refused():

@@ -172,17 +172,17 @@ def test_the_preview_shows_which_column_is_which_question_and_lets_her_choose(re
     run = make_run(pool=make_pool(3))
     page = upload(requester, admin_url("run_import", run.pk), survey(run))
     words = text_of(page)
-    assert "this looks like a survey" in words
-    assert "no question of this run has their names: “Zeit”, “Alter”." in words
-    assert "worker is “Prolific ID”; 4 columns have answers" in words
+    assert "looks like a survey" in words
+    assert "2 columns left out: Zeit, Alter · Assign to questions" in words
+    assert "Worker ID ← Prolific ID, 4 questions ← columns of the same name · Change" in words
     chosen = {"columns": "1", "worker": "1", "shape": "survey", "questions": ["2", "4"]}
     again = text_of(requester.post(page.request["PATH_INFO"], chosen, follow=True))
     assert "6 rows to import" in again
-    assert "“Say yes to 3.”" in again
+    assert "Say yes to 3." in again.split("columns left out:")[1].split("·")[0]
     nothing = requester.post(page.request["PATH_INFO"], chosen | {"questions": []}, follow=True)
-    assert "Tick the columns that have answers, or say" in text_of(nothing)
+    assert "Choose at least one column with answers" in text_of(nothing)
     one = chosen | {"shape": "", "question": "", "response": "2"}
-    assert "Choose the column that has this." in text_of(
+    assert "Choose the column." in text_of(
         requester.post(page.request["PATH_INFO"], one, follow=True)
     )
 
@@ -192,8 +192,8 @@ def test_a_file_with_a_column_of_workers_and_no_question_says_what_can_be_done(r
     run = make_run(n=3, k=1, questions=5)
     at = admin_url("run_import", run.pk)
     words = text_of(upload(requester, at, "worker,Frage 1\nw0,yes\n"))
-    assert "No column is called as a question of this run. If its columns are questions" in words
-    assert "Other columns: if one has answers, write the key or the text of their question" in words
+    assert "No column has the name of a question in this run. If columns hold answers" in words
+    assert "Enter the ID or the text of the question that a column answers." in words
 
 
 # -- columns that name no question
@@ -241,7 +241,7 @@ def test_what_cannot_be_is_said_on_the_page_and_nothing_is_read_otherwise(reques
         ({"other-2": "q1"}, "Two columns would have the answers to “q1”"),
         ({"other-2": "q5", "other-4": "Say yes to 5."}, "Two columns would have the answers to"),
         ({"other-2": "q5", "worker": "2"}, "The column with the worker's id has no answers."),
-        ({"questions": []}, "Tick the columns that have answers, or say of which question."),
+        ({"questions": []}, "Choose at least one column with answers, and the question"),
     ]:
         given = {"columns": "1", "worker": "0", "shape": "survey", "questions": ["3"]} | said
         answer = requester.post(page.request["PATH_INFO"], given, follow=True)

@@ -59,7 +59,7 @@ def test_it_checks_without_importing_and_strictly_imports_all_or_nothing(tmp_pat
 def test_it_refuses_in_one_sentence(tmp_path):
     pool, path = make_pool(0), tmp_path / "f.csv"
     path.write_text("question,prompt,answer\nq1,Bird?,yes\n")
-    assert "import it into a question set" in refusal("workers", path, pool.name)
+    assert "Import it into a question set" in refusal("workers", path, pool.name)
     assert "There is no pool “Nowhere”." in refusal("workers", path, "Nowhere")
     assert "no such file" in refusal("workers", tmp_path / "none", pool.name)
     assert "says nothing of a column" in refusal("workers", path, pool.name, "--map", "worker")

@@ -108,13 +108,13 @@ def test_the_page_takes_the_export(requester, run):
     assert "Participant id" in text_of(requester.get(address))
     preview = requester.post(address, {"pasted": PROLIFIC})
     words = text_of(preview)
-    assert "names 4 workers; 3 of them are in this run" in words
-    assert "2 workers returned their place or let its time run out" in words
-    assert "1 of those who returned or timed out is not in this run: stranger." in words
+    assert "has 4 workers, 3 of them in this run" in words
+    assert "2 workers returned or timed out. We will release their assignments" in words
+    assert "1 worker who returned or timed out is not in this run: stranger." in words
     assert not run.candidates.exclude(gone="").exists()
     lines = preview.context["lines"]
     page = requester.post(address, {"pasted": lines, "confirm": "1"}, follow=True)
-    assert "Waited for no more: 2. Not in this run: stranger." in text_of(page)
+    assert "Assignments of 2 workers released. Not in this run: stranger." in text_of(page)
     gone = run.candidates.exclude(gone="").order_by("worker__key")
     assert [one.worker.key for one in gone] == ["w0", "w2"]
     bad = requester.post(address, {"pasted": "a,b\n1,2"})
@@ -125,9 +125,9 @@ def test_a_file_in_which_nobody_is_of_this_run_is_warned_about(requester, run):
     address = admin_url("run_submissions", run.pk)
     other = "Participant id,Status\nx1,RETURNED\nx2,APPROVED\n"
     words = text_of(requester.post(address, {"pasted": other}))
-    assert "No id of this file is a worker of this run." in words
-    assert "Nobody of this run would be taken out by this file." in words
-    assert "Take them out" not in words
+    assert "None of these workers are in this run." in words
+    assert "This file changes nothing in this run." in words
+    assert "Release their assignments" not in words
 
 
 def test_the_api_takes_many(token, run):

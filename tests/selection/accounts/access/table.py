@@ -108,6 +108,7 @@ PAGES: dict[str, Rule] = {
     "admin/selection/run/forecast/<int:pk>/numbers/": (MANAGER, MANAGER),
     "admin/selection/run/past/": (MANAGER, MANAGER),
     "admin/selection/run/past/<uuid:replay>/": (MANAGER, MANAGER),
+    "admin/selection/run/past/<uuid:replay>/columns/": (MANAGER, MANAGER),
     "admin/selection/run/past/<uuid:replay>/numbers/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/expected/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/": (VIEWER, NOBODY),

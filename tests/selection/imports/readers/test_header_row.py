@@ -136,12 +136,12 @@ def test_on_the_page_she_says_which_row_it_is(requester):
     pool = make_pool(0)
     at = admin_url("pool_import", pool.pk)
     page = requester.post(at, {"file": SimpleUploadedFile("x.xlsx", unclear())}, follow=True)
-    assert "or say which row names the columns" in text_of(page)
+    assert "or set the header row" in text_of(page)
     url = page.request["PATH_INFO"]
     page = requester.post(url, {"columns": "1", "header": "99"}, follow=True)
     assert "has nothing in row 99" in text_of(page)
     page = requester.post(url, {"columns": "1", "header": "3"}, follow=True)
-    assert "Row 3 names its columns; what stands above is left out." in text_of(page)
+    assert "Row 3 is the header row; rows above it are ignored." in text_of(page)
     chosen = {"columns": "1", "header": "3", "worker": "0", "attributes": ["1"]}
     page = requester.post(url, chosen, follow=True)
     assert "Import 2 workers" in text_of(page)
