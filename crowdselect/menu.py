@@ -29,6 +29,7 @@ UNFOLD = {
     "STYLES": [lambda _: static("selection/admin.css")],
     "SCRIPTS": [
         lambda _: static("selection/named.js"),
+        lambda _: static("selection/local_time.js"),
         lambda _: static("selection/focus.js"),
         lambda _: static("selection/keyboard.js"),
     ],

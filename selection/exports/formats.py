@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from django.utils.text import slugify
 
-from selection import reports
+from selection import reports, viewer_locale
 from selection.errors import Conflict, Refused
 from selection.models import Run
 
@@ -69,7 +69,8 @@ def make_file(run: Run, name: str, named: str = "", pay: Decimal | None = None) 
     chosen = find_format(name)
     if run.status == Run.Status.DRAFT and not chosen.drafts:
         raise Conflict(f"There is nothing to download before the run “{run}” has started.")
-    made = chosen.write(ExportContext(run, named, pay))
+    with viewer_locale.formatting_for(None):
+        made = chosen.write(ExportContext(run, named, pay))
     pieces = writing.csv_file(made) if isinstance(made, ExportTable) else made
     file = f"{slugify(f'{run} {name}') or name}.{chosen.ending}"
     return File(file, chosen.media, pieces)

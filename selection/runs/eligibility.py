@@ -24,6 +24,7 @@ from selection.models import (
     plain_key,
     stored_spellings,
 )
+from selection.viewer_locale import format_count
 from topk import LIKE_THESE, THIS_SET
 
 Met = Run.Met
@@ -200,7 +201,7 @@ def refuse_met(run: Run, workers: int) -> dict[str, str]:
     this_set = run.options.get("accuracy") == THIS_SET
     if run.met != Met.SKIP or not this_set or not workers or run.recorded_only:
         return {}
-    have = "One worker has" if workers == 1 else f"{workers:,} workers have"
+    have = "One worker has" if workers == 1 else f"{format_count(workers)} workers have"
     return {
         "met": f"{have} met questions of this run before, and accuracy {THIS_SET} can only be told "
         f"of who answers all of them: let those workers stay out, or meet the questions again, or "
