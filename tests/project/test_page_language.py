@@ -1,0 +1,250 @@
+"""Plain language of pages and messages, in figures that may only be tightened."""
+
+import re
+from collections.abc import Iterable
+
+from .page_texts import message_modules, message_sentences, template_sentences, templates
+from .test_language import VAGUE, words_of
+
+MOST_VAGUE = 10  # in 1,000 words of a file; a short file may have one
+MOST_WORDS = 30  # of a sentence
+
+# Files above the ceilings; may only shrink.
+VAGUE_TEMPLATES: set[str] = {
+    "403.html",
+    "403_csrf.html",
+    "admin/index.html",
+    "selection/forecast_numbers.html",
+    "selection/gold.html",
+    "selection/guide.html",
+    "selection/import_preview.html",
+    "selection/live/needs.html",
+    "selection/live/population.html",
+    "selection/live/signs.html",
+    "selection/mail.html",
+    "selection/mail_send.html",
+    "selection/media.html",
+    "selection/past.html",
+    "selection/question_state.html",
+    "selection/regrade.html",
+    "selection/report.html",
+    "selection/run_begun.html",
+    "selection/run_change.html",
+    "selection/run_copy.html",
+    "selection/run_draft.html",
+    "selection/run_expected.html",
+    "selection/run_form_before.html",
+    "selection/run_outcome.html",
+    "selection/run_roster.html",
+    "selection/run_stop.html",
+    "selection/set_exposure.html",
+    "selection/submissions.html",
+    "selection/webhook.html",
+    "selection/worker_card.html",
+    "selection/worker_contents.html",
+    "selection/worker_erase.html",
+    "signin/account.html",
+    "signin/confirm.html",
+    "signin/confirm_passkey.html",
+    "work/hand_in.html",
+    "work/join.html",
+    "work/page.html",
+}
+VAGUE_MODULES: set[str] = {
+    "crowdselect/web/request_limits.py",
+    "selection/accounts/adapters.py",
+    "selection/admin/imports/importers.py",
+    "selection/admin/questions/forms.py",
+    "selection/admin/run/eligibility_fields.py",
+    "selection/admin/run/fields.py",
+    "selection/admin/run/forecast_running.py",
+    "selection/admin/run/mail.py",
+    "selection/admin/run/run_admin.py",
+    "selection/admin/run/worker_texts.py",
+    "selection/admin/scope.py",
+    "selection/admin/teams/accounts.py",
+    "selection/admin/teams/audit.py",
+    "selection/admin/wizard/form.py",
+    "selection/algorithms.py",
+    "selection/api/base.py",
+    "selection/api/files.py",
+    "selection/api/forecasts.py",
+    "selection/api/questions.py",
+    "selection/api/replays.py",
+    "selection/api/run/exports.py",
+    "selection/api/run/mail.py",
+    "selection/api/run/schemas.py",
+    "selection/api/run/standings.py",
+    "selection/api/run/worker_texts.py",
+    "selection/api/schemas.py",
+    "selection/api/webhooks.py",
+    "selection/checks.py",
+    "selection/engine/persist.py",
+    "selection/engine/rejudge.py",
+    "selection/exports/formats.py",
+    "selection/exports/methods_paragraph.py",
+    "selection/forecast/beliefs.py",
+    "selection/forecast/draft_forecast.py",
+    "selection/forecast/rows.py",
+    "selection/grading/question_kinds.py",
+    "selection/imports/column_plan.py",
+    "selection/imports/commit.py",
+    "selection/imports/readers/limits.py",
+    "selection/imports/row_parsers.py",
+    "selection/imports/rows.py",
+    "selection/mail/invitations.py",
+    "selection/mail/server.py",
+    "selection/mail/texts.py",
+    "selection/models/questions.py",
+    "selection/models/run_columns.py",
+    "selection/models/teams.py",
+    "selection/questions/problem_reports.py",
+    "selection/replays/settings.py",
+    "selection/replays/what_if.py",
+    "selection/reports/alerts.py",
+    "selection/reports/blocking_workers.py",
+    "selection/reports/collusion.py",
+    "selection/reports/explain.py",
+    "selection/reports/forecast_running.py",
+    "selection/reports/guarantee_status.py",
+    "selection/reports/guarantee_texts.py",
+    "selection/reports/model_fit.py",
+    "selection/runs/change_effects.py",
+    "selection/runs/changes.py",
+    "selection/runs/consistency.py",
+    "selection/runs/eligibility.py",
+    "selection/runs/enrolment.py",
+    "selection/runs/manual_verdicts.py",
+    "selection/runs/platform_submissions.py",
+    "selection/runs/previews.py",
+    "selection/runs/priors.py",
+    "selection/runs/roster.py",
+    "selection/runs/roster_opening.py",
+    "selection/runs/run_settings.py",
+    "selection/webhooks/safe_http.py",
+    "selection/worker/join.py",
+    "selection/worker/messages.py",
+}
+LONG_SENTENCES: set[str] = {
+    "selection/admin/imports/importers.py",
+    "selection/algorithms.py",
+    "selection/gold.html",
+    "selection/models/run_columns.py",
+    "selection/regrade.html",
+    "selection/reports/collusion.py",
+    "selection/runs/change_effects.py",
+    "selection/runs/eligibility.py",
+}
+
+BUTTON = re.compile(
+    r'<(button|a)\b(?=[^>]*(?:cs-button|type="submit"))[^>]*>(.*?)</\1>|'
+    r'include "signin/button.html" with words="([^"]*)"',
+    re.DOTALL,
+)
+# Texts of buttons without an object, because the whole page is the object.
+PERMITTED = {
+    "Back",
+    "Cancel",
+    "CSV",
+    "Done",
+    "JSON lines",
+    "Next →",
+    "Save",
+    "Search",
+    "← Previous",
+}
+VERB_TEXT = """
+accept add change check choose close compare connect continue copy create delete disconnect
+download edit erase import invite join keep leave log mark open pause preview raise release
+remove replace replay report restore resume retire save send show sign start stop submit undo
+update upload use view withdraw
+"""
+VERBS = set(VERB_TEXT.split())
+# Templates with other texts; may only shrink.
+OTHER_BUTTONS: set[str] = {
+    "admin/index.html",
+    "selection/audit_list.html",
+    "selection/forecast_numbers.html",
+    "selection/forecast_row.html",
+    "selection/gold.html",
+    "selection/guide.html",
+    "selection/import.html",
+    "selection/import_preview.html",
+    "selection/mail.html",
+    "selection/media.html",
+    "selection/pool_contents.html",
+    "selection/question_state.html",
+    "selection/regrade.html",
+    "selection/run_begun.html",
+    "selection/run_change.html",
+    "selection/run_changes.html",
+    "selection/run_compare.html",
+    "selection/run_copy.html",
+    "selection/run_draft.html",
+    "selection/run_expected.html",
+    "selection/run_formats.html",
+    "selection/run_outcome.html",
+    "selection/set_contents.html",
+    "selection/submissions.html",
+    "selection/token.html",
+    "selection/webhook.html",
+    "selection/webhook_secret.html",
+    "selection/worker_card.html",
+    "selection/worker_contents.html",
+    "selection/worker_erase.html",
+    "signin/codes.html",
+    "signin/confirm.html",
+    "signin/new_codes.html",
+    "signin/second.html",
+    "work/hand_in.html",
+    "work/join.html",
+    "work/leave.html",
+    "work/unsubscribe.html",
+}
+
+
+def is_vague(sentences: Iterable[str]) -> bool:
+    words = [word for sentence in sentences for word in words_of(sentence)]
+    found = sum(word in VAGUE for word in words)
+    return 1000 * found > MOST_VAGUE * max(len(words), 100)
+
+
+def long_ones(sentences: Iterable[str]) -> list[str]:
+    return [text for text in sentences if len(words_of(text)) > MOST_WORDS]
+
+
+def test_templates_name_what_they_are_about():
+    vague = {name for name, source in templates().items() if is_vague(template_sentences(source))}
+    assert vague == VAGUE_TEMPLATES
+
+
+def test_messages_name_what_they_are_about():
+    vague = {name for name, tree in message_modules().items() if is_vague(message_sentences(tree))}
+    assert vague == VAGUE_MODULES
+
+
+def test_sentences_are_short():
+    texts = {name: template_sentences(source) for name, source in templates().items()}
+    texts |= {name: message_sentences(tree) for name, tree in message_modules().items()}
+    assert {name for name, sentences in texts.items() if long_ones(sentences)} == LONG_SENTENCES
+
+
+def button_texts(source: str) -> list[str]:
+    """Return the texts of the buttons of a template, a value as N."""
+    found = [shown or words for _tag, shown, words in BUTTON.findall(source)]
+    texts = [" ".join(template_sentences(text)).rstrip(".… ") for text in found]
+    return [text for text in texts if text not in ("", "N")]
+
+
+def is_verb_with_object(text: str) -> bool:
+    first, *rest = text.split()
+    return text in PERMITTED or (first.lower() in VERBS and bool(rest))
+
+
+def test_a_button_names_its_action_and_its_object():
+    others = {
+        name: texts
+        for name, source in templates().items()
+        if (texts := [text for text in button_texts(source) if not is_verb_with_object(text)])
+    }
+    assert set(others) == OTHER_BUTTONS, others
