@@ -36,6 +36,13 @@ def decimal(value: Any, places: int = 2) -> str:
 
 
 @register.filter
+def signed(value: Any, places: int = 2) -> str:
+    """Return a number with its sign: +0.12, −0.05."""
+    known = _as_number(value)
+    return "" if known is None else viewer_locale.format_signed(known, places)
+
+
+@register.filter
 def percent(value: Any, places: int = 0) -> str:
     """Return a share as a percentage: 0.05 as 5%."""
     known = _as_number(value)

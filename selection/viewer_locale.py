@@ -69,11 +69,15 @@ def format_fraction(number: float | Decimal, places: int) -> str:
     return format_decimal(number, pattern, locale)
 
 
+def format_signed(number: float, places: int) -> str:
+    """Return a number with its sign: +0.12, −0.05."""
+    sign = "+" if number >= 0 else "\N{MINUS SIGN}"
+    return f"{sign}{format_fraction(abs(number), places)}"
+
+
 def format_percent(share: float, places: int = 0) -> str:
-    """Return a share as a percentage: 5%, or 5 % in neutral texts."""
-    locale = _viewer.get()
-    if locale is None:
-        return f"{100 * share:,.{places}f} %"
+    """Return a share as a percentage: 5%."""
+    locale = _viewer.get() or ENGLISH
     return _with_places(locale.percent_formats[None], places).apply(share, locale)
 
 

@@ -126,7 +126,7 @@ def test_the_form_shows_what_the_algorithm_reads_and_the_pool_has(desktop: Page)
     expect(attribute.locator("option")).to_have_text(["No quotas", "language"])
     attribute.select_option("language")
     desktop.get_by_label("K", exact=False).first.fill("2")
-    expect(desktop.locator("#promises")).to_contain_text("that of the 2 best")
+    expect(desktop.locator("#guarantees")).to_contain_text("that of the 2 best")
     expect(attribute).to_have_value("language")
 
 

@@ -57,10 +57,10 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     search_fields = ["name"]
     ordering = ["-id"]
     autocomplete_fields = ["pool", "question_set"]
-    readonly_fields = ["promises"]
+    readonly_fields = ["guarantees"]
     fieldsets = [
         build_section(Section.WHAT),
-        build_section(Section.DECIDING, after=[*ALGORITHM_OPTIONS, "learn_from", "promises"]),
+        build_section(Section.DECIDING, after=[*ALGORITHM_OPTIONS, "learn_from", "guarantees"]),
         (
             "Quotas",
             {
@@ -121,7 +121,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
         undecided = run.workers - run.accepted - run.rejected - run.not_tested
         return f"{run.accepted} / {run.rejected} / {undecided} / {run.not_tested}"
 
-    @display(description="still to come")
+    @display(description="estimated remaining")
     def remaining(self, run: Any) -> str:
         if run.status not in (Run.Status.RUNNING, Run.Status.PAUSED):
             return "–"
@@ -129,15 +129,15 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
 
     # -- the form
 
-    @admin.display(description="What it would promise")
-    def promises(self, run: Run | None) -> SafeString:
-        return promises_html(run or Run(k=1), run.pool if run and run.pk else None)
+    @admin.display(description="Guarantee")
+    def guarantees(self, run: Run | None) -> SafeString:
+        return guarantees_html(run or Run(k=1), run.pool if run and run.pk else None)
 
-    def promises_view(self, request: HttpRequest) -> HttpResponse:
+    def guarantees_view(self, request: HttpRequest) -> HttpResponse:
         """Return the guarantees for the settings in the form, fetched by run_form.js."""
         self._require_form_permission(request)
         form = PromiseForm(request.GET, request=request)
-        return JsonResponse({"html": promises_html(form.run(), form.pool_chosen())})
+        return JsonResponse({"html": guarantees_html(form.run(), form.pool_chosen())})
 
     def _require_form_permission(self, request: HttpRequest) -> None:
         """Raise PermissionDenied unless the user may open the form that fetches this."""
@@ -208,11 +208,11 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     # -- addresses and deletion
 
     def get_urls(self) -> list[URLPattern]:
-        promises = self.admin_site.admin_view(self.promises_view)
+        guarantees = self.admin_site.admin_view(self.guarantees_view)
         prices = self.admin_site.admin_view(self.prices_view)
         return [
             path("prices/", prices, name="selection_run_prices"),
-            path("promises/", promises, name="selection_run_promises"),
+            path("promises/", guarantees, name="selection_run_promises"),
             *guide_urls(self),
             *past_urls(self),
             *run_urls(self),
@@ -228,7 +228,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
         return super().has_delete_permission(request, obj) and not active
 
 
-def promises_html(run: Run, pool: Pool | None) -> SafeString:
+def guarantees_html(run: Run, pool: Pool | None) -> SafeString:
     """Return each algorithm's guarantee or the refusals as HTML, and the pool's attributes."""
     workers = validation.expected_workers(run, pool.workers.count()) if pool else 0
     context = {
@@ -238,4 +238,4 @@ def promises_html(run: Run, pool: Pool | None) -> SafeString:
         "every": algorithm_choices.list_choices(run, workers) if workers else [],
         "attributes": quotas.count_attribute_values(pool) if pool else {},
     }
-    return render_to_string("selection/promises.html", context)
+    return render_to_string("selection/guarantees.html", context)

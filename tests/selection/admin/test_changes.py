@@ -26,14 +26,14 @@ def test_settings_are_changed_in_two_steps(requester):
     assert "See what it does" in text_of(requester.get(url))
     form = settings_of(run, budget=80, slots=5, why="cheaper")
     preview = requester.post(url, form)
-    assert "The budget is 80 instead of 100" in text_of(preview)
+    assert "The budget is 80 answers instead of 100" in text_of(preview)
     assert "At most 5 assignments are out at once" in text_of(preview)
     run.refresh_from_db()
     assert run.budget == 100
     page = text_of(requester.post(url, form | {"confirm": "1"}, follow=True))
     run.refresh_from_db()
     assert (run.budget, run.slots) == (80, 5)
-    assert "requester The budget is 80 instead of 100" in page
+    assert "requester The budget is 80 answers instead of 100" in page
     assert "Reason: cheaper" in page
 
 
@@ -83,7 +83,7 @@ def test_a_run_that_spent_its_budget_goes_on_from_the_page(requester):
 def test_the_roster_is_opened_and_closed_from_the_page(requester):
     run = make_run()
     url = admin_url("run_do_change", run.pk)
-    assert "nobody is accepted or rejected" in text_of(requester.get(url))
+    assert "No worker is accepted or rejected" in text_of(requester.get(url))
     opened = text_of(requester.post(url, {"do": "open", "why": "more"}, follow=True))
     assert "The roster is open, with 6 workers so far." in opened
     assert "http://127.0.0.1:8000/join/" in opened
@@ -123,7 +123,7 @@ def test_a_verdict_by_hand_goes_to_the_page_and_the_files(requester):
     assert "by hand: accepted" in page
     card = text_of(requester.get(admin_url("run_worker", run.pk, row.pk)))
     assert "By hand: accepted. known" in card
-    assert "says nothing of whom a verdict by hand puts in" in page
+    assert "not verdicts by hand" in page
     file = json.loads(requester.get(admin_url("run_selected_json", run.pk)).getvalue())
     assert {row["worker"]: row["selected_by"] for row in file["workers"]}["w4"] == "hand"
     table = requester.get(admin_url("run_selected_csv", run.pk)).getvalue().decode()

@@ -239,7 +239,7 @@ def test_an_ended_run_is_judged_anew_and_says_so():
     check_tallies(run)
     export = reports.export_run(run)
     assert export["regraded"] == run.regraded.isoformat(" ", "seconds")
-    assert "Gold answers were corrected after its end" in export["promise"]
+    assert "Gold questions were corrected after the end" in export["promise"]
     if run.ending == "promise":
         assert {"w0", "w1"} <= {row["worker"] for row in export["workers"]}
     else:

@@ -69,7 +69,7 @@ def test_selection_never_has_fewer_right_of_as_many_answers(name, requester):
         document = reports.export_run(run)
         assert len(document["workers"]) == run.total
         if document["named_by"] == BY_PROOF:
-            assert "All answers, with those since then, favour" in document["promise"]
+            assert "All answers since favour" in document["promise"]
         else:
             assert document["named_by"] == BY_ANSWERS
             assert wronged_pair(run) == []
@@ -156,7 +156,7 @@ def test_stated_guarantee_holds_for_the_selected():
     assert 0.085 < document["epsilon_reached"] <= 0.0935
     assert document["named_by"] == BY_ANSWERS
     assert f"within {document['epsilon_reached']:g} of the 1st best" in document["promise"]
-    assert document["promise"].endswith("Selected are those whom all answers favour.")
+    assert document["promise"].endswith("The selected workers are favoured by all answers.")
 
 
 def test_a_better_proof_stays_with_its_selection():
@@ -198,7 +198,7 @@ def test_without_a_proof_nothing_is_guaranteed():
     assert document["epsilon_reached"] is None
     assert document["promise"] == (
         "Not certified: there were too few answers to promise anything about these workers. "
-        "Selected are those whom all answers favour."
+        "The selected workers are favoured by all answers."
     )
     assert run.candidates.aggregate(all=Sum("pulls"))["all"] == document["answers_used"]
 

@@ -125,9 +125,9 @@ def test_a_file_in_which_nobody_is_of_this_run_is_warned_about(requester, run):
     address = admin_url("run_submissions", run.pk)
     other = "Participant id,Status\nx1,RETURNED\nx2,APPROVED\n"
     words = text_of(requester.post(address, {"pasted": other}))
-    assert "No id of this file is a worker of this run." in words
-    assert "Nobody of this run would be taken out by this file." in words
-    assert "Take them out" not in words
+    assert "None of these 2 participants is in this run." in words
+    assert "This file releases no assignment of this run." in words
+    assert "Release their assignments" not in words
 
 
 def test_the_api_takes_many(token, run):

@@ -160,7 +160,7 @@ def test_a_broken_question_is_reported_and_the_requester_sees_it(client, run, wo
     assert "The picture is black. <b>" in text_of(requester.get(change))
     requester.post(admin_url("question_heard", question.pk))
     assert not reports.list_alerts(run)
-    assert "I have seen to it" not in text_of(requester.get(change))
+    assert "Mark as resolved" not in text_of(requester.get(change))
 
 
 def test_a_report_that_comes_again_replaces_the_first_and_one_on_retired_gold_is_settled(

@@ -70,7 +70,10 @@ def test_who_may_not_open_a_page_reads_so_and_where_to_go(okapis):
     client = Client()
     client.force_login(member(okapis.team, Role.VIEWER))
     page = client.get(admin_url("pool_add"))
-    assert (page.status_code, "Your login may not open this page" in text_of(page)) == (403, True)
+    assert (page.status_code, "Your role in the team cannot open this page" in text_of(page)) == (
+        403,
+        True,
+    )
     assert client.get(admin_url("pool_add")).content.decode().count('href="/admin/"') == 1
 
 
@@ -78,4 +81,4 @@ def test_a_form_from_before_signing_in_anew_is_refused_with_what_to_do(okapis):
     client = Client(enforce_csrf_checks=True)
     client.force_login(member(okapis.team, Role.MANAGER))
     page = client.post(admin_url("pool_add"), {"name": "Spring"})
-    assert (page.status_code, "load the page again" in text_of(page)) == (403, True)
+    assert (page.status_code, "reload the page" in text_of(page)) == (403, True)

@@ -191,7 +191,7 @@ def test_after_ten_wrong_codes_the_right_one_does_not_help_wherever_they_came_fr
     client = browser(address="192.0.2.200")
     answer = next_step(client, code(secret, 1))
     assert answer.status_code == 429
-    assert "Too many tries" in text_of(answer)
+    assert "Too many attempts" in text_of(answer)
     assert not inside(client)
     assert log("failed to sign in")[0] == ("ada", "wrong code")
 
@@ -343,7 +343,7 @@ def test_owners_are_led_to_their_account_until_they_have_one(owners_need_one):
     client = browser(member("owner"))
     assert client.get("/admin/")["Location"] == ACCOUNT
     assert client.get("/admin/selection/run/")["Location"] == ACCOUNT
-    assert "Add an authenticator app or a passkey to go on" in text_of(client.get(ACCOUNT))
+    assert "Add an authenticator app or a passkey to continue" in text_of(client.get(ACCOUNT))
     add_app(client)
     assert inside(client)
     assert inside(browser(member("manager")))

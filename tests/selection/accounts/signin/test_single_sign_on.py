@@ -176,7 +176,7 @@ def test_who_is_signed_in_for_long_shows_first_who_they_are(company):
     person("ada")
     client = browser()
     asked = come(client, process="connect")
-    assert "show once more that it is you" in text_of(asked)
+    assert "confirm your identity" in text_of(asked)
     assert not SocialAccount.objects.exists()
     assert confirm(client).status_code == 302
     assert SocialAccount.objects.get().user.username == "ada"
