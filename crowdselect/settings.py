@@ -280,6 +280,8 @@ LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("ar", "العربية")]
 TIME_ZONE = env.time_zone("TIME_ZONE", default="UTC")
 USE_TZ = True
 FORMAT_MODULE_PATH = ["crowdselect.formats"]
+# Plain words for texts of Django and django-unfold.
+LOCALE_PATHS = [Path(__file__).parent / "locale"]
 
 STATIC_URL = "static/"
 STATICFILES_DIRS = [FILES / "static"]

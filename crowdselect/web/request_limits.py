@@ -128,7 +128,7 @@ PAGE_HEADERS = ("Content-Type", "Content-Length")
 # Messages for requests to the API that Django refuses before the API sees them.
 MESSAGES = {
     400: "The request cannot be read.",
-    404: "There is nothing at this address; /api/docs has those that there are.",
+    404: "Not found. See /api/docs.",
     405: "{method} is not possible here; {allowed} is.",
     500: "Something went wrong on the server's side, and was written to its log.",
 }

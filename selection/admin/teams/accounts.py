@@ -22,6 +22,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection import db_clock
 from selection.accounts import scoped, second_factor, tokens
+from selection.admin.plain_lists import PlainListMixin
 from selection.admin.safe_lookups import SafeChoiceFieldsMixin, SafeLookupsMixin
 from selection.admin.scope import ScopedAdmin, TabularInline
 from selection.models import ApiToken, Membership, Team
@@ -54,7 +55,7 @@ class UserTeamsInline(LabelledCellsMixin, SafeChoiceFieldsMixin, UnfoldTabularIn
 
 
 @admin.register(User)
-class UserAdmin(SafeLookupsMixin, BaseUserAdmin, ModelAdmin):
+class UserAdmin(PlainListMixin, SafeLookupsMixin, BaseUserAdmin, ModelAdmin):
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
@@ -79,7 +80,7 @@ class UserAdmin(SafeLookupsMixin, BaseUserAdmin, ModelAdmin):
 
 
 @admin.register(Group)
-class GroupAdmin(SafeLookupsMixin, BaseGroupAdmin, ModelAdmin):
+class GroupAdmin(PlainListMixin, SafeLookupsMixin, BaseGroupAdmin, ModelAdmin):
     filter_horizontal = ()
 
 
