@@ -46,7 +46,7 @@ def _check_addresses() -> Iterator[CheckMessage]:
     if public.scheme not in {"http", "https"} or not public.netloc:
         yield Error(
             f"PUBLIC_URL is “{settings.PUBLIC_URL}”; workers' links could not start with it.",
-            hint="Use the address that workers reach, such as https://crowd.example.org.",
+            hint="Use the address that workers reach, for example https://crowd.example.org.",
             id="crowdselect.E003",
         )
 
@@ -108,7 +108,7 @@ def _check_proxies() -> Iterator[CheckMessage]:
         if not _is_network(proxy):
             yield Error(
                 f"TRUSTED_PROXIES has “{proxy}”, which is neither an address nor a network.",
-                hint="Use addresses such as 10.0.0.1 or 10.0.0.0/24, separated by commas.",
+                hint="Use addresses, for example 10.0.0.1 or 10.0.0.0/24, separated by commas.",
                 id="crowdselect.E007",
             )
     if settings.USER_HEADER and not settings.TRUSTED_PROXIES:

@@ -49,7 +49,9 @@ class CollusionSign:
     workers: tuple[str, ...]
     candidates: tuple[int, ...]
     words: str
-    chance: Annotated[float, "Of finding any sign so striking in the whole run, if nobody shares."]
+    chance: Annotated[
+        float, "Of a sign at least as striking in the whole run if workers do not share."
+    ]
 
     @property
     def people(self) -> list[tuple[str, int]]:
@@ -67,10 +69,10 @@ class Power:
 
     answers: Annotated[float, "Counted answers of a worker in a skill, median."]
     copying: Annotated[
-        float, "Probability that a worker is reported who copies all answers of another."
+        float, "Probability of reporting a worker that copies all answers of another."
     ]
     leaked: Annotated[
-        float, "Probability that a worker is reported who gets the correct answers on the way."
+        float, "Probability of reporting a worker that gets the correct answers during the run."
     ]
 
     @property
@@ -95,9 +97,7 @@ class CollusionSigns:
 
     found: tuple[CollusionSign, ...] = ()
     answers: Annotated[int, "Number of counted answers examined."] = 0
-    rate: Annotated[
-        float, "Probability at most that one look finds anything where nobody shares."
-    ] = FALSE_ALARMS
+    rate: Annotated[float, "False-alarm rate per check, at most."] = FALSE_ALARMS
     power: Power | None = None
 
     @property

@@ -117,7 +117,7 @@ def _describe_asking(run: Run) -> str:
     if kind.in_rounds:
         return (
             f"{title} works in rounds: in each, all undecided workers get the same number of "
-            "questions. At its end, workers who are clearly in or out get a final verdict."
+            "questions. At its end, workers clearly in or out get a final verdict."
         )
     if budget:
         return (
@@ -151,7 +151,10 @@ def _settled_sentences(
     if candidate.gone:
         sentences.append(f"The worker is out of the run: {candidate.get_gone_display()}.")
     if not candidate.pulls:
-        return [*sentences, "Not tested: no answer was counted, so neither accepted nor rejected."]
+        return [
+            *sentences,
+            "Not tested: no answer was counted. The worker is neither accepted nor rejected.",
+        ]
     if verdict != Candidate.Verdicts.UNDECIDED:
         reason = candidate.decided_why.rstrip(".")
         at = candidate.run.history.filter(number=candidate.decided_in or 0).first()
@@ -207,7 +210,7 @@ def _nearest_rivals(standing: Standing, chosen: np.ndarray, place: int) -> list[
     if not others.size:
         return []
     if chosen[place]:
-        return [f"The best worker who is not selected: {format_percent(others.max(), 1)}."]
+        return [f"The best unselected worker: {format_percent(others.max(), 1)}."]
     return [f"The last selected worker: {format_percent(others.min(), 1)}."]
 
 

@@ -30,7 +30,7 @@ def roster_clause(run: Run, counts: Counter[str]) -> str:
         )
     if run.enrolling:
         parts.append(
-            f"The roster is open, with {counts['']} workers so far. No worker is accepted or "
+            f"The roster is open, with {counts['']} workers now. No worker is accepted or "
             "rejected before it closes; the guarantee then covers the workers on it."
         )
     return " ".join(parts)
@@ -81,7 +81,7 @@ def too_few_sentence(run: Run, n: int) -> str:
         tested = run.candidates.filter(gone="", pulls__gt=0).count()
         left = f"the {n} selected" if tested == n else f"{n} workers, {tested} of them tested,"
         return (
-            f"Only {left} were left, so there was no choice and there is no guarantee. "
+            f"Only {left} were left: there was no choice, and there is no guarantee. "
             f"The target was {run.k} workers."
         )
     return f"Only {n} workers are left; a guarantee needs more than {run.k}."
@@ -128,7 +128,7 @@ def _naming_clause(run: Run, selected: SelectedArms) -> str:
         return "The selected workers are favoured by all answers."
     step = run.proof["step"]
     return (
-        f"The selected workers are those for whom this was proved, in step {step}. All answers "
+        f"The selected workers have the strongest guarantee, from step {step}. All answers "
         f"since favour {_favoured_clause(run, selected)}, with a weaker guarantee."
     )
 
@@ -157,7 +157,7 @@ def regraded_clause(run: Run) -> str:
 def sentence_with_epsilon(promise: Promise, epsilon: float | None) -> str:
     if not has_running_bound(promise):
         return ""
-    label = "Achieved so far, on average" if promise.average else "Certified so far"
+    label = "Achieved on average" if promise.average else "Certified so far"
     reached = "no guarantee yet, too few answers" if epsilon is None else f"ε = {epsilon:g}"
     return f"{label}: {reached}."
 

@@ -31,7 +31,7 @@ def describe_budget(run: Run, value: int | None) -> str:
         raise Conflict(f"The run ended because {run.why_ended}: the budget no longer matters.")
     used = run.count_spent()
     if value is not None and value < used:
-        raise Refused(f"The budget cannot be below the {used:,} assignments made so far.")
+        raise Refused(f"The budget cannot be below the {used:,} assignments already made.")
     if value is None:
         now = f"The budget is unlimited instead of {_format_budget(run.budget)}."
     else:
@@ -51,10 +51,10 @@ def _format_budget(budget: int | None) -> str:
 
 def describe_price(run: Run, value: Decimal | None) -> str:
     if value is None:
-        return "The cost per answer is unknown. Nothing else changes."
+        return "The cost per answer is unknown from now on."
     new = money.format_amount(value, run.currency)
     old = "" if run.price is None else f" instead of {money.format_amount(run.price, run.currency)}"
-    return f"An answer costs {new}{old}. Nothing else changes: the budget counts answers."
+    return f"An answer costs {new}{old}. The budget is in answers and does not change."
 
 
 def describe_currency(run: Run, value: str) -> str:

@@ -13,7 +13,7 @@ from . import roster, roster_opening
 LOST = " It then has no guarantee, because the roster may depend on counted answers."
 LOST_BECAUSE = "because the roster may depend on earlier answers."
 REGAINED = " The guarantee returns when all workers with counted answers take part again."
-RECALCULATED = " The guarantee achieved so far was about the old roster, and is recalculated."
+RECALCULATED = " The guarantee covered the old roster, and is recalculated."
 
 
 def preview_withdrawal(run: Run, workers: Sequence[str]) -> str:
@@ -32,7 +32,7 @@ def preview_withdrawal(run: Run, workers: Sequence[str]) -> str:
     text += f" The run chooses the best {run.k} of the other {remaining}"
     if answered and not run.covers_withdrawal:
         return f"{text}.{LOST}{REGAINED}"
-    text += ", and guarantees the result for those."
+    text += ", and guarantees the result for them."
     if answered:
         text += (
             " A share of the risk δ covers the workers who answered and left, whatever their "
@@ -90,7 +90,7 @@ def join_others(run: Run) -> str:
         text = f"{workers} the {_count_present(run)} in the run.{reopening}"
         return f"{text} It then has no guarantee, {LOST_BECAUSE}"
     return (
-        f"{workers} the {_count_present(run)} in the run, so the guarantee covers "
+        f"{workers} the {_count_present(run)} in the run; the guarantee then covers "
         f"{_count_present(run) + count}.{reopening}{RECALCULATED}"
     )
 

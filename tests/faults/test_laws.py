@@ -69,7 +69,7 @@ def refuse(run: Run, ledger: Ledger) -> None:
 
 
 def fail(run: Run, ledger: Ledger) -> None:
-    ledger.note(min(ledger.taken), httpx.Response(404, text="There is no such assignment."))
+    ledger.note(min(ledger.taken), httpx.Response(404, text="This assignment does not exist."))
 
 
 def decide(run: Run, ledger: Ledger) -> None:

@@ -40,7 +40,7 @@ def test_the_whole_job_is_done_as_the_page_says(live_server, tmp_path, monkeypat
         "no spaces around them",
         '"state": "question"',
         "answered otherwise already",
-        "There is one of this name already.",
+        "This name is already in use.",
         "DELETE is not possible here; GET or POST is.",
         "Not found. See /api/docs.",
     ):

@@ -46,7 +46,7 @@ def test_the_keyboard_begins_at_signing_in_and_then_at_what_is_wrong(
     desktop.goto("/admin/selection/pool/add/")
     desktop.get_by_label("Name").fill(pool.name)
     desktop.keyboard.press("Enter")
-    expect(desktop.get_by_text("There is one of this name already")).to_be_visible()
+    expect(desktop.get_by_text("This name is already in use")).to_be_visible()
     expect(desktop.get_by_label("Name")).to_be_focused()
     stranger = browser.new_page()
     stranger.goto(desktop.url)

@@ -126,7 +126,7 @@ def test_a_passkey_is_a_second_factor_and_confirms_a_change(ada, authenticator: 
     sign_in(page)
     page.goto("/admin/account/passkeys/add/")
     confirm(page)
-    page.get_by_label("signs me in alone").uncheck()
+    page.get_by_label("Use it instead of my password").uncheck()
     page.get_by_role("button", name="Add passkey").click()
     expect(page.locator("pre")).to_be_visible()
     log_out(page)

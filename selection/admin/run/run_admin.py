@@ -37,7 +37,7 @@ class SkillInline(TabularInline):
     fields = ["question_set", "k"]
     autocomplete_fields = ["question_set"]
     extra = 1
-    verbose_name_plural = "Further question sets on the same budget"
+    verbose_name_plural = "More question sets on the same budget"
 
 
 class RunList(ChangeList):
@@ -65,25 +65,24 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
             "Quotas",
             {
                 "fields": ["quota_attribute", "quota_lines"],
-                "description": "At least or at most so many of the selected from each value of a "
-                "worker attribute. Leave it empty to select the best whoever they are.",
+                "description": "Limits for each value of a worker attribute among the selected "
+                "workers. Leave blank for no limits.",
             },
         ),
         build_section(Section.DEALING),
         build_section(
             Section.JOINING,
-            "With an open roster a run may start with few workers, or none: they join by a link, "
-            "or by the API.",
+            "A run with an open roster can start without workers. They join by a link or the API.",
         ),
         build_section(
             Section.ADMISSION,
-            "Workers are known by their ids, in all your pools.",
+            "Workers have the same id in all your pools.",
             before=["only_from"],
         ),
         build_section(
             Section.REPEATING,
-            "The seed fixes each worker's order of questions and every random choice. The one "
-            "given is as good as any.",
+            "The seed fixes the order of questions and every random choice. Keep the default "
+            "unless you reproduce a run.",
         ),
         build_section(
             Section.KINDS, "Add the other question sets below, each with a K of its own."
@@ -162,7 +161,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
         run = self.get_object(request, object_id)
         may_change = self.has_change_permission(request, run)
         if run is not None and run.status != Run.Status.DRAFT:
-            messages.info(request, "A run that has been started cannot be changed.")
+            messages.info(request, "A started run cannot be edited here.")
             return redirect(object_url(run))
         if run is not None and request.method == "GET" and not may_change:
             return redirect(object_url(run))  # it says all that the form does
@@ -202,7 +201,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     def _redirect_to_page(self, request: HttpRequest, run: Run) -> HttpResponseRedirect | None:
         if {"_continue", "_addanother", "_popup"} & set(request.POST):
             return None
-        messages.success(request, "The run is saved. Nothing goes out until you start it.")
+        messages.success(request, "The run is saved. No questions are sent until you start it.")
         return redirect(object_url(run))
 
     # -- addresses and deletion

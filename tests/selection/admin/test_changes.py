@@ -118,7 +118,7 @@ def test_a_verdict_by_hand_goes_to_the_page_and_the_files(requester):
     row = run.candidates.get(worker__key="w4")
     url = admin_url("run_worker_change", run.pk, row.pk)
     refused = text_of(requester.post(url, {"do": "accept"}, follow=True))
-    assert "Give the reason" in refused
+    assert "Enter a reason" in refused
     page = text_of(requester.post(url, {"do": "accept", "why": "known"}, follow=True))
     assert "by hand: accepted" in page
     card = text_of(requester.get(admin_url("run_worker", run.pk, row.pk)))

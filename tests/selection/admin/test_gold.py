@@ -42,7 +42,7 @@ def test_a_question_that_was_asked_is_changed_after_a_page_that_says_what_it_doe
     text = text_of(asks)
     assert "Accepted no yes" in text
     assert re.search(rf"{run.name} ready for review 4 4", text)
-    assert "If the guarantee is no longer achieved, the run says so" in text
+    assert "If the guarantee is no longer achieved, its page says it" in text
     question.refresh_from_db()
     assert question.accepted == ["no"]  # nothing yet
     url = admin_url("question_correct", question.pk)

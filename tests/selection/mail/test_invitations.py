@@ -53,7 +53,7 @@ def test_each_worker_with_an_address_gets_their_own_link_once(mailbox):
         assert letter["Auto-Submitted"] == "auto-generated"
     plan = invitations.plan_invitations(run)
     assert (plan.messages, plan.invited, plan.without_address) == (0, 2, 1)
-    with pytest.raises(Refused, match="nobody to invite"):
+    with pytest.raises(Refused, match="no workers to invite"):
         invitations.send_invitations(run)
 
 

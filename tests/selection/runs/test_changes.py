@@ -148,7 +148,7 @@ def test_a_name_that_is_taken_is_refused():
 
 
 def test_a_draft_is_changed_in_its_form():
-    with pytest.raises(Conflict, match="change it in its form"):
+    with pytest.raises(Conflict, match="edit it in its form"):
         changes.preview_changes(make_run(start=False), {"budget": 9})
 
 
@@ -163,7 +163,7 @@ def test_a_verdict_by_hand_stands_beside_the_algorithms_and_is_undone():
     run = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
     assert chosen_workers(run) == {"w0", "w1"}
     out, other = (run.candidates.get(worker__key=key) for key in ("w0", "w5"))
-    with pytest.raises(Refused, match="Give the reason"):
+    with pytest.raises(Refused, match="Enter a reason"):
         manual_verdicts.override_verdict(out, -1)
     manual_verdicts.override_verdict(out, -1, "ann", "she copied")
     manual_verdicts.override_verdict(other, 1, "ann", "a friend")
@@ -198,7 +198,7 @@ def test_withdrawing_says_whom_the_promise_is_about_then():
     assert "A share of the risk δ covers the workers who answered and left" in said
     roster.withdraw_workers(run, ["w3"], "ann")
     assert "“w3” takes part again" in previews.take_back(run, ["w3"])
-    with pytest.raises(Refused, match="out of this run already"):
+    with pytest.raises(Refused, match="already left this run"):
         previews.preview_withdrawal(run, ["w3"])
 
 

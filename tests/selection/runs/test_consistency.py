@@ -190,7 +190,7 @@ def test_a_budget_that_retired_questions_had_cost_nothing_of_becomes_what_was_ha
     assert consistency.repair_run(run, "eve") == []
     run.refresh_from_db()
     assert run.budget == run.count_spent()
-    assert "handed out of a budget" in run.events.get(kind="recount").what
+    assert "exceed the budget" in run.events.get(kind="recount").what
 
 
 def test_what_holds_is_left_alone():

@@ -52,7 +52,7 @@ def test_the_form_lists_what_can_be_learned_from(requester, earlier):
 
 def test_without_earlier_runs_the_form_says_so(requester):
     words = text_of(requester.get(admin_url("run_add"), {"full": 1}))
-    assert "Nothing: no run with answers has ended yet" in words
+    assert "No run with answers has ended yet" in words
 
 
 def test_the_tallies_are_copied_and_the_page_says_what_was_taken_over(requester, earlier):
@@ -104,7 +104,7 @@ def test_other_algorithms_learn_nothing(requester, earlier):
 
 def test_a_run_that_is_gone_is_refused_in_one_sentence(requester, earlier):
     response = post(requester, earlier, 999)
-    assert text_of(response).count("That run is gone or cannot be learned from") == 1
+    assert text_of(response).count("This run has no usable answers") == 1
     assert not Run.objects.filter(name="Autumn").exists()
 
 

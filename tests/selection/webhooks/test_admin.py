@@ -34,7 +34,7 @@ def test_a_webhook_is_made_tried_and_sent_to_again(requester):
         shown = make(requester, there.url).content.decode()
         hook = Webhook.objects.get()
         assert re.search(r"whsec_[\w+/=]{44}", shown)[0] == hook.secret
-        assert "on its way" in text_of(do(requester, hook, do="test"))
+        assert "is queued" in text_of(do(requester, hook, do="test"))
         webhooks.send_due(hook.pk)
         page = text_of(do(requester, hook, do="replay", delivery=Delivery.objects.get().pk))
         assert "200" in page

@@ -130,7 +130,7 @@ def test_the_requester_sets_it_on_a_page_at_any_time(requester, run):
     url = admin_url("run_told", run.pk)
     assert 'value="C1DONE"' in requester.get(url).content.decode()
     form = {"pay": "0.2", "code_done": "NEW", "after": "Thanks."}
-    assert "Workers are told so from now on." in text_of(requester.post(url, form, follow=True))
+    assert "The worker messages are saved." in text_of(requester.post(url, form, follow=True))
     run.refresh_from_db()
     assert run.page == {"pay": "0.2", "codes": {"done": "NEW"}, "after": "Thanks."}
     assert run.events.get(kind="worker page", who="requester")
@@ -179,7 +179,7 @@ def test_a_report_that_comes_again_replaces_the_first_and_one_on_retired_gold_is
 @pytest.mark.parametrize("text", ["", "  ", "x" * 2001, "a\0b"])
 def test_a_report_has_words(client, run, worker, text):
     shown = client.get(url_of(worker)).context["page"].question
-    assert "Please say what is wrong" in text_of(report(client, worker, shown.assignment, text))
+    assert "Please describe the problem" in text_of(report(client, worker, shown.assignment, text))
     assert not QuestionReport.objects.exists()
 
 

@@ -45,14 +45,14 @@ def test_a_login_that_is_written_twice_is_told_and_added_not_at_all(save, owner,
     size = owner.team.memberships.count()
     fields = {"username": "newcomer", "role": "viewer"}
     twice = {f"{size + i}_{name}": fields[name] for i in (0, 1) for name in fields}
-    assert "They stand here twice" in text_of(save(size + 2, **twice))
+    assert "This user is listed twice" in text_of(save(size + 2, **twice))
     assert owner.team.memberships.count() == size
 
 
 @pytest.mark.parametrize("leaving", [{"role": "viewer"}, {"DELETE": "on"}])
 def test_the_last_owner_does_not_leave_the_team_to_nobody(save, owner, leaving):
     fields = {f"{number_of(owner)}_{name}": value for name, value in leaving.items()}
-    assert "Nobody would own the team" in text_of(save(**fields))
+    assert "The team needs an owner" in text_of(save(**fields))
     owner.refresh_from_db()
     assert owner.role == Role.OWNER
 

@@ -72,7 +72,7 @@ def test_it_leads_to_where_one_wanted_to_go_and_nowhere_else(ada):
 
 def test_a_wrong_password_is_said_and_written_down(ada):
     answer = sign_in(Client(), password="wrong")
-    assert "That name and that password do not go together." in text_of(answer)
+    assert "Wrong name or password." in text_of(answer)
     sign_in(Client(), name="nobody", password="wrong")
     assert log("failed to sign in") == [("ada", "wrong password")]
 
@@ -129,7 +129,7 @@ def test_a_code_is_good_once_and_so_is_one_before_it(secret):
 def test_the_code_that_added_the_app_is_used_up_and_another_one_says_so(secret):
     client = browser()
     refused = next_step(client, code(secret, -1))
-    assert "it was used already" in text_of(refused)
+    assert "was used before" in text_of(refused)
     assert "clock" in text_of(refused)
     assert not inside(client)
     next_step(client, code(secret))
@@ -311,7 +311,7 @@ def test_a_command_takes_them_away_where_nobody_comes_in_any_more(secret):
     call_command("forget_factors", "ada", stdout=said)
     assert "ada" in said.getvalue()
     assert inside(browser())
-    with pytest.raises(CommandError, match="no login"):
+    with pytest.raises(CommandError, match="no user"):
         call_command("forget_factors", "nobody")
 
 

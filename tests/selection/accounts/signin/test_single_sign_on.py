@@ -139,7 +139,7 @@ def test_a_provider_of_which_all_addresses_are_confirmed(company, settings):
 def test_a_closed_login_does_not_come_in(company):
     come(Client())
     User.objects.update(is_active=False)
-    assert "This login was closed" in text_of(come(Client()))
+    assert "This account is closed" in text_of(come(Client()))
 
 
 def test_nobody_takes_a_login_that_has_their_name_or_address(company):
@@ -208,7 +208,7 @@ def test_what_belongs_to_another_is_not_connected(company):
     client = browser()
     confirm(client)
     page = come(client, process="connect")
-    assert "That belongs to another login here." in text_of(page)
+    assert "That account belongs to another user." in text_of(page)
     assert SocialAccount.objects.get().user.username == "grace"
 
 
