@@ -95,6 +95,7 @@ UNFOLD = {
                         "icon": "manage_accounts",
                         "link": reverse_lazy("mfa_index"),
                     },
+                    {"title": "Terms", "icon": "menu_book", "link": reverse_lazy("terms")},
                     {
                         "title": "API reference",
                         "icon": "code",

@@ -1,9 +1,13 @@
-"""Template filters for numbers, percentages and times in the viewer's locale; built in."""
+"""Template filters for numbers, percentages and times in the viewer's locale, and links to terms.
+
+They are built in: templates need not load them.
+"""
 
 from datetime import datetime
 from typing import Any
 
 from django import template
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -61,6 +65,12 @@ def points(value: Any) -> str:
     """Return a difference of shares in percentage points: 0.1 as 10."""
     known = _as_number(value)
     return "" if known is None else viewer_locale.format_points(known)
+
+
+@register.simple_tag
+def term(anchor: str, words: str) -> SafeString:
+    """Return the words as a link to their explanation."""
+    return format_html('<a class="cs-term" href="{}#{}">{}</a>', reverse("terms"), anchor, words)
 
 
 @register.filter

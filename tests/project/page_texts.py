@@ -33,6 +33,7 @@ def template_sentences(source: str) -> list[str]:
     attributes = ". ".join(_SHOWN.findall(source))
     text = re.sub(r"\{#.*?#\}", " ", f"{source}. {attributes}", flags=re.DOTALL)
     text = re.sub(r"""\{%\s*translate\s+["']([^"']*)["'].*?%\}""", r"\1", text)
+    text = re.sub(r"""\{%\s*term\s+"[^"]*"\s+"([^"]*)"\s*%\}""", r"\1", text)
     text = re.sub(_BRANCHES, "\n", text)
     text = re.sub(r"\{\{.*?\}\}", "N", text)
     text = re.sub(_BLOCKS, "\n", text)
