@@ -40,10 +40,10 @@ def decimal(value: Any, places: int = 2) -> str:
 
 
 @register.filter
-def signed(value: Any, places: int = 2) -> str:
-    """Return a number with its sign: +0.12, −0.05."""
+def signed_points(value: Any) -> str:
+    """Return a difference of shares in percentage points, with its sign: +12, −5."""
     known = _as_number(value)
-    return "" if known is None else viewer_locale.format_signed(known, places)
+    return "" if known is None else viewer_locale.format_signed(100 * known, 0)
 
 
 @register.filter

@@ -174,7 +174,7 @@ def _number_sentences(candidate: Candidate, record: DumpRecord, replayed: Replay
     chosen = np.isin(replayed.arms, list(selected_numbers(record, replayed)))
     decided = candidate.decided_in is not None
     sentences = [
-        f"{'At that step' if decided else 'Now'} "
+        f"{'At that step' if decided else 'Now'}, "
         f"{_describe_standing(standing, place, candidate.run)}"
     ]
     sentences += _nearest_rivals(standing, chosen, place)
@@ -193,9 +193,9 @@ def _describe_standing(standing: Standing, place: int, run: Run) -> str:
     mean, lower, upper = (
         float(numbers[place]) for numbers in (standing.mean, standing.lower, standing.upper)
     )
-    estimate = "the algorithm had no answers of the worker"
+    estimate = "no estimate of the accuracy"
     if not np.isnan(mean):
-        estimate = f"the algorithm estimated an accuracy of {format_percent(mean, 1)}"
+        estimate = f"the estimated accuracy: {format_percent(mean, 1)}"
     if lower <= 0 and upper >= 1:
         return f"{estimate}, with no bounds."
     kind = run.selector_class.interval.split(":")[0]
@@ -221,7 +221,7 @@ def _explain_open(run: Run, inside: bool, settled: int) -> str:
     if settled:
         where = "in" if settled == Verdict.ACCEPTED else "out"
         return f"The worker is provisionally {where} by the current bounds, until the end."
-    return f"There are too few answers to tell. Currently the worker would be {side}."
+    return f"There are too few answers to tell. Currently the worker is {side}."
 
 
 # -- counterfactuals

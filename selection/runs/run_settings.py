@@ -37,11 +37,11 @@ class Section(Enum):
     """The part of the form that has a setting."""
 
     WHAT = ""
-    DECIDING = "How it decides"
-    DEALING = "How questions go out"
-    JOINING = "Who may join"
+    DECIDING = "Decision"
+    DEALING = "Assignments"
+    JOINING = "Roster"
     ADMISSION = "Eligibility and repeated questions"
-    REPEATING = "To repeat the run exactly"
+    REPEATING = "Reproduction"
     KINDS = "Several kinds of task"
 
 

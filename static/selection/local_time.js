@@ -19,6 +19,8 @@ function localize(time) {
 
 const localizeAll = () => document.querySelectorAll("time[datetime]").forEach(localize);
 
-localizeAll();
-// Live parts of a page are replaced later.
-new MutationObserver(localizeAll).observe(document.body, { childList: true, subtree: true });
+document.addEventListener("DOMContentLoaded", () => {
+  localizeAll();
+  // Live parts of a page are replaced later.
+  new MutationObserver(localizeAll).observe(document.body, { childList: true, subtree: true });
+});

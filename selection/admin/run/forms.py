@@ -61,8 +61,8 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
         model = Run
         labels = LABELS
         help_texts = {
-            "budget": "Most assignments to hand out in all. Left empty there is no limit; an "
-            "algorithm that spends a fixed budget needs one."
+            "budget": "In answers: the maximum number of assignments. Leave blank for no limit; "
+            "algorithms with a fixed budget need one."
         }
         fields = NAMES
 

@@ -85,14 +85,14 @@ def test_report_lists_gold_corrections_with_reasons():
     text = report_text(corrected())
     assert "accepted “yes”, now “no”" in text
     assert "ada: wrong key" in text
-    assert "Once a gold question was corrected or retired" in text
+    assert "One gold question was corrected or retired" in text
 
 
 def test_report_lists_missing_workers_and_verdicts_by_hand():
     text = report_text(mixed())
     assert "1 withdrawn: w5." in text
     assert "w4 accepted known from before" in text
-    assert "10 shown and not answered in time" in text
+    assert "10 answered too late or not at all" in text
 
 
 def test_report_names_workers_without_answers():

@@ -71,7 +71,7 @@ def test_honest_crowd_has_no_sign_on_the_page(requester):
     assert signs.answers == sum(run.candidates.values_list("pulls", flat=True)) > 300
     text = text_of(requester.get(admin_url("run_page", run.pk)))
     assert f"None among {signs.answers:,} counted answers." in text
-    assert "at most 1% per check" in text
+    assert "at most once in a hundred" in text
     assert "sharing" not in [need.kind for need in reports.list_alerts(run, signs=signs)]
 
 
