@@ -107,7 +107,7 @@ def test_the_page_says_what_is_away(admin_client):
     Heartbeat.objects.create(pk=Heartbeat.SWEEP, at=timezone.now() - timedelta(hours=3))
     said = text_of(admin_client.get("/admin/selection/heartbeat/"))
     assert "A part is not working." in said
-    assert "Nothing has worked for 3 hours" in said
+    assert "No heartbeat for 3 hours" in said
     assert "No worker process answered within a second." in said
 
 

@@ -27,7 +27,7 @@ def test_settings_are_changed_in_two_steps(requester):
     form = settings_of(run, budget=80, slots=5, why="cheaper")
     preview = requester.post(url, form)
     assert "The budget is 80 answers instead of 100" in text_of(preview)
-    assert "At most 5 assignments are out at once" in text_of(preview)
+    assert "At most 5 assignments are open at the same time" in text_of(preview)
     run.refresh_from_db()
     assert run.budget == 100
     page = text_of(requester.post(url, form | {"confirm": "1"}, follow=True))
@@ -85,7 +85,7 @@ def test_the_roster_is_opened_and_closed_from_the_page(requester):
     url = admin_url("run_do_change", run.pk)
     assert "No worker is accepted or rejected" in text_of(requester.get(url))
     opened = text_of(requester.post(url, {"do": "open", "why": "more"}, follow=True))
-    assert "The roster is open, with 6 workers so far." in opened
+    assert "The roster is open, with 6 workers now." in opened
     assert "http://127.0.0.1:8000/join/" in opened
     closed = text_of(requester.post(url, {"do": "close"}, follow=True))
     assert "The roster closed with 6 workers." in closed
@@ -187,7 +187,7 @@ def test_a_new_run_is_offered_with_two_days_to_come_and_may_begin_empty(requeste
     press(requester, run, "start")
     assert (run.state, run.hours_to_come) == ("enrolling", 48)
     page = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "No workers have joined; more than 2 are needed" in page
+    assert "No workers have joined; the roster can close when there are more than 2" in page
     refused = requester.post(admin_url("run_do_change", run.pk), {"do": "close"}, follow=True)
     assert refused.status_code == 200
     run.refresh_from_db()
@@ -197,7 +197,7 @@ def test_a_new_run_is_offered_with_two_days_to_come_and_may_begin_empty(requeste
 def test_a_roster_too_small_for_its_k_is_refused_in_the_form(requester):
     form = run_form(make_pool(0), make_questions(5), enrolling="on", enrol_most=2)
     page = requester.post(admin_url("run_add"), form)
-    assert "more than the 2 wanted" in text_of(page)
+    assert "more than 2 workers" in text_of(page)
 
 
 def test_workers_who_come_into_the_pool_may_join_its_runs(requester):

@@ -161,7 +161,7 @@ def test_workers_who_left_come_last_and_are_called_not_tested(requester):
     page = requester.get(admin_url("run_page", run.pk))
     last = page.context["table"].rows[-1].line
     assert (last.worker, last.verdict, last.presence) == ("w0", "not tested", "withdrawn")
-    assert "All that is said here is about the other 5" in text_of(page)
+    assert "The guarantee covers the other 5" in text_of(page)
 
 
 def test_an_open_roster_says_how_many_joined_and_how_it_closes(requester):

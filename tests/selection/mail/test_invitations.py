@@ -197,7 +197,7 @@ def test_the_history_has_what_was_sent_and_no_address(mailbox):
     invite(run)
     said = [event.what for event in run.events.filter(kind="mail").order_by("pk")]
     assert said == [
-        "Invitations to 3 workers were handed to the outbox.",
+        "Invitations to 3 workers were queued.",
         "Sent by e-mail: 3 invitations.",
     ]
 

@@ -134,5 +134,5 @@ def test_standings_link_to_the_explanation(client: Client):
     url = admin_url("run_worker_why", run.pk, find_candidate(run, "w0").pk)
     assert url in client.get(admin_url("run_page", run.pk)).content.decode()
     page = text_of(client.get(url))
-    assert "LUCB1 decides at its end only" in page
+    assert "LUCB1 decides about all workers at the end" in page
     assert "the worker would not be selected" in page

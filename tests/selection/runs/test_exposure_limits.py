@@ -50,7 +50,7 @@ def test_the_page_says_how_often_each_question_was_met(requester):
     assert "No question is used up" in words
     assert [line.workers for line in reports.count_exposure(asked).lines] == [5] * 6
     limit(asked, 5)
-    assert "6 of 6 are used up and asked no more" in page(requester, asked)
+    assert "6 of 6 are used up and no longer asked" in page(requester, asked)
     assert "used up" in page(requester, asked)
 
 

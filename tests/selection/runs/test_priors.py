@@ -87,7 +87,7 @@ def test_changing_other_settings_keeps_the_copy_and_nothing_takes_it_away(reques
     before = run.options
     earlier.delete()
     page = requester.get(admin_url("run_change", run.pk)).content.decode()
-    assert "As taken over from “Spring”" in page
+    assert "Keep “Spring”" in page
     form = run_form(run.pool, run.question_set, algorithm="credible", k=4)
     requester.post(admin_url("run_change", run.pk), form | {"learn_from": "kept"})
     run.refresh_from_db()
@@ -130,7 +130,7 @@ def test_page_and_files_tell_of_it_without_the_tallies(requester, earlier, token
     run = play(learning_run(earlier), crowd(2, 10, high=0.75), most=3)
     page = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "It started from “Spring”" in page
-    assert "on the whole, like those of “Spring”" in page
+    assert "similar to the workers of “Spring”" in page
     assert "tallies" not in page
     document = json_of(requester.get(admin_url("run_selected_json", run.pk)))
     assert document["learned_from"]["run"] == "Spring"

@@ -70,7 +70,7 @@ def test_one_that_was_turned_off_says_why_and_is_turned_on_in_its_form(requester
     hook = Webhook.objects.get()
     page = requester.get(admin_url("webhook_deliveries", hook.pk))
     assert "Turned off: nothing arrived." in text_of(page)
-    assert "Nothing was sent here" in text_of(page)
+    assert "No message in the last 30 days" in text_of(page)
     again = {"url": hook.url, "events": hook.events, "on": "on"}
     requester.post(admin_url("webhook_change", hook.pk), again)
     hook.refresh_from_db()

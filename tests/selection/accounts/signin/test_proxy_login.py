@@ -79,7 +79,7 @@ def test_who_comes_for_the_first_time_is_in_no_team_and_told_whom_to_ask(behind)
     client = said("grace@example.org")
     page = client.get("/admin/", follow=True)
     assert page.status_code == 403
-    assert "You are signed in as grace@example.org , and in no team yet" in text_of(page)
+    assert "You are signed in as grace@example.org , but you are in no team yet" in text_of(page)
     made = User.objects.get()
     assert (made.is_staff, made.is_superuser, made.has_usable_password()) == (False,) * 3
     entry = AuditEntry.objects.get(kind="added")

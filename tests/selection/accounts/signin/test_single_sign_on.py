@@ -288,7 +288,7 @@ def test_who_says_no_at_the_provider_is_told_so(company):
     state = re.search(r"state=([^&]+)", away(client))[1]
     page = client.get(f"{BEGIN}back/?error=access_denied&state={state}")
     assert page.status_code == 401
-    assert "Example Inc. did not say who you are" in text_of(page)
+    assert "Example Inc. did not confirm your identity" in text_of(page)
 
 
 def test_a_provider_that_is_none_is_not_found():
