@@ -28,7 +28,7 @@ class SubmissionsPage(Page):
 
     @property
     def title(self) -> str:
-        return "Who gave their place back"
+        return "Sync platform returns"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         kwargs.setdefault("form", UploadForm())

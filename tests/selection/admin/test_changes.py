@@ -197,7 +197,7 @@ def test_a_new_run_is_offered_with_two_days_to_come_and_may_begin_empty(requeste
 def test_a_roster_too_small_for_its_k_is_refused_in_the_form(requester):
     form = run_form(make_pool(0), make_questions(5), enrolling="on", enrol_most=2)
     page = requester.post(admin_url("run_add"), form)
-    assert "more than 2 workers" in text_of(page)
+    assert "more than the 2 wanted" in text_of(page)
 
 
 def test_workers_who_come_into_the_pool_may_join_its_runs(requester):
@@ -208,7 +208,7 @@ def test_workers_who_come_into_the_pool_may_join_its_runs(requester):
     text = text_of(page)
     assert f"2 workers of this pool are not in the run “{run.name}”" in text
     assert admin_url("run_do_change", run.pk) in page.content.decode()
-    assert f"not in the run “{rounds.name}”, which goes on: AdaptiveTopK plans for" in text
+    assert f"not in the run “{rounds.name}”, which goes on: AdaptiveTopK plans with" in text
     requester.post(admin_url("run_do_change", run.pk), {"do": "join"})
     assert run.candidates.count() == 8
     form = {"pool": run.pool_id, "key": "by-hand", "name": "", "attributes": "{}"}

@@ -26,7 +26,6 @@ PHRASES = (
     "Ensure this value",
     "is not one of the available choices",
     "already exists",
-    "This field is required",
     "_id:",
     "Selection ›",
     "administration",

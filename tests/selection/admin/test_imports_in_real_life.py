@@ -47,7 +47,7 @@ def test_one_click_imports_answers_and_stops_dealing(requester):
     engine.advance(run.pk)
     text = "worker,question,response\n" + "".join(f"w0,q{i},yes\n" for i in range(40))
     page = preview_of(requester, "run", run.pk, text)
-    assert "Imported answers only" in text_of(page)
+    assert "Only answers made elsewhere" in text_of(page)
     requester.post(page.redirect_chain[-1][0], {"recorded_only": "1"})
     engine.advance(run.pk)
     run.refresh_from_db()

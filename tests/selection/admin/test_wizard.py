@@ -78,7 +78,7 @@ def test_it_recommends_one_algorithm_with_what_it_costs_and_why(requester, form_
     best = forecast_requests.forecast_rows(planning)[0]
     assert f"{best.title} recommended {best.promise}" in text
     assert "The cheapest that guarantees what matters: finished in" in text
-    cost = f"{best.median * Decimal('0.05'):.2f} €"
+    cost = f"€{best.median * Decimal('0.05'):.2f}"
     assert f"{best.median} too few simulations yet ({best.runs}) {cost}" in text
     assert f"Too few simulations yet ({best.runs}): finished in" in text
 
@@ -93,7 +93,7 @@ def test_from_20_simulations_on_it_shows_the_band_and_how_many_finished(requeste
     banded = [row for row in forecast_requests.forecast_rows(planning) if row.answers]
     assert [row.algorithm for row in banded] == ["credible"]
     low, median, high = banded[0].answers
-    assert f"{median} {low} to {high} {median * Decimal('0.05'):.2f} €" in text
+    assert f"{median} {low} to {high} €{median * Decimal('0.05'):.2f}" in text
     assert "Finished in 30 of 30 simulations; no worker was asked more than 10 of 40." in text
 
 
@@ -215,7 +215,7 @@ def test_past_answers_are_learned_from_and_kept_when_the_question_changes(
         ({"spend": "10", "price": ""}, "price", "Say what an answer costs"),
         ({"spend": "0.01"}, "spend", "does not pay for one answer"),
         ({"precise": "money"}, "spend", "Say how much you can spend"),
-        ({"price": "-1"}, "price", "greater than or equal to 0"),
+        ({"price": "-1"}, "price", "Enter 0 or more"),
         ({"belief": "range", "low": "90", "high": "60"}, "low", "the lower one first"),
         ({"belief": "range"}, "low", "Give both numbers"),
         ({"belief": "run"}, "run", "Choose the run"),
@@ -250,7 +250,7 @@ def test_an_empty_question_set_is_refused_and_an_empty_house_says_what_is_missin
 def test_the_money_counts_in_answers_and_another_price_needs_no_new_forecast(requester, form_data):
     planning, page = ordered(requester, form_data, spend="12.55")
     assert forecast_requests.stored_plan(planning).budget == 251
-    assert "12.55 €: 251 answers" in text_of(requester.get(page))
+    assert "€12.55: 251 answers" in text_of(requester.get(page))
     second, _ = ordered(requester, form_data, price="0.10", spend="25.10")
     assert second == planning
 
@@ -268,7 +268,7 @@ def test_it_says_which_epsilon_the_money_reaches_and_takes_it(requester, form_da
     assert parse_qs(urlsplit(page).query)["precise_own"] == [f"{100 * first:g}"]
     title = forecast_requests.forecast_rows(planning)[0].title
     text = text_of(requester.get(page))
-    assert f"What 10.00 € reach With {title}: ε = {first:g}" in text
+    assert f"What €10.00 reach With {title}: ε = {first:g}" in text
     assert "Make this run" in text
     points = [
         point(epsilon, [50, 60, 70], feasible=epsilon >= 0.005, title=title)

@@ -138,7 +138,7 @@ def test_a_credible_run_says_that_it_is_an_average(requester):
     run.refresh_from_db()
     document = reports.export_run(run)
     assert document["promise"].startswith("The guarantee is weakened. These workers do not look")
-    assert "ε = 0.001 was not reached. Among pools like this one" in document["promise"]
+    assert "ε = 0.001 was not achieved. Among pools like this one" in document["promise"]
     assert document["holds"] == "on average over pools like this one"
     assert document["epsilon_reached"] == pledge.epsilon
 

@@ -188,7 +188,7 @@ def test_accuracy_on_this_set_is_refused_where_questions_would_be_passed_over():
     first = make_earlier_run()
     options = {"accuracy": "on this question set"}
     second = make_second_run(first, algorithm="certified", options=options, met="skip", start=False)
-    assert "4 workers have met questions" in validation.validate_stored_run(second, 4)["met"]
+    assert "4 workers have seen questions" in validation.validate_stored_run(second, 4)["met"]
     with pytest.raises(Refused, match="exclude these workers"):
         lifecycle.start_run(second)
     Run.objects.filter(pk=second.pk).update(met="again")
@@ -235,7 +235,7 @@ def test_the_form_offers_it_and_the_draft_says_whom_it_touches(requester):
     assert (run.met, set(run.only)) == ("skip", selected)
     draft = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "2 of the pool’s workers are not in this run: it is for certain workers only." in draft
-    assert "4 workers of the pool seen questions of this run before" in draft
+    assert "4 workers of the pool met questions of this run before" in draft
     assert "They are not asked these again." in draft
 
 

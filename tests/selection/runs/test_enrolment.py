@@ -103,7 +103,7 @@ def test_a_roster_closes_with_its_number_of_workers():
 
 def test_a_roster_that_could_never_be_chosen_from_is_refused():
     assert (
-        "more than 2 workers"
+        "more than the 2 wanted"
         in validation.validate_run(Run(k=2, enrolling=True, enrol_most=2), 0)["enrol_most"]
     )
     with pytest.raises(Refused, match="over already"):

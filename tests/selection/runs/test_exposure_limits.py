@@ -37,7 +37,7 @@ def test_the_limit_is_set_on_the_question_set_s_page(requester):
     asked.refresh_from_db()
     assert asked.most_workers is None
     response = requester.post(url, {"name": asked.name, "instructions": "", "most_workers": "0"})
-    assert "greater than or equal to 1" in text_of(response)
+    assert "Enter 1 or more" in text_of(response)
 
 
 def test_the_page_says_how_often_each_question_was_met(requester):

@@ -94,7 +94,7 @@ def test_taking_everybody_back_returns_the_guarantee():
     assert "while other workers with counted answers" in previews.take_back(run, ["w5"])
     roster.take_back(run, ["w5"])
     assert run.guarantee_lost
-    assert "about 8 workers" in previews.take_back(run, ["w0"])
+    assert "covers 8 workers" in previews.take_back(run, ["w0"])
     roster.take_back(run, ["w0"])
     assert not run.guarantee_lost
     run = play(run, RESPOND)
@@ -150,7 +150,7 @@ def test_where_numberings_certify_withdrawals_are_covered():
     assert "no guarantee" not in previews.preview_withdrawal(run, ["w0"])
     roster.withdraw_workers(run, ["w0", "w9"])
     assert not run.guarantee_lost
-    assert "about 13 workers" in previews.take_back(run, ["w9"])
+    assert "covers 13 workers" in previews.take_back(run, ["w9"])
     roster.take_back(run, ["w9"])
     assert run.proof == {}
     run = play(run, crowd(5, good=7, high=0.99, low=0.1))

@@ -109,7 +109,7 @@ def test_the_page_takes_the_export(requester, run):
     preview = requester.post(address, {"pasted": PROLIFIC})
     words = text_of(preview)
     assert "names 4 workers; 3 of them are in this run" in words
-    assert "2 workers returned their place or let its time run out" in words
+    assert "2 workers returned the task or timed out" in words
     assert "1 worker with returned or timed-out tasks is not in this run: stranger." in words
     assert not run.candidates.exclude(gone="").exists()
     lines = preview.context["lines"]

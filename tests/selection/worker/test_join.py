@@ -169,7 +169,7 @@ def test_a_worker_stops_after_having_been_asked_twice(client, worker):
     ("gone", "words"),
     [
         ("withdrawn", "You were taken out of this test"),
-        ("absent", "Nothing was seen of you for a long time"),
+        ("absent", "You were away for a long time"),
     ],
 )
 def test_who_is_out_is_told_why(client, worker, gone, words):

@@ -290,5 +290,5 @@ def test_a_question_that_was_retired_is_not_shown_and_is_no_answer_of_the_worker
     assert "Question 1 of" in page(client, worker)
     late = send(client, worker, shown.assignment, "yes").content.decode()
     assert "Question 1 of" in late
-    assert "withdrawn before your answer came in" in late
+    assert "withdrawn before your answer arrived" in late
     assert "first answer" not in late

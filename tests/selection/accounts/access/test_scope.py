@@ -75,7 +75,7 @@ def test_a_run_cannot_be_made_of_what_is_another_teams(okapi, zebras, okapis):
 
 def test_not_even_a_superuser_mixes_teams_in_a_run(requester, zebras, okapis):
     form = run_form(zebras.pool, okapis.question_set, name="Mixed")
-    assert "do not belong to one team" in text_of(requester.post(admin_url("run_add"), form))
+    assert "Choose objects of one team" in text_of(requester.post(admin_url("run_add"), form))
     skill = {
         "further-TOTAL_FORMS": 1,
         "further-0-question_set": okapis.question_set.pk,
