@@ -69,7 +69,7 @@ def refuse(run: Run, ledger: Ledger) -> None:
 
 
 def fail(run: Run, ledger: Ledger) -> None:
-    ledger.note(min(ledger.taken), httpx.Response(404, text="This assignment does not exist."))
+    ledger.note(min(ledger.taken), httpx.Response(404, text="There is no such assignment."))
 
 
 def decide(run: Run, ledger: Ledger) -> None:

@@ -78,7 +78,7 @@ def test_a_run_that_ended_otherwise_does_not_go_on_by_another_budget():
     lifecycle.stop_run(run)
     with pytest.raises(Conflict, match="stopped by hand: the budget no longer matters"):
         changes.preview_changes(reload_run(run), {"budget": 900})
-    with pytest.raises(Conflict, match="has ended; its max. open assignments cannot change"):
+    with pytest.raises(Conflict, match=r"has ended; its max\. open assignments cannot change"):
         changes.preview_changes(reload_run(run), {"slots": 900})
 
 
