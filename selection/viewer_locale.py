@@ -78,7 +78,8 @@ def format_signed(number: float, places: int) -> str:
 def format_percent(share: float, places: int = 0) -> str:
     """Return a share as a percentage: 5%."""
     locale = _viewer.get() or ENGLISH
-    return _with_places(locale.percent_formats[None], places).apply(share, locale)
+    text: str = _with_places(locale.percent_formats[None], places).apply(share, locale)
+    return text
 
 
 def format_points(difference: float) -> str:
