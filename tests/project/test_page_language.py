@@ -35,7 +35,6 @@ VAGUE_MODULES: set[str] = {
     "selection/admin/wizard/form.py",
     "selection/algorithms.py",
     "selection/api/base.py",
-    "selection/api/field_errors.py",
     "selection/api/files.py",
     "selection/api/forecasts.py",
     "selection/api/questions.py",
