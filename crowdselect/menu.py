@@ -30,6 +30,7 @@ UNFOLD = {
     "SCRIPTS": [
         lambda _: static("selection/named.js"),
         lambda _: static("selection/regions.js"),
+        lambda _: static("selection/local_time.js"),
         lambda _: static("selection/focus.js"),
         lambda _: static("selection/keyboard.js"),
     ],
@@ -95,6 +96,7 @@ UNFOLD = {
                         "icon": "manage_accounts",
                         "link": reverse_lazy("mfa_index"),
                     },
+                    {"title": "Terms", "icon": "menu_book", "link": reverse_lazy("terms")},
                     {
                         "title": "API reference",
                         "icon": "code",

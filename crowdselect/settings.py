@@ -70,6 +70,7 @@ MIDDLEWARE = [
     "crowdselect.web.request_limits.DatabaseErrorsMiddleware",
     "crowdselect.web.request_limits.RequestLimitsMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "crowdselect.web.viewer_locale.ViewerLocaleMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "selection.audit.middleware.AuditMiddleware",
@@ -89,6 +90,7 @@ TEMPLATES = [
         "DIRS": [FILES / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
+            "builtins": ["selection.template_filters"],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -278,6 +280,8 @@ LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("ar", "العربية")]
 TIME_ZONE = env.time_zone("TIME_ZONE", default="UTC")
 USE_TZ = True
 FORMAT_MODULE_PATH = ["crowdselect.formats"]
+# Plain words for texts of Django and django-unfold.
+LOCALE_PATHS = [Path(__file__).parent / "locale"]
 
 STATIC_URL = "static/"
 STATICFILES_DIRS = [FILES / "static"]

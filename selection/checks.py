@@ -38,7 +38,7 @@ def _check_addresses() -> Iterator[CheckMessage]:
         )
     if urlsplit(settings.REDIS_URL).scheme not in REDIS_SCHEMES:
         yield Error(
-            f"REDIS_URL is “{settings.REDIS_URL}”, which is no Redis address.",
+            f"REDIS_URL is “{settings.REDIS_URL}”, which is not a Redis address.",
             hint="Use redis://host:6379/0, or leave it out for the bundled server.",
             id="crowdselect.E002",
         )
@@ -46,7 +46,7 @@ def _check_addresses() -> Iterator[CheckMessage]:
     if public.scheme not in {"http", "https"} or not public.netloc:
         yield Error(
             f"PUBLIC_URL is “{settings.PUBLIC_URL}”; workers' links could not start with it.",
-            hint="Use the address that workers reach, such as https://crowd.example.org.",
+            hint="Use the address that workers reach, for example https://crowd.example.org.",
             id="crowdselect.E003",
         )
 
@@ -70,7 +70,7 @@ def _check_monitoring() -> Iterator[CheckMessage]:
     for setting, (variable, module, extra) in WATCHERS.items():
         if getattr(settings, setting) and not _is_installed(module):
             yield Error(
-                f"{variable} is set, and what it needs is not installed.",
+                f"{variable} is set, but its package is not installed.",
                 hint=f"Run .venv/bin/pip install '.[{extra}]', or leave it out.",
                 id="crowdselect.E012",
             )
@@ -91,14 +91,14 @@ def _check_security() -> Iterator[CheckMessage]:
         yield Error(
             f"SECRET_KEY can be guessed, or one of SECRET_KEY_FALLBACKS: each must have "
             f"{SHORTEST_KEY} characters and no pattern.",
-            hint="Leave it out: then one is made. For several machines take the one in "
+            hint="Leave it out to generate one. For several machines, use the one in "
             "var/secret-key, or: python -c 'import secrets; print(secrets.token_urlsafe(50))'",
             id="crowdselect.E005",
         )
     if "*" in settings.ALLOWED_HOSTS:
         yield Error(
-            "ALLOWED_HOSTS has *: whoever sends a request may choose what links start with.",
-            hint="Name the hosts that people reach the server by, separated by commas.",
+            "ALLOWED_HOSTS has *: the sender of a request could choose the start of links.",
+            hint="List the server's host names, separated by commas.",
             id="crowdselect.E006",
         )
 
@@ -108,13 +108,13 @@ def _check_proxies() -> Iterator[CheckMessage]:
         if not _is_network(proxy):
             yield Error(
                 f"TRUSTED_PROXIES has “{proxy}”, which is neither an address nor a network.",
-                hint="Use addresses such as 10.0.0.1 or 10.0.0.0/24, separated by commas.",
+                hint="Use addresses, for example 10.0.0.1 or 10.0.0.0/24, separated by commas.",
                 id="crowdselect.E007",
             )
     if settings.USER_HEADER and not settings.TRUSTED_PROXIES:
         yield Error(
             f"USER_HEADER is “{settings.USER_HEADER}”, and no proxy is trusted to send it.",
-            hint="Name in TRUSTED_PROXIES the proxy that signs people in, or leave it out.",
+            hint="List the proxy that signs users in under TRUSTED_PROXIES, or leave it out.",
             id="crowdselect.E008",
         )
 
@@ -126,7 +126,7 @@ def _check_sign_in() -> Iterator[CheckMessage]:
             name = provider["provider_id"].upper().replace("-", "_")
             yield Error(
                 wrong.format(f"OIDC_{name}_"),
-                hint="The page docs/signing-in.md says what each of these settings is for.",
+                hint="See docs/signing-in.md for each of these settings.",
                 id="crowdselect.E009",
             )
     if settings.SECOND_FACTOR not in {"", "owners", "everybody"}:
@@ -138,7 +138,7 @@ def _check_sign_in() -> Iterator[CheckMessage]:
     if settings.NEW_LOGINS_ROLE not in {"viewer", "manager"}:
         yield Error(
             f"NEW_LOGINS_ROLE is “{settings.NEW_LOGINS_ROLE}”.",
-            hint="Use viewer or manager: owners are made by owners.",
+            hint="Use viewer or manager: only owners add owners.",
             id="crowdselect.E011",
         )
 
@@ -150,11 +150,11 @@ def _find_provider_fault(provider: dict[str, Any]) -> str:
     if not re.fullmatch("[a-z0-9-]+", provider["provider_id"]):
         return f"OIDC has “{provider['provider_id']}”: use letters, digits and hyphens."
     if not provider["client_id"] or not provider["secret"]:
-        return "{0}CLIENT and {0}SECRET are what the provider gave you: set both."
+        return "{0}CLIENT and {0}SECRET come from the provider: set both."
     if server.scheme != "https" and server.hostname not in LOCAL:
         return "{0}SERVER must be the provider's address, with https."
     if not options["domains"]:
-        return "{0}DOMAINS must name who may sign in: domains of addresses, or * for everybody."
+        return "{0}DOMAINS must list the e-mail domains that may sign in, or * for all."
     return ""
 
 

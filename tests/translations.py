@@ -16,6 +16,7 @@ from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).parents[1]
 LOCALE = ROOT / "selection" / "locale"
+PLAIN = ROOT / "crowdselect" / "locale"  # plain words for texts of Django, written by hand
 SOURCES = [
     *(ROOT / "templates/work").glob("*.html"),
     *(ROOT / "selection/worker").glob("*.py"),
@@ -79,3 +80,5 @@ def update(path: Path) -> None:
 if __name__ == "__main__":
     for each in files():
         update(each)
+    for each in PLAIN.glob("*/LC_MESSAGES/django.po"):
+        polib.pofile(str(each)).save_as_mofile(str(each.with_suffix(".mo")))

@@ -20,18 +20,17 @@ logger = logging.getLogger(__name__)
 
 NUL = re.compile(r"\0|%00")
 
-UNREADABLE = "There is a character in the address that no address has."
+UNREADABLE = "The address contains an invalid character."
 API = "/api/"
-TOO_MUCH = "That is more than this server takes at once."
-BUSY = "The database is busy or away, so nothing of this was saved. Send it again in a minute."
+TOO_MUCH = "This is more than this server takes at once."
+BUSY = "The database is busy or down, and nothing was saved. Send it again in a minute."
 FULL = (
-    "The server’s disk takes nothing more, so nothing of this was saved, and nobody can sign in. "
-    "What was saved before is still there. Whoever runs the server must make room on its disk; then"
-    " send it again."
+    "The server’s disk is full: nothing was saved, and sign-in is not possible. Earlier data is "
+    "safe. Ask the administrator of the server to free disk space, then send it again."
 )
 READ_ONLY = (
-    "The database takes no changes just now, as while it moves to another server, so nothing of "
-    "this was saved. What was saved before is still there. Send it again in a minute."
+    "The database is read-only at the moment, for example during a move, and nothing was saved. "
+    "Earlier data is safe. Send it again in a minute."
 )
 # Messages of SQLite and PostgreSQL.
 NO_ROOM = re.compile("is full|I/O error|No space left", re.IGNORECASE)
@@ -128,9 +127,9 @@ PAGE_HEADERS = ("Content-Type", "Content-Length")
 # Messages for requests to the API that Django refuses before the API sees them.
 MESSAGES = {
     400: "The request cannot be read.",
-    404: "There is nothing at this address; /api/docs has those that there are.",
+    404: "Not found. See /api/docs.",
     405: "{method} is not possible here; {allowed} is.",
-    500: "Something went wrong on the server's side, and was written to its log.",
+    500: "Something went wrong on the server; its log has the details.",
 }
 
 

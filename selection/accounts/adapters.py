@@ -23,14 +23,14 @@ from .pages import render_refusal
 # Sessions from before SSO and passkeys name this backend as well.
 BACKEND = "selection.accounts.RoleBackend"
 SAID = {
-    "mfa/messages/totp_activated.txt": "The app is added. Keep the recovery codes, too.",
+    "mfa/messages/totp_activated.txt": "The app is added. Keep the recovery codes as well.",
     "mfa/messages/totp_deactivated.txt": "The app is removed.",
     "mfa/messages/webauthn_added.txt": "The passkey is added.",
     "mfa/messages/webauthn_removed.txt": "The passkey is removed.",
-    "socialaccount/messages/account_connected.txt": "The two are connected.",
-    "socialaccount/messages/account_connected_updated.txt": "These two are connected.",
-    "socialaccount/messages/account_connected_other.txt": "That belongs to another login here.",
-    "socialaccount/messages/account_disconnected.txt": "The two are not connected any more.",
+    "socialaccount/messages/account_connected.txt": "The accounts are connected.",
+    "socialaccount/messages/account_connected_updated.txt": "The accounts are connected.",
+    "socialaccount/messages/account_connected_other.txt": "That account belongs to another user.",
+    "socialaccount/messages/account_disconnected.txt": "The accounts are disconnected.",
 }
 
 
@@ -38,8 +38,8 @@ class AccountAdapter(DefaultAccountAdapter):
     """Account adapter without sign-up. Passwords are checked by Django's backends."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
-        "username_password_mismatch": "That name and that password do not go together.",  # nosec
-        "incorrect_password": "That is not your password.",  # nosec B105: a message, not a password
+        "username_password_mismatch": "Wrong name or password.",  # nosec
+        "incorrect_password": "Wrong password.",  # nosec B105: a message, not a password
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
@@ -64,7 +64,7 @@ class AccountAdapter(DefaultAccountAdapter):
         super().login(request, user)
 
     def respond_user_inactive(self, request: HttpRequest, user: Any) -> HttpResponse:
-        return render_refusal(request, "This login was closed. Ask who manages the logins here.")
+        return render_refusal(request, "This account is closed. Ask the administrator.")
 
 
 class SingleSignOnAdapter(DefaultSocialAccountAdapter):
@@ -103,7 +103,7 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):
         exception: Any = None,
         extra_context: Any = None,
     ) -> None:
-        reason = f"{provider.name} did not say who you are. Try it once more from the beginning."
+        reason = f"{provider.name} did not confirm your identity. Start again from the beginning."
         raise ImmediateHttpResponse(render_refusal(request, reason, HTTPStatus.UNAUTHORIZED))
 
 
@@ -111,8 +111,8 @@ class FactorAdapter(DefaultMFAAdapter):
     """Adapter for second factors: encrypted secrets, and names that users recognise."""
 
     error_messages = DefaultMFAAdapter.error_messages | {
-        "incorrect_code": "That code is not right, or it was used already. An app's code is right "
-        "only where the phone's clock is, too: within half a minute.",
+        "incorrect_code": "That code is wrong or was used before. Check that the clock of your "
+        "phone is correct to half a minute.",
     }
 
     def encrypt(self, text: str) -> str:

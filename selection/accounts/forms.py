@@ -98,13 +98,13 @@ class PasskeyForm(AddWebAuthnForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         alone = self.fields["passwordless"]
-        alone.initial, alone.label = True, "It signs me in alone, without my password"
-        alone.help_text = "Without a tick it is asked for after the password, as a second factor."
+        alone.initial, alone.label = True, "Use it instead of my password"
+        alone.help_text = "Otherwise it is a second factor after the password."
 
     def clean(self) -> dict[str, Any]:
         """Raise ValidationError for malformed data: the browser's reply may be forged."""
         try:
             cleaned: dict[str, Any] = super().clean()
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ValidationError("That is no passkey.") from error
+            raise ValidationError("That is not a passkey.") from error
         return cleaned

@@ -41,6 +41,7 @@ urlpatterns = [
     path(
         "sso/<slug:provider_id>/back/", views.finish_provider_login, name="openid_connect_callback"
     ),
+    _page_route("terms/", "terms", "Terms", views.TermsPage),
     _page_route("account/", "mfa_index", "Your account", views.AccountPage),
     _post_route(
         "account/disconnect/",

@@ -13,11 +13,13 @@ from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from allauth.socialaccount.providers.openid_connect import views as openid
 from django.conf import settings
+from django.contrib.auth.mixins import LoginRequiredMixin
 from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
+from django.views.generic import TemplateView
 
 from . import mail_wishes, rate_limits, second_factor
 from .adapters import list_providers
@@ -61,6 +63,12 @@ class LoginPage(LoginView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(**kwargs) | {"providers": list_providers()}
+
+
+class TermsPage(LoginRequiredMixin, TemplateView):
+    """Page that explains the terms of the other pages."""
+
+    template_name = "selection/terms.html"
 
 
 class AccountPage(IndexView):

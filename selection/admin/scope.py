@@ -22,9 +22,10 @@ from selection.models import Team
 
 from . import object_history
 from .page import object_url
+from .plain_lists import PlainListMixin
 from .safe_lookups import SafeChoiceFieldsMixin, SafeLookupsMixin
 
-DIFFERENT_TEAMS = "These do not belong to one team: what is used together has to."
+DIFFERENT_TEAMS = "Choose objects of one team."
 
 
 class TeamScopedMixin:
@@ -81,7 +82,7 @@ class VisibleRelatedFilter(admin.RelatedFieldListFilter):
         return choices
 
 
-class ScopedAdmin(SafeLookupsMixin, TeamScopedMixin, ModelAdmin):
+class ScopedAdmin(PlainListMixin, SafeLookupsMixin, TeamScopedMixin, ModelAdmin):
     """Admin of a team's objects. A new one's team is chosen only by users with several teams."""
 
     change_form_outer_after_template = "selection/object_history.html"

@@ -30,7 +30,7 @@ class SystemView(Page):
         try:
             address = read_email(request.POST.get("address", ""))
             if not address:
-                raise Refused("Enter the address that gets the test message.")
+                raise Refused("Enter an address for the test message.")
             messages.success(request, server.send_test(address))
         except Refused as refusal:
             messages.error(request, str(refusal))

@@ -24,6 +24,7 @@ from selection.errors import Forbidden, Refused, TooMany, WrongKind
 from selection.limits import MB
 from selection.models import ApiToken
 
+from .field_errors import describe_field_error
 from .pagination import NEXT
 
 Scope = ApiToken.Scope
@@ -245,7 +246,7 @@ def answer_refused(request: HttpRequest, error: Refused) -> HttpResponse:
 
 @api.exception_handler(Http404)
 def not_found(request: HttpRequest, error: Http404) -> HttpResponse:
-    return api.create_response(request, {"error": "There is nothing of this id."}, status=404)
+    return api.create_response(request, {"error": "No such object in your team."}, status=404)
 
 
 @api.exception_handler(AuthenticationError)
@@ -258,9 +259,8 @@ def answer_unauthorized(request: HttpRequest, error: AuthenticationError) -> Htt
 
 @api.exception_handler(ValidationError)
 def answer_invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    first = error.errors[0]
-    where = ".".join(str(part) for part in first["loc"][1:] if part != "payload")
-    message = f"{where}: {first['msg']}." if where else f"{first['msg']}."
+    changes_run = request.method == "PATCH" and request.path.startswith("/api/runs/")
+    where, message = describe_field_error(error.errors[0], changes_run)
     body = {"error": message} | ({"where": where} if where else {})
     return api.create_response(request, body, status=422)
 
@@ -268,7 +268,7 @@ def answer_invalid(request: HttpRequest, error: ValidationError) -> HttpResponse
 @api.exception_handler(IntegrityError)
 def answer_raced(request: HttpRequest, error: IntegrityError) -> HttpResponse:
     """Return 409: a value that was free when checked has been taken since."""
-    message = "Somebody else did the same in this moment; ask again."
+    message = "The same change was made a moment ago; send the request again."
     return api.create_response(request, {"error": message}, status=409)
 
 

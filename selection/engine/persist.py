@@ -138,7 +138,7 @@ def _describe_closing(run: Run, standing: Standing, arm: int, k: int) -> str:
     place = "among" if standing.verdict[arm] == Verdict.ACCEPTED else "not among"
     scope = " that keep to the quotas" if run.quotas else ""
     if run.several and run.one_kind_each:
-        scope = " of this kind of task, with nobody selected for two,"
+        scope = " of this kind of task, with each worker selected for one,"
     if run.fixed_budget:
         ending = "the budget was spent"
     elif standing.wanted:
@@ -146,5 +146,5 @@ def _describe_closing(run: Run, standing: Standing, arm: int, k: int) -> str:
         enough = f"within the {standing.wanted:g} wanted"
         ending = f"they were at most {short:.3f} short of the best, {enough}"
     else:
-        ending = "the bounds left nobody else"
+        ending = "the bounds left no other worker"
     return f"mean {standing.mean[arm]:.3f}, {place} the best {k}{scope} when {ending}"

@@ -20,8 +20,8 @@ CHUNK = 2000
 Ending = Run.Ending
 
 GUARANTEE_FORGOTTEN = (
-    "What was proved before rested on the old grading and is forgotten; a verdict that was settled "
-    "may open again."
+    "The guarantee achieved before rested on the old grades and is reset; a provisional verdict "
+    "may change."
 )
 
 
@@ -169,15 +169,19 @@ def _reset_ending(run: Run, selector: Selector | None) -> str:
     if run.fixed_budget:
         if finished and BUDGET_SPENT not in reasons:
             run.ending = Ending.REGRADED
-            return "By the corrected answers the plan of the algorithm is not complete any more."
-        return "The run had ended; its selection is made anew."
+            return "After the correction, the algorithm’s plan is no longer complete."
+        return "The run had ended; its selection is recalculated."
     if PROMISE_KEPT in reasons:
         run.ending = Ending.PROMISE
-        return "The promise still holds." if finished else "By the corrected answers it holds."
+        return (
+            "The guarantee is still achieved."
+            if finished
+            else "After the correction the guarantee is achieved."
+        )
     if finished:
         run.ending = Ending.REGRADED
-        return "The promise that the run ended with does not hold any more."
-    return "The run had ended without its promise; what it can say instead is corrected."
+        return "The guarantee of the ended run is no longer achieved."
+    return "The run had ended before its target; its weaker guarantee is corrected."
 
 
 def _decide_verdicts(

@@ -105,7 +105,7 @@ def _cite(entry: str) -> str:
 
 _BY_CITATION = {_cite(entry): f"@{entry.strip()}" for entry in _ENTRIES.split("@") if entry.strip()}
 OURS = """@software{crowdselect,
-  title = {CrowdSelect: choosing the best workers of a crowd, with a statistical promise}
+  title = {CrowdSelect: choosing the best workers of a crowd, with a statistical guarantee}
 }"""
 
 

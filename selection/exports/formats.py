@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from django.utils.text import slugify
 
-from selection import reports
+from selection import reports, viewer_locale
 from selection.errors import Conflict, Refused
 from selection.models import Run
 
@@ -69,7 +69,8 @@ def make_file(run: Run, name: str, named: str = "", pay: Decimal | None = None) 
     chosen = find_format(name)
     if run.status == Run.Status.DRAFT and not chosen.drafts:
         raise Conflict(f"There is nothing to download before the run “{run}” has started.")
-    made = chosen.write(ExportContext(run, named, pay))
+    with viewer_locale.formatting_for(None):
+        made = chosen.write(ExportContext(run, named, pay))
     pieces = writing.csv_file(made) if isinstance(made, ExportTable) else made
     file = f"{slugify(f'{run} {name}') or name}.{chosen.ending}"
     return File(file, chosen.media, pieces)
@@ -124,72 +125,75 @@ ANSWERS = ("selection.view_answer",)
 AUDIENCES = {
     "Results": (
         Format(
-            "csv", "The selected, CSV", "A line for each of them.", "csv", tables.selected_table
+            "csv",
+            "Selected workers (CSV)",
+            "One row per selected worker.",
+            "csv",
+            tables.selected_table,
         ),
         Format(
             "xlsx",
-            "Workbook, xlsx",
-            "Three sheets: the selected, all workers, the run.",
+            "Selection (Excel)",
+            "Three sheets: selected workers, all workers, settings.",
             "xlsx",
             _write_workbook,
         ),
         Format(
             "report",
-            "Report, HTML",
-            "A page to read, print and keep, with charts and a paragraph for a paper.",
+            "Report (HTML)",
+            "A page to print or archive, with charts and a methods paragraph.",
             "html",
             write_report,
             drafts=True,
         ),
         Format(
             "json",
-            "The selected, JSON",
-            "The workers selected, with the run's settings and promise.",
+            "Selected workers (JSON)",
+            "The selected workers, with the run's settings and guarantee.",
             "json",
             _selected_json,
         ),
         Format(
             "all-csv",
-            "All workers, CSV",
-            "Everybody, with every statistic, verdict, presence and attribute.",
+            "All workers (CSV)",
+            "All workers with statistics, verdicts, presence and attributes.",
             "csv",
             tables.workers_table,
         ),
         Format(
             "all-json",
-            "All workers, JSON",
-            "The same, with the run's settings and promise.",
+            "All workers (JSON)",
+            "The same, with the run's settings and guarantee.",
             "json",
             _write_all_workers_json,
         ),
         Format(
             "settings",
-            "The run, CSV",
-            "Its settings, promise and seed: what is needed to repeat it.",
+            "Settings (CSV)",
+            "Settings, guarantee and seed, to repeat the run.",
             "csv",
             tables.settings_table,
         ),
         Format(
             "answers",
-            "All answers, CSV",
-            "Each answer, whether it was right, and the step that counted it.",
+            "All answers (CSV)",
+            "Each answer with its grade and the step that counted it.",
             "csv",
             _answers_table,
             ANSWERS,
         ),
         Format(
             "answers-wide",
-            "All answers, a line a worker, CSV",
-            "A column for each question that was answered, as surveys have them.",
+            "All answers, one row per worker (CSV)",
+            "One column per answered question, as in surveys.",
             "csv",
             surveys.wide_answers,
             ANSWERS,
         ),
         Format(
             "dump",
-            "Dump to verify, JSON",
-            "The whole run in numbers, without names and words, for anybody to recompute its end "
-            "from (verify).",
+            "Full run data (JSON)",
+            "The whole run without names and texts, for recomputing its result (verify).",
             "json",
             _write_dump,
             ANSWERS,
@@ -198,17 +202,19 @@ AUDIENCES = {
     "Paying": (
         Format(
             "payment",
-            "Payment list, CSV",
-            "Everybody tested, selected or not: shown, answered, what is due: by what workers "
-            "were told, else the run's price.",
+            "Payment list (CSV)",
+            "All tested workers, accepted or rejected, with their answers and pay: the pay shown "
+            "to "
+            "workers, or the run's price. A rejected worker is paid like an accepted one.",
             "csv",
             payment.payment_table,
         ),
         Format(
             "prolific-bonus",
             "Prolific: bonuses",
-            "Lines of id and amount, for Prolific's bonus payments in bulk. It pays the amounts in "
-            "the currency of your study there.",
+            "Ids and amounts for Prolific's bulk bonus payments, also for rejected workers. "
+            "Prolific "
+            "pays in your study's currency.",
             "csv",
             payment.prolific_bonus,
             lacks=payment.lacks_pounds,
@@ -216,8 +222,8 @@ AUDIENCES = {
         Format(
             "mturk-bonus",
             "MTurk: bonuses",
-            "What SendBonus is told of whoever came by a task there: WorkerId, AssignmentId, "
-            "BonusAmount in US dollars, which is what MTurk pays.",
+            "SendBonus file for MTurk workers: WorkerId, AssignmentId, BonusAmount in US dollars, "
+            "also for rejected workers.",
             "csv",
             payment.mturk_bonus,
             lacks=payment.lacks_dollars,
@@ -227,51 +233,55 @@ AUDIENCES = {
         Format(
             "mturk",
             "MTurk: grant a qualification",
-            "To upload under Manage, Workers. The qualification is named as the run, else change "
-            "the heading UPDATE-…; the score is the share of right answers in percent.",
+            "Upload it under Manage, Workers. The qualification has the run's name; to use another "
+            "one, change the heading UPDATE-…. The score is the share of right answers in percent.",
             "csv",
             platforms.write_mturk,
         ),
         Format(
             "mturk-revoke",
-            "MTurk: revoke it",
-            "Takes the same qualification from workers who were tested and are not selected.",
+            "MTurk: revoke a qualification",
+            "Removes the qualification from rejected workers. Rejection here denies nobody "
+            "payment: "
+            "do not reject their HITs.",
             "csv",
             platforms.mturk_revoke,
         ),
         Format(
             "prolific-allow",
             "Prolific: allowlist",
-            "The ids of the selected, one a line, for a custom allowlist.",
+            "One id per line, for a custom allowlist of the selected workers.",
             "txt",
             platforms.prolific_allow,
         ),
         Format(
             "prolific-block",
             "Prolific: blocklist",
-            "The ids of who was tested and is not selected, one a line.",
+            "One id per line, for a custom blocklist of rejected workers. Rejection here denies "
+            "nobody payment: approve their submissions.",
             "txt",
             platforms.prolific_block,
         ),
         Format(
             "toloka",
             "Toloka: skills",
-            "The selected with a skill of 0 to 100, as its interface for many users takes them. "
-            "Put the skill's id for its name.",
+            "The selected workers with a skill of 0 to 100, for Toloka's bulk interface. Replace "
+            "the "
+            "skill's name by its id.",
             "json",
             platforms.write_toloka,
         ),
         Format(
             "label-studio",
             "Label Studio: annotators",
-            "The selected by number, address or name, as its list of annotators has them.",
+            "The selected workers by number, address or name, as in its list of annotators.",
             "json",
             platforms.label_studio,
         ),
         Format(
             "crowd-kit",
             "crowd-kit: skills",
-            "worker,skill of everybody tested, for aggregating their labels.",
+            "worker,skill of all tested workers, to aggregate their labels.",
             "csv",
             platforms.crowd_kit,
         ),

@@ -44,8 +44,8 @@ def _selection_sentence(context: ExportContext) -> str:
     limit = ", each worker for at most one of them" if run.several and run.one_kind_each else ""
     workers = count_noun(len(context.lines_by_worker), "worker")
     return (
-        f"We chose {run.total} of {workers} by gold questions, whose "
-        f"answers are known, of {sets}{limit}, with the algorithm {kind.title} ({source}) as "
+        f"We chose {run.total} of {workers} by gold questions with known "
+        f"answers, of {sets}{limit}, with the algorithm {kind.title} ({source}) as "
         "CrowdSelect implements it."
     )
 
@@ -60,13 +60,12 @@ def _asking_sentence(run: Run) -> str:
         f"{label.lower()}: {value}" for label, value in algorithm_choices.describe_options(run)
     ]
     settings = f" Settings were {', '.join(numbers)}." if numbers else ""
-    how = "it used answers that were made elsewhere, as far as it needed them"
+    how = "it used imported answers as far as it needed them"
     if not run.recorded_only:
-        late = f"what was not answered {count_noun(run.minutes, 'minute')} after it was shown"
-        how = f"{late} counted as not right"
+        how = f"answers later than {count_noun(run.minutes, 'minute')} counted as wrong"
     return (
-        "Each worker met the questions in a random order of their own, and none twice; the "
-        f"algorithm chose after each batch of answers whom to ask next, and {how}.{settings}"
+        "Each worker saw the questions in an individual random order, and none twice. The "
+        f"algorithm chose the next workers to ask after each batch of answers; {how}.{settings}"
     )
 
 
@@ -74,7 +73,7 @@ def _guarantee_sentence(context: ExportContext) -> str:
     run, guarantee = context.run, context.guarantee
     ended = f"The run ended because {run.why_ended}."
     if ended_early(run) and (early := _early_end_sentence(context)):
-        ended += f" What holds of an early end was proved by another means: {early}."
+        ended += f" The guarantee at an early end rests on another proof: {early}."
     rests = guarantee.assumes.replace("Assumes", "This assumes", 1)
     return f"{ended} {guarantee.sentence} {rests}"
 
@@ -93,13 +92,13 @@ def _cost_sentence(context: ExportContext) -> str:
     answers = [sum(line.answers for line in lines) for lines in context.lines_by_worker.values()]
     tested = [count for count in answers if count]
     cost = money.format_cost(run, count_given(run))
-    paid = f"; what was answered cost {cost}" if cost else ""
+    paid = f" The answers cost {cost}." if cost else ""
     if not tested:
         return "No answer was counted."
     return (
         f"The run counted {count_noun(sum(answers), 'answer')} of "
         f"{count_noun(len(tested), 'worker')} "
-        f"({min(tested)} to {max(tested)} each, median {median(tested):g}){paid}."
+        f"({min(tested)} to {max(tested)} each, median {median(tested):g}).{paid}"
     )
 
 
@@ -107,8 +106,9 @@ def _corrections_sentence(run: Run) -> str:
     count = run.events.filter(kind="regrade").count()
     if not count:
         return ""
-    times = "Once" if count == 1 else f"{count} times"
-    return f"{times} a gold question was corrected or retired, and all answers to it graded anew."
+    if count == 1:
+        return "One gold question was corrected or retired, and its answers were regraded."
+    return f"{count} times a gold question was corrected or retired, and its answers regraded."
 
 
 def _repeat_sentence(run: Run) -> str:

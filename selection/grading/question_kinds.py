@@ -36,11 +36,11 @@ def way_of(kind: str, tolerance: str, text: str, choices: Sequence[str]) -> dict
     kind = " ".join(kind.split()).casefold()
     kind = OTHER_NAMES.get(kind, kind)
     if kind and kind not in rules.KINDS:
-        raise Refused(f"“{kind}” is no kind of question; there are {', '.join(rules.KINDS)}.")
+        raise Refused(f"“{kind}” is not a kind of question. Kinds: {', '.join(rules.KINDS)}.")
     if kind in rules.CHOICE_KINDS and not choices:
         raise Refused(f"A question of the kind “{kind}” needs choices.")
     if kind in {"text", "number"} and choices:
-        raise Refused(f"A question of the kind “{kind}” is typed, so it has no choices.")
+        raise Refused(f"A question of the kind “{kind}” is typed and has no choices.")
     options = [kind] if kind in {"multiple", "order"} else []
     if tolerance.strip():
         options.append(f"number ±{tolerance.strip().removeprefix('±')}")
@@ -81,18 +81,20 @@ def _choice_faults(
 ) -> list[str]:
     faults, has_parts = [], way.get("multiple") or way.get("order")
     if all(rules.is_match(choices[:1], choice, way) for choice in choices):
-        faults.append("There is a single choice, so nobody could be wrong; give two or more.")
+        faults.append("There is only one choice; give two or more.")
     unlisted = [answer for answer in accepted if answer not in choices]
     if unlisted:
         faults.append(f"The answer “{unlisted[0]}” is not among the choices {' | '.join(choices)}.")
     ambiguous = [choice for choice in choices if rules.SEPARATOR in choice]
     if has_parts and ambiguous:
-        faults.append(f"There is a | in the choice “{ambiguous[0]}”; that stands between answers.")
+        faults.append(
+            f"There is a | in the choice “{ambiguous[0]}”; this character separates answers."
+        )
     if way.get("order"):
         faults += _order_faults(accepted, choices) if not unlisted else []
     all_accepted = all(rules.is_match(accepted, choice, way) for choice in choices)
     if all_accepted and not has_parts and len(choices) > 1:
-        faults.append("Every choice is accepted, so nobody could be wrong.")
+        faults.append("Every choice is accepted, which makes wrong answers impossible.")
     return faults
 
 
@@ -100,7 +102,7 @@ def _order_faults(accepted: Sequence[str], choices: Sequence[str]) -> list[str]:
     if sorted(accepted) != sorted(choices):
         return ["The answer must have every choice once, in the right order."]
     if list(accepted) == list(choices):
-        return ["The choices are shown in the right order already; list them in another one."]
+        return ["The choices are already in the right order; list them in another order."]
     return []
 
 

@@ -67,11 +67,11 @@ def refuse_invitations(run: Run) -> None:
     """Raise Refused or Conflict if nobody can be invited to this run now."""
     require_server()
     if run.recorded_only:
-        raise Conflict("This run asks nobody: it uses only answers made elsewhere.")
+        raise Conflict("This run uses imported answers only: workers have no links.")
     if run.status == Run.Status.DRAFT:
         raise Conflict("This run has not started: its workers have no links yet.")
     if run.status == Run.Status.ENDED:
-        raise Conflict("This run has ended: its links lead to no questions any more.")
+        raise Conflict("This run has ended: its links no longer work.")
 
 
 @transaction.atomic
@@ -84,10 +84,12 @@ def send_invitations(run: Run, who: str = "", why: str = "") -> InvitationPlan:
     refuse_invitations(locked)
     plan = plan_invitations(locked)
     if not plan.messages:
-        raise Refused("There is nobody to invite: all are invited, unsubscribed, or unreachable.")
+        raise Refused(
+            "There are no workers to invite: all are invited, unsubscribed or unreachable."
+        )
     _forget_skipped(locked, set(plan.candidates))
     _write_mails(locked, Kind.INVITATION, plan.candidates)
-    what = f"Invitations to {count_noun(plan.messages, 'worker')} were handed to the outbox."
+    what = f"Invitations to {count_noun(plan.messages, 'worker')} were queued."
     events.write_event(locked, "mail", what, who, why)
     return plan
 
@@ -111,7 +113,7 @@ def cancel_waiting(run: Run, who: str = "", why: str = "") -> int:
     reminders = waiting.filter(kind=Kind.REMINDER)
     count += reminders.update(state=State.SKIPPED, due=None, said="cancelled")
     if count:
-        what = f"Taken out of the outbox: {count_noun(count, 'message')} to workers."
+        what = f"Cancelled: {count_noun(count, 'message')} to workers."
         events.write_event(locked, "mail", what, who, why)
     return count
 

@@ -15,8 +15,8 @@ from selection.errors import Refused
 from selection.models.mail import REPLY_LENGTH
 
 NO_SERVER = (
-    "No mail server is set up: whoever runs this server sets EMAIL_HOST, and sends a test message "
-    "on the page “System”."
+    "No mail server is configured. The administrator of this server sets EMAIL_HOST, then sends a "
+    "test message on the page “System”."
 )
 _ADDRESS = re.compile(r"[^\s<>\"'(),;:]+@[^\s<>\"'(),;:]+")
 UNAVAILABLE = 421  # the server closes the connection
@@ -104,7 +104,7 @@ def send_test(address: str) -> str:
         raise Refused(f"The test message was not sent: {describe_failure(error).words}.") from error
     if not has_server():
         return f"The message was written to this server's output, not sent. {NO_SERVER}"
-    return f"The mail server took the test message for {address}: look into the mailbox."
+    return f"The mail server took the test message for {address}: check the mailbox."
 
 
 def describe_failure(error: Exception, address: str = "") -> Failure:
@@ -123,7 +123,7 @@ def describe_failure(error: Exception, address: str = "") -> Failure:
         said = _plain(error.smtp_error, address)
         return _server_failure(f"the mail server answers {error.smtp_code} {said}")
     if isinstance(error, smtplib.SMTPNotSupportedError):
-        return Failure(About.LETTER, False, "the mail server cannot take such an address")
+        return Failure(About.LETTER, False, "the mail server cannot use this address")
     if isinstance(error, smtplib.SMTPException | OSError):
         reason = _plain(str(error) or type(error).__name__, address)
         place = f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"

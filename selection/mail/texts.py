@@ -40,7 +40,7 @@ def default_text(kind: str, language: str) -> Text:
             subject = _("Questions for you")
             request = _("We would like you to answer some questions. They are here:")
         greeting, thanks = _("Hello,"), _("Thank you!")
-        private = _("This link is yours alone: whoever opens it answers in your name.")
+        private = _("This link is yours alone: anyone with it answers in your name.")
     return Text(subject, f"{greeting}\n\n{request}\n\n{LINK}\n\n{private}\n\n{thanks}")
 
 
@@ -125,7 +125,7 @@ def _validate_text(language: str, kind: str, text: Text) -> dict[str, str]:
     if len(body) > LONGEST_BODY:
         raise Refused(f"A message has at most {LONGEST_BODY:,} characters.")
     if body and LINK not in body:
-        raise Refused(f"The {kind} ({language}) has no {LINK}: without it nobody can start.")
+        raise Refused(f"The {kind} ({language}) has no {LINK}: workers could not start.")
     default = default_text(kind, language)
     stored = {"subject": subject, "body": body}
     return {

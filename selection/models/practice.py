@@ -18,12 +18,14 @@ class Practice(Gradable):
     """
 
     question_set = models.ForeignKey(QuestionSet, models.CASCADE, related_name="practice")
-    number = models.PositiveIntegerField(default=0, help_text="They are asked in this order.")
-    explanation = models.TextField(blank=True, help_text="Shown when it has been answered.")
+    number = models.PositiveIntegerField(
+        default=0, help_text="Position among the practice questions."
+    )
+    explanation = models.TextField(blank=True, help_text="Shown after the answer.")
     must = models.BooleanField(
-        "must be right",
+        "required",
         default=False,
-        help_text="Nobody is tested before they have answered this one right.",
+        help_text="Workers must answer it correctly before the test.",
     )
 
     class Meta:

@@ -21,26 +21,26 @@ class QuestionSet(NamedInTeam):
     name = models.CharField(max_length=200)
     instructions = models.TextField(blank=True, help_text="Shown to workers above every question.")
     markdown = models.BooleanField(
-        "instructions and questions are Markdown",
+        "use Markdown",
         default=True,
-        help_text="**bold**, lists, links and tables. Without it every sign is shown as it stands. "
-        "Addresses of pictures, sounds and films are shown as such either way.",
+        help_text="**bold**, lists, links and tables. When off, text is shown exactly as typed. "
+        "Images, audio and video are shown either way.",
     )
     tries = models.PositiveSmallIntegerField(
-        "wrong tries in practice",
+        "attempts allowed in practice",
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text="Whoever answers a practice question that must be right so often wrong is not "
-        "tested. Empty: they may try as often as they like.",
+        help_text="Workers who fail a required practice question this many times are excluded. "
+        "Leave blank for unlimited attempts.",
     )
     most_workers = models.PositiveIntegerField(
-        "workers for a question",
+        "max. workers per question",
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text="How many workers may be given one and the same question, over all runs: then it "
-        "is asked no more, because it may be known. Empty: no limit.",
+        help_text="Retires a question after this many workers have seen it in all runs, because "
+        "answers may leak. Leave blank for no limit.",
     )
     created = models.DateTimeField(auto_now_add=True)
 

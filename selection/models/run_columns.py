@@ -36,15 +36,15 @@ class RunColumns(NamedInTeam):
         ENDED = "ended"
 
     class Ending(models.TextChoices):
-        PROMISE = "promise", "the promise holds"
+        PROMISE = "promise", "the guarantee was achieved"
         BUDGET = "budget", "the budget is spent"
         QUESTIONS = "questions", "the questions are used up"
         STOPPED = "stopped", "it was stopped by hand"
-        ROSTER = "roster", "no more workers are left than are wanted"
-        REGRADED = "regraded", "its end was reached by a grading that was corrected since"
+        ROSTER = "roster", "it needs all remaining workers"
+        REGRADED = "regraded", "it used a grading that was corrected later"
 
     class Met(models.TextChoices):
-        SKIP = "skip", "are passed over for that worker"
+        SKIP = "skip", "are skipped for that worker"
         OUT = "out", "keep that worker out of the run"
         AGAIN = "again", "may be asked again"
 
@@ -54,7 +54,7 @@ class RunColumns(NamedInTeam):
     name = models.CharField(max_length=200)
     pool = models.ForeignKey(Pool, models.PROTECT, related_name="runs")
     question_set = models.ForeignKey(QuestionSet, models.PROTECT, related_name="runs")
-    k = models.PositiveIntegerField("K", help_text="How many workers to select.")
+    k = models.PositiveIntegerField("K", help_text="Number of workers to select.")
     algorithm = models.CharField(
         max_length=50, choices=algorithms.algorithm_choices, default="adaptive-top-k"
     )
@@ -65,18 +65,19 @@ class RunColumns(NamedInTeam):
         "ε",
         default=0.1,
         validators=[MinValueValidator(0.0)],
-        help_text="How far in accuracy the selection may fall short of the best: 0.1 is 10 points.",
+        help_text="Target: the selection’s largest loss of accuracy against the best K. "
+        "0.1 is 10 percentage points.",
     )
     delta = models.FloatField(
         "δ",
         default=0.05,
-        help_text="The probability with which the promise may fail: 0.05 is once in 20 runs.",
+        help_text="Risk of missing the target: 0.05 is one run in 20.",
     )
     budget = models.PositiveIntegerField(
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text="Most assignments to hand out in all. Empty: no limit.",
+        help_text="In answers: the maximum number of assignments. Leave blank for no limit.",
     )
     price = models.DecimalField(
         "price per answer",
@@ -85,82 +86,80 @@ class RunColumns(NamedInTeam):
         null=True,
         blank=True,
         validators=[MinValueValidator(Decimal(0))],
-        help_text="What an answer costs you, fees included. Only used to tell what the run costs. "
-        "Empty: not known.",
+        help_text="Include platform fees. Leave blank to see answer counts only.",
     )
     currency = models.CharField(
-        max_length=10, default="€", blank=True, help_text="A sign or a short name: €, $, EUR."
+        max_length=10, default="€", blank=True, help_text="A symbol or a code: €, $, EUR."
     )
     slots = models.PositiveIntegerField(
-        "out at once",
+        "max. open assignments",
         default=100,
         validators=[MinValueValidator(1)],
-        help_text="Most assignments that may be out with the crowd at once.",
+        help_text="Assignments that may await an answer at the same time.",
     )
     slots_per_worker = models.PositiveIntegerField(
-        "out at once per worker",
+        "max. open assignments per worker",
         default=3,
         validators=[MinValueValidator(1)],
-        help_text="Most assignments that one worker may hold at once.",
+        help_text="Assignments that one worker may hold at the same time.",
     )
     minutes = models.PositiveIntegerField(
-        "minutes to answer",
+        "time limit per question (minutes)",
         default=60,
         validators=[MinValueValidator(1), MaxValueValidator(60 * 24 * 365)],
-        help_text="Counted from when the worker is shown the question. What is not answered by "
-        "then counts as not right.",
+        help_text="Starts when the worker sees the question. A late answer counts as wrong.",
     )
     hours_to_come = models.FloatField(
-        "hours to come",
+        "no-show timeout (hours)",
         null=True,
         blank=True,
         validators=[MinValueValidator(0.05), MaxValueValidator(24 * 365)],
-        help_text="A worker of whom nothing is seen for so long is taken as gone and not tested "
-        "any more. Empty: everybody is waited for.",
+        help_text="Workers who do nothing for this long count as gone and are not tested. "
+        "Leave blank to wait for all workers.",
     )
     enrolling = models.BooleanField(
         "open roster",
         default=False,
-        help_text="Workers who arrive may join until the roster is closed; only then is anybody "
-        "accepted or rejected.",
+        help_text="Workers may join until the roster closes; only then are workers accepted or "
+        "rejected.",
     )
     enrol_until = models.DateTimeField(
-        "closes at", null=True, blank=True, help_text="When the roster closes by itself."
+        "close at", null=True, blank=True, help_text="The roster then closes automatically."
     )
     enrol_most = models.PositiveIntegerField(
-        "closes with",
+        "close after this many workers",
         null=True,
         blank=True,
         validators=[MinValueValidator(2)],
-        help_text="With how many workers the roster closes by itself.",
+        help_text="The roster then closes automatically.",
     )
     recorded_only = models.BooleanField(
-        "only answers made elsewhere",
+        "imported answers only",
         default=False,
-        help_text="Ask nobody: use the answers imported into this run, as far as they are needed.",
+        help_text="Do not ask workers: use the answers imported into this run, as far as needed.",
     )
     one_kind_each = models.BooleanField(
         "a worker may be selected",
         default=False,
         choices=[(False, "for several kinds of task"), (True, "for at most one kind of task")],
-        help_text="Where a run covers several question sets: whether whoever is among the best in "
-        "two of them may be selected for both, or does one kind of task at most.",
+        help_text="For runs with several question sets: a worker among the best in two of them "
+        "can be selected for both, or for one only.",
     )
     page = models.JSONField(default=dict, blank=True, editable=False)
     met = models.CharField(
-        "questions met before",
+        "questions seen before",
         max_length=10,
         choices=Met,
         default=Met.AGAIN,
-        help_text="What becomes of questions that a worker of the same id was shown or answered in "
-        "another run of yours, in this set or with the same key and text in another.",
+        help_text="Questions that a worker with the same id saw or answered in another run, in "
+        "this set or with the same key and text in another set.",
     )
     only = models.JSONField(
-        default=list, blank=True, help_text="Ids of the workers whom it is for; none: everybody."
+        default=list,
+        blank=True,
+        help_text="Ids of the eligible workers. Leave blank for all workers.",
     )
-    left_out = models.JSONField(
-        default=list, blank=True, help_text="Ids of workers who are not to be in it."
-    )
+    left_out = models.JSONField(default=list, blank=True, help_text="Ids of excluded workers.")
     seed = models.PositiveBigIntegerField(default=0, validators=[MaxValueValidator(2**62)])
 
     status = models.CharField(

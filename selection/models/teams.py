@@ -61,10 +61,10 @@ class Membership(models.Model):
     """A user in a team. The rights of each role are in selection.accounts."""
 
     class Role(models.TextChoices):
-        OWNER = "owner", "owner: all, and who is in the team"
-        MANAGER = "manager", "manager: all but who is in the team"
-        VIEWER = "viewer", "viewer: look, and change nothing"
-        OWN = "", "what the login's own permissions say"
+        OWNER = "owner", "owner: full access, including members"
+        MANAGER = "manager", "manager: full access, except members"
+        VIEWER = "viewer", "viewer: read only"
+        OWN = "", "permissions of the user account"
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
@@ -112,5 +112,5 @@ def unique_name(model: str) -> models.UniqueConstraint:
         fields=["team", "name"],
         name=f"{model}_named_once",
         violation_error_code=NAME_TAKEN,
-        violation_error_message="There is one of this name already.",
+        violation_error_message="This name is already in use.",
     )

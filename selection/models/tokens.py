@@ -22,16 +22,18 @@ class ApiToken(NamedInTeam):
     """
 
     class Scope(models.TextChoices):
-        READ = "read", "read: look at everything, change nothing"
-        ANSWER = "answer", "answer: fetch open questions and send answers, nothing else"
-        MANAGE = "manage", "manage: all that the API can"
+        READ = "read", "read: view everything, change nothing"
+        ANSWER = "answer", "answer: fetch open questions and send answers only"
+        MANAGE = "manage", "manage: full access to the API"
 
     team = models.ForeignKey(
         Team, models.CASCADE, default=default_team, related_name="tokens", db_index=False
     )
     name = models.CharField(max_length=100)
     scope = models.CharField("may", max_length=10, choices=Scope, default=Scope.MANAGE)
-    expires = models.DateTimeField(null=True, blank=True, help_text="Empty: never.")
+    expires = models.DateTimeField(
+        null=True, blank=True, help_text="Leave blank for a token that never expires."
+    )
     prefix = models.CharField(max_length=PREFIX_LENGTH, blank=True, default="", editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     created = models.DateTimeField(auto_now_add=True)

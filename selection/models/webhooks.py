@@ -33,7 +33,7 @@ class Webhook(models.Model):
         ACCEPTED = "worker.accepted", "a worker is accepted"
         REJECTED = "worker.rejected", "a worker is rejected"
         OPENED = "assignment.opened", "a worker has new questions to answer"
-        ATTENTION = "run.needs_attention", "a run needs somebody to see to it"
+        ATTENTION = "run.needs_attention", "a run needs attention"
         ENDED = "run.ended", "a run has ended"
 
     TEST = "webhook.test"  # sent on demand
@@ -113,8 +113,8 @@ class Delivery(models.Model):
     @property
     def state(self) -> str:
         if self.due is not None:
-            return "waiting" if self.tries == 0 else "to be tried again"
-        return "delivered" if self.delivered else "given up"
+            return "waiting" if self.tries == 0 else "retrying"
+        return "delivered" if self.delivered else "failed"
 
     def keep(self, **changes: Any) -> None:
         """Write these columns, if the delivery still exists."""

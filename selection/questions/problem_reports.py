@@ -16,16 +16,16 @@ def report_problem(assignment_id: int, candidate_id: int, text: str) -> None:
     """
     text = text.strip()
     if not text or len(text) > LONGEST_REPORT or NO_TEXT.search(text):
-        raise Refused(f"Say in 1 to {LONGEST_REPORT} characters what is wrong.")
+        raise Refused(f"Describe the problem in 1 to {LONGEST_REPORT} characters.")
     candidate = Candidate.objects.filter(pk=candidate_id).values("run_id", "worker_id").first()
     if candidate is None:
-        raise NotFound("There is no such assignment.")
+        raise NotFound("This assignment does not exist.")
     candidates = Candidate.objects.filter(run=candidate["run_id"], worker=candidate["worker_id"])
     assignments = Assignment.objects.filter(pk=assignment_id, candidate__in=candidates).exclude(
         shown=None
     )
     if not assignments.exists():
-        raise NotFound("There is no such assignment.")
+        raise NotFound("This assignment does not exist.")
     report = {"text": text, "at": db_clock.database_now(), "heard": None}
     QuestionReport.objects.update_or_create(assignment_id=assignment_id, defaults=report)
 

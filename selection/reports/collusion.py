@@ -16,6 +16,7 @@ import numpy as np
 from django.db.models import QuerySet, Sum
 
 from selection.models import DELETED, Answer, Run, normalise_text
+from selection.viewer_locale import format_fraction, format_percent
 from topk.collusion import (
     Jump,
     Pair,
@@ -48,7 +49,9 @@ class CollusionSign:
     workers: tuple[str, ...]
     candidates: tuple[int, ...]
     words: str
-    chance: Annotated[float, "Of finding any sign so striking in the whole run, if nobody shares."]
+    chance: Annotated[
+        float, "Of a sign at least as striking in the whole run if workers do not share."
+    ]
 
     @property
     def people(self) -> list[tuple[str, int]]:
@@ -66,27 +69,26 @@ class Power:
 
     answers: Annotated[float, "Counted answers of a worker in a skill, median."]
     copying: Annotated[
-        float, "Probability that a worker is reported who copies all answers of another."
+        float, "Probability of reporting a worker that copies all answers of another."
     ]
     leaked: Annotated[
-        float, "Probability that a worker is reported who gets the correct answers on the way."
+        float, "Probability of reporting a worker that gets the correct answers during the run."
     ]
 
     @property
     def words(self) -> str:
         """Return the sentences for people, with what a low power means."""
         return (
-            f"With {count_noun(round(self.answers), 'answer')} per worker (median), a worker who "
-            "copies all answers of another would be noticed in "
-            f"{_percent(self.copying)} of cases, and a worker who gets the correct answers on the "
-            f"way in {_percent(self.leaked)}. Workers who have them from the start leave no sign "
-            f"in their answers, however many they are.{self._caveat}"
+            f"Detection rates with {count_noun(round(self.answers), 'answer')} per worker "
+            f"(median): {_percent(self.copying)} for copying all answers of another worker, "
+            f"{_percent(self.leaked)} for receiving the correct answers during the run. Workers "
+            f"with the correct answers from the start leave no sign in their answers.{self._caveat}"
         )
 
     @property
     def _caveat(self) -> str:
         low = min(self.copying, self.leaked) < TELLING_POWER
-        return " That no sign is found does not show that nobody shares." if low else ""
+        return " No signs therefore do not mean that workers share nothing." if low else ""
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,7 @@ class CollusionSigns:
 
     found: tuple[CollusionSign, ...] = ()
     answers: Annotated[int, "Number of counted answers examined."] = 0
-    rate: Annotated[
-        float, "Probability at most that one look finds anything where nobody shares."
-    ] = FALSE_ALARMS
+    rate: Annotated[float, "False-alarm rate per check, at most."] = FALSE_ALARMS
     power: Power | None = None
 
     @property
@@ -244,14 +244,14 @@ class _AnswerTable:
 
 def _percent(share: float) -> str:
     if share < 0.01:
-        return "less than 1 %"
-    return "more than 99 %" if share > 0.99 else f"about {100 * share:.0f} %"
+        return f"less than {format_percent(0.01)}"
+    return f"more than {format_percent(0.99)}" if share > 0.99 else f"about {format_percent(share)}"
 
 
 def _describe_pair(pair: Pair) -> tuple[tuple[int, int], str, float]:
     sentence = (
-        f"Wrong in the same way on {pair.same} of {count_noun(pair.both, 'question')} that both "
-        f"got wrong; about {pair.expected:.1f} are to be expected."
+        f"The same wrong answer to {pair.same} of {count_noun(pair.both, 'question')} that both "
+        f"got wrong; about {format_fraction(pair.expected, 1)} are expected."
     )
     return (pair.one, pair.other), sentence, pair.chance
 
@@ -266,6 +266,6 @@ def _describe_jump(jump: Jump) -> str:
 
 def _describe_quick(quick: QuickWorker) -> str:
     return (
-        f"Takes about {100 * quick.pace:.0f} % of the time that others take for the same "
+        f"Takes about {format_percent(quick.pace)} of the other workers’ time for the same "
         f"questions, over {count_noun(quick.answers, 'answer')}."
     )

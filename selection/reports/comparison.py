@@ -7,6 +7,7 @@ from selection import algorithms
 from selection.models import Run
 from selection.runs import algorithm_choices
 from selection.runs.run_settings import RUN_SETTINGS, SETTINGS
+from selection.viewer_locale import format_count
 
 from .guarantee_status import promise_status
 from .progress import read_progress
@@ -101,7 +102,7 @@ def _figures_of(run: Run) -> dict[str, str]:
     return {
         "State": run.state,
         "Ended because": run.why_ended or "–",
-        "Answers counted": f"{progress.counted:,}",
+        "Answers counted": format_count(progress.counted),
         "ε reached": _value_text(promise_status(run).epsilon),
         "Accepted": str(progress.accepted),
         "Rejected": str(progress.rejected),

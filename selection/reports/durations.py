@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+from selection import viewer_locale
+
 # Seconds per unit. A unit is used from two of them on, so that none is "1 hours".
 UNITS = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")]
 
@@ -16,4 +18,4 @@ def format_duration(span: timedelta) -> str:
 
 
 def count_noun(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{viewer_locale.format_count(count)} {noun}{'' if count == 1 else 's'}"

@@ -5,9 +5,9 @@ from datetime import datetime
 
 import numpy as np
 from django.db.models import Count, Max, Min, Q
-from django.utils import timezone
 
 from selection.models import Answer, Candidate, Run
+from selection.viewer_locale import format_count, format_moment, format_percent, format_points
 from topk import Standing, Verdict, rounded_up
 from topk.verify import DumpRecord, ReplayedRun, read_record, replay_run
 from topk.verify.what_if import flips_needed, selected_numbers
@@ -38,9 +38,9 @@ class Explanation:
     def parts(self) -> list[tuple[str, list[str]]]:
         return [
             ("The answers", self.answers),
-            ("How it is decided", self.how),
-            ("What settled it", self.settled),
-            ("What would have changed it", self.otherwise),
+            ("Decision rule", self.how),
+            ("Reasons", self.settled),
+            ("Answers that would change it", self.otherwise),
         ]
 
 
@@ -75,25 +75,21 @@ def _answer_sentences(candidate: Candidate) -> list[str]:
     pulls, asked = candidate.pulls, candidate.asked
     if not pulls:
         sentences = [
-            f"No answer of this worker counts yet; {count_noun(asked, 'question')} handed out."
+            f"No answer of this worker counts yet; {count_noun(asked, 'question')} assigned."
         ]
     else:
         wrong = pulls - sums["won"] - sums["late"]
-        late = (
-            f", {sums['late']} not given in time, which counts as not right" if sums["late"] else ""
-        )
+        late = f", {sums['late']} too late, which counts as wrong" if sums["late"] else ""
         sentences = [
             f"{count_noun(pulls, 'answer')} of this worker count{'s' if pulls == 1 else ''}, "
             f"{_date_range(sums['first'], sums['last'])}: {sums['won']} right, "
-            f"{wrong} wrong{late}. That is a share of {sums['won'] / pulls:.3f}."
+            f"{wrong} wrong{late}. That is {format_percent(sums['won'] / pulls, 1)} right."
         ]
     if sums["waiting"]:
-        sentences.append(
-            f"{count_noun(sums['waiting'], 'answer')} more came in and wait to be counted."
-        )
+        sentences.append(f"{count_noun(sums['waiting'], 'answer')} more are not counted yet.")
     if sums["retired"]:
         sentences.append(
-            f"{count_noun(sums['retired'], 'answer')} to retired questions count for nothing."
+            f"{count_noun(sums['retired'], 'answer')} to retired questions do not count."
         )
     return sentences
 
@@ -104,7 +100,7 @@ def _date_range(first: datetime, last: datetime) -> str:
 
 
 def _format_date(at: datetime | None) -> str:
-    return timezone.localtime(at).strftime("%Y-%m-%d %H:%M %Z") if at else "–"
+    return format_moment(at) if at else "–"
 
 
 # -- rule of decision
@@ -115,28 +111,28 @@ def _describe_asking(run: Run) -> str:
     budget, title = kind.promise.fixed == "budget", kind.title
     if kind.in_rounds and budget:
         return (
-            f"{title} shares its budget out in rounds, and accepts or rejects when one is "
-            "complete. It goes by who looks better than whom, and promises nothing."
+            f"{title} divides its budget into rounds, and accepts or rejects at the end of each. "
+            "It compares the workers’ shares of right answers, and guarantees nothing."
         )
     if kind.in_rounds:
         return (
-            f"{title} works in rounds: all who are undecided get as many answers, and when a round "
-            "is complete whoever is clearly in or out is decided, for good."
+            f"{title} works in rounds: in each, all undecided workers get the same number of "
+            "questions. At its end, workers clearly in or out get a final verdict."
         )
     if budget:
         return (
-            f"{title} decides at its end only: when the budget is spent it names those that look "
-            "best, and promises nothing."
+            f"{title} decides only at the end: when the budget is spent, it selects the workers "
+            "who look best, and guarantees nothing."
         )
     if kind.promise.average:
         return (
-            f"{title} decides at its end only, everybody at once: when few pools like this one "
-            "would still lose more than the ε wanted by the selection that all answers make likely."
+            f"{title} decides about all workers at the end. It stops when the selection is within "
+            "the target ε for all but a share δ of pools like this one."
         )
     return (
-        f"{title} decides at its end only, everybody at once: when the gap, by which its selection "
-        "may still fall short, has come down to what is wanted. Until then its bounds say who is "
-        "settled in or out, and that may open again."
+        f"{title} decides about all workers at the end. It stops when the gap, the largest "
+        "possible loss of its selection, is down to the target. Until then, workers are "
+        "provisionally in or out by its bounds, and that may change."
     )
 
 
@@ -150,19 +146,22 @@ def _settled_sentences(
     if candidate.by_hand is not None:
         word = candidate.get_by_hand_display()
         sentences.append(
-            f"By hand: {word}, because: {candidate.by_hand_why} The rest is the algorithm's."
+            f"By hand: {word}, because: {candidate.by_hand_why} The rest is by the algorithm."
         )
     if candidate.gone:
         sentences.append(f"The worker is out of the run: {candidate.get_gone_display()}.")
     if not candidate.pulls:
-        return [*sentences, "Not tested: no answer was counted, so neither accepted nor rejected."]
+        return [
+            *sentences,
+            "Not tested: no answer was counted. The worker is neither accepted nor rejected.",
+        ]
     if verdict != Candidate.Verdicts.UNDECIDED:
         reason = candidate.decided_why.rstrip(".")
         at = candidate.run.history.filter(number=candidate.decided_in or 0).first()
         when = f" in step {at.number}, {_format_date(at.at)}" if at else ""
         sentences.append(f"{verdict.label.capitalize()}{when}{': ' if reason else ''}{reason}.")
     elif candidate.gone:
-        return [*sentences, "So nothing was decided: neither accepted nor rejected."]
+        return [*sentences, "The worker left before a verdict: neither accepted nor rejected."]
     return sentences + _number_sentences(candidate, record, replayed)
 
 
@@ -170,19 +169,19 @@ def _number_sentences(candidate: Candidate, record: DumpRecord, replayed: Replay
     """Return the worker's standing by the algorithm at the time of the verdict; or now."""
     places = np.flatnonzero(replayed.arms == candidate.arm)
     if replayed.selector is None or not places.size:
-        return ["There was nothing to choose: no more were left than are wanted."]
+        return ["There was no choice: the run needed all remaining workers."]
     place, standing = int(places[0]), replayed.selector.standing()
     chosen = np.isin(replayed.arms, list(selected_numbers(record, replayed)))
     decided = candidate.decided_in is not None
     sentences = [
-        f"{'At that step' if decided else 'Now'} "
+        f"{'At that step' if decided else 'Now'}, "
         f"{_describe_standing(standing, place, candidate.run)}"
     ]
     sentences += _nearest_rivals(standing, chosen, place)
     wanted = standing.wanted
     if replayed.selector.promise.fixed == "confidence":
-        gap = f"{'was' if decided else 'is'} {rounded_up(standing.gap):.3f}"
-        sentences.append(f"The gap {gap}, and {wanted:g} is wanted.")
+        gap = f"{'was' if decided else 'is'} {format_points(rounded_up(standing.gap))} points"
+        sentences.append(f"The gap {gap}; the target is {format_points(wanted)}.")
     if not decided:
         sentences.append(
             _explain_open(candidate.run, bool(chosen[place]), int(standing.settled[place]))
@@ -194,13 +193,14 @@ def _describe_standing(standing: Standing, place: int, run: Run) -> str:
     mean, lower, upper = (
         float(numbers[place]) for numbers in (standing.mean, standing.lower, standing.upper)
     )
-    estimate = f"the algorithm put the worker at {mean:.3f}"
-    if np.isnan(mean):
-        estimate = "nothing was known of the worker"
+    estimate = "no estimate of the accuracy"
+    if not np.isnan(mean):
+        estimate = f"the estimated accuracy: {format_percent(mean, 1)}"
     if lower <= 0 and upper >= 1:
         return f"{estimate}, with no bounds."
     kind = run.selector_class.interval.split(":")[0]
-    return f"{estimate}, between {lower:.3f} and {upper:.3f} ({kind})."
+    bounds = f"between {format_percent(lower, 1)} and {format_percent(upper, 1)}"
+    return f"{estimate}, {bounds} ({kind})."
 
 
 def _nearest_rivals(standing: Standing, chosen: np.ndarray, place: int) -> list[str]:
@@ -210,18 +210,18 @@ def _nearest_rivals(standing: Standing, chosen: np.ndarray, place: int) -> list[
     if not others.size:
         return []
     if chosen[place]:
-        return [f"The best of those who are not selected stood at {others.max():.3f}."]
-    return [f"The last of those who are selected stood at {others.min():.3f}."]
+        return [f"The best unselected worker: {format_percent(others.max(), 1)}."]
+    return [f"The last selected worker: {format_percent(others.min(), 1)}."]
 
 
 def _explain_open(run: Run, inside: bool, settled: int) -> str:
-    side = "among those whom it would select" if inside else "not among those whom it would select"
+    side = "selected" if inside else "not selected"
     if run.status == Run.Status.ENDED:
-        return f"The run ended before it was decided; by all answers the worker is {side}."
+        return f"The run ended before a verdict; by all answers the worker is {side}."
     if settled:
         where = "in" if settled == Verdict.ACCEPTED else "out"
-        return f"By the present bounds the worker is settled {where}; it is decided at the end."
-    return f"The answers so far do not tell. By now the worker is {side}."
+        return f"The worker is provisionally {where} by the current bounds, until the end."
+    return f"There are too few answers to tell. Currently the worker is {side}."
 
 
 # -- counterfactuals
@@ -229,17 +229,18 @@ def _explain_open(run: Run, inside: bool, settled: int) -> str:
 
 def _counterfactuals(candidate: Candidate, record: DumpRecord, upto: int | None) -> list[str]:
     if candidate.gone or record.run["ending"] == Run.Ending.ROSTER or not candidate.pulls:
-        return ["Nothing that this worker answered: it did not come to that."]
+        return ["No answer of this worker influenced the result."]
     if record.asked.arm.size > MOST_ANSWERS:
-        return [f"With more than {MOST_ANSWERS:,} questions handed out this is not worked out."]
+        return [f"This is not calculated for more than {format_count(MOST_ANSWERS)} assignments."]
     inside = candidate.arm in selected_numbers(record, replay_run(record, upto))
     count = flips_needed(record, candidate.arm, upto)
     was, other = ("right", "wrong") if inside else ("wrong", "right")
     side = "not be selected" if inside else "be selected"
-    same = "everything else being the same"
+    keep = "still be selected" if inside else "still not be selected"
+    same = "all other answers being equal"
     if not count:
-        never = f"None of its answers was {was}" if count == 0 else ""
-        never = never or f"Not even if all its {was} answers had been {other}"
-        return [f"{never}: by its own answers alone the worker would not {side}, {same}."]
+        never = f"No answer of the worker was {was}" if count == 0 else ""
+        never = never or f"Even with all its {was} answers {other}"
+        return [f"{never}, the worker would {keep}, {same}."]
     last = f"{was} answer" if count == 1 else f"{count} {was} answers"
     return [f"Had the last {last} been {other}, the worker would {side}, {same}."]

@@ -2,10 +2,9 @@
 
 from collections import Counter
 
-from django.utils import timezone
-
 from selection.models import Run
 from selection.runs import algorithm_choices, manual_verdicts
+from selection.viewer_locale import format_moment
 from topk import Goal, Promise
 from topk.promise import GUARANTEE_LOST
 from topk.selected_arms import BY_PROOF, SelectedArms
@@ -26,13 +25,13 @@ def roster_clause(run: Run, counts: Counter[str]) -> str:
     if losses:
         total = counts.total()
         parts.append(
-            f"Of the {total} workers {' and '.join(losses)}: not tested to the end, they are "
-            f"neither accepted nor rejected. All that is said here is about the other {counts['']}."
+            f"Of the {total} workers {' and '.join(losses)}: they are not tested to the end, and "
+            f"neither accepted nor rejected. The guarantee covers the other {counts['']}."
         )
     if run.enrolling:
         parts.append(
-            f"The roster is open, with {counts['']} workers so far. Nobody is accepted or rejected "
-            "before it is closed; the promise is then about those who are on it."
+            f"The roster is open, with {counts['']} workers now. No worker is accepted or "
+            "rejected before it closes; the guarantee then covers the workers on it."
         )
     return " ".join(parts)
 
@@ -46,8 +45,8 @@ def manual_clause(run: Run) -> str:
     if not clauses:
         return ""
     return (
-        f"{' and '.join(clauses).capitalize()}. The promise is about the {run.total} that the "
-        "algorithm selects itself, and says nothing of whom a verdict by hand puts in or takes out."
+        f"{' and '.join(clauses).capitalize()}. The guarantee covers the {run.total} workers "
+        "that the algorithm selects itself, not verdicts by hand."
     )
 
 
@@ -59,8 +58,8 @@ def empty_places(run: Run, selected: SelectedArms | None) -> str:
     if not empty:
         return ""
     return (
-        f" {empty} of the {run.total} places stay empty: the workers named for them gave no answer "
-        "that counts, so they are not tested and not selected."
+        f" {empty} of the {run.total} places stay empty: there were no tested workers left for "
+        "them."
     )
 
 
@@ -72,20 +71,20 @@ def places_needed(run: Run) -> int:
 def too_few_sentence(run: Run, n: int) -> str:
     if run.enrolling:
         more = max(places_needed(run) - 1, *(skill.k for skill in run.skills))
-        return f"More than {more} workers must join before there is anything to choose."
+        return f"More than {more} workers must join before there is a choice."
     if run.ending == Run.Ending.ROSTER and run.several:
         return (
-            f"Only {n} workers were left for {run.total} places, too few to choose from: those are "
-            "selected whom all answers favour, and nothing is promised of how good they are."
+            f"Only {n} workers were left for {run.total} places, too few for a choice. The "
+            "workers favoured by all answers are selected, with no guarantee."
         )
     if run.ending == Run.Ending.ROSTER:
         tested = run.candidates.filter(gone="", pulls__gt=0).count()
         left = f"the {n} selected" if tested == n else f"{n} workers, {tested} of them tested,"
         return (
-            f"No more than {left} were left of the workers, so there was nothing to "
-            f"choose and nothing is promised of how good they are. {run.k} were wanted."
+            f"Only {left} were left: there was no choice, and there is no guarantee. "
+            f"The target was {run.k} workers."
         )
-    return f"Only {n} workers are left; more than {run.k} are needed for a promise."
+    return f"Only {n} workers are left; a guarantee needs more than {run.k}."
 
 
 def explain_lost(run: Run, selected: SelectedArms | None) -> str:
@@ -93,16 +92,16 @@ def explain_lost(run: Run, selected: SelectedArms | None) -> str:
         return GUARANTEE_LOST
     if ended_early(run):
         return f"{GUARANTEE_LOST} {_naming_clause(run, selected or selection_of_run(run))}"
-    return f"{GUARANTEE_LOST} Selected are those whom its rule names."
+    return f"{GUARANTEE_LOST} The selection follows the algorithm’s rule."
 
 
 def early_sentence(run: Run, promise: Promise, n: int, selected: SelectedArms) -> str:
     """Return the sentences of a run that ended early: its guarantee and its selection rule."""
     if run.fixed_budget:
         if selected.rounded_epsilon is None:
-            clause = "whom all answers favour, as it ended before its plan was carried out"
-            return f"The {run.total} workers {clause}; no promise."
-        short = "It ended before its plan was carried out"
+            clause = "favoured by all answers, because the run ended before its plan was complete"
+            return f"The {run.total} workers {clause}; no guarantee."
+        short = "The run ended before its plan was complete"
     else:
         short = _shortfall_sentence(run, promise, selected)
     holds = (
@@ -116,9 +115,9 @@ def early_sentence(run: Run, promise: Promise, n: int, selected: SelectedArms) -
 def _shortfall_sentence(run: Run, promise: Promise, selected: SelectedArms) -> str:
     """Return the guarantee that was not reached; the reason, if nothing was."""
     exact = run.selector_class.promise.goal is Goal.EXACT
-    short = f"ε = {run.epsilon:g} was not reached" if promise.average else "Not certified"
+    short = f"ε = {run.epsilon:g} was not achieved" if promise.average else "Not certified"
     if selected.rounded_epsilon is None:
-        return f"{short}: there were too few answers to promise anything about these workers"
+        return f"{short}: there were too few answers for a guarantee"
     if promise.average:
         return short
     return f"{short} as the best {run.total}" if exact else f"{short} for ε = {run.epsilon:g}"
@@ -126,11 +125,11 @@ def _shortfall_sentence(run: Run, promise: Promise, selected: SelectedArms) -> s
 
 def _naming_clause(run: Run, selected: SelectedArms) -> str:
     if selected.by != BY_PROOF:
-        return "Selected are those whom all answers favour."
+        return "The selected workers are favoured by all answers."
     step = run.proof["step"]
     return (
-        f"Selected are those for whom this was proved, in step {step}. All answers, with those "
-        f"since then, favour {_favoured_clause(run, selected)}; what is proved of these is weaker."
+        f"The selected workers have the strongest guarantee, from step {step}. All answers "
+        f"since favour {_favoured_clause(run, selected)}, with a weaker guarantee."
     )
 
 
@@ -151,15 +150,15 @@ def _favoured_clause(run: Run, selected: SelectedArms) -> str:
 def regraded_clause(run: Run) -> str:
     if not run.regraded:
         return ""
-    when = timezone.localtime(run.regraded).strftime("%Y-%m-%d %H:%M %Z")
-    return f" Gold answers were corrected after its end ({when}); this is by the corrected ones."
+    when = format_moment(run.regraded)
+    return f" Gold questions were corrected after the end ({when}); this uses the corrected keys."
 
 
 def sentence_with_epsilon(promise: Promise, epsilon: float | None) -> str:
     if not has_running_bound(promise):
         return ""
-    label = "Reached so far, on average" if promise.average else "Certified so far"
-    reached = "nothing yet, there are too few answers" if epsilon is None else f"ε = {epsilon:g}"
+    label = "Achieved on average" if promise.average else "Certified so far"
+    reached = "no guarantee yet, too few answers" if epsilon is None else f"ε = {epsilon:g}"
     return f"{label}: {reached}."
 
 

@@ -20,10 +20,10 @@ AT_ONCE = 5000  # rows
 GROWN, KEPT = 1.1, 256  # growth of the answers before a new test; runs whose result is cached
 
 SAME_QUESTIONS = (
-    "Workers are right and wrong on the same questions, more than chance has it (one look says so "
-    "without a reason at most once in a hundred). The promise takes them to be independent: "
-    "where the set is small, accuracy on questions like these may differ by more than it says. "
-    "Accuracy on this question set, which “certified” can promise about, does not rest on that."
+    "Workers are right and wrong on the same questions more often than by chance (false-alarm "
+    "rate: at most 1% per check). The guarantee assumes independent answers: with a small set, "
+    "accuracy on questions like these may differ more. Accuracy on this question set, which "
+    "“certified” can guarantee, does not need the assumption."
 )
 
 
@@ -77,9 +77,9 @@ def _order_warnings(run: Run) -> tuple[str, ...]:
 
 def order_doubt(questions: int) -> str:
     return (
-        f"Answers were made elsewhere, and not by everybody to all {questions} questions. If "
-        "workers chose which ones they answered, these are no random part of the set, and the "
-        f"promise about accuracy {THIS_SET} does not hold."
+        f"The imported answers do not cover all {questions} questions for every worker. If "
+        "workers chose their questions, these are not a random sample of the set, and the "
+        f"guarantee about accuracy {THIS_SET} is not valid."
     )
 
 

@@ -9,6 +9,7 @@ from django.db.models import Count, F, QuerySet, Sum
 from selection import db_clock
 from selection.models import Assignment, Run, Step, status_counts
 from selection.models.answers import is_given
+from selection.viewer_locale import format_fraction
 from topk import rounded_up
 
 
@@ -38,7 +39,7 @@ class Progress:
     @property
     def gap_shown(self) -> str:
         """The gap rounded upwards, because it is also the ε guaranteed so far."""
-        return f"{rounded_up(self.gap):.3f}"
+        return format_fraction(rounded_up(self.gap), 3)
 
 
 def read_progress(run: Run) -> Progress:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from scipy.special import betaincinv
 
+from selection.viewer_locale import format_percent
+
 Z = 1.959964  # quantile of the normal distribution, for 95 %
 
 
@@ -28,11 +30,12 @@ class RightShare:
 
     @property
     def label(self) -> str:
-        """The share in words: "0 of 3 right; 95 % interval 0–71 %"."""
+        """The share in words: "0 of 3, interval 0–71%"."""
         if not self.answers:
             return "no answers"
-        low, high = (round(100 * bound) for bound in self.exact())
-        return f"{self.right} of {self.answers} right; 95 % interval {low}–{high} %"
+        low, high = self.exact()
+        interval = f"{round(100 * low)}–{format_percent(high)}"
+        return f"{self.right} of {self.answers}, interval {interval}"
 
     def wilson(self) -> tuple[float, float]:
         """Return Wilson's interval of 95 % for its probability. J. Am. Stat. Assoc. 22 (1927)."""

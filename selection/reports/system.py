@@ -23,7 +23,7 @@ UNSWEPT = timedelta(minutes=2)
 STUCK = timedelta(hours=1)
 # Longest gap between heartbeats of the web, which come every five seconds.
 SILENT = timedelta(seconds=30)
-READ_ONLY = "It answers, but takes no changes: nothing that is sent can be kept."
+READ_ONLY = "It responds, but is read-only: nothing can be saved."
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ def system_parts(now: datetime | None = None) -> list[SystemPart]:
         beats = dict(Heartbeat.objects.values_list("name", "at"))
         writable = _is_writable()
     except DatabaseError as error:
-        return [SystemPart("Database", False, f"It does not answer: {error}".strip())]
+        return [SystemPart("Database", False, f"It does not respond: {error}".strip())]
     return [
-        SystemPart("Database", writable, "It answers." if writable else READ_ONLY),
+        SystemPart("Database", writable, "It responds." if writable else READ_ONLY),
         _web_part(beats.get(Heartbeat.WEB), now),
         _redis_part(),
         _background_part(beats.get(Heartbeat.SWEEP), now),
@@ -119,12 +119,10 @@ def redis_answers() -> bool:
 
 def _web_part(last: datetime | None, now: datetime) -> SystemPart:
     if last is None:
-        return SystemPart(
-            "Web", True, "It has not said anything yet; this page shows that it is there."
-        )
+        return SystemPart("Web", True, "No heartbeat yet, but this page shows that it works.")
     if now - last > SILENT:
         message = (
-            f"It last took answers {format_duration(now - last)} ago; that time will be given back."
+            f"It last took answers {format_duration(now - last)} ago; workers get this time back."
         )
         return SystemPart("Web", False, message)
     return SystemPart("Web", True, "It takes answers.")
@@ -132,19 +130,19 @@ def _web_part(last: datetime | None, now: datetime) -> SystemPart:
 
 def _redis_part() -> SystemPart:
     if redis_answers():
-        return SystemPart("Redis", True, "It answers.")
-    return SystemPart("Redis", False, "It does not answer: start it, or see REDIS_URL.")
+        return SystemPart("Redis", True, "It responds.")
+    return SystemPart("Redis", False, "It does not respond: start it, or check REDIS_URL.")
 
 
 def _background_part(last: datetime | None, now: datetime) -> SystemPart:
     name = "Background"
     span = background_delay(last, now)
     if span is None:
-        message = f"It last swept {format_duration(now - last)} ago." if last else ""
+        message = f"Last sweep {format_duration(now - last)} ago." if last else ""
         return SystemPart(name, True, message)
-    ago = f"Nothing has worked for {format_duration(span)}" if last else "Nothing has worked yet"
+    ago = f"No heartbeat for {format_duration(span)}" if last else "No heartbeat yet"
     return SystemPart(
-        name, False, f"{ago}: see whether a Celery worker and Celery's beat are running."
+        name, False, f"{ago}: check that a Celery worker and Celery beat are running."
     )
 
 

@@ -6,18 +6,15 @@
 from datetime import datetime
 from decimal import Decimal
 
-from django.utils import timezone
-
 from selection import db_clock
 from selection.errors import Conflict, Refused
 from selection.models import Heartbeat, Run
+from selection.viewer_locale import format_moment
 
 from . import algorithm_choices, money, roster, validation
 
-GUARANTEE_UNCHANGED = "The promise stays as it is: its bounds hold however many answers there are."
-OPEN_ASSIGNMENTS_STAY = (
-    "What is out stays out. The promise stays as it is: it does not depend on this."
-)
+GUARANTEE_UNCHANGED = "The guarantee does not change: it covers any number of answers."
+OPEN_ASSIGNMENTS_STAY = "Open assignments stay open. The guarantee does not change."
 
 
 def may_change_budget(run: Run) -> bool:
@@ -28,58 +25,59 @@ def may_change_budget(run: Run) -> bool:
 def describe_budget(run: Run, value: int | None) -> str:
     title = run.selector_class.title
     if run.fixed_budget:
-        raise Refused(
-            f"{title} plans with its budget from the start, so it cannot change: copy the run."
-        )
+        raise Refused(f"{title} plans with its budget from the start. Copy the run to change it.")
     ended = run.status == Run.Status.ENDED
     if ended and not run.may_be_raised:
-        raise Conflict(f"The run ended because {run.why_ended}: another budget changes nothing.")
+        raise Conflict(f"The run ended because {run.why_ended}: the budget no longer matters.")
     used = run.count_spent()
     if value is not None and value < used:
-        raise Refused(f"{used:,} assignments are handed out already; it cannot be less than that.")
+        raise Refused(f"The budget cannot be below the {used:,} assignments already made.")
     if value is None:
-        now = f"There is no limit any more, after {_format_budget(run.budget)}."
+        now = f"The budget is unlimited instead of {_format_budget(run.budget)}."
     else:
         now = (
-            f"The budget is {value:,} instead of {_format_budget(run.budget)}: {value - used:,} "
-            "more assignments may be handed out."
+            f"The budget is {value:,} answers instead of {_format_budget(run.budget)}: "
+            f"{value - used:,} more assignments can be made."
         )
     lowered = value is not None and (run.budget is None or value < run.budget)
-    early = " If it is spent first, the run ends with what it can promise by then."
+    early = " If it is spent before the target is reached, the run ends with a weaker guarantee."
     goes_on = " The run goes on." if ended else ""
     return f"{now}{goes_on} {GUARANTEE_UNCHANGED}{early if lowered else ''}"
 
 
 def _format_budget(budget: int | None) -> str:
-    return "no limit" if budget is None else f"{budget:,}"
+    return "no limit" if budget is None else f"{budget:,} answers"
 
 
 def describe_price(run: Run, value: Decimal | None) -> str:
     if value is None:
-        return "What an answer costs is not known any more. Nothing else changes."
+        return "The cost per answer is unknown from now on."
     new = money.format_amount(value, run.currency)
     old = "" if run.price is None else f" instead of {money.format_amount(run.price, run.currency)}"
-    return f"An answer costs {new}{old}. Nothing else changes: the budget counts answers."
+    return f"An answer costs {new}{old}. The budget is in answers and does not change."
 
 
 def describe_currency(run: Run, value: str) -> str:
-    return f"Amounts are told in {value or 'no currency'}. No number changes."
+    return f"Amounts are in {value or 'no currency'}. No number changes."
 
 
 def describe_hours_to_come(run: Run, value: float | None) -> str:
     if value is None:
-        return "Everybody is waited for from now on. The promise is about all who are in the run."
+        return (
+            "The run waits for all workers from now on. The guarantee covers all workers in the "
+            "run."
+        )
     now = Heartbeat.objects.time_taken(db_clock.database_now())
     silent = roster.silent_candidates(run, value, now)
     count = 0 if run.enrolling else silent.values("worker").distinct().count()
-    affected = f" By now that is so of up to {count}." if count else ""
+    affected = f" This affects up to {count} workers now." if count else ""
     text = (
-        f"A worker of whom nothing is seen for {value:g} hours is taken as gone.{affected} Who is "
-        "gone is neither accepted nor rejected, and the promise is about the others; it takes it "
-        "that staying away has nothing to do with how good a worker is."
+        f"Workers who do nothing for {value:g} hours count as gone.{affected} They are neither "
+        "accepted nor rejected, and the guarantee covers the others. It assumes that no-shows are "
+        "neither better nor worse than the others."
     )
     if not run.covers_withdrawal:
-        text += " If answers of somebody who is gone had counted, the run has no guarantee."
+        text += " If a worker with counted answers is gone, the run has no guarantee."
     return text
 
 
@@ -91,21 +89,17 @@ def may_move_epsilon(run: Run) -> bool:
 def describe_epsilon(run: Run, value: float) -> str:
     kind = run.selector_class
     if "epsilon" not in kind.needs:
-        raise Refused(f"{kind.title} does not use ε: there is nothing to change.")
+        raise Refused(f"{kind.title} does not use ε.")
     if not kind.epsilon_moves:
-        raise Refused(
-            f"{kind.title} has used ε from its first question on, so it cannot change: copy the "
-            "run."
-        )
+        raise Refused(f"{kind.title} uses ε from its first question on. Copy the run to change it.")
     if value <= 0 and not _allows_zero_epsilon(run):
         raise Refused(f"{kind.title} needs an ε above 0.")
     less = value > run.epsilon
-    costs = "fewer answers, for a weaker promise" if less else "more answers, for a stronger one"
+    costs = "fewer answers, weaker guarantee" if less else "more answers, stronger guarantee"
     reached = _describe_epsilon_reached(run, value)
     return (
-        f"ε is {value:g} instead of {run.epsilon:g}: {costs}.{reached} Choosing it after having "
-        "seen answers costs nothing, since what is proved of them holds for every ε "
-        f"at once. The promise is then: {_describe_guarantee(run, value)}"
+        f"ε is {value:g} instead of {run.epsilon:g}: {costs}.{reached} You can change ε at any "
+        f"time. The target is then: {_describe_guarantee(run, value)}"
     )
 
 
@@ -119,7 +113,7 @@ def _describe_epsilon_reached(run: Run, value: float) -> str:
     last = run.history.order_by("-number").first()
     gap = min(run.proof.get("epsilon", 1.0), 1.0 if last is None else last.gap)
     reached = gap <= value and not run.enrolling
-    return " So much is reached already, so the run ends at its next step." if reached else ""
+    return " The run has achieved this already, and ends at its next step." if reached else ""
 
 
 def _describe_guarantee(run: Run, value: float) -> str:
@@ -137,25 +131,23 @@ def is_roster_open(run: Run) -> bool:
 def describe_enrol_until(run: Run, value: datetime | None) -> str:
     _refuse_unless_open(run)
     if value is None:
-        return "The roster does not close by the clock any more. The promise stays as it is."
+        return "The roster no longer closes at a set time. The guarantee does not change."
     for refusal in validation.validate_closing_time(run, value).values():
         raise Refused(refusal)
-    at = f"{timezone.localtime(value):%d %b %Y, %H:%M %Z}"
+    at = format_moment(value)
     return (
-        f"The roster closes {at}, or as soon after as enough have joined. "
-        "The promise is about those who are on it then."
+        f"The roster closes {at}, or later when enough workers have joined. "
+        "The guarantee covers the workers on it then."
     )
 
 
 def describe_enrol_most(run: Run, value: int | None) -> str:
     _refuse_unless_open(run)
     if value is None:
-        return "The roster closes with no number of workers any more. The promise stays as it is."
+        return "The roster no longer closes at a number of workers. The guarantee does not change."
     if value <= run.k:
-        raise Refused(f"The roster must hold more than the {run.k} wanted before it closes.")
-    return (
-        f"The roster closes as soon as {value:,} workers are on it. The promise is then about them."
-    )
+        raise Refused(f"The roster must have more than {run.k} workers before it closes.")
+    return f"The roster closes when {value:,} workers are on it. The guarantee then covers them."
 
 
 def _refuse_unless_open(run: Run) -> None:

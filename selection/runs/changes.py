@@ -22,8 +22,8 @@ from .run_settings import CHANGEABLE, RunSetting, When
 
 ACTIVE = {Run.Status.RUNNING, Run.Status.PAUSED}
 SWITCHED = (
-    "Only answers made elsewhere from now on: nobody is asked through pages. Questions that "
-    "nobody has seen go back; a question that a worker was shown may still be answered in time."
+    "Imported answers only from now on: workers get no more questions. Unseen open assignments "
+    "are closed; a question that a worker has seen may still be answered in time."
 )
 
 
@@ -46,17 +46,17 @@ def preview_changes(run: Run, wanted: Mapping[str, Any]) -> dict[str, str]:
     Raises Conflict or Refused, with the reason, for a setting that cannot be changed now.
     """
     if run.status == Run.Status.DRAFT and not all(_may_change_in_draft(name) for name in wanted):
-        raise Conflict(f"The run “{run}” has not begun: change it in its form.")
+        raise Conflict(f"The run “{run}” is a draft: edit it in its form.")
     sentences = {}
     for name, value in wanted.items():
         if name not in CHANGEABLE:
-            raise Refused(f"{name} cannot be changed once a run has started: copy the run.")
+            raise Refused(f"{name} cannot change after the run started. Copy the run instead.")
         setting = CHANGEABLE[name]
         if getattr(run, name) == value:
             continue
         if run.status not in ACTIVE and setting.when is When.ACTIVE:
             label = setting.column.verbose_name
-            raise Conflict(f"The run “{run}” has ended; its {label} cannot change any more.")
+            raise Conflict(f"The run “{run}” has ended; its {label} cannot change.")
         _check_value(run, setting, value)
         sentences[name] = setting.describe_change(run, value)
     return sentences

@@ -40,7 +40,7 @@ def find_faults(run: Run) -> list[ConsistencyFault]:
     for a run that has not begun.
     """
     if run.status == Run.Status.DRAFT:
-        raise Conflict(f"The run “{run}” has not begun: there is nothing to count.")
+        raise Conflict(f"The run “{run}” is a draft: there is nothing to count.")
     rows = _read_rows(run)
     handed_out = [*_check_order(rows), *_check_questions(run)]
     return [
@@ -73,7 +73,7 @@ def repair_run(run: Run, who: str = "", why: str = "") -> list[ConsistencyFault]
             locked.save(update_fields=["budget"])
         late_regrades.grade_answers(locked)
         verdict = rejudge(locked)
-        text = f"Counted anew from the answers. {' '.join(faults)} {verdict}"
+        text = f"Recounted from the answers. {' '.join(faults)} {verdict}"
         events.write_event(locked, "recount", text, who, why)
         wakeups.request_step(locked.pk)
     return find_faults(Run.objects.get(pk=run.pk))
@@ -125,7 +125,9 @@ def _check_tallies(rows: list[_Row]) -> Iterator[ConsistencyFault]:
         ]
         if wrong:
             yield ConsistencyFault(
-                column, f"{label.capitalize()} are not those stored: {_shorten_names(wrong)}.", True
+                column,
+                f"{label.capitalize()} differ from the stored values: {_shorten_names(wrong)}.",
+                True,
             )
 
 
@@ -152,12 +154,12 @@ def _check_questions(run: Run) -> Iterator[ConsistencyFault]:
     repeated = pairs.filter(times__gt=1).values_list("candidate__worker__key", flat=True)
     if names := sorted(set(repeated)):
         yield ConsistencyFault(
-            "twice", f"A question was handed out twice to {_shorten_names(names)}."
+            "twice", f"A question was assigned twice to {_shorten_names(names)}."
         )
     unseen = handed_out.filter(answer__expired=True, shown=None)
     if names := sorted(set(unseen.values_list("candidate__worker__key", flat=True))):
         yield ConsistencyFault(
-            "unseen", f"Time was up for what was never shown to {_shorten_names(names)}."
+            "unseen", f"An unseen question timed out for {_shorten_names(names)}."
         )
 
 
@@ -168,19 +170,13 @@ def _check_answers(run: Run) -> Iterator[ConsistencyFault]:
         + run.answers.exclude(assignment__candidate__run=run).count()
     )
     if strays:
-        yield ConsistencyFault(
-            "strays", f"{strays} answers are noted for another run than they were given in."
-        )
+        yield ConsistencyFault("strays", f"{strays} answers are recorded in the wrong run.")
     if blocked := _blocked_records(run).count():
-        text = (
-            f"{blocked} answers wait for questions that were asked already: no step can be taken."
-        )
+        text = f"{blocked} imported answers belong to questions asked before: no step is possible."
         yield ConsistencyFault("waiting", text, True)
     late = answers.filter(applied_in__gt=run.steps).count()
     if late:
-        yield ConsistencyFault(
-            "future", f"{late} answers are counted in steps that were not taken."
-        )
+        yield ConsistencyFault("future", f"{late} answers are counted in missing steps.")
     wrong = [str(question) for question in late_regrades.misgraded_questions(run.pk)]
     if wrong:
         text = f"Answers to {_shorten_names(wrong)} are not graded as the question says."
@@ -201,7 +197,7 @@ def _check_steps(run: Run, rows: list[_Row]) -> Iterator[ConsistencyFault]:
         yield ConsistencyFault("steps", text)
     spent = sum(row.dealt for row in rows) - run.answers.closed_unseen().count()
     if run.budget is not None and spent > run.budget:
-        text = f"{spent:,} questions were handed out of a budget of {run.budget:,}."
+        text = f"{spent:,} assignments exceed the budget of {run.budget:,} answers."
         yield ConsistencyFault("budget", text, _is_explained_by_void(run, spent))
 
 
@@ -224,9 +220,7 @@ def _check_end(run: Run) -> Iterator[ConsistencyFault]:
             skill=skill.number, verdict=Candidate.Verdicts.ACCEPTED, gone=""
         ).count()
         if chosen != skill.k:
-            yield ConsistencyFault(
-                "selection", f"{chosen} are selected where {skill.k} were wanted."
-            )
+            yield ConsistencyFault("selection", f"{chosen} are selected instead of {skill.k}.")
 
 
 def _shorten_names(names: list[str]) -> str:

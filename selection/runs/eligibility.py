@@ -24,6 +24,7 @@ from selection.models import (
     plain_key,
     stored_spellings,
 )
+from selection.viewer_locale import format_count
 from topk import LIKE_THESE, THIS_SET
 
 Met = Run.Met
@@ -100,13 +101,13 @@ def count_affected(run: Run) -> AffectedWorkers:
 def explain_ineligible(run: Run, worker: Worker) -> str:
     """Return the reason that keeps this worker of its pool from joining; empty if they can."""
     if run.left_out and worker.key in stored_spellings(run.left_out):
-        return f"“{worker}” is among those whom this run leaves out."
+        return f"“{worker}” is excluded from this run."
     if run.only and worker.key not in stored_spellings(run.only):
-        return f"This run is for certain workers only, and “{worker}” is none of them."
+        return f"“{worker}” is not eligible for this run."
     if run.met == Met.AGAIN or not questions_met_before(run, [worker.key]):
         return ""
     if run.met == Met.OUT:
-        return f"“{worker}” has met questions of this run before."
+        return f"“{worker}” has seen questions of this run before."
     return refuse_met(run, 1).get("met", "")
 
 
@@ -200,11 +201,12 @@ def refuse_met(run: Run, workers: int) -> dict[str, str]:
     this_set = run.options.get("accuracy") == THIS_SET
     if run.met != Met.SKIP or not this_set or not workers or run.recorded_only:
         return {}
-    have = "One worker has" if workers == 1 else f"{workers:,} workers have"
+    have = "One worker has" if workers == 1 else f"{format_count(workers)} workers have"
     return {
-        "met": f"{have} met questions of this run before, and accuracy {THIS_SET} can only be told "
-        f"of who answers all of them: let those workers stay out, or meet the questions again, or "
-        f"choose accuracy {LIKE_THESE}."
+        "met": f"{have} seen questions of this run before. Accuracy {THIS_SET} needs "
+        "answers to all questions: exclude these workers, let them see the questions again, or "
+        "choose accuracy "
+        f"{LIKE_THESE}."
     }
 
 

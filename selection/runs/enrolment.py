@@ -65,7 +65,8 @@ def enrol_worker(
     key, name = key.strip(), name.strip()
     if not is_id(key) or "\0" in name or len(name) > LONGEST_KEY:
         raise Refused(
-            f"A worker's id has 1 to {LONGEST_KEY} readable characters, and a name at most as many."
+            f"A worker's id has 1 to {LONGEST_KEY} readable characters, a name at most "
+            f"{LONGEST_KEY}."
         )
     locked = Run.objects.locked(run.pk)
     if locked is None:
@@ -81,7 +82,7 @@ def enrol_worker(
     if (code := find_invisible(stored_key)) and not Worker.objects.filter(
         **pool, key=stored_key
     ).exists():
-        raise Refused(f"There is a character in the worker's id that nobody sees ({code}).")
+        raise Refused(f"The worker's id contains an invisible character ({code}).")
     worker, _ = Worker.objects.get_or_create(**pool, key=stored_key, defaults=defaults)
     candidate = roster_opening.join_roster(locked, worker)
     source.note(candidate)
@@ -102,6 +103,6 @@ def is_placeholder(key: str) -> bool:
 def refuse_closed(run: Run) -> None:
     """Raise Conflict if the run's roster is closed."""
     if run.status == Run.Status.DRAFT:
-        raise Conflict(f"The run “{run}” has not begun; nobody can join it yet.")
+        raise Conflict(f"The run “{run}” has not started; workers cannot join yet.")
     if run.status == Run.Status.ENDED or not run.enrolling:
-        raise Conflict(f"The roster of the run “{run}” is closed; nobody can join it now.")
+        raise Conflict(f"The roster of the run “{run}” is closed; workers cannot join now.")

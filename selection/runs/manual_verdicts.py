@@ -25,14 +25,14 @@ def preview_verdict(candidate: Candidate, verdict: int | None) -> str:
         raise Refused(f"“{candidate.worker}” is {now} by hand already.")
     if verdict is None:
         return (
-            f"The verdict by hand on “{candidate.worker}” is taken back: what the algorithm says "
+            f"The verdict by hand on “{candidate.worker}” is removed: the algorithm’s verdict "
             "counts again."
         )
     place = "among" if verdict == Verdicts.ACCEPTED else "not among"
     return (
-        f"“{candidate.worker}” is {place} the selected by your own verdict, and is marked so "
-        f"everywhere. The algorithm goes on as if nothing had been said: its promise is about the "
-        f"{run.k} that it selects itself, not about whom you put in or take out."
+        f"“{candidate.worker}” is {place} the selected by your own verdict, and marked “by hand” "
+        "everywhere. The algorithm ignores it: its guarantee covers the "
+        f"{run.k} workers that it selects itself."
     )
 
 
@@ -48,7 +48,7 @@ def override_verdict(
     if run is None:
         raise NotFound("This run does not exist any more.")
     if verdict is not None and not why.strip():
-        raise Refused("Give the reason: it stands beside the verdict in every export.")
+        raise Refused("Enter a reason: every export shows it with the verdict.")
     candidate.refresh_from_db()
     sentence = preview_verdict(candidate, verdict)
     candidate.by_hand, candidate.by_hand_why = verdict, why[:300] if verdict is not None else ""

@@ -4,10 +4,11 @@ from decimal import ROUND_CEILING, Decimal
 
 from django.db.models import QuerySet
 
+from selection import viewer_locale
 from selection.models import Run
 
 # Currencies not paid in hundredths, by decimal places: all of ISO 4217, and other names in use.
-# The list hardly ever changes; Babel has it too, but takes 33 MB.
+# Payable amounts do not follow Babel, which has the places usual in a country instead.
 UNUSUAL_PLACES = {
     0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF "
     "¥ ￥ JP¥ 円 YEN ₩ 원 WON ₫ Đ VNĐ ĐỒNG DONG CFA FCFA ₲",
@@ -31,19 +32,21 @@ def compute_cost(answers: int, price: Decimal, currency: str) -> Decimal:
     return round_up_to_payable(price * answers, currency)
 
 
-def format_number(amount: Decimal | float, currency: str) -> str:
-    """Return the amount without its currency: 12.50, 1,200.00, 0.0125; in yen 38 or 12.5.
+def shown_places(amount: Decimal, currency: str) -> int:
+    """Return the places payable in the currency, or more if needed, as for a single answer."""
+    return max(decimal_places(currency), -int(amount.normalize().as_tuple().exponent))
 
-    It has more places than can be paid only if needed, as the price of a single answer may.
-    """
+
+def format_number(amount: Decimal | float, currency: str) -> str:
+    """Return the amount without its currency: 12.50, 1,200.00, 0.0125; in yen 38 or 12.5."""
     exact = Decimal(str(amount)).quantize(Decimal("0.0001"))
-    digits = max(decimal_places(currency), -int(exact.normalize().as_tuple().exponent))
-    return f"{exact:,.{digits}f}"
+    return viewer_locale.format_fraction(exact, shown_places(exact, currency))
 
 
 def format_amount(amount: Decimal | float, currency: str) -> str:
-    """Return the amount with its currency: 12.50 €, 1,200.00 USD, 0.0125 €, 38 JPY."""
-    return f"{format_number(amount, currency)} {currency}".strip()
+    """Return the amount with its currency: €12.50, or 12.50 € in neutral texts."""
+    exact = Decimal(str(amount)).quantize(Decimal("0.0001"))
+    return viewer_locale.format_currency(exact, currency, shown_places(exact, currency))
 
 
 def format_price(run: Run) -> str:
@@ -62,6 +65,8 @@ def format_cost_range(run: Run, low: int, high: int) -> str:
     """Return the cost of between low and high answers, for example 4.00 – 9.50 €."""
     if run.price is None:
         return ""
+    if viewer_locale.locale_name():  # the currency may come first
+        return f"{format_cost(run, low)} – {format_cost(run, high)}"
     lowest = format_number(compute_cost(low, run.price, run.currency), run.currency)
     return f"{lowest} – {format_cost(run, high)}"
 

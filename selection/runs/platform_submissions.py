@@ -89,7 +89,7 @@ def preview(run: Run, statuses: Mapping[str, str]) -> Preview:
 def _sort_statuses(run: Run, statuses: Mapping[str, str]) -> tuple[FreedAssignments, set[int]]:
     """Return the result of the report, and the ids of the workers to drop."""
     if not statuses:
-        raise Refused("Nobody is named: give workers with what became of their submissions.")
+        raise Refused("The list is empty: enter workers with their submission status.")
     gave_up = [plain_key(key) for key, status in statuses.items() if has_left(status)]
     rows = run.candidates.filter(worker__key__in=stored_spellings(gave_up), skill=0)
     workers = {plain_key(key): pk for key, pk in rows.values_list("worker__key", "worker_id")}

@@ -10,10 +10,10 @@ from selection.models import Candidate, Run
 
 from . import roster, roster_opening
 
-LOST = " It then has no guarantee, because who is in it may depend on the answers that counted."
-LOST_BECAUSE = "because who is in it may depend on the answers that counted before."
-REGAINED = " The guarantee returns once everybody whose answers counted takes part again."
-PROVED_ANEW = " What was proved so far was about those who were in it before, and is proved anew."
+LOST = " It then has no guarantee, because the roster may depend on counted answers."
+LOST_BECAUSE = "because the roster may depend on earlier answers."
+REGAINED = " The guarantee returns when all workers with counted answers take part again."
+RECALCULATED = " The guarantee covered the old roster, and is recalculated."
 
 
 def preview_withdrawal(run: Run, workers: Sequence[str]) -> str:
@@ -26,19 +26,19 @@ def preview_withdrawal(run: Run, workers: Sequence[str]) -> str:
     text += f"{'is' if len(workers) == 1 else 'are'} neither accepted nor rejected."
     if remaining <= run.k and not run.enrolling:
         return (
-            f"{text} Only {remaining} workers are left then, no more than are wanted: the run ends "
-            "at once, and nothing is promised of them."
+            f"{text} Only {remaining} workers are then left, and the run needs all of them. It "
+            "ends at once, with no guarantee."
         )
     text += f" The run chooses the best {run.k} of the other {remaining}"
     if answered and not run.covers_withdrawal:
         return f"{text}.{LOST}{REGAINED}"
-    text += ", and promises about those."
+    text += ", and guarantees the result for them."
     if answered:
         text += (
-            " A share of the risk δ stays with those who gave answers and are gone, so that the "
-            "promise holds whatever the reason; that may cost a few more answers."
+            " A share of the risk δ covers the workers who answered and left, whatever their "
+            "reason. This may cost a few more answers."
         )
-    return text + PROVED_ANEW
+    return text + RECALCULATED
 
 
 def take_back(run: Run, workers: Sequence[str]) -> str:
@@ -46,24 +46,24 @@ def take_back(run: Run, workers: Sequence[str]) -> str:
     returning = {row.worker_id for row in rows}
     present = _count_present(run) + len(returning)
     text = (
-        f"{_join_names(workers)} take{'s' if len(workers) == 1 else ''} part again, and the "
-        "answers given before count as they did."
+        f"{_join_names(workers)} take{'s' if len(workers) == 1 else ''} part again, and "
+        "earlier answers count."
     )
     absent = run.candidates.exclude(gone="").exclude(worker__in=returning).filter(pulls__gt=0)
     if not run.covers_withdrawal and absent.exists():
-        return f"{text} The run has no guarantee while others whose answers counted are out of it."
-    return f"{text} The promise is then about {present} workers.{PROVED_ANEW}"
+        return f"{text} The run has no guarantee while other workers with counted answers are out."
+    return f"{text} The guarantee then covers {present} workers.{RECALCULATED}"
 
 
 def open_roster(run: Run) -> str:
     roster_opening.refuse_opening(run)
     text = (
-        f"Workers may join the {_count_present(run)} who are in the run, with its join link or by "
-        "the API. Until the roster is closed nobody is accepted or rejected; "
+        f"Workers may join the {_count_present(run)} in the run, with its join link or by the "
+        "API. No worker is accepted or rejected until the roster is closed; "
     )
     if _loses_by_joining(run):
-        return f"{text}once anybody has joined, the run has no guarantee, {LOST_BECAUSE}"
-    return f"{text}the promise is then about all who are on it."
+        return f"{text}when a worker joins, the run has no guarantee, {LOST_BECAUSE}"
+    return f"{text}the guarantee then covers all workers on it."
 
 
 def close_roster(run: Run) -> str:
@@ -71,10 +71,10 @@ def close_roster(run: Run) -> str:
         raise Conflict(f"The roster of the run “{run}” is closed already.")
     if refusal := roster_opening.too_few(run):
         raise Refused(refusal)
-    begins = "" if run.selector_class.open_roster else " The first questions go out then."
+    begins = "" if run.selector_class.open_roster else " The run then assigns the first questions."
     return (
-        f"Nobody joins after the {_count_present(run)} who are on the roster: they are whom the "
-        f"promise is about. The run may accept, reject and end from then on.{begins}"
+        f"No more workers can join. The guarantee covers the {_count_present(run)} on the roster. "
+        f"From then on the run may accept, reject and end.{begins}"
     )
 
 
@@ -85,13 +85,13 @@ def join_others(run: Run) -> str:
     if not run.enrolling:
         roster_opening.refuse_opening(run)
     workers = "1 worker joins" if count == 1 else f"{count} workers join"
-    reopening = "" if run.enrolling else " The roster is opened for that and closed again."
+    reopening = "" if run.enrolling else " The roster opens for this and closes again."
     if not run.enrolling and _loses_by_joining(run):
-        text = f"{workers} the {_count_present(run)} who are in the run.{reopening}"
+        text = f"{workers} the {_count_present(run)} in the run.{reopening}"
         return f"{text} It then has no guarantee, {LOST_BECAUSE}"
     return (
-        f"{workers} the {_count_present(run)} who are in the run, so that the promise is about "
-        f"{_count_present(run) + count}.{reopening}{PROVED_ANEW}"
+        f"{workers} the {_count_present(run)} in the run; the guarantee then covers "
+        f"{_count_present(run) + count}.{reopening}{RECALCULATED}"
     )
 
 

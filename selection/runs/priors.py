@@ -90,7 +90,7 @@ def copy_prior(pk: int) -> dict[str, Any]:
     """Return the option ``prior`` made of an earlier run. Raises Refused if the run is gone."""
     source = Run.objects.filter(pk=pk).select_related("pool", "question_set").first()
     if source is None:
-        raise Refused("The run to learn from does not exist any more; choose another or none.")
+        raise Refused("The earlier run does not exist any more; choose another one.")
     rows = np.array(list(source.candidates.values_list("rewards", "pulls")), float).reshape(-1, 2)
     names = {"run": source.name, "pool": str(source.pool), "question_set": str(source.question_set)}
     return build_prior(rows[:, 0].tolist(), rows[:, 1].astype(int).tolist(), names)
@@ -135,7 +135,7 @@ def prior_assumption(run: Run) -> str:
     prior = learned_prior(run)
     if prior is None:
         return ""
-    return f" It also takes these workers to be, on the whole, like those of {prior.source}."
+    return f" It also assumes that these workers are similar to the workers of {prior.source}."
 
 
 def prior_doubt(run: Run) -> str:
@@ -144,6 +144,6 @@ def prior_doubt(run: Run) -> str:
     if prior is None or prior.question_set in ("", str(run.question_set)):
         return ""
     return (
-        f"“{prior.run}” asked other questions, of “{prior.question_set}”: if these are harder or "
-        "easier, what is taken over misleads."
+        f"“{prior.run}” asked other questions, of “{prior.question_set}”. If their difficulty "
+        "differs, the starting point misleads."
     )

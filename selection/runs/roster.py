@@ -42,11 +42,11 @@ def find_withdrawable(run: Run, workers: Sequence[str]) -> list[Candidate]:
     rows = _candidates_of_keys(run, workers)
     for row in rows:
         if row.gone:
-            raise Refused(f"“{row.worker}” is out of this run already: {row.get_gone_display()}.")
+            raise Refused(f"“{row.worker}” has already left this run: {row.get_gone_display()}.")
         if row.verdict == Candidate.Verdicts.ACCEPTED and not run.selector_class.open_roster:
             raise Refused(
                 f"“{row.worker}” was accepted, and {run.selector_class.title} cannot give the "
-                "place away again; reject the worker by hand instead."
+                "place to another worker; reject the worker by hand instead."
             )
     return rows
 
@@ -170,8 +170,8 @@ def mark_roster_changed(run: Run) -> None:
 def refuse_rounds(run: Run, verb: str) -> None:
     if not run.selector_class.open_roster:
         raise Conflict(
-            f"{run.selector_class.title} plans for the workers who were there at the start: nobody "
-            f"can {verb} it while it runs."
+            f"{run.selector_class.title} plans with all workers from the start: a worker cannot "
+            f"{verb} it while it runs."
         )
 
 

@@ -63,7 +63,7 @@ def workers_not_in_run(run: Run) -> QuerySet[Worker]:
 def _add_workers(run: Run, workers: Sequence[Worker]) -> None:
     """Add workers to the roster of a locked run, and close it if it is full."""
     if not run.enrolling:
-        raise Conflict(f"The roster of the run “{run}” is closed; nobody can join it now.")
+        raise Conflict(f"The roster of the run “{run}” is closed; workers cannot join now.")
     for worker in workers:
         if worker.pool_id != run.pool_id:
             raise Refused(f"“{worker}” is not in the pool “{run.pool}” of this run.")
@@ -123,8 +123,8 @@ def too_few(run: Run) -> str:
     if size <= needed:
         have = "1 worker has" if size == 1 else f"{size or 'No'} workers have"
         return (
-            f"{have} joined; more than {needed} are needed before the roster can be closed, or "
-            "there would be nothing to choose."
+            f"{have} joined; the roster can close when there are more than {needed}, because "
+            "otherwise there is no choice."
         )
     if run.quotas:
         rows = run.candidates.filter(gone="").values_list("worker__attributes", flat=True)
@@ -132,7 +132,7 @@ def too_few(run: Run) -> str:
         try:
             quotas.check_quotas(run.quotas, values, run.k)
         except Refused as refusal:
-            return f"{refusal} The roster stays open until the quotas can be kept."
+            return f"{refusal} The roster stays open until the quotas can be met."
     return ""
 
 
@@ -159,7 +159,7 @@ def refuse_opening(run: Run) -> None:
     if run.enrolling:
         raise Conflict(f"The roster of the run “{run}” is open already.")
     if run.recorded_only:
-        raise Conflict(f"The run “{run}” asks nobody, so nobody can join it.")
+        raise Conflict(f"The run “{run}” uses imported answers only; workers cannot join.")
     refuse_rounds(run, "join")
 
 

@@ -37,11 +37,11 @@ class Section(Enum):
     """The part of the form that has a setting."""
 
     WHAT = ""
-    DECIDING = "How it decides"
-    DEALING = "How questions go out"
-    JOINING = "Who may join"
-    ADMISSION = "Who is in it, and meets what"
-    REPEATING = "To repeat the run exactly"
+    DECIDING = "Decision"
+    DEALING = "Assignments"
+    JOINING = "Roster"
+    ADMISSION = "Eligibility and repeated questions"
+    REPEATING = "Reproduction"
     KINDS = "Several kinds of task"
 
 
@@ -120,7 +120,7 @@ RUN_SETTINGS = (
         "name",
         Section.WHAT,
         about="Unique in the team.",
-        effect="The run “{old}” is called “{new}” from now on. Nothing else changes.",
+        effect="The run “{old}” is renamed to “{new}”.",
         when=When.STARTED,
         copied=False,
     ),
@@ -160,7 +160,7 @@ RUN_SETTINGS = (
     RunSetting(
         "currency",
         Section.DECIDING,
-        worked_out="that of your last run",
+        worked_out="the currency of your last run",
         effect=change_effects.describe_currency,
         when=When.ALWAYS,
         wizard=True,
@@ -169,22 +169,22 @@ RUN_SETTINGS = (
     RunSetting(
         "slots",
         Section.DEALING,
-        effect="At most {new:,} assignments are out at once, instead of {old:,}."
+        effect="At most {new:,} assignments are open at the same time, instead of {old:,}."
         f" {change_effects.OPEN_ASSIGNMENTS_STAY}",
     ),
     RunSetting(
         "slots_per_worker",
         Section.DEALING,
-        effect="A worker holds at most {new:,} at once, instead of {old:,}."
+        effect="A worker holds at most {new:,} open assignments, instead of {old:,}."
         f" {change_effects.OPEN_ASSIGNMENTS_STAY}",
         beside=True,
     ),
     RunSetting(
         "minutes",
         Section.DEALING,
-        effect="Who is shown a question from now on has {new:,} minutes, instead of {old:,}; "
-        "who has one before them keeps the time that they were told. What is measured is to be "
-        "right in time: the promise takes answers before and after the change to be alike.",
+        effect="Workers have {new:,} minutes per question from now on, instead of {old:,}. Open "
+        "questions keep their time limit. The guarantee assumes that answers before and after the "
+        "change are alike.",
     ),
     # A weekend's absence is shorter, and a no-show is noticed.
     RunSetting(

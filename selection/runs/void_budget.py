@@ -8,6 +8,7 @@ from typing import Annotated
 
 from selection.errors import Conflict
 from selection.models import Run
+from selection.viewer_locale import format_count
 
 from . import changes
 
@@ -35,20 +36,18 @@ def void_budget_of(run: Run) -> VoidBudget | None:
     ):
         return None
     text = (
-        f"{answers:,} answers of the budget are to questions that were retired since: they are "
-        "paid, so they stay in it, and they count for nothing."
+        f"{format_count(answers)} paid answers of the budget count for nothing: their questions "
+        "were retired."
     )
     if answers == 1:
-        text = (
-            "One answer of the budget is to a question that was retired since: it is paid, so it "
-            "stays in it, and it counts for nothing."
-        )
+        text = "One paid answer of the budget counts for nothing: its question was retired."
     if run.fixed_budget:
-        plan = f"Of the {run.budget:,} answers that {run.selector_class.title} planned with, at "
-        return VoidBudget(answers, None, f"{text} {plan}most {run.budget - answers:,} can count.")
+        plan = f"{run.selector_class.title} planned with {format_count(run.budget)} answers"
+        left = f"at most {format_count(run.budget - answers)} can count"
+        return VoidBudget(answers, None, f"{text} {plan}; {left}.")
     budget = run.budget + answers
     return VoidBudget(
-        answers, budget, f"{text} A budget of {budget:,} lets as many others be asked."
+        answers, budget, f"{text} A budget of {format_count(budget)} answers replaces them."
     )
 
 

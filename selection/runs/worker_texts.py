@@ -13,9 +13,9 @@ from selection.models import Run
 
 Outcome = Literal["done", "screened", "nothing"]
 OUTCOMES: dict[Outcome, str] = {
-    "done": "when they have answered all that they are asked",
-    "screened": "when they were not let in, have left or were taken out",
-    "nothing": "when there is no question for them just now",
+    "done": "all questions answered",
+    "screened": "screened out, left or removed",
+    "nothing": "no question available",
 }
 LONGEST_CODE = 60
 PLACES = 4  # decimal places of the pay
@@ -92,7 +92,7 @@ def _tidy_codes(run: Run, facts: PageFacts) -> PageFacts:
 def _validate_facts(run: Run, facts: PageFacts) -> None:
     codes = [facts.codes.get(outcome) or generated_code(run, outcome) for outcome in OUTCOMES]
     if len(set(codes)) < len(codes):
-        raise Refused("Two outcomes have the same code; give each its own, or leave them empty.")
+        raise Refused("Two outcomes have the same code; use different codes, or leave them blank.")
     if any(len(code) > LONGEST_CODE for code in codes):
         raise Refused(f"A code has at most {LONGEST_CODE} characters.")
     if facts.pay is not None and facts.pay != round(facts.pay, PLACES):

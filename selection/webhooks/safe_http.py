@@ -23,8 +23,8 @@ from selection.models.webhooks import REPLY_LENGTH
 SECONDS = 10.0  # in total: a receiver that answers byte by byte is as bad as a silent one
 PORTS = {"https": 443, "http": 80}
 INSIDE = (
-    "This address is on this machine or in its network. Whoever runs this server may allow that by "
-    "the setting WEBHOOKS_INSIDE."
+    "This address is on this machine or in its network. The administrator of this server can "
+    "allow it with the setting WEBHOOKS_INSIDE."
 )
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
@@ -57,9 +57,11 @@ def check_url(url: str) -> str:
         raise Refused(f"An address has 1 to {LONGEST_ADDRESS} characters of ASCII and no spaces.")
     parts = _split_url(url)
     if parts.scheme != "https" and not (parts.scheme == "http" and settings.WEBHOOKS_INSIDE):
-        raise Refused("The address must begin with https://, so that nobody can read along.")
+        raise Refused(
+            "The address must begin with https://, because other addresses are not encrypted."
+        )
     if parts.username or parts.password:
-        raise Refused("Leave name and password out of the address: each message is signed.")
+        raise Refused("Remove name and password from the address: each message is signed.")
     if parts.hostname == "localhost" or _is_number(parts.hostname or ""):
         _refuse_inside(_public_addresses(_resolve_addresses(parts)))
     return url
@@ -72,7 +74,7 @@ def _split_url(url: str) -> SplitResult:
             return parts
     except ValueError:
         pass
-    raise Refused(f"“{url}” is no address; it looks like https://example.org/crowdselect.")
+    raise Refused(f"“{url}” is not an address; use one like https://example.org/crowdselect.")
 
 
 def _is_number(host: str) -> bool:

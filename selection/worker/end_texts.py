@@ -1,13 +1,11 @@
 """Texts at a worker's end: completion code, earnings, next steps."""
 
 from dataclasses import dataclass
-from decimal import Decimal
 from urllib.parse import urlencode
 
-from django.utils.formats import number_format
 from django.utils.safestring import SafeString
 
-from selection.models import Candidate, Run
+from selection.models import Candidate
 from selection.runs import money, worker_texts
 from selection.runs.worker_texts import Outcome, PageFacts
 
@@ -39,7 +37,8 @@ def end_text(candidate: Candidate, state: str, answered: int, gone: str) -> EndT
     if facts.pay is None:
         return EndText(code, back, after, pay="", earned="")
     earned = money.compute_cost(answered, facts.pay, run.currency)
-    return EndText(code, back, after, _format_pay(run, facts.pay), _format_pay(run, earned))
+    amounts = (money.format_amount(amount, run.currency) for amount in (facts.pay, earned))
+    return EndText(code, back, after, *amounts)
 
 
 def prolific_return_url(code: str) -> str:
@@ -52,9 +51,3 @@ def _end_outcome(state: str, answered: int, gone: str) -> Outcome:
     if gone:
         return "screened"
     return "done" if state in ("done", "over") and answered else "nothing"
-
-
-def _format_pay(run: Run, amount: Decimal) -> str:
-    exact = amount.normalize()
-    places = max(money.decimal_places(run.currency), -int(exact.as_tuple().exponent))
-    return f"{number_format(exact, places)} {run.currency}".strip()

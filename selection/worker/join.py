@@ -25,12 +25,12 @@ NAMES = ("worker", "workerId", "PROLIFIC_PID")
 PREVIEWED = ("assignmentId", "ASSIGNMENT_ID_NOT_AVAILABLE")
 NO_ID = gettext_lazy("A worker's id has 1 to 200 characters, all of which can be seen.")
 UNKNOWN = gettext_lazy(
-    "The link that you came by does not tell who you are: there is no id in it, or none that can "
-    "be read. Go back to where you found it and open it there again; nothing was stored."
+    "The link does not contain a readable worker id. Go back to the page with the link and open "
+    "it there again; nothing was stored."
 )
 TAKEN = gettext_lazy(
-    "Somebody of this id takes part already. If that is you, open the link that you were given "
-    "then; otherwise choose another id."
+    "This id takes part already. If it is yours, open your earlier link; otherwise choose another "
+    "id."
 )
 
 

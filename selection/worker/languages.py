@@ -9,6 +9,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 
+from selection import viewer_locale
+
 YEAR = 365 * 24 * 3600
 ASKED = "language"
 
@@ -23,13 +25,22 @@ def worker_language(view: View) -> View:
         if request.GET.get(ASKED) in dict(settings.LANGUAGES) and request.method == "GET":
             return _choose_language(request)
         language = translation.get_language_from_request(request).partition("-")[0]
-        with translation.override(language):
+        with (
+            translation.override(language),
+            viewer_locale.formatting_for(_locale(request, language)),
+        ):
             response = view(request, *args, **kwargs)
             response.headers.setdefault("Content-Language", language)
         patch_vary_headers(response, ["Accept-Language", "Cookie"])
         return response
 
     return localized
+
+
+def _locale(request: HttpRequest, language: str) -> viewer_locale.Locale:
+    """Return the browser's locale if it is of the page's language, else the language alone."""
+    browser = viewer_locale.accepted_locale(request.headers.get("Accept-Language", ""))
+    return browser if browser.language == language else viewer_locale.Locale(language)
 
 
 def _choose_language(request: HttpRequest) -> HttpResponse:

@@ -6,18 +6,12 @@ from django.utils.translation import gettext_lazy, ngettext
 DAY = 24 * 3600
 NOTICES = {
     "again": gettext_lazy("That question is answered already: your first answer to it counts."),
-    "late": gettext_lazy(
-        "Too late: the time for that question was up, so it counts as not answered in time."
-    ),
+    "late": gettext_lazy("Too late: the time for that question was up. It counts as wrong."),
     "retired": gettext_lazy(
-        "That question was withdrawn before your answer came in, so that answer was not kept."
+        "That question was withdrawn before your answer arrived. The answer was not saved."
     ),
-    "ended": gettext_lazy(
-        "This test ended before your answer came in, so that answer was not kept."
-    ),
-    "choices": gettext_lazy(
-        "That is none of the answers to choose from; it was not taken. Please choose one."
-    ),
+    "ended": gettext_lazy("This test ended before your answer arrived. The answer was not saved."),
+    "choices": gettext_lazy("That answer is not in the list. Please choose one."),
     "order": gettext_lazy(
         "Each answer has one place, and each place one answer. Please put them in order."
     ),
@@ -28,7 +22,7 @@ NOTICES = {
         "can: if they find the question broken, it does not count."
     ),
     "practice": gettext_lazy("That is not right. Read the instructions again, and try once more."),
-    "wordless": gettext_lazy("Please say what is wrong, in at most 2,000 characters."),
+    "wordless": gettext_lazy("Please describe the problem in at most 2,000 characters."),
 }
 # Notices of refused responses that the worker can correct.
 REFUSED = ("choices", "order", "number", "empty")

@@ -47,9 +47,9 @@ async function showPromises(form) {
   const base = location.pathname.replace(/run\/.*$/, "run/promises/");
   const response = await fetch(`${base}?${formValues(form)}`);
   if (!response.ok) return;
-  const open = document.querySelector("#promises details")?.open;
-  document.getElementById("promises").outerHTML = (await response.json()).html;
-  const details = document.querySelector("#promises details");
+  const open = document.querySelector("#guarantees details")?.open;
+  document.getElementById("guarantees").outerHTML = (await response.json()).html;
+  const details = document.querySelector("#guarantees details");
   if (details && open) details.open = true;
   showAttributes(form.elements.quota_attribute);
   showGroups();
@@ -118,7 +118,7 @@ function showGroups() {
 
 document.addEventListener("DOMContentLoaded", () => {
   const form = document.getElementById("run_form");
-  if (!form || !document.getElementById("promises")) return;
+  if (!form || !document.getElementById("guarantees")) return;
   document.documentElement.classList.add("cs-scripted");
   const later = () => {
     showFields(form);

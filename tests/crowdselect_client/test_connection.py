@@ -115,13 +115,13 @@ def test_it_gives_up_after_so_many_tries(naps):
 
 
 def test_a_refusal_has_the_api_s_sentence_and_is_not_sent_again(naps):
-    said = {"error": "There is one of this name already.", "where": "name"}
+    said = {"error": "This name is already in use.", "where": "name"}
     server = Server(httpx.Response(422, json=said))
     with pytest.raises(ApiError) as found:
         server.client().create_pool("Judges")
     error = found.value
     assert (error.status, error.sentence, error.where) == (422, said["error"], "name")
-    assert str(error) == "There is one of this name already. (status 422)"
+    assert str(error) == "This name is already in use. (status 422)"
     assert len(server.got) == 1
 
 

@@ -22,7 +22,7 @@ def test_every_verb_reaches_a_real_server(live_server):
     with Client(live_server.url, ApiToken.issue("client")) as client:
         pool = client.create_pool("Judges", key="mine")
         assert client.create_pool("Judges", key="mine") == pool
-        with pytest.raises(ApiError, match="one of this name already") as found:
+        with pytest.raises(ApiError, match="name is already in use") as found:
             client.create_pool("Judges")
         assert found.value.status == 422
         rows: list[replies.WorkerIn] = [{"worker": f"w{n}/ü"} for n in range(150)]

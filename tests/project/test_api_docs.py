@@ -40,9 +40,9 @@ def test_the_whole_job_is_done_as_the_page_says(live_server, tmp_path, monkeypat
         "no spaces around them",
         '"state": "question"',
         "answered otherwise already",
-        "There is one of this name already.",
+        "This name is already in use.",
         "DELETE is not possible here; GET or POST is.",
-        "There is nothing at this address",
+        "Not found. See /api/docs.",
     ):
         assert words in done.stdout
     pages = -(-Answer.objects.count() // 50)

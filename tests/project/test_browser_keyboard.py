@@ -76,7 +76,7 @@ def test_the_focus_is_seen_on_a_switch(desktop: Page):
 def test_the_row_of_buttons_lies_over_nothing_that_has_the_focus(desktop: Page):
     """The row sticks to the foot of the window; browsers scroll no further than to its foot."""
     desktop.goto(f"/admin/selection/questionset/{make_questions(1).pk}/change/")
-    button = desktop.get_by_role("link", name="Import questions from CSV")
+    button = desktop.get_by_role("link", name="Import questions")
     foot = button.evaluate("one => one.getBoundingClientRect().bottom")
     desktop.set_viewport_size({"width": 1280, "height": int(foot) + 9})
     desktop.locator("#id_name").focus()

@@ -46,7 +46,7 @@ def test_the_keyboard_begins_at_signing_in_and_then_at_what_is_wrong(
     desktop.goto("/admin/selection/pool/add/")
     desktop.get_by_label("Name").fill(pool.name)
     desktop.keyboard.press("Enter")
-    expect(desktop.get_by_text("There is one of this name already")).to_be_visible()
+    expect(desktop.get_by_text("This name is already in use")).to_be_visible()
     expect(desktop.get_by_label("Name")).to_be_focused()
     stranger = browser.new_page()
     stranger.goto(desktop.url)
@@ -126,7 +126,7 @@ def test_the_form_shows_what_the_algorithm_reads_and_the_pool_has(desktop: Page)
     expect(attribute.locator("option")).to_have_text(["No quotas", "language"])
     attribute.select_option("language")
     desktop.get_by_label("K", exact=False).first.fill("2")
-    expect(desktop.locator("#promises")).to_contain_text("that of the 2 best")
+    expect(desktop.locator("#guarantees")).to_contain_text("that of the 2 best")
     expect(attribute).to_have_value("language")
 
 

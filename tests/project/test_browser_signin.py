@@ -58,7 +58,7 @@ def sign_in(page: Page, name: str = "ada") -> None:
 
 def confirm(page: Page) -> None:
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Confirm identity").click()
 
 
 def log_out(page: Page) -> None:
@@ -92,10 +92,10 @@ def test_a_passkey_is_added_signs_in_alone_and_is_removed(ada, authenticator: Pa
     page = authenticator
     sign_in(page)
     page.goto("/admin/account/")
-    page.get_by_role("link", name="Add a passkey").click()
+    page.get_by_role("link", name="Add passkey").click()
     confirm(page)
     page.get_by_label("Name").fill("My phone")
-    page.get_by_role("button", name="Add it").click()
+    page.get_by_role("button", name="Add passkey").click()
     expect(page.get_by_text("The passkey is added.")).to_be_visible()
     expect(page.locator("pre")).to_be_visible()  # the recovery codes
     log_out(page)
@@ -106,10 +106,10 @@ def test_a_passkey_is_added_signs_in_alone_and_is_removed(ada, authenticator: Pa
     assert AuditEntry.objects.filter(kind="signed in").latest("pk").after == {"by": "passkey"}
 
     page.goto("/admin/account/")
-    expect(page.get_by_text("signs in alone")).to_be_visible()
+    expect(page.get_by_text("replaces your password")).to_be_visible()
     page.get_by_role("link", name="Remove My phone").click()
     confirm(page)
-    page.get_by_role("button", name="Remove it").click()
+    page.get_by_role("button", name="Remove passkey").click()
     expect(page.get_by_text("The passkey is removed.")).to_be_visible()
     log_out(page)
     sign_in(page)
@@ -121,16 +121,16 @@ def test_a_passkey_is_a_second_factor_and_confirms_a_change(ada, authenticator: 
     sign_in(page)
     page.goto("/admin/account/passkeys/add/")
     confirm(page)
-    page.get_by_label("signs me in alone").uncheck()
-    page.get_by_role("button", name="Add it").click()
+    page.get_by_label("Use it instead of my password").uncheck()
+    page.get_by_role("button", name="Add passkey").click()
     expect(page.locator("pre")).to_be_visible()
     log_out(page)
     sign_in(page)
-    page.get_by_role("button", name="Use a passkey").click()
+    page.get_by_role("button", name="Use passkey").click()
     inside(page)
     page.goto("/admin/account/codes/")
-    page.get_by_role("link", name="Use a passkey").click()
-    page.get_by_role("button", name="Use the passkey").click()
+    page.get_by_role("link", name="Use passkey").click()
+    page.get_by_role("button", name="Use passkey").click()
     expect(page.locator("pre")).to_be_visible()
 
 
@@ -150,20 +150,20 @@ def test_the_app_is_added_and_asked_for_without_scripts_on_a_phone(
     page = context.new_page()
     sign_in(page)
     page.goto("/admin/account/")
-    page.get_by_role("link", name="Add an app").click()
+    page.get_by_role("link", name="Add app").click()
     confirm(page)
-    page.get_by_text("You cannot scan it?").click()
+    page.get_by_text("Can’t scan the code?").click()
     secret = page.locator("details code").inner_text()
     page.get_by_label("Code").fill(code(secret))
-    page.get_by_role("button", name="Add the app").click()
+    page.get_by_role("button", name="Add app").click()
     expect(page.locator("pre")).to_be_visible()
     log_out(page)
     sign_in(page)
-    expect(page.get_by_role("button", name="Use a passkey")).to_be_hidden()
+    expect(page.get_by_role("button", name="Use passkey")).to_be_hidden()
     page.get_by_label("Code").fill(code(secret, 1))
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Log in").click()
     page.goto("/admin/account/")
-    expect(page.get_by_text("After your password you are asked for a code")).to_be_visible()
+    expect(page.get_by_text("You enter a code from the app after your password")).to_be_visible()
     context.close()
 
 
@@ -201,10 +201,10 @@ def test_axe_finds_nothing_at_any_width(ada, company, authenticator: Page, live_
     page.goto("/admin/account/app/")
     confirm(page)
     look(page, "/admin/account/app/")
-    page.get_by_text("You cannot scan it?").click()
+    page.get_by_text("Can’t scan the code?").click()
     secret = page.locator("details code").inner_text()
     page.get_by_label("Code").fill(code(secret))
-    page.get_by_role("button", name="Add the app").click()
+    page.get_by_role("button", name="Add app").click()
     for place in ("codes/", "codes/new/", "app/remove/", "passkeys/add/", "confirm/code/", ""):
         look(page, f"/admin/account/{place}")
     log_out(page)

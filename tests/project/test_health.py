@@ -106,9 +106,9 @@ def test_metrics_count_what_was_done_and_what_waits(settings):
 def test_the_page_says_what_is_away(admin_client):
     Heartbeat.objects.create(pk=Heartbeat.SWEEP, at=timezone.now() - timedelta(hours=3))
     said = text_of(admin_client.get("/admin/selection/heartbeat/"))
-    assert "Something is not at work." in said
-    assert "Nothing has worked for 3 hours" in said
-    assert "None answered within a second." in said
+    assert "A part is not working." in said
+    assert "No heartbeat for 3 hours" in said
+    assert "No worker process answered within a second." in said
 
 
 @pytest.mark.django_db(transaction=True)
@@ -116,5 +116,5 @@ def test_a_worker_that_sweeps_makes_all_well(admin_client):
     with celery_worker():
         wait_until(lambda: Heartbeat.objects.filter(pk=Heartbeat.SWEEP).exists(), "the first sweep")
         said = text_of(admin_client.get("/admin/selection/heartbeat/"))
-    assert "All is well." in said
+    assert "All parts are working." in said
     assert "celery@" in said

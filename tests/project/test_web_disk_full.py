@@ -33,10 +33,10 @@ def refusing(words):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("database or disk is full", "Whoever runs the server must make room on its disk"),
-        ("disk I/O error", "Whoever runs the server must make room on its disk"),
-        ("could not extend file: No space left on device", "nobody can sign in"),
-        ("database is locked", "The database is busy or away"),
+        ("database or disk is full", "Ask the administrator of the server to free disk space"),
+        ("disk I/O error", "Ask the administrator of the server to free disk space"),
+        ("could not extend file: No space left on device", "sign-in is not possible"),
+        ("database is locked", "The database is busy or down"),
     ],
 )
 @pytest.mark.parametrize("password", [SIGN_IN["password"], "wrong"])
@@ -62,5 +62,5 @@ def test_what_a_page_leaves_in_the_session_is_written_after_it_and_may_not_be_ei
             RequestFactory().post("/admin/login/")
         )
     assert (answer.status_code, answer["Retry-After"]) == (503, "60")
-    assert "make room on its disk" in text_of(answer)
+    assert "free disk space" in text_of(answer)
     assert "default-src 'none'" in answer["Content-Security-Policy"]

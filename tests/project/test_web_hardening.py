@@ -49,7 +49,7 @@ def test_after_ten_failures_the_right_password_does_not_help_either(boss):
     assert tried[0] == 200
     assert sign_in(RIGHT) == 429
     assert (
-        "Wait a quarter of an hour"
+        "Wait 15 minutes"
         in Client(REMOTE_ADDR="10.0.0.1")
         .post(LOGIN, {"username": "boss", "password": RIGHT})
         .content.decode()

@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no failover"),
 ]
 SIGN_IN = {"username": "ada", "password": "pw-of-ada-1"}
-SAID = "takes no changes just now"
+SAID = "is read-only at the moment"
 
 
 def set_read_only(on):

@@ -119,7 +119,7 @@ def test_a_draft_shows_its_options_again(requester):
         ),
         ({"algorithm": "batch-racing", "option_repeat": "x"}, "option_repeat", "whole number"),
         ({"algorithm": "lil-lucb", "option_parameters": "x"}, "option_parameters", "Select a"),
-        ({"algorithm": "x"}, "algorithm", "Select a valid choice"),
+        ({"algorithm": "x"}, "algorithm", "is not an option of the list"),
     ],
 )
 def test_it_refuses_in_one_sentence_at_the_field_to_change(requester, changes, field, why):

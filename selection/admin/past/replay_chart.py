@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from selection.replays.results import MethodResult
+from selection.viewer_locale import format_count
 
 WIDTH, LEFT, RIGHT = 440, 104, 26
 ROW, TOP, BOTTOM = 34, 10, 26
@@ -56,7 +57,12 @@ class ReplayChart:
 def draw_charts(methods: Sequence[MethodResult], answers: int, epsilon: float) -> list[ReplayChart]:
     """Return the charts of the answers needed and of the losses, in points."""
     counts = _draw_chart(
-        "answers", "Answers used", methods, lambda one: one[0], answers, lambda at: f"{at:,.0f}"
+        "answers",
+        "Answers used",
+        methods,
+        lambda one: one[0],
+        answers,
+        format_count,
     )
     worst = max([epsilon, *(loss for row in methods for _, loss, _, _ in row.plays)])
     losses = _draw_chart(

@@ -7,6 +7,7 @@ from typing import Any
 from selection.admin.wizard.forecast_rows import cost_words
 from selection.models import Replay
 from selection.replays.results import MethodResult, ReplayResult, WorkerResult
+from selection.viewer_locale import format_count
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def describe_goal(replay: Replay) -> str:
     """Return the wanted selection in words."""
     wanted, workers = replay.wanted, replay.facts.get("workers", 0)
     return (
-        f"the best {wanted['k']:,} of {workers:,} workers, within "
+        f"the best {format_count(wanted['k'])} of {format_count(workers)} workers, within "
         f"{format_points(wanted['epsilon'])} of the best, with {format_share(1 - wanted['delta'])} "
         "confidence"
     )
@@ -85,8 +86,8 @@ def format_points(loss: float) -> str:
 def _method_text(replay: Replay, row: MethodResult) -> MethodText:
     return MethodText(
         row=row,
-        answers=f"{row.answers:,}",
-        band="" if row.low == row.high else f"{row.low:,} to {row.high:,}",
+        answers=format_count(row.answers),
+        band="" if row.low == row.high else f"{format_count(row.low)} to {format_count(row.high)}",
         share=format_share(row.share),
         cost=_cost(replay, row.answers),
         below=format_points(row.loss),
@@ -116,7 +117,7 @@ def _cost(replay: Replay, answers: int) -> str:
 def _describe_left_out(facts: dict[str, int]) -> str:
     """Return a sentence on the answers that do not count; empty if all do."""
     parts = [
-        f"{facts[name]:,} {words}"
+        f"{format_count(facts[name])} {words}"
         for name, words in (
             ("left_out", "to questions without a correct answer in the key"),
             ("repeated", "repeated answers of a worker to a question"),
@@ -124,5 +125,9 @@ def _describe_left_out(facts: dict[str, int]) -> str:
         if facts.get(name)
     ]
     idle = facts.get("idle", 0)
-    more = f" {idle:,} worker{'s have' if idle > 1 else ' has'} no other answers." if idle else ""
+    more = (
+        f" {format_count(idle)} worker{'s have' if idle > 1 else ' has'} no other answers."
+        if idle
+        else ""
+    )
     return f"Answers left out: {'; '.join(parts)}.{more}" if parts else ""

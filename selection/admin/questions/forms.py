@@ -20,28 +20,28 @@ class GradableForm(forms.ModelForm):
     """Common part of gold and practice questions; ``cleaned_data["way"]`` is the grading."""
 
     kind = forms.ChoiceField(
-        label="What the worker does",
+        label="Question type",
         required=False,
         choices=[(name, words.capitalize()) for name, words in rules.KINDS.items()],
         widget=UnfoldAdminSelectWidget(),
     )
     accepted = LinesField(
         label="Accepted answers",
-        help_text="One to a line. To choose all that apply: those to be chosen, all of them. To "
-        "put in order: every choice, in the right order.",
+        help_text="One per line. For multiple choice: all correct choices. For ordering: every "
+        "choice, in the right order.",
     )
     choices = LinesField(
         required=False,
-        help_text="One to a line, two or more, in the order in which they are shown. Empty where "
-        "the answer is typed.",
+        help_text="One per line, at least two, in display order. Leave blank if workers type the "
+        "answer.",
     )
     compared = forms.CharField(
-        label="How answers are compared",
+        label="Comparison of answers",
         required=False,
-        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "as text, capitals aside"}),
-        help_text="Empty: as text, capitals and spacing aside. number, number ±0.01 or number "
-        "±5%: as numbers, so that 3,50 is 3.5, and so far off at most. case: capitals matter. "
-        "spaces: spacing matters. exact: both. no accents: é is e. Several with commas between.",
+        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "ignore case and spacing"}),
+        help_text="Leave blank to ignore case and spacing. Write exact for an exact match, case or "
+        "spaces for one of the two, no accents to read é as e. Write number to compare numbers, "
+        "or number ±0.01 or number ±5% with a tolerance. Separate several with commas.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -60,7 +60,7 @@ class GradableForm(forms.ModelForm):
             for fault in question_kinds.find_question_faults(
                 cleaned["accepted"], cleaned["choices"], cleaned["way"]
             ):
-                self.add_error("choices" if "single choice" in fault else "accepted", fault)
+                self.add_error("choices" if "only one choice" in fault else "accepted", fault)
         return cleaned
 
     def _grading_options(self, cleaned: dict[str, Any]) -> dict[str, Any]:

@@ -19,18 +19,16 @@ def _list_field(label: str, about: str) -> LinesField:
 
 class EligibilityFields(forms.Form):
     only_from = forms.ChoiceField(
-        label="Only who was selected in",
+        label="Only workers selected in",
         required=False,
         widget=UnfoldAdminSelectWidget(),
-        help_text="Whoever that run names as selected by now is put into the list below.",
+        help_text="Fills the list below with the workers selected in that run.",
     )
-    only = _list_field(
-        "Only these workers", "Their ids, one to a line. Empty: everybody in the pool."
-    )
-    left_out = _list_field("Workers to leave out", "Their ids, one to a line.")
+    only = _list_field("Only these workers", "One id per line. Leave blank for the whole pool.")
+    left_out = _list_field("Excluded workers", "One id per line.")
 
 
 def selected_choices(runs: QuerySet[Run]) -> list[Any]:
     """Return the choices of runs that have started, the latest first."""
     started = runs.exclude(status=Run.Status.DRAFT).order_by("-id").values_list("pk", "name")
-    return [("", "Nobody in particular"), *started[:LATEST]]
+    return [("", "— any run —"), *started[:LATEST]]

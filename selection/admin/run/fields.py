@@ -43,12 +43,12 @@ def setting_field(setting: Setting) -> forms.Field:
 
 
 def _format_default(value: Any) -> str:
-    return "worked out" if value is None else f"{value:.4g}"
+    return "automatic" if value is None else f"{value:.4g}"
 
 
 def _help_text(setting: Setting) -> str:
     """Return the option's description; its algorithms are hidden if a script filters the fields."""
-    users = format_html('<span class="cs-noscript"> Read by {}.</span>', ", ".join(setting.titles))
+    users = format_html('<span class="cs-noscript"> Used by {}.</span>', ", ".join(setting.titles))
     meanings = format_html_join(
         "",
         "<br><strong>{}</strong>: {}.",
@@ -86,17 +86,17 @@ def options_given(algorithm: str, cleaned: dict[str, Any]) -> dict[str, Any]:
 
 class QuotaFields(forms.Form):
     quota_attribute = forms.CharField(
-        label="Attribute of the workers",
+        label="Worker attribute",
         required=False,
         max_length=200,
-        help_text="A column of the workers' file, language for one.",
+        help_text="A column of the workers file, for example language.",
         widget=UnfoldAdminSelectWidget(),
     )
     quota_lines = forms.CharField(
-        label="How many of each value",
+        label="Number per value",
         required=False,
-        help_text="A value to a line. English: 2-4 is at least 2 and at most 4; 2 is exactly 2, "
-        "2- at least 2, -4 at most 4. Values that are not named are not limited.",
+        help_text="One value per line. English: 2-4 means 2 to 4; 2 means exactly 2, 2- at least "
+        "2, -4 at most 4. Other values have no limit.",
         widget=UnfoldAdminTextareaWidget(
             {"rows": 4, "placeholder": "English: 2-4\nSpanish: 1-", "spellcheck": "false"}
         ),
@@ -135,13 +135,10 @@ class LearnField(forms.Form):
         label="Learn from an earlier run",
         required=False,
         widget=UnfoldAdminSelectWidget(),
-        error_messages={
-            "invalid_choice": "That run is gone or cannot be learned from; choose another or none."
-        },
-        help_text="Takes over how good that run's workers were on the whole, as if "
-        f"{priors.MOST_WEIGHT} such workers had been seen; nothing about any one of them. It helps "
-        "most in small pools. Choose one whose workers and questions were like these: nothing else "
-        "makes sure of that.",
+        error_messages={"invalid_choice": "This run has no usable answers; choose another one."},
+        help_text="Uses the accuracies of that run as a starting point, weighted as "
+        f"{priors.MOST_WEIGHT} workers. It uses nothing about individual workers, and helps most "
+        "in small pools. Choose a run with similar workers and questions.",
     )
 
 
@@ -151,8 +148,8 @@ def learn_choices(run: Run, runs: QuerySet[Run]) -> list[Any]:
     for source in priors.list_sources(runs):
         grouped.setdefault(source.question_set, []).append((str(source.pk), str(source)))
     learned = priors.learned_prior(run)
-    nothing = "Nothing" if grouped or learned else "Nothing: no run with answers has ended yet"
-    current = [(KEEP_PRIOR, f"As taken over from {learned}")] if learned else []
+    nothing = "No run" if grouped or learned else "No run with answers has ended yet"
+    current = [(KEEP_PRIOR, f"Keep {learned}")] if learned else []
     return [("", nothing), *current, *grouped.items()]
 
 

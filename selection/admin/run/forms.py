@@ -7,6 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.forms.models import construct_instance
 from django.http import HttpRequest
+from django.utils.html import format_html
 
 from selection import reports
 from selection.accounts import scoped
@@ -24,6 +25,7 @@ from selection.runs import (
     validation,
 )
 from selection.runs.run_settings import INITIAL, NAMES, STORED
+from selection.template_filters import term
 
 from .eligibility_fields import EligibilityFields, selected_choices
 from .fields import (
@@ -46,6 +48,10 @@ OMITTED = ("met", "one_kind_each")
 EDIT_PERMISSIONS = ("selection.add_run", "selection.change_run")
 
 
+# Anchors on the page of terms, by field.
+TERMS = {"epsilon": "epsilon", "delta": "delta", "budget": "budget"}
+
+
 class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.ModelForm):
     """The form of a draft. ``request`` is set by its admin (scope.TeamForm)."""
 
@@ -55,8 +61,8 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
         model = Run
         labels = LABELS
         help_texts = {
-            "budget": "Most assignments to hand out in all. Left empty there is no limit; an "
-            "algorithm that spends a fixed budget needs one."
+            "budget": "In answers: the maximum number of assignments. Leave blank for no limit; "
+            "algorithms with a fixed budget need one."
         }
         fields = NAMES
 
@@ -64,6 +70,9 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
         super().__init__(*args, **kwargs)
         for name in validation.HARMLESS:  # it refuses values out of range
             self.fields[name].validators = []
+        for name, anchor in TERMS.items():
+            field = self.fields[name]
+            field.help_text = format_html("{} {}", field.help_text, term(anchor, "More"))
         self.fields["algorithm"].widget.attrs["data-needs"] = json.dumps(
             algorithm_choices.fields_read_by_algorithm()
         )

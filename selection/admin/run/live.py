@@ -21,7 +21,7 @@ from django.template.loader import render_to_string
 from django.utils.decorators import method_decorator
 from django.views.decorators.gzip import gzip_page
 
-from selection import reports
+from selection import reports, viewer_locale
 from selection.admin.page import Page
 from selection.charts import run_charts
 from selection.models import Run
@@ -167,7 +167,7 @@ class LiveView(Page):
             return HttpResponse(status=204)
         pieces = self._current_pieces(run, request)
         tag, known_tag = pieces.tag, request.headers.get("If-None-Match", "").strip('W/"')
-        headers = {"ETag": f'"{tag}"', "Vary": "If-None-Match"}
+        headers = {"ETag": f'"{tag}"', "Vary": "If-None-Match, Accept-Language"}
         if known_tag == tag:
             return HttpResponseNotModified(headers=headers)
         remember_pieces(run, pieces)
@@ -176,7 +176,7 @@ class LiveView(Page):
         return JsonResponse({"live": live, **pieces.since(digests)}, headers=headers)
 
     def _current_pieces(self, run: Run, request: HttpRequest) -> PagePieces:
-        query = short_digest(request.GET.urlencode(), 12)
+        query = short_digest(f"{viewer_locale.locale_name()}?{request.GET.urlencode()}", 12)
         short_key = f"pieces:{_state_key(run)}:{query}"
         long_key = f"pieces:{_state_key(run, STEP_FIELDS)}:{query}"
         pieces = _read_cache(lambda: cache.get(short_key)) or _read_cache(

@@ -41,7 +41,9 @@ class MailForm(forms.Form):
         min_value=0,
         max_value=MOST_REMIND_HOURS,
         widget=UnfoldAdminIntegerFieldWidget(),
-        help_text="One reminder goes to invited workers who have not started by then. 0: none.",
+        help_text=(
+            "Invited workers get one reminder if they have not started by then. 0: no reminder."
+        ),
     )
 
     def __init__(self, run: Run, *args: Any) -> None:

@@ -13,7 +13,7 @@ from django.urls import URLPattern, path
 from django.utils.text import slugify
 from unfold.admin import ModelAdmin
 
-from selection import exports, reports
+from selection import exports, reports, viewer_locale
 from selection.accounts import MEMBER, scoped
 from selection.admin.imports import submissions
 from selection.admin.page import Page, csv_response, file_response, object_url, page_urls
@@ -162,7 +162,8 @@ class Download(Page):
         if run.status == Run.Status.DRAFT:
             messages.error(request, "There is nothing to download before the run has started.")
             return redirect(object_url(run))
-        return FILES[self.kwargs["file"]](run)
+        with viewer_locale.formatting_for(None):
+            return FILES[self.kwargs["file"]](run)
 
 
 def _selected_csv(run: Run) -> HttpResponseBase:

@@ -37,7 +37,7 @@ class SkillInline(TabularInline):
     fields = ["question_set", "k"]
     autocomplete_fields = ["question_set"]
     extra = 1
-    verbose_name_plural = "Further question sets on the same budget"
+    verbose_name_plural = "More question sets on the same budget"
 
 
 class RunList(ChangeList):
@@ -57,33 +57,32 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     search_fields = ["name"]
     ordering = ["-id"]
     autocomplete_fields = ["pool", "question_set"]
-    readonly_fields = ["promises"]
+    readonly_fields = ["guarantees"]
     fieldsets = [
         build_section(Section.WHAT),
-        build_section(Section.DECIDING, after=[*ALGORITHM_OPTIONS, "learn_from", "promises"]),
+        build_section(Section.DECIDING, after=[*ALGORITHM_OPTIONS, "learn_from", "guarantees"]),
         (
             "Quotas",
             {
                 "fields": ["quota_attribute", "quota_lines"],
-                "description": "At least or at most so many of the selected from each value of a "
-                "worker attribute. Leave it empty to select the best whoever they are.",
+                "description": "Limits for each value of a worker attribute among the selected "
+                "workers. Leave blank for no limits.",
             },
         ),
         build_section(Section.DEALING),
         build_section(
             Section.JOINING,
-            "With an open roster a run may start with few workers, or none: they join by a link, "
-            "or by the API.",
+            "A run with an open roster can start without workers. They join by a link or the API.",
         ),
         build_section(
             Section.ADMISSION,
-            "Workers are known by their ids, in all your pools.",
+            "Workers have the same id in all your pools.",
             before=["only_from"],
         ),
         build_section(
             Section.REPEATING,
-            "The seed fixes each worker's order of questions and every random choice. The one "
-            "given is as good as any.",
+            "The seed fixes the order of questions and every random choice. Keep the default "
+            "unless you reproduce a run.",
         ),
         build_section(
             Section.KINDS, "Add the other question sets below, each with a K of its own."
@@ -121,7 +120,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
         undecided = run.workers - run.accepted - run.rejected - run.not_tested
         return f"{run.accepted} / {run.rejected} / {undecided} / {run.not_tested}"
 
-    @display(description="still to come")
+    @display(description="estimated remaining")
     def remaining(self, run: Any) -> str:
         if run.status not in (Run.Status.RUNNING, Run.Status.PAUSED):
             return "–"
@@ -130,14 +129,14 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     # -- the form
 
     @admin.display(description="Guarantee")
-    def promises(self, run: Run | None) -> SafeString:
-        return promises_html(run or Run(k=1), run.pool if run and run.pk else None)
+    def guarantees(self, run: Run | None) -> SafeString:
+        return guarantees_html(run or Run(k=1), run.pool if run and run.pk else None)
 
-    def promises_view(self, request: HttpRequest) -> HttpResponse:
+    def guarantees_view(self, request: HttpRequest) -> HttpResponse:
         """Return the guarantees for the settings in the form, fetched by run_form.js."""
         self._require_form_permission(request)
         form = PromiseForm(request.GET, request=request)
-        return JsonResponse({"html": promises_html(form.run(), form.pool_chosen())})
+        return JsonResponse({"html": guarantees_html(form.run(), form.pool_chosen())})
 
     def _require_form_permission(self, request: HttpRequest) -> None:
         """Raise PermissionDenied unless the user may open the form that fetches this."""
@@ -162,7 +161,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
         run = self.get_object(request, object_id)
         may_change = self.has_change_permission(request, run)
         if run is not None and run.status != Run.Status.DRAFT:
-            messages.info(request, "A run that has been started cannot be changed.")
+            messages.info(request, "A started run cannot be edited here.")
             return redirect(object_url(run))
         if run is not None and request.method == "GET" and not may_change:
             return redirect(object_url(run))  # it says all that the form does
@@ -202,17 +201,17 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     def _redirect_to_page(self, request: HttpRequest, run: Run) -> HttpResponseRedirect | None:
         if {"_continue", "_addanother", "_popup"} & set(request.POST):
             return None
-        messages.success(request, "The run is saved. Nothing goes out until you start it.")
+        messages.success(request, "The run is saved. No questions are sent until you start it.")
         return redirect(object_url(run))
 
     # -- addresses and deletion
 
     def get_urls(self) -> list[URLPattern]:
-        promises = self.admin_site.admin_view(self.promises_view)
+        guarantees = self.admin_site.admin_view(self.guarantees_view)
         prices = self.admin_site.admin_view(self.prices_view)
         return [
             path("prices/", prices, name="selection_run_prices"),
-            path("promises/", promises, name="selection_run_promises"),
+            path("promises/", guarantees, name="selection_run_promises"),
             *guide_urls(self),
             *past_urls(self),
             *run_urls(self),
@@ -228,7 +227,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
         return super().has_delete_permission(request, obj) and not active
 
 
-def promises_html(run: Run, pool: Pool | None) -> SafeString:
+def guarantees_html(run: Run, pool: Pool | None) -> SafeString:
     """Return each algorithm's guarantee or the refusals as HTML, and the pool's attributes."""
     workers = validation.expected_workers(run, pool.workers.count()) if pool else 0
     context = {
@@ -238,4 +237,4 @@ def promises_html(run: Run, pool: Pool | None) -> SafeString:
         "every": algorithm_choices.list_choices(run, workers) if workers else [],
         "attributes": quotas.count_attribute_values(pool) if pool else {},
     }
-    return render_to_string("selection/promises.html", context)
+    return render_to_string("selection/guarantees.html", context)

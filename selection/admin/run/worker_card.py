@@ -61,7 +61,7 @@ class WorkerExplanationPage(WorkerPage):
 
     @property
     def title(self) -> str:
-        return f"Why {self.candidate.worker} stands where they stand"
+        return f"Why {self.candidate.worker} is {self.candidate.status}"
 
     def crumbs(self) -> list[tuple[str, str]]:
         candidate = self.candidate

@@ -26,7 +26,7 @@ from selection.runs.worker_texts import LONGEST_CODE, OUTCOMES, PageFacts
 
 class WorkerTextsForm(forms.Form):
     pay = forms.DecimalField(
-        label="Pay for an answer",
+        label="Pay per answer",
         required=False,
         min_value=0,
         max_digits=12,
@@ -34,11 +34,11 @@ class WorkerTextsForm(forms.Form):
         widget=UnfoldAdminDecimalFieldWidget(),
     )
     after = forms.CharField(
-        label="What happens next",
+        label="Next steps",
         required=False,
         max_length=5000,
         widget=UnfoldAdminTextareaWidget({"rows": 4}),
-        help_text="Shown at the end, in Markdown: when they are paid, where to ask.",
+        help_text="Shown at the end, in Markdown: for example payment date and contact.",
     )
 
     def __init__(self, run: Run, *args: Any) -> None:
@@ -46,22 +46,20 @@ class WorkerTextsForm(forms.Form):
         super().__init__(*args)
         self.initial = {"pay": facts.pay, "after": facts.after}
         self.initial |= {f"code_{outcome}": code for outcome, code in facts.codes.items()}
-        price = (
-            "" if run.price is None else f" An answer costs you {money.format_price(run)} in all."
-        )
+        price = "" if run.price is None else f" (Your cost per answer: {money.format_price(run)}.)"
         self.fields["pay"].help_text = (
-            f"In {run.currency or 'the run’s currency'}, with what they have earned so far; the "
-            f"payment list goes by it. Empty: nothing is said about pay.{price}"
+            f"In {run.currency or 'the run’s currency'}. Shown to workers with their earnings, and "
+            f"used for the payment list. Leave blank to hide pay.{price}"
         )
         for outcome, when in OUTCOMES.items():
             self.fields[f"code_{outcome}"] = forms.CharField(
-                label=f"Code {when}",
+                label=f"Completion code: {when}",
                 required=False,
                 max_length=LONGEST_CODE,
                 widget=UnfoldAdminTextInputWidget(
                     {"placeholder": worker_texts.generated_code(run, outcome)}
                 ),
-                help_text="To hand in on the platform. Empty: the one shown here.",
+                help_text="Leave blank for the code shown here.",
             )
 
     def facts(self) -> PageFacts:
@@ -77,7 +75,7 @@ class WorkerTextsPage(Page):
 
     @property
     def title(self) -> str:
-        return f"What workers of {self.object} are told"
+        return f"Worker messages and pay of {self.object}"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         kwargs.setdefault("form", WorkerTextsForm(self.object))
@@ -91,7 +89,7 @@ class WorkerTextsPage(Page):
             except Refused as refusal:
                 form.add_error(None, str(refusal))
             else:
-                messages.success(request, "Workers are told so from now on.")
+                messages.success(request, "The worker messages are saved.")
                 return redirect(object_url(self.object))
         return self.render_to_response(self.get_context_data(form=form))
 

@@ -22,6 +22,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection import db_clock
 from selection.accounts import scoped, second_factor, tokens
+from selection.admin.plain_lists import PlainListMixin
 from selection.admin.safe_lookups import SafeChoiceFieldsMixin, SafeLookupsMixin
 from selection.admin.scope import ScopedAdmin, TabularInline
 from selection.models import ApiToken, Membership, Team
@@ -54,7 +55,7 @@ class UserTeamsInline(LabelledCellsMixin, SafeChoiceFieldsMixin, UnfoldTabularIn
 
 
 @admin.register(User)
-class UserAdmin(SafeLookupsMixin, BaseUserAdmin, ModelAdmin):
+class UserAdmin(PlainListMixin, SafeLookupsMixin, BaseUserAdmin, ModelAdmin):
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
@@ -62,14 +63,15 @@ class UserAdmin(SafeLookupsMixin, BaseUserAdmin, ModelAdmin):
     filter_horizontal = ()
     actions = ["take_factors_away"]
 
-    @admin.action(description="Take away second factors and passkeys", permissions=["change"])
+    @admin.action(description="Remove second factors and passkeys", permissions=["change"])
     def take_factors_away(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         """Remove the second factors of users locked out; they sign in with the password alone."""
         counts = [second_factor.remove_factors(user) for user in queryset]
         messages.success(
             request,
-            f"From {len(counts)} login{'s' * (len(counts) != 1)}: {sum(counts)} second factors are "
-            "taken away, and all their sessions have ended.",
+            f"Removed {sum(counts)} second factors of {len(counts)} "
+            f"user{'s' * (len(counts) != 1)}. "
+            "Their sessions have ended.",
         )
 
     def get_inlines(self, request: HttpRequest, obj: User | None) -> list[Any]:
@@ -79,7 +81,7 @@ class UserAdmin(SafeLookupsMixin, BaseUserAdmin, ModelAdmin):
 
 
 @admin.register(Group)
-class GroupAdmin(SafeLookupsMixin, BaseGroupAdmin, ModelAdmin):
+class GroupAdmin(PlainListMixin, SafeLookupsMixin, BaseGroupAdmin, ModelAdmin):
     filter_horizontal = ()
 
 
@@ -88,7 +90,7 @@ class MembershipForm(forms.ModelForm):
 
     username = forms.CharField(
         label="Login",
-        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "The name of a login"}),
+        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "User name"}),
     )
 
     class Meta:
@@ -106,9 +108,9 @@ class MembershipForm(forms.ModelForm):
         if not self.instance.pk:
             user = User.objects.filter(username=username).first()
             if user is None:
-                raise ValidationError("There is no login of this name.")
+                raise ValidationError("There is no user with this name.")
             if Membership.objects.filter(user=user, team=self.instance.team_id).exists():
-                raise ValidationError("They are in this team already.")
+                raise ValidationError("This user is already in the team.")
             self.instance.user = user
         return username
 
@@ -122,12 +124,12 @@ class MembersFormSet(forms.BaseInlineFormSet):
         for form in remaining:
             user = form.instance.user_id
             if user in users:
-                form.add_error("username", "They stand here twice.")
+                form.add_error("username", "This user is listed twice.")
             users.update({user} - {None})
         owner = Membership.Role.OWNER
         owned = any(form.initial.get("role") == owner for form in self.initial_forms)
         if owned and not any(form.instance.role == owner for form in remaining):
-            raise ValidationError("Nobody would own the team: make somebody else an owner first.")
+            raise ValidationError("The team needs an owner: make another member an owner first.")
 
 
 class MembershipInline(LabelledCellsMixin, TabularInline):
@@ -177,14 +179,14 @@ class TokenForm(forms.ModelForm):
     def clean_expires(self) -> Any:
         expires = self.cleaned_data["expires"]
         if expires is not None and expires <= db_clock.database_now():
-            raise ValidationError("That is over already.")
+            raise ValidationError("Choose a date in the future.")
         return expires
 
     def _post_clean(self) -> None:
         super()._post_clean()  # type: ignore[misc]
         scope = self.cleaned_data.get("scope")
         if scope and not self.errors and not self._has_scope(scope):
-            self.add_error("scope", "Nobody hands out more than they may do themselves.")
+            self.add_error("scope", "Your role does not allow this scope.")
 
     def _has_scope(self, scope: str) -> bool:
         needed = tokens.NEEDED[tokens.Scope(scope)]
@@ -219,7 +221,7 @@ class ApiTokenAdmin(ScopedAdmin):
         """Revoke the tokens. They stay in the list as a record of their last use."""
         mine = scoped(queryset, request, "selection.delete_apitoken").filter(revoked=None)
         revoked = mine.update(revoked=db_clock.database_now())
-        messages.success(request, f"Revoked: {revoked}. They open nothing any more.")
+        messages.success(request, f"Revoked: {revoked}. These tokens no longer work.")
 
     def has_change_permission(self, request: HttpRequest, obj: ApiToken | None = None) -> bool:
         return False

@@ -67,7 +67,8 @@ class AuditAdmin(ScopedAdmin):
         return False
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        return self.list_display  # no team column: a team may be deleted since
+        columns = super().get_list_display(request)
+        return [column for column in columns if column != "team"]  # a team may be deleted since
 
     def get_list_filter(self, request: HttpRequest) -> Any:
         return self.list_filter

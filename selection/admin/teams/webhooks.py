@@ -23,12 +23,12 @@ from selection.models import Delivery, Webhook
 from selection.webhooks import registration, safe_http
 
 PER_PAGE = 50
-QUEUED = "It is on its way: what comes of it stands below in a moment."
+QUEUED = "The message is queued; its result appears below in a moment."
 
 
 class WebhookForm(forms.ModelForm):
     events = forms.MultipleChoiceField(
-        label="Tell it when",
+        label="Events",
         choices=[(kind.value, f"{kind.value}: {kind.label}") for kind in Webhook.Event],
         widget=forms.CheckboxSelectMultiple,
         required=False,
@@ -126,7 +126,7 @@ class DeliveriesPage(Page):
 
     @property
     def title(self) -> str:
-        return "What was sent"
+        return "Messages"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         deliveries: QuerySet[Delivery] = self.object.deliveries.all()

@@ -26,14 +26,14 @@ def test_settings_are_changed_in_two_steps(requester):
     assert "See what it does" in text_of(requester.get(url))
     form = settings_of(run, budget=80, slots=5, why="cheaper")
     preview = requester.post(url, form)
-    assert "The budget is 80 instead of 100" in text_of(preview)
-    assert "At most 5 assignments are out at once" in text_of(preview)
+    assert "The budget is 80 answers instead of 100" in text_of(preview)
+    assert "At most 5 assignments are open at the same time" in text_of(preview)
     run.refresh_from_db()
     assert run.budget == 100
     page = text_of(requester.post(url, form | {"confirm": "1"}, follow=True))
     run.refresh_from_db()
     assert (run.budget, run.slots) == (80, 5)
-    assert "requester The budget is 80 instead of 100" in page
+    assert "requester The budget is 80 answers instead of 100" in page
     assert "Reason: cheaper" in page
 
 
@@ -83,9 +83,9 @@ def test_a_run_that_spent_its_budget_goes_on_from_the_page(requester):
 def test_the_roster_is_opened_and_closed_from_the_page(requester):
     run = make_run()
     url = admin_url("run_do_change", run.pk)
-    assert "nobody is accepted or rejected" in text_of(requester.get(url))
+    assert "No worker is accepted or rejected" in text_of(requester.get(url))
     opened = text_of(requester.post(url, {"do": "open", "why": "more"}, follow=True))
-    assert "The roster is open, with 6 workers so far." in opened
+    assert "The roster is open, with 6 workers now." in opened
     assert "http://127.0.0.1:8000/join/" in opened
     closed = text_of(requester.post(url, {"do": "close"}, follow=True))
     assert "The roster closed with 6 workers." in closed
@@ -118,12 +118,12 @@ def test_a_verdict_by_hand_goes_to_the_page_and_the_files(requester):
     row = run.candidates.get(worker__key="w4")
     url = admin_url("run_worker_change", run.pk, row.pk)
     refused = text_of(requester.post(url, {"do": "accept"}, follow=True))
-    assert "Give the reason" in refused
+    assert "Enter a reason" in refused
     page = text_of(requester.post(url, {"do": "accept", "why": "known"}, follow=True))
     assert "by hand: accepted" in page
     card = text_of(requester.get(admin_url("run_worker", run.pk, row.pk)))
     assert "By hand: accepted. known" in card
-    assert "says nothing of whom a verdict by hand puts in" in page
+    assert "not verdicts by hand" in page
     file = json.loads(requester.get(admin_url("run_selected_json", run.pk)).getvalue())
     assert {row["worker"]: row["selected_by"] for row in file["workers"]}["w4"] == "hand"
     table = requester.get(admin_url("run_selected_csv", run.pk)).getvalue().decode()
@@ -187,7 +187,7 @@ def test_a_new_run_is_offered_with_two_days_to_come_and_may_begin_empty(requeste
     press(requester, run, "start")
     assert (run.state, run.hours_to_come) == ("enrolling", 48)
     page = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "No workers have joined; more than 2 are needed" in page
+    assert "No workers have joined; the roster can close when there are more than 2" in page
     refused = requester.post(admin_url("run_do_change", run.pk), {"do": "close"}, follow=True)
     assert refused.status_code == 200
     run.refresh_from_db()
@@ -208,7 +208,7 @@ def test_workers_who_come_into_the_pool_may_join_its_runs(requester):
     text = text_of(page)
     assert f"2 workers of this pool are not in the run “{run.name}”" in text
     assert admin_url("run_do_change", run.pk) in page.content.decode()
-    assert f"not in the run “{rounds.name}”, which goes on: AdaptiveTopK plans for" in text
+    assert f"not in the run “{rounds.name}”, which goes on: AdaptiveTopK plans with" in text
     requester.post(admin_url("run_do_change", run.pk), {"do": "join"})
     assert run.candidates.count() == 8
     form = {"pool": run.pool_id, "key": "by-hand", "name": "", "attributes": "{}"}

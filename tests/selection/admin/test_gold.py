@@ -42,7 +42,7 @@ def test_a_question_that_was_asked_is_changed_after_a_page_that_says_what_it_doe
     text = text_of(asks)
     assert "Accepted no yes" in text
     assert re.search(rf"{run.name} ready for review 4 4", text)
-    assert "if its promise does not hold any more it does not claim it" in text
+    assert "If the guarantee is no longer achieved, its page says it" in text
     question.refresh_from_db()
     assert question.accepted == ["no"]  # nothing yet
     url = admin_url("question_correct", question.pk)
@@ -61,7 +61,7 @@ def test_a_question_that_was_asked_is_changed_after_a_page_that_says_what_it_doe
 def test_a_bad_change_is_refused_on_the_form(requester, run):
     form = {"prompt": "?", "choices": "only", "accepted": "only", "compared": ""}
     text = text_of(requester.post(admin_url("question_change", miskeyed(run).pk), form))
-    assert "There is a single choice" in text
+    assert "There is only one choice" in text
     form |= {"choices": "", "compared": "roughly"}
     text = text_of(requester.post(admin_url("question_change", miskeyed(run).pk), form))
     assert "“roughly” is no way of grading" in text
@@ -180,7 +180,7 @@ def test_many_questions_come_page_by_page_and_can_be_searched(requester):
     matching = requester.get(url, {"q": "q12"}).context["page"].object_list
     assert matching
     assert all("q12" in line.question.key for line in matching)
-    assert "No question fits" in text_of(requester.get(url, {"q": "nothing"}))
+    assert "No question matches" in text_of(requester.get(url, {"q": "nothing"}))
 
 
 def test_a_retired_question_stands_last_and_is_not_suspicious_any_more(requester, run):
@@ -210,8 +210,8 @@ def test_a_run_that_lost_its_promise_is_let_go_on_from_its_page(requester):
     for question in run.question_set.questions.filter(number__lt=60):
         corrections.retire_question(question, "ada", "ambiguous")
     text = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "its end was reached by a grading that was corrected since" in text
-    assert "Gold answers were corrected after its end" in text
+    assert "it used a grading that was corrected later" in text
+    assert "Gold questions were corrected after the end" in text
     assert "Let it go on" in text
     Run.objects.filter(pk=run.pk).update(budget=run.count_spent())
     text = text_of(requester.get(admin_url("run_page", run.pk)))

@@ -119,4 +119,4 @@ def test_an_address_that_leads_nowhere_says_so(requester):
     for url in ("/nowhere/", admin_url("run_page", 999)):
         response = requester.get(url)
         assert response.status_code == 404
-        assert "There is nothing at this address" in text_of(response)
+        assert "Page not found" in text_of(response)

@@ -231,8 +231,8 @@ def test_a_questions_file_says_how_answers_are_compared(requester):
     page_text = text_of(preview)
     assert "4 “roughly” is no way of grading" in page_text
     assert "5 “three” is not a number" in page_text
-    assert "6 There is a single choice, so nobody could be wrong" in page_text
-    assert "7 There is a single choice" in page_text
+    assert "6 There is only one choice" in page_text
+    assert "7 There is only one choice" in page_text
     confirm(requester, preview)
     assert question_set.questions.get(key="q1").grading == {"number": True, "tolerance": 0.1}
     assert question_set.questions.get(key="q2").grading == {"case": True, "spaces": True}

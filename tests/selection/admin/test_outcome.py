@@ -56,8 +56,8 @@ def test_it_states_the_cost_beside_that_of_testing_everyone(requester):
     given = reports.count_given(run)
     assert 0 < given < 1800
     _, text = page_of(requester, run)
-    assert f"{given:,} answers, {given / 10:.2f} €. Testing everyone on every question: " in text
-    assert "on every question: 1,800 answers, 180.00 €." in text
+    assert f"{given:,} answers, €{given / 10:.2f}. Testing everyone on every question: " in text
+    assert "on every question: 1,800 answers, €180.00." in text
 
 
 def test_without_a_price_it_states_answers_alone(requester):

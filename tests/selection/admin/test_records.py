@@ -57,7 +57,7 @@ def test_a_token_is_shown_once(requester):
     for url in (admin_url("apitoken_changelist"), admin_url("apitoken_change", issued.pk)):
         assert secret not in requester.get(url).content.decode()
     second = requester.post(admin_url("apitoken_add"), {"name": "robot", "scope": "read"})
-    assert "There is one of this name already." in text_of(second)
+    assert "This name is already in use." in text_of(second)
     assert ApiToken.objects.get(name="robot").digest == ApiToken.digest_of(secret)
 
 

@@ -37,7 +37,7 @@ def test_one_click_makes_up_for_what_a_retired_question_cost(requester):
     assert f"Raise the budget to {30 + wasted} and let it go on" in page
     url = admin_url("run_do_change", run.pk)
     page = text_of(requester.post(url, {"do": "make-up"}, follow=True))
-    assert f"The budget is {30 + wasted} instead of 30" in page
+    assert f"The budget is {30 + wasted} answers instead of 30 answers" in page
     assert "Raise the budget to" not in page
     run.refresh_from_db()
     assert (run.status, run.budget) == ("running", 30 + wasted)

@@ -38,7 +38,7 @@ def test_it_offers_a_random_seed(requester):
         ({"delta": 0}, "Delta must be above 0 and below 1, but it is 0.0."),
         ({"delta": "nan"}, "Enter a number."),
         ({"budget": 0}, "The budget must be at least 1 answer, but it is 0."),
-        ({"slots": 0}, "greater than or equal to 1"),
+        ({"slots": 0}, "Enter 1 or more"),
     ],
 )
 def test_it_refuses_a_bad_setting_in_one_sentence(requester, changes, reason):
@@ -93,6 +93,6 @@ def test_a_run_that_has_begun_cannot_be_changed(requester):
     run = make_run()
     form = run_form(run.pool, run.question_set, name="Other")
     response = requester.post(admin_url("run_change", run.pk), form, follow=True)
-    assert "cannot be changed" in text_of(response)
+    assert "cannot be edited here" in text_of(response)
     run.refresh_from_db()
     assert (run.name != "Other", run.status) == (True, "running")

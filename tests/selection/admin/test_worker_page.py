@@ -71,7 +71,7 @@ def test_it_explains_the_verdict(requester):
 def test_it_explains_a_missing_verdict(requester):
     run = make_run()
     engine.advance(run.pk)
-    assert "Not decided yet" in text_of(card_of(requester, run))
+    assert "Undecided: no answer of this worker is counted" in text_of(card_of(requester, run))
     roster.withdraw_workers(run, ["w1"])
     text = text_of(card_of(requester, run, "w1"))
     assert "– not tested" in text
@@ -82,7 +82,7 @@ def test_it_explains_a_missing_verdict(requester):
 def test_a_worker_without_questions_has_a_card(requester):
     run = make_run()
     text = text_of(card_of(requester, run))
-    assert "This worker has been asked nothing yet." in text
+    assert "This worker has no assignments yet." in text
     assert "in no other run" in text
 
 

@@ -87,7 +87,7 @@ def test_a_late_answer_is_a_conflict_in_one_line(api, run):
         ("assignments/999999/answer", {"response": "yes"}, 404, "no such assignment"),
         ("assignments/1/answer", {"reply": "yes"}, 422, "response"),
         ("assignments/x/answer", {"response": "yes"}, 422, "assignment_id"),
-        ("runs/999999/moves/start", {}, 404, "nothing of this id"),
+        ("runs/999999/moves/start", {}, 404, "No such object"),
         ("runs/{run}/moves/start", {}, 409, "is running"),
         ("runs/{run}/answers", {"answers": [{"worker": "w1"}]}, 422, "question"),
     ],

@@ -113,7 +113,7 @@ def test_workers_join_and_are_listed_with_their_presence(api):
     for key in ("b", "c"):
         send(api, "post", f"runs/{run.pk}/workers", {"worker": key})
     closed = send(api, "patch", f"runs/{run.pk}", {"enrolling": False}).json()
-    assert "Nobody joins after the 3" in closed["changed"]["enrolling"]
+    assert "The guarantee covers the 3 on the roster" in closed["changed"]["enrolling"]
     late = send(api, "post", f"runs/{run.pk}/workers", {"worker": "late"})
     assert (late.status_code, "is closed" in late.json()["error"]) == (409, True)
 

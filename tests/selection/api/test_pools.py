@@ -30,7 +30,7 @@ def test_a_name_is_unique_in_its_team_and_no_empty_text(manager):
     again = manager.post("pools", {"name": "Spring"})
     assert (again.status_code, again.json()) == (
         422,
-        {"error": "Name: There is one of this name already."},
+        {"error": "Name: This name is already in use."},
     )
     assert manager.post("pools", {"name": " "}).status_code == 422
     assert Pool.objects.count() == 1

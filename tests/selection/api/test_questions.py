@@ -62,7 +62,7 @@ def test_questions_come_with_their_way_of_grading(manager, sums):
         ({"prompt": " "}, "The prompt is empty"),
         ({"accepted": [""]}, "There is an empty answer or choice"),
         ({"choices": ["3", "4"]}, "The answer “2” is not among the choices 3 | 4."),
-        ({"choices": ["2"]}, "There is a single choice"),
+        ({"choices": ["2"]}, "There is only one choice"),
         ({"grading": {"number": True, "case": True}}, "has no capitals, spaces, accents or order"),
         ({"grading": {"multiple": True, "order": True}}, "multiple or order, not both"),
         ({"grading": {"multiple": True}}, "There are no choices to tick"),

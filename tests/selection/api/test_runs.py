@@ -113,14 +113,14 @@ def test_a_run_learns_from_an_earlier_one(manager, wanted):
     ("fields", "words"),
     [
         ({"k": 6}, "K must be at least 1 and less than the number of workers (6)"),
-        ({"k": 0}, "greater than or equal to 1"),
+        ({"k": 0}, "must be 1 or more"),
         ({"epsilon": 1}, "less than 1"),
         ({"algorithm": "best"}, "There is no algorithm “best”"),
         ({"algorithm": "lucb", "options": {"eta": 1}}, "has no option eta; it has none."),
         ({"algorithm": "sar"}, "budget"),
         ({"algorithm": "certified", "options": {"accuracy": "wrong"}}, "must be"),
         ({"algorithm": "lucb", "learn_from": 1}, ""),
-        ({"minutes": 0}, "greater than or equal to 1"),
+        ({"minutes": 0}, "must be 1 or more"),
         ({"budgte": 5}, "budgte"),
         ({"name": ""}, "name"),
         (

@@ -158,7 +158,7 @@ def test_a_run_in_which_too_few_are_left_ends_and_promises_nothing():
     export = reports.export_run(run)
     assert [line["worker"] for line in export["workers"]] == ["w0", "w1"]
     assert export["epsilon_reached"] is None
-    assert "nothing to choose" in export["promise"]
+    assert "there was no choice" in export["promise"]
 
 
 def test_a_recorded_crowd_is_never_absent():

@@ -120,10 +120,12 @@ def test_pages_call_no_shows_not_tested(requester):
     candidate = run.candidates.get(worker__key="w5")
     text = text_of(requester.get(admin_url("run_worker", run.pk, candidate.pk)))
     assert "– not tested" in text
-    assert "No answer of this worker was counted: not tested" in text
+    assert "No answer was counted: not tested" in text
     assert "0 / 0 / 4 / 2" in text_of(requester.get(admin_url("run_changelist")))
     settled = " ".join(reports.explain_candidate(candidate).settled)
-    assert settled == "Not tested: no answer was counted, so neither accepted nor rejected."
+    assert (
+        settled == "Not tested: no answer was counted. The worker is neither accepted nor rejected."
+    )
 
 
 def test_run_without_answers_has_an_empty_selection():

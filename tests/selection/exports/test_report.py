@@ -42,19 +42,19 @@ def reopened() -> Run:
 
 def test_draft_report_has_settings_only():
     text = report_text(draft())
-    assert "A draft: nothing has gone out yet" in text
+    assert "A draft: no questions have been sent" in text
     assert "Select the best 2 of 6 workers" in text
-    assert "fall short of the best by 5 points of 100" in text
-    assert "At most 500 assignments may be handed out, for 50.00 €" in text
-    assert "What it took" not in text
-    assert "stands here once the run has ended" in text
+    assert "at most 5 percentage points below the best" in text
+    assert "The budget is 500 answers (50.00 €)" in text
+    assert "Answers and cost" not in text
+    assert "appears here after the end of the run" in text
 
 
 def test_running_report_states_the_present_guarantee():
     text = report_text(running())
-    assert "still going on" in text
-    assert "Who would be selected by now" in text
-    assert "When it has stopped by itself: With probability at least 0.9" in text
+    assert "still running" in text
+    assert "Current selection" in text
+    assert "Target: With probability at least 0.9" in text
     assert "60 answers counted" in text
     assert "3.00 $ for 60 answers given, at 0.05 $ each" in text
 
@@ -68,15 +68,15 @@ def test_report_of_a_paused_run():
 def test_report_of_a_kept_guarantee():
     text = report_text(kept())
     assert "The run ended because its rule to stop was met" in text
-    assert "It ended early" not in text
-    assert "Nobody: every worker of the run answered" in text
-    assert "None: every answer was graded by the key as it was" in text
+    assert "The run ended early" not in text
+    assert "None: every worker of the run answered" in text
+    assert "None: every answer was graded by the original key" in text
 
 
 def test_report_of_an_early_end():
     text = report_text(early())
-    assert "It ended early: before what was wanted was reached" in text
-    assert "what was wanted at the start is not claimed" in text
+    assert "The run ended early, before its target was achieved" in text
+    assert "The original target is not claimed" in text
     assert "Expected" in text
     assert "ada Stopped by hand. no time" in text
 
@@ -85,14 +85,14 @@ def test_report_lists_gold_corrections_with_reasons():
     text = report_text(corrected())
     assert "accepted “yes”, now “no”" in text
     assert "ada: wrong key" in text
-    assert "Once a gold question was corrected or retired" in text
+    assert "One gold question was corrected or retired" in text
 
 
 def test_report_lists_missing_workers_and_verdicts_by_hand():
     text = report_text(mixed())
     assert "1 withdrawn: w5." in text
     assert "w4 accepted known from before" in text
-    assert "10 shown and not answered in time" in text
+    assert "10 answered too late or not at all" in text
 
 
 def test_report_names_workers_without_answers():
@@ -112,13 +112,13 @@ def test_several_kinds_each_have_their_selection():
 
 
 def test_report_of_a_reopened_run():
-    assert "It had ended before, and was let go on" in report_text(reopened())
+    assert "The run had ended before, and was resumed" in report_text(reopened())
 
 
 def test_a_fixed_budget_is_no_promise():
     run = play(make_run(algorithm="sar", budget=60, slots=60), CLEAR)
     assert "no promise" in report_text(run)
-    assert "It ended early" not in report_text(run)
+    assert "The run ended early" not in report_text(run)
 
 
 def test_quotas_stand_with_the_workers():

@@ -151,10 +151,10 @@ def test_a_form_says_that_somebody_is_there(requester):
     page = requester.post(
         admin_url("worker_add"), {"pool": pool.pk, "key": ONE, "attributes": "{}"}
     )
-    assert "already exists" in page.content.decode()
+    assert "already in use" in page.content.decode()
     assert pool.workers.count() == 3
     questions.questions.update(key=TWO)
     form = {"question_set": questions.pk, "key": ONE, "prompt": "?", "accepted": "a", "kind": ""}
     page = requester.post(admin_url("question_add"), form)
-    assert "already exists" in page.content.decode()
+    assert "already in use" in page.content.decode()
     assert questions.questions.count() == 1

@@ -36,10 +36,10 @@ def test_a_file_says_the_kind_of_each_question(line, grading):
     ("line", "why"),
     [
         ("q,Tick.,a,,multiple,,", "A question of the kind “multiple” needs choices."),
-        ("q,Type.,a,a|b,text,,", "is typed, so it has no choices"),
-        ("q,Draw.,a,a|b,drawing,,", "“drawing” is no kind of question; there are single,"),
+        ("q,Type.,a,a|b,text,,", "is typed and has no choices"),
+        ("q,Draw.,a,a|b,drawing,,", "“drawing” is not a kind of question. Kinds: single,"),
         ("q,Sort.,a,a|b,order,,", "every choice once, in the right order"),
-        ("q,Sort.,a|b,a|b,order,,", "shown in the right order already"),
+        ("q,Sort.,a|b,a|b,order,,", "already in the right order"),
         ("q,How long?,3.5,,number,much,", "“much” is no tolerance"),
         ('q,How long?,"1,000",,number,,', "“1,000” may be 1000 or 1.000; write the number"),
         ("q,How long?,long,,number,,", "“long” is not a number"),

@@ -53,7 +53,7 @@ def test_each_worker_with_an_address_gets_their_own_link_once(mailbox):
         assert letter["Auto-Submitted"] == "auto-generated"
     plan = invitations.plan_invitations(run)
     assert (plan.messages, plan.invited, plan.without_address) == (0, 2, 1)
-    with pytest.raises(Refused, match="nobody to invite"):
+    with pytest.raises(Refused, match="no workers to invite"):
         invitations.send_invitations(run)
 
 
@@ -197,7 +197,7 @@ def test_the_history_has_what_was_sent_and_no_address(mailbox):
     invite(run)
     said = [event.what for event in run.events.filter(kind="mail").order_by("pk")]
     assert said == [
-        "Invitations to 3 workers were handed to the outbox.",
+        "Invitations to 3 workers were queued.",
         "Sent by e-mail: 3 invitations.",
     ]
 

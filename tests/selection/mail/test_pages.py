@@ -30,7 +30,7 @@ def test_invitations_leave_only_after_a_confirmation_with_their_number(requester
     assert "3 invitations will be sent." in text(sent)
     send_all()
     assert len(mailbox.letters) == 3
-    assert "nobody to invite" in text(requester.get(page(run, "mail_send")))
+    assert "no workers to invite" in text(requester.get(page(run, "mail_send")))
     assert "3 sent" in text(requester.get(page(run)))
 
 

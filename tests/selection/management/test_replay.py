@@ -293,7 +293,7 @@ def test_a_replay_warns_where_workers_may_have_chosen_their_questions(past, out)
     lines = past[0].read_text().splitlines()
     past[0].write_text("\n".join(lines[:-20]))
     said = replay(past, out, "--algorithm", "certified", *THIS_SET, epsilon=0.2)
-    words = "not by everybody to all 60 questions. If workers chose which ones they answered"
+    words = "do not cover all 60 questions for every worker. If workers chose their questions"
     assert words in said
     assert words in read(out)[0]["warnings"]
 

@@ -188,7 +188,7 @@ def test_settings_change_with_what_that_does_to_the_promise():
     assert made.budget is None
     assert "Nothing changes" in run("change", made.pk, "--minutes", made.minutes)
     assert "--slots: " in refused("change", made.pk, "--slots", "many")
-    assert "change it in its form" in refused("change", create().pk, "--slots", 3)
+    assert "edit it in its form" in refused("change", create().pk, "--slots", 3)
 
 
 def test_the_audit_log_has_it():

@@ -265,7 +265,7 @@ def test_the_page_says_what_goes_and_erases_and_the_api_does(ada):
     assert "Erase…" in text_of(ada.get(admin_url("worker_change", worker.pk)))
     url = admin_url("worker_erase", worker.pk)
     page = text_of(ada.get(url))
-    assert "There is no way back" in page
+    assert "This cannot be undone" in page
     assert run.name in page
     assert people_of(run)
     done = text_of(ada.post(url, {"why": "asked to"}, follow=True))

@@ -196,7 +196,7 @@ def test_history_says_who_corrected_what_why_and_for_whom():
     one = run.candidates.filter(assignments__question__number=3).exclude(pulls=0).first()
     right = round(one.rewards)
     assert f"{one.worker.key} {right - 1}/{one.pulls} → {right}/{one.pulls}" in event.what
-    assert "may open again" in event.what
+    assert "may change" in event.what
 
 
 def test_what_was_proved_under_the_old_key_is_forgotten():
@@ -239,7 +239,7 @@ def test_an_ended_run_is_judged_anew_and_says_so():
     check_tallies(run)
     export = reports.export_run(run)
     assert export["regraded"] == run.regraded.isoformat(" ", "seconds")
-    assert "Gold answers were corrected after its end" in export["promise"]
+    assert "Gold questions were corrected after the end" in export["promise"]
     if run.ending == "promise":
         assert {"w0", "w1"} <= {row["worker"] for row in export["workers"]}
     else:
@@ -265,7 +265,7 @@ def test_a_promise_that_does_not_hold_any_more_is_not_claimed():
     assert not run.certified
     assert reports.promise_status(run).sentence.startswith("Not certified")
     assert not run.candidates.exclude(verdict=0).exists()
-    assert any("does not hold any more" in event.what for event in run.events.all())
+    assert any("no longer achieved" in event.what for event in run.events.all())
 
 
 def test_a_run_that_lost_its_promise_can_go_on_to_keep_it():

@@ -176,9 +176,7 @@ def test_accuracy_on_this_question_set_ends_with_all_answers(past):
 def test_doubts_are_listed_with_their_number_of_runs(past):
     past[0].write_text("\n".join(past[0].read_text().splitlines()[:-20]))
     output = replay(past, "--algorithm", "certified", *THIS_SET, "--seeds", "2")
-    assert (
-        "Mind: certified, 2 of 2 runs: Answers were made elsewhere, and not by everybody" in output
-    )
+    assert "Mind: certified, 2 of 2 runs: The imported answers do not cover" in output
 
 
 def test_the_table_goes_to_a_file_for_programs(past, tmp_path):

@@ -115,7 +115,7 @@ def test_hasty_worker_is_shown():
         play_slowly(respond_by_chance, steps=12, seconds=hasty, questions=30)
     ).found
     assert (sign.kind, sign.workers) == ("speed", ("w3",))
-    assert "% of the time" in sign.words
+    assert "% of the other workers’ time" in sign.words
 
 
 def test_lapsed_retired_and_uncounted_answers_are_ignored():
@@ -154,9 +154,9 @@ def test_page_and_api_state_the_power_with_this_runs_answers(requester, token):
     assert power.leaked == 0
     text = text_of(requester.get(admin_url("run_page", run.pk)))
     assert power.words in text
-    assert f"With {power.answers:.0f} answers per worker (median)" in text
-    assert "would be noticed in less than 1 % of cases" in text
-    assert "does not show that nobody shares" in text
+    assert f"Detection rates with {power.answers:.0f} answers per worker (median)" in text
+    assert "less than 1% for copying all answers of another worker" in text
+    assert "do not mean that workers share nothing" in text
     document = (
         Client(headers={"authorization": f"Bearer {token}"}).get(f"/api/runs/{run.pk}/signs").json()
     )

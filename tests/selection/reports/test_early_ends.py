@@ -69,7 +69,7 @@ def test_selection_never_has_fewer_right_of_as_many_answers(name, requester):
         document = reports.export_run(run)
         assert len(document["workers"]) == run.total
         if document["named_by"] == BY_PROOF:
-            assert "All answers, with those since then, favour" in document["promise"]
+            assert "All answers since favour" in document["promise"]
         else:
             assert document["named_by"] == BY_ANSWERS
             assert wronged_pair(run) == []
@@ -122,7 +122,7 @@ def test_verdicts_by_hand_come_on_top():
     assert selected_keys(run) == set()
     document = reports.export_run(run)
     assert [row["worker"] for row in document["taken_out_by_hand"]] == ["w1"]
-    assert "The promise is about the 1" in document["by_hand"]
+    assert "The guarantee covers the 1" in document["by_hand"]
 
 
 def test_leavers_are_not_selected():
@@ -156,7 +156,7 @@ def test_stated_guarantee_holds_for_the_selected():
     assert 0.085 < document["epsilon_reached"] <= 0.0935
     assert document["named_by"] == BY_ANSWERS
     assert f"within {document['epsilon_reached']:g} of the 1st best" in document["promise"]
-    assert document["promise"].endswith("Selected are those whom all answers favour.")
+    assert document["promise"].endswith("The selected workers are favoured by all answers.")
 
 
 def test_a_better_proof_stays_with_its_selection():
@@ -168,8 +168,8 @@ def test_a_better_proof_stays_with_its_selection():
     assert (document["named_by"], document["epsilon_reached"]) == (BY_PROOF, 0.05)
     assert selected_keys(run) == {"w1"}
     assert document["promise"].endswith(
-        "Selected are those for whom this was proved, in step 4. All answers, with those since "
-        "then, favour “w0” instead of “w1”; what is proved of these is weaker."
+        "The selected workers have the strongest guarantee, from step 4. All answers since favour "
+        "“w0” instead of “w1”, with a weaker guarantee."
     )
 
 
@@ -187,7 +187,7 @@ def test_a_fixed_budget_that_ends_early_has_intervals_to_go_by():
     run = hand_in(run, {"w0": (380, 400), "w1": (200, 400), "w2": (100, 400), "w3": (40, 400)})
     promised = reports.promise_status(run)
     assert 0 <= promised.epsilon < 0.2
-    assert promised.sentence.startswith("It ended before its plan was carried out. With probab")
+    assert promised.sentence.startswith("The run ended before its plan was complete. With probab")
     assert promised.holds == "for every pool"
     assert not reports.export_run(run)["certified"]
 
@@ -197,8 +197,8 @@ def test_without_a_proof_nothing_is_guaranteed():
     document = reports.export_run(run)
     assert document["epsilon_reached"] is None
     assert document["promise"] == (
-        "Not certified: there were too few answers to promise anything about these workers. "
-        "Selected are those whom all answers favour."
+        "Not certified: there were too few answers for a guarantee. "
+        "The selected workers are favoured by all answers."
     )
     assert run.candidates.aggregate(all=Sum("pulls"))["all"] == document["answers_used"]
 

@@ -81,7 +81,7 @@ def test_before_any_answer_there_is_nothing_to_fit(requester):
     assert reports.model_fit(run) == reports.ModelFit()
     text = page_text(requester, run)
     assert "as it was fitted" not in text
-    assert "Reached so far, on average: nothing yet" in text
+    assert "Achieved on average: no guarantee yet" in text
 
 
 def test_a_draft_has_no_standings_and_no_fit(token):
@@ -132,13 +132,13 @@ def test_a_credible_run_says_that_it_is_an_average(requester):
     run = odd_run()
     pledge = reports.promise_status(run)
     text = page_text(requester, run)
-    assert f"Reached so far, on average: ε = {pledge.epsilon:g}. Among pools like this" in text
+    assert f"Achieved on average: ε = {pledge.epsilon:g}. Among pools like this" in text
     assert "Certified so far" not in text
     lifecycle.stop_run(run)
     run.refresh_from_db()
     document = reports.export_run(run)
     assert document["promise"].startswith("The guarantee is weakened. These workers do not look")
-    assert "ε = 0.001 was not reached. Among pools like this one" in document["promise"]
+    assert "ε = 0.001 was not achieved. Among pools like this one" in document["promise"]
     assert document["holds"] == "on average over pools like this one"
     assert document["epsilon_reached"] == pledge.epsilon
 
@@ -146,7 +146,7 @@ def test_a_credible_run_says_that_it_is_an_average(requester):
 def test_before_enough_answers_nothing_is_certified(requester):
     run = make_run(algorithm="certified")
     engine.advance(run.pk)
-    assert "Certified so far: nothing yet, there are too few answers." in page_text(requester, run)
+    assert "Certified so far: no guarantee yet, too few answers." in page_text(requester, run)
     lifecycle.stop_run(run)
     document = reports.export_run(Run.objects.get())
     assert (document["epsilon_reached"], document["holds"]) == (None, "")

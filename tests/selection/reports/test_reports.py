@@ -61,7 +61,7 @@ def test_a_run_stopped_early_promises_the_gap_it_reached():
     assert reports.promise_status(run).sentence == (
         "Not certified for ε = 0.01. With probability at least 0.9, every worker selected is, "
         f"in true accuracy, within {epsilon:g} of the 2nd best. "
-        "Selected are those whom all answers favour."
+        "The selected workers are favoured by all answers."
     )
 
 

@@ -188,8 +188,8 @@ def test_accuracy_on_this_set_is_refused_where_questions_would_be_passed_over():
     first = make_earlier_run()
     options = {"accuracy": "on this question set"}
     second = make_second_run(first, algorithm="certified", options=options, met="skip", start=False)
-    assert "4 workers have met questions" in validation.validate_stored_run(second, 4)["met"]
-    with pytest.raises(Refused, match="let those workers stay out"):
+    assert "4 workers have seen questions" in validation.validate_stored_run(second, 4)["met"]
+    with pytest.raises(Refused, match="exclude these workers"):
         lifecycle.start_run(second)
     Run.objects.filter(pk=second.pk).update(met="again")
     lifecycle.start_run(Run.objects.get(pk=second.pk))
@@ -202,7 +202,7 @@ def test_who_joins_is_looked_at_as_those_at_the_start():
         options = {"accuracy": "on this question set"} if met == "skip" else {}
         run = make_run(met=met, algorithm=algorithm, options=options, **fields)
         worker = Worker.objects.create(pool=run.pool, key="w0")
-        with pytest.raises(Conflict, match="met questions of this run before"):
+        with pytest.raises(Conflict, match="seen questions of this run before"):
             roster_opening.join_roster(run, worker)
         assert (
             roster_opening.join_roster(run, Worker.objects.create(pool=run.pool, key="new")).skipped
@@ -213,7 +213,7 @@ def test_who_joins_is_looked_at_as_those_at_the_start():
         skipping, Worker.objects.create(pool=skipping.pool, key="w0")
     )
     assert joined.skipped == len(questions_met(first)["w0"])
-    with pytest.raises(Conflict, match="leaves out"):
+    with pytest.raises(Conflict, match="is excluded from"):
         roster_opening.join_roster(skipping, Worker.objects.create(pool=skipping.pool, key="w1"))
 
 

@@ -37,20 +37,20 @@ def test_the_limit_is_set_on_the_question_set_s_page(requester):
     asked.refresh_from_db()
     assert asked.most_workers is None
     response = requester.post(url, {"name": asked.name, "instructions": "", "most_workers": "0"})
-    assert "greater than or equal to 1" in text_of(response)
+    assert "Enter 1 or more" in text_of(response)
 
 
 def test_the_page_says_how_often_each_question_was_met(requester):
     asked = make_questions(6)
-    assert "No question was given to anybody yet." in page(requester, asked)
+    assert "No worker has seen a question yet." in page(requester, asked)
     play(make_run(n=5, k=1, question_set=asked, slots_per_worker=6, slots=100), crowd(1, 2))
     assert "There is no limit." in page(requester, asked)
     limit(asked, 6)
     words = page(requester, asked)
-    assert "None is used up" in words
+    assert "No question is used up" in words
     assert [line.workers for line in reports.count_exposure(asked).lines] == [5] * 6
     limit(asked, 5)
-    assert "6 of 6 are used up and asked no more" in page(requester, asked)
+    assert "6 of 6 are used up and no longer asked" in page(requester, asked)
     assert "used up" in page(requester, asked)
 
 
@@ -59,7 +59,7 @@ def test_a_question_that_is_nearly_used_up_is_named(requester):
     run = make_run(n=18, k=1, question_set=asked, slots_per_worker=3, slots=54)
     engine.advance(run.pk)
     words = page(requester, asked)
-    assert "None is used up, 3 nearly." in words
+    assert "No question is used up, 3 nearly." in words
     assert "nearly used up" in words
 
 

@@ -85,16 +85,16 @@ def test_an_early_end_after_such_a_change_claims_nothing():
     assert run.guarantee_lost
     promised = reports.promise_status(run)
     assert promised.epsilon is None
-    assert "Selected are those whom all answers favour." in promised.sentence
+    assert "The selected workers are favoured by all answers." in promised.sentence
 
 
 def test_taking_everybody_back_returns_the_guarantee():
     run = make_answered_run()
     roster.withdraw_workers(run, ["w0", "w5"])
-    assert "while others whose answers counted" in previews.take_back(run, ["w5"])
+    assert "while other workers with counted answers" in previews.take_back(run, ["w5"])
     roster.take_back(run, ["w5"])
     assert run.guarantee_lost
-    assert "about 8 workers" in previews.take_back(run, ["w0"])
+    assert "covers 8 workers" in previews.take_back(run, ["w0"])
     roster.take_back(run, ["w0"])
     assert not run.guarantee_lost
     run = play(run, RESPOND)
@@ -150,7 +150,7 @@ def test_where_numberings_certify_withdrawals_are_covered():
     assert "no guarantee" not in previews.preview_withdrawal(run, ["w0"])
     roster.withdraw_workers(run, ["w0", "w9"])
     assert not run.guarantee_lost
-    assert "about 13 workers" in previews.take_back(run, ["w9"])
+    assert "covers 13 workers" in previews.take_back(run, ["w9"])
     roster.take_back(run, ["w9"])
     assert run.proof == {}
     run = play(run, crowd(5, good=7, high=0.99, low=0.1))
@@ -221,13 +221,13 @@ def test_other_algorithms_keep_theirs_and_say_what_they_assume():
     engine.advance(run.pk)
     roster.withdraw_workers(run, ["w0"])
     assert not run.guarantee_lost
-    assert "promise holds whatever the reason" in previews.preview_withdrawal(run, ["w1"])
+    assert "whatever their reason" in previews.preview_withdrawal(run, ["w1"])
     assert reports.promise_status(play(run, RESPOND)).verdict == "kept"
 
 
 def test_the_pages_of_gold_say_that_the_choice_of_keys_may_not_follow_the_answers(requester):
     run = make_answered_run()
-    words = "only if the choice of keys to check does not depend on the answers"
+    words = "only if the answers did not influence which keys you check"
     question = run.answers.order_by("pk").first().assignment.question
     assert words in text_of(requester.get(admin_url("questionset_gold", run.question_set_id)))
     correction = requester.get(admin_url("question_correct", question.pk), {"accept": "maybe"})

@@ -89,7 +89,7 @@ def test_an_early_end_keeps_everybody_to_one_kind_too():
     assert run.ending == Run.Ending.QUESTIONS
     assert selected_workers(run) == [(0, "w0"), (1, "w2")]
     promised = reports.promise_status(run)
-    assert promised.sentence.endswith("Selected are those whom all answers favour.")
+    assert promised.sentence.endswith("The selected workers are favoured by all answers.")
     assert promised.epsilon is None or "nobody for two of them" in promised.sentence
 
 

@@ -52,7 +52,7 @@ def test_the_form_lists_what_can_be_learned_from(requester, earlier):
 
 def test_without_earlier_runs_the_form_says_so(requester):
     words = text_of(requester.get(admin_url("run_add"), {"full": 1}))
-    assert "Nothing: no run with answers has ended yet" in words
+    assert "No run with answers has ended yet" in words
 
 
 def test_the_tallies_are_copied_and_the_page_says_what_was_taken_over(requester, earlier):
@@ -87,7 +87,7 @@ def test_changing_other_settings_keeps_the_copy_and_nothing_takes_it_away(reques
     before = run.options
     earlier.delete()
     page = requester.get(admin_url("run_change", run.pk)).content.decode()
-    assert "As taken over from “Spring”" in page
+    assert "Keep “Spring”" in page
     form = run_form(run.pool, run.question_set, algorithm="credible", k=4)
     requester.post(admin_url("run_change", run.pk), form | {"learn_from": "kept"})
     run.refresh_from_db()
@@ -104,7 +104,7 @@ def test_other_algorithms_learn_nothing(requester, earlier):
 
 def test_a_run_that_is_gone_is_refused_in_one_sentence(requester, earlier):
     response = post(requester, earlier, 999)
-    assert text_of(response).count("That run is gone or cannot be learned from") == 1
+    assert text_of(response).count("This run has no usable answers") == 1
     assert not Run.objects.filter(name="Autumn").exists()
 
 
@@ -130,7 +130,7 @@ def test_page_and_files_tell_of_it_without_the_tallies(requester, earlier, token
     run = play(learning_run(earlier), crowd(2, 10, high=0.75), most=3)
     page = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "It started from “Spring”" in page
-    assert "on the whole, like those of “Spring”" in page
+    assert "similar to the workers of “Spring”" in page
     assert "tallies" not in page
     document = json_of(requester.get(admin_url("run_selected_json", run.pk)))
     assert document["learned_from"]["run"] == "Spring"

@@ -57,7 +57,7 @@ def test_a_worker_taken_back_brings_their_answers():
 def test_who_left_a_run_of_rounds_cannot_come_back(algorithm):
     run = make_run(algorithm=algorithm)
     roster.withdraw_workers(run, ["w5"])
-    with pytest.raises(Conflict, match="plans for the workers who were there"):
+    with pytest.raises(Conflict, match="plans with all workers from the start"):
         roster.take_back(run, ["w5"])
 
 

@@ -141,7 +141,7 @@ def test_everywhere_it_warns_of_workers_who_may_have_chosen_their_questions(
     owner, token, algorithm
 ):
     run = run_of_past_answers(owner, algorithm, few=2)
-    words = "not by everybody to all 60 questions. If workers chose which ones they answered"
+    words = "do not cover all 60 questions for every worker. If workers chose their questions"
     program = Client(headers={"authorization": f"Bearer {token}"})
     assert words in text_of(owner.get(admin_url("run_page", run.pk)))
     assert words in program.get(f"/api/runs/{run.pk}").json()["warnings"][0]

@@ -34,7 +34,7 @@ def test_a_webhook_is_made_tried_and_sent_to_again(requester):
         shown = make(requester, there.url).content.decode()
         hook = Webhook.objects.get()
         assert re.search(r"whsec_[\w+/=]{44}", shown)[0] == hook.secret
-        assert "on its way" in text_of(do(requester, hook, do="test"))
+        assert "is queued" in text_of(do(requester, hook, do="test"))
         webhooks.send_due(hook.pk)
         page = text_of(do(requester, hook, do="replay", delivery=Delivery.objects.get().pk))
         assert "200" in page
@@ -70,7 +70,7 @@ def test_one_that_was_turned_off_says_why_and_is_turned_on_in_its_form(requester
     hook = Webhook.objects.get()
     page = requester.get(admin_url("webhook_deliveries", hook.pk))
     assert "Turned off: nothing arrived." in text_of(page)
-    assert "Nothing was sent here" in text_of(page)
+    assert "No message in the last 30 days" in text_of(page)
     again = {"url": hook.url, "events": hook.events, "on": "on"}
     requester.post(admin_url("webhook_change", hook.pk), again)
     hook.refresh_from_db()

@@ -80,7 +80,7 @@ def test_what_fails_is_sent_again_later_under_the_same_id(there, hook):
     webhooks.send_due(hook.pk)
     webhooks.send_due(hook.pk)  # not due yet
     row.refresh_from_db()
-    assert (row.state, row.tries, row.code, row.said) == ("to be tried again", 1, 503, "later")
+    assert (row.state, row.tries, row.code, row.said) == ("retrying", 1, 503, "later")
     wait = row.due - row.tried
     assert timedelta(seconds=4) <= wait <= timedelta(seconds=6)
     there.code = 200
@@ -98,7 +98,7 @@ def test_after_the_last_try_it_is_given_up_and_the_webhook_turned_off_with_a_not
         webhooks.send_due(hook.pk)
     row.refresh_from_db()
     hook.refresh_from_db()
-    assert (row.state, row.tries) == ("given up", delivery.MOST_TRIES)
+    assert (row.state, row.tries) == ("failed", delivery.MOST_TRIES)
     assert len(there.got) == delivery.MOST_TRIES
     assert not hook.on
     assert hook.note.startswith("Turned off: nothing arrived in 8 tries")
@@ -177,7 +177,7 @@ def test_a_test_goes_out_once_also_while_it_is_off(there, hook):
     for _ in range(2):
         webhooks.send_due(hook.pk)
     row.refresh_from_db()
-    assert (row.kind, row.state, row.code) == (Webhook.TEST, "given up", 500)
+    assert (row.kind, row.state, row.code) == (Webhook.TEST, "failed", 500)
     assert len(there.got) == 1
 
 

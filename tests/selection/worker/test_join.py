@@ -39,7 +39,7 @@ def test_a_platforms_link_joins_and_leads_to_the_workers_own_page(client, run, n
 
 
 def test_without_an_id_it_asks_for_one(client, run):
-    assert "What are you known by?" in text(client.get(link(run)))
+    assert "Enter your worker id" in text(client.get(link(run)))
     strict = Client(enforce_csrf_checks=True)
     joined = strict.post(link(run), {"worker": " anna "})
     own = run.candidates.get(worker__key="anna")
@@ -56,8 +56,8 @@ def test_a_platforms_link_that_tells_nobody_says_so_and_nothing_is_stored(client
     """Check the refusal: all visitors without an id would share a worker otherwise."""
     response = client.get(link(run), {"PROLIFIC_PID": key})
     assert response.status_code == 422
-    assert "does not tell who you are" in text(response)
-    assert "What are you known by?" in text(response)
+    assert "does not contain a readable worker id" in text(response)
+    assert "Enter your worker id" in text(response)
     assert not Worker.objects.exists()
 
 
@@ -92,7 +92,7 @@ def test_a_typed_id_never_leads_to_somebody_elses_page(client, run):
     client.post(link(run), {"worker": "anna"})
     again = client.post(link(run), {"worker": "anna"})
     assert again.status_code == 409
-    assert "Somebody of this id takes part already" in text(again)
+    assert "This id takes part already" in text(again)
 
 
 def test_a_typed_id_that_is_none_is_asked_for_again(client, run):
@@ -168,8 +168,8 @@ def test_a_worker_stops_after_having_been_asked_twice(client, worker):
 @pytest.mark.parametrize(
     ("gone", "words"),
     [
-        ("withdrawn", "have taken you out of this test"),
-        ("absent", "Nothing was seen of you for a long time"),
+        ("withdrawn", "You were taken out of this test"),
+        ("absent", "You were away for a long time"),
     ],
 )
 def test_who_is_out_is_told_why(client, worker, gone, words):

@@ -113,7 +113,7 @@ def test_what_the_platform_never_sends_is_refused_and_nobody_joins(client, run, 
 def test_whom_the_platform_does_not_name_is_told_so_and_nobody_joins(client, run, key):
     page = client.get(link(run), accepted(key))
     assert page.status_code == 422
-    assert "does not tell who you are" in text(page)
+    assert "does not contain a readable worker id" in text(page)
     assert "characters" not in text(page)
     assert not Worker.objects.exists()
 

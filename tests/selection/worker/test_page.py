@@ -88,7 +88,7 @@ def test_each_kind_of_question_has_its_own_fields(
     ("kind", "choices", "sent", "said", "kept"),
     [
         ("multiple", ["a", "b"], [], "Please give an answer first", {"checked": 0}),
-        ("multiple", ["a", "b"], ["b", "d"], "none of the answers", {'value="b" checked': 1}),
+        ("multiple", ["a", "b"], ["b", "d"], "not in the list", {'value="b" checked': 1}),
         ("order", ["a", "b"], ["b", "b"], "Please put them", {"<option selected>b": 2}),
         ("number", [], ["many <"], "That is not a number", {'value="many &lt;"': 1}),
     ],
@@ -189,7 +189,7 @@ def test_it_thanks_when_the_run_has_ended(client, run, worker):
     answered = send(client, worker, first.assignment, "yes")
     said = answered.content.decode()
     assert "Thank you, this test is over" in said
-    assert "ended before your answer came in, so that answer was not kept" in said
+    assert "ended before your answer arrived. The answer was not saved" in said
     assert "have been received" not in said
     assert not Answer.objects.exists()
 
@@ -275,7 +275,7 @@ def test_an_answer_that_is_none_of_the_choices_is_not_taken(client, run, worker)
     run.question_set.questions.update(choices=["yes", "no"])
     question = question_of(client, worker)
     shown = send(client, worker, question.assignment, "maybe").content.decode()
-    assert "none of the answers to choose from" in shown
+    assert "not in the list" in shown
     assert not Answer.objects.exists()
     assert question_of(client, worker).assignment == question.assignment
 
@@ -290,5 +290,5 @@ def test_a_question_that_was_retired_is_not_shown_and_is_no_answer_of_the_worker
     assert "Question 1 of" in page(client, worker)
     late = send(client, worker, shown.assignment, "yes").content.decode()
     assert "Question 1 of" in late
-    assert "withdrawn before your answer came in" in late
+    assert "withdrawn before your answer arrived" in late
     assert "first answer" not in late

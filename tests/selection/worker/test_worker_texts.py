@@ -51,7 +51,7 @@ def answer(client: Client, worker: Candidate) -> None:
 
 def test_pay_is_told_for_an_answer_and_so_far(client, run, worker):
     answer(client, worker)
-    assert "0.125 € for each answer, 0.13 € so far" in page(client, worker)
+    assert "€0.125 for each answer, €0.13 so far" in page(client, worker)
     worker_texts.change_facts(run, PageFacts())
     assert "for each answer" not in page(client, worker)
 
@@ -60,7 +60,7 @@ def test_earned_is_what_will_be_paid_to_the_unit_of_the_currency(client, run, wo
     Run.objects.update(currency="JPY")
     worker_texts.change_facts(run, PageFacts(Decimal("12.5")))
     answer(client, worker)
-    assert "12.5 JPY for each answer, 13 JPY so far" in page(client, worker)
+    assert "¥12.5 for each answer, ¥13 so far" in page(client, worker)
 
 
 def test_who_comes_back_when_the_run_is_over_is_told_what_they_earned(client, run, worker):
@@ -71,7 +71,7 @@ def test_who_comes_back_when_the_run_is_over_is_told_what_they_earned(client, ru
     over = page(client, worker)
     assert "this test is over" in over
     assert "2 answered" in over
-    assert "0.25 € earned" in over
+    assert "€0.25 earned" in over
     assert "You are paid on Friday" in over
 
 
@@ -93,7 +93,7 @@ def test_every_ending_has_its_code(client, run, worker):
     rejected = page(client, worker)
     assert "C1DONE" in rejected
     assert "You are paid on Friday" in rejected
-    assert "0.38 € earned" in rejected
+    assert "€0.38 earned" in rejected
     Candidate.objects.filter(pk=worker.pk).update(verdict=Candidate.Verdicts.ACCEPTED)
     assert page(client, worker) == rejected
     Candidate.objects.filter(pk=worker.pk).update(verdict=Candidate.Verdicts.UNDECIDED)
@@ -130,11 +130,11 @@ def test_the_requester_sets_it_on_a_page_at_any_time(requester, run):
     url = admin_url("run_told", run.pk)
     assert 'value="C1DONE"' in requester.get(url).content.decode()
     form = {"pay": "0.2", "code_done": "NEW", "after": "Thanks."}
-    assert "Workers are told so from now on." in text_of(requester.post(url, form, follow=True))
+    assert "The worker messages are saved." in text_of(requester.post(url, form, follow=True))
     run.refresh_from_db()
     assert run.page == {"pay": "0.2", "codes": {"done": "NEW"}, "after": "Thanks."}
     assert run.events.get(kind="worker page", who="requester")
-    assert "greater than or equal to 0" in text_of(requester.post(url, {"pay": "-1"}))
+    assert "Enter 0 or more" in text_of(requester.post(url, {"pay": "-1"}))
     same = {"code_done": "A", "code_screened": "A"}
     assert "Two outcomes have the same code" in text_of(requester.post(url, same))
 
@@ -160,7 +160,7 @@ def test_a_broken_question_is_reported_and_the_requester_sees_it(client, run, wo
     assert "The picture is black. <b>" in text_of(requester.get(change))
     requester.post(admin_url("question_heard", question.pk))
     assert not reports.list_alerts(run)
-    assert "I have seen to it" not in text_of(requester.get(change))
+    assert "Mark as resolved" not in text_of(requester.get(change))
 
 
 def test_a_report_that_comes_again_replaces_the_first_and_one_on_retired_gold_is_settled(
@@ -179,7 +179,7 @@ def test_a_report_that_comes_again_replaces_the_first_and_one_on_retired_gold_is
 @pytest.mark.parametrize("text", ["", "  ", "x" * 2001, "a\0b"])
 def test_a_report_has_words(client, run, worker, text):
     shown = client.get(url_of(worker)).context["page"].question
-    assert "Please say what is wrong" in text_of(report(client, worker, shown.assignment, text))
+    assert "Please describe the problem" in text_of(report(client, worker, shown.assignment, text))
     assert not QuestionReport.objects.exists()
 
 

@@ -45,14 +45,14 @@ def test_a_login_that_is_written_twice_is_told_and_added_not_at_all(save, owner,
     size = owner.team.memberships.count()
     fields = {"username": "newcomer", "role": "viewer"}
     twice = {f"{size + i}_{name}": fields[name] for i in (0, 1) for name in fields}
-    assert "They stand here twice" in text_of(save(size + 2, **twice))
+    assert "This user is listed twice" in text_of(save(size + 2, **twice))
     assert owner.team.memberships.count() == size
 
 
 @pytest.mark.parametrize("leaving", [{"role": "viewer"}, {"DELETE": "on"}])
 def test_the_last_owner_does_not_leave_the_team_to_nobody(save, owner, leaving):
     fields = {f"{number_of(owner)}_{name}": value for name, value in leaving.items()}
-    assert "Nobody would own the team" in text_of(save(**fields))
+    assert "The team needs an owner" in text_of(save(**fields))
     owner.refresh_from_db()
     assert owner.role == Role.OWNER
 
@@ -70,7 +70,10 @@ def test_who_may_not_open_a_page_reads_so_and_where_to_go(okapis):
     client = Client()
     client.force_login(member(okapis.team, Role.VIEWER))
     page = client.get(admin_url("pool_add"))
-    assert (page.status_code, "Your login may not open this page" in text_of(page)) == (403, True)
+    assert (page.status_code, "Your role in the team cannot open this page" in text_of(page)) == (
+        403,
+        True,
+    )
     assert client.get(admin_url("pool_add")).content.decode().count('href="/admin/"') == 1
 
 
@@ -78,4 +81,4 @@ def test_a_form_from_before_signing_in_anew_is_refused_with_what_to_do(okapis):
     client = Client(enforce_csrf_checks=True)
     client.force_login(member(okapis.team, Role.MANAGER))
     page = client.post(admin_url("pool_add"), {"name": "Spring"})
-    assert (page.status_code, "load the page again" in text_of(page)) == (403, True)
+    assert (page.status_code, "reload the page" in text_of(page)) == (403, True)

@@ -78,13 +78,13 @@ def test_nobody_hands_out_more_than_they_may_do(scope, django_user_model):
     clerk = django_user_model.objects.create_user("clerk", is_staff=True)
     clerk.user_permissions.add(Permission.objects.get(codename="add_apitoken"))
     page = make(browser(clerk), "trick", scope)
-    assert "Nobody hands out more than they may do themselves." in text_of(page)
+    assert "Your role does not allow this scope." in text_of(page)
     assert not ApiToken.objects.exists()
 
 
 def test_an_end_lies_ahead(requester):
     past = {"expires_0": "2020-01-01", "expires_1": "12:00"}
-    assert "That is over already." in text_of(make(requester, "late", "read", **past))
+    assert "Choose a date in the future." in text_of(make(requester, "late", "read", **past))
 
 
 # -- what ends them

@@ -79,7 +79,7 @@ def test_who_comes_for_the_first_time_is_in_no_team_and_told_whom_to_ask(behind)
     client = said("grace@example.org")
     page = client.get("/admin/", follow=True)
     assert page.status_code == 403
-    assert "You are signed in as grace@example.org , and in no team yet" in text_of(page)
+    assert "You are signed in as grace@example.org , but you are in no team yet" in text_of(page)
     made = User.objects.get()
     assert (made.is_staff, made.is_superuser, made.has_usable_password()) == (False,) * 3
     entry = AuditEntry.objects.get(kind="added")
@@ -111,7 +111,7 @@ def test_what_is_no_name_is_refused(behind, ada, name):
 
 def test_a_closed_login_does_not_come_in(behind, ada):
     User.objects.update(is_active=False)
-    assert "This login was closed" in text_of(said("ada").get("/admin/"))
+    assert "This account is closed" in text_of(said("ada").get("/admin/"))
 
 
 def test_a_second_factor_is_the_proxys_affair(behind, settings, ada):

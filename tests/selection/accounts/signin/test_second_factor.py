@@ -72,7 +72,7 @@ def test_it_leads_to_where_one_wanted_to_go_and_nowhere_else(ada):
 
 def test_a_wrong_password_is_said_and_written_down(ada):
     answer = sign_in(Client(), password="wrong")
-    assert "That name and that password do not go together." in text_of(answer)
+    assert "Wrong name or password." in text_of(answer)
     sign_in(Client(), name="nobody", password="wrong")
     assert log("failed to sign in") == [("ada", "wrong password")]
 
@@ -129,7 +129,7 @@ def test_a_code_is_good_once_and_so_is_one_before_it(secret):
 def test_the_code_that_added_the_app_is_used_up_and_another_one_says_so(secret):
     client = browser()
     refused = next_step(client, code(secret, -1))
-    assert "it was used already" in text_of(refused)
+    assert "was used before" in text_of(refused)
     assert "clock" in text_of(refused)
     assert not inside(client)
     next_step(client, code(secret))
@@ -191,7 +191,7 @@ def test_after_ten_wrong_codes_the_right_one_does_not_help_wherever_they_came_fr
     client = browser(address="192.0.2.200")
     answer = next_step(client, code(secret, 1))
     assert answer.status_code == 429
-    assert "Too many tries" in text_of(answer)
+    assert "Too many attempts" in text_of(answer)
     assert not inside(client)
     assert log("failed to sign in")[0] == ("ada", "wrong code")
 
@@ -311,7 +311,7 @@ def test_a_command_takes_them_away_where_nobody_comes_in_any_more(secret):
     call_command("forget_factors", "ada", stdout=said)
     assert "ada" in said.getvalue()
     assert inside(browser())
-    with pytest.raises(CommandError, match="no login"):
+    with pytest.raises(CommandError, match="no user"):
         call_command("forget_factors", "nobody")
 
 
@@ -343,7 +343,7 @@ def test_owners_are_led_to_their_account_until_they_have_one(owners_need_one):
     client = browser(member("owner"))
     assert client.get("/admin/")["Location"] == ACCOUNT
     assert client.get("/admin/selection/run/")["Location"] == ACCOUNT
-    assert "Add an authenticator app or a passkey to go on" in text_of(client.get(ACCOUNT))
+    assert "Add an authenticator app or a passkey to continue" in text_of(client.get(ACCOUNT))
     add_app(client)
     assert inside(client)
     assert inside(browser(member("manager")))

@@ -139,7 +139,7 @@ def test_a_provider_of_which_all_addresses_are_confirmed(company, settings):
 def test_a_closed_login_does_not_come_in(company):
     come(Client())
     User.objects.update(is_active=False)
-    assert "This login was closed" in text_of(come(Client()))
+    assert "This account is closed" in text_of(come(Client()))
 
 
 def test_nobody_takes_a_login_that_has_their_name_or_address(company):
@@ -176,7 +176,7 @@ def test_who_is_signed_in_for_long_shows_first_who_they_are(company):
     person("ada")
     client = browser()
     asked = come(client, process="connect")
-    assert "show once more that it is you" in text_of(asked)
+    assert "confirm your identity" in text_of(asked)
     assert not SocialAccount.objects.exists()
     assert confirm(client).status_code == 302
     assert SocialAccount.objects.get().user.username == "ada"
@@ -208,7 +208,7 @@ def test_what_belongs_to_another_is_not_connected(company):
     client = browser()
     confirm(client)
     page = come(client, process="connect")
-    assert "That belongs to another login here." in text_of(page)
+    assert "That account belongs to another user." in text_of(page)
     assert SocialAccount.objects.get().user.username == "grace"
 
 
@@ -288,7 +288,7 @@ def test_who_says_no_at_the_provider_is_told_so(company):
     state = re.search(r"state=([^&]+)", away(client))[1]
     page = client.get(f"{BEGIN}back/?error=access_denied&state={state}")
     assert page.status_code == 401
-    assert "Example Inc. did not say who you are" in text_of(page)
+    assert "Example Inc. did not confirm your identity" in text_of(page)
 
 
 def test_a_provider_that_is_none_is_not_found():

@@ -1,0 +1,88 @@
+"""Template filters for numbers, percentages and times in the viewer's locale, and links to terms.
+
+They are built in: templates need not load them.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from selection import viewer_locale
+
+register = template.Library()
+
+
+def _as_number(value: Any) -> float | None:
+    """Return the value as a number; None for anything else."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+@register.filter
+def number(value: Any) -> str:
+    """Return a whole number: 1,200."""
+    known = _as_number(value)
+    return "" if known is None else viewer_locale.format_count(known)
+
+
+@register.filter
+def decimal(value: Any, places: int = 2) -> str:
+    """Return a number with this many decimal places: 0.089."""
+    known = _as_number(value)
+    return "" if known is None else viewer_locale.format_fraction(known, places)
+
+
+@register.filter
+def signed_points(value: Any) -> str:
+    """Return a difference of shares in percentage points, with its sign: +12, −5."""
+    known = _as_number(value)
+    return "" if known is None else viewer_locale.format_signed(100 * known, 0)
+
+
+@register.filter
+def percent(value: Any, places: int = 0) -> str:
+    """Return a share as a percentage: 0.05 as 5%."""
+    known = _as_number(value)
+    return "" if known is None else viewer_locale.format_percent(known, places)
+
+
+@register.filter
+def of_100(value: Any) -> str:
+    """Return a number of hundredths as a percentage: 5 as 5%."""
+    known = _as_number(value)
+    return "" if known is None else viewer_locale.format_percent(known / 100)
+
+
+@register.filter
+def points(value: Any) -> str:
+    """Return a difference of shares in percentage points: 0.1 as 10."""
+    known = _as_number(value)
+    return "" if known is None else viewer_locale.format_points(known)
+
+
+@register.simple_tag
+def term(anchor: str, words: str) -> SafeString:
+    """Return the words as a link to their explanation."""
+    return format_html('<a class="cs-term" href="{}#{}">{}</a>', reverse("terms"), anchor, words)
+
+
+@register.filter
+def moment(value: Any) -> str:
+    """Return a time as plain text, for attributes and pictures: 22 Nov 2026, 14:05 UTC."""
+    return viewer_locale.format_moment(value) if isinstance(value, datetime) else ""
+
+
+@register.filter
+def local_time(value: Any) -> SafeString | str:
+    """Return a time that static/selection/local_time.js shows in the browser's zone."""
+    if not isinstance(value, datetime):
+        return ""
+    machine = timezone.localtime(value).isoformat(timespec="seconds")
+    return format_html('<time datetime="{}">{}</time>', machine, viewer_locale.format_moment(value))

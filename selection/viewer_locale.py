@@ -1,0 +1,121 @@
+"""Numbers, amounts and times in the viewer's locale; neutral in files, the API and stored texts."""
+
+import copy
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar, Token
+from datetime import datetime
+from decimal import Decimal
+from functools import cache
+
+from babel import Locale, UnknownLocaleError
+from babel.numbers import NumberPattern, format_decimal, get_currency_symbol
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation.trans_real import parse_accept_lang_header
+
+ENGLISH = Locale("en", "US")
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
+_viewer: ContextVar[Locale | None] = ContextVar("viewer", default=None)
+
+
+def accepted_locale(accept_language: str) -> Locale:
+    """Return the first known locale of an Accept-Language header; American English by default."""
+    for tag, _quality in parse_accept_lang_header(accept_language):
+        try:
+            return Locale.parse(tag, sep="-")
+        except (ValueError, UnknownLocaleError):
+            continue
+    return ENGLISH
+
+
+def activate(locale: Locale | None) -> Token[Locale | None]:
+    """Format for this locale, or neutrally if None, until the token is passed to deactivate."""
+    return _viewer.set(locale)
+
+
+def deactivate(token: Token[Locale | None]) -> None:
+    _viewer.reset(token)
+
+
+@contextmanager
+def formatting_for(locale: Locale | None) -> Iterator[None]:
+    """Format for this locale in this block; None: neutrally, for files and stored texts."""
+    token = activate(locale)
+    try:
+        yield
+    finally:
+        deactivate(token)
+
+
+def locale_name() -> str:
+    """Return the name of the active locale, as a part of cache keys; empty if neutral."""
+    return str(_viewer.get() or "")
+
+
+def format_count(number: float) -> str:
+    """Return a whole number with separators: 1,200."""
+    return format_fraction(number, 0)
+
+
+def format_fraction(number: float | Decimal, places: int) -> str:
+    """Return a number with this many decimal places: 0.089."""
+    locale = _viewer.get()
+    if locale is None:
+        return f"{number:,.{places}f}"
+    pattern = f"#,##0.{'0' * places}" if places else "#,##0"
+    return format_decimal(number, pattern, locale)
+
+
+def format_signed(number: float, places: int) -> str:
+    """Return a number with its sign: +0.12, −0.05."""
+    sign = "+" if number >= 0 else "\N{MINUS SIGN}"
+    return f"{sign}{format_fraction(abs(number), places)}"
+
+
+def format_percent(share: float, places: int = 0) -> str:
+    """Return a share as a percentage: 5%."""
+    locale = _viewer.get() or ENGLISH
+    text: str = _with_places(locale.percent_formats[None], places).apply(share, locale)
+    return text
+
+
+def format_points(difference: float) -> str:
+    """Return a difference of shares in percentage points: 10, 7.6."""
+    rounded = round(100 * difference, 1)
+    return format_fraction(rounded, 0 if rounded == round(rounded) else 1)
+
+
+def format_currency(amount: Decimal, currency: str, places: int) -> str:
+    """Return an amount with its currency: €15.80, or 15.80 € in neutral texts."""
+    locale, code = _viewer.get(), currency_code(currency)
+    if locale is None or code is None:
+        return f"{format_fraction(amount, places)} {currency}".strip()
+    pattern = _with_places(locale.currency_formats["standard"], places)
+    text = pattern.apply(amount, locale, currency=code, currency_digits=False)
+    # Babel does not separate CHF from the digits, as its data demand.
+    symbol = re.escape(get_currency_symbol(code, locale))
+    return re.sub(rf"({symbol})(?<=\w)(?=\d)", rf"\1{NO_BREAK}", text)
+
+
+def format_moment(at: datetime) -> str:
+    """Return a time in the server's zone, with the zone: 22 Nov 2026, 14:05 UTC."""
+    return date_format(timezone.localtime(at), "DATETIME_FORMAT")
+
+
+@cache
+def currency_code(currency: str) -> str | None:
+    """Return the ISO 4217 code of a code or symbol; None for other names."""
+    name = currency.strip()
+    if name.upper() in ENGLISH.currencies:
+        return name.upper()
+    symbols = {symbol: code for code, symbol in ENGLISH.currency_symbols.items()}
+    return symbols.get(name)
+
+
+def _with_places(pattern: NumberPattern, places: int) -> NumberPattern:
+    changed = copy.copy(pattern)
+    changed.frac_prec = (places, places)
+    return changed
