@@ -71,8 +71,6 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
         else "",
         "progress": progress,
         "percent": 100 if run.finished else min(99, round(100 * progress.closed)),
-        "settled_in": sum(line.verdict == "settled in" for line in lines),
-        "settled_out": sum(line.verdict == "settled out" for line in lines),
         "workers": len(lines) // len(run.skills),
         "skills": reports.skill_lines(run, lines),
         "quotas": reports.quota_lines(run, lines),
