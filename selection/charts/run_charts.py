@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import accumulate
 
 from selection.models import Run, Step
-from selection.reports import DOUBT, PopulationSummary
+from selection.reports import DOUBT, PopulationSummary, format_points, rounded_up
 
 from .scales import HEIGHT, WIDTH, draw_band, draw_line, place_times
 
@@ -21,6 +21,7 @@ class ProgressChart:
     decided             True if there were verdicts before the last step
     accepted, rejected  areas: accepted grows from the bottom, rejected from the top
     gap, wanted         the gap as a line, and the height to which it has to fall
+    top, target         the largest gap and that to reach, in words
     """
 
     decided: bool
@@ -28,7 +29,8 @@ class ProgressChart:
     rejected: str
     gap: str
     wanted: float
-    top: float
+    top: str
+    target: str
 
 
 def draw_progress(history: Sequence[Step], workers: int) -> ProgressChart | None:
@@ -45,7 +47,8 @@ def draw_progress(history: Sequence[Step], workers: int) -> ProgressChart | None
         rejected=draw_band(across, rejected, [0] * len(across)),
         gap=draw_line(across, [HEIGHT * (1 - step.gap / top) for step in history]),
         wanted=round(HEIGHT * (1 - history[-1].wanted / top), 1),
-        top=top,
+        top=format_points(rounded_up(top)),
+        target=format_points(history[-1].wanted),
     )
 
 

@@ -24,9 +24,20 @@ LONG = timedelta(hours=24)
 # A worker is short of gold when at most this share of the questions is left, or a single one.
 SHORT = 0.1
 MOST_NAMED = 5
-UNTIL = (
-    "Answers are taken and kept, but nobody is judged and no question goes out until it is back."
-)
+UNTIL = "Answers are kept, but no worker is judged and no question is assigned until it is back."
+NO_REDIS = "Redis does not answer."
+TITLES = {
+    "stuck": "no progress",
+    "waits": "waiting for answers",
+    "gold": "running low on gold questions",
+    "quiet": "no answers received",
+    "joins": "no one has joined for a day",
+    "paused": "paused for a long time",
+    "broken": "workers report problems with questions",
+    "fit": "doubt about the guarantee",
+    "sharing": "workers may share answers",
+    "review": "ready for review",
+}
 
 
 @dataclass(frozen=True)
@@ -39,6 +50,16 @@ class Alert:
 
     kind: str
     words: str
+
+    @property
+    def title(self) -> str:
+        """Return the matter in a few words."""
+        return NO_REDIS.rstrip(".") if self.is_outage else TITLES[self.kind]
+
+    @property
+    def is_outage(self) -> bool:
+        """True for a wait for Redis, not for workers."""
+        return self.kind == "waits" and self.words.startswith(NO_REDIS)
 
 
 def list_alerts(
@@ -57,7 +78,7 @@ def list_alerts(
         signs
     )
     if run.state == "ready for review":
-        message = f"It has ended because {run.why_ended}: look at whom it selected."
+        message = f"The run ended because {run.why_ended}: review the selection."
         return [Alert("review", message), *doubts]
     if run.status == Run.Status.PAUSED:
         return [*_paused_alerts(run, now), *_problem_report_alerts(run)]
@@ -81,18 +102,17 @@ def _problem_report_alerts(run: Run) -> list[Alert]:
         return []
     keys = ", ".join(f"“{key}”" for key in questions[:MOST_NAMED])
     more = f" and {len(questions) - MOST_NAMED} more" if len(questions) > MOST_NAMED else ""
-    subject = "this question is" if len(questions) == 1 else "these questions are"
-    return [Alert("broken", f"Workers say that {subject} broken: {keys}{more}.")]
+    subject = "this question" if len(questions) == 1 else "these questions"
+    return [Alert("broken", f"Workers report a problem with {subject}: {keys}{more}.")]
 
 
 def _collusion_alerts(signs: CollusionSigns | None) -> list[Alert]:
     shown = signs.found if signs else ()
     if not shown:
         return []
-    about = "it says" if len(shown) == 1 else "they say"
     message = (
-        f"{count_noun(len(shown), 'sign')} that workers share answers: see what {about} before you "
-        "rely on the selection."
+        f"{count_noun(len(shown), 'sign')} that workers share answers. Check before you rely on "
+        "the selection."
     )
     return [Alert("sharing", message)]
 
@@ -101,7 +121,7 @@ def _paused_alerts(run: Run, now: datetime) -> list[Alert]:
     if run.paused is None or now - run.paused < LONG:
         return []
     span = format_duration(now - run.paused)
-    return [Alert("paused", f"It has been paused for {span}: nothing goes out until it goes on.")]
+    return [Alert("paused", f"The run has been paused for {span}: no question is assigned.")]
 
 
 def _open_roster_alerts(run: Run, now: datetime) -> list[Alert]:
@@ -111,11 +131,11 @@ def _open_roster_alerts(run: Run, now: datetime) -> list[Alert]:
         return []
     size = run.candidates.filter(skill=0, gone="").count()
     message = (
-        f"The roster is open with {count_noun(size, 'worker')}, and nobody came for "
-        f"{format_duration(span)}."
+        f"No one has joined for {format_duration(span)}. The open roster has "
+        f"{count_noun(size, 'worker')}."
     )
     if size <= run.k:
-        message += f" More than {run.k} are needed before there is anything to choose."
+        message += f" The run needs more than {run.k}."
     return [Alert("joins", message)]
 
 
@@ -124,7 +144,7 @@ def _stalled_alerts(run: Run, now: datetime) -> list[Alert]:
     if run.recorded_only:
         if run.has_recorded:
             return []
-        return [Alert("stuck", "It uses only answers made elsewhere, and none are imported yet.")]
+        return [Alert("stuck", "The run uses imported answers only, and none are imported yet.")]
     last = run.history.order_by("-number").values_list("at", flat=True).first()
     moved = now - max(filter(None, (last, run.absence_since, run.started)))
     if idle := _describe_background(run, now):
@@ -133,8 +153,8 @@ def _stalled_alerts(run: Run, now: datetime) -> list[Alert]:
         return [
             Alert(
                 "stuck",
-                f"No question is out, and nothing moved for {format_duration(moved)}: see whether "
-                "the part that works in the background is up.",
+                f"No question is assigned, and nothing has changed for {format_duration(moved)}. "
+                "Check that the background worker is running.",
             )
         ]
     if silent := _silent_alerts(run, now - _last_seen(run)):
@@ -151,21 +171,21 @@ def _describe_background(run: Run, now: datetime) -> str:
     span = background_delay(begun, now)
     if span is None:
         return ""
-    cause = "Celery's worker or its clock (beat) is not running"
+    cause = "Celery's worker or its clock (beat) is not running."
     if not redis_answers():
-        cause = "Redis does not answer"
-    return f"Nothing has worked in the background for {format_duration(span)}: {cause}. {UNTIL}"
+        cause = NO_REDIS
+    return f"No background work for {format_duration(span)}: {cause} {UNTIL}"
 
 
 def _redis_alerts() -> list[Alert]:
     """Return an alert for Redis. Webhooks do not send its kind, because it comes and goes."""
-    return [] if redis_answers() else [Alert("waits", f"Redis does not answer. {UNTIL}")]
+    return [] if redis_answers() else [Alert("waits", f"{NO_REDIS} {UNTIL}")]
 
 
 def _silent_alerts(run: Run, span: timedelta) -> list[Alert]:
     if span < QUIET:
         return []
-    message = f"No answer and no visit for {format_duration(span)}"
+    message = f"No answer or visit for {format_duration(span)}"
     active = run.candidates.filter(gone="")
     size = active.filter(skill=0).count()
     came = active.filter(Q(seen__isnull=False) | Q(pulls__gt=0)).values("worker").distinct().count()
@@ -203,7 +223,7 @@ def _gold_alerts(run: Run) -> list[Alert]:
     return [
         Alert(
             "gold",
-            f"The gold questions are nearly used up for {short} of the {size} workers who are "
-            "undecided: it may end before its promise holds.",
+            f"{short} of the {size} undecided workers have almost no gold questions left: the run "
+            "may end before it reaches its target.",
         )
     ]

@@ -72,17 +72,17 @@ def _blocking_workers(open_assignments: QuerySet[Assignment]) -> BlockingWorkers
 def _waiting_sentence(
     blocking: BlockingWorkers, wait: GracePeriod, now: datetime, nobody_else: bool
 ) -> str:
-    asked = "asked" if blocking.size == 1 else "the last of whom was asked"
-    sentence = f"It waits for {blocking.label}, {asked} {_round_to_tens(wait.lasted)} ago"
+    last = "" if blocking.size == 1 else "last "
+    sentence = f"Waiting for {blocking.label} ({last}asked {_round_to_tens(wait.lasted)} ago)."
     if not nobody_else:
-        then = f"in {_round_to_tens(wait.remaining)}" if wait.remaining else "in a moment"
-        return f"{sentence}: others are asked {then}, if answers of theirs are of use."
-    sentence += ", and there is nobody else to ask."
+        then = f"In {_round_to_tens(wait.remaining)}" if wait.remaining else "In a moment"
+        return f"{sentence} {then} the run moves on to other workers, if their answers help."
+    sentence += " There is no one else to ask."
     if blocking.due is None:
-        return f"{sentence} None of them has looked at it: withdraw whoever will not come."
+        return f"{sentence} None of them has opened a question: withdraw those who will not come."
     left = max(blocking.due - now, timedelta())
     return (
-        f"{sentence} What is not answered in time counts as not right, the first in "
+        f"{sentence} A question not answered in time counts as wrong, the first in "
         f"{_round_to_tens(left)}."
     )
 

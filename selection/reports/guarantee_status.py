@@ -11,6 +11,7 @@ from topk.roster import restrict_quotas
 from topk.selected_arms import SelectedArms
 
 from . import guarantee_texts as texts
+from . import plain_guarantee as plain
 from .collusion import find_signs
 from .model_fit import ModelFit, model_fit
 from .selection import ended_early, selection_of_run
@@ -43,6 +44,9 @@ class GuaranteeStatus:
     by_hand   the effect of verdicts by hand on it; empty without any
     verdict   at the end: kept, weakened (the sentence gives the reasons), early (it holds for
               another ε than the run was started with) or none; empty while the run goes on
+    plain     the sentence in short, without what weakens it; empty if it is short already
+    achieved  while the run goes on: ``plain`` for the ε that holds now; empty if there is none
+    reasons   what weakens it, each in a few words
     """
 
     sentence: str
@@ -54,6 +58,13 @@ class GuaranteeStatus:
     over: str = ""
     by_hand: str = ""
     verdict: str = ""
+    plain: str = ""
+    achieved: str = ""
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def short(self) -> str:
+        return self.plain or self.sentence
 
 
 def promise_status(
@@ -72,8 +83,14 @@ def promise_status(
     reasons = list_weakenings(run, doubts or model_fit(run), find_signs(run), status.by_hand)
     if not reasons:
         return replace(status, verdict=EARLY if ended_early(run) else KEPT)
-    sentence = f"The guarantee is weakened. {' '.join(reasons)} Apart from this: {status.sentence}"
-    return replace(status, sentence=sentence, verdict=WEAKENED)
+    causes = " ".join(reason.sentence for reason in reasons)
+    return replace(
+        status,
+        sentence=f"The guarantee is weakened. {causes} Apart from this: {status.sentence}",
+        plain=status.short,
+        reasons=tuple(reason.short for reason in reasons),
+        verdict=WEAKENED,
+    )
 
 
 def _compute_status(run: Run, selected: SelectedArms | None) -> GuaranteeStatus:
@@ -93,7 +110,9 @@ def _compute_status(run: Run, selected: SelectedArms | None) -> GuaranteeStatus:
     assumes = promise.assumes + priors.prior_assumption(run)
     if draft:
         return GuaranteeStatus(
-            algorithm_choices.guarantee_sentence(run, promise, n), assumes=assumes
+            algorithm_choices.guarantee_sentence(run, promise, n),
+            assumes=assumes,
+            plain=plain.state_guarantee(run, promise, n),
         )
     if run.guarantee_lost:
         return GuaranteeStatus(
@@ -101,20 +120,26 @@ def _compute_status(run: Run, selected: SelectedArms | None) -> GuaranteeStatus:
             assumes=assumes,
             over=over,
             by_hand=texts.manual_clause(run),
+            plain=plain.LOST,
         )
     if ended_early(run):
         selected = selected or selection_of_run(run)
         promise = selected.promise or promise
         epsilon = selected.rounded_epsilon
         sentence = texts.early_sentence(run, promise, n, selected)
+        short = plain.state_early_end(run, promise, n, epsilon)
     else:
         epsilon = _stated_epsilon(run, promise)
         sentence = algorithm_choices.guarantee_sentence(run, promise, n)
+        short = plain.state_guarantee(run, promise, n)
     ended = run.status == Run.Status.ENDED
     provisional = epsilon is not None and not ended
+    changes = texts.empty_places(run, selected) + texts.regraded_clause(run)
     return GuaranteeStatus(
         by_hand=texts.manual_clause(run),
-        sentence=sentence + texts.empty_places(run, selected) + texts.regraded_clause(run),
+        sentence=sentence + changes,
+        plain=short + changes,
+        achieved=plain.state_guarantee(run, promise, n, epsilon) if provisional else "",
         so_far="" if ended else texts.sentence_with_epsilon(promise, epsilon),
         meaning=algorithm_choices.guarantee_sentence(run, promise, n, epsilon)
         if provisional

@@ -20,18 +20,6 @@ SHAPES = {
     "rejected": "▼",
     "not tested": "–",
 }
-# Of the page's table: heading and explanation.
-PAGE = {
-    "worker": ("Worker", ""),
-    "answers": ("Answers", "Answers that count"),
-    "right": ("Right", ""),
-    "wrong": ("Wrong", "Answered in time, and not right"),
-    "lapsed": ("Late", "Shown to the worker and not answered in time; counts as not right"),
-    "mean": ("Share right", "Right answers of those that count"),
-    "lower": ("From", "The least that the accuracy may be by now"),
-    "upper": ("To", "The most that the accuracy may be by now"),
-    "verdict": ("Verdict", ""),
-}
 # Of the selected workers: first what they achieved, then what became of them.
 SELECTED = ("rank", "worker", "name", "verdict", "answers", "right", "mean", "lower", "upper")
 SELECTED_LIFE = ("lapsed", "presence", "by_hand", "by_hand_why", "selected_by")

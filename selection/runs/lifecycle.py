@@ -221,7 +221,7 @@ def conclude_run(run: Run, who: str = "", why: str = "") -> None:
         raise Conflict(f"The run “{run}” is concluded already.")
     run.concluded = db_clock.database_now()
     run.save(update_fields=["concluded"])
-    events.write_event(run, "conclude", "Put aside as concluded.", who, why)
+    events.write_event(run, "conclude", "Archived.", who, why)
 
 
 @transaction.atomic

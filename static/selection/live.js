@@ -80,4 +80,12 @@ async function refresh() {
   setTimeout(refresh, EVERY);
 }
 
+// A link to a part that is folded opens it.
+function unfoldTarget() {
+  let part = document.getElementById(location.hash.slice(1))?.closest("details");
+  for (; part; part = part.parentElement.closest("details")) part.open = true;
+}
+
+addEventListener("hashchange", unfoldTarget);
+unfoldTarget();
 if (live) setTimeout(refresh, EVERY);

@@ -49,6 +49,6 @@ def test_a_requester_goes_from_nothing_to_a_running_run(desktop: Page):
     expect(desktop.locator("#guarantees")).to_contain_text("within 0.1 of the 1st best")
     desktop.get_by_role("button", name="Save", exact=True).click()
     desktop.get_by_role("button", name=START).click()
-    expect(desktop.locator(".cs-status")).to_have_text("Running")
+    expect(desktop.locator(".cs-status")).to_have_text("Waiting for the first answers")
     expect(desktop.locator(".cs-workers tbody tr")).to_have_count(3)
     assert Run.objects.get().status == "running"

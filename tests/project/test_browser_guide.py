@@ -80,10 +80,10 @@ def test_a_run_is_made_by_keyboard_alone(desktop: Page):
     _tab_to(desktop, "Create draft run")
     desktop.keyboard.press("Enter")
     expect(desktop.locator(".cs-status")).to_have_text("Draft")
-    expect(desktop.get_by_text("Expected to cost about")).to_be_visible()
-    _tab_to(desktop, "Start ")
+    expect(desktop.get_by_text("Estimated cost: about")).to_be_visible()
+    _tab_to(desktop, "Start the run")
     desktop.keyboard.press("Enter")
-    expect(desktop.locator(".cs-status")).to_have_text("Running")
+    expect(desktop.locator(".cs-status")).to_have_text("Waiting for the first answers")
     run = Run.objects.get()
     assert (run.k, run.epsilon, run.delta) == (2, 0.2, 0.1)
 
@@ -108,14 +108,14 @@ def test_it_works_on_a_phone_without_javascript(phone: Page):
     expect(phone.get_by_label("Highest usual accuracy")).to_have_value("90")
     phone.get_by_role("button", name="Estimate cost").tap()
     phone.get_by_role("button", name="Create draft run").first.tap()
-    expect(phone.get_by_text("Expected to cost about")).to_be_visible()
+    expect(phone.get_by_text("Estimated cost: about")).to_be_visible()
     assert Run.objects.get().belief == ForecastRequest.objects.get().belief
 
 
 def test_a_draft_works_out_its_cost_by_itself_and_changes_at_a_click(desktop: Page):
     run = make_run(n=8, questions=20, start=False, algorithm="certified", epsilon=0.11)
     desktop.goto(f"/admin/selection/run/{run.pk}/")
-    expect(desktop.get_by_text("Expected to cost about")).to_be_visible()
+    expect(desktop.get_by_text("Estimated cost: about")).to_be_visible()
     desktop.get_by_role("button", name="Take Credible").click()
     expect(desktop.get_by_text("Done. The draft is changed")).to_be_visible()
     run.refresh_from_db()

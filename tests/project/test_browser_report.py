@@ -57,7 +57,7 @@ def test_a_run_s_page_leads_to_it_and_to_the_other_files(desktop: Page):
     with desktop.expect_download() as waiting:
         desktop.get_by_role("link", name="MTurk: grant a qualification").click()
     assert waiting.value.suggested_filename == "kinds-mturk.csv"
-    desktop.get_by_role("link", name="Report to print").first.click()
+    desktop.get_by_role("link", name="Printable report").first.click()
     expect(desktop.get_by_role("heading", name="For a paper")).to_be_visible()
     desktop.get_by_role("link", name="Back to the run").click()
     expect(desktop.get_by_text("More files: all workers")).to_be_visible()

@@ -170,7 +170,9 @@ class ChangePage(ChangeView):
         run = self.object
         if run.status == Run.Status.ENDED:
             return []
-        join = ActionOffer.build_offer("join", "Let them join", previews.join_others, run)
+        join = ActionOffer.build_offer(
+            "join", "Add new workers of the pool", previews.join_others, run
+        )
         if run.enrolling:
             roster = ActionOffer.build_offer(
                 "close", "Close the roster", previews.close_roster, run
@@ -290,7 +292,7 @@ class WorkerChange(ChangeView):
         return self.redirect_done()
 
     def redirect_to_worker(self) -> HttpResponseRedirect:
-        messages.success(self.request, "The new link is on this page; the old one is dead.")
+        messages.success(self.request, "The new link is on this page; the old one no longer works.")
         return redirect("admin:selection_run_worker", self.object.pk, self.candidate.pk)
 
 

@@ -27,9 +27,9 @@ RUNS_OFFERED = 50
 class CopyForm(ReasonForm):
     name = forms.CharField(label="Name", max_length=200, widget=UnfoldAdminTextInputWidget())
     same_seed = forms.BooleanField(
-        label="The same seed",
+        label="Same seed",
         required=False,
-        help_text="With the same seed the same workers get the same questions in the same order.",
+        help_text="Workers then get the same questions in the same order.",
         widget=UnfoldBooleanSwitchWidget(),
     )
     field_order: Sequence[str] = ["name", "same_seed", "why"]
@@ -62,7 +62,7 @@ class CopyPage(ChangeView):
             except Refused as refusal:
                 form.add_error(None, str(refusal))
             else:
-                messages.success(request, "This is the copy, a draft: change what should differ.")
+                messages.success(request, "This is the copy, a draft. Edit it before you start it.")
                 return redirect(object_url(copied))
         return self.render_to_response(self.get_context_data(form=form))
 

@@ -1,52 +1,92 @@
-"""The forecast of a run under way, as sentences for its page."""
+"""The forecast of a run under way, as phrases for its page."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from selection import reports
+from selection.forecast import running_forecast
 from selection.models import Run
 from selection.reports import Progress
-from selection.reports.durations import count_noun
+from selection.reports.durations import count_noun, format_duration
+from selection.reports.forecast_running import UNSEEN
 from selection.runs import money
+
+# Below this share of simulated runs that finish, the run is at risk.
+SAFE = 0.95
+MINUTE = timedelta(minutes=1)
+# Reasons for no forecast, short enough for its place on the page.
+SHORT_REASONS = {
+    UNSEEN: "Estimating… (about a minute)",
+    running_forecast.EARLY: "Available once half of the workers have answered",
+    running_forecast.OPEN: "Available once the roster is closed",
+}
 
 
 @dataclass(frozen=True)
-class RunningForecast:
-    """Sentences and parts of sentences; all may be empty."""
+class RemainingWork:
+    """What a run still takes, in phrases; all may be empty.
 
-    why: str
+    spent    money so far, or answers if there is no price
+    given    the answers so far, if ``spent`` is money
+    why      the reason if there is no forecast
+    about    answers and time, most likely: "about 54 more answers, 6 minutes"
+    amount   money in a range of four runs of five, or answers if there is no price
+    answers  the same range in answers, if ``amount`` is money
+    time     an upper bound, in a sentence
+    risk     a warning if the run may end before it reaches its target
+    basis    the number of simulations
+    compare  the cost of testing all workers alike
+    """
+
     spent: str
-    to_come: str = ""
-    likely: str = ""
-    certain: bool = False
-    few: bool = False
+    given: str
+    out: int
+    why: str = ""
+    about: str = ""
+    amount: str = ""
+    answers: str = ""
     time: str = ""
-    cut: str = ""
-    everybody: str = ""
+    risk: str = ""
     basis: str = ""
+    compare: str = ""
 
 
-def running_forecast(run: Run, progress: Progress) -> RunningForecast | None:
-    """Return the sentences, or None if the run is not under way."""
+def describe_remaining(run: Run, progress: Progress) -> RemainingWork | None:
+    """Return the phrases, or None if the run is not under way."""
     forecast = reports.forecast_remaining(run, progress)
     if forecast is None:
         return None
-    paid, committed = _format_cost(run, forecast.paid), _format_cost(run, forecast.committed)
-    spent = f"{paid} given so far, and {committed} out now."
+    given = count_noun(forecast.paid, "answer")
+    paid = money.format_cost(run, forecast.paid)
+    so_far = (paid or given, given if paid else "", forecast.committed)
     if forecast.median is None:
-        return RunningForecast(forecast.why, spent)
-    low, median, high = forecast.answers or [forecast.median] * 3
-    return RunningForecast(
-        why="",
-        spent=spent,
-        to_come=_format_range(run, low, high),
-        likely=_format_cost(run, median),
-        certain=low == high and forecast.answers is not None,
-        few=forecast.answers is None,
+        return RemainingWork(*so_far, why=SHORT_REASONS.get(forecast.why, forecast.why))
+    low, _, high = forecast.answers or [forecast.median] * 3
+    answers = count_noun(high, "answer") if low == high else f"{low:,} – {high:,} answers"
+    cost = money.format_cost_range(run, low, high)
+    if low == high:
+        cost = money.format_cost(run, high)
+    return RemainingWork(
+        *so_far,
+        about=_describe_likely(forecast),
+        amount=cost or answers,
+        answers=answers if cost else "",
         time=forecast.time,
-        cut=_describe_early_end(run, forecast),
-        everybody=_describe_full_test(run, forecast.everybody),
+        risk=_describe_risk(run, forecast),
         basis=_basis(forecast),
+        compare=_describe_full_test(run, forecast.everybody),
     )
+
+
+def _describe_likely(forecast: reports.RunningForecast) -> str:
+    """Return the likely answers and time; no time if the speed is unknown."""
+    median = forecast.median or 0
+    is_certain = forecast.answers is not None and forecast.answers[0] == forecast.answers[2]
+    phrase = f"{'' if is_certain else 'about '}{median:,} more answer{'' if median == 1 else 's'}"
+    if forecast.hours is None or not forecast.answers or not forecast.answers[2]:
+        return phrase
+    span = timedelta(hours=forecast.hours * median / forecast.answers[2])
+    return f"{phrase}, {format_duration(span) if span >= MINUTE else 'less than a minute'}"
 
 
 def _basis(forecast: reports.RunningForecast) -> str:
@@ -55,39 +95,36 @@ def _basis(forecast: reports.RunningForecast) -> str:
         return ""
     few = "" if forecast.answers else f" Too few simulations yet for a range ({forecast.runs})."
     simulations = count_noun(forecast.runs, "simulation")
-    return f"Finished in {forecast.finished} of {simulations}, played on from where it stood.{few}"
-
-
-def _format_range(run: Run, low: int, high: int) -> str:
-    if low == high:
-        return f"{_format_cost(run, high)} to come"
-    cost = f" ({money.format_cost_range(run, low, high)})" if run.price else ""
-    return f"{low:,} – {high:,} answers to come{cost}"
+    return f"The run finished in {forecast.finished} of {simulations} from its current state.{few}"
 
 
 def _format_cost(run: Run, answers: int) -> str:
     cost = money.format_cost(run, answers)
-    return f"{answers:,} answer{'' if answers == 1 else 's'}{f' ({cost})' if cost else ''}"
+    return f"{count_noun(answers, 'answer')}{f', {cost}' if cost else ''}"
 
 
-def _describe_early_end(run: Run, forecast: reports.RunningForecast) -> str:
-    """Return a warning if the run may end before its guarantee holds."""
-    if forecast.kept is None or forecast.kept >= 0.95 or run.fixed_budget:
+def _describe_risk(run: Run, forecast: reports.RunningForecast) -> str:
+    if forecast.kept is None or forecast.kept >= SAFE or run.fixed_budget:
         return ""
     unfinished = forecast.runs - forecast.finished
     chance = (
-        f"In {unfinished} of {count_noun(forecast.runs, 'simulation')} questions or money end first"
+        f"In {unfinished} of {count_noun(forecast.runs, 'simulation')} the questions or the budget "
+        "ran out first"
     )
     if forecast.epsilon is None or forecast.epsilon >= 1:
-        return f"{chance}, and nothing is guaranteed by then."
-    return f"{chance}, mostly with ε = {reports.rounded_up(forecast.epsilon):g} guaranteed by then."
+        return f"{chance}, without any guarantee."
+    reached = reports.format_points(reports.rounded_up(forecast.epsilon))
+    return f"{chance}. They mostly achieved {reached}; the target is {_target(run)}."
+
+
+def _target(run: Run) -> str:
+    return reports.format_points(run.epsilon)
 
 
 def _describe_full_test(run: Run, full_test: reports.FullTestForecast | None) -> str:
     if full_test is None:
         return ""
     return (
-        f"Asking everybody {full_test.questions:,} questions, as many as the worker asked most "
-        f"will have, takes {_format_cost(run, full_test.answers)} in all, promises nothing, and "
-        f"may be {reports.rounded_up(full_test.epsilon):g} short."
+        f"For comparison: testing all workers on {full_test.questions:,} questions each would take "
+        f"{_format_cost(run, full_test.answers)} and guarantee nothing."
     )

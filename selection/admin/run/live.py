@@ -27,22 +27,22 @@ from selection.charts import run_charts
 from selection.models import Run
 from selection.runs import algorithm_choices, priors
 
-from . import forecast_running, outcome, table
+from . import forecast_running, outcome, status_line, table
 
 logger = logging.getLogger(__name__)
 
 PARTS = [
-    "state",
+    "status",
     "needs",
     "tiles",
+    "notes",
+    "choices",
+    "pages",
     "progress",
-    "outlook",
     "charts",
     "promise",
     "more",
     "signs",
-    "choices",
-    "pages",
 ]
 # Maximum age of values that depend on the clock alone, for example "12 answers a minute".
 FRESH_SECONDS = 5
@@ -60,6 +60,9 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
     alerts = reports.list_alerts(run, fit, signs)
     guarantee = reports.promise_status(run, standings.selection, fit)
     progress = reports.read_progress(run)
+    remaining = forecast_running.describe_remaining(run, progress)
+    status = status_line.write_status(run, progress, remaining, alerts, lines)
+    stated = _alerts_in_verdict(guarantee)
     return {
         "run": run,
         "live": run.status == Run.Status.RUNNING,
@@ -68,14 +71,14 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
         else "",
         "progress": progress,
         "percent": 100 if run.finished else min(99, round(100 * progress.closed)),
-        "settled_in": sum(line.verdict == "settled in" for line in lines),
-        "settled_out": sum(line.verdict == "settled out" for line in lines),
         "workers": len(lines) // len(run.skills),
         "skills": reports.skill_lines(run, lines),
         "quotas": reports.quota_lines(run, lines),
         "promised": guarantee,
         "proof": reports.current_guarantee(run, lines),
-        "concerns": [alert for alert in alerts if alert.kind not in _alerts_in_verdict(guarantee)],
+        "status": status,
+        "alerts": status_line.show_alerts(run, alerts, status, remaining),
+        "notes": [alert for alert in alerts if _is_note(run, alert) and alert.kind not in stated],
         "signs": signs,
         "outcome": outcome.build_outcome(run, lines),
         "population": run_charts.draw_population(fit.population) if fit.population else None,
@@ -83,7 +86,7 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
         "accuracy": algorithm_choices.describe_accuracy(run),
         "learned": priors.learned_prior(run),
         "doubt": priors.prior_doubt(run),
-        "ahead": forecast_running.running_forecast(run, progress),
+        "remaining": remaining,
         "chart": run_charts.draw_progress(reports.read_history(run, 100), len(lines)),
         "table": table.build_table(run, lines, query),
     }
@@ -92,6 +95,11 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
 def _alerts_in_verdict(guarantee: reports.GuaranteeStatus) -> set[str]:
     """Return the kinds of alerts that the page's verdict states itself."""
     return {"review", "fit", "sharing"} if guarantee.verdict == reports.WEAKENED else {"review"}
+
+
+def _is_note(run: Run, alert: reports.Alert) -> bool:
+    """Return True if the alert asks for no action. After the end none does."""
+    return run.status == Run.Status.ENDED or alert.kind in status_line.NOTES
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor
 
 from selection import reports
 from selection.models import Run
 from selection.reports import WorkerStanding
 from selection.reports.durations import count_noun
 from selection.runs import money
+
+from . import table
 
 # The table below has the others: the guarantee and the cost must stay in the first screen.
 MOST_NAMED = 8
@@ -65,11 +66,8 @@ def format_accuracy(line: WorkerStanding, without_bounds: bool) -> str:
     """
     if line.mean is None:
         return "no answer counted"
-    mean = f"{100 * line.mean:.0f} %"
-    if without_bounds:
-        return mean
-    lower, upper = (round(100 * bound, 6) for bound in (line.lower, line.upper))
-    return f"{mean}, {floor(lower)}–{ceil(upper)}"
+    share = table.format_share(line)
+    return share if without_bounds else f"{share}, {table.format_bounds(line)}"
 
 
 def _cost(run: Run, lines: Sequence[WorkerStanding]) -> str:

@@ -40,14 +40,14 @@ VERBS = {
 # Formats with a button on the page; the others are in a list.
 BUTTONS = ("csv", "xlsx")
 DONE_MESSAGES = {
-    "start": "The run has started: questions are going out.",
-    "forget": "The run takes nothing over from an earlier one any more.",
-    "pause": "The run is paused: nothing more goes out, and nothing is counted.",
-    "resume": "The run goes on.",
+    "start": "The run has started: questions are being assigned.",
+    "forget": "The run no longer uses results of an earlier one.",
+    "pause": "The run is paused: no question is assigned and no answer counted.",
+    "resume": "The run continues.",
     "stop": "The run has ended.",
-    "reopen": "The run goes on: questions are going out again.",
-    "conclude": "The run is put aside: nothing about it is left to be decided.",
-    "take-up": "The run is up for review again.",
+    "reopen": "The run continues: questions are being assigned again.",
+    "conclude": "The run is archived.",
+    "take-up": "The run is ready for review again.",
 }
 
 
@@ -86,6 +86,7 @@ class RunPage(Page):
             "questions": questions,
             "refusals": list(validation.validate_stored_run(run, workers).values()),
             "own": algorithm_choices.choice_of_run(run, workers),
+            "target": reports.promise_status(run),
             "accuracy": algorithm_choices.describe_accuracy(run),
             "learned": priors.learned_prior(run),
             "doubt": priors.prior_doubt(run),
@@ -102,6 +103,7 @@ class RunPage(Page):
         return facts | {
             "pieces": pieces,
             "attributes": table.attribute_values(run),
+            "filtered": any(self.request.GET.get(name) for name in table.FILTERS),
             "formats": self._allowed_formats(),
             **changes.change_facts(run, self.may("selection.change_run")),
         }

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from math import ceil, floor
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -10,22 +11,36 @@ from django.http import QueryDict
 
 from selection.models import Run
 from selection.reports import WorkerStanding
-from selection.reports.worker_columns import PAGE, SHAPES, sort_key
+from selection.reports.worker_columns import SHAPES, sort_key
 from selection.runs import quotas
+from selection.viewer_locale import format_percent
 
 PER_PAGE = 100
+FILTERS = ("q", "verdict", "presence", "skill", "attribute", "sort")
 PRESENCES = ["invited", "active", "gone"]
 # An attribute with more values than this identifies workers rather than groups them.
 MOST_VALUES = 20
 
 
+# Names of the orders, each from its largest value down, except for the workers' names.
+ORDERS = {
+    "worker": "Name",
+    "-answers": "Most answers",
+    "-right": "Most right",
+    "-wrong": "Most wrong",
+    "-lapsed": "Most late",
+    "-mean": "Highest accuracy",
+    "-lower": "Highest lower bound",
+    "-upper": "Highest upper bound",
+    "-verdict": "Verdict",
+}
+PROVISIONAL = {"settled in": "provisionally in", "settled out": "provisionally out"}
+
+
 @dataclass(frozen=True)
-class Heading:
+class Order:
+    value: str
     words: str
-    name: str
-    about: str
-    query: str
-    sorted: str
 
 
 @dataclass(frozen=True)
@@ -57,8 +72,37 @@ class TableRow:
         return SHAPES[self.line.verdict]
 
     @property
+    def verdict(self) -> str:
+        """The verdict in one of the four words; the shape tells a provisional one."""
+        return "undecided" if self.line.verdict in PROVISIONAL else self.line.verdict
+
+    @property
+    def hint(self) -> str:
+        """The meaning of a provisional verdict's shape; empty for the others."""
+        return PROVISIONAL.get(self.line.verdict, "").capitalize()
+
+    @property
+    def share(self) -> str:
+        return format_share(self.line)
+
+    @property
+    def bounds(self) -> str:
+        return format_bounds(self.line) if self.line.answers else ""
+
+    @property
     def id(self) -> str:
         return f"w{self.line.candidate}"
+
+
+def format_share(line: WorkerStanding) -> str:
+    """Return the share of right answers: 89%."""
+    return "–" if line.mean is None else format_percent(line.mean)
+
+
+def format_bounds(line: WorkerStanding) -> str:
+    """Return the bounds of the accuracy in percent, rounded outwards: 81–95."""
+    lower, upper = (round(100 * bound, 6) for bound in (line.lower, line.upper))
+    return f"{floor(lower)}–{ceil(upper)}"
 
 
 @dataclass(frozen=True)
@@ -74,7 +118,7 @@ class PageLink:
 class Table:
     rows: list[TableRow]
     page: Page
-    headings: list[Heading]
+    orders: list[Order]
     choices: list[FilterChoice]
     presences: list[FilterChoice]
     pages: list[PageLink]
@@ -99,7 +143,7 @@ def build_table(run: Run, lines: Sequence[WorkerStanding], query: QueryDict) -> 
     return Table(
         rows=_page_rows(lines, shown, page, query.get("sort", "")),
         page=page,
-        headings=[_column_heading(name, query) for name in PAGE],
+        orders=[Order(value, words) for value, words in ORDERS.items()],
         choices=_filter_choices(present, query),
         presences=_presence_choices(matching, query),
         pages=_page_links(page, query),
@@ -113,7 +157,7 @@ def build_table(run: Run, lines: Sequence[WorkerStanding], query: QueryDict) -> 
     )
 
 
-_ORDERS = {order for name in PAGE for order in (name, f"-{name}")}
+_SORTABLE = {order.lstrip("-") for order in ORDERS}
 
 
 # -- filters and order
@@ -161,7 +205,7 @@ def _has_verdict(line: WorkerStanding, chosen: str) -> bool:
 
 def _sort_lines(lines: list[WorkerStanding], order: str) -> list[WorkerStanding]:
     name = order.lstrip("-")
-    if name not in PAGE:
+    if name not in _SORTABLE:
         return lines
     return sorted(lines, key=lambda line: sort_key(line, name), reverse=order.startswith("-"))
 
@@ -175,7 +219,7 @@ def _page_rows(
     """Return the page's rows. In order of merit a border separates the selected from the rest."""
     places = _selected_places(lines)
     selected = Counter(line.number for line in lines if line.selected)
-    by_merit = order not in _ORDERS and any(line.answers for line in lines)
+    by_merit = order.lstrip("-") not in _SORTABLE and any(line.answers for line in lines)
     start = max(0, page.start_index() - 1)
     predecessors = [None, *shown[start : start + PER_PAGE]] if not start else shown[start - 1 :]
     return [
@@ -216,22 +260,15 @@ def _page_links(page: Page, query: QueryDict) -> list[PageLink]:
     ]
 
 
-def _column_heading(name: str, query: QueryDict) -> Heading:
-    """Return a heading that sorts numbers from the largest first, names from A."""
-    up, down = name, "-" + name
-    first, second = (up, down) if name == "worker" else (down, up)
-    current = query.get("sort", "")
-    order = query_string(query, sort=second if current == first else first, page=None)
-    direction = {up: "up", down: "down"}.get(current, "")
-    words, about = PAGE[name]
-    return Heading(words, name, about, order, direction)
-
-
 def _filter_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[FilterChoice]:
     counts = Counter(line.verdict for line in lines)
     selected = sum(line.selected for line in lines)
-    by_now = [("Selected by now", "selected", selected)] if selected != counts["accepted"] else []
-    named = [(name.capitalize(), name, counts[name]) for name in SHAPES if counts[name]]
+    by_now = [("Selected so far", "selected", selected)] if selected != counts["accepted"] else []
+    named = [
+        (PROVISIONAL.get(name, name).capitalize(), name, counts[name])
+        for name in SHAPES
+        if counts[name]
+    ]
     return _build_choices(query, "verdict", [("All", "", len(lines)), *by_now, *named])
 
 

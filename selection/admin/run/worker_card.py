@@ -14,7 +14,7 @@ from selection.admin.page import Page, object_url
 from selection.charts import worker_charts
 from selection.errors import Refused
 from selection.mail import invitations
-from selection.models import Candidate, Run
+from selection.models import Candidate, Run, status_of
 from selection.reports.worker_columns import SHAPES
 from selection.worker import links
 
@@ -61,7 +61,13 @@ class WorkerExplanationPage(WorkerPage):
 
     @property
     def title(self) -> str:
-        return f"Why {self.candidate.worker} is {self.candidate.status}"
+        return f"Why {self.candidate.worker} is {self._status()}"
+
+    def _status(self) -> str:
+        candidate = self.candidate
+        if candidate.by_hand is None:
+            return status_of(candidate)
+        return f"{candidate.get_by_hand_display()} by hand"
 
     def crumbs(self) -> list[tuple[str, str]]:
         candidate = self.candidate

@@ -155,7 +155,7 @@ def _count_lines(run: Run, now: reports.Progress) -> list[str]:
         f"{now.accepted:,} accepted, {now.rejected:,} rejected, {now.undecided:,} undecided, "
         f"{now.not_tested:,} not tested",
         f"{now.counted:,} answers counted, {now.out:,} out; {handed}",
-        *([f"Still to come: {to_come}"] if run.status != Run.Status.ENDED else []),
+        *([f"Estimated remaining: {to_come}"] if run.status != Run.Status.ENDED else []),
     ]
 
 

@@ -23,7 +23,7 @@ def settings_of(run: Run, **changed: object) -> dict[str, object]:
 def test_settings_are_changed_in_two_steps(requester):
     run = make_run(budget=100)
     url = admin_url("run_do_change", run.pk)
-    assert "See what it does" in text_of(requester.get(url))
+    assert "Preview" in text_of(requester.get(url))
     form = settings_of(run, budget=80, slots=5, why="cheaper")
     preview = requester.post(url, form)
     assert "The budget is 80 answers instead of 100" in text_of(preview)
@@ -66,12 +66,12 @@ def test_invalid_settings_are_refused_on_the_page(requester, changed, reason):
 def test_an_unchanged_form_is_reported(requester):
     run = make_run()
     page = requester.post(admin_url("run_do_change", run.pk), settings_of(run))
-    assert "Nothing differs" in text_of(page)
+    assert "No setting differs" in text_of(page)
 
 
 def test_a_run_that_spent_its_budget_goes_on_from_the_page(requester):
     run = play(make_run(budget=30, questions=3000), crowd(1, 2))
-    assert "Raise the budget, rename or reprice" in text_of(
+    assert "Edit budget, name or cost per answer" in text_of(
         requester.get(admin_url("run_page", run.pk))
     )
     form = {"name": run.name, "budget": 900, "confirm": "1"}
@@ -133,12 +133,12 @@ def test_a_verdict_by_hand_goes_to_the_page_and_the_files(requester):
     assert row.by_hand is None
 
 
-def test_a_run_is_put_aside_and_taken_up_again(requester):
+def test_a_run_is_archived_and_taken_up_again(requester):
     run = make_run()
     press(requester, run, "stop")
-    assert "put aside" in press(requester, run, "conclude")
+    assert "archived" in press(requester, run, "conclude")
     assert run.state == "concluded"
-    assert "Take up again" in text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "Unarchive" in text_of(requester.get(admin_url("run_page", run.pk)))
     press(requester, run, "take-up")
     assert run.state == "ready for review"
     assert [event.who for event in run.events.exclude(kind="start")] == ["requester"] * 3

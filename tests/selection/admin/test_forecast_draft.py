@@ -43,13 +43,13 @@ def ways_of(requester, run: Run) -> dict[str, dict[str, object]]:
 
 def test_a_forecast_is_made_on_request_and_kept(requester):
     run = draft(algorithm="credible", price="0.05")
-    assert "Work out what it will cost" in text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "Estimate cost" in text_of(requester.get(admin_url("run_page", run.pk)))
     assert not ForecastRequest.objects.exists()
     text = order(requester, run)
     answers = draft_forecast.draft_forecast(run).own.median
-    assert f"Expected to cost about €{answers / 20:.2f}, {answers} answers" in text
+    assert f"Estimated cost: about {answers / 20:.2f} €, {answers} answers" in text
     assert "Too few simulations yet (1): finished in 1 of 1 simulation." in text
-    assert "in four runs of five" not in text
+    assert "80 % range" not in text
     assert "Allow" not in text
 
 
@@ -59,7 +59,7 @@ def test_a_run_that_cannot_end_says_so_with_ways_out_and_may_be_started(requeste
     assert "Too few simulations yet (1): finished in 0 of 1 simulation." in text
     assert "In 1 of 1 simulation the questions would run out" in text
     assert "Import more questions" in text
-    assert "It may be started all the same" in text
+    assert "You can start the run anyway" in text
     lifecycle.start_run(run)
     assert Run.objects.get(pk=run.pk).status == "running"
 

@@ -206,19 +206,19 @@ def test_with_two_choices_the_other_one_takes_the_key_s_place(requester, run):
 def test_a_run_that_lost_its_promise_is_let_go_on_from_its_page(requester):
     run = make_run(questions=80, epsilon=0.6, slots=60, slots_per_worker=30)
     play(run, crowd(3, good=2, high=1.0, low=0.0))
-    assert "Let it go on" not in text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "Continue the run" not in text_of(requester.get(admin_url("run_page", run.pk)))
     for question in run.question_set.questions.filter(number__lt=60):
         corrections.retire_question(question, "ada", "ambiguous")
     text = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "it used a grading that was corrected later" in text
-    assert "Gold questions were corrected after the end" in text
-    assert "Let it go on" in text
+    assert "its end was reached by a grading that was corrected since" in text
+    assert "Gold answers were corrected after its end" in text
+    assert "Continue the run" in text
     Run.objects.filter(pk=run.pk).update(budget=run.count_spent())
     text = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "Let it go on" not in text
-    assert "Its budget is spent. With a higher one it can go on" in text
+    assert "Continue the run" not in text
+    assert "The budget is spent. With a higher one the run can continue" in text
     Run.objects.filter(pk=run.pk).update(budget=None)
-    assert "The run goes on" in press(requester, run, "reopen")
+    assert "The run continues" in press(requester, run, "reopen")
     assert run.status == "running"
 
 

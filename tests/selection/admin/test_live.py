@@ -58,8 +58,8 @@ def test_a_step_sends_the_rows_and_parts_that_it_changed(requester):
     changes = body_of(response)
     assert changes["live"]
     assert {f"w{pk}" for pk in answered} <= set(changes["rows"])
-    assert "answers counted" in changes["parts"]["tiles"]
-    assert "state" not in changes["parts"]
+    assert "Spent so far" in changes["parts"]["tiles"]
+    assert "needs" not in changes["parts"]
     assert refresh(requester, run, tag_of(response)).status_code == 304
 
 
@@ -76,7 +76,7 @@ def test_the_pieces_sent_turn_the_old_page_into_the_new_one(requester):
     assert {name: rows[name] for name in order} == new.rows
     assert order == list(new.rows)
     # How many answers came in a minute depends on the clock.
-    assert {**(old.parts | changes["parts"]), "tiles": ""} == {**new.parts, "tiles": ""}
+    assert {**(old.parts | changes["parts"]), "progress": ""} == {**new.parts, "progress": ""}
 
 
 def test_a_page_that_is_not_remembered_gets_everything(requester):

@@ -34,7 +34,7 @@ def test_the_selected_and_their_guarantee_come_before_alerts_and_progress(reques
     last = max(markup.index(f"<b>{worker}</b>") for worker in selected[: outcome.MOST_NAMED])
     verdict = markup.index("The guarantee is weakened.")
     assert last < markup.index("cs-note warn") < verdict
-    assert verdict < markup.index("Testing everyone") < markup.index("Progress towards stopping")
+    assert verdict < markup.index("Testing everyone") < markup.index("<h2>Details</h2>")
     assert verdict < markup.index("Download the selected as CSV")
     assert markup.count("cs-button primary") == 1
     assert text.count("The guarantee is weakened.") == 1
@@ -72,7 +72,8 @@ def test_a_run_that_missed_its_guarantee_says_so_beside_the_selected(requester):
     lifecycle.stop_run(run)
     markup, _ = page_of(requester, run)
     first = markup.index("cs-chosen")
-    assert first < markup.index("Not certified") < markup.index("Progress towards stopping")
+    verdict = markup.index("No guarantee: there are too few answers.")
+    assert first < verdict < markup.index("<h2>Details</h2>")
     assert "cs-note good" not in markup
 
 
@@ -81,7 +82,9 @@ def test_notes_that_ask_for_no_action_are_folded_below_the_selected(requester):
     manual_verdicts.override_verdict(run.candidates.get(arm=5), 1, "ada", "I know their work")
     markup, text = page_of(requester, run)
     assert reports.promise_status(run).verdict == "none"
-    folded = re.search(r"<details class=\"cs-details cs-notes\">.*?</details>", markup, re.S)
+    folded = re.search(
+        r"<details class=\"cs-card cs-fold\"><summary><h2>Notes.*?</details>", markup, re.S
+    )
     assert "1 accepted by hand" in folded.group()
     assert text.count("1 accepted by hand") == 1
     assert markup.index("cs-chosen") < folded.start()

@@ -34,7 +34,7 @@ def test_one_click_makes_up_for_what_a_retired_question_cost(requester):
     wasted = run.count_wasted()
     page = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "for nothing" in page
-    assert f"Raise the budget to {30 + wasted} and let it go on" in page
+    assert f"Raise the budget to {30 + wasted} answers and continue" in page
     url = admin_url("run_do_change", run.pk)
     page = text_of(requester.post(url, {"do": "make-up"}, follow=True))
     assert f"The budget is {30 + wasted} answers instead of 30 answers" in page
@@ -57,7 +57,7 @@ def test_a_refusal_becomes_a_message(requester):
 def test_it_asks_before_it_stops(requester):
     run = make_run()
     page = text_of(requester.get(admin_url("run_verb", run.pk, "stop")))
-    assert "for good?" in page
+    assert "cannot be resumed" in page
     run.refresh_from_db()
     assert run.status == "running"
 

@@ -21,7 +21,7 @@ def test_it_shows_how_a_run_stands(requester):
     play(run, crowd(1, 2), most=3)
     text = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "answers counted" in text
-    assert "stops when that has fallen to 0.300" in text
+    assert "at most 30 points less accurate than the 2nd best" in text
     assert "Assumes that a worker's answers are independent" in text
     assert "within 0.3 of the 2nd best" in text
     assert "w0 Worker 0" in text
@@ -167,8 +167,8 @@ def test_workers_who_left_come_last_and_are_called_not_tested(requester):
 def test_an_open_roster_says_how_many_joined_and_how_it_closes(requester):
     run = make_run(enrolling=True, enrol_most=9)
     text = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "Enrolling since" in text
-    assert "6 workers so far of at most 9" in text
+    assert "Waiting for workers to join" in text
+    assert "6 of at most 9 workers have joined" in text
     assert "It closes with 9 workers." in text
 
 
@@ -190,4 +190,5 @@ def test_a_proved_guarantee_stays_on_the_page_when_the_selection_changes(request
     Run.objects.update(proof=proof)
     text = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "Certified so far: ε = 0.08." in text
-    assert "Proved at step 3, and it stays proved for the selection of that moment: 2" in text
+    assert "Achieved: With 90 % certainty, the 2 selected are on average at most 8 points" in text
+    assert "Since step 3, for the selection of that moment: 2" in text

@@ -79,8 +79,8 @@ def test_draft_and_run_account_for_met_questions(requester):
     requester.post(admin_url("run_expected", draft.pk))
     assert draft_forecast.draft_forecast(draft) is not None
     page = text_of(requester.get(admin_url("run_page", draft.pk)))
-    assert f"{len(met)} workers met some of the questions in another run" in page
-    assert f"only the others, {plan.fewest} at least" in page
+    assert f"{len(met)} workers have seen some of these questions" in page
+    assert f"each has at least {plan.fewest} left" in page
 
 
 @pytest.mark.django_db

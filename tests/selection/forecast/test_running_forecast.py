@@ -161,10 +161,10 @@ def test_page_list_and_api_show_the_forecast(requester, client, token):
     run = begin_run()
     running_forecast.refresh_forecast(run.pk)
     page = requester.get(f"/admin/selection/run/{run.pk}/").content.decode()
-    assert "Still to come" in page
-    assert "given so far" in page
-    assert "Asking everybody" in page
-    assert " of 20 simulations, played on from where it stood" in page
+    assert "Estimated remaining" in page
+    assert "Spent so far" in page
+    assert "For comparison: testing all workers on" in page
+    assert " of 20 simulations from its current state" in page
     low, _, high = RunForecast.objects.values_list("low", "median", "high").get()
     counted = reports.read_progress(run).counted
     listed = requester.get("/admin/selection/run/").content.decode()

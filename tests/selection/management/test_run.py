@@ -208,7 +208,7 @@ def test_it_says_how_it_stands():
     engine.advance(made.pk)
     said = run("status", made.pk)
     assert "12 answers counted, 12 out; 24 of 500 handed out, 1.20 €" in said
-    assert "Still to come" in said
+    assert "Estimated remaining" in said
     document = json.loads(run("status", made.pk, "--json"))
     assert (document["state"], document["progress"]["counted"]) == ("running", 12)
     draft = make_run(start=False, epsilon=0.2)
@@ -217,7 +217,7 @@ def test_it_says_how_it_stands():
     run("stop", made.pk)
     ended = run("status", made.pk)
     assert "ready for review, because it was stopped by hand" in ended
-    assert "Still to come" not in ended
+    assert "Estimated remaining" not in ended
 
 
 # -- its help

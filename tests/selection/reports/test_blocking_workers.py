@@ -69,11 +69,11 @@ def test_message_names_blocking_workers_and_the_end_of_grace(run):
     assert waiting_message(run) == ""
     pass_time(run, seconds=12)
     assert waiting_message(run) == (
-        "It waits for w0, asked 30 seconds ago: others are asked in 20 seconds, if answers of "
-        "theirs are of use."
+        "Waiting for w0 (asked 30 seconds ago). In 20 seconds the run moves on to other workers, "
+        "if their answers help."
     )
     pass_time(run, seconds=30)
-    assert "others are asked in a moment" in waiting_message(run)
+    assert "In a moment the run moves on" in waiting_message(run)
 
 
 def test_no_message_in_the_first_half_of_a_slow_crowd_s_grace(run):
@@ -81,14 +81,14 @@ def test_no_message_in_the_first_half_of_a_slow_crowd_s_grace(run):
     pass_time(run, minutes=4)
     assert waiting_message(run) == ""
     pass_time(run, minutes=2, seconds=5)
-    assert "w0, asked 6 minutes ago: others are asked in 3 minutes" in waiting_message(run)
+    assert "w0 (asked 6 minutes ago). In 3 minutes the run" in waiting_message(run)
 
 
 def test_message_states_the_deadline_if_no_other_worker_is_left(run):
     pass_time(run, minutes=110, seconds=5)
     assert waiting_message(run) == (
-        "It waits for w0, asked 110 minutes ago, and there is nobody else to ask. What is not "
-        "answered in time counts as not right, the first in 9 minutes."
+        "Waiting for w0 (asked 110 minutes ago). There is no one else to ask. A question not "
+        "answered in time counts as wrong, the first in 9 minutes."
     )
 
 
@@ -98,14 +98,14 @@ def test_message_if_the_budget_is_spent(run):
     spent = sum(run.candidates.values_list("asked", flat=True))
     Run.objects.filter(pk=run.pk).update(budget=spent)
     run.refresh_from_db()
-    assert "there is nobody else to ask" in waiting_message(run)
+    assert "There is no one else to ask" in waiting_message(run)
 
 
 def test_message_suggests_withdrawing_workers_without_a_visit(run):
     Assignment.objects.open().filter(candidate__run=run).update(shown=None, due=None)
     pass_time(run, hours=3)
     assert waiting_message(run).endswith(
-        "None of them has looked at it: withdraw whoever will not come."
+        "None of them has opened a question: withdraw those who will not come."
     )
 
 
@@ -115,10 +115,7 @@ def test_message_names_a_few_workers_and_counts_the_others(run):
     Run.objects.filter(pk=run.pk).update(slots=10_000)
     run.refresh_from_db()
     pass_time(run, minutes=70)
-    assert (
-        "for w0, w1, w2, w3, w4 and 1 other worker, the last of whom was asked"
-        in waiting_message(run)
-    )
+    assert "for w0, w1, w2, w3, w4 and 1 other worker (last asked" in waiting_message(run)
 
 
 def test_no_message_if_workers_answer_meanwhile(run, monkeypatch):
@@ -142,11 +139,13 @@ def test_no_message_if_all_slots_are_in_use(run):
 def test_page_and_api_show_the_message(run, admin_client, client):
     pass_time(run, minutes=110)
     page = admin_client.get(admin_url("run_page", run.pk))
-    assert "Held up. It waits for w0, asked 110 minutes ago" in text_of(page)
+    text = text_of(page)
+    assert "Waiting for 1 worker" in text
+    assert text.count("Waiting for w0 (asked 110 minutes ago)") == 1
     token = {"authorization": f"Bearer {ApiToken.issue('reader')}"}
     needs = client.get(f"/api/runs/{run.pk}", headers=token).json()["needs"]
     [message] = [need["words"] for need in needs if need["kind"] == "waits"]
-    assert message.startswith("It waits for w0, asked 110 minutes ago")
+    assert message.startswith("Waiting for w0 (asked 110 minutes ago)")
 
 
 def test_webhooks_do_not_send_the_message(run):

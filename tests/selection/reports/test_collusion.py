@@ -70,14 +70,14 @@ def test_honest_crowd_has_no_sign_on_the_page(requester):
     assert signs.found == ()
     assert signs.answers == sum(run.candidates.values_list("pulls", flat=True)) > 300
     text = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert f"None among {signs.answers:,} counted answers." in text
-    assert "at most once in a hundred" in text
+    assert f"No signs in {signs.answers:,} counted answers." in text
+    assert "At most one check in 100" in text
     assert "sharing" not in [need.kind for need in reports.list_alerts(run, signs=signs)]
 
 
 def test_page_before_any_answer_states_that_none_was_counted(requester):
     run = make_run()
-    assert "no answer has been counted" in text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "no answer is counted" in text_of(requester.get(admin_url("run_page", run.pk)))
 
 
 def test_copying_pair_is_shown_on_page_api_and_list(requester, token):

@@ -128,11 +128,13 @@ def test_command_explains_each_kind_and_refuses_unknown_workers():
         call_command("explain", run.pk, "nobody")
 
 
-def test_standings_link_to_the_explanation(client: Client):
+def test_the_ranking_links_to_the_card_and_this_to_the_explanation(client: Client):
     client.force_login(User.objects.create_superuser("ada"))
     run = play(run_of("lucb", pool=make_pool(5)), crowd(1, good=2))
-    url = admin_url("run_worker_why", run.pk, find_candidate(run, "w0").pk)
-    assert url in client.get(admin_url("run_page", run.pk)).content.decode()
+    candidate = find_candidate(run, "w0").pk
+    card, url = (admin_url(f"run_{name}", run.pk, candidate) for name in ("worker", "worker_why"))
+    assert card in client.get(admin_url("run_page", run.pk)).content.decode()
+    assert url in client.get(card).content.decode()
     page = text_of(client.get(url))
     assert "LUCB1 decides about all workers at the end" in page
     assert "the worker would not be selected" in page

@@ -47,7 +47,8 @@ def test_a_crowd_of_two_groups_is_warned_of_on_page_export_and_api(requester, to
     text = page_text(requester, run)
     assert "do not look like one population" in text
     assert "“certified” promises for every pool" in text
-    assert "The crowd as it was fitted" in text
+    assert "Model fit" in text
+    assert "Poor: this may not be one crowd" in text
     document = reports.export_run(run)
     assert "do not look like one population" in document["warnings"][0]
     assert document["population"]["p_value"] < 0.05
@@ -63,15 +64,15 @@ def test_a_crowd_of_two_groups_is_warned_of_on_page_export_and_api(requester, to
 def test_an_ordinary_crowd_is_fitted_without_a_word_of_warning(requester):
     run = play(make_run(n=30, k=5, algorithm="credible", slots=60), crowd(1, 30, high=0.75), most=5)
     text = page_text(requester, run)
-    assert "Mind this crowd" not in text
-    assert "One smooth population explains the answers" in text
+    assert "Notes on this crowd" not in text
+    assert "Good (p = " in text
     assert 0.6 < reports.model_fit(run).population.mean < 0.85
     assert sum(reports.model_fit(run).population.shares) == pytest.approx(1)
 
 
 def test_algorithms_without_a_population_show_none(requester):
     run = play(make_run(), crowd(1, 2), most=3)
-    assert "as it was fitted" not in page_text(requester, run)
+    assert "Model fit" not in page_text(requester, run)
     document = reports.export_run(run)
     assert (document["warnings"], document["population"]) == ([], None)
 
@@ -80,8 +81,8 @@ def test_before_any_answer_there_is_nothing_to_fit(requester):
     run = make_run(algorithm="credible")
     assert reports.model_fit(run) == reports.ModelFit()
     text = page_text(requester, run)
-    assert "as it was fitted" not in text
-    assert "Achieved on average: no guarantee yet" in text
+    assert "Model fit" not in text
+    assert "Reached so far, on average: nothing yet" in text
 
 
 def test_a_draft_has_no_standings_and_no_fit(token):
@@ -99,7 +100,7 @@ def test_a_draft_has_no_standings_and_no_fit(token):
 
 def test_the_legend_says_what_the_bars_are(requester):
     assert "95 % credible interval" in page_text(requester, make_run(algorithm="credible"))
-    assert "confidence bounds" in page_text(requester, make_run(algorithm="lucb"))
+    assert "Range Confidence bounds" in page_text(requester, make_run(algorithm="lucb"))
     fixed = make_run(algorithm="sar", budget=100)
     assert "nothing is promised of them" in page_text(requester, fixed)
 
@@ -125,7 +126,11 @@ def test_a_certified_run_says_what_is_certified_so_far(requester):
     text = page_text(requester, run)
     assert f"Certified so far: ε = {pledge.epsilon:g}. With probability at least 0.9" in text
     assert f"within {pledge.epsilon:g} of that of the 2 best" in text
-    assert f"could still be short of the best by {pledge.epsilon:.3f}; the run stops when" in text
+    points = f"{100 * pledge.epsilon:.4g}"
+    achieved = (
+        f"Achieved: With 90 % certainty, the 2 selected are on average at most {points} point"
+    )
+    assert achieved in text
 
 
 def test_a_credible_run_says_that_it_is_an_average(requester):

@@ -235,7 +235,7 @@ def test_the_form_offers_it_and_the_draft_says_whom_it_touches(requester):
     assert (run.met, set(run.only)) == ("skip", selected)
     draft = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "2 of the pool’s workers are not in this run: it is for certain workers only." in draft
-    assert "4 workers of the pool met questions of this run before" in draft
+    assert "4 workers have seen some of these questions before" in draft
     assert "They are not asked these again." in draft
 
 

@@ -146,7 +146,7 @@ def test_page_files_and_api_tell_who_is_for_what(requester, client, token):
     run = play(kinds_run(epsilon=0.6), knowing_crowd())
     one, other = map(str, run.skills)
     words = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "Kinds of task, each worker for at most one" in words
+    assert "Skills, one per worker" in words
     assert f"1 in {one}, 1 in {other}, of 6 workers, each for at most one of these" in words
     assert f"w0 Worker 0 {other} selected for {one}" in words
     rows = list(csv.DictReader(lines_of(requester.get(admin_url("run_selected_csv", run.pk)))))

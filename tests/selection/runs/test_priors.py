@@ -75,7 +75,7 @@ def test_it_doubts_a_run_on_other_questions(requester, earlier):
 
 def test_what_was_taken_over_can_be_removed_before_the_start(requester, earlier):
     run = learning_run(earlier, start=False)
-    assert "takes nothing over from an earlier one" in press(requester, run, "forget")
+    assert "no longer uses results of an earlier one" in press(requester, run, "forget")
     assert run.options == {}
     started = learning_run(earlier)
     assert "only a run that is draft can do that" in press(requester, started, "forget")
@@ -129,8 +129,8 @@ def test_what_was_learned_counts(earlier):
 def test_page_and_files_tell_of_it_without_the_tallies(requester, earlier, token):
     run = play(learning_run(earlier), crowd(2, 10, high=0.75), most=3)
     page = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "It started from “Spring”" in page
-    assert "similar to the workers of “Spring”" in page
+    assert "Based on “Spring”" in page
+    assert "on the whole, like those of “Spring”" in page
     assert "tallies" not in page
     document = json_of(requester.get(admin_url("run_selected_json", run.pk)))
     assert document["learned_from"]["run"] == "Spring"

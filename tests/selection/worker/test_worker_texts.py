@@ -154,7 +154,7 @@ def test_a_broken_question_is_reported_and_the_requester_sees_it(client, run, wo
     (need,) = reports.list_alerts(run)
     assert (need.kind, need.words) == (
         "broken",
-        f"Workers say that this question is broken: “{question}”.",
+        f"Workers report a problem with this question: “{question}”.",
     )
     change = admin_url("question_change", question.pk)
     assert "The picture is black. <b>" in text_of(requester.get(change))

@@ -1,0 +1,119 @@
+"""The one line that answers if a run goes well, and the alerts below it with their fixes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from selection.models import Run
+from selection.reports import Alert, Progress, WorkerStanding
+from selection.reports.durations import count_noun
+
+from .forecast_running import RemainingWork
+
+# Kinds of alerts that ask for nothing: they are notes, or the line itself says all.
+NOTES = ("fit", "review")
+CALM = (*NOTES, "waits", "paused")
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A link of an alert.
+
+    asks  "change" or "system" if only users who may change the run, or see the system, can use it
+    """
+
+    label: str
+    page: str
+    asks: str = "change"
+
+
+COPY = Fix("Copy with more questions…", "copy")
+IMPORT = Fix("Import answers", "import")
+INVITE = Fix("Invite by e-mail…", "mail")
+FIXES: dict[str, tuple[Fix, ...]] = {
+    "gold": (Fix("Change the target…", "do_change"), COPY),
+    "quiet": (INVITE,),
+    "joins": (INVITE, Fix("Close the roster…", "do_change")),
+    "broken": (Fix("Review the questions", "gold", ""),),
+    "sharing": (Fix("See the signs", "#signs", ""),),
+    "risk": (Fix("Change the target or budget…", "do_change"), COPY),
+}
+
+
+@dataclass(frozen=True)
+class StatusLine:
+    """The line.
+
+    tone  good, wait, act or still
+    kind  of the alert that it states; empty if it states none
+    """
+
+    tone: str
+    text: str
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class ShownAlert:
+    """An alert on the page. The first has no title of its own: the line states it."""
+
+    title: str
+    words: str
+    fixes: tuple[Fix, ...]
+
+
+def write_status(
+    run: Run,
+    progress: Progress,
+    remaining: RemainingWork | None,
+    alerts: Sequence[Alert],
+    lines: Sequence[WorkerStanding],
+) -> StatusLine:
+    """Return the line of a run that has begun and not ended."""
+    if run.status == Run.Status.PAUSED:
+        return StatusLine("still", "Paused", "paused")
+    urgent = next((alert for alert in alerts if _is_urgent(alert)), None)
+    if urgent:
+        return StatusLine("act", f"Action needed: {urgent.title}", urgent.kind)
+    if run.enrolling:
+        return StatusLine("wait", "Waiting for workers to join")
+    if any(alert.kind == "waits" for alert in alerts):
+        workers = len({line.worker for line in lines if line.out})
+        return StatusLine("wait", f"Waiting for {count_noun(workers, 'worker')}", "waits")
+    if not progress.counted:
+        return StatusLine("wait", "Waiting for the first answers")
+    if remaining is None or not remaining.about:
+        return StatusLine("good", "Running: no estimate yet")
+    if remaining.risk:
+        return StatusLine("act", "At risk: questions or budget may run out", "risk")
+    return StatusLine("good", f"On track: {remaining.about}")
+
+
+def _is_urgent(alert: Alert) -> bool:
+    return alert.kind not in CALM or (alert.kind == "waits" and alert.is_outage)
+
+
+def show_alerts(
+    run: Run, alerts: Sequence[Alert], status: StatusLine, remaining: RemainingWork | None
+) -> list[ShownAlert]:
+    """Return the alerts that ask for an action, the one that the line states first."""
+    shown = [
+        ShownAlert(
+            "" if alert.kind == status.kind else alert.title.capitalize(),
+            alert.words,
+            _fixes_of(run, alert),
+        )
+        for alert in sorted(alerts, key=lambda alert: alert.kind != status.kind)
+        if alert.kind not in NOTES
+    ]
+    if remaining and remaining.risk and all(alert.kind != "gold" for alert in alerts):
+        title = "" if status.kind == "risk" else "At risk"
+        shown.append(ShownAlert(title, remaining.risk, FIXES["risk"]))
+    return shown
+
+
+def _fixes_of(run: Run, alert: Alert) -> tuple[Fix, ...]:
+    if alert.kind == "stuck" and run.recorded_only:
+        return (IMPORT,)
+    if alert.kind == "stuck" or alert.is_outage:
+        return (Fix("See the system’s state", "system", "system"),)
+    return FIXES.get(alert.kind, ())

@@ -1,0 +1,90 @@
+"""The guarantee and what weakens it in one short sentence each, for people.
+
+The exact sentences (``guarantee_texts``) are those of files, messages and the API.
+"""
+
+from selection import viewer_locale
+from selection.models import Run
+from selection.runs import algorithm_choices
+from topk import Goal, Promise
+from topk.promise import ordinal
+
+FIXED_BUDGET = "No guarantee: this method spends its budget and selects the workers who look best."
+TOO_FEW = "No guarantee: there are too few answers."
+LOST = "No guarantee: workers joined or left after answers had counted."
+MEANINGS = {
+    Goal.EXACT: "these are the best {k}",
+    Goal.EXPLORE_K: "each selected worker is at most {points} less accurate than the {kth} best",
+    Goal.AGGREGATE: "the {k} selected are on average at most {points} less accurate than the "
+    "best {k}",
+}
+AVERAGE = (
+    "For {sure} in 100 crowds like yours, the {k} selected workers are on average at most {points} "
+    "less accurate than the best {k}."
+)
+# Parts of the sentences on doubts, each with a few words that name the doubt.
+DOUBTS = {
+    "do not look like one population": "this crowd may be of groups with very different accuracy",
+    "population was hard to fit": "the fit to this crowd is rough",
+    "stand apart by a gap": "the best workers may be clearly ahead of the rest",
+    "gave fewer than two answers": "some workers gave fewer than two answers and are assumed to be "
+    "like the others",
+    "seem nearly equal": "the workers are nearly equal, and a few may just lead the others",
+    "right and wrong on the same questions": "workers err on the same questions, so their answers "
+    "are not independent",
+    "If workers chose": "workers may have chosen which questions they answered",
+    "asked other questions": "it starts from a run with other questions",
+}
+LIMITS = " Not covered: a crowd in which a few workers just lead nearly equal others."
+
+
+def format_points(difference: float) -> str:
+    """Return a difference of accuracies in percentage points: 9.6 points."""
+    points = round(100 * difference, 3)
+    text = viewer_locale.format_fraction(points, _places_of(points))
+    return f"{text} point{'' if points == 1 else 's'}"
+
+
+def _places_of(number: float) -> int:
+    """Return how many decimal places the number has."""
+    return len(f"{number:.10g}".partition(".")[2])
+
+
+def state_guarantee(run: Run, promise: Promise, workers: int, epsilon: float | None = None) -> str:
+    """Return the guarantee of the run, or with the ``epsilon`` achieved, in one sentence."""
+    goal = promise.early if promise.goal is Goal.EXACT and epsilon else promise.goal
+    if promise.fixed == "budget" or goal is Goal.NONE:
+        return FIXED_BUDGET
+    if run.several:
+        return algorithm_choices.guarantee_sentence(run, promise, workers, epsilon)
+    sure = 100 * (1 - run.delta)
+    places = _places_of(sure)
+    values = {
+        "k": run.k,
+        "kth": ordinal(run.k),
+        "points": format_points(run.epsilon if epsilon is None else epsilon),
+        "sure": viewer_locale.format_fraction(sure, places),
+        "percent": viewer_locale.format_percent(1 - run.delta, places),
+    }
+    if promise.average:
+        return AVERAGE.format(**values) + (LIMITS if promise.limits else "")
+    measure = "" if promise.measure == "true accuracy" else f" (in {promise.measure})"
+    meaning = MEANINGS[goal].format(**values)
+    return f"With {values['percent']} certainty, {meaning}{measure}{promise.within}."
+
+
+def state_early_end(run: Run, promise: Promise, workers: int, epsilon: float | None) -> str:
+    """Return the guarantee of a run that ended before its target."""
+    if run.fixed_budget and epsilon is None:
+        return "No guarantee: the run ended before its plan was carried out."
+    if epsilon is None:
+        return TOO_FEW
+    achieved = state_guarantee(run, promise, workers, epsilon)
+    exact = run.selector_class.promise.goal is Goal.EXACT
+    target = "the certain best" if exact else format_points(run.epsilon)
+    return f"The target ({target}) was not reached. {achieved}"
+
+
+def shorten_doubt(sentence: str) -> str:
+    """Return the doubt in a few words; the sentence itself if it has no short form."""
+    return next((short for part, short in DOUBTS.items() if part in sentence), sentence.rstrip("."))

@@ -1,0 +1,66 @@
+"""The guarantee in one short sentence, and what weakens it in a few words."""
+
+import pytest
+
+from selection import reports
+from selection.reports import plain_guarantee
+from selection.reports.model_fit import SAME_QUESTIONS, order_doubt
+from selection.runs import lifecycle
+from tests.worlds import crowd, make_run, play
+from topk.credible import goodness_of_fit, selector, standouts
+
+from .test_model_fit import odd_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "sentence"),
+    [
+        ("lucb", "With 90 % certainty, each selected worker is at most 30 points less accurate "),
+        ("certified", "With 90 % certainty, the 2 selected are on average at most 30 points "),
+        ("credible", "For 90 in 100 crowds like yours, the 2 selected workers are on average "),
+    ],
+)
+def test_the_target_is_one_sentence_in_points(algorithm, sentence):
+    assert reports.promise_status(make_run(algorithm=algorithm)).short.startswith(sentence)
+
+
+def test_a_fixed_budget_guarantees_nothing():
+    run = make_run(algorithm="uniform", budget=60)
+    assert reports.promise_status(run).short == plain_guarantee.FIXED_BUDGET
+
+
+def test_an_early_end_states_the_missed_target_and_what_is_achieved():
+    run = odd_run()
+    lifecycle.stop_run(run)
+    run.refresh_from_db()
+    promised = reports.promise_status(run)
+    points = plain_guarantee.format_points(promised.epsilon)
+    assert promised.short.startswith("The target (0.1 points) was not reached. For 90 in 100")
+    assert f"at most {points} less accurate" in promised.short
+    assert promised.reasons == ("this crowd may be of groups with very different accuracy",)
+
+
+def test_too_few_answers_give_no_guarantee():
+    run = play(make_run(), crowd(1, 2), most=2)
+    lifecycle.stop_run(run)
+    run.refresh_from_db()
+    assert reports.promise_status(run).short == plain_guarantee.TOO_FEW
+
+
+@pytest.mark.parametrize("part", plain_guarantee.DOUBTS)
+def test_each_short_form_belongs_to_a_sentence_on_a_doubt(part):
+    prior = "“Spring” asked other questions, of “Birds”"
+    sentences = [
+        *(goodness_of_fit.ODD, goodness_of_fit.HARD_TO_FIT, selector.GAP, selector.UNMET),
+        *(standouts.WARNING, SAME_QUESTIONS, order_doubt(5), prior),
+    ]
+    assert [part in sentence for sentence in sentences].count(True) == 1
+
+
+@pytest.mark.parametrize(
+    ("difference", "words"), [(0.096, "9.6 points"), (0.01, "1 point"), (1, "100 points")]
+)
+def test_differences_are_points(difference, words):
+    assert plain_guarantee.format_points(difference) == words
