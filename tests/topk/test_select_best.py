@@ -47,7 +47,7 @@ def test_a_function_is_asked_as_often_as_it_says():
 
     prices = np.array([1, 2, 4, 8, 16, 20])
     found = topk.select(
-        answer, k=2, epsilon=0.15, n=6, algorithm="credible", prices=prices, budget=900
+        answer, k=2, epsilon=0.2, n=6, algorithm="universal", prices=prices, budget=900
     )
     assert (found.answers == asked).all()
     assert found.workers.tolist() == [1, 3]
@@ -69,7 +69,7 @@ def test_the_same_seed_selects_alike_and_the_order_of_workers_tells_nothing():
         ([[0.5, 2], [1, 0]], {}, "a table of rewards from 0 to 1"),
         ([[0.5, np.nan], [1, 0]], {}, "a table of rewards from 0 to 1"),
         (lambda worker: 1.0, {}, "n must say how many workers"),
-        ([[1, 0], [1, 0]], {"algorithm": "credible", "prices": [1]}, "one for each of the 2"),
+        ([[1, 0], [1, 0]], {"algorithm": "universal", "prices": [1]}, "one for each of the 2"),
         ([[1, 0], [1, 0]], {"k": 2}, "K must be at least 1 and less"),
     ],
 )

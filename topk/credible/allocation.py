@@ -24,34 +24,31 @@ class AnswerValue:
     known  worth of the present knowledge of the worker, in answers
     wrong  P(on the wrong side of the border)
     power  of the use to which questions are proportional: the less, the more evenly they spread
-    price  of an answer, relative to the others
     """
 
     noise: Floats
     known: Floats
     wrong: Floats
     power: float = POWER
-    price: Floats | float = 1.0
 
     @classmethod
-    def build(cls, risk: PosteriorRisk, prices: Floats | None = None) -> "AnswerValue":
+    def build(cls, risk: PosteriorRisk) -> "AnswerValue":
         feared, group = risk.feared, risk.posterior.group
         noise = feared.mean * (1 - feared.mean)
         known = np.maximum(noise / feared.variance - 1, LEAST_KNOWN)
         above = feared.above(feared.border)
         wrong = np.where(risk.chosen, 1 - above, above) + EXPLORE
-        power = power_at(risk.posterior.draws.two_groups)
-        return cls(noise[group], known[group], wrong, power, 1.0 if prices is None else prices)
+        return cls(noise[group], known[group], wrong, power_at(risk.posterior.draws.two_groups))
 
     def after(self, answers: Counts) -> Floats:
         """Return (n,) the use after so many more answers: (P(on the wrong side) x variance) **
         power.
 
-        With prices it is the use for the money. The accuracy of a worker of mean m, known as well
-        as after s answers, has variance m (1 - m) / (s + 1).
+        The accuracy of a worker of mean m, known as well as after s answers, has variance m (1 - m)
+        / (s + 1).
         """
         result: Floats = (self.wrong * self.noise / (self.known + answers + 1)) ** self.power
-        return result / self.price**POWER
+        return result
 
 
 def power_at(two_groups: float) -> float:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from topk.options import Option
 from topk.population_summary import PopulationSummary
-from topk.prices import PRICES, UNRELATED
 from topk.problem import ProblemError
 from topk.promise import Goal, Promise, ordinal
 from topk.selector import Counts, Floats, Selector, Standing
@@ -101,7 +100,6 @@ class Credible(Selector):
             "flag",
             instead="“universal” keeps δ there and where one or a few workers stand out",
         ),
-        PRICES,
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -115,8 +113,6 @@ class Credible(Selector):
         self._prior = prior_from(self.options["prior"])
         if self._cautious:
             self.promise = replace(self.promise, among=WITH_GAPS)
-        if self.prices is not None:
-            self.promise = replace(self.promise, assumes=UNRELATED + self.promise.assumes)
         if is_exposed(self.problem):
             self.promise = replace(self.promise, limits=LIMITS)
 
@@ -284,7 +280,7 @@ class Credible(Selector):
         left = min(slots - int(counts.sum()), useful)
         risk = self._posterior_risk()
         if left > 0 and self.state.pulls.any() and not risk.rests_with_the_unmet(self._met):
-            use = AnswerValue.build(risk, self.prices)
+            use = AnswerValue.build(risk)
             counts += share_out(left, use, pending + counts, room - counts, rng)
         return counts
 
