@@ -44,7 +44,8 @@ Made by `python -m research validate --compare`; [results.csv](results.csv) has 
 Each field has the mean number of paid answers (± its standard error), then the runs that were
 **off**: the mean accuracy of the selected workers lay more than ε below that of the best K, or the
 selection was empty; and the exact 99 % interval of that rate. **Bold**: the whole interval lies
-above δ. All rules see the same pools, on seeds not used for tuning.
+above δ. All rules see the same pools, on seeds not used for tuning. A rule measured again has
+fewer runs, as its field says: 25 in pools of up to 30 workers, 5 in others.
 
 - `certified` guarantees δ for every pool, `universal` for every population that workers are drawn
   from, `credible` on average over pools like these. `kl-lucb` is the best public algorithm with a
