@@ -98,7 +98,8 @@ def _describe_option(option: Option) -> str:
     default = option.default
     shown = f"{default:.4g}" if isinstance(default, float) else default
     known = option.valid_values if default is None else f"{option.valid_values}; default {shown}"
-    return f"`{option.name}` ({known}): {option.about}"
+    kept = f" Only continues runs that began with it: {option.instead}." if option.instead else ""
+    return f"`{option.name}` ({known}): {option.about}{kept}"
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ OTHERS = {
 }
 BUDGET = "Other methods: spend a fixed budget, no guarantee"
 SKILLS = "Other methods: several skills on one fixed budget"
-VARIED = ("accuracy", "cautious")  # options that change a promise: forecasts have rows for each
+VARIED = "accuracy"  # the option that changes a guarantee: forecasts have a row for each value
 GROUPS = (OURS, *OTHERS.values(), BUDGET, SKILLS)
 
 LABELS = {
@@ -53,6 +53,12 @@ MEANINGS = {
     "is said about other questions. Recommended where gold is short and these questions are what "
     "counts",
 }
+
+
+def continued_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the options that this algorithm takes only from runs that began with them."""
+    continued = [option.name for option in stored_options(name) if option.instead]
+    return {option: options[option] for option in continued if option in options}
 
 
 def group_of(name: str) -> str:
@@ -87,21 +93,23 @@ def algorithm_options(name: str) -> list[Option]:
 
     The number of questions comes from the run; quotas and earlier runs have fields of their own.
     """
+    return [option for option in stored_options(name) if not option.instead]
+
+
+def stored_options(name: str) -> list[Option]:
+    """Return the options that a requester may have set, in this version or an earlier one."""
     return [option for option in ALGORITHMS[name].known_options if option.by_hand]
 
 
 def describe_variant(options: Mapping[str, Any]) -> str:
     """Return words for the guarantee that these options choose; empty for the usual one."""
-    usual = (None, False, LIKE_THESE)
-    chosen = {name: options[name] for name in VARIED if options.get(name) not in usual}
-    return ", ".join(name if value is True else str(value) for name, value in chosen.items())
+    chosen = options.get(VARIED)
+    return "" if chosen in (None, LIKE_THESE) else str(chosen)
 
 
 def options_of_variant(description: str) -> dict[str, Any]:
     """Return the options that ``describe_variant`` describes with these words."""
-    if description == "cautious":
-        return {description: True}
-    return {"accuracy": description} if description else {}
+    return {VARIED: description} if description else {}
 
 
 def option_label(option: str) -> str:

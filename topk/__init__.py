@@ -19,6 +19,7 @@ from .problem import Problem, ProblemError
 from .promise import ASSUMPTIONS, Goal, Promise, rounded_up
 from .published.multi import MultiProblem
 from .registry import MULTI_SELECTORS, SELECTORS, build_selector
+from .select_best import Selected, select
 from .selector import BUDGET_SPENT, PROMISE_KEPT, Event, Selector, Standing
 from .state import Memory, State, Verdict, compact_memory, expand_memory, pack_memory
 from .version import __version__
@@ -42,6 +43,7 @@ __all__ = [
     "Problem",
     "ProblemError",
     "Promise",
+    "Selected",
     "Selector",
     "Standing",
     "State",
@@ -53,6 +55,7 @@ __all__ = [
     "pack_memory",
     "prior_from_tallies",
     "rounded_up",
+    "select",
     "select_early",
     "select_remaining",
     "simulate",

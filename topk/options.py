@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .problem import ProblemError
 
 
@@ -14,11 +16,12 @@ class Option:
     name     its stored name, and the constructor's keyword
     default  its value if unset; None means that the algorithm works it out
     about    a sentence for users
-    kind     "number", "integer", "flag", "choice" or "object"
+    kind     "number", "integer", "flag", "choice", "object" or "positives"
     choices  the values of a "choice"
     above    a number must be greater than this
     most     and at most this
     by_hand  True if users set it; others are filled in by the program that runs the algorithm
+    instead  the better choice, if the option only continues runs that began with it
     """
 
     name: str
@@ -29,6 +32,7 @@ class Option:
     above: float = -math.inf
     most: float = math.inf
     by_hand: bool = True
+    instead: str = ""
 
     def check(self, value: Any) -> None:
         """Raise ProblemError, with a sentence for users, if the value is invalid."""
@@ -44,6 +48,8 @@ class Option:
             return f"{'a whole number' if self.kind == 'integer' else 'a number'}{self._range()}"
         if self.kind == "choice":
             return " or ".join(self.choices)
+        if self.kind == "positives":
+            return "a list of finite numbers above 0"
         return "yes or no" if self.kind == "flag" else "an object"
 
     def _range(self) -> str:
@@ -63,6 +69,15 @@ class Option:
 
     def _is_choice(self, value: Any) -> bool:
         return value in self.choices
+
+    def _is_positives(self, value: Any) -> bool:
+        if not isinstance(value, list | tuple | np.ndarray) or not len(value):
+            return False
+        try:
+            numbers = np.asarray(value, np.float64)
+        except (TypeError, ValueError):
+            return False
+        return numbers.ndim == 1 and bool((np.isfinite(numbers) & (numbers > 0)).all())
 
     def _is_object(self, value: Any) -> bool:
         return isinstance(value, dict)

@@ -17,6 +17,7 @@ from .best_sets import top_arms
 from .options import Option
 from .options import settle_options as settle_options
 from .population_summary import PopulationSummary
+from .prices import PRICES, relative_prices
 from .problem import Problem, ProblemError
 from .promise import Promise
 from .state import State, Verdict
@@ -92,6 +93,8 @@ class Selector(ABC):
                     and its guarantee is lost if workers join after the first answers
     covers_leavers  True if its guarantee covers workers who leave because of their answers
     says_accuracy   True if the meaning of accuracy may be chosen
+    prices          (n,) what an answer of each arm costs, relative to the others; None if all cost
+                    the same, or if it does not take them
     interval        the meaning of lower and upper of its standing, for users
 
     Raises ProblemError for an option that is unknown or out of range, and for a problem the
@@ -121,6 +124,7 @@ class Selector(ABC):
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         self.problem = problem
         self.options = settle_options(self.title, self.known_options, options)
+        self.prices = relative_prices(self.options.get(PRICES.name), problem.n)
         self.state = state if state is not None else State.fresh(problem.n)
         self.events: list[Event] = []
         if "budget" in self.needs and problem.budget is None:

@@ -21,12 +21,19 @@ class Outcome:
     pulls_per_arm  int64 (n,)
     selection      (k,) the arms selected, in rising order
     reasons        why it stopped: "promise", "budget", "max-pulls"
+    prices         (n,) of a pull of each arm; None if all cost the same
     """
 
     pulls: int
     pulls_per_arm: NDArray[np.int64]
     selection: NDArray[np.int64]
     reasons: tuple[str, ...]
+    prices: NDArray[np.float64] | None = None
+
+    @property
+    def cost(self) -> float:
+        """The price of all pulls; their number without prices."""
+        return float(self.pulls if self.prices is None else self.pulls_per_arm @ self.prices)
 
 
 def simulate_run(
@@ -41,6 +48,7 @@ def simulate_run(
     max_pulls: int | None = None,
     seed: int = 0,
     gaussian: bool = False,
+    prices: ArrayLike | None = None,
     **options: Any,
 ) -> Outcome:
     """Run the algorithm of this name to its end on Bernoulli arms.
@@ -48,6 +56,7 @@ def simulate_run(
     means      (n,) in [0, 1]
     slots      pulls per batch at most; None pulls just as the paper does
     max_pulls  give up at this number, at the end of the round, and say so in the reasons
+    prices     (n,) of a pull of each arm, for an algorithm that takes them
     gaussian   rewards of variance 1/4 instead of 0 and 1 (Jiang et al. 2017, section 5)
     options    the algorithm's own
 
@@ -58,6 +67,9 @@ def simulate_run(
     truth = np.asarray(means, float)
     place = rng.permutation(truth.size)
     problem = Problem(truth.size, k, epsilon, delta, budget)
+    costs = None if prices is None else np.asarray(prices, np.float64)
+    if costs is not None:
+        options["prices"] = costs[place]
     selector = build_selector(name, problem, **options)
     cap = np.iinfo(np.int64).max if max_pulls is None else max_pulls
     if slots is None:
@@ -67,4 +79,4 @@ def simulate_run(
     pulls = np.empty(truth.size, np.int64)
     pulls[place] = selector.state.pulls
     selection = np.sort(place[selector.selection()])
-    return Outcome(int(pulls.sum()), pulls, selection, reasons or (PULLS_CAP,))
+    return Outcome(int(pulls.sum()), pulls, selection, reasons or (PULLS_CAP,), costs)

@@ -24,9 +24,10 @@ LINES = (
     "clucb-pac",
     "kl-lucb",
     "certified",
+    "universal",
     "credible",
 )
-OURS = ("certified", "credible")
+OURS = ("certified", "universal", "credible")
 FOLDER, PICTURE = "chart", "pool-size.png"
 CAP, DOTS = 30_000_000, 90
 

@@ -146,7 +146,7 @@ class EventStudy:
             elif not asked and self.events:
                 self._next_answer()
             elif not asked:
-                break
+                return self._finish_study(ended=True)  # an event may have brought the end
         return self._finish_study(ended=False)
 
     def _next_answer(self) -> None:

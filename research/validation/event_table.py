@@ -23,8 +23,10 @@ N, K, EPSILON, DELTA = 20, 4, 0.2, 0.1
 CAP, LEAST = 20_000, 3
 ALGORITHMS = (
     "certified",
+    "universal",
     "credible",
     "lucb",
+    "pair-lucb",
     "kl-lucb",
     "ugape-c",
     "adaptive-top-k",
@@ -145,12 +147,19 @@ def build_study(wanted: StudySettings) -> Study[Row]:
         for each in life.LIVES
     ]
 
-    def write(rows: Sequence[Row]) -> list[str]:
-        kept = tables.keep_rows(out / TABLE, rows, Row)
+    def write(new: Sequence[Row]) -> list[str]:
+        kept = tables.keep_rows(out / TABLE, _merge_rows(out, new), Row)
         report.write_report(out, ABOUT + "".join(map(_format_line, kept)) + _sum_line(kept))
         return [*_broken_lines(kept), f"Written to {out}."]
 
     return Study(cells, Row, Path(out / UNFINISHED), write)
+
+
+def _merge_rows(folder: Path, new: Sequence[Row]) -> list[Row]:
+    """Return the new rows and those of other algorithms in the table, by algorithm."""
+    measured = {row.algorithm for row in new}
+    old = [row for row in tables.read_table(folder / TABLE, Row) if row.algorithm not in measured]
+    return sorted([*new, *old], key=lambda row: ALGORITHMS.index(row.algorithm))
 
 
 def _format_line(row: Row) -> str:

@@ -26,9 +26,9 @@ validate` to repeat it, from fixed seeds. [results.csv](results.csv) has each al
 pool, with exact 99 % intervals and both regrets.
 
 - **Guarantee**: *aggregate*: mean accuracy within ε of the best K; *explore-k*: each worker
-  within ε of the K-th best; *exact*: the best K. It holds for every pool; *on average*: among
-  pools like these. *none*: a fixed budget of {BUDGET_PER_WORKER} answers per worker, judged by
-  its goal all the same.
+  within ε of the K-th best; *exact*: the best K. It holds for every pool, of `universal` for every
+  population; *on average*: among pools like these. *none*: a fixed budget of
+  {BUDGET_PER_WORKER} answers per worker, judged by its goal all the same.
 - **Missed**: runs that missed the goal, of those that ended. **Bold**: on some pool, the 99 %
   interval lies above δ.
 - **Answers**: mean per pool, over the pools. *over*: some runs reached a cap, and count neither

@@ -51,9 +51,7 @@ def suitable_contenders(plan: Plan) -> list[Contender]:
 
     They guarantee something, or spend the budget if there is one. Raises Refused if there is none.
     """
-    contenders = _drop_equivalent(
-        [contender for contender in _list_contenders(plan) if _can_run(contender)]
-    )
+    contenders = [contender for contender in _list_contenders(plan) if _can_run(contender)]
     if not contenders:
         raise Refused("No algorithm can be run like this: choose an epsilon above 0.")
     return sorted(contenders, key=_order_key)
@@ -74,16 +72,6 @@ def unsuitable_contenders(plan: Plan) -> list[tuple[Contender, str]]:
     return failed
 
 
-def _drop_equivalent(contenders: list[Contender]) -> list[Contender]:
-    """Return the contenders whose options matter: large pools are judged cautiously anyway."""
-    plain = {contender.name: contender.promise for contender in contenders if not contender.options}
-    return [
-        contender
-        for contender in contenders
-        if not contender.options or contender.promise != plain.get(contender.name)
-    ]
-
-
 def _order_key(contender: Contender) -> tuple[bool, bool]:
     return not contender.promise.average or bool(contender.options), contender.name != "certified"
 
@@ -97,8 +85,6 @@ def _list_contenders(plan: Plan) -> list[Contender]:
         if kind.says_accuracy and whole:
             this_set = {"accuracy": THIS_SET, "questions": plan.questions}
             contenders.append(Contender(name, plan, this_set))
-        if any(option.name == "cautious" for option in kind.known_options):
-            contenders.append(Contender(name, plan, {"cautious": True}))
     return contenders
 
 

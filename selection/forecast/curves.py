@@ -27,15 +27,11 @@ def points_to_simulate(plan: Plan, rows: Sequence[Forecast]) -> list[tuple[str, 
 
 
 def contenders_in_chart(plan: Plan, rows: Sequence[Forecast]) -> list[Contender]:
-    """Return the first that guarantee the goal and take an ε, in the order of the table.
-
-    Cautious variants would run beside their own, and take another's place.
-    """
+    """Return the first that guarantee the goal and take an ε, in the order of the table."""
     contenders = {
         (contender.name, contender.title): contender for contender in suitable_contenders(plan)
     }
-    rows = [row for row in rows if row.keeps and not row.options.get("cautious")]
-    charted = [contenders[row.algorithm, row.title] for row in rows]
+    charted = [contenders[row.algorithm, row.title] for row in rows if row.keeps]
     return [contender for contender in charted if "epsilon" in contender.selector().needs][:SHOWN]
 
 

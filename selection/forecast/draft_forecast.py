@@ -128,7 +128,7 @@ def quick_forecast(run: Run) -> list[Forecast]:
 
 
 def _rough_key(run: Run) -> str:
-    other = [name for name in run.hand_set if name not in VARIED]
+    other = [name for name in run.hand_set if name != VARIED]
     parts = [
         *(["its options set by hand"] if other else []),
         *(["its quotas"] if run.quotas else []),

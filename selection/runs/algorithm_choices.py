@@ -1,6 +1,6 @@
 """The choices for a run: algorithms with their guarantees, settings and options."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -187,9 +187,14 @@ def drop_default_options(algorithm: str, given: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def _check_option_names(algorithm: str, names: Iterable[str]) -> dict[str, Option]:
-    """Return the algorithm's options. Raises Refused if it lacks one of these names."""
+def _check_option_names(algorithm: str, names: Collection[str]) -> dict[str, Option]:
+    """Return the algorithm's options. Raises Refused if it does not offer one of these names."""
     options = {option.name: option for option in algorithms.algorithm_options(algorithm)}
+    for option in algorithms.stored_options(algorithm):
+        if option.instead and option.name in names:
+            title = ALGORITHMS[algorithm].title
+            reason = f"The option {option.name} of {title} only continues runs that began with it"
+            raise Refused(f"{reason}: {option.instead}.")
     for name in names:
         if name not in options:
             available = f"it has {', '.join(options)}" if options else "it has none"

@@ -143,5 +143,5 @@ def change_draft(run: Run, wanted: dict[str, Any], meant: str | None = None, who
 
 def _set_variant(run: Run, meant: str | None) -> None:
     if meant is not None:
-        usual = {name: value for name, value in run.options.items() if name not in VARIED}
+        usual = {name: value for name, value in run.options.items() if name != VARIED}
         run.options = usual | options_of_variant(meant)

@@ -42,9 +42,8 @@ WITH_GAPS = (
 GAP = (
     "The promise takes it that accuracies around the {kth} best differ little by little. So few "
     "answers do not show whether the best stand apart by a gap instead: where they do, this "
-    "selection breaks ε with a probability of about {risk:.0f} %, not {delta:g} %. The option "
-    "“cautious” keeps {delta:g} % there too if the gap is {least:g} or more, and would have asked "
-    "about {more:,} answers more."
+    "selection breaks ε with a probability of about {risk:.0f} %, not {delta:g} %. “universal” "
+    "keeps {delta:g} % there too."
 )
 UNMET = (
     "{workers} gave fewer than two answers, too few to be judged by. What is promised takes them "
@@ -96,11 +95,10 @@ class Credible(Selector):
             "cautious",
             False,
             "Keep δ also among crowds whose best workers stand apart from the others by a gap of "
-            f"{min(GAPS):g} or more, which few answers do not show; costs a tenth to two fifths "
-            "more answers. It does not help where one or a few workers stand out by a lead close "
-            f"to ε. Every run of {LARGE} workers or more does so: without, three groups break δ "
-            "far too often.",
+            f"{min(GAPS):g} or more, which few answers do not show, as every run of {LARGE} "
+            "workers or more does.",
             "flag",
+            instead="“universal” keeps δ there and where one or a few workers stand out",
         ),
     )
 
@@ -235,14 +233,7 @@ class Credible(Selector):
         risk = min(1.0, feared.risk(feared.epsilon)[0])
         if risk <= MUCH * problem.delta or self._length(judged) < LONG:
             return ""
-        more = ceil((feared.reached / feared.epsilon - 1) * int(self.state.pulls.sum()))
-        return GAP.format(
-            kth=ordinal(problem.k),
-            risk=100 * risk,
-            delta=100 * problem.delta,
-            least=min(GAPS),
-            more=more,
-        )
+        return GAP.format(kth=ordinal(problem.k), risk=100 * risk, delta=100 * problem.delta)
 
     def _unmet(self) -> str:
         """Return the warning about unmet workers; empty before enough were met, and if all were."""

@@ -1,7 +1,7 @@
 """Standouts: workers whose lead over nearly equal others is close to epsilon; not covered.
 
 A wrong choice there costs the whole lead, which is just more than epsilon, and few answers say
-little about the leaders. The priors of `credible`, and its option `cautious`, have no such pools
+little about the leaders. The priors of `credible`, with caution or without, have no such pools
 (docs/credible.md, Standouts).
 """
 
@@ -18,8 +18,7 @@ LIMITS = (
 WARNING = (
     "The workers seem nearly equal (standard deviation of accuracies {spread:.2f}), and one or a "
     "few of them may stand out by a lead close to ε = {epsilon:g}. In such pools this algorithm is "
-    "wrong far more often than in {delta:g} % of runs, also with the option “cautious”. "
-    "“certified” covers them."
+    "wrong far more often than in {delta:g} % of runs. “certified” and “universal” cover them."
 )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from topk.accuracy import ACCURACY, QUESTIONS, THIS_SET
 from topk.best_sets import top_arms
 from topk.options import Option
+from topk.prices import PRICES, UNRELATED
 from topk.problem import ProblemError
 from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats, Selector, Standing
@@ -66,7 +67,7 @@ class Universal(Selector):
         "95 % credible interval: where the worker's accuracy lies with that probability if the "
         "population is as the reference measure takes it; the guarantee does not rest on it"
     )
-    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS)
+    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, PRICES)
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -79,6 +80,8 @@ class Universal(Selector):
         if self.questions:
             measure = f"accuracy on this set of {self.questions} questions"
             self.promise = replace(self.promise, measure=measure, assumes=SET_ASSUMES)
+        if self.prices is not None:
+            self.promise = replace(self.promise, assumes=UNRELATED + self.promise.assumes)
 
     def _questions(self) -> int:
         """Return how many questions there are in the set that accuracy means, 0 for any others."""
@@ -207,7 +210,7 @@ class Universal(Selector):
             goal = self.problem.k * self.problem.epsilon
             bound = self._bound(arms).within(*borders(self._known[0], chosen, goal))
             worth = gains(self._tally, self._known, chosen, bound)
-            use = Use.of(self._known, chosen, bound, worth)
+            use = Use.of(self._known, chosen, bound, worth, self.prices)
             counts += share_out(left, use, pending + counts, room - counts, rng or self._rng())
         return counts
 

@@ -16,6 +16,7 @@ LEAST_GAIN = 1e-7
 # pools more workers are far from the border, and all of them together would be asked too much.
 FLOOR, MOST_FLOOR, FLOOR_POWER = 0.03, 0.05, 1.5
 GAIN_POWER, WRONG_POWER = 0.5, 1.0
+PRICE_POWER = 0.5  # of the price, by which the use is divided: docs/prices.md, section 2
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,22 @@ class Use:
     now: Floats
 
     @classmethod
-    def of(cls, known: tuple[Floats, Floats], chosen: Chosen, bound: Bound, gains: Floats) -> "Use":
+    def of(
+        cls,
+        known: tuple[Floats, Floats],
+        chosen: Chosen,
+        bound: Bound,
+        gains: Floats,
+        prices: Floats | None = None,
+    ) -> "Use":
+        """Return the use; by the money that an answer costs if there are (n,) prices."""
         mean, variance = known
         inside = np.where(chosen, mean - bound.c, bound.c - mean)
         floor = min(FLOOR * (100 / mean.size) ** FLOOR_POWER, MOST_FLOOR)
         wrong = ndtr(-inside / np.sqrt(variance)) + floor
         now = np.maximum(gains, LEAST_GAIN) ** GAIN_POWER * wrong**WRONG_POWER
+        if prices is not None:
+            now /= prices**PRICE_POWER
         return cls(np.maximum(mean * (1 - mean) / variance - 1, 0.0), now)
 
     def after(self, answers: Counts) -> Floats:

@@ -9,7 +9,7 @@ from django.forms.models import construct_instance
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from selection import reports
+from selection import algorithms, reports
 from selection.accounts import scoped
 from selection.admin.safe_lookups import parse_id
 from selection.admin.setting_fields import LABELS
@@ -129,7 +129,11 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
                 del cleaned[name]
         run: Run = construct_instance(self, self.instance, NAMES)
         algorithm = cleaned.get("algorithm", "")
-        run.options = options_given(algorithm, cleaned) | self._prior(algorithm, cleaned)
+        run.options = (
+            algorithms.continued_options(algorithm, run.options)
+            | options_given(algorithm, cleaned)
+            | self._prior(algorithm, cleaned)
+        )
         run.quotas = quotas_given(cleaned)
         if cleaned.get("pool") and algorithm:
             self._validate_settings(run, {*cleaned})

@@ -130,7 +130,8 @@ def test_the_command_writes_the_table_of_the_pools_that_are_named(tmp_path, caps
     options = ["--quick", "--cases", "beta-6-2-n12-k3-e0.05", "--processes", "1"]
     assert main(["validate", "--compare", *options, "--out", str(tmp_path)]) == 0
     said = capsys.readouterr().out
-    assert "| pool | n, K, ε, δ | `certified` | `credible` | `kl-lucb` | 10 each, best K |" in said
+    ours = "`certified` | `universal` | `credible` | `pair-lucb` | `kl-lucb`"
+    assert f"| pool | n, K, ε, δ | {ours} | 10 each, best K |" in said
     rows = tables.read_table(tmp_path / "compared" / "results.csv", Row)
     assert [(each.rule, each.runs) for each in rows] == [(rule, 2) for rule in RULES]
     assert "| Accuracies from Beta(6,2) | 12, 3, 0.05, 0.05 |" in said

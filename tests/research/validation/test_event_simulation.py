@@ -35,6 +35,28 @@ def test_the_same_seed_is_the_same_study():
     )
 
 
+def test_a_run_that_an_event_brings_to_its_end_has_ended():
+    """In this run the relaxed ε is what holds, when nothing is out and nothing is left to come."""
+    case = event_table.study_pools()[0]
+    asked = {"k": case.k, "epsilon": case.epsilon, "delta": case.delta}
+    played = event_simulation.play_study(
+        "universal", case.means(2), event_simulation.PLAIN, 20_000, 2, **asked
+    )
+    assert played.ended
+    assert not played.false
+
+
+def test_measuring_an_algorithm_again_keeps_the_rows_of_the_others(tmp_path, monkeypatch):
+    monkeypatch.setattr(event_table, "LEAST", 1)
+    (tmp_path / "life").mkdir()
+    for name in ("kl-lucb", "certified", "certified"):
+        study = event_table.build_study(StudySettings([], [name], QUICK, tmp_path))
+        study.write(study.cells[0].play())
+    page = (tmp_path / "life" / "README.md").read_text()
+    found = [line.split("`")[1] for line in page.splitlines() if line.startswith("| `")]
+    assert found == ["certified", "kl-lucb"]
+
+
 def test_a_corrected_gold_answer_counts_as_if_it_had_always_been_so():
     desk = event_simulation.RelabelledAssignments(
         np.array([1.0, 1.0]), event_simulation.CrowdLatency("sure"), np.random.default_rng(1)

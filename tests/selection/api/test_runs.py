@@ -80,16 +80,12 @@ def test_everything_that_is_asked_for_is_there_and_in_the_export(manager, wanted
     assert "expected" not in document["workers"][0]
 
 
-def test_caution_of_gaps_is_asked_for_and_stands_in_the_export(manager, wanted):
+def test_caution_of_gaps_is_refused_with_what_to_choose_instead(manager, wanted):
     asked = {"algorithm": "credible", "epsilon": 0.3, "options": {"cautious": True}}
-    assert manager.post("runs", wanted | asked).json()["options"] == {"cautious": True}
-    run = Run.objects.get()
-    manager.post(f"runs/{run.pk}/moves/start")
-    run.refresh_from_db()
-    play(run, crowd(3, good=2))
-    document = manager.get(f"runs/{run.pk}/selection").json()
-    assert document["options"] == {"cautious": True}
-    assert "also where the best workers stand apart from the others" in document["promise"]
+    refused = manager.post("runs", wanted | asked)
+    assert refused.status_code == 422
+    assert "only continues runs that began with it: “universal” keeps δ" in refused.json()["error"]
+    assert not Run.objects.exists()
 
 
 def test_further_question_sets_are_tested_on_the_same_budget(manager, wanted):

@@ -18,6 +18,7 @@ from tests.pasts import write_past
 
 ACCURACIES = [0.95, 0.9, 0.95, 0.4, 0.5, 0.3]
 THIS_SET = ("--option", "accuracy=on this question set")
+CAUTION = ("--option", "cautious=yes")
 
 
 @pytest.fixture
@@ -220,6 +221,7 @@ def test_plot_is_reproducible(past, tmp_path, ending):
         (("--algorithm", "lucb", "--algorithm", "magic"), "There is no algorithm “magic”"),
         (("--algorithm", "lucb", "--algorithm", "sar"), "needs a budget"),
         (("--seeds", "2", *THIS_SET), "None of adaptive-top-k has an option accuracy"),
+        (("--seeds", "2", *CAUTION), "has an option cautious"),
         (("--seeds", "2", "--seed", str(2**62 - 1)), "The seed must be 0 to 2^62"),
     ],
 )
@@ -229,8 +231,6 @@ def test_invalid_comparisons_are_refused_in_one_sentence(past, options, message)
     assert "\n" not in output
 
 
-def test_caution_is_named_and_a_doubt_is_counted_whatever_its_numbers(past):
-    wide = replay(past, "--algorithm", "credible", "--option", "cautious=yes", "--seeds", "2")
-    assert rows_of(wide)["credible"][1].strip() == "aggregate, on average, cautious"
+def test_a_doubt_is_counted_whatever_its_numbers():
     output = ["About 17 %, 1,200 more.", "About 9 %, 80 more.", "Something else."]
     assert what_if._count_doubts(output) == {output[0]: 2, output[2]: 1}

@@ -51,7 +51,7 @@ def test_few_answers_leave_a_gap_possible_and_many_rule_it_out():
     assert weights[many.posterior.draws.weight.size :].sum() < 0.01
 
 
-# -- the option
+# -- the option, for runs that began with it
 
 
 def test_who_is_cautious_asks_more_and_says_what_for(usual):
@@ -102,7 +102,7 @@ def test_it_warns_at_the_end_of_what_a_hidden_gap_would_do(usual):
     risk = usual._posterior_risk().fearing_gaps().risk(0.06)[0]
     assert risk > MUCH * 0.1
     assert f"a probability of about {100 * risk:.0f} %, not 10 %" in said
-    assert "“cautious” keeps 10 % there too if the gap is 0.14 or more" in said
+    assert said.endswith("“universal” keeps 10 % there too.")
 
 
 @pytest.fixture(scope="module")
@@ -178,24 +178,6 @@ def test_where_only_two_groups_are_likely_smooth_populations_have_no_say():
     posterior = told(gap, 40, BELL)._posterior_risk().posterior
     assert not posterior.draws.random.any()
     assert posterior.gap_odds() == 1
-
-
-def test_what_it_says_of_the_price_is_about_what_caution_takes(usual):
-    """Compare the sums of forecast and actual answers over 16 pools, from the same answers on."""
-    foretold = taken = 0
-    for seed in range(16):
-        rng, cautious = np.random.default_rng([seed, 3]), run(pool(seed), SMALL, seed)
-        begun = int(cautious.state.pulls.sum())
-        feared = cautious._posterior_risk().fearing_gaps()
-        foretold += max(0.0, feared.reached / 0.06 - 1) * begun
-        going_on = Credible(SMALL, cautious.state, cautious=True)
-        while not going_on.stop():
-            counts = going_on.ask(rng=rng)
-            arms = np.flatnonzero(counts)
-            right = rng.binomial(counts[arms], pool(seed)[arms]).astype(float)
-            going_on.tell(arms, right, counts[arms])
-        taken += int(going_on.state.pulls.sum()) - begun
-    assert 0.5 < foretold / taken < 2
 
 
 def test_it_does_not_warn_before_the_end_nor_who_is_cautious_nor_where_a_gap_does_little():

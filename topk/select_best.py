@@ -1,0 +1,110 @@
+"""Selection of the K best in one call, without a server."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .early_selection import select_early
+from .problem import Problem, ProblemError
+from .promise import rounded_up
+from .registry import build_selector
+from .selector import PROMISE_KEPT, Counts, Floats, Selector
+
+Answers = Callable[[int], float]
+NOTHING = "The workers that look best; no promise."
+
+
+@dataclass(frozen=True)
+class Selected:
+    """The result of ``select``.
+
+    workers    (k,) numbers of the workers selected, in rising order
+    guarantee  a sentence with the guarantee, for the epsilon that was reached
+    answers    (n,) how many answers each worker gave
+    cost       of all answers; their number without prices
+    complete   True if the guarantee is the one that was asked for
+    """
+
+    workers: Counts
+    guarantee: str
+    answers: Counts
+    cost: float
+    complete: bool
+
+
+def select(
+    answers: Answers | ArrayLike,
+    k: int,
+    epsilon: float = 0.05,
+    delta: float = 0.05,
+    *,
+    n: int | None = None,
+    algorithm: str = "certified",
+    budget: int | None = None,
+    prices: ArrayLike | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> Selected:
+    """Return the k best of n workers, who are asked no oftener than the guarantee needs.
+
+    answers  (n, m) rewards in [0, 1], those of a worker taken in random order, each once; or a
+             function that asks the worker of this number, 0 to n - 1, and returns the reward
+    n        number of workers, if ``answers`` is a function
+    budget   most answers in all
+    prices   (n,) of an answer of each worker, for an algorithm that takes them
+    options  the algorithm's own
+
+    Raises KeyError for an unknown algorithm, and ProblemError for one that cannot be run, or for
+    rewards that are no such table.
+    """
+    rng = np.random.default_rng(seed)
+    asked, room = (answers, None) if callable(answers) else _deal(answers, rng)
+    n = n if room is None else room.size
+    if n is None:
+        raise ProblemError("n must say how many workers there are, if answers is a function.")
+    place = rng.permutation(n)  # ties go by number, which must tell nothing
+    costs = None if prices is None else np.asarray(prices, np.float64)
+    if costs is not None:
+        options["prices"] = costs[place] if costs.shape == (n,) else costs
+    selector = build_selector(algorithm, Problem(n, k, epsilon, delta, budget), **options)
+    while not selector.stop():
+        left = None if room is None else room[place] - selector.state.pulls
+        counts = selector.ask(room=left, rng=rng)
+        if not counts.any():
+            break
+        arms = np.repeat(np.arange(n), counts)
+        selector.tell(arms, [asked(int(worker)) for worker in place[arms]])
+    return _describe_end(selector, place, costs)
+
+
+def _deal(rewards: ArrayLike, rng: np.random.Generator) -> tuple[Answers, Counts]:
+    """Return a function that deals each row in random order, and the (n,) lengths of the rows."""
+    table = np.asarray(rewards, np.float64)
+    if table.ndim != 2 or not ((table >= 0) & (table <= 1)).all():
+        raise ProblemError(
+            "answers must be a table of rewards from 0 to 1, a row for each worker, or a function."
+        )
+    rows = [iter(row) for row in rng.permuted(table, axis=1)]
+    return lambda worker: float(next(rows[worker])), np.full(len(rows), table.shape[1])
+
+
+def _describe_end(selector: Selector, place: Counts, costs: Floats | None) -> Selected:
+    complete = PROMISE_KEPT in selector.stop()
+    problem, pulls = selector.problem, np.empty_like(selector.state.pulls)
+    pulls[place] = selector.state.pulls
+    arms, guarantee = selector.selection(), selector.promise.sentence(problem)
+    if not complete:
+        early = select_early(selector)
+        arms, guarantee = early.arms, NOTHING
+        if early.epsilon is not None:
+            guarantee = early.promise.sentence(problem, rounded_up(early.epsilon))
+    return Selected(
+        workers=np.sort(place[arms]),
+        guarantee=guarantee,
+        answers=pulls,
+        cost=float(pulls.sum() if costs is None else pulls @ costs),
+        complete=complete,
+    )
