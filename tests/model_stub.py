@@ -19,17 +19,23 @@ class ModelStub:
     """Speaks the OpenAI protocol on a port of its own; ``with`` starts and stops it.
 
     reply     text of the reply to (model, text of the question)
-    faults    share of calls that fail, in equal parts in each way of ``FAULTS``
+    faults    share of calls that fail, in one of the ways of ``FAULTS`` by its weight
+    silence   seconds until a silent call is answered
     seconds   delay of every reply
     """
 
-    FAULTS = ("limited", "broken", "silent", "truncated", "malformed")
+    FAULTS = {"limited": 4, "broken": 4, "silent": 1, "truncated": 4, "malformed": 4}
 
     def __init__(
-        self, reply: Reply, faults: float = 0.0, seconds: float = 0.0, seed: int = 1
+        self,
+        reply: Reply,
+        faults: float = 0.0,
+        seconds: float = 0.0,
+        silence: float = 8.0,
+        seed: int = 1,
     ) -> None:
-        self.reply, self.faults, self.seconds = reply, faults, seconds
-        self.rng = random.Random(seed)  # noqa: S311
+        self.reply, self.faults, self.seconds, self.silence = reply, faults, seconds, silence
+        self.rng = random.Random(seed)
         self.status: int | None = None  # of every answer, if set
         self.error = "no"
         self.keys: set[str] = set()
@@ -59,7 +65,7 @@ class ModelStub:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(10)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         self._loop.close()
@@ -73,6 +79,13 @@ class ModelStub:
         site = web.TCPSite(self._runner, "127.0.0.1", self.port)
         await site.start()
         self.port = site._server.sockets[0].getsockname()[1]  # type: ignore[union-attr]
+
+    async def _stop(self) -> None:
+        await self._runner.cleanup()
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _list(self, request: web.Request) -> web.Response:
         return web.json_response({"object": "list", "data": [{"id": "m1"}, {"id": "m2"}]})
@@ -101,7 +114,7 @@ class ModelStub:
         return web.json_response(completion(body["model"], self.reply(body["model"], text)))
 
     async def _fail(self, request: web.Request) -> web.StreamResponse:
-        way = self.rng.choice(self.FAULTS)
+        way = self.rng.choices(list(self.FAULTS), list(self.FAULTS.values()))[0]
         self.outcomes[way] += 1
         if way == "limited":
             headers = {"retry-after": "0.05"}
@@ -109,7 +122,7 @@ class ModelStub:
         if way == "broken":
             return web.json_response({"error": {"message": "broken"}}, status=500)
         if way == "silent":
-            await asyncio.sleep(2)  # longer than the timeout of the models in these tests
+            await asyncio.sleep(self.silence)
         if way == "truncated":
             text = json.dumps(completion("m", "A"))
             response = web.StreamResponse(headers={"Content-Length": str(len(text))})

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -67,9 +67,10 @@ class Dispatcher:
     def in_flight(self) -> int:
         return len(self._in_flight)
 
-    def finish(self) -> None:
+    def finish(self, keep_alive: Callable[[], object] = lambda: None) -> None:
         """Wait for the calls in flight, and make no further ones."""
         while self._in_flight:
+            keep_alive()
             self.take_turn(1.0, begin=False)
 
     # -- beginning
@@ -237,8 +238,10 @@ def _note_failures(endpoint_id: int, failures: Sequence[Outcome]) -> None:
 # -- by task
 
 
-def make_calls(seconds: float, idle: float) -> bool:
+def make_calls(seconds: float, idle: float, keep_alive: Callable[[], object]) -> bool:
     """Make calls for so long, or until there was nothing to do for ``idle`` seconds.
+
+    keep_alive  called in every turn
 
     Return True if there may be more to do. Calls in flight are waited for.
     """
@@ -246,9 +249,10 @@ def make_calls(seconds: float, idle: float) -> bool:
     with CallPool() as pool:
         dispatcher = Dispatcher(pool)
         while time.monotonic() < end and time.monotonic() - last < idle:
+            keep_alive()
             if dispatcher.take_turn(0.1):
                 last = time.monotonic()
             else:
                 time.sleep(0.1)
-        dispatcher.finish()
+        dispatcher.finish(keep_alive)
     return time.monotonic() >= end

@@ -25,6 +25,6 @@ def make_model_run(
     pool = make_pool(models)
     server = ModelServer.objects.create(name=f"server {pool.pk}", url=url, concurrency=32)
     for number, worker in enumerate(Worker.objects.filter(pool=pool)):
-        values = {"server": server, "model": f"m{number}", "timeout": 0.5} | (endpoint or {})
+        values = {"server": server, "model": f"m{number}", "timeout": 3} | (endpoint or {})
         Endpoint.objects.create(worker=worker, **values)
     return make_run(pool=pool, start=start, slots=1000, slots_per_worker=8, **run)

@@ -45,7 +45,8 @@ def play(run: Run, seconds: float = 60.0, turns: int = 10**6) -> None:
 
 def assert_money_adds_up(run: Run) -> ModelSpending:
     calls, spending = ModelCall.objects.filter(run=run), ModelSpending.objects.get(run=run)
-    assert spending.in_flight == 0 and not calls.in_flight().exists()
+    assert spending.in_flight == 0
+    assert not calls.in_flight().exists()
     assert spending.spent == calls.aggregate(sum=Sum("cost"))["sum"]
     return spending
 
@@ -100,12 +101,13 @@ def test_never_spend_more_than_the_limit() -> None:
 def test_an_unreachable_model_is_absent_not_wrong() -> None:
     with ModelStub(accuracy_reply) as stub:
         url = stub.url
-    run = make_model_run(url, endpoint={"timeout": 10})
+    run = make_model_run(url)
     play(run, turns=3)
     assert not Answer.objects.exists()
     assert not Assignment.objects.exclude(due=None).exists()
     problems = Endpoint.objects.exclude(problem="").values_list("problem", flat=True)
-    assert problems and all("No connection" in problem for problem in problems)
+    assert problems
+    assert all("No connection" in problem for problem in problems)
 
 
 def test_a_wrong_key_rests_the_model_and_tells_why() -> None:
@@ -120,7 +122,8 @@ def test_a_wrong_key_rests_the_model_and_tells_why() -> None:
             calls.finish()
         assert stub.calls <= 32  # those that were sent before the first answer
         endpoint = Endpoint.objects.first()
-        assert endpoint is not None and endpoint.rests_until is not None
+        assert endpoint is not None
+        assert endpoint.rests_until is not None
         assert endpoint.problem == "The server answered 401: Incorrect API key"
         assert not Answer.objects.exists()
 
@@ -131,7 +134,8 @@ def test_unreadable_replies_count_as_wrong_and_are_kept() -> None:
         run = make_model_run(stub.url, endpoint=choices)
         play(run, turns=3)
     answer = Answer.objects.filter(run=run).first()
-    assert answer is not None and not answer.right
+    assert answer is not None
+    assert not answer.right
     assert answer.response == "Not readable: I would rather not say."
     assert set(ModelCall.objects.values_list("answer", "problem")) == {
         ("", "No answer could be read from the reply.")
@@ -159,7 +163,8 @@ def test_close_the_calls_of_a_process_that_was_killed() -> None:
         calls._begin_calls()
     opened = ModelCall.objects.in_flight().count()
     callable_before = dispatcher.list_callable(server, None, 100).count()
-    assert opened and callable_before == Assignment.objects.count() - opened
+    assert opened
+    assert callable_before == Assignment.objects.count() - opened
     assert ledger.close_interrupted() == 0
     ModelCall.objects.update(expires="2026-01-01T00:00Z")
     assert ledger.close_interrupted() == opened

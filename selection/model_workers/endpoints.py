@@ -1,0 +1,130 @@
+"""Servers and endpoints: checked, stored, changed."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from selection.errors import Conflict, Refused
+from selection.models import Endpoint, ModelServer, Pool, Worker, map_to_stored
+
+from . import api_keys, parsing, prompts, server_calls
+
+SERVER_FIELDS = ("name", "url", "key_variable", "requests_per_minute", "concurrency")
+ENDPOINT_FIELDS = (
+    "model",
+    "system_prompt",
+    "template",
+    "temperature",
+    "seed",
+    "max_tokens",
+    "timeout",
+    "structured",
+    "parsing",
+    "pattern",
+    "unreadable",
+    "reuse",
+    "price_in",
+    "price_out",
+    "price_call",
+)
+MOST_GRID = 1_000  # workers of one grid
+
+
+class FieldRefused(Refused):
+    """A refused value. field: its name."""
+
+    def __init__(self, field: str, why: str) -> None:
+        super().__init__(f"{field}: {why}")
+        self.field, self.why = field, why
+
+
+def save_server(server: ModelServer, values: Mapping[str, Any], key: str | None = None) -> None:
+    """Set these fields and store the server; ``key`` is its API key, None keeps the stored one.
+
+    Raises FieldRefused for an invalid value, Conflict for a name that is taken.
+    """
+    for name, value in values.items():
+        setattr(server, name, value)
+    _clean_fields(server, SERVER_FIELDS)
+    server.url = _check("url", server_calls.check_url, server.url)
+    if key is not None:
+        _check("key", lambda text: api_keys.store_key(server, text), key)
+    _check("key_variable", lambda _: api_keys.check_variable(server), server.key_variable)
+    if server.key_variable and server.key_encrypted:
+        raise FieldRefused("key_variable", "Give either an API key or its variable, not both.")
+    taken = ModelServer.objects.filter(team=server.team_id, name=server.name).exclude(pk=server.pk)
+    if taken.exists():
+        raise Conflict(f"There is a model server “{server.name}” already.")
+    server.save()
+
+
+def build_endpoint(server: ModelServer, values: Mapping[str, Any]) -> Endpoint:
+    """Return an endpoint of these settings, without a worker and not stored.
+
+    Raises FieldRefused for an invalid value.
+    """
+    endpoint = Endpoint(server=server)
+    for name, value in values.items():
+        if name not in ENDPOINT_FIELDS:
+            raise FieldRefused(name, f"There is no such setting; there are {_listed()}.")
+        setattr(endpoint, name, value)
+    _clean_fields(endpoint, ENDPOINT_FIELDS)
+    for name in ("price_in", "price_out", "price_call"):
+        setattr(endpoint, name, Decimal(getattr(endpoint, name)))
+    _check("template", prompts.validate_template, endpoint.template)
+    _check(
+        "pattern",
+        lambda pattern: parsing.validate_pattern(endpoint.parsing, pattern),
+        endpoint.pattern,
+    )
+    return endpoint
+
+
+@transaction.atomic
+def store_endpoints(pool: Pool, endpoints: Sequence[tuple[str, Endpoint]]) -> tuple[int, int]:
+    """Store these (worker, endpoint) in the pool; return the numbers of new and changed workers.
+
+    A worker of the name gets the settings from now on. Raises Refused for another team's server,
+    Conflict for a person of the name who takes part in a run.
+    """
+    names = [name for name, _ in endpoints]
+    stored = map_to_stored(names, pool.workers.all())
+    workers = {one.key: one for one in pool.workers.filter(key__in=stored.values())}
+    new = 0
+    for name, endpoint in endpoints:
+        if endpoint.server.team_id != pool.team_id:
+            raise Refused(f"The model server “{endpoint.server}” is another team's.")
+        worker = workers.get(stored[name])
+        if worker is None:
+            worker = Worker.objects.create(pool=pool, key=name)
+            new += 1
+        elif not hasattr(worker, "endpoint") and worker.candidates.exists():
+            raise Conflict(f"The worker “{worker}” takes part in a run as a person.")
+        endpoint.worker = worker
+        endpoint.save()
+    return new, len(endpoints) - new
+
+
+def _clean_fields(instance: Endpoint | ModelServer, names: Sequence[str]) -> None:
+    others = {field.name for field in instance._meta.fields} - set(names)
+    try:
+        instance.clean_fields(exclude=others)
+    except ValidationError as error:
+        name, messages = next(iter(error.message_dict.items()))
+        raise FieldRefused(name, messages[0]) from error
+
+
+def _check(field: str, check: Any, value: str) -> Any:
+    try:
+        return check(value)
+    except FieldRefused:
+        raise
+    except Refused as refusal:
+        raise FieldRefused(field, str(refusal)) from refusal
+
+
+def _listed() -> str:
+    return ", ".join(ENDPOINT_FIELDS)
