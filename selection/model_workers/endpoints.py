@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -44,12 +45,16 @@ class FieldRefused(Refused):
 def save_server(server: ModelServer, values: Mapping[str, Any], key: str | None = None) -> None:
     """Set these fields and store the server; ``key`` is its API key, None keeps the stored one.
 
-    Raises FieldRefused for an invalid value, Conflict for a name that is taken.
+    Raises FieldRefused for an invalid value, Conflict for a name that is taken. A stored key is
+    never sent to another address: a new address needs the key again.
     """
+    stored = ModelServer.objects.filter(pk=server.pk).exclude(key_encrypted="").first()
     for name, value in values.items():
         setattr(server, name, value)
     _clean_fields(server, SERVER_FIELDS)
     server.url = _check("url", server_calls.check_url, server.url)
+    if stored is not None and key is None and _origin_of(stored.url) != _origin_of(server.url):
+        raise FieldRefused("key", "The address has changed: enter the API key again.")
     if key is not None:
         _check("key", lambda text: api_keys.store_key(server, text), key)
     _check("key_variable", lambda _: api_keys.check_variable(server), server.key_variable)
@@ -106,6 +111,11 @@ def store_endpoints(pool: Pool, endpoints: Sequence[tuple[str, Endpoint]]) -> tu
         endpoint.worker = worker
         endpoint.save()
     return new, len(endpoints) - new
+
+
+def _origin_of(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc
 
 
 def _clean_fields(instance: Endpoint | ModelServer, names: Sequence[str]) -> None:

@@ -121,7 +121,8 @@ def reuse_replies(claims: Sequence[Claim]) -> set[int]:
 def close_calls(outcomes: Mapping[int, Outcome]) -> set[int]:
     """Complete these calls, and record the answers that their replies give.
 
-    Return the ids of the calls after which nothing is to be asked again.
+    Return the ids of the calls after which nothing is to be asked again. Calls of a worker without
+    an endpoint by now, for example an erased one, wait for ``close_interrupted``.
     """
     columns = (
         "assignment__question",
@@ -129,7 +130,8 @@ def close_calls(outcomes: Mapping[int, Outcome]) -> set[int]:
         "question",
         "worker__endpoint__server",
     )
-    rows = ModelCall.objects.filter(pk__in=outcomes).order_by("id").select_related(*columns)
+    rows = ModelCall.objects.filter(pk__in=outcomes, worker__endpoint__isnull=False)
+    rows = rows.order_by("id").select_related(*columns)
     runs = set(rows.values_list("run", flat=True)) - {None}
     spending = _lock_spending(runs)
     now, answers, failed = db_clock.database_now(), [], list[int]()
