@@ -16,7 +16,9 @@ from selection.models import Candidate, Pool, Run, Worker
 from .imports.importers import WORKERS
 from .imports.join_offer import offer_joining
 from .imports.pages import import_urls, redirect_to_import
-from .page import CountedDeletionMixin, list_url
+from .model_workers.pool_page import PoolModelsPage
+from .model_workers.worker_page import WorkerModelPage
+from .page import CountedDeletionMixin, list_url, page_urls
 from .privacy_pages import personal_urls
 from .scope import ScopedAdmin
 
@@ -58,7 +60,8 @@ class PoolAdmin(CountedDeletionMixin, ScopedAdmin):
         )
 
     def get_urls(self) -> list[URLPattern]:
-        return import_urls(self, WORKERS) + super().get_urls()
+        models = page_urls(self, {"<int:pk>/models/": ("models", PoolModelsPage)})
+        return models + import_urls(self, WORKERS) + super().get_urls()
 
 
 @admin.register(Worker)
@@ -79,7 +82,8 @@ class WorkerAdmin(ScopedAdmin):
         return [name for name in fields if name != "mail_address" or may_change]
 
     def get_urls(self) -> list[URLPattern]:
-        return personal_urls(self) + super().get_urls()
+        model = page_urls(self, {"<int:pk>/model/": ("model", WorkerModelPage)})
+        return model + personal_urls(self) + super().get_urls()
 
     def get_deleted_objects(
         self, objs: Iterable[Worker], request: HttpRequest

@@ -43,7 +43,13 @@ class FieldRefused(Refused):
 
 
 def save_server(server: ModelServer, values: Mapping[str, Any], key: str | None = None) -> None:
-    """Set these fields and store the server; ``key`` is its API key, None keeps the stored one.
+    """Set these fields and store the server; see ``set_server``."""
+    set_server(server, values, key)
+    server.save()
+
+
+def set_server(server: ModelServer, values: Mapping[str, Any], key: str | None = None) -> None:
+    """Set these fields, without saving; ``key`` is the API key, None keeps the stored one.
 
     Raises FieldRefused for an invalid value, Conflict for a name that is taken. A stored key is
     never sent to another address: a new address needs the key again.
@@ -63,7 +69,6 @@ def save_server(server: ModelServer, values: Mapping[str, Any], key: str | None 
     taken = ModelServer.objects.filter(team=server.team_id, name=server.name).exclude(pk=server.pk)
     if taken.exists():
         raise Conflict(f"There is a model server “{server.name}” already.")
-    server.save()
 
 
 def build_endpoint(server: ModelServer, values: Mapping[str, Any]) -> Endpoint:

@@ -1,16 +1,18 @@
 """The money that a run spends on calls: read, limited, forecast."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 
 from django.db import transaction
 
-from selection import audit
+from selection import audit, db_clock
 from selection.errors import Conflict, Refused
 from selection.models import Endpoint, ModelSpending, Run
 
 from .prices import to_amount, to_nano
 
+PASSING = timedelta(seconds=10)  # a shorter rest is no matter for a person
 MOST_LIMIT = Decimal(99_999_999)
 
 
@@ -71,7 +73,8 @@ def has_models(run: Run) -> bool:
 
 
 def failing_endpoints(run: Run) -> list[Endpoint]:
-    """Return the run's models whose last call failed, by worker."""
+    """Return the run's models that do not reply, by worker; one or two failures may pass."""
+    passing = {"failures__in": (1, 2), "rests_until__lt": db_clock.database_now() + PASSING}
     rows = Endpoint.objects.filter(worker__candidates__run=run.pk, worker__candidates__gone="")
-    rows = rows.exclude(problem="").select_related("worker", "server")
+    rows = rows.exclude(problem="").exclude(**passing).select_related("worker", "server")
     return list(rows.order_by("worker__key").distinct())

@@ -16,9 +16,11 @@ from unfold.admin import ModelAdmin
 from selection import exports, reports
 from selection.accounts import MEMBER, scoped
 from selection.admin.imports import submissions
+from selection.admin.model_workers.run_page import RunCalls, model_facts
 from selection.admin.page import Page, csv_response, file_response, object_url, page_urls
 from selection.errors import Refused
 from selection.mail import invitations
+from selection.model_workers.spending import has_models
 from selection.models import Run
 from selection.runs import algorithm_choices, eligibility, lifecycle, money, priors, validation
 from selection.worker import links
@@ -75,6 +77,7 @@ class RunPage(Page):
             "needs": run.selector_class.needs,  # a template would call the class
             "extras": algorithm_choices.describe_options(run),
             "price": money.format_price(run),
+            **model_facts(run),
         }
         return super().get_context_data(**facts)
 
@@ -112,13 +115,14 @@ class RunPage(Page):
         With each comes the reason why the pay must be entered for it, or "".
         """
         run = self.object
+        without = BUTTONS if has_models(run) else (*BUTTONS, "calls")
         return {
             group: [
                 (export_format, export_format.lacks(run))
                 for export_format in formats
                 if all(map(self.may, export_format.asks))
             ]
-            for group, formats in exports.formats_by_audience(without=BUTTONS).items()
+            for group, formats in exports.formats_by_audience(without).items()
         }
 
 
@@ -258,6 +262,7 @@ PAGES: dict[str, tuple[str, type[Page]]] = {
     "<int:pk>/worker/<int:candidate>/why/": ("worker_why", WorkerExplanationPage),
     "<int:pk>/do/<slug:verb>/": ("verb", RunVerb),
     "<int:pk>/report/": ("report", Report),
+    "<int:pk>/calls/": ("calls", RunCalls),
     "<int:pk>/export/<slug:format>/": ("export", Export),
 }
 

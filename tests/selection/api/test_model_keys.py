@@ -13,6 +13,7 @@ from selection.model_workers import dispatcher, ledger
 from selection.model_workers.call_pool import CallPool
 from selection.models import AuditEntry, Endpoint, ModelServer, Run
 from tests.model_stub import ModelStub
+from tests.pages import admin_url
 from tests.selection.model_workers.conftest import inside as inside  # allows the stub's address
 from tests.worlds import make_pool, make_questions, make_run
 
@@ -104,14 +105,23 @@ def file_of(run: Run, name: str) -> list[bytes]:
 
 
 def look_at_pages(requester: Client, run: Run) -> list[Any]:
-    worker = run.pool.workers.get(key="m1")
+    worker, server = run.pool.workers.get(key="m1"), ModelServer.objects.get()
     pages = [
-        f"/admin/selection/run/{run.pk}/",
-        f"/admin/selection/pool/{run.pool_id}/change/",
-        f"/admin/selection/worker/{worker.pk}/change/",
-        "/admin/selection/auditentry/",
+        admin_url("run_page", run.pk),
+        admin_url("run_calls", run.pk),
+        admin_url("pool_change", run.pool_id),
+        admin_url("pool_models", run.pool_id),
+        admin_url("worker_change", worker.pk),
+        admin_url("worker_model", worker.pk),
+        admin_url("modelserver_changelist"),
+        admin_url("modelserver_change", server.pk),
+        admin_url("modelserver_history", server.pk),
+        admin_url("modelserver_models", server.pk),
+        admin_url("auditentry_changelist"),
     ]
-    return [requester.get(page) for page in pages]
+    found = [requester.get(page) for page in pages]
+    assert {page.status_code for page in found} == {200}
+    return found
 
 
 def test_a_failure_in_the_middle_of_a_call_does_not_tell_the_key(manager, heard, caplog):
