@@ -18,8 +18,8 @@ IMAGE_TOKENS = 3_000  # the most that a picture is expected to be charged as
 MESSAGE_TOKENS = 16  # a message's own tokens, besides its text
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
-_MEDIA = re.compile(r"!\[([^\]]*)\]\(<?([^)>\s]+)>?\)")
-_UNSEEN = re.compile(r"\.(mp3|m4a|ogg|wav|mp4|webm|mov)$", re.IGNORECASE)
+MEDIA = re.compile(r"!\[([^\]]*)\]\(<?([^)>\s]+)>?\)")
+UNSEEN = re.compile(r"\.(mp3|m4a|ogg|wav|mp4|webm|mov)$", re.IGNORECASE)
 # What a model is told about the form of its answer, by kind of question.
 _REQUESTS = {
     "single": "Answer with the letter of the right choice only.",
@@ -133,11 +133,11 @@ def _split_pictures(text: str, question: Question) -> tuple[str, list[str]]:
         pictures.append(_picture_address(found[2], question))
         return f"[Picture {len(pictures)}: {found[1]}]" if found[1] else ""
 
-    return _MEDIA.sub(take_picture, text).strip(), pictures
+    return MEDIA.sub(take_picture, text).strip(), pictures
 
 
 def _picture_address(place: str, question: Question) -> str:
-    if _UNSEEN.search(place):
+    if UNSEEN.search(place):
         raise Refused(
             f"The question “{question}” has a sound or a film, which models are not sent."
         )
