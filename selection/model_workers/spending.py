@@ -5,6 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from django.db import transaction
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q
 
 from selection import audit, db_clock
 from selection.errors import Conflict, Refused
@@ -65,15 +66,27 @@ def set_limit(run: Run, limit: Decimal | None) -> None:
         )
 
 
+def with_models() -> ExpressionWrapper:
+    """Return the annotation of runs ``with_models``: True if models take part.
+
+    In a draft they do if its pool has any.
+    """
+    chosen = Exists(Endpoint.objects.filter(worker__candidates__run=OuterRef("pk")))
+    offered = Exists(Endpoint.objects.filter(worker__pool=OuterRef("pool")))
+    condition = Q(chosen) | Q(Q(status=Run.Status.DRAFT) & Q(offered))
+    return ExpressionWrapper(condition, BooleanField())
+
+
 def has_models(run: Run) -> bool:
-    """Return True if models take part in the run; of a draft, if its pool has any."""
-    if run.status == Run.Status.DRAFT:
-        return Endpoint.objects.filter(worker__pool=run.pool_id).exists()
-    return Endpoint.objects.filter(worker__candidates__run=run.pk).exists()
+    """Return True if models take part in the run; without a query if the run was annotated."""
+    noted = run.__dict__.get("with_models")
+    return Run.objects.filter(with_models(), pk=run.pk).exists() if noted is None else bool(noted)
 
 
 def failing_endpoints(run: Run) -> list[Endpoint]:
     """Return the run's models that do not reply, by worker; one or two failures may pass."""
+    if run.__dict__.get("with_models") is False:
+        return []
     passing = {"failures__in": (1, 2), "rests_until__lt": db_clock.database_now() + PASSING}
     rows = Endpoint.objects.filter(worker__candidates__run=run.pk, worker__candidates__gone="")
     rows = rows.exclude(problem="").exclude(**passing).select_related("worker", "server")

@@ -20,7 +20,7 @@ from selection.admin.model_workers.run_page import RunCalls, model_facts
 from selection.admin.page import Page, csv_response, file_response, object_url, page_urls
 from selection.errors import Refused
 from selection.mail import invitations
-from selection.model_workers.spending import has_models
+from selection.model_workers.spending import has_models, with_models
 from selection.models import Run
 from selection.runs import algorithm_choices, eligibility, lifecycle, money, priors, validation
 from selection.worker import links
@@ -61,8 +61,10 @@ class RunPage(Page):
 
     @cached_property
     def object(self) -> Any:
-        """Return the run, in one query with the question if an e-mail did not arrive."""
-        rows = Run.objects.annotate(undelivered=invitations.has_undelivered())
+        """Return the run, noting if an e-mail did not arrive and if models take part."""
+        rows = Run.objects.annotate(
+            undelivered=invitations.has_undelivered(), with_models=with_models()
+        )
         return get_object_or_404(scoped(rows, self.request, MEMBER), pk=self.kwargs["pk"])
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
