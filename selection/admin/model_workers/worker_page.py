@@ -24,6 +24,25 @@ from .amounts import format_call_cost
 
 CHANGE = "selection.change_worker"
 PARTS = {"save", "test", "remove"}
+LABELS = {
+    "max_tokens": "Most output tokens",
+    "timeout": "Seconds to wait for a reply",
+    "structured": "Ask for JSON that has one of the choices",
+    "parsing": "Answer in the reply",
+    "pattern": "Regular expression",
+    "unreadable": "A reply without a readable answer",
+    "reuse": "Use a stored reply to an equal request also at a temperature above 0",
+    "price_in": "Price of a million input tokens",
+    "price_out": "Price of a million output tokens",
+    "price_call": "Price of a call",
+}
+HELP = {
+    "template": "Blank: instructions, question, choices and the form of the answer. "
+    "It may have {instructions}, {question}, {choices} and {request}.",
+    "temperature": "Blank: the server's own.",
+    "pattern": "Only for an answer that is read by one; its first group is the answer.",
+    "price_in": "In the currency of the run.",
+}
 
 
 class CallTestForm(forms.Form):
@@ -61,7 +80,11 @@ class WorkerModelPage(Page):
         """Return a form over a copy of the endpoint: it must not change the page's own."""
         widgets = partial(self.model_admin.formfield_for_dbfield, request=self.request)
         kind = forms.modelform_factory(
-            Endpoint, fields=["server", *endpoints.ENDPOINT_FIELDS], formfield_callback=widgets
+            Endpoint,
+            fields=["server", *endpoints.ENDPOINT_FIELDS],
+            formfield_callback=widgets,
+            labels=LABELS,
+            help_texts=HELP,
         )
         form = kind(data, instance=copy(self.endpoint))
         servers = scoped(ModelServer, self.request).filter(team=self.object.pool.team_id)
