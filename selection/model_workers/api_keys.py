@@ -42,7 +42,8 @@ def check_variable(server: ModelServer) -> None:
             f"The environment variable “{name}” is not among those in the setting MODEL_KEYS. "
             "Whoever runs this server may add it, or enter the key itself."
         )
-    if not server.url.startswith(allowed):
+    # With the slash, https://api.example.org does not allow https://api.example.org.evil.org.
+    if not f"{server.url}/".startswith(f"{allowed.rstrip('/')}/"):
         raise Refused(
             f"The setting MODEL_KEYS allows “{name}” for addresses that begin with {allowed} only."
         )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 from django.db import transaction
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q
@@ -66,7 +67,7 @@ def set_limit(run: Run, limit: Decimal | None) -> None:
         )
 
 
-def with_models() -> ExpressionWrapper:
+def with_models() -> "ExpressionWrapper[Any]":
     """Return the annotation of runs ``with_models``: True if models take part.
 
     In a draft they do if its pool has any.

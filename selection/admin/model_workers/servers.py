@@ -66,14 +66,16 @@ class ModelServerAdmin(ScopedAdmin):
     form = ModelServerForm
     list_display = ["name", "url", "key_state", "workers", "listed"]
     search_fields = ["name"]
+    fields = ["name", "url", "key", "drop_key", *endpoints.SERVER_FIELDS[2:]]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Offer to remove a key only if there is one; show no key field to mere viewers."""
-        name, url, *others = endpoints.SERVER_FIELDS
-        keys = ["key"] if obj is None or self.has_change_permission(request, obj) else []
-        keys += ["drop_key"] if keys and obj is not None and obj.key_encrypted else []
-        self.fields = [name, url, *keys, *others]
-        return super().get_fields(request, obj)
+        hidden = set()
+        if obj is None or not obj.key_encrypted:
+            hidden = {"drop_key"}
+        if obj is not None and not self.has_change_permission(request, obj):
+            hidden = {"key", "drop_key"}
+        return [name for name in super().get_fields(request, obj) if name not in hidden]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ModelServer]:
         return super().get_queryset(request).annotate(size=Count("endpoints"))

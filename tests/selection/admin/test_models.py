@@ -235,6 +235,7 @@ def test_a_run_shows_its_money_its_failing_models_and_its_calls(requester):
     assert len(rows) == 2
     assert "w2,q3,1,replied" in rows[1]
     assert "0.000003" in rows[1]
+    assert ",=1+1" not in rows[1]
 
 
 def test_a_draft_offers_the_limit_before_its_start(requester):

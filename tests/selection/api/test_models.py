@@ -81,6 +81,19 @@ def test_a_stored_key_is_not_sent_to_a_new_address(manager):
 
 
 @pytest.mark.parametrize(
+    ("url", "status"),
+    [
+        ("https://api.example.org/v1", 201),
+        ("https://api.example.org.evil.org/v1", 422),
+        ("https://evil.org/https://api.example.org", 422),
+    ],
+)
+def test_a_key_of_the_environment_is_sent_to_its_own_address_only(manager, settings, url, status):
+    settings.MODEL_KEYS = {"EXAMPLE_KEY": "https://api.example.org"}
+    assert create_server(manager, url, key_variable="EXAMPLE_KEY").status_code == status
+
+
+@pytest.mark.parametrize(
     ("fields", "word"),
     [
         ({"url": "ftp://example.org"}, "https"),
