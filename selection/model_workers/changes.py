@@ -72,7 +72,9 @@ def store_file(pool: Pool, file: ModelFile) -> tuple[int, int]:
         except Refused as refusal:
             raise file.refusal_of_server(entry, refusal) from refusal
         servers[server.name] = server
-    return endpoints.store_endpoints(pool, file.build_endpoints(servers))
+    new, changed = endpoints.store_endpoints(pool, file.build_endpoints(servers))
+    audit.record_entry("import", pool, after={"models": new + changed})
+    return new, changed
 
 
 def _map_servers(pool: Pool) -> dict[str, ModelServer]:

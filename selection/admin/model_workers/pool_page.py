@@ -11,6 +11,7 @@ from django.shortcuts import redirect
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextareaWidget
 
 from selection.accounts import scoped
+from selection.admin.imports.join_offer import offer_joining
 from selection.admin.page import Page, object_url
 from selection.errors import Refused
 from selection.model_workers import changes
@@ -128,6 +129,8 @@ class PoolModelsPage(Page):
         told += [f"{changed} changed"] if changed else []
         noun = "model" if new + changed == 1 else "models"
         messages.success(self.request, f"Stored {new + changed} {noun}: {', '.join(told)}.")
+        if new:
+            offer_joining(self.request, self.object)
         return redirect(object_url(self.object))
 
 

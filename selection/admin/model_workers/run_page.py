@@ -44,7 +44,7 @@ def model_facts(run: Run) -> dict[str, Any]:
         "models": amounts
         | {
             "limit_value": "" if report.limit is None else f"{report.limit.normalize():f}",
-            "failing": spending.failing_endpoints(run),
+            "failing": spending.failing_endpoints(run) if run.status != Run.Status.ENDED else [],
             "calls": describe_calls(run, calls_of(run)[:LATEST]),
             "number": run.model_calls.count(),
             "url": ledger_url(run),

@@ -11,6 +11,7 @@ from django.utils import timezone
 from selection import reports
 from selection.model_workers import endpoints
 from selection.models import Endpoint, ModelCall, ModelServer, ModelSpending, Run
+from selection.runs import lifecycle
 from tests.model_stub import ModelStub
 from tests.pages import admin_url, text_of
 from tests.selection.model_workers.conftest import inside as inside  # allows the stub's address
@@ -236,6 +237,8 @@ def test_a_run_shows_its_money_its_failing_models_and_its_calls(requester):
     assert "w2,q3,1,replied" in rows[1]
     assert "0.000003" in rows[1]
     assert ",=1+1" not in rows[1]
+    lifecycle.stop_run(run)
+    assert "does not reply" not in text_of(requester.get(admin_url("run_page", run.pk)))
 
 
 def test_a_draft_offers_the_limit_before_its_start(requester):

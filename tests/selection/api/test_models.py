@@ -272,6 +272,7 @@ def test_changes_are_in_the_audit_log(manager):
     changed = AuditEntry.objects.get(model="endpoint", kind="changed")
     assert (changed.before, changed.after) == ({"temperature": 0}, {"temperature": 0.5})
     assert AuditEntry.objects.filter(model="endpoint", kind="deleted").count() == 1
+    assert AuditEntry.objects.get(model="pool", kind="import").after == {"models": 4}
 
 
 def test_a_reading_program_changes_nothing_and_calls_nobody(manager, program):
