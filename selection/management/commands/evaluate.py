@@ -116,8 +116,8 @@ def create_run(options: dict[str, Any]) -> Run:
         "name": name,
         "pool": pool,
         "question_set": questions,
-        "slots": 10_000,
-        "slots_per_worker": 16,
+        "slots": 50,
+        "slots_per_worker": 4,
         "currency": options["currency"],
         **{field: options[field] for field in ("k", "epsilon", "delta", "algorithm")},
     }
