@@ -58,7 +58,7 @@ def test_the_name_of_a_single_model_is_its_own() -> None:
         ("models:\n  - model: m", "Line 2, column 5: the entry has no “server”."),
         (
             "models:\n  - {model: m, server: local, prise: 3}",
-            "Line 2, column 32: there is no “prise” here",
+            "Line 2, column 31: there is no “prise” here",
         ),
         (
             "models:\n  - model: m\n    server: local\n    max_tokens: 0",
@@ -81,7 +81,7 @@ def test_the_name_of_a_single_model_is_its_own() -> None:
             "models:\n  - {model: m, server: local}\n  - {model: m, server: local}",
             "Line 3, column 5: the worker “m” is there already",
         ),
-        ("models:\n  - {model: m, server: local, name: '{x}'}", "Line 2, column 32: the name"),
+        ("models:\n  - {model: m, server: local, name: '{x}'}", "Line 2, column 31: the name"),
         ("servers: {a: {}}\nmodels: []", "Line 1, column 11: the server “a” has no url."),
         ("models: !!python/object:os.system {}", "not valid YAML"),
     ],
