@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from selection import reports
 from selection.errors import Refused
-from selection.imports import commit, row_parsers, uploads
+from selection.imports import column_plan, commit, platforms, row_parsers, uploads
 from selection.management.lookups import report_refusals, run_of
 from selection.model_workers import endpoints, model_files, play, prices
 from selection.models import ModelServer, ModelSpending, Pool, QuestionSet, Run, Team, Upload
@@ -116,7 +116,7 @@ def create_run(options: dict[str, Any]) -> Run:
         "name": name,
         "pool": pool,
         "question_set": questions,
-        "slots": 50,
+        "slots": 60,
         "slots_per_worker": 4,
         "currency": options["currency"],
         **{field: options[field] for field in ("k", "epsilon", "delta", "algorithm")},
@@ -169,6 +169,8 @@ def _import_questions(path: Path, team: Team, name: str) -> QuestionSet:
     raw = row_parsers.read_path(path)
     upload = uploads.create_upload("questions", questions, path.name, raw, at_once=False)
     try:
+        plan = column_plan.ColumnPlan(**upload.plan)
+        platforms.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
         uploads.finish_upload(upload)
         if upload.state == Upload.State.FAILED:
             raise Refused(f"{path.name}: {upload.error}")
