@@ -31,6 +31,7 @@ def play_run(run: Run, tell: Callable[[Run], None]) -> None:
                 if dispatcher.take_turn(WAIT):
                     replied = time.monotonic()
                 else:
+                    ledger.close_interrupted()  # of a process that was killed
                     time.sleep(WAIT)
                 run.refresh_from_db()
                 tell(run)
