@@ -80,7 +80,8 @@ def build_endpoint(server: ModelServer, values: Mapping[str, Any]) -> Endpoint:
     for name, value in values.items():
         if name not in ENDPOINT_FIELDS:
             raise FieldRefused(name, f"There is no such setting; there are {_listed()}.")
-        setattr(endpoint, name, value)
+        # YAML and JSON read 0.1 as the float nearest to it.
+        setattr(endpoint, name, Decimal(repr(value)) if isinstance(value, float) else value)
     _clean_fields(endpoint, ENDPOINT_FIELDS)
     for name in ("price_in", "price_out", "price_call"):
         setattr(endpoint, name, Decimal(getattr(endpoint, name)))

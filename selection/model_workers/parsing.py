@@ -94,11 +94,11 @@ class _Reader:
 
     def read_letter(self, text: str, pattern: str = "") -> str | None:
         """Return the choices of the letters that the text has; None if they are not clear."""
-        letters = [found.upper() for found in _LETTER.findall(text)]
-        chosen = list(dict.fromkeys(self._choice_of(letter) for letter in letters))
-        if not chosen or None in chosen or (self.kind == "single" and len(chosen) > 1):
+        letters = dict.fromkeys(found.upper() for found in _LETTER.findall(text))
+        chosen = [choice for choice in map(self._choice_of, letters) if choice is not None]
+        if not chosen or (self.kind == "single" and len(chosen) > 1):
             return None
-        return SEPARATOR.join(filter(None, chosen))
+        return SEPARATOR.join(chosen)
 
     def read_word(self, text: str, pattern: str = "") -> str | None:
         """Return the only choice that the text mentions as a whole word."""
@@ -159,9 +159,10 @@ class _Reader:
             choice = self._choice_of(lettered[1].upper())
             if normalise_text(lettered[2].strip(_MARKS)) == normalise_text(choice or ""):
                 return choice
-        parts = [part.strip(_MARKS) for part in re.split(r"[,;|>\s]+|→", stripped)]
-        if all(len(part) == 1 for part in parts if part):
-            return self.read_letter(" ".join(part for part in parts if part.lower() != "and"))
+        parts = [part.strip(_MARKS) for part in re.split(r"[,;|>&→\s]+", stripped)]
+        letters = [part for part in parts if part and part.lower() not in ("and", "und", "et", "y")]
+        if all(len(part) == 1 and self._choice_of(part.upper()) for part in letters):
+            return self.read_letter(" ".join(letters))
         return None
 
     def _choice_of(self, letter: str) -> str | None:
