@@ -43,8 +43,10 @@ def change_endpoint(
     """
     server = server or endpoint.server
     changed = endpoints.build_endpoint(server, list_settings(endpoint) | dict(values))
-    worker = endpoint.worker
-    endpoints.store_endpoints(worker.pool, [(worker.key, changed)])
+    if server.team_id != endpoint.worker.pool.team_id:
+        raise Refused(f"The model server “{server}” is another team's.")
+    changed.worker = endpoint.worker
+    changed.save()
     return changed
 
 

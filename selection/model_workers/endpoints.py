@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from selection.errors import Conflict, Refused
-from selection.models import Endpoint, ModelServer, Pool, Worker, map_to_stored
+from selection.models import Candidate, Endpoint, ModelServer, Pool, Worker, map_to_stored
 
 from . import api_keys, parsing, prompts, server_calls
 
@@ -101,22 +101,29 @@ def store_endpoints(pool: Pool, endpoints: Sequence[tuple[str, Endpoint]]) -> tu
     A worker of the name gets the settings from now on. Raises Refused for another team's server,
     Conflict for a person of the name who takes part in a run.
     """
-    names = [name for name, _ in endpoints]
-    stored = map_to_stored(names, pool.workers.all())
-    workers = {one.key: one for one in pool.workers.filter(key__in=stored.values())}
-    new = 0
+    stored = map_to_stored([name for name, _ in endpoints], pool.workers.all())
+    present = pool.workers.filter(key__in=stored.values()).select_related("endpoint")
+    workers, new = {one.key: one for one in present}, []
+    people = {one.pk for one in workers.values() if not hasattr(one, "endpoint")}
+    if busy := Candidate.objects.filter(worker__in=people).select_related("worker").first():
+        raise Conflict(f"The worker “{busy.worker}” takes part in a run as a person.")
     for name, endpoint in endpoints:
         if endpoint.server.team_id != pool.team_id:
             raise Refused(f"The model server “{endpoint.server}” is another team's.")
-        worker = workers.get(stored[name])
-        if worker is None:
-            worker = Worker.objects.create(pool=pool, key=name)
-            new += 1
-        elif not hasattr(worker, "endpoint") and worker.candidates.exists():
-            raise Conflict(f"The worker “{worker}” takes part in a run as a person.")
-        endpoint.worker = worker
-        endpoint.save()
-    return new, len(endpoints) - new
+        if stored[name] not in workers:
+            new.append(Worker(pool=pool, key=name))
+            workers[stored[name]] = new[-1]
+    Worker.objects.bulk_create(new)
+    for name, endpoint in endpoints:
+        endpoint.worker = workers[stored[name]]
+    columns = [field.name for field in Endpoint._meta.fields if not field.primary_key]
+    Endpoint.objects.bulk_create(
+        [endpoint for _, endpoint in endpoints],
+        update_conflicts=True,
+        unique_fields=["worker"],
+        update_fields=columns,
+    )
+    return len(new), len(endpoints) - len(new)
 
 
 def _origin_of(url: str) -> tuple[str, str]:

@@ -16,9 +16,10 @@ from selection.models import (
 from tests.model_stub import ModelStub
 from tests.selection.model_workers.conftest import inside as inside  # allows the stub's address
 from tests.selection.model_workers.conftest import make_model_run
-from tests.worlds import make_pool, make_questions
+from tests.worlds import make_pool, make_questions, make_run
 
 pytestmark = pytest.mark.django_db
+OFF = "http://127.0.0.1:9/v1"
 YAML = """
 models:
 - model: [m1, m2]
@@ -60,7 +61,7 @@ def test_a_server_is_made_listed_changed_and_deleted(manager):
 
 
 def test_a_server_of_workers_stays(manager):
-    run = make_model_run("http://127.0.0.1:9/v1", models=3)
+    run = make_model_run(OFF, models=3)
     server = ModelServer.objects.get()
     refused = manager.delete(f"model-servers/{server.pk}")
     assert refused.status_code == 409
@@ -70,7 +71,7 @@ def test_a_server_of_workers_stays(manager):
 
 
 def test_a_stored_key_is_not_sent_to_a_new_address(manager):
-    made = create_server(manager, "http://127.0.0.1:9/v1", key="sk-secret-1").json()
+    made = create_server(manager, OFF, key="sk-secret-1").json()
     path = f"model-servers/{made['id']}"
     refused = manager.patch(path, {"url": "http://127.0.0.1:10/v1"})
     assert refused.status_code == 422
@@ -110,7 +111,7 @@ def test_a_wrong_server_is_refused_in_a_sentence(manager, fields, word):
 
 
 def test_models_are_added_by_a_file_or_its_entries(manager):
-    create_server(manager, "http://127.0.0.1:9/v1")
+    create_server(manager, OFF)
     pool = make_pool(1)
     path = f"pools/{pool.pk}/models"
     assert manager.post(path, {"yaml": YAML}).json() == {"new": 4, "changed": 0}
@@ -126,7 +127,7 @@ def test_models_are_added_by_a_file_or_its_entries(manager):
 
 
 def test_a_file_with_a_fault_stores_nothing(manager):
-    create_server(manager, "http://127.0.0.1:9/v1")
+    create_server(manager, OFF)
     path = f"pools/{make_pool(1).pk}/models"
     text = "servers:\n  New:\n    url: http://127.0.0.1:9\n" + YAML + "- model: x\n  server: None\n"
     refused = manager.post(path, {"yaml": text})
@@ -137,7 +138,7 @@ def test_a_file_with_a_fault_stores_nothing(manager):
 
 
 def test_the_settings_of_a_model_change_one_by_one(manager):
-    run = make_model_run("http://127.0.0.1:9/v1", start=False)
+    run = make_model_run(OFF, start=False)
     path = f"pools/{run.pool_id}/models/w0"
     before = manager.get(path).json()
     assert before["temperature"] == 0
@@ -152,7 +153,7 @@ def test_the_settings_of_a_model_change_one_by_one(manager):
 
 
 def test_a_model_stays_while_its_run_goes_on(manager):
-    run = make_model_run("http://127.0.0.1:9/v1")
+    run = make_model_run(OFF)
     refused = manager.delete(f"pools/{run.pool_id}/models/w0")
     assert refused.status_code == 409
     assert f"The run “{run}” goes on with this model" in refused.json()["error"]
@@ -178,7 +179,7 @@ def test_a_test_call_shows_what_was_sent_and_what_came(manager):
 
 def test_a_test_call_of_a_server_that_is_off_says_so(manager):
     questions = make_questions(2)
-    run = make_model_run("http://127.0.0.1:9/v1", start=False)
+    run = make_model_run(OFF, start=False)
     body = {"worker": "w0", "question_set": questions.pk, "question": "q1"}
     shown = manager.post(f"pools/{run.pool_id}/test-calls", body).json()
     assert shown["problem"].startswith("No connection")
@@ -216,7 +217,7 @@ def add_calls(run: Run, count: int) -> None:
 
 
 def test_the_ledger_is_read_in_pages_and_by_state_and_worker(manager):
-    run = make_model_run("http://127.0.0.1:9/v1", models=4)
+    run = make_model_run(OFF, models=4)
     add_calls(run, 10)
     path = f"runs/{run.pk}/calls"
     first = manager.get(path, limit=7)
@@ -231,7 +232,7 @@ def test_the_ledger_is_read_in_pages_and_by_state_and_worker(manager):
 
 
 def test_a_run_is_limited_before_its_start_and_while_it_goes_on(manager):
-    run = make_model_run("http://127.0.0.1:9/v1", start=False)
+    run = make_model_run(OFF, start=False)
     path = f"runs/{run.pk}/spending"
     nothing = {"spent": 0, "in_flight": 0, "limit": None, "forecast": None}
     assert manager.get(path).json() == nothing
@@ -251,7 +252,7 @@ def test_a_run_is_limited_before_its_start_and_while_it_goes_on(manager):
 
 
 def test_an_ended_run_is_not_limited(manager):
-    run = make_model_run("http://127.0.0.1:9/v1")
+    run = make_model_run(OFF)
     assert manager.post(f"runs/{run.pk}/moves/stop").status_code == 200
     refused = manager.put(f"runs/{run.pk}/spending", {"limit": 1})
     assert refused.status_code == 409
@@ -259,7 +260,7 @@ def test_an_ended_run_is_not_limited(manager):
 
 
 def test_changes_are_in_the_audit_log(manager):
-    made = create_server(manager, "http://127.0.0.1:9/v1", key="sk-secret-1").json()
+    made = create_server(manager, OFF, key="sk-secret-1").json()
     path = f"pools/{make_pool(1).pk}/models"
     manager.post(path, {"yaml": YAML})
     manager.patch(f"{path}/m1, t=0", {"temperature": 0.5})
@@ -275,9 +276,29 @@ def test_changes_are_in_the_audit_log(manager):
     assert AuditEntry.objects.get(model="pool", kind="import").after == {"models": 4}
 
 
+def test_a_large_grid_is_stored_in_few_queries(manager, django_assert_max_num_queries):
+    create_server(manager, OFF)
+    path, seeds = f"pools/{make_pool(1).pk}/models", list(range(500))
+    entry = {"model": ["m1", "m2"], "server": "Stub", "seed": seeds}
+    with django_assert_max_num_queries(100):
+        assert manager.post(path, {"models": [entry]}).json() == {"new": 1000, "changed": 0}
+        assert manager.post(path, {"models": [entry]}).json() == {"new": 0, "changed": 1000}
+    assert Endpoint.objects.count() == 1000
+
+
+def test_a_person_of_a_run_does_not_become_a_model(manager):
+    create_server(manager, OFF)
+    run = make_run()
+    entries = [{"model": name, "server": "Stub"} for name in ("new", "w1")]
+    refused = manager.post(f"pools/{run.pool_id}/models", {"models": entries})
+    assert refused.status_code == 409
+    assert refused.json()["error"] == "The worker “w1” takes part in a run as a person."
+    assert not Endpoint.objects.exists()
+
+
 def test_a_reading_program_changes_nothing_and_calls_nobody(manager, program):
     reader = program("read")
-    made = create_server(manager, "http://127.0.0.1:9/v1").json()
+    made = create_server(manager, OFF).json()
     assert reader.get("model-servers").json() == [made]
     for method, path in (
         ("post", "model-servers"),
