@@ -4,6 +4,7 @@ Each entry of ``models`` is a grid: every combination of its lists is a worker.
 """
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ import yaml
 
 from selection.errors import Refused
 from selection.limits import LONGEST_KEY
-from selection.models import Endpoint, ModelServer
+from selection.models import Endpoint, ModelServer, find_invisible
 
 from .endpoints import ENDPOINT_FIELDS, MOST_GRID, SERVER_FIELDS, FieldRefused, build_endpoint
 
@@ -20,6 +21,7 @@ LARGEST_FILE = 1_000_000  # characters
 GRID = ("model", "prompt", "template", "temperature", "seed")
 ENTRY_FIELDS = ("name", "server", "prompt", *ENDPOINT_FIELDS)
 Path = tuple[str | int, ...]
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # escapes can spell them
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,9 @@ class ModelFile:
             name = ", ".join(short.get(axis, "{}").format(labels[axis]) for axis in varied)
         if not 0 < len(name) <= LONGEST_KEY:
             raise self._refusal(path, f"a worker's name has 1 to {LONGEST_KEY} characters.")
+        if code := find_invisible(name):
+            why = f"the name “{name}” has a character that nobody sees ({code})."
+            raise self._refusal(path, why)
         return name
 
     def _refuse_repeats(self) -> None:
@@ -194,8 +199,11 @@ class ModelFile:
         if isinstance(node, yaml.MappingNode):
             for key, value in node.value:
                 if isinstance(key, yaml.ScalarNode):
+                    _refuse_unstorable(key)
                     self._marks[(*path, key.value)] = key.start_mark
                     self._mark_places(value, (*path, key.value))
+        elif isinstance(node, yaml.ScalarNode):
+            _refuse_unstorable(node)
         elif isinstance(node, yaml.SequenceNode):
             for place, value in enumerate(node.value):
                 self._mark_places(value, (*path, place))
@@ -206,3 +214,11 @@ class ModelFile:
         mark = self._marks.get(path)
         place = f"Line {mark.line + 1}, column {mark.column + 1}: " if mark else "Line 1: "
         return Refused(f"{place}{why}")
+
+
+def _refuse_unstorable(node: yaml.ScalarNode) -> None:
+    """Raise Refused for a text that no database stores."""
+    if _UNSTORABLE.search(node.value):
+        mark = node.start_mark
+        place = f"Line {mark.line + 1}, column {mark.column + 1}"
+        raise Refused(f"{place}: the text has a character that cannot be stored.")

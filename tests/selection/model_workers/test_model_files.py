@@ -95,3 +95,18 @@ def test_a_fault_is_told_with_its_place(text: str, refusal: str) -> None:
 def test_a_grid_has_a_limit() -> None:
     with pytest.raises(Refused, match="at most 1,000 workers"):
         ModelFile(f"models: [{{server: s, model: {list(range(50))}, seed: {list(range(50))}}}]")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("Be short.", '"a\\0b"', "Line 10, column 14: the text has a character that cannot be"),
+        ("Be short.", '"a\\ud800b"', "Line 10, column 14: the text has a character that cannot be"),
+        ("short:", '"s\\0":', "Line 10, column 7: the text has a character that cannot be"),
+        ("short:", '"s\\u200b":', "has a character that nobody sees (U+200B)"),
+    ],
+)
+def test_texts_that_cannot_be_stored_or_seen_are_refused(old: str, new: str, words: str) -> None:
+    with pytest.raises(Refused) as refused:
+        ModelFile(GRID.replace(old, new))
+    assert words in str(refused.value)
