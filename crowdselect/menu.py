@@ -66,6 +66,7 @@ UNFOLD = {
                 "items": [
                     _menu_entry("Pools", "groups", "selection.pool"),
                     _menu_entry("Workers", "person", "selection.worker"),
+                    _menu_entry("Model servers", "dns", "selection.modelserver"),
                 ],
             },
             {

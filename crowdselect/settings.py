@@ -165,12 +165,13 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 4
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 600_000
 # Forecasts (and large files) and webhooks have queues of their own, so that a run's next step never
 # waits behind one. A Celery worker without -Q serves all queues.
-CELERY_TASK_QUEUES: dict[str, Any] = {"celery": {}, "forecasts": {}, "webhooks": {}}
+CELERY_TASK_QUEUES: dict[str, Any] = {"celery": {}, "forecasts": {}, "webhooks": {}, "models": {}}
 CELERY_TASK_DEFAULT_QUEUE = "celery"
 CELERY_TASK_ROUTES = {
     "selection.tasks.forecast": {"queue": "forecasts"},
     "selection.tasks.outlook": {"queue": "forecasts"},
     "selection.tasks.deliver": {"queue": "webhooks"},
+    "selection.tasks.call_models": {"queue": "models"},
     "selection.tasks.replay": {"queue": "forecasts"},
     "selection.tasks.send_mail": {"queue": "webhooks"},
     "selection.tasks.sort_upload": {"queue": "forecasts"},
@@ -216,6 +217,13 @@ AUDIT_ADDRESS_DAYS = env.number("AUDIT_ADDRESS_DAYS", default=0)  # addresses in
 RESPONSES_DAYS = env.number("RESPONSES_DAYS", default=0)  # workers' responses, after the run's end
 # Allow webhooks to this machine, to its network, and by http.
 WEBHOOKS_INSIDE = env.flag("WEBHOOKS_INSIDE", default=False)
+# Allow model servers on this machine and in its network, and by http: Ollama, llama.cpp, vLLM.
+MODELS_INSIDE = env.flag("MODELS_INSIDE", default=False)
+# API keys of this machine's environment that teams may use, each only for addresses that begin with
+# one: OPENAI_API_KEY=https://api.openai.com/ and further ones after commas.
+MODEL_KEYS = dict(
+    pair.strip().split("=", 1) for pair in env("MODEL_KEYS", default="").split(",") if "=" in pair
+)
 
 # -- e-mail: to the server's output until EMAIL_HOST names a mail server. docs/email.md
 

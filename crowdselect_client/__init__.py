@@ -6,6 +6,7 @@ Its only dependency is httpx. See docs/client.md.
 from .client import Client
 from .connection import ApiError
 from .file import File
+from .models import Models
 from .run import Run
 
-__all__ = ["ApiError", "Client", "File", "Run"]
+__all__ = ["ApiError", "Client", "File", "Models", "Run"]

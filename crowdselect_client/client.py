@@ -9,6 +9,7 @@ import httpx
 
 from .connection import ApiError, Connection
 from .file import File
+from .models import Models
 from .replies import (
     FileState,
     Forecast,
@@ -56,6 +57,7 @@ class Client:
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._to = Connection(url, token, timeout, tries, transport)
+        self.models = Models(self._to)
 
     def __enter__(self) -> Self:
         return self

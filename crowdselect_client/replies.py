@@ -24,6 +24,24 @@ class BatchRow(TypedDict):
     error: str
 
 
+class Call(TypedDict):
+    id: int
+    worker: str
+    question: str
+    attempt: int
+    state: Literal["sent", "replied", "failed", "interrupted", "reused"]
+    sent: str
+    closed: str | None
+    cost: float
+    tokens_in: int | None
+    tokens_out: int | None
+    milliseconds: int | None
+    request_id: str
+    reply: str
+    answer: str
+    problem: str
+
+
 class Changes(TypedDict):
     name: NotRequired[str | None]
     epsilon: NotRequired[float | None]
@@ -143,6 +161,10 @@ class LimitsIn(TypedDict):
     most: NotRequired[int | None]
 
 
+class ListedModels(TypedDict):
+    models: list[str]
+
+
 class LoadOut(TypedDict):
     mean: float
     most: int
@@ -154,6 +176,90 @@ class Media(TypedDict):
     type: str
     size: int
     created: str
+
+
+class Model(TypedDict):
+    worker: str
+    server: int
+    model: str
+    system_prompt: str
+    template: str
+    temperature: float | None
+    seed: int | None
+    max_tokens: int
+    timeout: float
+    structured: bool
+    parsing: Literal["auto", "letter", "word", "json", "last line", "regex"]
+    pattern: str
+    unreadable: Literal["wrong", "retry"]
+    reuse: bool
+    price_in: float
+    price_out: float
+    price_call: float
+    problem: str
+    rests_until: str | None
+
+
+class ModelChanges(TypedDict):
+    server: NotRequired[int | None]
+    model: NotRequired[str | None]
+    system_prompt: NotRequired[str | None]
+    template: NotRequired[str | None]
+    temperature: NotRequired[float | None]
+    seed: NotRequired[int | None]
+    max_tokens: NotRequired[int | None]
+    timeout: NotRequired[float | None]
+    structured: NotRequired[bool | None]
+    parsing: NotRequired[Literal["auto", "letter", "word", "json", "last line", "regex"] | None]
+    pattern: NotRequired[str | None]
+    unreadable: NotRequired[Literal["wrong", "retry"] | None]
+    reuse: NotRequired[bool | None]
+    price_in: NotRequired[float | None]
+    price_out: NotRequired[float | None]
+    price_call: NotRequired[float | None]
+
+
+class ModelServer(TypedDict):
+    id: int
+    name: str
+    url: str
+    has_key: bool
+    key_variable: str
+    requests_per_minute: int | None
+    concurrency: int
+    created: str
+
+
+class ModelServerChanges(TypedDict):
+    name: NotRequired[str]
+    url: NotRequired[str]
+    key: NotRequired[str]
+    key_variable: NotRequired[str]
+    requests_per_minute: NotRequired[int | None]
+    concurrency: NotRequired[int]
+
+
+class ModelServerIn(TypedDict):
+    name: str
+    url: str
+    key: NotRequired[str]
+    key_variable: NotRequired[str]
+    requests_per_minute: NotRequired[int | None]
+    concurrency: NotRequired[int]
+
+
+class ModelTest(TypedDict):
+    request: dict[str, Any]
+    reply: str
+    answer: str
+    milliseconds: int | None
+    cost: float
+    problem: str
+
+
+class ModelsStored(TypedDict):
+    new: int
+    changed: int
 
 
 class NeedOut(TypedDict):
@@ -438,6 +544,13 @@ class SkillUsedOut(TypedDict):
     skill: str
     k: int
     answers_used: int
+
+
+class Spending(TypedDict):
+    spent: float
+    in_flight: float
+    limit: float | None
+    forecast: float | None
 
 
 Status: TypeAlias = Literal["draft", "running", "paused", "ended"]

@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 from .connection import ApiError, Connection
 from .replies import (
     Assignment,
     Batch,
     BatchRow,
+    Call,
     Changed,
     Changes,
     Claim,
@@ -23,10 +24,12 @@ from .replies import (
     RunWorker,
     Selection,
     Settings,
+    Spending,
     Standing,
     Verdict,
 )
 
+CallState = Literal["sent", "replied", "failed", "interrupted", "reused"]
 MOST_WORKERS, MOST_ANSWERS = 100, 1000  # per request
 OVER = {"done", "gone", "over"}
 
@@ -206,6 +209,19 @@ class Run:
         """Yield its graded answers, oldest first."""
         query = {"worker": worker, "outcome": outcome, "limit": 1000}
         return self._to.pages(Given, f"{self._path}/answers", query)
+
+    def calls(self, state: CallState | None = None, worker: str = "") -> Iterator[Call]:
+        """Yield the calls of its models, oldest first."""
+        query = {"state": state, "worker": worker, "limit": 1000}
+        return self._to.pages(Call, f"{self._path}/calls", query)
+
+    def spending(self) -> Spending:
+        """Return what its calls cost, and what they may cost."""
+        return self._to.ask(Spending, "GET", f"{self._path}/spending")
+
+    def limit_spending(self, limit: float | str | None) -> Spending:
+        """Limit what it spends on calls; None removes the limit."""
+        return self._to.ask(Spending, "PUT", f"{self._path}/spending", json={"limit": limit})
 
     def export(self, format: str = "csv", **options: Any) -> bytes:
         """Return the run as a file. See docs/exports.md for formats and their options."""

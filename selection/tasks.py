@@ -15,6 +15,7 @@ from .engine import late_regrades
 from .errors import Busy, cannot_write
 from .forecast import forecast_requests, running_forecast
 from .imports import uploads
+from .model_workers import requests as model_requests
 from .models import Heartbeat, IdempotencyKey, Run
 from .replays import replay_requests
 from .runs import roster, roster_opening
@@ -51,6 +52,7 @@ def advance(run_id: int) -> None:
         with actor.acting_as_part("engine"):
             step = engine.advance(run_id, wait=False)
         if step:
+            model_requests.request_calls(run_id)
             context = {"run": run_id, "step": step.number}
             logger.info("Step %s of run %s.", step.number, run_id, extra=context)
     except Busy:
@@ -70,6 +72,12 @@ def outlook(run_id: int) -> None:
 @shared_task(base=Patient)
 def deliver(webhook_id: int) -> None:
     webhooks.send_due(webhook_id)
+
+
+@shared_task(base=Patient)
+def call_models() -> None:
+    with actor.acting_as_part("models"):
+        model_requests.make_calls_alone()
 
 
 @shared_task(base=Patient)
@@ -146,6 +154,7 @@ def expire() -> None:
 
 
 PARTS: list[Callable[[], object]] = [
+    model_requests.sweep_calls,
     expire,
     late_regrades.sweep_late_regrades,
     wake_all,

@@ -9,18 +9,17 @@ import logging
 import secrets
 from typing import Any
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
-from django.conf import settings
-from django.utils.crypto import salted_hmac
+from selection import encryption
 
 logger = logging.getLogger(__name__)
 
 MARK = "sealed:"
+PURPOSE = "selection.accounts.secret_encryption"
 NAMES = ("secret", "seed")  # of apps, and of recovery codes
 
 
 def encrypt_secret(text: str) -> str:
-    return MARK + _cipher().encrypt(text.encode()).decode()
+    return MARK + encryption.encrypt_text(text, PURPOSE)
 
 
 def decrypt_secret(stored: str) -> str:
@@ -58,20 +57,4 @@ def _try_decrypt(stored: str) -> str | None:
     """Return the plain text, or None if no key fits."""
     if not stored.startswith(MARK):
         return stored
-    try:
-        return _cipher().decrypt(stored.removeprefix(MARK)).decode()
-    except InvalidToken:
-        return None
-
-
-def _cipher() -> MultiFernet:
-    """Return a cipher that encrypts with the first key and decrypts with all."""
-    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return MultiFernet([Fernet(_derive_key(key)) for key in keys])
-
-
-def _derive_key(secret: str) -> bytes:
-    derived = salted_hmac(
-        "selection.accounts.secret_encryption", "", secret=secret, algorithm="sha256"
-    )
-    return base64.urlsafe_b64encode(derived.digest())
+    return encryption.try_decrypt(stored.removeprefix(MARK), PURPOSE)

@@ -1,6 +1,7 @@
 """The requester's pages: Django's admin in django-unfold's layout, one file per subject."""
 
 from . import pools, system
+from .model_workers import servers
 from .questions import practice, question_admin
 from .run import answers, run_admin
 from .teams import accounts, audit, webhooks

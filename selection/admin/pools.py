@@ -17,7 +17,9 @@ from .imports.first_file import FirstFileForm, FirstFileMixin
 from .imports.importers import WORKERS
 from .imports.join_offer import offer_joining
 from .imports.pages import import_urls
-from .page import CountedDeletionMixin, list_url
+from .model_workers.pool_page import PoolModelsPage
+from .model_workers.worker_page import WorkerModelPage
+from .page import CountedDeletionMixin, list_url, page_urls
 from .privacy_pages import personal_urls
 from .scope import ScopedAdmin
 
@@ -53,7 +55,8 @@ class PoolAdmin(FirstFileMixin, CountedDeletionMixin, ScopedAdmin):
         return item.runs.all()
 
     def get_urls(self) -> list[URLPattern]:
-        return import_urls(self, WORKERS) + super().get_urls()
+        models = page_urls(self, {"<int:pk>/models/": ("models", PoolModelsPage)})
+        return models + import_urls(self, WORKERS) + super().get_urls()
 
 
 @admin.register(Worker)
@@ -74,7 +77,8 @@ class WorkerAdmin(ScopedAdmin):
         return [name for name in fields if name != "mail_address" or may_change]
 
     def get_urls(self) -> list[URLPattern]:
-        return personal_urls(self) + super().get_urls()
+        model = page_urls(self, {"<int:pk>/model/": ("model", WorkerModelPage)})
+        return model + personal_urls(self) + super().get_urls()
 
     def get_deleted_objects(
         self, objs: Iterable[Worker], request: HttpRequest

@@ -6,7 +6,9 @@ from . import (  # each adds addresses
     forecasts,
     label_studio,
     media,
+    model_servers,
     personal,
+    pool_models,
     pools,
     practice,
     question_sets,
@@ -18,6 +20,7 @@ from . import (  # each adds addresses
 )
 from .base import api
 from .run import (  # each adds addresses
+    calls,
     collusion,
     drafts,
     exports,

@@ -9,11 +9,11 @@ from django.http import HttpRequest
 
 from selection import db_clock
 from selection.actor import person
-from selection.models import ApiToken, AuditEntry, Question, Run, Skill, Worker
+from selection.models import ApiToken, AuditEntry, Endpoint, Question, Run, Skill, Worker
 from selection.models.team_paths import team_of
 
 # Large tables: a receiver of deletions would make Django load every deleted row.
-MANY = (Question, Skill, Worker)
+MANY = (Endpoint, Question, Skill, Worker)
 # Fields that only the system itself writes.
 OWN = {
     Run: {
@@ -28,9 +28,11 @@ OWN = {
         "alerts_sent",
     },
     ApiToken: {"used"},
+    Endpoint: {"problem", "rests_until", "failures"},
     User: {"last_login"},
 }
-SECRET, HIDDEN = {"password", "digest", "salt", "mail_address"}, "hidden"
+SECRET = {"password", "digest", "salt", "mail_address", "key_encrypted"}
+HIDDEN = "hidden"
 
 # The current request; None in tasks and commands.
 asking: ContextVar[HttpRequest | None] = ContextVar("asking", default=None)

@@ -10,7 +10,7 @@ from selection import reports, viewer_locale
 from selection.errors import Conflict, Refused
 from selection.models import Run
 
-from . import payment, platforms, surveys, tables, writing
+from . import calls, payment, platforms, surveys, tables, writing
 from .context import ExportContext
 from .report import write_report
 from .writing import ExportTable
@@ -189,6 +189,14 @@ AUDIENCES = {
             "csv",
             surveys.wide_answers,
             ANSWERS,
+        ),
+        Format(
+            "calls",
+            "Calls of models, CSV",
+            "Each call of a model: its reply, what was read from it, its cost and its problem.",
+            "csv",
+            calls.calls_table,
+            (*ANSWERS, "selection.view_modelcall"),
         ),
         Format(
             "dump",

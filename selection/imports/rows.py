@@ -20,7 +20,7 @@ from selection.models import (
     map_to_stored,
     read_attributes,
 )
-from selection.models.gradable import Gradable
+from selection.models.questions import Gradable
 
 from . import catalog
 from .row_parsers import QuestionRow, WorkerRow, read_email

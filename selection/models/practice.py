@@ -6,8 +6,7 @@ They never count.
 from django.db import models
 
 from .answers import Assignment, Candidate
-from .gradable import Gradable
-from .questions import QuestionSet
+from .questions import Gradable, QuestionSet
 
 
 class Practice(Gradable):

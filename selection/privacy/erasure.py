@@ -17,6 +17,7 @@ from selection.models import (
     AuditEntry,
     Candidate,
     Delivery,
+    Endpoint,
     Event,
     Mail,
     OptOut,
@@ -86,6 +87,7 @@ def _forget_rows(rows: list[Worker], pseudonym: str) -> None:
     workers = Worker.with_erased.filter(pk__in=[row.pk for row in rows])
     empty = {"name": "", "attributes": {}, "mail_address": ""}
     workers.update(key=pseudonym, erased=db_clock.database_now(), **empty)
+    Endpoint.objects.filter(worker__in=rows).delete()
     Mail.objects.filter(candidate__worker__in=rows).update(digest="", said="")
     Candidate.objects.filter(worker__in=rows).update(
         link_version=F("link_version") + 1, platform="", task=""

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import F, Max, Q
 
 from selection import db_clock
+from selection.model_workers import spending
 from selection.models import Assignment, Candidate, Heartbeat, Run, exposure
 from selection.questions import problem_reports
 
@@ -34,6 +35,7 @@ TITLES = {
     "joins": "no one has joined for a day",
     "paused": "paused for a long time",
     "broken": "workers report problems with questions",
+    "models": "a model does not reply",
     "fit": "doubt about the guarantee",
     "sharing": "workers may share answers",
     "review": "ready for review",
@@ -44,7 +46,8 @@ TITLES = {
 class Alert:
     """A matter that needs a person.
 
-    kind   stuck, waits, gold, quiet, joins, paused, broken, fit, sharing or review: for programs
+    kind   stuck, waits, gold, quiet, joins, paused, broken, models, fit, sharing or review: for
+           programs
     words  the matter, for people
     """
 
@@ -91,7 +94,7 @@ def list_alerts(
     )
     if not any(alert.kind == "stuck" for alert in alerts):
         alerts = [*_redis_alerts(), *alerts]  # without Redis the background work stops in time
-    return [*alerts, *_problem_report_alerts(run), *doubts]
+    return [*alerts, *_model_alerts(run), *_problem_report_alerts(run), *doubts]
 
 
 def _problem_report_alerts(run: Run) -> list[Alert]:
@@ -104,6 +107,19 @@ def _problem_report_alerts(run: Run) -> list[Alert]:
     more = f" and {len(questions) - MOST_NAMED} more" if len(questions) > MOST_NAMED else ""
     subject = "this question" if len(questions) == 1 else "these questions"
     return [Alert("broken", f"Workers report a problem with {subject}: {keys}{more}.")]
+
+
+def _model_alerts(run: Run) -> list[Alert]:
+    """Return an alert if models of the run do not reply; the first one's problem is told."""
+    failing = spending.failing_endpoints(run)
+    if not failing:
+        return []
+    first = failing[0]
+    others = f", nor do {len(failing) - 1} others" if len(failing) > 2 else ""
+    others = ", nor does another" if len(failing) == 2 else others
+    why = first.problem.rstrip(".")
+    message = f"“{first.worker}” does not reply{others}: {why}. Make a test call on their page."
+    return [Alert("models", message)]
 
 
 def _collusion_alerts(signs: CollusionSigns | None) -> list[Alert]:

@@ -9,7 +9,8 @@ from django.utils import timezone
 from selection import algorithms, db_clock
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
-from selection.models import Run, Skill
+from selection.model_workers import askable
+from selection.models import Endpoint, Run, Skill
 from topk import LIKE_THESE, THIS_SET, ProblemError
 
 from . import eligibility, exposure_limits, quotas
@@ -148,7 +149,18 @@ def validate_stored_run(run: Run, workers: int) -> dict[str, str]:
         if not skill.question_set.questions.exists():
             reason = f"The question set “{skill}” is empty: import gold questions first."
             faults["question_set"] = reason
-    return faults | exposure_limits.validate_exposure(run)
+    return faults | _validate_models(run) | exposure_limits.validate_exposure(run)
+
+
+def _validate_models(run: Run) -> dict[str, str]:
+    """Return the fault of a question that the models among the eligible workers cannot be asked."""
+    if run.recorded_only or not Endpoint.objects.filter(worker__pool=run.pool_id).exists():
+        return {}
+    if not eligibility.eligible_workers(run).filter(endpoint__isnull=False).exists():
+        return {}
+    reasons = (askable.refuse_questions(skill.question_set) for skill in run.skills)
+    reason = next(filter(None, reasons), "")
+    return {"question_set": reason} if reason else {}
 
 
 def validate_skills(run: Run, further: int) -> dict[str, str]:

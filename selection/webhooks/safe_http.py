@@ -24,7 +24,7 @@ SECONDS = 10.0  # in total: a receiver that answers byte by byte is as bad as a 
 PORTS = {"https": 443, "http": 80}
 INSIDE = (
     "This address is on this machine or in its network. The administrator of this server can "
-    "allow it with the setting WEBHOOKS_INSIDE."
+    "allow it with the setting {setting}."
 )
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
@@ -45,8 +45,11 @@ class Reply:
         return 200 <= self.code < 300
 
 
-def check_url(url: str) -> str:
-    """Return the address without surrounding spaces. Raises Refused for an unusable one."""
+def check_url(url: str, setting: str = "WEBHOOKS_INSIDE") -> str:
+    """Return the address without surrounding spaces. Raises Refused for an unusable one.
+
+    setting  name of the setting that allows addresses of this machine and its network, and http
+    """
     url = url.strip()
     if (
         not url.isascii()
@@ -56,14 +59,14 @@ def check_url(url: str) -> str:
     ):
         raise Refused(f"An address has 1 to {LONGEST_ADDRESS} characters of ASCII and no spaces.")
     parts = _split_url(url)
-    if parts.scheme != "https" and not (parts.scheme == "http" and settings.WEBHOOKS_INSIDE):
-        raise Refused(
-            "The address must begin with https://, because other addresses are not encrypted."
-        )
+    if parts.scheme != "https" and not (parts.scheme == "http" and getattr(settings, setting)):
+        http = f" http:// needs the setting {setting}." if parts.scheme == "http" else ""
+        why = "because other addresses are not encrypted."
+        raise Refused(f"The address must begin with https://, {why}{http}")
     if parts.username or parts.password:
         raise Refused("Remove name and password from the address: each message is signed.")
     if parts.hostname == "localhost" or _is_number(parts.hostname or ""):
-        _refuse_inside(_public_addresses(_resolve_addresses(parts)))
+        _refuse_inside(_resolve_addresses(parts), setting)
     return url
 
 
@@ -105,13 +108,12 @@ def _resolve_addresses(parts: SplitResult) -> list[str]:
     return [str(row[4][0]) for row in rows]
 
 
-def _public_addresses(addresses: list[str]) -> list[str]:
-    return [address for address in addresses if settings.WEBHOOKS_INSIDE or is_public(address)]
-
-
-def _refuse_inside(addresses: list[str]) -> None:
-    if not addresses:
-        raise Refused(INSIDE)
+def _refuse_inside(addresses: list[str], setting: str = "WEBHOOKS_INSIDE") -> list[str]:
+    """Return the addresses that may be connected to. Raises Refused if there is none."""
+    allowed = [one for one in addresses if getattr(settings, setting) or is_public(one)]
+    if not allowed:
+        raise Refused(INSIDE.format(setting=setting))
+    return allowed
 
 
 # -- sending
@@ -121,8 +123,7 @@ def post_message(url: str, body: bytes, headers: dict[str, str]) -> Reply:
     """Post the body and return the reply. Raises NoAnswer."""
     try:
         parts = _split_url(check_url(url))
-        addresses = _public_addresses(_resolve_addresses(parts))
-        _refuse_inside(addresses)
+        addresses = _refuse_inside(_resolve_addresses(parts))
         return _exchange_message(parts, addresses[0], body, headers)
     except Refused as refusal:
         raise NoAnswer(str(refusal)) from refusal

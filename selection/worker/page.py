@@ -13,7 +13,7 @@ from selection.answers import presence
 from selection.grading.rules import kind_of
 from selection.models import Answer, Assignment, Candidate, Practice, Question, Run, exposure
 from selection.models.answers import is_given
-from selection.models.gradable import Gradable
+from selection.models.questions import Gradable
 from selection.questions import practice
 
 from . import end_texts

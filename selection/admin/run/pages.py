@@ -16,9 +16,11 @@ from unfold.admin import ModelAdmin
 from selection import exports, reports, viewer_locale
 from selection.accounts import MEMBER, scoped
 from selection.admin.imports import submissions
+from selection.admin.model_workers.run_page import RunCalls, model_facts
 from selection.admin.page import Page, csv_response, file_response, object_url, page_urls
 from selection.errors import Refused
 from selection.mail import invitations
+from selection.model_workers.spending import has_models, with_models
 from selection.models import Run
 from selection.runs import algorithm_choices, eligibility, lifecycle, money, priors, validation
 from selection.worker import links
@@ -59,8 +61,10 @@ class RunPage(Page):
 
     @cached_property
     def object(self) -> Any:
-        """Return the run, in one query with the question if an e-mail did not arrive."""
-        rows = Run.objects.annotate(undelivered=invitations.has_undelivered())
+        """Return the run, noting if an e-mail did not arrive and if models take part."""
+        rows = Run.objects.annotate(
+            undelivered=invitations.has_undelivered(), with_models=with_models()
+        )
         return get_object_or_404(scoped(rows, self.request, MEMBER), pk=self.kwargs["pk"])
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
@@ -75,6 +79,7 @@ class RunPage(Page):
             "needs": run.selector_class.needs,  # a template would call the class
             "extras": algorithm_choices.describe_options(run),
             "price": money.format_price(run),
+            **model_facts(run),
         }
         return super().get_context_data(**facts)
 
@@ -114,13 +119,14 @@ class RunPage(Page):
         With each comes the reason why the pay must be entered for it, or "".
         """
         run = self.object
+        without = BUTTONS if has_models(run) else (*BUTTONS, "calls")
         return {
             group: [
                 (export_format, export_format.lacks(run))
                 for export_format in formats
                 if all(map(self.may, export_format.asks))
             ]
-            for group, formats in exports.formats_by_audience(without=BUTTONS).items()
+            for group, formats in exports.formats_by_audience(without).items()
         }
 
 
@@ -261,6 +267,7 @@ PAGES: dict[str, tuple[str, type[Page]]] = {
     "<int:pk>/worker/<int:candidate>/why/": ("worker_why", WorkerExplanationPage),
     "<int:pk>/do/<slug:verb>/": ("verb", RunVerb),
     "<int:pk>/report/": ("report", Report),
+    "<int:pk>/calls/": ("calls", RunCalls),
     "<int:pk>/export/<slug:format>/": ("export", Export),
 }
 

@@ -35,6 +35,7 @@ FIXES: dict[str, tuple[Fix, ...]] = {
     "joins": (INVITE, Fix("Close the roster…", "do_change")),
     "broken": (Fix("Review the questions", "gold", ""),),
     "sharing": (Fix("See the signs", "#signs", ""),),
+    "models": (Fix("View calls and money", "#models", ""),),
     "risk": (Fix("Change the target or budget…", "do_change"), COPY),
 }
 

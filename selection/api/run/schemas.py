@@ -24,7 +24,10 @@ class SkillOut(Schema):
 
 @declared_by(reports.Alert)
 class NeedOut(Schema):
-    """An alert. kind: stuck, waits, gold, quiet, joins, paused, broken, fit, sharing or review."""
+    """An alert.
+
+    kind: stuck, waits, gold, quiet, joins, paused, broken, models, fit, sharing or review
+    """
 
 
 @declared_by(reports.FullTestForecast)

@@ -64,6 +64,7 @@ def ids(theirs: Camp) -> dict[str, object]:
     return {
         "run_id": theirs.run.pk,
         "pool_id": theirs.pool.pk,
+        "server_id": theirs.model_server.pk,
         "set_id": theirs.question_set.pk,
         "question": "zebra-q1",
         "worker": "zebra-w1",

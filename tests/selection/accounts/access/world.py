@@ -18,8 +18,10 @@ from selection.models import (
     Assignment,
     AuditEntry,
     Delivery,
+    Endpoint,
     ForecastRequest,
     Membership,
+    ModelServer,
     Pool,
     Practice,
     QuestionSet,
@@ -56,6 +58,7 @@ class Camp:
     group: Group
     entry: AuditEntry
     delivery: Delivery
+    model_server: ModelServer
 
     @property
     def open(self) -> Assignment:
@@ -109,6 +112,7 @@ def camp(word: str) -> Camp:
         Group.objects.create(name=f"{word} group"),
         _entry(team, word),
         _delivery(team, word),
+        _model_server(pool, word),
     )
 
 
@@ -139,6 +143,16 @@ def _delivery(team: Team, word: str) -> Delivery:
     hook = Webhook.objects.create(team=team, url=f"https://{word}.example", events=["run.ended"])
     told = {"kind": "run.ended", "body": word, "made": timezone.now()}
     return Delivery.objects.create(webhook=hook, **told)
+
+
+def _model_server(pool: Pool, word: str) -> ModelServer:
+    """Return a server at a forbidden address, of which the pool's first worker is a model."""
+    url = f"https://127.0.0.1/{word}"
+    server = ModelServer.objects.create(team=pool.team, name=f"{word} server", url=url)
+    worker = pool.workers.first()
+    assert worker is not None
+    Endpoint.objects.create(worker=worker, server=server, model=f"{word} model")
+    return server
 
 
 def member(team: Team, role: str, **fields: object) -> User:

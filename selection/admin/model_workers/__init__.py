@@ -1,0 +1,1 @@
+"""Pages of models as workers: their servers, their settings, their calls and money."""

@@ -1,0 +1,15 @@
+"""Costs of calls for people: they may be far below what can be paid."""
+
+from decimal import Context, Decimal
+
+from selection.runs import money
+
+DIGITS = 3  # of an amount below 1
+
+
+def format_call_cost(amount: Decimal, currency: str = "") -> str:
+    """Return the amount with its currency: 12.50 €, 0.0000240 becomes 0.000024 €."""
+    if amount == 0 or amount >= 1:
+        return money.format_amount(amount, currency)
+    short = amount.normalize(Context(prec=DIGITS)).normalize()
+    return f"{short:f} {currency}".strip()

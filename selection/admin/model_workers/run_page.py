@@ -1,0 +1,110 @@
+"""Calls and money of a run: a section of its page, and the page of its ledger."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from selection import reports
+from selection.admin.page import Page, object_url
+from selection.errors import Refused
+from selection.model_workers import spending
+from selection.model_workers.prices import to_amount
+from selection.models import ModelCall, Run
+
+from .amounts import format_call_cost
+
+LATEST, PER_PAGE = 10, 50
+
+
+class LimitForm(forms.Form):
+    limit = forms.DecimalField(
+        required=False, min_value=0, max_value=spending.MOST_LIMIT, decimal_places=9, max_digits=17
+    )
+
+
+def model_facts(run: Run) -> dict[str, Any]:
+    """Return the context of the section; ``models`` is None if no model takes part."""
+    if not spending.has_models(run):
+        return {"models": None}
+    begun = run.status != Run.Status.DRAFT
+    ahead = reports.forecast_remaining(run)
+    needed = ahead.median if ahead is not None and not ahead.why else None
+    report = spending.describe_spending(run, run.tally()["counted"] if begun else 0, needed)
+    amounts = {
+        name: None if value is None else format_call_cost(value, run.currency)
+        for name, value in vars(report).items()
+    }
+    return {
+        "models": amounts
+        | {
+            "limit_value": "" if report.limit is None else f"{report.limit.normalize():f}",
+            "failing": spending.failing_endpoints(run) if run.status != Run.Status.ENDED else [],
+            "calls": describe_calls(run, calls_of(run)[:LATEST]),
+            "number": run.model_calls.count(),
+            "url": ledger_url(run),
+        }
+    }
+
+
+def calls_of(run: Run) -> QuerySet[ModelCall]:
+    return run.model_calls.select_related("worker", "question").order_by("-pk")
+
+
+def describe_calls(run: Run, calls: Any) -> list[tuple[ModelCall, str]]:
+    """Return the calls with their costs in words."""
+    return [(call, format_call_cost(to_amount(call.cost), run.currency)) for call in calls]
+
+
+def ledger_url(run: Run) -> str:
+    return reverse("admin:selection_run_calls", args=[run.pk])
+
+
+class RunCalls(Page):
+    """All calls of a run, latest first; POST changes the limit of its money."""
+
+    permission_required = ["selection.view_run", "selection.view_modelcall"]
+    below_object = True
+    template_name = "selection/run_calls.html"
+
+    @property
+    def title(self) -> str:
+        return f"Calls of {self.object}"
+
+    def has_permission(self) -> bool:
+        if self.request.method == "POST":
+            return self.may("selection.change_run")
+        return super().has_permission()
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        run: Run = self.object
+        state = self.request.GET.get("state", "")
+        rows = calls_of(run)
+        if state in ModelCall.State.values:
+            rows = rows.filter(state=state)
+        page = Paginator(rows, PER_PAGE).get_page(self.request.GET.get("page"))
+        return super().get_context_data(
+            run=run,
+            page=page,
+            calls=describe_calls(run, page),
+            state=state,
+            states=ModelCall.State,
+            **kwargs,
+        )
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        form = LimitForm(request.POST)
+        try:
+            if not form.is_valid():
+                raise Refused(f"The limit: {form.errors['limit'][0]}")
+            spending.set_limit(self.object, form.cleaned_data["limit"])
+        except Refused as refusal:
+            messages.error(request, str(refusal))
+        else:
+            messages.success(request, "The limit of the money for calls is changed.")
+        return redirect(f"{object_url(self.object)}#models")

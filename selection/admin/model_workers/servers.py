@@ -1,0 +1,130 @@
+"""Model servers: list, form with a key that is written and never shown, and a list of models."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+from django.urls import URLPattern, reverse
+from django.utils.html import format_html
+from unfold.decorators import display
+from unfold.widgets import (
+    UnfoldAdminPasswordWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanSwitchWidget,
+)
+
+from selection.admin.page import Page, page_urls
+from selection.admin.scope import ScopedAdmin
+from selection.errors import Refused
+from selection.model_workers import endpoints, testing
+from selection.models import ModelServer
+
+MOST_NAMED = 100
+
+
+class ModelServerForm(forms.ModelForm):
+    key = forms.CharField(
+        label="API key",
+        required=False,
+        strip=True,
+        widget=UnfoldAdminPasswordWidget({"autocomplete": "off"}),
+        help_text="It is stored encrypted and never shown. Leave it blank to keep the stored one.",
+    )
+    drop_key = forms.BooleanField(
+        label="Remove the stored API key", required=False, widget=UnfoldBooleanSwitchWidget
+    )
+
+    class Meta:
+        model = ModelServer
+        fields = list(endpoints.SERVER_FIELDS)
+        widgets = {
+            "url": UnfoldAdminTextInputWidget(
+                {"placeholder": "https://api.openai.com/v1", "inputmode": "url"}
+            )
+        }
+
+    def _post_clean(self) -> None:
+        super()._post_clean()  # type: ignore[misc]
+        if self.errors:
+            return
+        key = self.cleaned_data["key"] or ("" if self.cleaned_data.get("drop_key") else None)
+        try:
+            endpoints.set_server(self.instance, {}, key)
+        except endpoints.FieldRefused as refusal:
+            self.add_error(refusal.field, refusal.why)
+        except Refused as refusal:
+            self.add_error("name", str(refusal))
+
+
+@admin.register(ModelServer)
+class ModelServerAdmin(ScopedAdmin):
+    """Admin of model servers."""
+
+    form = ModelServerForm
+    list_display = ["name", "url", "key_state", "workers", "listed"]
+    search_fields = ["name"]
+    fields = ["name", "url", "key", "drop_key", *endpoints.SERVER_FIELDS[2:]]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Offer to remove a key only if there is one; show no key field to mere viewers."""
+        hidden = set()
+        if obj is None or not obj.key_encrypted:
+            hidden = {"drop_key"}
+        if obj is not None and not self.has_change_permission(request, obj):
+            hidden = {"key", "drop_key"}
+        return [name for name in super().get_fields(request, obj) if name not in hidden]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ModelServer]:
+        return super().get_queryset(request).annotate(size=Count("endpoints"))
+
+    @display(description="API key", label={"stored": "success", "none": "info"})
+    def key_state(self, server: ModelServer) -> str:
+        return server.key_variable or ("stored" if server.key_encrypted else "none")
+
+    @display(description="workers")
+    def workers(self, server: ModelServer) -> int:
+        return int(server.size)  # type: ignore[attr-defined]
+
+    @display(description="models")
+    def listed(self, server: ModelServer) -> str:
+        url = reverse("admin:selection_modelserver_models", args=[server.pk])
+        return format_html('<a href="{}">List models</a>', url)
+
+    def get_deleted_objects(
+        self, objs: Iterable[ModelServer], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """Protect servers of workers."""
+        servers = list(objs)
+        protected = [
+            f"“{key}” is a model of the server “{server}”"
+            for server in servers
+            for key in server.endpoints.values_list("worker__key", flat=True)[:MOST_NAMED]
+        ]
+        return [str(server) for server in servers], {"servers": len(servers)}, set(), protected
+
+    def get_urls(self) -> list[URLPattern]:
+        pages: dict[str, tuple[str, type[Page]]] = {"<int:pk>/models/": ("models", ListedModels)}
+        return page_urls(self, pages) + super().get_urls()
+
+
+class ListedModels(Page):
+    """The names of the models that the server lists: it is asked whenever the page is opened."""
+
+    permission_required = ["selection.change_modelserver"]
+    below_object = True
+    template_name = "selection/model_names.html"
+
+    @property
+    def title(self) -> str:
+        return f"Models of {self.object}"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        names: list[str] = []
+        try:
+            names = testing.list_server_models(self.object)
+        except Refused as refusal:
+            messages.error(self.request, str(refusal))
+        return super().get_context_data(names=names, **kwargs)

@@ -1,0 +1,158 @@
+"""Page of a worker that is a model: its settings, and test calls."""
+
+import json
+from copy import copy
+from functools import cached_property, partial
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from selection.accounts import scoped
+from selection.admin.page import Page, object_url
+from selection.errors import Refused
+from selection.limits import LONGEST_KEY
+from selection.model_workers import changes, endpoints, testing
+from selection.model_workers.prices import to_amount
+from selection.models import Endpoint, ModelServer, QuestionSet
+
+from .amounts import format_call_cost
+
+CHANGE = "selection.change_worker"
+PARTS = {"save", "test", "remove"}
+LABELS = {
+    "max_tokens": "Most output tokens",
+    "timeout": "Seconds to wait for a reply",
+    "structured": "Ask for JSON that has one of the choices",
+    "parsing": "Answer in the reply",
+    "pattern": "Regular expression",
+    "unreadable": "A reply without a readable answer",
+    "reuse": "Use a stored reply to an equal request also at a temperature above 0",
+    "price_in": "Price of a million input tokens",
+    "price_out": "Price of a million output tokens",
+    "price_call": "Price of a call",
+}
+HELP = {
+    "template": "Blank: instructions, question, choices and the form of the answer. "
+    "It may have {instructions}, {question}, {choices} and {request}.",
+    "temperature": "Blank: the server's own.",
+    "pattern": "Only for an answer that is read by one; its first group is the answer.",
+    "price_in": "In the currency of the run.",
+}
+
+
+class CallTestForm(forms.Form):
+    question_set = forms.ModelChoiceField(
+        label="Question set", queryset=QuestionSet.objects.none(), widget=UnfoldAdminSelectWidget
+    )
+    question = forms.CharField(
+        label="Question",
+        required=False,
+        max_length=LONGEST_KEY,
+        widget=UnfoldAdminTextInputWidget({"placeholder": "Its id; blank: the first one"}),
+    )
+
+
+class WorkerModelPage(Page):
+    """The settings of a worker's model. ``do`` is save, test or remove."""
+
+    permission_required = ["selection.view_worker"]
+    below_object = True
+    template_name = "selection/worker_model.html"
+    title = "Model of this worker"
+
+    @cached_property
+    def endpoint(self) -> Endpoint:
+        rows = scoped(Endpoint, self.request).filter(worker=self.object)
+        return get_object_or_404(rows.select_related("server", "worker__pool"))
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        kwargs.setdefault("form", self._settings_form())
+        kwargs.setdefault("test_form", self._test_form())
+        facts = {"endpoint": self.endpoint, "may_change": self.may(CHANGE)}
+        return super().get_context_data(**facts, **kwargs)
+
+    def _settings_form(self, data: Any = None) -> forms.ModelForm:
+        """Return a form over a copy of the endpoint: it must not change the page's own."""
+        widgets = partial(self.model_admin.formfield_for_dbfield, request=self.request)
+        kind = forms.modelform_factory(
+            Endpoint,
+            fields=["server", *endpoints.ENDPOINT_FIELDS],
+            formfield_callback=widgets,
+            labels=LABELS,
+            help_texts=HELP,
+        )
+        form = kind(data, instance=copy(self.endpoint))
+        servers = scoped(ModelServer, self.request).filter(team=self.object.pool.team_id)
+        server: Any = form.fields["server"]
+        server.queryset, server.widget = servers, UnfoldAdminSelectWidget()
+        server.widget.choices = server.choices
+        return form
+
+    def _test_form(self, data: Any = None) -> CallTestForm:
+        form = CallTestForm(data)
+        field: Any = form.fields["question_set"]
+        field.queryset = scoped(QuestionSet, self.request).filter(team=self.object.pool.team_id)
+        field.initial = field.queryset.first()
+        return form
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        do = request.POST.get("do", "")
+        if do not in PARTS:
+            raise Http404
+        return {"save": self._save, "test": self._test, "remove": self._remove}[do]()
+
+    def has_permission(self) -> bool:
+        needs_change = self.request.method == "POST"
+        return super().has_permission() and (not needs_change or self.may(CHANGE))
+
+    def _show(self, **context: Any) -> HttpResponse:
+        return self.render_to_response(self.get_context_data(**context))
+
+    def _save(self) -> HttpResponse:
+        form = self._settings_form(self.request.POST)
+        if form.is_valid():
+            values = {name: form.cleaned_data[name] for name in endpoints.ENDPOINT_FIELDS}
+            try:
+                changes.change_endpoint(self.endpoint, values, form.cleaned_data["server"])
+            except endpoints.FieldRefused as refusal:
+                form.add_error(refusal.field, refusal.why)
+            except Refused as refusal:
+                form.add_error(None, str(refusal))
+            else:
+                messages.success(self.request, "Saved: the next calls use these settings.")
+                return redirect(self.request.path)
+        return self._show(form=form)
+
+    def _test(self) -> HttpResponse:
+        form = self._test_form(self.request.POST)
+        if not form.is_valid():
+            return self._show(test_form=form)
+        chosen = form.cleaned_data
+        try:
+            question = testing.choose_question(chosen["question_set"], chosen["question"].strip())
+            test = testing.make_test_call(self.endpoint, question)
+        except Refused as refusal:
+            form.add_error(None, str(refusal))
+            return self._show(test_form=form)
+        self.endpoint.refresh_from_db()
+        facts = {
+            "call": test.call,
+            "question": question,
+            "body": json.dumps(test.body, ensure_ascii=False, indent=2),
+            "cost": format_call_cost(to_amount(test.call.cost)),
+        }
+        return self._show(test_form=form, test=facts)
+
+    def _remove(self) -> HttpResponse:
+        try:
+            changes.remove_endpoint(self.endpoint)
+        except Refused as refusal:
+            messages.error(self.request, str(refusal))
+            return redirect(self.request.path)
+        messages.success(self.request, f"“{self.object}” is not a model any more.")
+        return redirect(object_url(self.object))

@@ -1,0 +1,181 @@
+"""Models as workers of a pool: their settings, and test calls."""
+
+import json
+from datetime import datetime
+from typing import Any, Literal
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from ninja import Field, Query, Schema, Status
+
+from selection.accounts import scoped
+from selection.model_workers import changes, testing
+from selection.model_workers.model_files import LARGEST_FILE, ModelFile
+from selection.model_workers.prices import to_amount
+from selection.models import Endpoint, Pool, QuestionSet, map_to_stored
+
+from .base import api
+from .fields import Id, Key
+from .model_servers import find_server
+from .pagination import Page, paginate
+
+ParsingName = Literal["auto", "letter", "word", "json", "last line", "regex"]
+UnreadableName = Literal["wrong", "retry"]
+
+
+class ModelsIn(Schema):
+    yaml: str | None = Field(
+        None, max_length=LARGEST_FILE, description="A file of models, as docs/model-workers.md has."
+    )
+    models: list[dict[str, Any]] | None = Field(
+        None,
+        max_length=1_000,
+        description="The file's entries, instead of yaml: each may be a grid.",
+        examples=[[{"model": "gpt-4o-mini", "server": "OpenAI", "temperature": [0, 1]}]],
+    )
+
+
+class ModelsOut(Schema):
+    new: int = Field(description="Number of workers that were added.")
+    changed: int = Field(description="Number of workers that had been there.")
+
+
+class EndpointOut(Schema):
+    """A worker that is a model."""
+
+    worker: str = Field(examples=["gpt-4o-mini, t=0"])
+    server: int = Field(description="Id of its model server.")
+    model: str
+    system_prompt: str
+    template: str
+    temperature: float | None
+    seed: int | None
+    max_tokens: int
+    timeout: float = Field(description="Seconds.")
+    structured: bool
+    parsing: ParsingName
+    pattern: str
+    unreadable: UnreadableName
+    reuse: bool
+    price_in: float = Field(description="Of a million input tokens.")
+    price_out: float = Field(description="Of a million output tokens.")
+    price_call: float
+    problem: str = Field(description="The last failure; empty after a reply.")
+    rests_until: datetime | None = Field(description="Time before which no call is made.")
+
+
+class EndpointChangeIn(Schema, extra="forbid"):
+    """Omitted fields stay."""
+
+    server: Id | None = None
+    model: str | None = Field(None, max_length=200)
+    system_prompt: str | None = None
+    template: str | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+    timeout: float | None = None
+    structured: bool | None = None
+    parsing: ParsingName | None = None
+    pattern: str | None = Field(None, max_length=200)
+    unreadable: UnreadableName | None = None
+    reuse: bool | None = None
+    price_in: float | None = None
+    price_out: float | None = None
+    price_call: float | None = None
+
+
+class CallTestIn(Schema):
+    worker: Key
+    question_set: Id
+    question: Key | None = Field(None, description="Its id in the set; null: the first question.")
+
+
+class CallTestOut(Schema):
+    request: dict[str, Any] = Field(description="What was sent, without the API key.")
+    reply: str
+    answer: str = Field(description="The answer read from the reply; empty: none.")
+    milliseconds: int | None
+    cost: float
+    problem: str
+
+
+@api.get("/pools/{pool_id}/models", response=list[EndpointOut], tags=["models"])
+def list_pool_models(
+    request: HttpRequest, response: HttpResponse, pool_id: Id, query: Query[Page]
+) -> list[dict[str, Any]]:
+    """Return the workers of a pool that are models, oldest first."""
+    rows = _endpoints_of(request, _find_pool(request, pool_id))
+    return [_payload(row) for row in paginate(request, response, rows, query)]
+
+
+@api.post("/pools/{pool_id}/models", response=ModelsOut, tags=["models"])
+def add_models(request: HttpRequest, pool_id: Id, payload: ModelsIn) -> dict[str, Any]:
+    """Add models to a pool as workers, all or none. Workers of the names get the new settings."""
+    pool, text = _find_pool(request, pool_id), payload.yaml
+    if text is None:
+        text = json.dumps({"models": payload.models or []}, ensure_ascii=False, indent=1)
+    new, changed = changes.store_file(pool, ModelFile(text))
+    return {"new": new, "changed": changed}
+
+
+@api.get("/pools/{pool_id}/models/{key:worker}", response=EndpointOut, tags=["models"])
+def show_model(request: HttpRequest, pool_id: Id, worker: Key) -> dict[str, Any]:
+    """Return the settings of a worker's model; 404 for a person."""
+    return _payload(_find_endpoint(request, pool_id, worker))
+
+
+@api.patch("/pools/{pool_id}/models/{key:worker}", response=EndpointOut, tags=["models"])
+def change_model(
+    request: HttpRequest, pool_id: Id, worker: Key, payload: EndpointChangeIn
+) -> dict[str, Any]:
+    """Change the settings of a worker's model from now on."""
+    endpoint, values = _find_endpoint(request, pool_id, worker), payload.dict(exclude_unset=True)
+    server = values.pop("server", None)
+    found = None if server is None else find_server(request, server)
+    return _payload(changes.change_endpoint(endpoint, values, found))
+
+
+@api.delete("/pools/{pool_id}/models/{key:worker}", response={204: None}, tags=["models"])
+def delete_model(request: HttpRequest, pool_id: Id, worker: Key) -> Status[None]:
+    """Take the model from a worker, who stays in the pool; 409 while a run goes on with it."""
+    changes.remove_endpoint(_find_endpoint(request, pool_id, worker))
+    return Status(204, None)
+
+
+@api.post("/pools/{pool_id}/test-calls", response=CallTestOut, tags=["models"])
+def test_model(request: HttpRequest, pool_id: Id, payload: CallTestIn) -> dict[str, Any]:
+    """Ask a worker's model a question now, and wait for the reply, at most 60 seconds.
+
+    The call costs what it costs, is in the ledger of no run, and is no answer.
+    """
+    endpoint = _find_endpoint(request, pool_id, payload.worker)
+    question_set = get_object_or_404(scoped(QuestionSet, request), pk=payload.question_set)
+    question = testing.choose_question(question_set, payload.question or "")
+    test = testing.make_test_call(endpoint, question)
+    fields = ("reply", "answer", "milliseconds", "problem")
+    told = {name: getattr(test.call, name) for name in fields}
+    return told | {"request": test.body, "cost": float(to_amount(test.call.cost))}
+
+
+def _find_pool(request: HttpRequest, pk: int) -> Pool:
+    pool: Pool = get_object_or_404(scoped(Pool, request), pk=pk)
+    return pool
+
+
+def _endpoints_of(request: HttpRequest, pool: Pool) -> Any:
+    rows = scoped(Endpoint, request).filter(worker__pool=pool)
+    return rows.select_related("worker__pool", "server")
+
+
+def _find_endpoint(request: HttpRequest, pool_id: int, key: str) -> Endpoint:
+    pool = _find_pool(request, pool_id)
+    stored = map_to_stored([key], pool.workers.all())[key]
+    endpoint: Endpoint = get_object_or_404(_endpoints_of(request, pool), worker__key=stored)
+    return endpoint
+
+
+def _payload(endpoint: Endpoint) -> dict[str, Any]:
+    names = EndpointOut.model_fields.keys() - {"worker", "server"}
+    own = {name: getattr(endpoint, name) for name in names}
+    return own | {"worker": endpoint.worker.key, "server": endpoint.server_id}

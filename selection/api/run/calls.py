@@ -1,0 +1,105 @@
+"""Calls of the models in a run, and their money."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Literal
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from ninja import Field, Query, Schema
+
+from selection import reports
+from selection.accounts import scoped
+from selection.api.base import api
+from selection.api.fields import Id, price_field
+from selection.api.pagination import Page, paginate
+from selection.limits import LONGEST_KEY
+from selection.model_workers import spending
+from selection.model_workers.prices import to_amount
+from selection.models import ModelCall, Run
+
+CallState = Literal["sent", "replied", "failed", "interrupted", "reused"]
+
+
+class CallQuery(Page):
+    state: CallState | None = Field(None, description="Only calls in this state.")
+    worker: str = Field("", max_length=LONGEST_KEY, description="Only this worker's calls.")
+
+
+class CallOut(Schema):
+    """A call of a model. cost: in the currency of the run."""
+
+    id: int
+    worker: str
+    question: str
+    attempt: int = Field(description="Number of the call for its assignment, from 1.")
+    state: CallState
+    sent: datetime
+    closed: datetime | None
+    cost: float
+    tokens_in: int | None
+    tokens_out: int | None
+    milliseconds: int | None
+    request_id: str = Field(description="The server's id of the call.")
+    reply: str
+    answer: str = Field(description="The answer read from the reply; empty: none.")
+    problem: str
+
+    @staticmethod
+    def resolve_worker(call: Any) -> str:
+        return str(call.worker.key)
+
+    @staticmethod
+    def resolve_question(call: Any) -> str:
+        return str(call.question.key)
+
+    @staticmethod
+    def resolve_cost(call: Any) -> float:
+        return float(to_amount(call.cost))
+
+
+class SpendingIn(Schema):
+    limit: Decimal | None = price_field("The most to spend on calls; null: no limit.")
+
+
+class SpendingOut(Schema):
+    """Money for the calls of a run, in its currency."""
+
+    spent: float
+    in_flight: float = Field(description="The most that calls without an outcome can cost.")
+    limit: float | None
+    forecast: float | None = Field(
+        description="Cost of the answers still needed, by the mean cost of those counted."
+    )
+
+
+@api.get("/runs/{run_id}/calls", response=list[CallOut], tags=["models"])
+def list_calls(
+    request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[CallQuery]
+) -> list[Any]:
+    """Return the calls of a run, oldest first."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    rows = scoped(ModelCall, request).filter(run=run).select_related("worker", "question")
+    if query.state is not None:
+        rows = rows.filter(state=query.state)
+    if query.worker:
+        rows = rows.filter(worker__key=query.worker)
+    return paginate(request, response, rows, query)
+
+
+@api.get("/runs/{run_id}/spending", response=SpendingOut, tags=["models"])
+def show_spending(request: HttpRequest, run_id: Id) -> dict[str, Any]:
+    """Return what a run spends on calls of models."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    ahead = reports.forecast_remaining(run)
+    needed = ahead.median if ahead is not None and not ahead.why else None
+    report = spending.describe_spending(run, run.tally()["counted"], needed)
+    return {name: None if value is None else float(value) for name, value in vars(report).items()}
+
+
+@api.put("/runs/{run_id}/spending", response=SpendingOut, tags=["models"])
+def limit_spending(request: HttpRequest, run_id: Id, payload: SpendingIn) -> dict[str, Any]:
+    """Limit what a run spends on calls, before its start or while it goes on."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    spending.set_limit(run, payload.limit)
+    return show_spending(request, run_id)

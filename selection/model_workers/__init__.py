@@ -1,0 +1,1 @@
+"""Models as workers: prompts, calls, replies, and the ledger of what they cost."""

@@ -1,0 +1,34 @@
+"""Questions that no model can be asked, found before a run starts."""
+
+from selection.models import QuestionSet
+
+from .prompts import LETTERS, MEDIA, UNSEEN
+
+
+def refuse_questions(question_set: QuestionSet) -> str:
+    """Return why models cannot be asked this set, naming the first such question; empty if so."""
+    pictures = question_set.media.filter(type__startswith="image/")
+    seen = {f"media:{name}" for name in pictures.values_list("name", flat=True)}
+    if reason := _unseen_reason(question_set.instructions, seen):
+        return f"Models take part, and in the instructions of “{question_set}” {reason}"
+    rows = question_set.questions.filter(retired=None).order_by("number")
+    for key, prompt, choices in rows.values_list("key", "prompt", "choices").iterator():
+        if reason := _unseen_reason(prompt, seen) or _choices_reason(choices):
+            return f"Models take part, and in the question “{key}” of “{question_set}” {reason}"
+    return ""
+
+
+def _unseen_reason(text: str, seen: set[str]) -> str:
+    for found in MEDIA.finditer(text):
+        place = found[2]
+        if UNSEEN.search(place):
+            return "there is a sound or a film, which models are not sent: take out either."
+        if place.startswith("media:") and place not in seen:
+            return f"the picture “{place.removeprefix('media:')}” is missing."
+    return ""
+
+
+def _choices_reason(choices: list[str]) -> str:
+    if len(choices) <= len(LETTERS):
+        return ""
+    return f"there are {len(choices)} choices: models are shown {len(LETTERS)} at most."

@@ -1,0 +1,103 @@
+"""Calls in flight: an event loop in a thread of its own, and a queue of outcomes.
+
+The caller's thread keeps the database: nothing here reads or writes it.
+"""
+
+import asyncio
+import queue
+import threading
+import time
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+import openai
+
+from selection.errors import Refused
+
+from .server_calls import Fault, GuardedLoop, Outcome, ask_model, open_client
+
+
+@dataclass(frozen=True)
+class Request:
+    """A call to send.
+
+    call    id of its row in the ledger
+    server  id of the server; ``url`` and ``key`` are the server's
+    body    arguments of the chat completion
+    """
+
+    call: int
+    server: int
+    url: str
+    key: str
+    body: dict[str, Any]
+    timeout: float
+
+
+class CallPool:
+    """Sends requests; each outcome is collected once, with the id of its call."""
+
+    def __init__(self) -> None:
+        self._loop = GuardedLoop()
+        self._outcomes: queue.SimpleQueue[tuple[int, Outcome]] = queue.SimpleQueue()
+        self._clients: dict[tuple[int, str, str], openai.AsyncOpenAI] = {}
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(timeout=10)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(timeout=10)
+        self._loop.close()
+
+    def send(self, requests: list[Request]) -> None:
+        """Begin these calls."""
+        self._loop.call_soon_threadsafe(self._begin, requests)
+
+    def collect(self, wait: float) -> list[tuple[int, Outcome]]:
+        """Return the outcomes that are there, as (call, outcome); wait so long for the first."""
+        found: list[tuple[int, Outcome]] = []
+        end = time.monotonic() + wait
+        while True:
+            left = end - time.monotonic()
+            try:
+                block = not found and left > 0
+                found.append(self._outcomes.get(block, left if block else None))
+            except queue.Empty:
+                return found
+
+    def _begin(self, requests: list[Request]) -> None:
+        for request in requests:
+            self._loop.create_task(self._call(request))
+
+    async def _call(self, request: Request) -> None:
+        try:
+            client = self._client_of(request)
+        except Refused as refusal:
+            outcome = Outcome(0, Fault.SETTINGS, str(refusal))
+        else:
+            outcome = await ask_model(client, request.body, request.key, request.timeout)
+        self._outcomes.put((request.call, outcome))
+
+    def _client_of(self, request: Request) -> openai.AsyncOpenAI:
+        name = (request.server, request.url, request.key)
+        if name not in self._clients:
+            self._clients[name] = open_client(request.url, request.key, request.timeout)
+        return self._clients[name]
+
+    async def _close(self) -> None:
+        running = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        for client in self._clients.values():
+            await client.close()

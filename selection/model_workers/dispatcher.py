@@ -1,0 +1,258 @@
+"""The dispatcher: calls the models that hold open assignments, and records what they reply."""
+
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from selection import db_clock
+from selection.engine import ending
+from selection.errors import Refused
+from selection.models import Assignment, Endpoint, ModelCall, ModelServer, Run
+from selection.models.model_workers import PROBLEM_LENGTH
+
+from . import api_keys, ledger
+from .call_pool import CallPool, Request
+from .ledger import Claim
+from .prompts import build_prompt
+from .server_calls import Fault, Outcome
+from .throttle import Throttle, rest_seconds
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE = 500  # assignments that are looked up at once for a server
+SETTINGS_REST = timedelta(minutes=5)  # after a failure that somebody has to mend
+
+
+@dataclass(frozen=True)
+class InFlight:
+    """A call in flight. digest: of its request, which is not sent a second time meanwhile."""
+
+    server: int
+    worker: int
+    run: int
+    digest: str
+
+
+@dataclass
+class Dispatcher:
+    """Makes calls in turns, in the thread of its caller.
+
+    runs  ids of the only runs to call for; None: all
+    """
+
+    pool: CallPool
+    runs: frozenset[int] | None = None
+    _throttles: dict[int, Throttle] = field(default_factory=dict)
+    _in_flight: dict[int, InFlight] = field(default_factory=dict)
+
+    def take_turn(self, wait: float, begin: bool = True) -> bool:
+        """Begin calls, wait for outcomes and record them; return True if anything was done.
+
+        wait   seconds to wait for the first outcome
+        begin  False to make no further calls
+        """
+        began = self._begin_calls() if begin else 0
+        outcomes = dict(self.pool.collect(wait if self._in_flight else 0))
+        if outcomes:
+            self._end_calls(outcomes)
+        return bool(began or outcomes or self._in_flight)
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._in_flight)
+
+    def finish(self, keep_alive: Callable[[], object] = lambda: None) -> None:
+        """Wait for the calls in flight, and make no further ones."""
+        while self._in_flight:
+            keep_alive()
+            self.take_turn(1.0, begin=False)
+
+    # -- beginning
+
+    def _begin_calls(self) -> int:
+        began, short = 0, set[int]()
+        for server in list_servers(self.runs):
+            throttle = self._throttle_of(server)
+            room = min(throttle.room(), AT_ONCE)
+            if room == 0:
+                continue
+            try:
+                done, lacking = self._begin_at(server, throttle, room)
+            except IntegrityError:
+                logger.warning("Another process calls models for the same assignments.")
+                continue
+            began, short = began + done, short | lacking
+        if not began:
+            self._end_poor_runs(short)
+        return began
+
+    def _begin_at(self, server: ModelServer, throttle: Throttle, room: int) -> tuple[int, set[int]]:
+        claims = self._claims(server, room)
+        reused = ledger.reuse_replies(claims) if claims else set()
+        new = self._distinct([one for one in claims if one.assignment.pk not in reused])
+        if not new:
+            return len(reused), set()
+        try:
+            key = api_keys.read_key(server)
+        except Refused as refusal:
+            rest_endpoints({one.endpoint.pk for one in new}, str(refusal))
+            return len(reused), set()
+        opened, short = ledger.open_calls(new)
+        requests = []
+        for call, claim in opened:
+            endpoint = claim.endpoint
+            body, timeout = claim.prompt.body, endpoint.timeout
+            requests.append(Request(call.pk, server.pk, server.url, key, body, timeout))
+            self._in_flight[call.pk] = InFlight(
+                server.pk, endpoint.pk, claim.run.pk, claim.prompt.digest
+            )
+        throttle.note_sent(len(requests))
+        self.pool.send(requests)
+        return len(reused) + len(requests), short
+
+    def _claims(self, server: ModelServer, room: int) -> list[Claim]:
+        claims, unfit = [], {}
+        for assignment in list_callable(server, self.runs, room):
+            endpoint = assignment.candidate.worker.endpoint
+            try:
+                claims.append(Claim(assignment, build_prompt(endpoint, assignment.question)))
+            except Refused as refusal:
+                unfit[endpoint.pk] = str(refusal)
+        for endpoint_id, problem in unfit.items():
+            rest_endpoints({endpoint_id}, problem)
+        return claims
+
+    def _distinct(self, claims: Sequence[Claim]) -> list[Claim]:
+        """Return claims with different requests, except those in flight: their reply is reused."""
+        busy = {flight.digest for flight in self._in_flight.values()}
+        distinct = []
+        for claim in claims:
+            if claim.endpoint.reuses_replies:
+                if claim.prompt.digest in busy:
+                    continue
+                busy.add(claim.prompt.digest)
+            distinct.append(claim)
+        return distinct
+
+    def _end_poor_runs(self, short: Iterable[int]) -> None:
+        """End runs that cannot afford any further call, once their last one has ended."""
+        busy = {flight.run for flight in self._in_flight.values()}
+        for run in set(short) - busy:
+            ending.end_for_money(run)
+
+    # -- ending
+
+    def _end_calls(self, outcomes: dict[int, Outcome]) -> None:
+        settled = ledger.close_calls(outcomes)
+        replied, failed = set(), defaultdict(list)
+        for call, outcome in outcomes.items():
+            flight = self._in_flight.pop(call)
+            throttle = self._throttles[flight.server]
+            if outcome.fault is None or (outcome.fault == Fault.REQUEST and call in settled):
+                throttle.note_reply()
+                replied.add(flight.worker)
+            elif outcome.fault == Fault.RATE:
+                throttle.note_refusal(outcome.retry_after)
+            else:
+                throttle.note_failure()
+                failed[flight.worker].append(outcome)
+        clear_problems(replied)
+        for worker, failures in failed.items():
+            if worker not in replied:
+                _note_failures(worker, failures)
+
+    def _throttle_of(self, server: ModelServer) -> Throttle:
+        throttle = self._throttles.setdefault(server.pk, Throttle(server.concurrency))
+        throttle.concurrency, throttle.rate = server.concurrency, server.requests_per_minute
+        return throttle
+
+
+def list_servers(runs: frozenset[int] | None = None) -> list[ModelServer]:
+    """Return the servers of models that take part in running runs."""
+    rows = Run.objects.running().filter(candidates__worker__endpoint__server=OuterRef("pk"))
+    if runs is not None:
+        rows = rows.filter(pk__in=runs)
+    return list(ModelServer.objects.filter(Exists(rows)).order_by("pk"))
+
+
+def list_callable(
+    server: ModelServer, runs: frozenset[int] | None, most: int
+) -> QuerySet[Assignment]:
+    """Return open assignments of the server's models without a call in flight, oldest first."""
+    now = db_clock.database_now()
+    ready = Q(candidate__worker__endpoint__rests_until=None) | Q(
+        candidate__worker__endpoint__rests_until__lte=now
+    )
+    rows = (
+        Assignment.objects.open()
+        .filter(
+            ready,
+            candidate__worker__endpoint__server=server,
+            candidate__run__status=Run.Status.RUNNING,
+            candidate__run__recorded_only=False,
+        )
+        .exclude(Exists(ModelCall.objects.in_flight().filter(assignment=OuterRef("pk"))))
+        .select_related(
+            "candidate__run", "candidate__worker__endpoint__server", "question__question_set"
+        )
+    )
+    if runs is not None:
+        rows = rows.filter(candidate__run__in=runs)
+    return rows.order_by("id")[:most]
+
+
+def rest_endpoints(endpoints: Iterable[int], problem: str) -> None:
+    """Call these models no more for a while, and keep the reason for the run's page."""
+    Endpoint.objects.filter(pk__in=endpoints).update(
+        problem=problem[:PROBLEM_LENGTH], rests_until=db_clock.database_now() + SETTINGS_REST
+    )
+
+
+def clear_problems(endpoints: Iterable[int]) -> None:
+    rows = Endpoint.objects.filter(pk__in=endpoints).exclude(problem="", failures=0)
+    rows.update(problem="", failures=0, rests_until=None)
+
+
+@transaction.atomic
+def _note_failures(endpoint_id: int, failures: Sequence[Outcome]) -> None:
+    """Let a model rest that failed: the longer, the more often in a row."""
+    endpoint = Endpoint.objects.select_for_update().filter(pk=endpoint_id).first()
+    if endpoint is None:
+        return
+    last = failures[-1]
+    endpoint.failures += 1
+    rest = timedelta(seconds=rest_seconds(endpoint.failures))
+    if last.fault in (Fault.SETTINGS, Fault.REQUEST):
+        rest = SETTINGS_REST
+    endpoint.problem = last.problem
+    endpoint.rests_until = db_clock.database_now() + rest
+    endpoint.save(update_fields=["failures", "problem", "rests_until"])
+
+
+# -- by task
+
+
+def make_calls(seconds: float, idle: float, keep_alive: Callable[[], object]) -> bool:
+    """Make calls for so long, or until there was nothing to do for ``idle`` seconds.
+
+    keep_alive  called in every turn
+
+    Return True if there may be more to do. Calls in flight are waited for.
+    """
+    end, last = time.monotonic() + seconds, time.monotonic()
+    with CallPool() as pool:
+        dispatcher = Dispatcher(pool)
+        while time.monotonic() < end and time.monotonic() - last < idle:
+            keep_alive()
+            if dispatcher.take_turn(0.1):
+                last = time.monotonic()
+            else:
+                time.sleep(0.1)
+        dispatcher.finish(keep_alive)
+    return time.monotonic() >= end

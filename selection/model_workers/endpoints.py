@@ -1,0 +1,153 @@
+"""Servers and endpoints: checked, stored, changed."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from selection.errors import Conflict, Refused
+from selection.models import Candidate, Endpoint, ModelServer, Pool, Worker, map_to_stored
+
+from . import api_keys, parsing, prompts, server_calls
+
+SERVER_FIELDS = ("name", "url", "key_variable", "requests_per_minute", "concurrency")
+ENDPOINT_FIELDS = (
+    "model",
+    "system_prompt",
+    "template",
+    "temperature",
+    "seed",
+    "max_tokens",
+    "timeout",
+    "structured",
+    "parsing",
+    "pattern",
+    "unreadable",
+    "reuse",
+    "price_in",
+    "price_out",
+    "price_call",
+)
+MOST_GRID = 1_000  # workers of one grid
+
+
+class FieldRefused(Refused):
+    """A refused value. field: its name."""
+
+    def __init__(self, field: str, why: str) -> None:
+        super().__init__(f"{field}: {why}")
+        self.field, self.why = field, why
+
+
+def save_server(server: ModelServer, values: Mapping[str, Any], key: str | None = None) -> None:
+    """Set these fields and store the server; see ``set_server``."""
+    set_server(server, values, key)
+    server.save()
+
+
+def set_server(server: ModelServer, values: Mapping[str, Any], key: str | None = None) -> None:
+    """Set these fields, without saving; ``key`` is the API key, None keeps the stored one.
+
+    Raises FieldRefused for an invalid value, Conflict for a name that is taken. A stored key is
+    never sent to another address: a new address needs the key again.
+    """
+    stored = ModelServer.objects.filter(pk=server.pk).exclude(key_encrypted="").first()
+    for name, value in values.items():
+        setattr(server, name, value)
+    _clean_fields(server, SERVER_FIELDS)
+    server.url = _check("url", server_calls.check_url, server.url)
+    if stored is not None and key is None and _origin_of(stored.url) != _origin_of(server.url):
+        raise FieldRefused("key", "The address has changed: enter the API key again.")
+    if key is not None:
+        _check("key", lambda text: api_keys.store_key(server, text), key)
+    _check("key_variable", lambda _: api_keys.check_variable(server), server.key_variable)
+    if server.key_variable and server.key_encrypted:
+        raise FieldRefused("key_variable", "Give either an API key or its variable, not both.")
+    taken = ModelServer.objects.filter(team=server.team_id, name=server.name).exclude(pk=server.pk)
+    if taken.exists():
+        raise Conflict(f"There is a model server “{server.name}” already.")
+
+
+def build_endpoint(server: ModelServer, values: Mapping[str, Any]) -> Endpoint:
+    """Return an endpoint of these settings, without a worker and not stored.
+
+    Raises FieldRefused for an invalid value.
+    """
+    endpoint = Endpoint(server=server)
+    for name, value in values.items():
+        if name not in ENDPOINT_FIELDS:
+            raise FieldRefused(name, f"There is no such setting; there are {_listed()}.")
+        # YAML and JSON read 0.1 as the float nearest to it.
+        setattr(endpoint, name, Decimal(repr(value)) if isinstance(value, float) else value)
+    _clean_fields(endpoint, ENDPOINT_FIELDS)
+    for name in ("price_in", "price_out", "price_call"):
+        setattr(endpoint, name, Decimal(getattr(endpoint, name)))
+    _check("template", prompts.validate_template, endpoint.template)
+    _check(
+        "pattern",
+        lambda pattern: parsing.validate_pattern(endpoint.parsing, pattern),
+        endpoint.pattern,
+    )
+    return endpoint
+
+
+@transaction.atomic
+def store_endpoints(pool: Pool, endpoints: Sequence[tuple[str, Endpoint]]) -> tuple[int, int]:
+    """Store these (worker, endpoint) in the pool; return the numbers of new and changed workers.
+
+    A worker of the name gets the settings from now on. Raises Refused for another team's server,
+    Conflict for a person of the name who takes part in a run.
+    """
+    stored = map_to_stored([name for name, _ in endpoints], pool.workers.all())
+    present = pool.workers.filter(key__in=stored.values()).select_related("endpoint")
+    workers, new = {one.key: one for one in present}, []
+    people = {one.pk for one in workers.values() if not hasattr(one, "endpoint")}
+    if busy := Candidate.objects.filter(worker__in=people).select_related("worker").first():
+        raise Conflict(f"The worker “{busy.worker}” takes part in a run as a person.")
+    for name, endpoint in endpoints:
+        if endpoint.server.team_id != pool.team_id:
+            raise Refused(f"The model server “{endpoint.server}” is another team's.")
+        if stored[name] not in workers:
+            new.append(Worker(pool=pool, key=name))
+            workers[stored[name]] = new[-1]
+    Worker.objects.bulk_create(new)
+    for name, endpoint in endpoints:
+        endpoint.worker = workers[stored[name]]
+    columns = [field.name for field in Endpoint._meta.fields if not field.primary_key]
+    Endpoint.objects.bulk_create(
+        [endpoint for _, endpoint in endpoints],
+        update_conflicts=True,
+        unique_fields=["worker"],
+        update_fields=columns,
+    )
+    return len(new), len(endpoints) - len(new)
+
+
+def _origin_of(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc
+
+
+def _clean_fields(instance: Endpoint | ModelServer, names: Sequence[str]) -> None:
+    others = {field.name for field in instance._meta.fields} - set(names)
+    try:
+        instance.clean_fields(exclude=others)
+    except ValidationError as error:
+        name, messages = next(iter(error.message_dict.items()))
+        raise FieldRefused(name, messages[0]) from error
+
+
+def _check(field: str, check: Any, value: str) -> Any:
+    try:
+        return check(value)
+    except FieldRefused:
+        raise
+    except Refused as refusal:
+        raise FieldRefused(field, str(refusal)) from refusal
+
+
+def _listed() -> str:
+    return ", ".join(ENDPOINT_FIELDS)

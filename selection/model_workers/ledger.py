@@ -1,0 +1,308 @@
+"""The ledger: a call is stored before it is sent, and completed along with its answer.
+
+So no call is forgotten, none is made twice for an assignment at the same time, and what is spent
+and in flight together never exceeds a run's limit.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Case, F, Max, Q, Value, When
+from django.db.models.functions import Now
+
+from selection import db_clock, wakeups
+from selection.answers import recording
+from selection.limits import LONGEST_RESPONSE
+from selection.models import (
+    Answer,
+    Assignment,
+    Candidate,
+    Endpoint,
+    ModelCall,
+    ModelSpending,
+    Question,
+    Run,
+)
+
+from .parsing import parse_reply
+from .prices import actual_cost, most_cost
+from .prompts import Prompt
+from .server_calls import Fault, Outcome
+
+State = ModelCall.State
+# After its timeout, a call has this long to be written down; then its process must have ended.
+MARGIN = timedelta(seconds=30)
+MOST_TRIES = 3  # of replies that cannot be read, if the endpoint asks again
+NOT_READABLE = "Not readable: {}"
+# The columns that the end of a call writes.
+CLOSING = (
+    "state",
+    "closed",
+    "cost",
+    "tokens_in",
+    "tokens_out",
+    "milliseconds",
+    "request_id",
+    "reply",
+    "answer",
+    "problem",
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """An assignment to call a model for. assignment: with candidate, run, question, endpoint."""
+
+    assignment: Assignment
+    prompt: Prompt
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self.assignment.candidate.worker.endpoint
+
+    @property
+    def run(self) -> Run:
+        return self.assignment.candidate.run
+
+
+@transaction.atomic
+def open_calls(claims: Sequence[Claim]) -> tuple[list[tuple[ModelCall, Claim]], set[int]]:
+    """Store a call for each claim that its run can afford.
+
+    Return the calls with their claims, and the runs that could not afford one. Raises
+    IntegrityError if another process has opened a call for one of the assignments.
+    """
+    spending = _lock_spending({claim.run.pk for claim in claims})
+    attempts = _count_attempts([claim.assignment.pk for claim in claims])
+    now, short, opened = db_clock.database_now(), set(), []
+    for claim in claims:
+        reserved = most_cost(claim.endpoint, claim.prompt.tokens)
+        budget = spending[claim.run.pk]
+        if budget.limit is not None and budget.spent + budget.in_flight + reserved > budget.limit:
+            short.add(claim.run.pk)
+            continue
+        budget.in_flight += reserved
+        attempt = attempts.get(claim.assignment.pk, 0) + 1
+        opened.append((_build_call(claim, now, reserved, attempt), claim))
+    ModelCall.objects.bulk_create(call for call, _ in opened)
+    ModelSpending.objects.bulk_update(spending.values(), ["in_flight"])
+    _start_time(opened)
+    return opened, short
+
+
+@transaction.atomic
+def reuse_replies(claims: Sequence[Claim]) -> set[int]:
+    """Answer claims from equal earlier requests; return the ids of their assignments."""
+    wanted = {claim.prompt.digest for claim in claims if claim.endpoint.reuses_replies}
+    stored = ModelCall.objects.reusable().filter(digest__in=wanted).order_by("id")
+    replies = dict(stored.values_list("digest", "reply"))
+    again = _count_attempts([claim.assignment.pk for claim in claims])
+    now, calls, answers = db_clock.database_now(), [], []
+    for claim in claims:
+        if claim.prompt.digest not in replies or again.get(claim.assignment.pk):
+            continue
+        if not claim.endpoint.reuses_replies:
+            continue
+        reply = replies[claim.prompt.digest]
+        answer = _read_answer(claim.endpoint, claim.assignment.question, reply)
+        calls.append(_build_call(claim, now, 0, 1))
+        calls[-1].state, calls[-1].closed = State.REUSED, now
+        calls[-1].reply, calls[-1].answer = reply, answer or ""
+        answers.append((claim.assignment, _response_of(answer, reply)))
+    ModelCall.objects.bulk_create(calls)
+    _record_answers(answers)
+    return {assignment.pk for assignment, _ in answers}
+
+
+@transaction.atomic
+def close_calls(outcomes: Mapping[int, Outcome]) -> set[int]:
+    """Complete these calls, and record the answers that their replies give.
+
+    Return the ids of the calls after which nothing is to be asked again. Calls of a worker without
+    an endpoint by now, for example an erased one, wait for ``close_interrupted``.
+    """
+    columns = (
+        "assignment__question",
+        "assignment__candidate__run",
+        "question",
+        "worker__endpoint__server",
+    )
+    rows = ModelCall.objects.filter(pk__in=outcomes, worker__endpoint__isnull=False)
+    rows = rows.order_by("id").select_related(*columns)
+    runs = set(rows.values_list("run", flat=True)) - {None}
+    spending = _lock_spending(runs)
+    now, answers, failed = db_clock.database_now(), [], list[int]()
+    calls = [call for call in rows if call.state in (State.SENT, State.INTERRUPTED)]
+    for call in calls:
+        outcome = outcomes[call.pk]
+        _settle(call, spending, actual_cost(call.worker.endpoint, outcome, call.reserved))
+        answer = _close_call(call, outcome, now)
+        if call.assignment is None:
+            continue
+        if answer is None:
+            failed.append(call.assignment.pk)
+        else:
+            answers.append((call.assignment, answer))
+    ModelCall.objects.bulk_update(calls, CLOSING)
+    ModelSpending.objects.bulk_update(spending.values(), ["spent", "in_flight"])
+    _record_answers(answers)
+    _stop_time(failed)
+    return {call.pk for call in calls if call.assignment_id not in failed}
+
+
+@transaction.atomic
+def close_interrupted() -> int:
+    """Close calls whose process ended before their outcome; return their number.
+
+    They may have been charged, so each costs what was reserved for it.
+    """
+    now = db_clock.database_now()
+    rows = ModelCall.objects.in_flight().filter(expires__lt=now).order_by("id")
+    spending = _lock_spending(set(rows.values_list("run", flat=True)) - {None})
+    calls = list(rows.select_for_update(of=("self",)))
+    for call in calls:
+        _settle(call, spending, call.reserved)
+        call.state, call.closed = State.INTERRUPTED, now
+        call.problem = "The program ended before the reply came. The call may have been charged."
+    ModelCall.objects.bulk_update(calls, ["state", "closed", "cost", "problem"])
+    ModelSpending.objects.bulk_update(spending.values(), ["spent", "in_flight"])
+    _stop_time([call.assignment_id for call in calls if call.assignment_id is not None])
+    return len(calls)
+
+
+def _lock_spending(runs: set[int]) -> dict[int, ModelSpending]:
+    """Return the runs' spending by run, locked in one order, so that no two ever deadlock."""
+    ModelSpending.objects.bulk_create(
+        [ModelSpending(run_id=run) for run in sorted(runs)], ignore_conflicts=True
+    )
+    rows = ModelSpending.objects.select_for_update().filter(run__in=runs).order_by("run")
+    return {row.run_id: row for row in rows}
+
+
+def _count_attempts(assignments: Sequence[int]) -> dict[int, int]:
+    rows = ModelCall.objects.filter(assignment__in=assignments).order_by()
+    counts = rows.values_list("assignment").annotate(last=Max("attempt"))
+    return {pk: last for pk, last in counts if pk is not None}
+
+
+def _build_call(claim: Claim, now: datetime, reserved: int, attempt: int) -> ModelCall:
+    return ModelCall(
+        run=claim.run,
+        assignment=claim.assignment,
+        worker=claim.assignment.candidate.worker,
+        question=claim.assignment.question,
+        digest=claim.prompt.digest,
+        attempt=attempt,
+        sent=now,
+        expires=now + timedelta(seconds=claim.endpoint.timeout) + MARGIN,
+        reserved=reserved,
+    )
+
+
+def _settle(call: ModelCall, spending: Mapping[int, ModelSpending], cost: int) -> None:
+    """Move the call's cost from what is in flight to what is spent."""
+    if call.run_id is not None:
+        budget = spending[call.run_id]
+        budget.in_flight -= call.reserved if call.state == State.SENT else 0
+        budget.spent += cost - call.cost
+    call.cost = cost
+
+
+def _close_call(call: ModelCall, outcome: Outcome, now: datetime) -> str | None:
+    """Complete the call; return the response to record, or None if there is to be another call."""
+    call.closed, call.milliseconds = now, outcome.milliseconds
+    call.request_id, call.problem = outcome.request_id, outcome.problem
+    call.tokens_in, call.tokens_out = outcome.tokens_in, outcome.tokens_out
+    if outcome.fault is not None:
+        call.state = State.INTERRUPTED if outcome.charged else State.FAILED
+        refused = outcome.fault == Fault.REQUEST and _has_replied(call)
+        return NOT_READABLE.format(outcome.problem) if refused else None
+    call.state, call.reply = State.REPLIED, outcome.reply
+    answer = _read_answer(call.worker.endpoint, call.question, outcome.reply)
+    call.answer = answer or ""
+    if answer is None:
+        call.problem = _why_unreadable(outcome)
+        retry = call.worker.endpoint.unreadable == Endpoint.Unreadable.RETRY
+        if retry and call.attempt < MOST_TRIES:
+            return None
+    return _response_of(answer, outcome.reply or call.problem)
+
+
+def _has_replied(call: ModelCall) -> bool:
+    """Return True if the model has replied before: so only this request is refused.
+
+    Otherwise its settings are likely to be wrong, which must not count against it.
+    """
+    return ModelCall.objects.filter(worker=call.worker_id, state=State.REPLIED).exists()
+
+
+def _why_unreadable(outcome: Outcome) -> str:
+    if outcome.finish == "content_filter":
+        return "The server's content filter stopped the reply."
+    if outcome.finish == "length":
+        return "The reply was cut off: raise the limit of output tokens."
+    if not outcome.reply.strip():
+        return "The reply is empty."
+    return "No answer could be read from the reply."
+
+
+def _read_answer(endpoint: Endpoint, question: Question, reply: str) -> str | None:
+    parsing, pattern = endpoint.parsing, endpoint.pattern
+    return parse_reply(reply, parsing, pattern, question.choices, question.grading)
+
+
+def _response_of(answer: str | None, reply: str) -> str:
+    """Return the response to record; one that is not readable can match no accepted answer."""
+    return NOT_READABLE.format(reply)[:LONGEST_RESPONSE] if answer is None else answer
+
+
+def _record_answers(answers: Sequence[tuple[Assignment, str]]) -> None:
+    """Record responses to assignments that are still open.
+
+    The next step waits until all models that reply have answered: so a run does not depend on how
+    fast each of them was, and repeating it asks the same.
+    """
+    by_run: dict[int, list[tuple[Assignment, str]]] = defaultdict(list)
+    taking = (Run.Status.RUNNING, Run.Status.PAUSED)
+    for assignment, response in answers:
+        if assignment.candidate.run.status in taking:
+            by_run[assignment.candidate.run_id].append((assignment, response))
+    for _, responses in sorted(by_run.items()):
+        run = responses[0][0].candidate.run
+        with wakeups.silenced():
+            recording.record_many(run, sorted(responses, key=lambda pair: pair[0].pk))
+        present = {assignment.candidate_id for assignment, _ in responses}
+        Candidate.objects.filter(pk__in=present).update(seen=Now())
+        if not has_outstanding(run.pk):
+            wakeups.request_step(run.pk)
+
+
+def has_outstanding(run_id: int) -> bool:
+    """Return True if a model that replies still has an open assignment of the run."""
+    rows = Assignment.objects.open().filter(candidate__run=run_id)
+    return rows.filter(candidate__worker__endpoint__problem="").exists()
+
+
+def _start_time(opened: Sequence[tuple[ModelCall, Claim]]) -> None:
+    """Mark the assignments as shown, so that they are not withdrawn while a call is in flight.
+
+    They become due after their call must have ended, so that none lapses meanwhile.
+    """
+    by_due: dict[datetime, list[int]] = defaultdict(list)
+    for call, claim in opened:
+        due = max(call.expires + 2 * MARGIN, call.sent + timedelta(minutes=claim.run.minutes))
+        by_due[due].append(claim.assignment.pk)
+    for due, assignments in by_due.items():
+        shown = Case(When(shown=None, then=Now()), default=F("shown"))
+        Assignment.objects.filter(pk__in=assignments).update(shown=shown, due=Value(due))
+
+
+def _stop_time(assignments: Sequence[int]) -> None:
+    """Mark the assignments as unseen: an unreachable model is absent, not wrong."""
+    rows = Assignment.objects.filter(pk__in=assignments).exclude(
+        Q(pk__in=Answer.objects.filter(assignment__in=assignments).values("pk"))
+    )
+    rows.update(shown=None, due=None)

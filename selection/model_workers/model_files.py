@@ -1,0 +1,224 @@
+"""Files that describe many models at once, in YAML: see docs/model-workers.md.
+
+Each entry of ``models`` is a grid: every combination of its lists is a worker.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from selection.errors import Refused
+from selection.limits import LONGEST_KEY
+from selection.models import Endpoint, ModelServer, find_invisible
+
+from .endpoints import ENDPOINT_FIELDS, MOST_GRID, SERVER_FIELDS, FieldRefused, build_endpoint
+
+LARGEST_FILE = 1_000_000  # characters
+GRID = ("model", "prompt", "template", "temperature", "seed")
+ENTRY_FIELDS = ("name", "server", "prompt", *ENDPOINT_FIELDS)
+Path = tuple[str | int, ...]
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # escapes can spell them
+
+
+@dataclass(frozen=True)
+class ServerEntry:
+    """A server of the file. key: its API key, None if the file has none."""
+
+    values: dict[str, Any]
+    key: str | None
+    path: Path
+
+
+@dataclass(frozen=True)
+class ModelEntry:
+    """A worker of the file: their name, the name of the server, and the endpoint's settings."""
+
+    worker: str
+    server: str
+    values: dict[str, Any]
+    path: Path
+
+
+class ModelFile:
+    """The servers and models of a file. Raises Refused with line and column for a fault."""
+
+    def __init__(self, text: str) -> None:
+        if len(text) > LARGEST_FILE:
+            raise Refused(f"The file is longer than {LARGEST_FILE:,} characters.")
+        self._marks: dict[Path, yaml.Mark] = {}
+        document = self._parse(text)
+        if not isinstance(document, dict):
+            raise Refused("Line 1: the file has no “models”; see docs/model-workers.md.")
+        self._refuse_unknown((), document, ("servers", "models"))
+        self.servers = list(self._read_servers(document.get("servers") or {}))
+        self.models = list(self._read_models(document.get("models")))
+        self._refuse_repeats()
+
+    def build_endpoints(self, servers: Mapping[str, ModelServer]) -> list[tuple[str, Endpoint]]:
+        """Return (worker, endpoint) of each model, by the servers of these names.
+
+        Raises Refused with line and column for an unknown server or an invalid setting.
+        """
+        endpoints = []
+        for entry in self.models:
+            server = servers.get(entry.server)
+            if server is None:
+                known = ", ".join(sorted(servers)) or "none"
+                why = f"there is no server “{entry.server}”; there are: {known}."
+                raise self._refusal((*entry.path, "server"), why)
+            try:
+                endpoints.append((entry.worker, build_endpoint(server, entry.values)))
+            except FieldRefused as refusal:
+                field = "prompt" if refusal.field == "system_prompt" else refusal.field
+                raise self._refusal((*entry.path, field), str(refusal)) from refusal
+        return endpoints
+
+    def refusal_of_server(self, entry: ServerEntry, refusal: Refused) -> Refused:
+        """Return the refusal of a server, with its line and column."""
+        field = (refusal.field,) if isinstance(refusal, FieldRefused) else ()
+        return self._refusal((*entry.path, *field), str(refusal))
+
+    def _read_servers(self, servers: Any) -> Iterator[ServerEntry]:
+        if not isinstance(servers, dict):
+            raise self._refusal(("servers",), "“servers” is a mapping from names to settings.")
+        for name, values in servers.items():
+            path: Path = ("servers", name)
+            if not isinstance(values, dict):
+                raise self._refusal(path, f"the server “{name}” needs settings, at least a url.")
+            self._refuse_unknown(path, values, (*SERVER_FIELDS[1:], "key"))
+            if "url" not in values:
+                raise self._refusal(path, f"the server “{name}” has no url.")
+            settings = {key: value for key, value in values.items() if key != "key"}
+            key = values.get("key")
+            yield ServerEntry(
+                {"name": str(name), **settings}, None if key is None else str(key), path
+            )
+
+    def _read_models(self, models: Any) -> Iterator[ModelEntry]:
+        if not isinstance(models, list) or not models:
+            raise self._refusal(("models",), "“models” is a list with one entry at least.")
+        for place, entry in enumerate(models):
+            path: Path = ("models", place)
+            if not isinstance(entry, dict):
+                raise self._refusal(path, "an entry of “models” is a mapping: model, server …")
+            self._refuse_unknown(path, entry, ENTRY_FIELDS)
+            for name in ("model", "server"):
+                if name not in entry:
+                    raise self._refusal(path, f"the entry has no “{name}”.")
+            yield from self._expand_grid(path, entry)
+
+    def _expand_grid(self, path: Path, entry: dict[str, Any]) -> Iterator[ModelEntry]:
+        axes = {name: self._axis(path, name, entry[name]) for name in GRID if name in entry}
+        same = {key: value for key, value in entry.items() if key not in (*GRID, "name", "server")}
+        for count, combination in enumerate(itertools.product(*axes.values())):
+            if count == MOST_GRID:
+                raise self._refusal(path, f"a grid has at most {MOST_GRID:,} workers.")
+            labels = {name: label for name, (label, _) in zip(axes, combination, strict=True)}
+            values = same | {
+                "system_prompt" if name == "prompt" else name: value
+                for name, (_, value) in zip(axes, combination, strict=True)
+            }
+            worker = self._name_worker(path, entry.get("name"), labels, axes)
+            yield ModelEntry(worker, str(entry["server"]), values, path)
+
+    def _axis(self, path: Path, name: str, value: Any) -> list[tuple[str, Any]]:
+        """Return the (label, value) of a setting: one, a list's, or those of named prompts."""
+        if isinstance(value, dict) and name in ("prompt", "template"):
+            return [(str(label), text) for label, text in value.items()]
+        values = value if isinstance(value, list) else [value]
+        if not values:
+            raise self._refusal((*path, name), f"the list of “{name}” is empty.")
+        if name in ("prompt", "template"):
+            return [(f"{name} {number}", text) for number, text in enumerate(values, 1)]
+        return [(str(one), one) for one in values]
+
+    def _name_worker(
+        self,
+        path: Path,
+        pattern: Any,
+        labels: dict[str, str],
+        axes: Mapping[str, list[tuple[str, Any]]],
+    ) -> str:
+        if pattern is not None:
+            try:
+                name = str(pattern).format_map(labels)
+            except (KeyError, ValueError, IndexError) as error:
+                known = ", ".join(f"{{{label}}}" for label in labels)
+                why = f"the name “{pattern}” may have {known} only."
+                raise self._refusal((*path, "name"), why) from error
+        else:
+            varied = [axis for axis in labels if axis == "model" or len(axes[axis]) > 1]
+            short = {"temperature": "t={}", "seed": "seed={}"}
+            name = ", ".join(short.get(axis, "{}").format(labels[axis]) for axis in varied)
+        if not 0 < len(name) <= LONGEST_KEY:
+            raise self._refusal(path, f"a worker's name has 1 to {LONGEST_KEY} characters.")
+        if code := find_invisible(name):
+            why = f"the name “{name}” has a character that nobody sees ({code})."
+            raise self._refusal(path, why)
+        return name
+
+    def _refuse_repeats(self) -> None:
+        if len(self.models) > MOST_GRID:
+            raise Refused(f"The file has {len(self.models):,} workers; at most {MOST_GRID:,} fit.")
+        seen: set[str] = set()
+        for entry in self.models:
+            if entry.worker in seen:
+                why = f"the worker “{entry.worker}” is there already; give a “name” that varies."
+                raise self._refusal(entry.path, why)
+            seen.add(entry.worker)
+
+    def _refuse_unknown(self, path: Path, values: dict[Any, Any], known: tuple[str, ...]) -> None:
+        for name in values:
+            if name not in known:
+                why = f"there is no “{name}” here; there are {', '.join(known)}."
+                raise self._refusal((*path, name), why)
+
+    # -- YAML with its places
+
+    def _parse(self, text: str) -> Any:
+        try:
+            node = yaml.compose(text, Loader=yaml.SafeLoader)
+            if node is not None:
+                self._mark_places(node, ())
+            return yaml.safe_load(text)
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            place = f"Line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+            raise Refused(f"{place}not valid YAML: {error.problem or error.context}.") from error
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            raise Refused(f"The file is not valid YAML: {error}") from error
+
+    def _mark_places(self, node: yaml.Node, path: Path) -> None:
+        if len(self._marks) > LARGEST_FILE // 10:
+            raise Refused("The file repeats itself by aliases too often.")
+        self._marks.setdefault(path, node.start_mark)
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                if isinstance(key, yaml.ScalarNode):
+                    _refuse_unstorable(key)
+                    self._marks[(*path, key.value)] = key.start_mark
+                    self._mark_places(value, (*path, key.value))
+        elif isinstance(node, yaml.ScalarNode):
+            _refuse_unstorable(node)
+        elif isinstance(node, yaml.SequenceNode):
+            for place, value in enumerate(node.value):
+                self._mark_places(value, (*path, place))
+
+    def _refusal(self, path: Path, why: str) -> Refused:
+        while path and path not in self._marks:
+            path = path[:-1]
+        mark = self._marks.get(path)
+        place = f"Line {mark.line + 1}, column {mark.column + 1}: " if mark else "Line 1: "
+        return Refused(f"{place}{why}")
+
+
+def _refuse_unstorable(node: yaml.ScalarNode) -> None:
+    """Raise Refused for a text that no database stores."""
+    if _UNSTORABLE.search(node.value):
+        mark = node.start_mark
+        place = f"Line {mark.line + 1}, column {mark.column + 1}"
+        raise Refused(f"{place}: the text has a character that cannot be stored.")

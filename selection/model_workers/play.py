@@ -1,0 +1,49 @@
+"""A run of models from its start to its end in one process, without Celery and Redis."""
+
+import time
+from collections.abc import Callable
+
+from selection import engine, wakeups
+from selection.errors import Refused
+from selection.models import Endpoint, Run
+
+from . import ledger
+from .call_pool import CallPool
+from .dispatcher import Dispatcher
+
+WAIT = 0.2  # seconds of a turn without an outcome
+PATIENCE = 60.0  # seconds without any reply, after which the run is given up
+
+
+def play_run(run: Run, tell: Callable[[Run], None]) -> None:
+    """Take steps and make calls until the run ends; ``tell`` is called after each turn.
+
+    Raises Refused if no model has replied for a minute; the run can be continued later.
+    """
+    replied = time.monotonic()
+    only = frozenset([run.pk])
+    with wakeups.silenced(), CallPool() as pool:
+        dispatcher = Dispatcher(pool, only)
+        try:
+            while run.status == Run.Status.RUNNING:
+                if not ledger.has_outstanding(run.pk):
+                    engine.advance(run.pk)
+                if dispatcher.take_turn(WAIT):
+                    replied = time.monotonic()
+                else:
+                    ledger.close_interrupted()  # of a process that was killed
+                    time.sleep(WAIT)
+                run.refresh_from_db()
+                tell(run)
+                if time.monotonic() - replied > PATIENCE:
+                    raise Refused(_describe_problems(run))
+        finally:
+            dispatcher.finish()
+
+
+def _describe_problems(run: Run) -> str:
+    failing = Endpoint.objects.filter(worker__candidates__run=run).exclude(problem="")
+    first = failing.first()
+    if first is None:
+        return "Nothing has moved for a minute."
+    return f"No model has replied for a minute. “{first.worker}”: {first.problem}"

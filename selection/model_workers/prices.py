@@ -1,0 +1,40 @@
+"""Prices of calls, in billionths of the currency's unit, so that sums are exact."""
+
+import math
+from decimal import Decimal
+
+from selection.models import Endpoint
+from selection.models.model_workers import NANO
+
+from .server_calls import Outcome
+
+PER_TOKEN = Decimal(NANO) / 1_000_000  # of a price for a million tokens
+
+
+def most_cost(endpoint: Endpoint, tokens: int) -> int:
+    """Return the most that a call with at most so many input tokens can cost."""
+    return _cost(endpoint, tokens, endpoint.max_tokens)
+
+
+def actual_cost(endpoint: Endpoint, outcome: Outcome, reserved: int) -> int:
+    """Return the cost of a call; what was reserved for it, if its tokens are not known."""
+    if outcome.fault is not None:
+        return reserved if outcome.charged else 0
+    if outcome.tokens_in is None or outcome.tokens_out is None:
+        return reserved
+    return _cost(endpoint, outcome.tokens_in, outcome.tokens_out)
+
+
+def to_amount(nano: int) -> Decimal:
+    """Return the amount in the currency's unit."""
+    return Decimal(nano) / NANO
+
+
+def to_nano(amount: Decimal | float | str) -> int:
+    """Return the amount in billionths, rounded down."""
+    return int(Decimal(str(amount)) * NANO)
+
+
+def _cost(endpoint: Endpoint, tokens_in: int, tokens_out: int) -> int:
+    tokens = tokens_in * endpoint.price_in + tokens_out * endpoint.price_out
+    return math.ceil(tokens * PER_TOKEN + endpoint.price_call * NANO)

@@ -1,0 +1,156 @@
+"""The request that asks a model a gold question."""
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from selection.errors import Refused
+from selection.models import Endpoint, MediaFile, Question
+
+Parsing = Endpoint.Parsing
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+TEMPLATE = "{instructions}\n\n{question}\n\n{choices}\n\n{request}"
+PLACEHOLDERS = ("instructions", "question", "choices", "request")
+IMAGE_TOKENS = 3_000  # the most that a picture is expected to be charged as
+MESSAGE_TOKENS = 16  # a message's own tokens, besides its text
+
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+MEDIA = re.compile(r"!\[([^\]]*)\]\(<?([^)>\s]+)>?\)")
+UNSEEN = re.compile(r"\.(mp3|m4a|ogg|wav|mp4|webm|mov)$", re.IGNORECASE)
+# What a model is told about the form of its answer, by kind of question.
+_REQUESTS = {
+    "single": "Answer with the letter of the right choice only.",
+    "multiple": "Answer with the letters of all right choices only, separated by commas.",
+    "order": "Answer with the letters of all choices in the right order, separated by commas.",
+    "number": "Answer with a number only.",
+    "text": "Answer with the answer only, as briefly as possible.",
+}
+_WORD_REQUEST = "Answer with the right choice only, word for word."
+_JSON_REQUEST = 'Answer with a JSON object only: {"answer": "…"}.'
+_LAST_LINE_REQUEST = "Write the answer alone into the last line."
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A request of a model.
+
+    body        arguments of the chat completion
+    digest      of the team, the server's address and the body
+    tokens      the most input tokens that it can have: a token has one byte at least
+    """
+
+    body: dict[str, Any]
+    digest: str
+    tokens: int
+
+
+def validate_template(template: str) -> str:
+    """Return the template. Raises Refused for an unknown placeholder, or without the question."""
+    unknown = set(_PLACEHOLDER.findall(template)) - set(PLACEHOLDERS)
+    if unknown:
+        known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+        raise Refused(f"The template has the placeholder {{{min(unknown)}}}; there are {known}.")
+    if template and "{question}" not in template:
+        raise Refused("The template lacks {question}, the place of the question's text.")
+    return template
+
+
+def build_prompt(endpoint: Endpoint, question: Question) -> Prompt:
+    """Return the request. Raises Refused for a question that models cannot be shown."""
+    text, pictures = _split_pictures(_fill_template(endpoint, question), question)
+    content: Any = text
+    if pictures:
+        shown = [{"type": "image_url", "image_url": {"url": url}} for url in pictures]
+        content = [{"type": "text", "text": text}, *shown]
+    system = endpoint.system_prompt.strip()
+    messages = [{"role": "system", "content": system}] if system else []
+    messages.append({"role": "user", "content": content})
+    body: dict[str, Any] = {
+        "model": endpoint.model,
+        "messages": messages,
+        "max_tokens": endpoint.max_tokens,
+    }
+    if endpoint.temperature is not None:
+        body["temperature"] = endpoint.temperature
+    if endpoint.seed is not None:
+        body["seed"] = endpoint.seed
+    if endpoint.structured and question.kind == "single":
+        body["response_format"] = _answer_schema(question.choices)
+    tokens = sum(len(part.encode()) for part in (system, text, json.dumps(question.choices)))
+    tokens += MESSAGE_TOKENS * len(messages) + IMAGE_TOKENS * len(pictures)
+    return Prompt(body, _digest_of(endpoint, body), tokens)
+
+
+def _fill_template(endpoint: Endpoint, question: Question) -> str:
+    values = {
+        "instructions": question.question_set.instructions.strip(),
+        "question": question.prompt.strip(),
+        "choices": _list_choices(question),
+        "request": _request_of(endpoint, question),
+    }
+    template = endpoint.template.strip() or TEMPLATE
+    filled = _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), template)
+    return re.sub(r"\n{3,}", "\n\n", filled).strip()
+
+
+def _list_choices(question: Question) -> str:
+    lettered = zip(LETTERS, question.choices, strict=False)
+    return "\n".join(f"{letter}. {choice}" for letter, choice in lettered)
+
+
+def _request_of(endpoint: Endpoint, question: Question) -> str:
+    if endpoint.structured or endpoint.parsing == Parsing.JSON:
+        return _JSON_REQUEST
+    if endpoint.parsing == Parsing.LAST_LINE:
+        return _LAST_LINE_REQUEST
+    too_many = len(question.choices) > len(LETTERS)
+    if question.kind == "single" and (endpoint.parsing == Parsing.WORD or too_many):
+        return _WORD_REQUEST
+    return _REQUESTS[question.kind]
+
+
+def _answer_schema(choices: list[str]) -> dict[str, Any]:
+    schema = {
+        "type": "object",
+        "properties": {"answer": {"type": "string", "enum": choices}},
+        "required": ["answer"],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "strict": True, "schema": schema},
+    }
+
+
+def _split_pictures(text: str, question: Question) -> tuple[str, list[str]]:
+    """Return the text with each picture's description in its place, and the pictures' addresses."""
+    pictures: list[str] = []
+
+    def take_picture(found: re.Match[str]) -> str:
+        pictures.append(_picture_address(found[2], question))
+        return f"[Picture {len(pictures)}: {found[1]}]" if found[1] else ""
+
+    return MEDIA.sub(take_picture, text).strip(), pictures
+
+
+def _picture_address(place: str, question: Question) -> str:
+    if UNSEEN.search(place):
+        raise Refused(
+            f"The question “{question}” has a sound or a film, which models are not sent."
+        )
+    if not place.startswith("media:"):
+        return place
+    name = place.removeprefix("media:")
+    file = MediaFile.objects.filter(question_set=question.question_set_id, name=name).first()
+    if file is None or not file.type.startswith("image/"):
+        raise Refused(f"The question “{question}” names the picture “{name}”, which is not there.")
+    return f"data:{file.type};base64,{base64.b64encode(file.data).decode()}"
+
+
+def _digest_of(endpoint: Endpoint, body: dict[str, Any]) -> str:
+    server = endpoint.server
+    text = json.dumps([server.team_id, server.url, body], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()

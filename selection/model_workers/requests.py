@@ -1,0 +1,51 @@
+"""The Celery task of the calls: requested after steps, done by one process at a time."""
+
+import logging
+import uuid
+
+from django.core.cache import cache
+
+from selection.models import Candidate
+from selection.webhooks import outbox
+
+from . import dispatcher, ledger
+
+logger = logging.getLogger(__name__)
+
+TASK = "selection.tasks.call_models"
+LOCK, LOCK_SECONDS = "model-calls", 60
+WORKING, IDLE = 30.0, 3.0  # seconds of a task: at most, and without anything to do
+
+
+def request_calls(run_id: int) -> None:
+    """Request the calls for a run's open assignments, if models take part in it."""
+    if Candidate.objects.filter(run=run_id, worker__endpoint__isnull=False).exists():
+        outbox.request_task(TASK)
+
+
+def make_calls_alone() -> None:
+    """Make calls, unless another process does; ask for another task if there is more to do.
+
+    Only the rates and concurrency of servers rest on being alone: the ledger is safe in any case.
+    """
+    outbox.mark_task_received(TASK)
+    name = uuid.uuid4().hex
+    if not cache.add(LOCK, name, LOCK_SECONDS):
+        return
+    try:
+        more = dispatcher.make_calls(WORKING, IDLE, lambda: cache.touch(LOCK, LOCK_SECONDS))
+    finally:
+        if cache.get(LOCK) == name:
+            cache.delete(LOCK)
+    if more:
+        outbox.request_task(TASK)
+
+
+def sweep_calls() -> None:
+    """Close calls of processes that ended, and request the calls whose request was lost."""
+    if closed := ledger.close_interrupted():
+        logger.warning("%s calls of models were interrupted.", closed)
+    for server in dispatcher.list_servers():
+        if dispatcher.list_callable(server, None, 1).exists():
+            outbox.request_task(TASK)
+            return

@@ -1,0 +1,94 @@
+"""The money that a run spends on calls: read, limited, forecast."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q
+
+from selection import audit, db_clock
+from selection.errors import Conflict, Refused
+from selection.models import Endpoint, ModelSpending, Run
+
+from .prices import to_amount, to_nano
+
+PASSING = timedelta(seconds=10)  # a shorter rest is no matter for a person
+MOST_LIMIT = Decimal(99_999_999)
+
+
+@dataclass(frozen=True)
+class SpendingReport:
+    """Money for calls, in the currency of the run. limit: None for no limit.
+
+    forecast  cost of the answers that are still needed; None if it is not known
+    """
+
+    spent: Decimal
+    in_flight: Decimal
+    limit: Decimal | None
+    forecast: Decimal | None
+
+
+def describe_spending(run: Run, counted: int, needed: int | None) -> SpendingReport:
+    """Return the run's spending, with its mean cost per counted answer for those still needed.
+
+    counted  number of counted answers; ``needed`` the forecast number of further ones
+    """
+    row = ModelSpending.objects.filter(run=run).first() or ModelSpending(run=run)
+    forecast = None
+    if row.spent and counted and needed is not None:
+        forecast = to_amount(row.spent * needed // counted)
+    limit = None if row.limit is None else to_amount(row.limit)
+    return SpendingReport(to_amount(row.spent), to_amount(row.in_flight), limit, forecast)
+
+
+@transaction.atomic
+def set_limit(run: Run, limit: Decimal | None) -> None:
+    """Limit what the run spends on calls; None removes the limit.
+
+    Calls in flight go on; below what is spent, no further call is made. Raises Conflict for a run
+    that has ended.
+    """
+    if run.status == Run.Status.ENDED:
+        raise Conflict(f"The run “{run}” has ended: no more calls are made.")
+    if limit is not None and not 0 <= limit <= MOST_LIMIT:
+        raise Refused(f"The limit is between 0 and {MOST_LIMIT:,}, or empty for no limit.")
+    ModelSpending.objects.get_or_create(run=run)
+    row = ModelSpending.objects.select_for_update().get(run=run)
+    before = None if row.limit is None else float(to_amount(row.limit))
+    row.limit = None if limit is None else to_nano(limit)
+    ModelSpending.objects.filter(pk=row.pk).update(limit=row.limit)
+    after = None if limit is None else float(limit)
+    if before != after:
+        audit.record_entry(
+            "changed", run, before={"cost_limit": before}, after={"cost_limit": after}
+        )
+
+
+def with_models() -> "ExpressionWrapper[Any]":
+    """Return the annotation of runs ``with_models``: True if models take part.
+
+    In a draft they do if its pool has any.
+    """
+    chosen = Exists(Endpoint.objects.filter(worker__candidates__run=OuterRef("pk")))
+    offered = Exists(Endpoint.objects.filter(worker__pool=OuterRef("pool")))
+    condition = Q(chosen) | Q(Q(status=Run.Status.DRAFT) & Q(offered))
+    return ExpressionWrapper(condition, BooleanField())
+
+
+def has_models(run: Run) -> bool:
+    """Return True if models take part in the run; without a query if the run was annotated."""
+    noted = run.__dict__.get("with_models")
+    return Run.objects.filter(with_models(), pk=run.pk).exists() if noted is None else bool(noted)
+
+
+def failing_endpoints(run: Run) -> list[Endpoint]:
+    """Return the run's models that do not reply, by worker; one or two failures may pass."""
+    if run.__dict__.get("with_models") is False:
+        return []
+    passing = {"failures__in": (1, 2), "rests_until__lt": db_clock.database_now() + PASSING}
+    rows = Endpoint.objects.filter(worker__candidates__run=run.pk, worker__candidates__gone="")
+    rows = rows.exclude(problem="").exclude(**passing).select_related("worker", "server")
+    return list(rows.order_by("worker__key").distinct())

@@ -1,0 +1,111 @@
+"""Test calls and lists of models: one request now, in the thread of the caller."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import openai
+from django.db import transaction
+
+from selection import db_clock
+from selection.errors import NotFound, Refused
+from selection.models import Endpoint, ModelCall, ModelServer, Question, QuestionSet
+
+from . import api_keys, dispatcher, ledger
+from .prices import most_cost
+from .prompts import build_prompt
+from .server_calls import GuardedLoop, ask_model, list_models, open_client
+
+MOST_SECONDS = 60.0  # of a test call: somebody waits in front of the page
+LIST_SECONDS = 20.0
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class CallTest:
+    """A test call that has ended. body: what was sent, without the key, which is in a header."""
+
+    call: ModelCall
+    body: dict[str, Any]
+
+
+def make_test_call(endpoint: Endpoint, question: Question) -> CallTest:
+    """Ask the model a question, and return what came of it; the call is in the ledger of no run.
+
+    A reply ends the rest of a model that failed. Raises Refused for a question that the model
+    cannot be shown, and for a key that cannot be read.
+    """
+    prompt = build_prompt(endpoint, question)
+    key = api_keys.read_key(endpoint.server)
+    timeout = min(endpoint.timeout, MOST_SECONDS)
+    now = db_clock.database_now()
+    call = ModelCall.objects.create(
+        worker=endpoint.worker,
+        question=question,
+        digest=prompt.digest,
+        sent=now,
+        expires=now + timedelta(seconds=timeout) + ledger.MARGIN,
+        reserved=most_cost(endpoint, prompt.tokens),
+    )
+    try:
+        outcome = _run(
+            endpoint.server,
+            key,
+            timeout,
+            lambda client: ask_model(client, prompt.body, key, timeout),
+        )
+    except Refused:
+        call.delete()
+        raise
+    with transaction.atomic():
+        ledger.close_calls({call.pk: outcome})
+        if outcome.fault is None:
+            dispatcher.clear_problems([endpoint.pk])
+    call.refresh_from_db()
+    return CallTest(call, prompt.body)
+
+
+def list_server_models(server: ModelServer) -> list[str]:
+    """Return the names of the server's models. Raises Refused if it does not list them in time."""
+    key = api_keys.read_key(server)
+
+    async def ask(client: openai.AsyncOpenAI) -> list[str]:
+        try:
+            async with asyncio.timeout(LIST_SECONDS):
+                return await list_models(client, key)
+        except TimeoutError:
+            reason = f"The server did not list its models within {LIST_SECONDS:g} seconds."
+            raise Refused(reason) from None
+
+    return _run(server, key, LIST_SECONDS, ask)
+
+
+def choose_question(question_set: QuestionSet, key: str = "") -> Question:
+    """Return the question of this key, or the first one. Raises NotFound if there is none."""
+    rows = question_set.questions.order_by("number")
+    question = (rows.filter(key=key) if key else rows).first()
+    if question is None:
+        named = f"no question “{key}”" if key else "no question"
+        raise NotFound(f"There is {named} in the question set “{question_set}”.")
+    return question
+
+
+def _run(
+    server: ModelServer,
+    key: str,
+    timeout: float,
+    ask: Callable[[openai.AsyncOpenAI], Awaitable[Made]],
+) -> Made:
+    """Return the result of ``ask`` with a client of the server."""
+
+    async def ask_and_close() -> Made:
+        client = open_client(server.url, key, timeout)
+        try:
+            return await ask(client)
+        finally:
+            await client.close()
+
+    with asyncio.Runner(loop_factory=GuardedLoop) as runner:
+        return runner.run(ask_and_close())

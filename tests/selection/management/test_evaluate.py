@@ -1,0 +1,125 @@
+"""``manage.py evaluate``: from two files to a selection of models."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from selection.model_workers import play
+from selection.models import ModelCall, ModelServer, ModelSpending, Run
+from tests.model_stub import ModelStub
+
+pytestmark = pytest.mark.django_db
+ACCURACY = {"good": 0.95, "fair": 0.6, "bad": 0.3}
+
+
+@pytest.fixture(autouse=True)
+def restored(settings: Any) -> None:
+    """Restore the settings that the command changes for its process."""
+    settings.MODELS_INSIDE = settings.MODELS_INSIDE
+
+
+def reply(model: str, text: str) -> str:
+    """Answer A, which is right, as often as the model's accuracy says."""
+    luck = int(hashlib.sha256(f"{model} {text}".encode()).hexdigest()[:8], 16) / 16**8
+    return "A" if luck < ACCURACY[model] else "B"
+
+
+def write_files(folder: Path, url: str, models: list[str], questions: int = 150) -> list[str]:
+    rows = "".join(f"q{i},Ticket {i}?,billing,billing | login\n" for i in range(questions))
+    (folder / "gold.csv").write_text(f"question,text,answer,choices\n{rows}")
+    (folder / "models.yaml").write_text(
+        f"servers: {{stub: {{url: '{url}', concurrency: 50, key: sk-secret-key}}}}\n"
+        f"models: [{{server: stub, model: {json.dumps(models)}, price_call: 0.01}}]\n"
+    )
+    return [str(folder / "models.yaml"), str(folder / "gold.csv")]
+
+
+def test_select_the_best_model(tmp_path: Path, capsys: Any) -> None:
+    with ModelStub(reply) as stub:
+        files = write_files(tmp_path, stub.url, list(ACCURACY))
+        call_command("evaluate", *files, "--epsilon", "0.2", "--seed", "1")
+    shown = capsys.readouterr().out
+    assert "good" in shown.splitlines()[0]
+    assert shown.splitlines()[0].endswith("selected")
+    assert f"{stub.calls:,} calls of 450" in shown
+    assert "with probability at least 0.95" in shown.lower()
+    assert "sk-secret-key" not in shown
+    assert 0 < stub.calls < 450
+    assert Run.objects.get().ended_by_guarantee
+
+
+def test_print_the_result_for_programs(tmp_path: Path, capsys: Any) -> None:
+    with ModelStub(reply) as stub:
+        files = write_files(tmp_path, stub.url, list(ACCURACY))
+        call_command("evaluate", *files, "--k", "2", "--epsilon", "0.2", "--json")
+    result = json.loads(capsys.readouterr().out)
+    assert [row["model"] for row in result["models"] if row["selected"]] == ["good", "fair"]
+    assert result["calls"] == stub.calls
+    assert float(result["cost"]) == pytest.approx(0.01 * stub.calls)
+
+
+def test_stop_at_the_limit_of_money(tmp_path: Path, capsys: Any) -> None:
+    with ModelStub(reply) as stub:
+        files = write_files(tmp_path, stub.url, ["good", "bad"])
+        call_command("evaluate", *files, "--epsilon", "0.001", "--limit", "0.25", "--json")
+    result = json.loads(capsys.readouterr().out)
+    assert stub.calls == 25
+    assert result["ending"] == "budget"
+
+
+def test_pause_by_an_interruption_and_resume(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(run: Run, tell: Any) -> None:
+        def tell_and_leave(run: Run) -> None:
+            if run.model_calls.count() > 20:
+                raise KeyboardInterrupt
+
+        whole(run, tell_and_leave)
+
+    whole = play.play_run
+    with ModelStub(reply) as stub:
+        files = write_files(tmp_path, stub.url, list(ACCURACY))
+        monkeypatch.setattr(play, "play_run", interrupt)
+        call_command("evaluate", *files, "--epsilon", "0.2")
+        run = Run.objects.get()
+        assert run.status == Run.Status.PAUSED
+        assert not ModelCall.objects.in_flight().exists()
+        assert f"--resume {run.pk}" in capsys.readouterr().err
+        monkeypatch.setattr(play, "play_run", whole)
+        call_command("evaluate", "--resume", str(run.pk), "--json")
+    assert json.loads(capsys.readouterr().out)["ending"] == "promise"
+    assert ModelSpending.objects.get().spent == stub.calls * 10_000_000
+
+
+@pytest.mark.parametrize(
+    ("models", "gold", "why"),
+    [
+        ("models: []", "question,text,answer\nq,Q?,a\n", "Line 1, column 1"),
+        (None, "question,text,answer\nq,Q?,\n", "gold.csv, line 2"),
+        (None, "a,b\n1,2\n", "gold.csv"),
+    ],
+)
+def test_a_fault_in_a_file_stores_nothing(
+    tmp_path: Path, models: str | None, gold: str, why: str
+) -> None:
+    files = write_files(tmp_path, "http://127.0.0.1:9/v1", list(ACCURACY))
+    if models is not None:
+        Path(files[0]).write_text(models)
+    Path(files[1]).write_text(gold)
+    with pytest.raises(CommandError, match=why):
+        call_command("evaluate", *files)
+    assert not Run.objects.exists()
+    assert not ModelServer.objects.exists()
+
+
+def test_give_up_without_any_reply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(play, "PATIENCE", 0.5)
+    files = write_files(tmp_path, "http://127.0.0.1:9/v1", list(ACCURACY))
+    with pytest.raises(CommandError, match="No connection"):
+        call_command("evaluate", *files)
+    assert Run.objects.get().status == Run.Status.PAUSED

@@ -1,0 +1,208 @@
+"""A run of models against a server that fails: money, ledger and answers add up."""
+
+import hashlib
+import time
+from collections import Counter
+
+import pytest
+from django.db.models import Sum
+
+from selection import engine
+from selection.model_workers import dispatcher, ledger
+from selection.model_workers.call_pool import CallPool
+from selection.models import Answer, Assignment, Endpoint, ModelCall, ModelSpending, Run
+from tests.model_stub import PROMPT_TOKENS, REPLY_TOKENS, ModelStub
+from tests.selection.model_workers.conftest import make_model_run
+
+pytestmark = pytest.mark.django_db
+COST = 1000 * (PROMPT_TOKENS * 1 + REPLY_TOKENS * 2)  # of a call by PRICES
+PRICES = {"price_in": 1, "price_out": 2, "max_tokens": 10}
+
+
+def accuracy_reply(model: str, text: str) -> str:
+    """Answer rightly: m0 and m1 in 95 % of questions, the others in 40 %."""
+    share = 0.95 if model in ("m0", "m1") else 0.4
+    luck = int(hashlib.sha256(f"{model} {text}".encode()).hexdigest()[:8], 16) / 16**8
+    return "yes" if luck < share else "no"
+
+
+def play(run: Run, seconds: float = 60.0, turns: int = 10**6) -> None:
+    """Take steps and turns until the run has ended."""
+    with CallPool() as pool:
+        calls = dispatcher.Dispatcher(pool, frozenset([run.pk]))
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and turns:
+            if not ledger.has_outstanding(run.pk):
+                engine.advance(run.pk)
+            run.refresh_from_db()
+            if run.status == Run.Status.ENDED:
+                break
+            calls.take_turn(0.05)
+            turns -= 1
+            Endpoint.objects.update(rests_until=None)  # rests would only take time here
+        calls.finish()
+
+
+def assert_money_adds_up(run: Run) -> ModelSpending:
+    calls, spending = ModelCall.objects.filter(run=run), ModelSpending.objects.get(run=run)
+    assert spending.in_flight == 0
+    assert not calls.in_flight().exists()
+    assert spending.spent == calls.aggregate(sum=Sum("cost"))["sum"]
+    return spending
+
+
+def test_select_the_best_models_although_calls_fail() -> None:
+    with ModelStub(accuracy_reply, faults=0.1) as stub:
+        run = make_model_run(stub.url, endpoint=PRICES)
+        play(run)
+        assert run.ending == Run.Ending.PROMISE
+        chosen = run.candidates.filter(verdict=1).values_list("worker__endpoint__model", flat=True)
+        assert set(chosen) == {"m0", "m1"}
+        states = Counter(ModelCall.objects.values_list("state", flat=True))
+        assert sum(states.values()) == stub.calls  # each call is in the ledger, once
+        assert states["replied"] == stub.outcomes["replied"]
+        assert states["failed"] == stub.outcomes["limited"] + stub.outcomes["broken"]
+        answers = Answer.objects.filter(run=run)
+        assert not answers.filter(expired=True).exists()
+        assert answers.count() == states["replied"]
+        assert set(answers.values_list("response", flat=True)) == {"yes", "no"}
+        lost = sum(stub.outcomes[way] for way in ("silent", "truncated", "malformed"))
+        assert states["interrupted"] == lost > 0
+        replied = ModelCall.objects.filter(state="replied")
+        assert set(replied.values_list("cost", flat=True)) == {COST}
+        assert_money_adds_up(run)
+
+
+def test_repeat_a_run_without_a_call() -> None:
+    with ModelStub(accuracy_reply) as stub:
+        run = make_model_run(stub.url)
+        play(run)
+        calls = stub.calls
+        again = make_model_run(stub.url, question_set=run.question_set)
+        play(again)
+        assert again.ending == Run.Ending.PROMISE
+        assert stub.calls == calls > 0
+        assert set(again.model_calls.values_list("state", flat=True)) == {"reused"}
+
+
+def test_never_spend_more_than_the_limit() -> None:
+    with ModelStub(accuracy_reply) as stub:
+        run = make_model_run(stub.url, endpoint=PRICES)
+        limit = 100 * COST
+        ModelSpending.objects.create(run=run, limit=limit)
+        play(run)
+        assert run.ending == Run.Ending.BUDGET
+        spending = assert_money_adds_up(run)
+        most = ModelCall.objects.order_by("-reserved").values_list("reserved", flat=True)[0]
+        assert limit - most < spending.spent <= limit
+        assert spending.spent == stub.calls * COST
+
+
+def test_an_unreachable_model_is_absent_not_wrong() -> None:
+    with ModelStub(accuracy_reply) as stub:
+        url = stub.url
+    run = make_model_run(url)
+    play(run, turns=3)
+    assert not Answer.objects.exists()
+    assert not Assignment.objects.exclude(due=None).exists()
+    problems = Endpoint.objects.exclude(problem="").values_list("problem", flat=True)
+    assert problems
+    assert all("No connection" in problem for problem in problems)
+
+
+def test_a_wrong_key_rests_the_model_and_tells_why() -> None:
+    with ModelStub(accuracy_reply) as stub:
+        stub.status, stub.error = 401, "Incorrect API key"
+        run = make_model_run(stub.url, models=3, k=1)
+        engine.advance(run.pk)
+        with CallPool() as pool:
+            calls = dispatcher.Dispatcher(pool)
+            for _ in range(20):
+                calls.take_turn(0.05)
+            calls.finish()
+        assert stub.calls <= 32  # those that were sent before the first answer
+        endpoint = Endpoint.objects.first()
+        assert endpoint is not None
+        assert endpoint.rests_until is not None
+        assert endpoint.problem == "The server answered 401: Incorrect API key"
+        assert not Answer.objects.exists()
+
+
+def test_unreadable_replies_count_as_wrong_and_are_kept() -> None:
+    with ModelStub(lambda model, text: "I would rather not say.") as stub:
+        choices = {"parsing": "regex", "pattern": "answer=(\\w+)"}
+        run = make_model_run(stub.url, endpoint=choices)
+        play(run, turns=3)
+    answer = Answer.objects.filter(run=run).first()
+    assert answer is not None
+    assert not answer.right
+    assert answer.response == "Not readable: I would rather not say."
+    assert set(ModelCall.objects.values_list("answer", "problem")) == {
+        ("", "No answer could be read from the reply.")
+    }
+
+
+def test_ask_again_up_to_twice_for_an_unreadable_reply() -> None:
+    with ModelStub(lambda model, text: "") as stub:
+        run = make_model_run(stub.url, endpoint={"unreadable": "retry", "temperature": 1})
+        play(run, turns=12)
+    answered = ModelCall.objects.filter(assignment__answer__isnull=False)
+    assert Counter(answered.values_list("attempt", flat=True)).keys() == {1, 2, 3}
+    assert not Answer.objects.filter(assignment__model_calls__attempt=1).exclude(
+        assignment__model_calls__attempt=3
+    )
+
+
+def test_close_the_calls_of_a_process_that_was_killed() -> None:
+    run = make_model_run("http://127.0.0.1:9/v1", endpoint=PRICES)
+    engine.advance(run.pk)
+    server = Endpoint.objects.all()[0].server
+    with CallPool() as pool:
+        calls = dispatcher.Dispatcher(pool)
+        pool.send = lambda requests: None  # type: ignore[method-assign]  # killed before sending
+        calls._begin_calls()
+    opened = ModelCall.objects.in_flight().count()
+    callable_before = dispatcher.list_callable(server, None, 100).count()
+    assert opened
+    assert callable_before == Assignment.objects.count() - opened
+    assert ledger.close_interrupted() == 0
+    ModelCall.objects.update(expires="2026-01-01T00:00Z")
+    assert ledger.close_interrupted() == opened
+    spending = assert_money_adds_up(run)
+    assert spending.spent == ModelCall.objects.aggregate(sum=Sum("reserved"))["sum"] > 0
+    assert dispatcher.list_callable(server, None, 100).count() == callable_before + opened
+
+
+def test_send_an_equal_request_of_two_runs_once() -> None:
+    with ModelStub(accuracy_reply, seconds=0.2) as stub:
+        first = make_model_run(stub.url)
+        second = make_model_run(stub.url, question_set=first.question_set)
+        for run in (first, second):
+            engine.advance(run.pk)
+        with CallPool() as pool:
+            calls = dispatcher.Dispatcher(pool)
+            for _ in range(20):
+                calls.take_turn(0.1)
+            calls.finish()
+        texts = [(body["model"], str(body["messages"])) for body in stub.bodies]
+        assert len(texts) == len(set(texts))
+
+
+def test_keep_to_the_concurrency_of_the_server() -> None:
+    with ModelStub(accuracy_reply, seconds=0.02) as stub:
+        run = make_model_run(stub.url)
+        server = Endpoint.objects.all()[0].server
+        server.concurrency = 3
+        server.save()
+        play(run, turns=20)
+        assert stub.most_at_once == 3
+
+
+def test_keep_to_the_rate_of_the_server() -> None:
+    with ModelStub(accuracy_reply) as stub:
+        run = make_model_run(stub.url)
+        server = Endpoint.objects.all()[0].server
+        server.requests_per_minute = 5
+        server.save()
+        play(run, turns=20)
+        assert stub.calls == 5
