@@ -216,7 +216,7 @@ def test_a_run_that_lost_its_promise_is_let_go_on_from_its_page(requester):
     Run.objects.filter(pk=run.pk).update(budget=run.count_spent())
     text = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "Continue the run" not in text
-    assert "The budget is spent. With a higher one the run can continue" in text
+    assert "The budget is spent. With a higher budget, the run can continue" in text
     Run.objects.filter(pk=run.pk).update(budget=None)
     assert "The run continues" in press(requester, run, "reopen")
     assert run.status == "running"

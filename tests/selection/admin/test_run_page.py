@@ -169,7 +169,7 @@ def test_an_open_roster_says_how_many_joined_and_how_it_closes(requester):
     text = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "Waiting for workers to join" in text
     assert "6 of at most 9 workers have joined" in text
-    assert "It closes with 9 workers." in text
+    assert "The roster closes with 9 workers." in text
 
 
 def test_times_have_their_zone_and_durations_are_never_empty(requester):

@@ -214,7 +214,7 @@ def test_past_answers_are_learned_from_and_kept_when_the_question_changes(
     [
         ({"k": 8}, "k", "K must be at least 1 and less than the number of workers (8)"),
         ({"pool": ""}, "pool", "This field is required."),
-        ({"precise": "own"}, "precise_own", "Give a number, such as 7"),
+        ({"precise": "own"}, "precise_own", "Give a number, for example 7"),
         ({"precise": "own", "precise_own": "100"}, "precise_own", "below 1"),
         ({"sure": "own", "sure_own": "0"}, "sure_own", "Delta must be above 0 and below 1"),
         ({"spend": "10", "price": ""}, "price", "Give the price per answer"),
@@ -277,7 +277,7 @@ def test_it_says_which_epsilon_the_money_reaches_and_takes_it(requester, form_da
     assert parse_qs(urlsplit(page).query)["precise_own"] == [f"{100 * first:g}"]
     title = forecast_requests.forecast_rows(planning)[0].title
     text = text_of(requester.get(page))
-    assert f"What 10.00 € buys you {title} reaches ε = {first:g}" in text
+    assert f"Precision for 10.00 € {title} reaches ε = {first:g}" in text
     assert "Create draft run" in text
     points = [
         point(epsilon, [50, 60, 70], feasible=epsilon >= 0.005, title=title)
@@ -368,7 +368,7 @@ def test_of_a_large_pool_the_page_says_that_numbers_will_come(requester, form_da
     monkeypatch.setattr("selection.forecast.plan.MOST_AT_ONCE", 0.0)
     planning, page = ordered(requester, form_data, spend="20", currency="USD")
     assert forecast_requests.forecast_rows(planning) == []
-    assert "First numbers take a while" in text_of(requester.get(page))
+    assert "First numbers for a large pool take a while" in text_of(requester.get(page))
     part = planning.parts.first()
     forecast_requests.work_on_part(part.pk, 0)
     assert "First estimate" in text_of(requester.get(page))

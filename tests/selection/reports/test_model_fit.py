@@ -48,7 +48,7 @@ def test_a_crowd_of_two_groups_is_warned_of_on_page_export_and_api(requester, to
     assert "do not look like one population" in text
     assert "“certified” promises for every pool" in text
     assert "Model fit" in text
-    assert "Poor: this may not be one crowd" in text
+    assert "Poor: the workers may not be one crowd" in text
     document = reports.export_run(run)
     assert "do not look like one population" in document["warnings"][0]
     assert document["population"]["p_value"] < 0.05
