@@ -259,7 +259,9 @@ def _parse_range(low: Decimal | None, high: Decimal | None) -> RangeBelief:
     if low is None or high is None:
         raise Refused("Give both numbers, for example 60 and 90.")
     if not 0 < low < high < 100:
-        raise Refused("Give two numbers between 0 and 100, the lower first: for example 60 and 90.")
+        raise Refused(
+            "Give two numbers between 0 and 100, the lower one first, for example 60 and 90."
+        )
     return RangeBelief(float(low / 100), float(high / 100))
 
 
