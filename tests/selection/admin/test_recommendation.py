@@ -146,7 +146,7 @@ def test_the_estimate_says_what_happens_if_a_fifth_of_the_workers_never_start(re
     )
     fewer = forecast_requests.forecast_no_shows(planning)[best.algorithm, best.title]
     text = text_of(requester.get(address_of(page)))
-    assert f"About {fewer.median} answers, {fewer.median * 0.05:.2f} €" in text
+    assert f"About {fewer.median} answers, €{fewer.median * 0.05:.2f}" in text
     assert "to select 2 of the 5 remaining workers" in text
     curves = forecast_requests.forecast_curves(planning)
     assert curves == {"epsilon": [], "k": []}
