@@ -94,7 +94,7 @@ def test_a_run_is_started_with_few_clicks(visitor: Page, tmp_path):
     start = visitor.get_by_role("button", name=START)
     expect(start).to_be_in_viewport()
     hand.click(start)
-    expect(visitor.locator(".cs-status")).to_have_text("Running")
+    expect(visitor.locator(".cs-status")).to_have_text("Waiting for the first answers")
     run = Run.objects.get()
     assert (run.pool.workers.count(), run.question_set.questions.count(), run.k) == (8, 30, 2)
     assert hand.clicks <= MOST_CLICKS
@@ -148,5 +148,5 @@ def test_a_run_is_started_by_keyboard_alone(visitor: Page):
     visitor.keyboard.press("Enter")
     keys.press("Create draft run")
     keys.press(START, key="Space")
-    expect(visitor.locator(".cs-status")).to_have_text("Running")
+    expect(visitor.locator(".cs-status")).to_have_text("Waiting for the first answers")
     assert Run.objects.get().pool.workers.count() == 8

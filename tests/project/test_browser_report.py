@@ -53,11 +53,11 @@ def test_on_paper_there_is_no_way_back_and_nothing_is_cut_off(desktop: Page):
 def test_a_run_s_page_leads_to_it_and_to_the_other_files(desktop: Page):
     run = kinds()
     desktop.goto(admin_url("run_page", run.pk))
-    desktop.get_by_text("More files: all workers").click()
+    desktop.locator("#files").click()
     with desktop.expect_download() as waiting:
         desktop.get_by_role("link", name="MTurk: grant a qualification").click()
     assert waiting.value.suggested_filename == "kinds-mturk.csv"
-    desktop.get_by_role("link", name="Printable report").first.click()
+    desktop.get_by_role("link", name="Open printable report").first.click()
     expect(desktop.get_by_role("heading", name="For a paper")).to_be_visible()
     desktop.get_by_role("link", name="Back to the run").click()
-    expect(desktop.get_by_text("More files: all workers")).to_be_visible()
+    expect(desktop.locator("#files")).to_be_visible()

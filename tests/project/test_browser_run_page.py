@@ -65,7 +65,7 @@ def test_what_is_folded_opens_by_its_heading_and_by_a_link(desktop: Page, runnin
     desktop.goto(admin_url("run_page", running.pk))
     for heading, inside in (
         ("Details", "Collusion check"),
-        ("Import and export", "Open assignments (CSV)"),
+        ("Import and export", "Download open assignments (CSV)"),
         ("Settings and history", "Change settings or roster"),
     ):
         part = desktop.locator("summary", has_text=heading).locator("..")

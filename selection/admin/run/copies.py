@@ -62,7 +62,7 @@ class CopyPage(ChangeView):
             except Refused as refusal:
                 form.add_error(None, str(refusal))
             else:
-                messages.success(request, "This is the copy, a draft. Edit it before you start it.")
+                messages.success(request, "The copy is a draft. Edit the copy before its start.")
                 return redirect(object_url(copied))
         return self.render_to_response(self.get_context_data(form=form))
 

@@ -139,7 +139,7 @@ class ExpectedPage(ChangeView):
         if "budget" in sent:
             changes["budget"] = None
         drafts.change_draft(self.object, changes, accuracy, self.username)
-        return self.redirect_done("The draft is changed; nothing goes out until you start it.")
+        return self.redirect_done("The draft is changed. No questions are sent before the start.")
 
 
 def _parse_number(text: str) -> float:

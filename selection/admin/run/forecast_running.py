@@ -114,7 +114,7 @@ def _describe_risk(run: Run, forecast: reports.RunningForecast) -> str:
     if forecast.epsilon is None or forecast.epsilon >= 1:
         return f"{chance}, without any guarantee."
     reached = reports.format_points(reports.rounded_up(forecast.epsilon))
-    return f"{chance}. They mostly achieved {reached}; the target is {_target(run)}."
+    return f"{chance}. Most of these simulations achieved {reached}; the target is {_target(run)}."
 
 
 def _target(run: Run) -> str:

@@ -201,7 +201,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
     def _redirect_to_page(self, request: HttpRequest, run: Run) -> HttpResponseRedirect | None:
         if {"_continue", "_addanother", "_popup"} & set(request.POST):
             return None
-        messages.success(request, "The run is saved. No questions are sent until you start it.")
+        messages.success(request, "The run is saved. No questions are sent before the start.")
         return redirect(object_url(run))
 
     # -- addresses and deletion

@@ -113,7 +113,7 @@ class GuideForm(SettingFields):
         max_value=2**31 - 1,
         widget=UnfoldAdminIntegerFieldWidget(),
     )
-    goal = _radio_field("What must the guarantee cover?", GOALS, "group")
+    goal = _radio_field("Scope of the guarantee", GOALS, "group")
     sure = _radio_field("How sure must the guarantee be?", CONFIDENCES, "0.05")
     sure_own = _number_field("Confidence in percent", max_value=Decimal("99.9999"))
     precise = _radio_field("How precise must the selection be?", PRECISIONS, "0.1")
@@ -180,7 +180,7 @@ class GuideForm(SettingFields):
             raise FieldError(field, reason)
         speed = cleaned["speed"]
         if speed is not None and not speed > 0:
-            raise FieldError("speed", "Give more than 0 answers per hour, or leave it blank.")
+            raise FieldError("speed", "Give more than 0 answers per hour, or no number.")
         return WizardInput(
             pool=cleaned["pool"],
             question_set=cleaned["question_set"],
@@ -257,9 +257,11 @@ def read_settings(cleaned: dict[str, Any], settings: Iterable[RunSetting]) -> di
 
 def _parse_range(low: Decimal | None, high: Decimal | None) -> RangeBelief:
     if low is None or high is None:
-        raise Refused("Give both numbers, such as 60 and 90.")
+        raise Refused("Give both numbers, for example 60 and 90.")
     if not 0 < low < high < 100:
-        raise Refused("Give two numbers between 0 and 100, the lower one first, such as 60 and 90.")
+        raise Refused(
+            "Give two numbers between 0 and 100, the lower one first, for example 60 and 90."
+        )
     return RangeBelief(float(low / 100), float(high / 100))
 
 

@@ -252,7 +252,7 @@ class ForecastPage(GuidePage):
         settings = _settings_of_row(row, self.object, wish)
         said = f"Created from a cost estimate, with {row.title}."
         run = drafts.create_draft(settings, said=said, who=self.username)
-        messages.success(self.request, "Draft created. No one is contacted until you start it.")
+        messages.success(self.request, "Draft created. No worker is contacted before the start.")
         return redirect(object_url(run))
 
 

@@ -62,7 +62,7 @@ def _parse_delta(cleaned: dict[str, Any]) -> float:
     if cleaned["sure"] != OWN_NUMBER:
         return float(cleaned["sure"] or 0.05)
     if cleaned["sure_own"] is None:
-        raise FieldError("sure_own", "Give a number, such as 97, or choose one of the others.")
+        raise FieldError("sure_own", "Give a number, for example 97, or choose a confidence.")
     return float(1 - cleaned["sure_own"] / 100)
 
 
@@ -73,7 +73,7 @@ def _parse_epsilon(cleaned: dict[str, Any]) -> float:
     if cleaned["precise"] != OWN_NUMBER and not by_money:
         return float(cleaned["precise"] or USUAL_EPSILON)
     if number is None:
-        raise FieldError("precise_own", "Give a number, such as 7, or choose one of the others.")
+        raise FieldError("precise_own", "Give a number, for example 7, or choose a precision.")
     return float(number / 100)
 
 
@@ -91,7 +91,7 @@ def _affordable_answers(cleaned: dict[str, Any]) -> int | None:
 
 def _whole_answers(spend: Decimal) -> int:
     if spend != int(spend):
-        raise FieldError("spend", "Give a whole number of answers, such as 400.")
+        raise FieldError("spend", "Give a whole number of answers, for example 400.")
     return int(spend)
 
 

@@ -25,7 +25,7 @@ def entries(requester, section: str) -> dict[str, str]:
 
 def test_an_empty_database_has_three_steps_and_two_ways_to_try_it(requester):
     text = text_of(requester.get(OVERVIEW))
-    steps = ["What next?", "Add a pool", "Add gold questions", "Create a run"]
+    steps = ["Next steps", "Add a pool", "Add gold questions", "Create a run"]
     places = [text.index(step) for step in steps]
     assert places == sorted(places)
     assert "try it on past answers" in text

@@ -258,7 +258,7 @@ def test_unknown_columns_are_chosen_on_the_page_and_remembered(requester):
     worker = pool.workers.get()
     assert (worker.key, worker.name, worker.attributes) == ("A1", "Jörg", {"stadt": "Köln"})
     second = text_of(upload(requester, address, text))
-    assert "Its columns are assigned as in your last such file." in second
+    assert "The columns are assigned as in your last file with these columns." in second
 
 
 def column_line(page) -> tuple[str, str]:

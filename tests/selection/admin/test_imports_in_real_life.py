@@ -25,7 +25,7 @@ def test_workers_who_returned_or_timed_out_are_named(requester):
     page_text = text_of(preview_of(requester, "pool", pool.pk, text))
     words = "2 of these workers returned the submission or timed out on the platform: p2 , p3 ."
     assert words in page_text
-    assert "They are imported too." in page_text
+    assert "These workers are imported too." in page_text
 
 
 def annotation(author: str, truth: bool) -> dict:

@@ -130,8 +130,10 @@ def test_published_methods_are_folded_below_our_rules(requester):
 def test_the_estimate_says_what_happens_if_a_fifth_of_the_workers_never_start(requester):
     page = estimate(requester, speed=100)
     text = text_of(page)
-    assert "If 20% never start Estimated later. The run selects 2 of the 5 who start." in text
-    assert "The run may wait up to 48 hours for the others." in text
+    assert (
+        "If 20% never start Estimated later. The run selects 2 of the 5 remaining workers." in text
+    )
+    assert "The run may wait up to 48 hours for the no-shows." in text
     planning = page.context["planning"]
     plan, best = forecast_requests.stored_plan(planning), page.context["best"].row
     points = no_shows.points_to_simulate(plan, forecast_requests.forecast_rows(planning))
@@ -144,8 +146,8 @@ def test_the_estimate_says_what_happens_if_a_fifth_of_the_workers_never_start(re
     )
     fewer = forecast_requests.forecast_no_shows(planning)[best.algorithm, best.title]
     text = text_of(requester.get(address_of(page)))
-    assert f"About {fewer.median} answers, {fewer.median * 0.05:.2f} €" in text
-    assert "to select 2 of the 5 who start" in text
+    assert f"About {fewer.median} answers, €{fewer.median * 0.05:.2f}" in text
+    assert "to select 2 of the 5 remaining workers" in text
     curves = forecast_requests.forecast_curves(planning)
     assert curves == {"epsilon": [], "k": []}
 

@@ -169,7 +169,7 @@ def test_an_open_roster_says_how_many_joined_and_how_it_closes(requester):
     text = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "Waiting for workers to join" in text
     assert "6 of at most 9 workers have joined" in text
-    assert "It closes with 9 workers." in text
+    assert "The roster closes with 9 workers." in text
 
 
 def test_times_have_their_zone_and_durations_are_never_empty(requester):
@@ -190,5 +190,5 @@ def test_a_proved_guarantee_stays_on_the_page_when_the_selection_changes(request
     Run.objects.update(proof=proof)
     text = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "Certified so far: ε = 0.08." in text
-    assert "Achieved: With 90 % certainty, the 2 selected are on average at most 8 points" in text
+    assert "Achieved: With 90% certainty, the 2 selected are on average at most 8 points" in text
     assert "Since step 3, for the selection of that moment: 2" in text

@@ -80,7 +80,7 @@ def test_it_recommends_one_algorithm_with_what_it_costs_and_why(requester, form_
     for sentence in best.promise.split(". "):
         assert sentence in text
     assert "Cheapest method that meets your goal: finished in" in best.why
-    cost = f"{best.median * Decimal('0.05'):.2f} €"
+    cost = f"€{best.median * Decimal('0.05'):.2f}"
     assert f"Cost {cost}" in text
     assert f"Answers {best.median} too few simulations yet ({best.runs})" in text
     assert f"Too few simulations yet ({best.runs}): finished in" in text
@@ -97,7 +97,7 @@ def test_from_20_simulations_on_it_shows_the_band_and_how_many_finished(requeste
     assert [row.algorithm for row in banded] == ["credible"]
     low, median, high = banded[0].answers
     assert f"Answers {median} 80% range {low} to {high}" in text
-    assert f"Cost {median * Decimal('0.05'):.2f} €" in text
+    assert f"Cost €{median * Decimal('0.05'):.2f}" in text
     assert "Yes: finished in 30 of 30 simulations. No worker answered more than 10 of 40" in text
     assert "typical maximum 10" in text
 
@@ -214,14 +214,14 @@ def test_past_answers_are_learned_from_and_kept_when_the_question_changes(
     [
         ({"k": 8}, "k", "K must be at least 1 and less than the number of workers (8)"),
         ({"pool": ""}, "pool", "This field is required."),
-        ({"precise": "own"}, "precise_own", "Give a number, such as 7"),
+        ({"precise": "own"}, "precise_own", "Give a number, for example 7"),
         ({"precise": "own", "precise_own": "100"}, "precise_own", "below 1"),
         ({"sure": "own", "sure_own": "0"}, "sure_own", "Delta must be above 0 and below 1"),
         ({"spend": "10", "price": ""}, "price", "Give the price per answer"),
         ({"spend": "0.5", "spend_unit": "answers"}, "spend", "Give a whole number of answers"),
         ({"spend": "0.01"}, "spend", "does not pay for one answer"),
         ({"precise": "money"}, "spend", "Give a budget, in money or in answers"),
-        ({"price": "-1"}, "price", "greater than or equal to 0"),
+        ({"price": "-1"}, "price", "Enter 0 or more"),
         ({"belief": "range", "low": "90", "high": "60"}, "low", "the lower one first"),
         ({"belief": "range"}, "low", "Give both numbers"),
         ({"belief": "run"}, "run", "Choose a run"),
@@ -256,7 +256,7 @@ def test_an_empty_question_set_is_refused_and_an_empty_house_says_what_is_missin
 def test_the_money_counts_in_answers_and_another_price_needs_no_new_forecast(requester, form_data):
     planning, page = ordered(requester, form_data, spend="12.55")
     assert forecast_requests.stored_plan(planning).budget == 251
-    assert "12.55 €: 251 answers" in text_of(requester.get(page))
+    assert "€12.55: 251 answers" in text_of(requester.get(page))
     counted, _ = ordered(requester, form_data, price="", spend="251", spend_unit="answers")
     assert counted == planning
     second, _ = ordered(requester, form_data, price="0.10", spend="25.10")
@@ -277,7 +277,7 @@ def test_it_says_which_epsilon_the_money_reaches_and_takes_it(requester, form_da
     assert parse_qs(urlsplit(page).query)["precise_own"] == [f"{100 * first:g}"]
     title = forecast_requests.forecast_rows(planning)[0].title
     text = text_of(requester.get(page))
-    assert f"What 10.00 € buys you {title} reaches ε = {first:g}" in text
+    assert f"Precision for €10.00 {title} reaches ε = {first:g}" in text
     assert "Create draft run" in text
     points = [
         point(epsilon, [50, 60, 70], feasible=epsilon >= 0.005, title=title)
@@ -368,7 +368,7 @@ def test_of_a_large_pool_the_page_says_that_numbers_will_come(requester, form_da
     monkeypatch.setattr("selection.forecast.plan.MOST_AT_ONCE", 0.0)
     planning, page = ordered(requester, form_data, spend="20", currency="USD")
     assert forecast_requests.forecast_rows(planning) == []
-    assert "First numbers take a while" in text_of(requester.get(page))
+    assert "First numbers for a large pool take a while" in text_of(requester.get(page))
     part = planning.parts.first()
     forecast_requests.work_on_part(part.pk, 0)
     assert "First estimate" in text_of(requester.get(page))

@@ -429,7 +429,7 @@ def has_findings(document: dict[str, Any]) -> bool:
 def test_run_page_offers_the_dump(client):
     client.force_login(User.objects.create_superuser("ada"))
     run = play(run_of("lucb"), crowd(1, good=2))
-    assert "Full run data" in text_of(client.get(admin_url("run_page", run.pk)))
+    assert "Download full run data" in text_of(client.get(admin_url("run_page", run.pk)))
     whole, bare = admin_url("run_dump_json", run.pk), admin_url("run_export", run.pk, "dump")
     for address, named in ((whole, True), (bare, False)):
         document = json.loads(client.get(address).getvalue())

@@ -48,7 +48,7 @@ def test_a_crowd_of_two_groups_is_warned_of_on_page_export_and_api(requester, to
     assert "do not look like one population" in text
     assert "“certified” promises for every pool" in text
     assert "Model fit" in text
-    assert "Poor: this may not be one crowd" in text
+    assert "Poor: the workers may not be one crowd" in text
     document = reports.export_run(run)
     assert "do not look like one population" in document["warnings"][0]
     assert document["population"]["p_value"] < 0.05
@@ -82,7 +82,7 @@ def test_before_any_answer_there_is_nothing_to_fit(requester):
     assert reports.model_fit(run) == reports.ModelFit()
     text = page_text(requester, run)
     assert "Model fit" not in text
-    assert "Reached so far, on average: nothing yet" in text
+    assert "Achieved on average: no guarantee yet, too few answers." in text
 
 
 def test_a_draft_has_no_standings_and_no_fit(token):
@@ -127,9 +127,7 @@ def test_a_certified_run_says_what_is_certified_so_far(requester):
     assert f"Certified so far: ε = {pledge.epsilon:g}. With probability at least 0.9" in text
     assert f"within {pledge.epsilon:g} of that of the 2 best" in text
     points = f"{100 * pledge.epsilon:.4g}"
-    achieved = (
-        f"Achieved: With 90 % certainty, the 2 selected are on average at most {points} point"
-    )
+    achieved = f"Achieved: With 90% certainty, the 2 selected are on average at most {points} point"
     assert achieved in text
 
 

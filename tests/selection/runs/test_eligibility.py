@@ -234,9 +234,10 @@ def test_the_form_offers_it_and_the_draft_says_whom_it_touches(requester):
     run = Run.objects.get(name="Spring")
     assert (run.met, set(run.only)) == ("skip", selected)
     draft = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "2 of the pool’s workers are not in this run: it is for certain workers only." in draft
+    assert "2 of the pool’s workers are not in this run." in draft
+    assert "The run is for certain workers only." in draft
     assert "4 workers have seen some of these questions before" in draft
-    assert "They are not asked these again." in draft
+    assert "These workers get other questions." in draft
 
 
 def test_the_api_says_who_is_in(token):
@@ -251,14 +252,14 @@ def test_the_draft_names_ids_that_nobody_in_the_pool_has(requester):
     page = admin_url("run_page", run.pk)
     assert eligibility.unknown_worker_keys(run) == ["w17"]
     assert (
-        "Nobody in the pool has the id “w17”, which this run names. "
-        "As long as that is so, it changes nothing." in text_of(requester.get(page))
+        "The run names the id “w17”, but the pool has no worker with this id. "
+        "Unknown ids have no effect." in text_of(requester.get(page))
     )
     run.left_out = [f"typo-{i}" for i in range(7)]
     run.save()
     said = text_of(requester.get(page))
-    assert "has the ids “typo-0”, “typo-1”, “typo-2”, “typo-3”, “typo-4” and 2 more, which" in said
-    assert "they change nothing." in said
+    assert "names the ids “typo-0”, “typo-1”, “typo-2”, “typo-3”, “typo-4” and 2 more, but" in said
+    assert "no worker with these ids." in said
     run.left_out = ["w1"]
     run.save()
-    assert "Nobody in the pool has" not in text_of(requester.get(page))
+    assert "Unknown ids" not in text_of(requester.get(page))

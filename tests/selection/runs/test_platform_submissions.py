@@ -108,9 +108,12 @@ def test_the_page_takes_the_export(requester, run):
     assert "Participant id" in text_of(requester.get(address))
     preview = requester.post(address, {"pasted": PROLIFIC})
     words = text_of(preview)
-    assert "has 4 workers, 3 of them in this run" in words
-    assert "2 workers returned or timed out. We will release their assignments" in words
-    assert "1 worker who returned or timed out is not in this run: stranger." in words
+    assert "has 4 workers, 3 in this run" in words
+    assert (
+        "2 workers returned or timed out. We will release the open assignments of these workers"
+        in words
+    )
+    assert "1 returned or timed-out worker is not in this run: stranger." in words
     assert not run.candidates.exclude(gone="").exists()
     lines = preview.context["lines"]
     page = requester.post(address, {"pasted": lines, "confirm": "1"}, follow=True)
@@ -125,9 +128,9 @@ def test_a_file_in_which_nobody_is_of_this_run_is_warned_about(requester, run):
     address = admin_url("run_submissions", run.pk)
     other = "Participant id,Status\nx1,RETURNED\nx2,APPROVED\n"
     words = text_of(requester.post(address, {"pasted": other}))
-    assert "None of these workers are in this run." in words
+    assert "No worker of this file is in this run." in words
     assert "This file changes nothing in this run." in words
-    assert "Release their assignments" not in words
+    assert "Release open assignments" not in words
 
 
 def test_the_api_takes_many(token, run):
