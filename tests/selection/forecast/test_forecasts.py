@@ -254,7 +254,7 @@ def test_algorithm_without_answers_is_recommended():
     settings = plan(workers=8, k=7, epsilon=0.2, questions=20, price=0.05)
     *_, rows = refine_forecasts(settings, DefaultBelief(), UNHURRIED, 20)
     assert (rows[0].answers, rows[0].cost) == ((0, 0, 0), (0, 0, 0))
-    assert any("needs none" in row.why for row in rows)
+    assert any("needs no answers" in row.why for row in rows)
 
 
 def test_band_never_exceeds_the_upper_bound():

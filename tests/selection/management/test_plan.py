@@ -38,7 +38,7 @@ def test_it_says_in_words_what_to_take_and_what_it_costs():
 
 
 def test_it_says_when_nothing_is_known_of_the_workers():
-    assert plan().startswith("We know nothing about these workers")
+    assert plan().startswith("Nothing is known about these workers")
 
 
 def test_programs_get_a_list_with_one_recommended():

@@ -83,7 +83,7 @@ def test_rows_keep_the_lines_they_begin_in():
         (b"a,b\n1,2,3\n", "line 2: there are 3 values for 2 columns"),
         (b'a,b\n"x,1\n', "line 2: unexpected end of data; check the quotation marks"),
         (b"a,b\n" + b"x" * 10_000_000 + b",1\n", "line 2: a cell is longer than 100,000"),
-        (b'a,b\n"' + b"x,1\n" * 100_000, "quotation mark is opened there and never closed"),
+        (b'a,b\n"' + b"x,1\n" * 100_000, "or close an open quotation mark"),
         (b",".join(b"c%d" % i for i in range(5000)), "there are 5,000 cells; at most 1,000"),
         (b"a,b\n1,\0\n", "line 2: there is a NUL character"),
         ("a,b\n1,\0\n".encode("utf-16"), "line 2: there is a NUL character"),
