@@ -53,7 +53,7 @@ def test_adaptive_top_k_cannot_end_and_has_ways_out(new_user_table):
     assert row.median == 1200
     assert row.answers_per_worker["at_most"] == 40
     assert "more than" in row.why
-    assert "and you have 40" in row.why
+    assert "you have 40 questions" in row.why
     assert "Use Credible" in row.why
     assert "add questions" in row.why
 

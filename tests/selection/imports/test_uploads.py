@@ -323,5 +323,5 @@ def test_a_file_for_what_is_gone_is_refused():
     pool = make_pool(0)
     upload = bring("workers", pool, many(2))
     Pool.objects.all().delete()
-    with pytest.raises(NotFound, match="not there any more"):
+    with pytest.raises(NotFound, match="was deleted"):
         commit.commit_import(upload.pk)

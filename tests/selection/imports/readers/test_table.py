@@ -87,7 +87,7 @@ def test_rows_keep_the_lines_they_begin_in():
         (b",".join(b"c%d" % i for i in range(5000)), "there are 5,000 cells; at most 1,000"),
         (b"a,b\n1,\0\n", "line 2: there is a NUL character"),
         ("a,b\n1,\0\n".encode("utf-16"), "line 2: there is a NUL character"),
-        (b"a\n" + b"x\n" * (MOST_ROWS + 1), "more than 200,000 rows; split it"),
+        (b"a\n" + b"x\n" * (MOST_ROWS + 1), "more than 200,000 rows: split the file"),
         (b"a,A\n1,2\n", "the column “a” is there twice"),
         (b"%PDF-1.7 x", "a PDF document"),
         (b"\x89PNG\r\n", "a picture"),
