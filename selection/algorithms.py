@@ -47,11 +47,11 @@ LABELS = {
 # Explanations of choices with names that do not suffice.
 MEANINGS = {
     LIKE_THESE: "the share of right answers that a worker would give to endlessly many questions "
-    "of this kind; those of the set are a random sample of them",
-    THIS_SET: "the share of exactly the questions in the set that a worker gets right; fewer "
-    "answers are needed, it is known exactly once everybody has answered everything, and nothing "
-    "is said about other questions. Recommended where gold is short and these questions are what "
-    "counts",
+    "like those in the set. The set is a random sample of these questions",
+    THIS_SET: "the share of the questions in the set that a worker gets right. The guarantee needs "
+    "fewer answers and says nothing about other questions. The accuracy is exact when a worker has "
+    "answered every question. Recommended if gold questions are few and only these questions "
+    "matter",
 }
 
 

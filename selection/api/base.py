@@ -114,7 +114,7 @@ ABOUT = f"""Pools, gold questions, runs, answers, standings and the selection.
 - A list returns at most `limit` items. The header `Link: <…>; rel="next"` has the next page.
 - An error is `{{"error": "one line"}}`, with `where` for a field.
 - Send an `Idempotency-Key` with requests that create an object. If you repeat the request with the
-  same key, you get the first response and nothing is created.
+  same key, you get the first response and no second object is created.
 - A request body has at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE // MB} MB, or
   {settings.MOST_UPLOADED // MB} MB with a file.
 - docs/api.md shows a complete run, step by step."""
@@ -187,13 +187,13 @@ class ErrorOut(Schema):
     """Body of every response with a status of 400 or more."""
 
     error: str = Field(
-        description="One line: what is wrong, and what would be right.",
+        description="One line: the fault, and a correct value or action.",
         examples=["Send a valid API token in the header Authorization: Bearer <token>."],
     )
     where: str = Field(
         "",
-        description="The field that it is about, as in “answers.3.response”; left out where it is "
-        "about none. Rows are counted from 0 here.",
+        description="The field with the fault, for example “answers.3.response”. Omitted if the "
+        "error is not about a field. Rows are counted from 0.",
     )
 
 
@@ -246,7 +246,7 @@ def answer_refused(request: HttpRequest, error: Refused) -> HttpResponse:
 
 @api.exception_handler(Http404)
 def not_found(request: HttpRequest, error: Http404) -> HttpResponse:
-    return api.create_response(request, {"error": "No such object in your team."}, status=404)
+    return api.create_response(request, {"error": "The object is not in your team."}, status=404)
 
 
 @api.exception_handler(AuthenticationError)

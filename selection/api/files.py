@@ -46,29 +46,27 @@ class FileOut(Schema):
     name: str = Field(examples=["workers.csv"])
     state: Literal["open", "reading", "ready", "taken", "failed"]
     looks_like: str = Field(
-        description="The layout that it was recognised by; empty: none.",
+        description="The recognised layout; empty if the layout is unknown.",
         examples=["MTurk's worker file"],
     )
     what: str = Field(description="The format, in words.", examples=["CSV with ; in UTF-8"])
     columns: dict[str, str] = Field(
-        description="Each column, and what it is: a field, attribute, or “” for nothing.",
+        description="The meaning of each column: a field, attribute, or “” for an ignored column.",
         examples=[{"Worker ID": "worker", "Country": "attribute"}],
     )
     questions: dict[str, str] = Field(
-        description="Of a survey: each column that has the answers to a question, and its key.",
+        description="Of a survey: each column with answers, and the key of the column's question.",
         examples=[{"Is it a gull?": "gull"}],
     )
     remembered: bool = Field(description="True if the columns are read as in an earlier file.")
-    header: int = Field(
-        description="The line that names the columns where something stands above it; 0: the first."
-    )
+    header: int = Field(description="The line that names the columns; 0: the first line.")
     headed: bool = Field(description="True if the first line names the columns.")
     percent: int = Field(description="Approximate progress of reading.")
-    fine: int = Field(description="Rows that will be taken, or were.")
-    outside: int = Field(description="Answers that are none of their question's choices.")
-    bad: int = Field(description="Rows that will not be taken.")
-    passed: int = Field(description="Unused rows, for example a worker's second one.")
-    error: str = Field(description="Reason if it cannot be read, or not yet.")
+    fine: int = Field(description="Number of rows to import, or of imported rows.")
+    outside: int = Field(description="Number of answers that are not among the choices.")
+    bad: int = Field(description="Number of rows with an error. The import leaves them out.")
+    passed: int = Field(description="Number of unused rows, for example a worker's second row.")
+    error: str = Field(description="Reason if the file cannot be read, or cannot be read yet.")
     created: datetime
 
 
@@ -78,51 +76,55 @@ class ColumnsIn(Schema, extra="forbid"):
     columns: dict[str, str] = Field(
         {},
         max_length=1000,
-        description="Columns, and what each is: a field of the kind (docs/importing-data.md), "
-        "attribute, or “” for nothing.",
+        description="The meaning of each column: a field of the kind (docs/importing-data.md), "
+        "attribute, or “” to ignore the column.",
         examples=[{"Arbeiter": "worker", "Land": "attribute"}],
     )
     questions: dict[str, str] = Field(
         {},
         max_length=1000,
-        description="Of a survey, columns and the question that each has the answers to, by its "
-        "key or its text; “” leaves a column out.",
+        description="Of a survey: each column with answers, and the key or the text of the "
+        "column's question; “” leaves a column out.",
         examples=[{"Frage 7": "gull"}],
     )
     encoding: str = Field(
-        "", pattern=f"^({KNOWN})?$", description="Of its letters; “”: by what they look like."
+        "", pattern=f"^({KNOWN})?$", description="Encoding of the file; “”: automatic."
     )
     headed: Yes = Field(True, description="True if the first line names the columns.")
     header: Amount | None = Field(
-        None, description="The line that names the columns: what stands above it is left out."
+        None, description="The line that names the columns. The lines above are left out."
     )
 
 
 class OutsideQuery(Page):
-    outside: Outside = Field("refuse", description="As when it is taken.")
-    taken: bool = Field(True, description="Those that will be taken, or those that will not.")
+    outside: Outside = Field("refuse", description="The same value as for the import.")
+    taken: bool = Field(True, description="True: rows to import; false: rows with an error.")
 
 
 class TakeIn(Schema, extra="forbid"):
     outside: Outside = Field(
         "refuse",
-        description="What becomes of answers that are none of their question's choices: left out, "
-        "or counted as wrong.",
+        description="Answers that are not among the choices are left out (refuse), or count as "
+        "wrong (wrong).",
     )
-    strict: Yes = Field(False, description="Take nothing if any row would be left out: 409.")
+    strict: Yes = Field(
+        False, description="Import nothing and return 409 if any row would be left out."
+    )
 
 
 class FileRowOut(Schema):
     """A row of a file as it was parsed."""
 
-    line: int = Field(description="In the file, from 1.")
-    key: str = Field(description="The worker or question; empty where it is bad, and of answers.")
+    line: int = Field(description="Line in the file, counted from 1.")
+    key: str = Field(
+        description="Id of the worker or question; empty for an invalid id, and for answers."
+    )
     says: dict[str, Value | list[str] | dict[str, Any]] = Field(
-        description="Its fields; a worker's attributes by name.",
+        description="Fields of the row; a worker's attributes by name.",
         examples=[{"name": "Anna", "attributes": {"country": "de"}}],
     )
     new: bool = Field(description="True if the key is new.")
-    why: str = Field(description="Reason if it will not be taken.")
+    why: str = Field(description="Reason if the row will not be imported.")
 
 
 def _upload_payload(upload: Upload) -> dict[str, Any]:

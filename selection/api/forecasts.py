@@ -43,22 +43,27 @@ class ForecastIn(Schema, extra="forbid"):
     met: list[tuple[int, int]] = Field(
         [],
         max_length=MOST_ENTRIES,
-        description="(questions, workers): so many workers are not asked so many of them, because "
-        "they met them in an earlier run.",
+        description="Pairs (questions, workers): an earlier run showed this number of questions to "
+        "this number of workers. Seen questions are not asked again.",
     )
     price: float | None = Field(None, description="Cost of an answer, in any currency.")
     budget: int | None = Field(None, description="Most answers to pay for; null: no limit.")
     goal: Literal["group", "every", "exact"] = Field(
         "group",
-        description="What matters: that they are good as a group, that every single one is good, "
-        "that they are exactly the best.",
+        description="Goal of the selection: group: a high mean accuracy; every: a high accuracy of "
+        "each selected worker; exact: exactly the best workers.",
     )
     range: tuple[float, float] | None = Field(
-        None, description="Four workers of five are right in so many of their answers: 0.6 to 0.9."
+        None,
+        description="Lower and upper accuracy of four workers of five, for example 0.6 and 0.9.",
     )
-    run: str | None = Field(None, description="They are like those of this run: name or number.")
+    run: str | None = Field(
+        None, description="Name or number of a run with workers of the same accuracy."
+    )
     past: list[TallyIn] | None = Field(
-        None, max_length=MOST_IMPORTED, description="They are like these: two at least."
+        None,
+        max_length=MOST_IMPORTED,
+        description="Past answers of workers with the same accuracy; at least two workers.",
     )
 
 
@@ -101,7 +106,7 @@ class ForecastOut(Schema):
     id: int
     state: str = Field(description="waiting, working, done, cancelled or failed.")
     progress: float = Field(description="0 to 1.")
-    error: str = Field(description="Reason of a failure; else empty.")
+    error: str = Field(description="Reason of a failure; empty without a failure.")
     created: datetime
     believed: str = Field(description="Assumption about the workers, as a sentence.")
     rows: list[RowOut] = Field(

@@ -25,23 +25,23 @@ from .schemas import WhyIn
 class Grading(Part, extra="forbid"):
     """Comparison with the accepted answers; by default as text, ignoring case and spacing."""
 
-    number: Yes = Field(False, description="As numbers, so that 3,50 is 3.5.")
+    number: Yes = Field(False, description="Compare as numbers: 3,50 equals 3.5.")
     tolerance: float | None = Field(
         None,
         ge=0,
         strict=True,
         allow_inf_nan=False,
-        description="How far off a number may be.",
+        description="Largest allowed difference from an accepted number.",
         examples=[0.01],
     )
     relative: Yes = Field(
         False, description="The tolerance is a share of the accepted number: 0.05 is 5 %."
     )
     multiple: Yes = Field(
-        False, description="Several choices are ticked: all that are accepted, and no others."
+        False, description="The worker ticks several choices: exactly the accepted choices."
     )
     order: Yes = Field(
-        False, description="The choices are put in order; the accepted ones are in the right one."
+        False, description="The worker puts the choices in order: the order of `accepted`."
     )
     case: Yes = Field(False, description="Capitals matter.")
     spaces: Yes = Field(False, description="Spacing matters.")
@@ -49,21 +49,24 @@ class Grading(Part, extra="forbid"):
 
 
 class GoldIn(Schema):
-    prompt: str = Field(description="What the worker reads.", examples=["1 + 1"])
+    prompt: str = Field(description="The text that the worker reads.", examples=["1 + 1"])
     accepted: list[str] = Field(
-        min_length=1, max_length=1000, description="Each is right.", examples=[["2", "two"]]
+        min_length=1,
+        max_length=1000,
+        description="Each accepted answer is right.",
+        examples=[["2", "two"]],
     )
     choices: list[str] = Field(
         [],
         max_length=1000,
-        description="To choose from, two or more. Empty: the worker types the answer.",
+        description="Two or more choices. Empty: the worker types the answer.",
         examples=[[]],
     )
     grading: Grading | None = None
 
 
 class QuestionIn(GoldIn):
-    question: str = Field(description="Its id, unique in the set.", examples=["sum-1"])
+    question: str = Field(description="Id of the question, unique in the set.", examples=["sum-1"])
 
 
 class QuestionsIn(Schema):
@@ -80,7 +83,7 @@ class QuestionOut(Schema):
     accepted: list[str]
     choices: list[str]
     grading: Grading
-    retired: datetime | None = Field(description="Time of its retirement.")
+    retired: datetime | None = Field(description="Time of the retirement.")
     retired_why: str
 
 
@@ -95,8 +98,12 @@ class CorrectedOut(Schema):
 
 
 class QuestionsQuery(Page):
-    search: str = Field("", max_length=LONGEST_KEY, description="Only with this in id or prompt.")
-    retired: bool | None = Field(None, description="Only those that are retired, or are not.")
+    search: str = Field(
+        "", max_length=LONGEST_KEY, description="Only questions with this text in id or prompt."
+    )
+    retired: bool | None = Field(
+        None, description="true: only retired questions; false: only the others."
+    )
 
 
 @api.get("/question-sets/{set_id}/questions", response=list[QuestionOut], tags=["questions"])

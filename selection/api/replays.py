@@ -41,9 +41,10 @@ class ReplayIn(Schema, extra="forbid"):
     currency: str = Field(
         "", max_length=10, pattern=r"^[^\x00-\x1f]*$", description="Of the price."
     )
-    run: Id = _optional_field("The run whose answers are replayed.")
+    run: Id = _optional_field("The run with the answers to replay.")
     question_set: Id = _optional_field(
-        "With a file: its key. Without: the answers to these questions, of all runs.",
+        "With a file: the question set with the key. Without: replay all answers to the set's "
+        "questions, of all runs.",
     )
 
 
@@ -55,7 +56,7 @@ class ReplayFactsOut(Schema):
     answers: int = 0
     left_out: int = Field(0, description="Answers to questions without a known answer.")
     idle: int = Field(0, description="Workers without any other answer.")
-    repeated: int = Field(0, description="Answers of a worker to a question again.")
+    repeated: int = Field(0, description="Further answers of a worker to the same question.")
 
 
 class ReplayMethodOut(Schema):
@@ -67,21 +68,23 @@ class ReplayMethodOut(Schema):
     algorithm: str
     title: str
     ours: bool = Field(description="False for a published method.")
-    average: bool = Field(description="True if its guarantee holds on average over pools.")
+    average: bool = Field(description="True if the guarantee is on average over pools.")
     runs: int = Field(description="Plays so far.")
-    enough: bool = Field(description="True if it stopped by itself in most plays.")
+    enough: bool = Field(description="True if the method stopped by itself in most plays.")
     answers: int
     low: int = Field(description="Four plays of five are between low and high.")
     high: int
-    share: float = Field(description="Of all answers.")
+    share: float = Field(description="Share of all answers.")
     cost: float | None
     selected: list[str]
-    loss: float = Field(description="Mean accuracy of the best K less that of the selected.")
-    loss_mean: float = Field(description="The same, mean of all plays.")
-    epsilon: float | None = Field(description="Guaranteed at its end; null: nothing.")
-    reach: float | None = Field(description="What all answers of the budget would guarantee.")
-    reach_answers: int | None = Field(description="Answers used for that; null: not played yet.")
-    untrue: int = Field(description="Plays with a guarantee that is not true by all answers.")
+    loss: float = Field(
+        description="Mean accuracy of the best K less the mean accuracy of the selection."
+    )
+    loss_mean: float = Field(description="Mean of `loss` over all plays.")
+    epsilon: float | None = Field(description="The guaranteed ε at the end; null: no guarantee.")
+    reach: float | None = Field(description="The ε that all answers of the budget would guarantee.")
+    reach_answers: int | None = Field(description="Answers used for `reach`; null: not played yet.")
+    untrue: int = Field(description="Plays with a guarantee that is false by all answers.")
     doubts: list[str]
 
 
@@ -93,7 +96,7 @@ class ReplayWorkerOut(Schema):
     answers: int
     accuracy: float
     best: bool
-    methods: list[str] = Field(description="Algorithms that select them.")
+    methods: list[str] = Field(description="Algorithms that select the worker.")
 
 
 class ReplayResultOut(Schema):
@@ -101,23 +104,25 @@ class ReplayResultOut(Schema):
         description="One sentence; empty until there are numbers.",
         examples=["310 of 4,212 answers would have been enough"],
     )
-    enough: int | None = Field(description="Answers that were enough; null: none of ours stopped.")
-    answers: int = Field(description="All answers.")
-    cost: float | None = Field(description="Of all answers; null without a price.")
+    enough: int | None = Field(
+        description="Number of answers that were enough; null: no algorithm of ours stopped."
+    )
+    answers: int = Field(description="Number of all answers.")
+    cost: float | None = Field(description="Cost of all answers; null without a price.")
     methods: list[ReplayMethodOut]
-    workers: list[ReplayWorkerOut] = Field(description="Best first.")
+    workers: list[ReplayWorkerOut] = Field(description="The best worker first.")
     refused: dict[str, str] = Field(description="Reason of each method that cannot be run.")
 
 
 class ReplayOut(Schema):
     id: UUID
-    name: str = Field(description="Of the file, run or question set.")
+    name: str = Field(description="Name of the file, run or question set.")
     state: Literal["reading", "working", "done", "failed"]
     progress: float = Field(description="0 to 1.")
-    error: str = Field(description="Reason of a failure; else empty.")
-    created: datetime = Field(description="It is deleted a day later.")
+    error: str = Field(description="Reason of a failure; empty without a failure.")
+    created: datetime = Field(description="The replay is deleted a day later.")
     facts: ReplayFactsOut
-    result: ReplayResultOut = Field(description="Firmer with every play until it is done.")
+    result: ReplayResultOut = Field(description="Every play adds precision until `state` is done.")
 
 
 class ReplayDraftIn(Schema, extra="forbid"):

@@ -28,20 +28,18 @@ class AssignmentOut(Schema):
     question: str
     prompt: str
     kind: str = Field(
-        description="single, multiple, order, text or number. Of multiple and order the response "
-        "is the choices with | between them."
+        description="single, multiple, order, text or number. The response to multiple and order "
+        "is the choices, separated by |."
     )
     choices: list[str]
     due: datetime | None = Field(
-        description="When time is up; it runs from when this question was first fetched."
+        description="Deadline. The time begins when the question is first fetched."
     )
 
 
 class OpenQuery(Page):
     worker: str | None = Field(None, max_length=LONGEST_KEY, description="Only this worker's.")
-    after: int = Field(
-        0, ge=0, description="Only assignments with a greater id; the same as a cursor."
-    )
+    after: int = Field(0, ge=0, description="Only assignments with a greater id, like a cursor.")
     peek: bool = Field(False, description="Only look: the time to answer does not start.")
 
 
@@ -52,7 +50,7 @@ class ClaimIn(Schema):
         description="Ids of the workers present now.",
         examples=[["A1B2C3"]],
     )
-    each: int = Field(1, ge=1, le=MOST_PRESENT, description="Most questions for each of them.")
+    each: int = Field(1, ge=1, le=MOST_PRESENT, description="Most questions for each worker.")
 
 
 class ClaimOut(Schema):
@@ -81,7 +79,7 @@ class ReceiptOut(Schema):
 
     assignment: int
     duplicate: bool = Field(description="True if the assignment had been closed before.")
-    kept: bool = Field(description="False where its question was retired before the answer came.")
+    kept: bool = Field(description="False if the question was retired before the answer came.")
 
 
 class BatchRowIn(Schema):
@@ -99,29 +97,29 @@ class BatchRowOut(Schema):
     assignment: int
     status: int = Field(description="200, 201, 404, 409 or 422.", examples=[201])
     kept: bool = Field(
-        False, description="Whether it is among the answers: not where its question was retired."
+        False, description="True if the answer was stored; false if the question was retired."
     )
-    error: str = Field("", description="Reason if it was refused.")
+    error: str = Field("", description="Reason if the answer was refused.")
 
 
 class BatchOut(Schema):
     taken: int = Field(description="Number of new answers.")
-    results: list[BatchRowOut] = Field(description="In the order in which they were sent.")
+    results: list[BatchRowOut] = Field(description="In the order of the request.")
 
 
 class AnswerIn(Schema):
     worker: str
     question: str
     response: str
-    skill: str = Field("", description="Needed where several skills have such a question.")
+    skill: str = Field("", description="Required if several skills have a question with this id.")
 
 
 class AnswersIn(Schema):
     answers: list[AnswerIn] = Field(max_length=MOST_IMPORTED)
     outside: Literal["refuse", "wrong"] = Field(
         "refuse",
-        description="What becomes of an answer that is none of the question's choices: named among "
-        "the problems, or counted as wrong.",
+        description="An answer that is not among the choices is listed in the problems (refuse), "
+        "or counts as wrong (wrong).",
     )
 
 
@@ -131,7 +129,7 @@ class WhyIn(Schema):
 
 class VerdictIn(WhyIn):
     verdict: Literal["accepted", "rejected"] | None = Field(
-        description="null takes a verdict by hand back; others need a reason."
+        description="null removes a verdict by hand; accepted and rejected need a reason."
     )
 
 
@@ -145,9 +143,9 @@ class WorkerIn(Schema):
 
 class RunWorkersQuery(Schema):
     cursor: str = Field("", max_length=LONGEST_CURSOR, description="As in the header Link.")
-    limit: int | None = Field(None, ge=1, le=MOST_ENTRIES, description="null: all of them.")
+    limit: int | None = Field(None, ge=1, le=MOST_ENTRIES, description="null: all workers.")
     search: str = Field(
-        "", max_length=LONGEST_KEY, description="Only workers with this in their id or name."
+        "", max_length=LONGEST_KEY, description="Only workers with this text in id or name."
     )
 
 
@@ -167,7 +165,8 @@ class WorkerOut(Schema):
     seen: datetime | None
     by_hand: str
     link: str = Field(
-        description="Empty for a token that does not manage: who has it answers as the worker."
+        description="Personal link; empty without the scope to manage, because the link gives "
+        "access to the worker's questions."
     )
 
 

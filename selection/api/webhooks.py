@@ -39,31 +39,33 @@ class WebhookOut(Schema):
     url: str
     events: list[EventName]
     on: bool
-    note: str = Field(description="Reason if it was turned off automatically; else empty.")
+    note: str = Field(description="Reason if CrowdSelect turned the webhook off; usually empty.")
     created: datetime
 
 
 class NewWebhookOut(WebhookOut):
-    secret: str = Field(description="Key of its signatures, shown only once.")
+    secret: str = Field(description="Key of the signatures, shown only once.")
 
 
 class DeliveryOut(Schema):
     id: int
-    message_id: str = Field(description="The header webhook-id: the same however often it is sent.")
+    message_id: str = Field(description="The header webhook-id: the same for every try.")
     kind: str
     state: str = Field(description="waiting, to be tried again, delivered or given up.")
     made: datetime
     tries: int
     tried: datetime | None
     due: datetime | None = Field(description="Time of the next try.")
-    code: int | None = Field(description="HTTP status of the last answer; null: there was none.")
-    said: str = Field(description="The first 500 characters of that answer, or why there was none.")
+    code: int | None = Field(description="HTTP status of the last response; null: no response.")
+    said: str = Field(
+        description="The first 500 characters of the last response, or the reason of the failure."
+    )
     body: str
 
 
 class DeliveryQuery(Schema):
     limit: int = Field(100, ge=1, le=MOST_PAGE)
-    before: int | None = Field(None, ge=1, le=2**62, description="Only those of smaller ids.")
+    before: int | None = Field(None, ge=1, le=2**62, description="Only deliveries with a lower id.")
 
 
 @api.get("/webhooks", response=list[WebhookOut], tags=["webhooks"], auth=MANAGES)

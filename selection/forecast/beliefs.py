@@ -51,7 +51,7 @@ class RangeBelief:
         if not 0 < self.low < self.high < 1:
             raise Refused(
                 "Give the range of most workers' accuracies as two numbers between 0 and 1, the "
-                "lower one first, such as 0.6-0.9."
+                "lower number first, for example 0.6-0.9."
             )
 
     @classmethod
@@ -99,8 +99,8 @@ class DefaultBelief:
     @property
     def words(self) -> str:
         return (
-            "We know nothing about these workers, so this assumes crowds averaging 60–80% correct. "
-            "Tell us more for a tighter estimate."
+            "Nothing is known about these workers. The forecast assumes crowds with a mean "
+            "accuracy of 60–80%. Describe the workers for a tighter forecast."
         )
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
@@ -138,8 +138,8 @@ class PastBelief:
     @property
     def words(self) -> str:
         return (
-            f"The workers are like the {len(self.answers):,} of {self.source}, "
-            f"who gave {sum(self.answers):,} answers."
+            f"The workers are like the {len(self.answers):,} workers of {self.source}, "
+            f"with {sum(self.answers):,} answers."
         )
 
     @cached_property

@@ -44,7 +44,7 @@ class DraftForecast:
 def plan_of_draft(run: Run) -> Plan:
     """Return the plan without a price: a new price needs no new forecast. Raises Refused."""
     if run.several or run.selector_class.several_skills:
-        raise Refused("What runs of several skills cost is not forecast.")
+        raise Refused("There is no forecast for runs of several skills.")
     workers = validation.expected_workers(run, eligibility.count_eligible(run))
     return Plan(
         workers=workers,
@@ -130,8 +130,8 @@ def quick_forecast(run: Run) -> list[Forecast]:
 def _rough_key(run: Run) -> str:
     other = [name for name in run.hand_set if name != VARIED]
     parts = [
-        *(["its options set by hand"] if other else []),
-        *(["its quotas"] if run.quotas else []),
-        *(["those who may still join"] if run.enrolling else []),
+        *(["options set by hand"] if other else []),
+        *(["quotas"] if run.quotas else []),
+        *(["workers that may still join"] if run.enrolling else []),
     ]
-    return f"It leaves {' and '.join(parts)} out of account." if parts else ""
+    return f"The forecast ignores {' and '.join(parts)}." if parts else ""

@@ -57,16 +57,16 @@ class Forecast:
 
     algorithm: str
     title: str
-    options: Annotated[dict[str, Any], "Where they are not the algorithm's own."]
-    promise: Annotated[str, "As it is if the run comes to its end."] = ""
-    keeps: Annotated[bool, "True if the promise covers the goal."] = False
-    fixed_budget: Annotated[bool, "True if it always spends the whole budget."] = False
+    options: Annotated[dict[str, Any], "Options that differ from the algorithm's defaults."]
+    promise: Annotated[str, "The guarantee if the run reaches its target."] = ""
+    keeps: Annotated[bool, "True if the guarantee covers the goal."] = False
+    fixed_budget: Annotated[bool, "True if the algorithm always spends the whole budget."] = False
     answers: Annotated[
         tuple[int, int, int] | None,
         "Low, median, high: four runs of five are between. null: fewer than 20 runs are simulated "
         "yet.",
     ] = None
-    median: Annotated[int | None, "Of the answers. null: it cannot be simulated."] = None
+    median: Annotated[int | None, "Median of the answers. null: no simulation is possible."] = None
     cost: Annotated[
         tuple[float, float, float] | None, "As `answers`, in money; null without a price."
     ] = None
@@ -75,14 +75,14 @@ class Forecast:
     out_of_questions: Annotated[float, "Share of runs that run out of questions."] = 0.0
     out_of_budget: Annotated[float, "Share of runs that run out of budget."] = 0.0
     epsilon_at_end: Annotated[
-        float | None, "What holds in the middle of the runs that are cut short; null if none is."
+        float | None, "Median ε achieved by the runs that end early; null: no run ends early."
     ] = None
     loss: Annotated[float | None, "Actual loss, median of the runs."] = None
     why: Annotated[str, "One sentence."] = ""
     recommended: bool = False
     runs: Annotated[int, "Simulated runs."] = 0
     finished: Annotated[int, "Number of simulated runs that finish."] = 0
-    cannot: Annotated[str, "Reason if it cannot be simulated; else empty."] = ""
+    cannot: Annotated[str, "Reason if no simulation is possible; usually empty."] = ""
 
     @property
     def few(self) -> bool:
@@ -201,7 +201,7 @@ def _compare(row: Forecast, best: Forecast) -> str:
     if not row.median:
         return f"without any answers, like {best.title}"
     if not best.median:
-        return f"with about {row.median:,} answers; {best.title} needs none"
+        return f"with about {row.median:,} answers; {best.title} needs no answers"
     return f"at {row.median / best.median:.1f} times the answers of {best.title}"
 
 
@@ -250,4 +250,7 @@ def _describe_need(plan: Plan, ledger: SimulationLedger) -> str:
     if need is None or need.most <= plan.questions:
         return ""
     about = "about" if need.ended else "more than"
-    return f"One worker would need {about} {need.most:,}, and you have {plan.questions:,}. "
+    return (
+        f"A worker would need {about} {need.most:,} questions; you have {plan.questions:,} "
+        "questions. "
+    )

@@ -42,12 +42,12 @@ from selection.models import (
 )
 
 from . import catalog
-from .staging import GOLD, target_of
+from .staging import GOLD, TARGET_DELETED, target_of
 from .validate_answers import refuse_ended
 
 Rows = QuerySet[UploadedRow]
 
-USED = "A run uses what this file brought, so it stays; change it there."
+USED = "A run uses rows of this file: the import cannot be undone. Change the rows by hand."
 
 
 def accepted_rows(upload: Upload, outside: Outside = "refuse") -> Rows:
@@ -72,7 +72,7 @@ def commit_import(upload_id: Any, outside: Outside = "refuse") -> tuple[Upload, 
     upload = _lock_upload(upload_id, Upload.State.READY)
     target = target_of(upload)
     if target is None:
-        raise NotFound(f"What {upload.name} was to go into is not there any more.")
+        raise NotFound(TARGET_DELETED)
     count = _TAKERS[upload.kind](target, upload, outside)
     rejected_rows(upload, outside)._raw_delete("default")
     same = Upload.objects.filter(kind=upload.kind, target=upload.target)
@@ -210,7 +210,9 @@ def _undo_questions(question_set: QuestionSet, upload: Upload) -> None:
     imported = questions.filter(key__in=accepted_rows(upload).filter(fresh=True).values("key"))
     first = imported.order_by("number").values_list("number", flat=True).first()
     if first is not None and questions.filter(number__gte=first).count() > imported.count():
-        raise Conflict("Questions were added behind those of this file, so they stay.")
+        raise Conflict(
+            "Questions were added after the questions of this file: the import cannot be undone."
+        )
     imported._raw_delete("default")
     _change_questions(question_set, accepted_rows(upload).filter(before__isnull=False), "before")
 
@@ -279,7 +281,7 @@ def _undo_answers(run: Run, upload: Upload) -> None:
     waiting = RecordedAnswer.objects.filter(candidate__run=run).annotate(pair=pair)
     waiting = waiting.filter(Exists(rows.filter(key=OuterRef("pair"))))
     if rows.filter(fresh=False).exists() or waiting.count() < upload.accepted_rows:
-        raise Conflict("The run has used answers of this file by now, so they stay.")
+        raise Conflict("The run has used answers of this file: the import cannot be undone.")
     RecordedAnswer.objects.filter(pk__in=waiting.values("pk"))._raw_delete("default")
 
 

@@ -94,9 +94,9 @@ def refuse_swapped(
         matches = sum(value in known for value in values)
         if candidate != name and 2 * matches > len(values):
             raise Refused(
-                f"The column “{candidate}” holds {noun}, and the column “{name}” holds none "
-                "of them: the two seem to be swapped. Say which is which, or change their names in "
-                "the first line."
+                f"The column “{candidate}” has {noun}, and the column “{name}” has other values: "
+                "the columns seem to be swapped. Name the columns, or correct the names in the "
+                "first line."
             )
 
 
@@ -190,7 +190,9 @@ def read_email(text: str) -> str:
             if len(address) > LONGEST_EMAIL:
                 raise ValidationError("too long")
     except ValidationError:
-        raise Refused("The e-mail address is none; it looks like ada@example.org.") from None
+        raise Refused(
+            "The e-mail address is invalid: write an address like ada@example.org."
+        ) from None
     return address
 
 
@@ -198,7 +200,7 @@ def _parse_question(line: int, cells: Cells, names: Names, _: Cells) -> Question
     accepted, choices = _split_values(cells["answer"]), _split_values(cells.get("choices", ""))
     prompt = question_kinds.add_media(cells["prompt"], cells)
     if not prompt:
-        raise Refused(f"The column “{names['prompt']}” is empty; it is what the worker reads.")
+        raise Refused(f"The column “{names['prompt']}” is empty: write a text for the worker.")
     if not accepted:
         raise Refused(
             f"The column “{names['answer']}” is empty; a gold question needs a known answer."
@@ -234,11 +236,11 @@ def parse_key(cells: Cells, name: str, names: Names) -> str:
     if len(value) > LONGEST_KEY:
         raise Refused(f"The value of “{column}” is longer than {LONGEST_KEY} characters.")
     if code := find_invisible(value):
-        raise Refused(f"The value of “{column}” has a character that nobody sees ({code}).")
+        raise Refused(f"The value of “{column}” has an invisible character ({code}): delete it.")
     if _ROUNDED.fullmatch(value):
         raise Refused(
-            f"“{value}” was a longer number before a spreadsheet rounded it: make the column "
-            f"“{column}” a column of text there, and fill it in anew."
+            f"“{value}” was a longer number before a spreadsheet rounded it: format the column "
+            f"“{column}” as text in the spreadsheet, and enter the values again."
         )
     return plain_key(value)
 
@@ -246,8 +248,8 @@ def parse_key(cells: Cells, name: str, names: Names) -> str:
 def _refuse_turning(*texts: str) -> None:
     if any(_TURNING.search(text) for text in texts):
         raise Refused(
-            "There is a character that turns the direction of reading around (U+202A to U+202E); "
-            "what is seen would not be what is there."
+            "A character reverses the direction of the text (U+202A to U+202E), and the text would "
+            "look different from its content: delete the character."
         )
 
 
@@ -291,7 +293,7 @@ def parse_gold(raw: bytes | str, name: str) -> dict[str, str]:
             raise Refused(f"{name}, line {line}: “{task}” is there twice.")
         labels[task] = label
     if not labels:
-        raise Refused(f"{name} has no line below its header; it must name the known answers.")
+        raise Refused(f"{name} has no line below the header: add a line for each known answer.")
     return labels
 
 

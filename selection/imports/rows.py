@@ -68,7 +68,7 @@ def _worker_values(stored: dict[str, list[Any]], row: WorkerRow) -> list[Any]:
 def _refuse_worker(row: WorkerRow) -> None:
     _refuse_key(row.worker, "worker's id")
     if NO_TEXT.search(row.name):
-        raise Refused("There is a character in it that cannot be read.")
+        raise Refused("The name has an unreadable character.")
     read_attributes(row.attributes)
     read_email(row.email)
 
@@ -89,8 +89,8 @@ def store_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> l
         refuse_question(row)
         if row.question in asked:
             raise Refused(
-                f"“{row.question}” has been asked in a run: correct it by itself, so that the "
-                "answers to it are graded anew."
+                f"“{row.question}” has been asked in a run: correct the question itself, and its "
+                "answers are graded again."
             )
 
     fates, good = _sort_rows(
@@ -113,11 +113,11 @@ def refuse_gold(row: QuestionRow | Gradable) -> None:
     """Raise Refused for invalid contents of a gold question, whatever its key."""
     texts = [row.prompt, *row.accepted, *row.choices]
     if any(NO_TEXT.search(text) for text in texts):
-        raise Refused("There is a character in it that cannot be read.")
+        raise Refused("The question has an unreadable character.")
     if not row.prompt.strip():
-        raise Refused("The prompt is empty: it is what the worker reads.")
+        raise Refused("The prompt is empty: write a text for the worker.")
     if not row.accepted or not all(text.strip() for text in (*row.accepted, *row.choices)):
-        raise Refused("There is an empty answer or choice, or no accepted answer at all.")
+        raise Refused("An answer or a choice is empty, or there is no accepted answer.")
     _refuse_way(row.grading)
     for reason in question_kinds.find_question_faults(row.accepted, row.choices, row.grading):
         raise Refused(reason)
@@ -126,11 +126,11 @@ def refuse_gold(row: QuestionRow | Gradable) -> None:
 def _refuse_way(way: Mapping[str, Any]) -> None:
     """Raise Refused for contradictory grading options, as ``question_kinds`` does."""
     if way.get("number") and set(way) & set(rules.SWITCHES):
-        raise Refused("What compares as numbers has no capitals, spaces, accents or order.")
+        raise Refused("A comparison as numbers has no capitals, spaces, accents or order.")
     if way.get("multiple") and way.get("order"):
         raise Refused("Choices are ticked or put in order: multiple or order, not both.")
     if {"tolerance", "relative"} & set(way) and not way.get("number"):
-        raise Refused("A tolerance is for what compares as numbers.")
+        raise Refused("A tolerance needs a comparison as numbers.")
 
 
 def _refuse_key(key: str, what: str) -> None:
@@ -139,7 +139,7 @@ def _refuse_key(key: str, what: str) -> None:
             f"A {what} has 1 to {LONGEST_KEY} readable characters, and no spaces around them."
         )
     if code := find_invisible(key):
-        raise Refused(f"There is a character in the {what} that nobody sees ({code}).")
+        raise Refused(f"The {what} has an invisible character ({code}).")
 
 
 def _is_unchanged(stored: dict[str, Any], key: str, values: Any) -> str:
@@ -164,7 +164,7 @@ def _sort_rows(
             if outcome != UNCHANGED:
                 refuse(row)
             if key(row) in first:
-                raise Refused(f"It is there already, in row {first[key(row)]}.")
+                raise Refused(f"Row {first[key(row)]} has the same id.")
         except Refused as refusal:
             fates.append(RowFate(row.line, REFUSED, str(refusal)))
             continue

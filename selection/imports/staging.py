@@ -50,6 +50,11 @@ class StagedRow:
     before: dict[str, Any] | None = None
 
 
+TARGET_DELETED = (
+    "The pool, question set or run of this file was deleted: upload the file elsewhere."
+)
+
+
 def target_of(upload: Upload) -> Any:
     """Return the pool, question set or run; None if it was deleted."""
     return TARGETS[upload.kind]._default_manager.filter(pk=upload.target).first()
@@ -165,7 +170,7 @@ class RowStaging:
 def _build_validation(upload: Upload) -> RowStaging:
     target = target_of(upload)
     if target is None:
-        raise Refused(f"What {upload.name} was to go into is not there any more.")
+        raise Refused(TARGET_DELETED)
     if upload.kind == Kind.WORKERS:
         look = partial(catalog.refuse_swapped_workers, target)
         return RowStaging(partial(_stage_workers, target), look)

@@ -81,8 +81,8 @@ def _refuse_nothing_to_draw(crowd: RecordedCrowd, settings: ReplaySettings) -> N
     for name, kind in zip(settings.kinds, crowd.kinds, strict=False):
         if idle := [worker for worker in crowd.workers if worker not in kind.right]:
             raise Refused(
-                f"“{idle[0]}” has no recorded answer to a task of “{name}” that could be drawn "
-                f"again: leave out the replacement, or the workers who have none ({len(idle)})."
+                f"“{idle[0]}” has no recorded answer to a task of “{name}” to draw again: leave "
+                f"out the replacement, or the workers without recorded answers ({len(idle)})."
             )
 
 

@@ -23,11 +23,11 @@ BAND = 0.8
 SEEDS = 20
 
 ABOUT = """\
-answers   median, and between which four runs of five lie
-kept      runs that ended with the promise they were started with
-untrue    runs whose promise at their end, for the ε of the end, is not true by all recorded answers
-ε at end  that is promised then: median, and the largest
-loss      what the mean of the selected really lacks of that of the best: mean, and the largest
+answers   median, and the range of four runs of five
+kept      runs that ended with the guarantee of their start
+untrue    runs with a guarantee at the end, for the ε of the end, that is false by all answers
+ε at end  guaranteed at the end: median, and the largest
+loss      mean accuracy of the best K less mean accuracy of the selection: mean, and the largest
 """
 HEADS = ("algorithm", "promises", "answers", "80 % of runs", "kept", "untrue", "ε at end", "loss")
 
@@ -105,7 +105,7 @@ def settings_per_algorithm(usual: ReplaySettings, names: Sequence[str]) -> list[
     }
     for option in usual.options:
         if not any(option in option_sets for option_sets in options_of.values()):
-            raise Refused(f"None of {', '.join(names)} has an option {option}.")
+            raise Refused(f"No algorithm of {', '.join(names)} has an option {option}.")
     option_sets = (
         {o: v for o, v in usual.options.items() if o in options_of[name]} for name in names
     )

@@ -77,9 +77,9 @@ def _waiting_sentence(
     if not nobody_else:
         then = f"In {_round_to_tens(wait.remaining)}" if wait.remaining else "In a moment"
         return f"{sentence} {then} the run moves on to other workers, if their answers help."
-    sentence += " There is no one else to ask."
+    sentence += " The run has no other worker to ask."
     if blocking.due is None:
-        return f"{sentence} None of them has opened a question: withdraw those who will not come."
+        return f"{sentence} No question has been opened: withdraw workers that will not come."
     left = max(blocking.due - now, timedelta())
     return (
         f"{sentence} A question not answered in time counts as wrong, the first in "

@@ -15,7 +15,7 @@ from .progress import Progress, count_given, read_progress
 
 ENOUGH = 20  # answers that a speed rests on at least
 SHORTLY, LATELY = timedelta(hours=1), timedelta(days=1)  # windows of the speed
-UNSEEN = "Too early to say: it is simulated within a minute or two, where a Celery worker is up."
+UNSEEN = "Too early to say: a running Celery worker simulates the run within two minutes."
 SPANS = [
     (timedelta(minutes=10), "ten minutes"),
     (timedelta(hours=1), "an hour"),
@@ -34,13 +34,13 @@ SPANS = [
 class FullTestForecast:
     """Cost of testing all workers alike, with the number of questions of the busiest worker."""
 
-    questions: Annotated[int, "Of each worker: as many as the one asked most will have."]
+    questions: Annotated[int, "Questions of each worker: as many as for the busiest worker."]
     answers: int
     cost: float | None
     epsilon: Annotated[
         float,
-        "How far off the best K by share of right answers may be, with probability 1 − δ, by "
-        "simulation; nobody promises it.",
+        "Largest error of the best K by share of right answers, with probability 1 − δ, by "
+        "simulation. This ε is an estimate, not a guarantee.",
     ]
 
 
@@ -48,29 +48,29 @@ class FullTestForecast:
 class RunningForecast:
     """Forecast of a running run, simulated from its current state."""
 
-    why: Annotated[str, "Reason if there is no forecast yet; else empty."]
-    paid: Annotated[int, "Answers given so far."]
+    why: Annotated[str, "Reason if there is no forecast yet; empty with a forecast."]
+    paid: Annotated[int, "Number of answers until now."]
     committed: Annotated[int, "Open assignments."]
     paid_cost: float | None
     committed_cost: float | None
     answers: Annotated[
         tuple[int, int, int] | None,
-        "Still to come, those that are out included: low, median, high; in four cases of five it "
-        "is between low and high. null: fewer than 20 runs were simulated.",
+        "Answers still to come, with open assignments: low, median, high. Four simulated runs of "
+        "five are between low and high. null: fewer than 20 runs were simulated.",
     ] = None
-    median: Annotated[int | None, "The middle one of them; few runs give it as well."] = None
-    cost: Annotated[tuple[float, float, float] | None, "The same in money."] = None
+    median: Annotated[int | None, "Median of `answers`, also of fewer than 20 runs."] = None
+    cost: Annotated[tuple[float, float, float] | None, "Cost of `answers`."] = None
     total: Annotated[tuple[int, int, int] | None, "Answers in all at the end."] = None
     kept: Annotated[float | None, "Share of simulated runs that finish."] = None
-    finished: Annotated[int, "How many simulated runs finish, of `runs`."] = 0
-    runs: Annotated[int, "How many were simulated."] = 0
+    finished: Annotated[int, "Number of simulated runs that finish, of `runs`."] = 0
+    runs: Annotated[int, "Number of simulated runs."] = 0
     epsilon: Annotated[
-        float | None, "The ε that holds in the middle of those that end early; null if none does."
+        float | None, "Median ε achieved by the runs that end early; null: no run ends early."
     ] = None
     time: Annotated[str, "Duration at the present speed, in words."] = ""
     hours: Annotated[float | None, "Upper bound in hours; null if it is too early to say."] = None
     everybody: FullTestForecast | None = None
-    at: Annotated[datetime | None, "When it was simulated."] = None
+    at: Annotated[datetime | None, "Time of the simulation."] = None
 
 
 def forecast_remaining(
@@ -144,12 +144,12 @@ def _full_test_forecast(run: Run, outlook: RunForecast) -> FullTestForecast | No
 def _remaining_time(run: Run, answers: int | None, now: datetime) -> tuple[float | None, str]:
     """Return an upper bound of the hours for so many answers, None if unknown, and a sentence."""
     if run.status == Run.Status.PAUSED:
-        return None, "It is paused: nothing moves until it goes on."
+        return None, "The run is paused: no question is assigned until you resume the run."
     if run.recorded_only:
         return None, ""
     speed = _answers_per_hour(run, now)
     if speed is None or answers is None:
-        return None, "How long it takes is too early to say."
+        return None, "The duration is too early to say."
     hours = answers / speed
     return round(hours, 2), describe_bound(timedelta(hours=min(hours, 10_000)))
 

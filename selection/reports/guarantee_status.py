@@ -23,7 +23,7 @@ STAYING = (
 )
 KEPT, WEAKENED, EARLY, NOTHING = "kept", "weakened", "early", "none"
 NOBODY_TESTED = (
-    "No answer was counted: nobody is tested, nobody is selected, and nothing is guaranteed."
+    "No answer was counted: no worker is tested, no worker is selected, and nothing is guaranteed."
 )
 EVERY_POOL, ON_AVERAGE = "for every pool", "on average over pools like this one"
 

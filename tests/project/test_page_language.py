@@ -9,40 +9,6 @@ from .test_language import VAGUE, words_of
 MOST_VAGUE = 10  # in 1,000 words of a file; a short file may have one
 MOST_WORDS = 30  # of a sentence
 
-# Files above the ceilings; may only shrink.
-VAGUE_MODULES: set[str] = {
-    "selection/algorithms.py",
-    "selection/api/base.py",
-    "selection/api/files.py",
-    "selection/api/forecasts.py",
-    "selection/api/questions.py",
-    "selection/api/replays.py",
-    "selection/api/run/exports.py",
-    "selection/api/run/mail.py",
-    "selection/api/run/schemas.py",
-    "selection/api/run/standings.py",
-    "selection/api/run/worker_texts.py",
-    "selection/api/schemas.py",
-    "selection/api/webhooks.py",
-    "selection/forecast/beliefs.py",
-    "selection/forecast/draft_forecast.py",
-    "selection/forecast/rows.py",
-    "selection/imports/column_plan.py",
-    "selection/imports/commit.py",
-    "selection/imports/readers/limits.py",
-    "selection/imports/row_parsers.py",
-    "selection/imports/rows.py",
-    "selection/replays/settings.py",
-    "selection/replays/what_if.py",
-    "selection/reports/alerts.py",
-    "selection/reports/blocking_workers.py",
-    "selection/reports/forecast_running.py",
-    "selection/reports/guarantee_status.py",
-}
-LONG_SENTENCES: set[str] = {
-    "selection/algorithms.py",
-}
-
 BUTTON = re.compile(
     r'<(button|a)\b(?=[^>]*(?:cs-button|type="submit"))[^>]*>(.*?)</\1>|'
     r'include "signin/button.html" with words="([^"]*)"',
@@ -87,13 +53,13 @@ def test_templates_name_what_they_are_about():
 
 def test_messages_name_what_they_are_about():
     vague = {name for name, tree in message_modules().items() if is_vague(message_sentences(tree))}
-    assert vague == VAGUE_MODULES
+    assert vague == set()
 
 
 def test_sentences_are_short():
     texts = {name: template_sentences(source) for name, source in templates().items()}
     texts |= {name: message_sentences(tree) for name, tree in message_modules().items()}
-    assert {name for name, sentences in texts.items() if long_ones(sentences)} == LONG_SENTENCES
+    assert {name for name, sentences in texts.items() if long_ones(sentences)} == set()
 
 
 def button_texts(source: str) -> list[str]:

@@ -211,7 +211,7 @@ def test_the_form_explains_what_accuracy_may_mean(requester):
     words = text_of(requester.get(admin_url("run_add"), {"full": 1}))
     assert "What accuracy means" in words
     assert "On questions like these : the share of right answers that a worker would give" in words
-    assert "On this question set : the share of exactly the questions in the set" in words
+    assert "On this question set : the share of the questions in the set" in words
 
 
 @pytest.mark.parametrize("start", [True, False])
@@ -223,8 +223,8 @@ def test_the_run_s_page_says_which_accuracy_is_meant(requester, start):
     chosen = {"accuracy": "on this question set"}
     run = make_run(algorithm="certified", options=chosen, start=start)
     words = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "Accuracy on this question set is the share of exactly the questions" in words
-    assert "nothing is said about other questions" in words
+    assert "Accuracy on this question set is the share of the questions in the set" in words
+    assert "says nothing about other questions" in words
     other = make_run(algorithm="lucb", start=start)
     assert "What accuracy means" not in text_of(requester.get(admin_url("run_page", other.pk)))
 

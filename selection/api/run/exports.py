@@ -27,12 +27,12 @@ class ExportIn(Schema):
     named: str = Field(
         "",
         max_length=LONGEST_KEY,
-        description="What the qualification or skill is called on the platform; else as the run. "
-        "Read by mturk, mturk-revoke and toloka.",
+        description="Name of the qualification or skill on the platform; default: the run's name. "
+        "Used by mturk, mturk-revoke and toloka.",
     )
     pay: Decimal | None = price_field(
-        "What a worker is paid for an answer; else what workers were told, else the run's price. "
-        "Read by payment and the bonuses."
+        "Payment for an answer. Default: the payment shown to workers; without that payment, the "
+        "run's price. Used by payment and the bonuses."
     )
 
 
@@ -41,7 +41,7 @@ class ExportIn(Schema):
     response=ERRORS,
     tags=["runs"],
     openapi_extra=ANSWER,
-    description=f"A run that has begun as a file, which is sent while it is made.\n\n{LISTED}",
+    description=f"Return a started run as a file, in parts.\n\n{LISTED}",
 )
 def export_run(request: HttpRequest, run_id: Id, query: Query[ExportIn]) -> StreamingHttpResponse:
     run = get_object_or_404(scoped(Run, request), pk=run_id)

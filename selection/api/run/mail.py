@@ -34,11 +34,12 @@ class MailIn(Part):
         None,
         ge=0,
         le=MOST_REMIND_HOURS,
-        description="Hours from the invitation to the one reminder; 0: none. null: as it is.",
+        description="Hours from the invitation to the only reminder. 0: no reminder; null: no "
+        "change.",
     )
     texts: dict[str, dict[str, TextPart]] = Field(
         {},
-        description="By language (en, de, ar) and kind (invitation, reminder); others stay.",
+        description="By language (en, de, ar) and kind (invitation, reminder); other texts stay.",
         examples=[{"en": {"invitation": {"subject": "Hello", "body": "Here: {link}"}}}],
     )
 
@@ -46,7 +47,7 @@ class MailIn(Part):
 class FailureOut(Schema):
     worker: str = Field(examples=["A1B2C3"])
     kind: str = Field(examples=["invitation"])
-    outcome: str = Field(examples=["address failed: 550 5.1.1 no such user"])
+    outcome: str = Field(examples=["address failed: 550 5.1.1 user unknown"])
 
 
 class MailOut(Schema):

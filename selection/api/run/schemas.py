@@ -14,6 +14,11 @@ from selection.runs.void_budget import VoidBudget
 
 from .setting_fields import StrictSchema, change_fields, output_fields
 
+VERDICT = (
+    "State of the guarantee at the end: kept, weakened (`promise` has the reasons), early (the "
+    "achieved ε differs from the target) or none."
+)
+
 
 class SkillOut(Schema):
     """A question set that workers are tested on, and the number selected by it."""
@@ -73,7 +78,7 @@ class LearnedOut(Schema):
     question_set: str
     workers: int
     answers: int
-    counts_as: int = Field(description="Its weight, as a number of workers.")
+    counts_as: int = Field(description="Weight of the earlier run, as a number of workers.")
 
 
 class QuotasAskedOut(Schema):
@@ -90,15 +95,15 @@ class RunHead(Schema):
 
     id: int = Field(examples=[1])
     name: str = Field(examples=["Best 3 of spring"])
-    pool: int = Field(description="Its id.")
-    question_set: int = Field(description="Its id.")
+    pool: int = Field(description="Id of the pool.")
+    question_set: int = Field(description="Id of the question set.")
     status: str = Field(description="draft, running, paused or ended.")
     state: str = Field(
-        description="By what is to be done next: draft, enrolling, running, paused, ready for "
-        "review, concluded."
+        description="State by the next action: draft, enrolling, running, paused, ready for review "
+        "or concluded."
     )
     ending: str = Field(
-        description="Why it ended: promise, budget, questions, stopped, roster or regraded."
+        description="Reason of the end: promise, budget, questions, stopped, roster or regraded."
     )
     created: datetime
     started: datetime | None
@@ -113,33 +118,30 @@ class RunOut(_RunSettings):
     """A run in its current state."""
 
     join_link: str = Field(
-        description="The one link for all who may join; empty for a token that does not manage."
+        description="The link for all workers that may join; empty without the scope to manage."
     )
-    options: dict[str, Value] = Field(description="Of the algorithm, those that were set by hand.")
+    options: dict[str, Value] = Field(description="Options of the algorithm that were set by hand.")
     learned_from: LearnedOut | None = Field(
-        description="The earlier run that this one starts from, and how much that weighs."
+        description="The earlier run that the algorithm starts from, with a weight."
     )
     quotas: QuotasAskedOut | None
     skills: list[SkillOut]
     promise: str
-    verdict: str = Field(
-        description="At the end: kept, weakened (the sentence says by what), early (it holds for "
-        "another ε than was wanted) or none."
+    verdict: str = Field(description=VERDICT)
+    over: str = Field(
+        description="Workers that the guarantee covers; empty if it covers the whole pool."
     )
-    over: str = Field(description="Workers that the promise covers, unless it is the whole pool.")
-    by_hand: str = Field(description="Effect of verdicts by hand on the promise.")
-    epsilon_reached: float | None = Field(
-        description="The ε of the promise that holds by now, or held at the end."
-    )
-    warnings: list[str] = Field(description="Reasons to doubt the promise for this pool.")
+    by_hand: str = Field(description="Effect of verdicts by hand on the guarantee.")
+    epsilon_reached: float | None = Field(description="The ε achieved until now or at the end.")
+    warnings: list[str] = Field(description="Reasons to doubt the guarantee for the pool.")
     population: PopulationOut | None = Field(
-        description="As fitted to the pool: mean and spread of the accuracies, the border that K "
+        description="Fit to the pool: mean and spread of the accuracies, the accuracy that K "
         "workers are expected to exceed, the p-value of the check."
     )
     progress: ProgressOut
     wasted: WastedOut | None = Field(
-        description="What the budget lacks, while a run goes on or where it ended for that; mostly "
-        "null. Change the budget to the one that is named to make up for it."
+        description="Budget lost to retired questions, in answers. null without a loss, and if "
+        "the run ended for another reason. The named budget makes up for the loss."
     )
     forecast: AheadOut | None = Field(
         description="Forecast of the rest; null before the start and after the end."
@@ -158,11 +160,13 @@ class ChangeIn(_SettingsIn):
     """The settings to change; omitted ones stay."""
 
     enrolling: Yes | None = Field(None, description="Open or close the roster.")
-    concluded: Yes | None = Field(None, description="Put an ended run aside, or take it up.")
+    concluded: Yes | None = Field(None, description="Conclude an ended run, or reopen its review.")
     why: str = Field("", max_length=LONGEST_WHY, description="Kept in the run's history.")
     preview: Yes = Field(False, description="Only return the effects.")
 
 
 class ChangedOut(Schema):
-    changed: dict[str, str] = Field(description="Effect of each setting on the promise, in words.")
+    changed: dict[str, str] = Field(
+        description="Effect of each setting on the guarantee, in words."
+    )
     run: RunOut

@@ -15,7 +15,7 @@ from selection.limits import LONGEST_KEY, MOST_ENTRIES
 from selection.models import Run
 from selection.reports.standings import QuotaStanding
 
-from .schemas import LearnedOut, PopulationOut
+from .schemas import VERDICT, LearnedOut, PopulationOut
 
 
 @declared_by(reports.WorkerStanding)
@@ -25,7 +25,7 @@ class LineOut(Schema):
 
 class StandingsQuery(Schema):
     cursor: str = Field("", max_length=LONGEST_CURSOR, description="As in the header Link.")
-    limit: int | None = Field(None, ge=1, le=MOST_ENTRIES, description="null: all of them.")
+    limit: int | None = Field(None, ge=1, le=MOST_ENTRIES, description="null: all workers.")
     worker: str = Field("", max_length=LONGEST_KEY, description="Only this worker.")
     selected: bool | None = None
     verdict: (
@@ -82,12 +82,11 @@ class SelectionOut(Schema):
     ending: str
     regraded: str | None
     certified: bool
-    verdict: str = Field(
-        description="At the end: kept, weakened (the sentence says by what), early (it holds for "
-        "another ε than was wanted) or none."
-    )
+    verdict: str = Field(description=VERDICT)
     promise: str
-    named_by: str = Field(description="algorithm, proof, answers or everybody.")
+    named_by: str = Field(
+        description="Source of the selection: algorithm, proof, answers or everybody."
+    )
     epsilon_reached: float | None
     holds: str
     over: str
@@ -96,7 +95,7 @@ class SelectionOut(Schema):
     population: PopulationOut | None
     assumptions: str
     algorithm: str
-    options: dict[str, Any] = Field(description="Those that were set, by name.")
+    options: dict[str, Any] = Field(description="Options that were set by hand, by name.")
     learned_from: LearnedOut | None
     quotas: QuotasOut | None
     k: int
@@ -109,9 +108,11 @@ class SelectionOut(Schema):
     currency: str
     seed: int
     answers_used: int
-    assignments: int = Field(description="Handed out, but those whose question was retired.")
-    started: str | None = Field(description="In UTC; null where it has not begun.")
-    ended: str | None = Field(description="In UTC; null where it has not ended.")
+    assignments: int = Field(
+        description="Number of assignments, except assignments of retired questions."
+    )
+    started: str | None = Field(description="In UTC; null before the start.")
+    ended: str | None = Field(description="In UTC; null before the end.")
     interval: str
     workers: list[SelectedOut]
     taken_out_by_hand: list[SelectedOut]

@@ -25,7 +25,7 @@ class CodesIn(Part):
 
 class PageIn(Part):
     pay: Decimal | None = price_field(
-        "What they get for an answer. null: nothing is said about pay."
+        "Payment of a worker for an answer. null: the page does not mention payment."
     )
     codes: CodesIn | None = None
     after: str = Field("", max_length=5000, description="Shown at the end, in Markdown.")
@@ -40,7 +40,7 @@ class CodesOut(Schema):
 class PageOut(Schema):
     pay: float | None
     currency: str
-    codes: CodesOut = Field(description="Those that hold, made up or given.")
+    codes: CodesOut = Field(description="Completion codes in use: generated or set by hand.")
     after: str
 
 

@@ -17,7 +17,7 @@ def check_lines(lines: Iterable[Line], name: str, most_rows: int) -> Iterator[Li
     for count, (line, cells) in enumerate(lines):
         if count > most_rows:
             raise Refused(
-                f"{name} has more than {most_rows:,} rows; split it into files of at most so many."
+                f"{name} has more than {most_rows:,} rows: split the file into smaller files."
             )
         _check_line(line, cells, name)
         yield line, cells
@@ -45,6 +45,6 @@ def _check_length(place: str, cells: Sequence[str], length: int) -> None:
 
 def too_long(place: str) -> Refused:
     return Refused(
-        f"{place}: a cell is longer than {LONGEST_CELL:,} characters; if there is none in the "
-        "file, a quotation mark is opened there and never closed."
+        f"{place}: a cell is longer than {LONGEST_CELL:,} characters. Shorten the cell, or close "
+        "an open quotation mark."
     )

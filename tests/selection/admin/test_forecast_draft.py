@@ -118,15 +118,14 @@ def test_a_run_that_has_begun_is_not_changed_by_a_stale_page(requester):
 def test_several_skills_are_not_forecast(requester):
     run = draft(algorithm="multi-sar", budget=100)
     text = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "several skills cost is not forecast" in text
+    assert "There is no forecast for runs of several skills" in text
     assert "Work out" not in text
 
 
 def test_the_page_names_factors_left_out_of_the_forecast(requester):
     run = draft(algorithm="credible", enrolling=True, options={"share": 0.5})
-    assert "It leaves its options set by hand and those who may still join out" in order(
-        requester, run
-    )
+    ignored = "The forecast ignores options set by hand and workers that may still join."
+    assert ignored in order(requester, run)
 
 
 # -- the whole form

@@ -188,7 +188,9 @@ def test_answers_outside_the_choices_are_left_out_without_the_switch(requester):
     assert not Answer.objects.exists()
 
 
-SWAPPED = "the two seem to be swapped. Say which is which, or change their names in the first line."
+SWAPPED = (
+    "the columns seem to be swapped. Name the columns, or correct the names in the first line."
+)
 
 
 def test_swapped_columns_of_answers_are_told_in_one_sentence(requester):
@@ -197,22 +199,22 @@ def test_swapped_columns_of_answers_are_told_in_one_sentence(requester):
     rows = [f"{a.question.key},{a.candidate.worker.key},yes" for a in open_of(run)]
     text = "\n".join(["worker,question,response", *rows])
     page_text = text_of(upload(requester, admin_url("run_import", run.pk), text))
-    assert "The column “question” holds this run's workers" in page_text
+    assert "The column “question” has this run's workers" in page_text
     assert page_text.count(SWAPPED) == 1
     rows = [f"{a.candidate.worker.key},yes,{a.question.key}" for a in open_of(run)]
     text = "\n".join(["worker,question,response", *rows])
     page_text = text_of(upload(requester, admin_url("run_import", run.pk), text))
-    assert "The column “response” holds this run's questions" in page_text
+    assert "The column “response” has this run's questions" in page_text
 
 
 def test_swapped_columns_of_workers_and_questions_are_told_in_one_sentence(requester):
     text = "worker,name\nAda,w0\nGrace,w1\n"
     page_text = text_of(upload(requester, admin_url("pool_import", make_pool(3).pk), text))
-    assert "The column “name” holds this pool's workers" in page_text
+    assert "The column “name” has this pool's workers" in page_text
     text = "question,prompt,answer\nA bird?,q0,yes\nA dog?,q1,yes\n"
     url = admin_url("questionset_import", make_questions(3).pk)
     page_text = text_of(upload(requester, url, text))
-    assert "The column “prompt” holds this set's questions" in page_text
+    assert "The column “prompt” has this set's questions" in page_text
     assert page_text.count(SWAPPED) == 1
 
 

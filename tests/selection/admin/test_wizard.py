@@ -200,7 +200,7 @@ def test_past_answers_are_learned_from_and_kept_when_the_question_changes(
     believed = forecast_requests.stored_belief(planning)
     assert isinstance(believed, PastBelief)
     assert believed.answers == (20, 20, 20)
-    assert "like the 3 of answers.csv" in text_of(requester.get(page))
+    assert "like the 3 workers of answers.csv" in text_of(requester.get(page))
     begin_url = f"{BEGIN}?forecast={planning.pk}"
     assert requester.post(begin_url, form_data | {"belief": "file", "k": 1}).status_code == 302
     assert (

@@ -87,7 +87,7 @@ def test_a_late_answer_is_a_conflict_in_one_line(api, run):
         ("assignments/999999/answer", {"response": "yes"}, 404, "no such assignment"),
         ("assignments/1/answer", {"reply": "yes"}, 422, "response"),
         ("assignments/x/answer", {"response": "yes"}, 422, "assignment_id"),
-        ("runs/999999/moves/start", {}, 404, "No such object"),
+        ("runs/999999/moves/start", {}, 404, "The object is not in your team."),
         ("runs/{run}/moves/start", {}, 409, "is running"),
         ("runs/{run}/answers", {"answers": [{"worker": "w1"}]}, 422, "question"),
     ],
@@ -197,4 +197,4 @@ def test_swapped_fields_are_told_in_one_sentence(api, run):
     rows = [{"worker": f"q{i}", "question": "w0", "response": "yes"} for i in range(50)]
     reply = post(api, f"runs/{run.pk}/answers", {"answers": rows})
     assert reply.status_code == 422
-    assert "The column “question” holds this run's workers" in reply.json()["error"]
+    assert "The column “question” has this run's workers" in reply.json()["error"]

@@ -75,14 +75,15 @@ def test_what_is_believed_is_an_earlier_run_past_answers_or_nothing(call):
     run.candidates.update(pulls=10, rewards=7)
     assert f"“{run.name}”" in call("post", "", **WANTED, run=run.name).json()["believed"]
     past = [{"right": 9, "answers": 10}, {"right": 4, "answers": 10}]
-    assert "like the 2 of past answers" in call("post", "", **WANTED, past=past).json()["believed"]
-    assert call("post", "", **WANTED).json()["believed"].startswith("We know nothing")
+    believed = call("post", "", **WANTED, past=past).json()["believed"]
+    assert "like the 2 workers of past answers" in believed
+    assert call("post", "", **WANTED).json()["believed"].startswith("Nothing is known")
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"range": [0.9, 0.6]}, "the lower one first"),
+        ({"range": [0.9, 0.6]}, "the lower number first"),
         ({"range": [0.6, 0.9], "run": "x"}, "at most one of range, run and past"),
         ({"run": "nobody"}, "There is no run"),
         ({"past": [{"right": 5, "answers": 4}] * 2}, "more right answers than answers"),

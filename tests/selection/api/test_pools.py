@@ -67,7 +67,7 @@ def test_each_row_says_what_became_of_it(manager):
     found = [row["result"] for row in reply["rows"]]
     assert found == ["unchanged", "changed", "added", "refused", "refused", "refused"]
     assert [row["row"] for row in reply["rows"]] == [1, 2, 3, 4, 5, 6]
-    assert reply["rows"][4]["why"] == "It is there already, in row 3."
+    assert reply["rows"][4]["why"] == "Row 3 has the same id."
     assert (reply["added"], reply["refused"]) == (1, 3)
     assert dict(pool.workers.values_list("key", "name")) == {"a": "Ada", "b": "", "c": ""}
     assert pool.workers.get(key="b").attributes == {"language": "English"}

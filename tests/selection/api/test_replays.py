@@ -88,7 +88,7 @@ def test_a_run_is_replayed_without_a_file(call):
         ("file", {"k": 2}, "The key needs a file with answers as well."),
         ("", {"k": 4}, "K"),
         ("", {"k": 2, "epsilon": 2}, "epsilon"),
-        ("", {"k": 2, "question_set": 987654}, "No such object in your team."),
+        ("", {"k": 2, "question_set": 987654}, "The object is not in your team."),
     ],
 )
 def test_a_fault_is_one_sentence(call, files, left_out, settings, sentence):

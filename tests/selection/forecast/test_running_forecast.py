@@ -143,7 +143,7 @@ def test_with_few_answers_there_is_no_speed():
     run = begin_run(rounds=3)
     running_forecast.refresh_forecast(run.pk)
     late = timezone.now() + timedelta(days=3)
-    assert reports.forecast_remaining(run, at=late).time == "How long it takes is too early to say."
+    assert reports.forecast_remaining(run, at=late).time == "The duration is too early to say."
     soon = timezone.now() + timedelta(minutes=30)
     assert "left at the present speed" in reports.forecast_remaining(run, at=soon).time
 
@@ -192,7 +192,7 @@ def test_empty_outlook_is_refreshed_after_a_step():
     worlds.answer_all(run, CROWD)
     engine.advance(run.pk)
     run.refresh_from_db()
-    assert "it is simulated within" in reports.forecast_remaining(run).why
+    assert "simulates the run within two minutes" in reports.forecast_remaining(run).why
     assert running_forecast.due_forecasts() == [run.pk]
     running_forecast.refresh_forecast(run.pk)
     assert not RunForecast.objects.get(run=run).why

@@ -217,8 +217,8 @@ def test_the_signature_is_that_of_the_names_in_whatever_order_and_writing():
 @pytest.mark.parametrize(
     ("cell", "why"),
     [
-        ("w\u202e1", "a character that nobody sees (U+202E)"),
-        ("w\u200b1", "a character that nobody sees (U+200B)"),
+        ("w\u202e1", "an invisible character (U+202E)"),
+        ("w\u200b1", "an invisible character (U+200B)"),
         ("1.23E+15", "was a longer number before a spreadsheet rounded it"),
         ("1,23E+15", "was a longer number before a spreadsheet rounded it"),
         ("w" * 201, "longer than 200 characters"),
@@ -235,5 +235,5 @@ def test_a_text_that_turns_the_reading_around_is_refused_and_other_languages_are
     _, (bad, good) = said(
         "questions", "question,prompt,answer\nq1,a\u202eb,yes\nq2,\u2067שלום\u2069 \u200fعربي,yes\n"
     )
-    assert "turns the direction of reading around" in bad.why
+    assert "reverses the direction of the text" in bad.why
     assert good.prompt == "\u2067שלום\u2069 \u200fعربي"

@@ -75,7 +75,7 @@ def test_gold_must_name_each_task_once_and_have_a_label():
     assert "line 2: the column “label” is empty" in refusal(
         row_parsers.parse_gold, "task,label\nt1,\n"
     )
-    assert "no line below its header" in refusal(row_parsers.parse_gold, "task,label\n")
+    assert "no line below the header" in refusal(row_parsers.parse_gold, "task,label\n")
 
 
 def test_questions_may_have_several_answers_and_choices():

@@ -258,7 +258,7 @@ def test_questions_of_a_set_that_a_run_uses_stay_and_so_do_those_others_follow()
     upload = bring("questions", asked, gold("q1", "q2"))
     commit.commit_import(upload.pk)
     late = Question.objects.create(question_set=asked, number=2, key="q3", prompt="Later?")
-    with pytest.raises(Conflict, match="added behind"):
+    with pytest.raises(Conflict, match="added after the questions of this file"):
         commit.undo_import(upload.pk)
     late.delete()
     make_run(question_set=asked, n=3, k=1)
@@ -323,5 +323,5 @@ def test_a_file_for_what_is_gone_is_refused():
     pool = make_pool(0)
     upload = bring("workers", pool, many(2))
     Pool.objects.all().delete()
-    with pytest.raises(NotFound, match="not there any more"):
+    with pytest.raises(NotFound, match="was deleted"):
         commit.commit_import(upload.pk)

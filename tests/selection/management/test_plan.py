@@ -38,7 +38,7 @@ def test_it_says_in_words_what_to_take_and_what_it_costs():
 
 
 def test_it_says_when_nothing_is_known_of_the_workers():
-    assert plan().startswith("We know nothing about these workers")
+    assert plan().startswith("Nothing is known about these workers")
 
 
 def test_programs_get_a_list_with_one_recommended():
@@ -80,20 +80,20 @@ def test_money_says_which_epsilon_it_reaches():
 def test_a_file_of_past_answers_is_believed(tmp_path):
     answers, gold = write_past(tmp_path, [0.95, 0.9, 0.5, 0.4], 30)
     said = plan("--answers", str(answers), "--gold", str(gold))
-    assert f"like the 4 of {answers.name}" in said
+    assert f"like the 4 workers of {answers.name}" in said
 
 
 @pytest.mark.django_db
 def test_an_earlier_run_is_believed():
     run = worlds.make_run(4)
     run.candidates.update(pulls=10, rewards=7)
-    assert f"like the 4 of the run “{run.name}”" in plan("--learn", run.name)
+    assert f"like the 4 workers of the run “{run.name}”" in plan("--learn", run.name)
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--believe", "good"], "such as 0.6-0.9"),
+        (["--believe", "good"], "for example 0.6-0.9"),
         (["--spend", "5"], "--spend needs --price"),
         (["--spend", "0.01", "--price", "0.05"], "does not pay for one answer"),
         (["--answers", "a.csv"], "--answers and --gold go together"),

@@ -156,7 +156,7 @@ def test_who_answered_nothing_of_a_kind_is_told(past, out):
     assert chosen_of(out) == BEST
     out.unlink()
     why = refused(past, out, "--with-replacement")
-    assert "“w3” has no recorded answer to a task of “counting” that could be drawn again" in why
+    assert "“w3” has no recorded answer to a task of “counting” to draw again" in why
 
 
 def test_kept_kinds_are_told_apart_by_numbers_and_files_alike_by_folders(past, out, tmp_path):

@@ -114,7 +114,7 @@ def test_each_algorithm_gets_the_options_it_knows():
     certified, credible = what_if.settings_per_algorithm(settings, ["certified", "credible"])
     assert (certified.algorithm, certified.options) == ("certified", settings.options)
     assert (credible.algorithm, credible.options) == ("credible", {})
-    with pytest.raises(Refused, match="None of credible, lucb has an option accuracy"):
+    with pytest.raises(Refused, match="No algorithm of credible, lucb has an option accuracy"):
         what_if.settings_per_algorithm(settings, ["credible", "lucb"])
 
 
@@ -220,7 +220,7 @@ def test_plot_is_reproducible(past, tmp_path, ending):
         (("--algorithm", "lucb", "--algorithm", "lucb"), "Name each algorithm once."),
         (("--algorithm", "lucb", "--algorithm", "magic"), "There is no algorithm “magic”"),
         (("--algorithm", "lucb", "--algorithm", "sar"), "needs a budget"),
-        (("--seeds", "2", *THIS_SET), "None of adaptive-top-k has an option accuracy"),
+        (("--seeds", "2", *THIS_SET), "No algorithm of adaptive-top-k has an option accuracy"),
         (("--seeds", "2", *CAUTION), "has an option cautious"),
         (("--seeds", "2", "--seed", str(2**62 - 1)), "The seed must be 0 to 2^62"),
     ],

@@ -87,8 +87,8 @@ def test_no_message_in_the_first_half_of_a_slow_crowd_s_grace(run):
 def test_message_states_the_deadline_if_no_other_worker_is_left(run):
     pass_time(run, minutes=110, seconds=5)
     assert waiting_message(run) == (
-        "Waiting for w0 (asked 110 minutes ago). There is no one else to ask. A question not "
-        "answered in time counts as wrong, the first in 9 minutes."
+        "Waiting for w0 (asked 110 minutes ago). The run has no other worker to ask. A question "
+        "not answered in time counts as wrong, the first in 9 minutes."
     )
 
 
@@ -98,14 +98,14 @@ def test_message_if_the_budget_is_spent(run):
     spent = sum(run.candidates.values_list("asked", flat=True))
     Run.objects.filter(pk=run.pk).update(budget=spent)
     run.refresh_from_db()
-    assert "There is no one else to ask" in waiting_message(run)
+    assert "The run has no other worker to ask" in waiting_message(run)
 
 
 def test_message_suggests_withdrawing_workers_without_a_visit(run):
     Assignment.objects.open().filter(candidate__run=run).update(shown=None, due=None)
     pass_time(run, hours=3)
     assert waiting_message(run).endswith(
-        "None of them has opened a question: withdraw those who will not come."
+        "No question has been opened: withdraw workers that will not come."
     )
 
 

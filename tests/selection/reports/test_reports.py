@@ -43,7 +43,7 @@ def test_a_run_stopped_before_any_evidence_promises_nothing():
     assert not reports.export_run(run)["certified"]
     promised = reports.promise_status(run)
     assert promised.sentence.startswith(
-        "No answer was counted: nobody is tested, nobody is selected"
+        "No answer was counted: no worker is tested, no worker is selected"
     )
     assert promised.epsilon is None
     assert reports.export_run(run)["workers"] == []

@@ -167,4 +167,4 @@ def test_a_set_too_large_for_it_is_refused_at_the_field(owner):
 
 def test_the_form_recommends_it_where_gold_is_short(owner):
     page = text_of(owner.get(reverse("admin:selection_run_add"), {"full": 1}))
-    assert "Recommended where gold is short and these questions are what counts" in page
+    assert "Recommended if gold questions are few and only these questions matter" in page

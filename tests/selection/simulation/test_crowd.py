@@ -133,7 +133,7 @@ def test_a_wrong_token_run_or_address_is_refused_in_one_sentence(live_server, go
     valid = token()
     wrong = {
         (live_server.url, "wrong", 1): "API token",
-        (live_server.url, valid, 99): "No such object in your team",
+        (live_server.url, valid, 99): "The object is not in your team",
         (f"{live_server.url}/nowhere", valid, 1): "There is no CrowdSelect API at",
         ("nonsense", valid, 1): "is not an address",
         ("http://127.0.0.1:1", valid, 1): "cannot be reached",
