@@ -249,7 +249,7 @@ class ModelServerIn(TypedDict):
 
 
 class ModelTest(TypedDict):
-    request: dict[str, Any]
+    request: str
     reply: str
     answer: str
     milliseconds: int | None

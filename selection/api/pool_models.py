@@ -92,7 +92,7 @@ class CallTestIn(Schema):
 
 
 class CallTestOut(Schema):
-    request: dict[str, Any] = Field(description="What was sent, without the API key.")
+    request: str = Field(description="The JSON that was sent; the API key was in a header.")
     reply: str
     answer: str = Field(description="The answer read from the reply; empty: none.")
     milliseconds: int | None
@@ -155,7 +155,8 @@ def test_model(request: HttpRequest, pool_id: Id, payload: CallTestIn) -> dict[s
     test = testing.make_test_call(endpoint, question)
     fields = ("reply", "answer", "milliseconds", "problem")
     told = {name: getattr(test.call, name) for name in fields}
-    return told | {"request": test.body, "cost": float(to_amount(test.call.cost))}
+    body = json.dumps(test.body, ensure_ascii=False)
+    return told | {"request": body, "cost": float(to_amount(test.call.cost))}
 
 
 def _find_pool(request: HttpRequest, pk: int) -> Pool:

@@ -168,8 +168,8 @@ def test_a_test_call_shows_what_was_sent_and_what_came(manager):
         shown = manager.post(f"pools/{run.pool_id}/test-calls", body).json()
     assert (shown["reply"], shown["answer"], shown["problem"]) == ("yes", "yes", "")
     assert shown["cost"] == pytest.approx(24e-6)
-    assert shown["request"] == stub.bodies[0]
-    assert "Say yes to 0." in json.dumps(shown["request"])
+    assert json.loads(shown["request"]) == stub.bodies[0]
+    assert "Say yes to 0." in shown["request"]
     call = ModelCall.objects.get()
     assert (call.run, call.assignment, call.state) == (None, None, ModelCall.State.REPLIED)
     failing = Endpoint.objects.exclude(problem="").values_list("worker__key", flat=True)
