@@ -63,8 +63,8 @@ def format_cost(run: Run, answers: int) -> str:
 
 def format_cost_range(run: Run, low: int, high: int) -> str:
     """Return the cost of between low and high answers, for example 4.00 – 9.50 €."""
-    if run.price is None:
-        return ""
+    if run.price is None or low == high:
+        return format_cost(run, high)
     if viewer_locale.locale_name():  # the currency may come first
         return f"{format_cost(run, low)} – {format_cost(run, high)}"
     lowest = format_number(compute_cost(low, run.price, run.currency), run.currency)
