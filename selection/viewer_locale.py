@@ -83,9 +83,14 @@ def format_percent(share: float, places: int = 0) -> str:
 
 
 def format_points(difference: float) -> str:
-    """Return a difference of shares in percentage points: 10, 7.6."""
-    rounded = round(100 * difference, 1)
-    return format_fraction(rounded, 0 if rounded == round(rounded) else 1)
+    """Return a difference of shares in percentage points: 10, 7.6, 1.25."""
+    points = round(100 * difference, 3)
+    return format_fraction(points, places_of(points))
+
+
+def places_of(number: float) -> int:
+    """Return how many decimal places the number has."""
+    return len(f"{number:.10g}".partition(".")[2])
 
 
 def format_currency(amount: Decimal, currency: str, places: int) -> str:
