@@ -78,7 +78,7 @@ def format_signed(number: float, places: int) -> str:
 def format_percent(share: float, places: int = 0) -> str:
     """Return a share as a percentage: 5%."""
     locale = _viewer.get() or ENGLISH
-    text: str = _with_places(locale.percent_formats[None], places).apply(share, locale)
+    text: str = _set_places(locale.percent_formats[None], places).apply(share, locale)
     return text
 
 
@@ -98,7 +98,7 @@ def format_currency(amount: Decimal, currency: str, places: int) -> str:
     locale, code = _viewer.get(), currency_code(currency)
     if locale is None or code is None:
         return f"{format_fraction(amount, places)} {currency}".strip()
-    pattern = _with_places(locale.currency_formats["standard"], places)
+    pattern = _set_places(locale.currency_formats["standard"], places)
     text = pattern.apply(amount, locale, currency=code, currency_digits=False)
     # Babel does not separate CHF from the digits, as its data demand.
     symbol = re.escape(get_currency_symbol(code, locale))
@@ -120,7 +120,7 @@ def currency_code(currency: str) -> str | None:
     return symbols.get(name)
 
 
-def _with_places(pattern: NumberPattern, places: int) -> NumberPattern:
+def _set_places(pattern: NumberPattern, places: int) -> NumberPattern:
     changed = copy.copy(pattern)
     changed.frac_prec = (places, places)
     return changed

@@ -13,4 +13,4 @@ def format_call_cost(amount: Decimal, currency: str = "") -> str:
     if amount == 0 or amount >= 1:
         return money.format_amount(amount, currency)
     short = amount.normalize(Context(prec=DIGITS))
-    return viewer_locale.format_currency(short, currency, money.shown_places(short, currency))
+    return viewer_locale.format_currency(short, currency, money.count_places(short, currency))

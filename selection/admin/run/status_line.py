@@ -106,14 +106,14 @@ def show_alerts(
         ShownAlert(
             "" if alert.kind == status.kind else alert.title.capitalize(),
             alert.words,
-            _with_urls(run, _fixes_of(run, alert)),
+            _add_urls(run, _fixes_of(run, alert)),
         )
         for alert in sorted(alerts, key=lambda alert: alert.kind != status.kind)
         if alert.kind not in NOTES
     ]
     if remaining and remaining.risk and all(alert.kind != "gold" for alert in alerts):
         title = "" if status.kind == "risk" else "At risk"
-        shown.append(ShownAlert(title, remaining.risk, _with_urls(run, FIXES["risk"])))
+        shown.append(ShownAlert(title, remaining.risk, _add_urls(run, FIXES["risk"])))
     return shown
 
 
@@ -125,7 +125,7 @@ def _fixes_of(run: Run, alert: Alert) -> tuple[Fix, ...]:
     return FIXES.get(alert.kind, ())
 
 
-def _with_urls(run: Run, fixes: Sequence[Fix]) -> tuple[Fix, ...]:
+def _add_urls(run: Run, fixes: Sequence[Fix]) -> tuple[Fix, ...]:
     return tuple(replace(fix, url=_url_of(run, fix.page)) for fix in fixes)
 
 
