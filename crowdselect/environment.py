@@ -33,6 +33,14 @@ class Environment(Env):
         values = (value.strip() for value in self.list(var, list(default)) or [])
         return [value for value in values if value]
 
+    def pairs(self, var: str) -> dict[str, str]:
+        """Return the values by name, of NAME=value with commas between."""
+        pairs = [pair.partition("=") for pair in self.names(var)]
+        if not all(name.strip() and value.strip() for name, _, value in pairs):
+            # Without the text: it may be a secret in the wrong place.
+            raise ImproperlyConfigured(f"{var} must be NAME=value, further ones after commas.")
+        return {name.strip(): value.strip() for name, _, value in pairs}
+
     def number(self, var: str, default: Number, least: int = 0) -> Number:
         """Return a number of the default's type."""
         whole = isinstance(default, int)

@@ -221,9 +221,7 @@ WEBHOOKS_INSIDE = env.flag("WEBHOOKS_INSIDE", default=False)
 MODELS_INSIDE = env.flag("MODELS_INSIDE", default=False)
 # API keys of this machine's environment that teams may use, each only for addresses that begin with
 # one: OPENAI_API_KEY=https://api.openai.com/ and further ones after commas.
-MODEL_KEYS = dict(
-    pair.strip().split("=", 1) for pair in env("MODEL_KEYS", default="").split(",") if "=" in pair
-)
+MODEL_KEYS = env.pairs("MODEL_KEYS")
 
 # -- e-mail: to the server's output until EMAIL_HOST names a mail server. docs/email.md
 

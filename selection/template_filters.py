@@ -17,7 +17,7 @@ from selection import viewer_locale
 register = template.Library()
 
 
-def _as_number(value: Any) -> float | None:
+def _parse_number(value: Any) -> float | None:
     """Return the value as a number; None for anything else."""
     try:
         return float(value)
@@ -28,42 +28,42 @@ def _as_number(value: Any) -> float | None:
 @register.filter
 def number(value: Any) -> str:
     """Return a whole number: 1,200."""
-    known = _as_number(value)
+    known = _parse_number(value)
     return "" if known is None else viewer_locale.format_count(known)
 
 
 @register.filter
 def decimal(value: Any, places: int = 2) -> str:
     """Return a number with this many decimal places: 0.089."""
-    known = _as_number(value)
+    known = _parse_number(value)
     return "" if known is None else viewer_locale.format_fraction(known, places)
 
 
 @register.filter
 def signed_points(value: Any) -> str:
     """Return a difference of shares in percentage points, with its sign: +12, −5."""
-    known = _as_number(value)
+    known = _parse_number(value)
     return "" if known is None else viewer_locale.format_signed(100 * known, 0)
 
 
 @register.filter
 def percent(value: Any, places: int = 0) -> str:
     """Return a share as a percentage: 0.05 as 5%."""
-    known = _as_number(value)
+    known = _parse_number(value)
     return "" if known is None else viewer_locale.format_percent(known, places)
 
 
 @register.filter
 def of_100(value: Any) -> str:
     """Return a number of hundredths as a percentage: 5 as 5%."""
-    known = _as_number(value)
+    known = _parse_number(value)
     return "" if known is None else viewer_locale.format_percent(known / 100)
 
 
 @register.filter
 def points(value: Any) -> str:
     """Return a difference of shares in percentage points: 0.1 as 10."""
-    known = _as_number(value)
+    known = _parse_number(value)
     return "" if known is None else viewer_locale.format_points(known)
 
 

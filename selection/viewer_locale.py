@@ -78,14 +78,19 @@ def format_signed(number: float, places: int) -> str:
 def format_percent(share: float, places: int = 0) -> str:
     """Return a share as a percentage: 5%."""
     locale = _viewer.get() or ENGLISH
-    text: str = _with_places(locale.percent_formats[None], places).apply(share, locale)
+    text: str = _set_places(locale.percent_formats[None], places).apply(share, locale)
     return text
 
 
 def format_points(difference: float) -> str:
-    """Return a difference of shares in percentage points: 10, 7.6."""
-    rounded = round(100 * difference, 1)
-    return format_fraction(rounded, 0 if rounded == round(rounded) else 1)
+    """Return a difference of shares in percentage points: 10, 7.6, 1.25."""
+    points = round(100 * difference, 3)
+    return format_fraction(points, places_of(points))
+
+
+def places_of(number: float) -> int:
+    """Return how many decimal places the number has."""
+    return len(f"{number:.10g}".partition(".")[2])
 
 
 def format_currency(amount: Decimal, currency: str, places: int) -> str:
@@ -93,7 +98,7 @@ def format_currency(amount: Decimal, currency: str, places: int) -> str:
     locale, code = _viewer.get(), currency_code(currency)
     if locale is None or code is None:
         return f"{format_fraction(amount, places)} {currency}".strip()
-    pattern = _with_places(locale.currency_formats["standard"], places)
+    pattern = _set_places(locale.currency_formats["standard"], places)
     text = pattern.apply(amount, locale, currency=code, currency_digits=False)
     # Babel does not separate CHF from the digits, as its data demand.
     symbol = re.escape(get_currency_symbol(code, locale))
@@ -115,7 +120,7 @@ def currency_code(currency: str) -> str | None:
     return symbols.get(name)
 
 
-def _with_places(pattern: NumberPattern, places: int) -> NumberPattern:
+def _set_places(pattern: NumberPattern, places: int) -> NumberPattern:
     changed = copy.copy(pattern)
     changed.frac_prec = (places, places)
     return changed

@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import accumulate
 
 from selection.models import Run, Step
-from selection.reports import DOUBT, PopulationSummary, format_points, rounded_up
+from selection.reports import DOUBT, PopulationSummary, count_points, rounded_up
 
 from .scales import HEIGHT, WIDTH, draw_band, draw_line, place_times
 
@@ -47,8 +47,8 @@ def draw_progress(history: Sequence[Step], workers: int) -> ProgressChart | None
         rejected=draw_band(across, rejected, [0] * len(across)),
         gap=draw_line(across, [HEIGHT * (1 - step.gap / top) for step in history]),
         wanted=round(HEIGHT * (1 - history[-1].wanted / top), 1),
-        top=format_points(rounded_up(top)),
-        target=format_points(history[-1].wanted),
+        top=count_points(rounded_up(top)),
+        target=count_points(history[-1].wanted),
     )
 
 

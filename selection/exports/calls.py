@@ -7,7 +7,7 @@ from selection.model_workers.prices import to_amount
 from selection.models import ModelCall
 
 from .context import ExportContext
-from .writing import ExportTable
+from .writing import ExportTable, format_time
 
 CHUNK = 2000
 COLUMNS = [
@@ -47,5 +47,5 @@ def _cell(call: ModelCall, name: str) -> Any:
         return getattr(call, name).key
     value = getattr(call, name)
     if name in ("sent", "closed"):
-        return value.isoformat(" ", "seconds") if value else ""
+        return format_time(value)
     return "" if value is None else value

@@ -192,7 +192,7 @@ AUDIENCES = {
         ),
         Format(
             "calls",
-            "Calls of models, CSV",
+            "Calls of models (CSV)",
             "Each call of a model: its reply, what was read from it, its cost and its problem.",
             "csv",
             calls.calls_table,
@@ -212,8 +212,7 @@ AUDIENCES = {
             "payment",
             "Payment list (CSV)",
             "All tested workers, accepted or rejected, with their answers and pay: the pay shown "
-            "to "
-            "workers, or the run's price. A rejected worker is paid like an accepted one.",
+            "to workers, or the run's price. A rejected worker is paid like an accepted one.",
             "csv",
             payment.payment_table,
         ),
@@ -221,8 +220,7 @@ AUDIENCES = {
             "prolific-bonus",
             "Prolific: bonuses",
             "Ids and amounts for Prolific's bulk bonus payments, also for rejected workers. "
-            "Prolific "
-            "pays in your study's currency.",
+            "Prolific pays in your study's currency.",
             "csv",
             payment.prolific_bonus,
             lacks=payment.lacks_pounds,
@@ -250,8 +248,7 @@ AUDIENCES = {
             "mturk-revoke",
             "MTurk: revoke a qualification",
             "Removes the qualification from rejected workers. Rejection here denies nobody "
-            "payment: "
-            "do not reject their HITs.",
+            "payment: do not reject their HITs.",
             "csv",
             platforms.mturk_revoke,
         ),
@@ -274,8 +271,7 @@ AUDIENCES = {
             "toloka",
             "Toloka: skills",
             "The selected workers with a skill of 0 to 100, for Toloka's bulk interface. Replace "
-            "the "
-            "skill's name by its id.",
+            "the skill's name by its id.",
             "json",
             platforms.write_toloka,
         ),

@@ -9,7 +9,7 @@ from selection.models import Run
 from selection.reports import WorkerStanding, worker_columns
 
 from .context import ExportContext
-from .writing import ExportTable, json_text
+from .writing import ExportTable, format_time, json_text
 
 CHUNK = 2000
 SEEN, ATTRIBUTE = "last_seen", "attribute:"
@@ -38,7 +38,7 @@ def workers_table(context: ExportContext) -> ExportTable:
     rows = (
         [
             *(_cell_word(worker_columns.cell_value(line, name)) for name in names),
-            _format_moment(last_seen),
+            format_time(last_seen),
         ]
         + [_cell_text(values.get(name, "")) for name in attributes]
         for line, last_seen, values in _lines_with_details(context.run, context.standings.lines)
@@ -51,7 +51,7 @@ def workers_rows(context: ExportContext) -> Iterator[dict[str, Any]]:
     names = worker_columns.all_columns(context.run)
     for line, last_seen, attributes in _lines_with_details(context.run, context.standings.lines):
         row = {name: worker_columns.cell_value(line, name) for name in names}
-        yield row | {SEEN: _format_moment(last_seen) or None, "attributes": attributes}
+        yield row | {SEEN: format_time(last_seen) or None, "attributes": attributes}
 
 
 def settings_table(context: ExportContext) -> ExportTable:
@@ -69,10 +69,6 @@ def _cell_word(value: Any) -> Any:
 
 def _cell_text(value: Any) -> str:
     return value if isinstance(value, str) else json_text(value, None)
-
-
-def _format_moment(at: datetime | None) -> str:
-    return at.isoformat(" ", "seconds") if at else ""
 
 
 def _attribute_names(run: Run) -> list[str]:

@@ -11,6 +11,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain
 from typing import IO, Any
 
@@ -42,6 +43,11 @@ class ExportTable:
     columns: Sequence[str]
     rows: Iterable[Sequence[Any]]
     title: str = ""
+
+
+def format_time(at: datetime | None) -> str:
+    """Return the text of a cell with a time; empty without one."""
+    return at.isoformat(" ", "seconds") if at else ""
 
 
 def defuse_for_program(cell: Any) -> Any:

@@ -114,9 +114,8 @@ def _model_alerts(run: Run) -> list[Alert]:
     failing = spending.failing_endpoints(run)
     if not failing:
         return []
-    first = failing[0]
-    others = f", nor do {len(failing) - 1} others" if len(failing) > 2 else ""
-    others = ", nor does another" if len(failing) == 2 else others
+    first, *more = failing
+    others = {0: "", 1: ", nor does another"}.get(len(more), f", nor do {len(more)} others")
     why = first.problem.rstrip(".")
     message = f"“{first.worker}” does not reply{others}: {why}. Make a test call on their page."
     return [Alert("models", message)]

@@ -9,6 +9,7 @@ from django.db.models import Sum
 from selection import db_clock
 from selection.models import Run, RunForecast
 from selection.runs import money
+from selection.viewer_locale import format_count
 
 from .durations import count_noun
 from .progress import Progress, count_given, read_progress
@@ -183,8 +184,14 @@ def summarise_forecast(run: Run, outlook: RunForecast | None, closed: int) -> st
     if outlook is None or outlook.why:
         return "too early to say"
     low, _, high = remaining_band(outlook, closed)
-    answers = count_noun(high, "answer") if low == high else f"{low:,} – {high:,} answers"
+    answers = format_answers(low, high)
     cost = "" if run.price is None else f", {money.format_cost_range(run, low, high)}"
     about = "" if outlook.has_band else "about "
     basis = f" ({count_noun(outlook.runs, 'simulation')})" if outlook.runs else ""
     return f"{about}{answers}{cost}{basis}"
+
+
+def format_answers(low: int, high: int) -> str:
+    """Return a number of answers, or a range of it: 80 – 190 answers."""
+    answers = count_noun(high, "answer")
+    return answers if low == high else f"{format_count(low)} – {answers}"

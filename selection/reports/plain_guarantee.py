@@ -38,16 +38,10 @@ DOUBTS = {
 LIMITS = " Not covered: a crowd in which a few workers just lead nearly equal others."
 
 
-def format_points(difference: float) -> str:
-    """Return a difference of accuracies in percentage points: 9.6 points."""
-    points = round(100 * difference, 3)
-    text = viewer_locale.format_fraction(points, _places_of(points))
-    return f"{text} point{'' if points == 1 else 's'}"
-
-
-def _places_of(number: float) -> int:
-    """Return how many decimal places the number has."""
-    return len(f"{number:.10g}".partition(".")[2])
+def count_points(difference: float) -> str:
+    """Return a difference of accuracies in percentage points, with the noun: 9.6 points."""
+    points = viewer_locale.format_points(difference)
+    return f"{points} point{'' if points == '1' else 's'}"
 
 
 def state_guarantee(run: Run, promise: Promise, workers: int, epsilon: float | None = None) -> str:
@@ -58,11 +52,11 @@ def state_guarantee(run: Run, promise: Promise, workers: int, epsilon: float | N
     if run.several:
         return algorithm_choices.guarantee_sentence(run, promise, workers, epsilon)
     sure = 100 * (1 - run.delta)
-    places = _places_of(sure)
+    places = viewer_locale.places_of(sure)
     values = {
         "k": run.k,
         "kth": ordinal(run.k),
-        "points": format_points(run.epsilon if epsilon is None else epsilon),
+        "points": count_points(run.epsilon if epsilon is None else epsilon),
         "sure": viewer_locale.format_fraction(sure, places),
         "percent": viewer_locale.format_percent(1 - run.delta, places),
     }
@@ -81,7 +75,7 @@ def state_early_end(run: Run, promise: Promise, workers: int, epsilon: float | N
         return TOO_FEW
     achieved = state_guarantee(run, promise, workers, epsilon)
     exact = run.selector_class.promise.goal is Goal.EXACT
-    target = "the certain best" if exact else format_points(run.epsilon)
+    target = "the certain best" if exact else count_points(run.epsilon)
     return f"The target ({target}) was not reached. {achieved}"
 
 

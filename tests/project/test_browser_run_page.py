@@ -91,15 +91,17 @@ def test_the_first_load_is_light(browser: Browser, desktop: Page, running: Run):
 
 
 def test_every_icon_of_the_menu_is_in_the_font(desktop: Page):
-    """A missing one is shown as its name, which is far wider."""
+    """An icon is as wide as its font is large; a missing one is shown as its name."""
     widths = desktop.evaluate("""async () => {
         await document.fonts.ready;
         const icons = [...document.querySelectorAll(".material-symbols-outlined")];
-        return icons.filter(icon => icon.checkVisibility())
-            .map(icon => [icon.textContent.trim(), icon.scrollWidth]);
+        return icons.filter(icon => icon.checkVisibility()).map(icon => [
+            icon.textContent.trim(),
+            icon.scrollWidth / parseFloat(getComputedStyle(icon).fontSize),
+        ]);
     }""")
     assert len(widths) > 10
-    assert [icon for icon, width in widths if width > 40] == []
+    assert [icon for icon, width in widths if width > 1.1] == []
 
 
 def test_the_page_has_all_rules_of_the_theme_that_it_uses():

@@ -19,6 +19,7 @@ ASKED = {
     "zone": lambda env: env.time_zone("IT", default="UTC"),
     "redis": lambda env: env.url_starting("IT", "", ["redis://", "unix://"]),
     "database": lambda env: env.database("IT", SQLITE)["ENGINE"].rpartition(".")[2],
+    "pairs": lambda env: env.pairs("IT"),
 }
 
 
@@ -43,6 +44,7 @@ def value(monkeypatch):
         ("zone", "Europe/Berlin", "Europe/Berlin"),
         ("redis", "unix:///run/redis", "unix:///run/redis"),
         ("database", "postgresql://her:word@host:5433/name", "postgresql"),
+        ("pairs", "A=https://a.org/?b=1, B = x,", {"A": "https://a.org/?b=1", "B": "x"}),
     ],
 )
 def test_what_can_be_meant_is_taken(value, kind, said, meant):
@@ -52,7 +54,7 @@ def test_what_can_be_meant_is_taken(value, kind, said, meant):
 @pytest.mark.parametrize("said", ["", "  ", None])
 def test_an_empty_value_is_none(value, said):
     found = [value(kind, said) for kind in ASKED]
-    assert found == [False, 5, 30.0, "plain", "UTC", "", "sqlite3"]
+    assert found == [False, 5, 30.0, "plain", "UTC", "", "sqlite3", {}]
 
 
 @pytest.mark.parametrize(
@@ -70,6 +72,7 @@ def test_an_empty_value_is_none(value, said):
         ("redis", "localhost:6379", "IT is “localhost:…” and must be an address that begins with"),
         ("database", "mysql://her:word@host/name", "IT is “mysql:…” and must be sqlite:///file or"),
         ("database", "postgresql://her:word@host:port/x", "IT is “postgresql:…” and must be"),
+        ("pairs", "A=x,word", "IT must be NAME=value, further ones after commas."),
     ],
 )
 def test_what_cannot_be_meant_is_refused_without_its_secrets(value, kind, said, why):

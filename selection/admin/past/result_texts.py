@@ -7,7 +7,8 @@ from typing import Any
 from selection.admin.wizard.forecast_rows import cost_words
 from selection.models import Replay
 from selection.replays.results import MethodResult, ReplayResult, WorkerResult
-from selection.viewer_locale import format_count
+from selection.reports import count_points
+from selection.viewer_locale import format_count, format_percent
 
 
 @dataclass(frozen=True)
@@ -66,21 +67,19 @@ def describe_goal(replay: Replay) -> str:
     wanted, workers = replay.wanted, replay.facts.get("workers", 0)
     return (
         f"the best {format_count(wanted['k'])} of {format_count(workers)} workers, within "
-        f"{format_points(wanted['epsilon'])} of the best, with {format_share(1 - wanted['delta'])} "
+        f"{count_points(wanted['epsilon'])} of the best, with {format_share(1 - wanted['delta'])} "
         "confidence"
     )
 
 
 def format_share(share: float) -> str:
     """Return a percentage, with a digit if it is small."""
-    percent = 100 * share
-    return f"{percent:.1f}%" if 0 < percent < 9.95 else f"{percent:.0f}%"
+    return format_percent(share, 1 if 0 < share < 0.0995 else 0)
 
 
 def format_points(loss: float) -> str:
-    """Return an amount of accuracy in points of 100."""
-    points = f"{100 * loss:.1f}".removesuffix(".0")
-    return f"{points} point" if points == "1" else f"{points} points"
+    """Return a loss of accuracy in points, rounded to a tenth."""
+    return count_points(round(loss, 3))
 
 
 def _method_text(replay: Replay, row: MethodResult) -> MethodText:
@@ -93,7 +92,7 @@ def _method_text(replay: Replay, row: MethodResult) -> MethodText:
         below=format_points(row.loss),
         below_mean=format_points(row.loss_mean),
         holds=_describe_ending(replay, row),
-        reach=f"within {format_points(row.reach)}" if row.reach is not None else "",
+        reach=f"within {count_points(row.reach)}" if row.reach is not None else "",
     )
 
 
@@ -103,7 +102,7 @@ def _describe_ending(replay: Replay, row: MethodResult) -> str:
         return f"reached the target{untrue if row.untrue else ''}"
     end = "budget" if replay.wanted.get("budget") else "answers"
     achieved = (
-        "no guarantee" if row.epsilon is None else f"guarantee: within {format_points(row.epsilon)}"
+        "no guarantee" if row.epsilon is None else f"guarantee: within {count_points(row.epsilon)}"
     )
     return f"ran out of {end}; {achieved}"
 

@@ -16,6 +16,7 @@ from selection.errors import Refused
 from selection.forecast import Forecast, draft_forecast, forecast_requests
 from selection.forecast.draft_forecast import DraftForecast
 from selection.models import Run
+from selection.reports.durations import count_noun
 from selection.runs import drafts
 
 from .changes import ChangeView
@@ -64,10 +65,10 @@ def possible_changes(run: Run, forecast: DraftForecast) -> list[PossibleChange]:
         return []
     changes = []
     if current_set is not None and current_set.feasible:
-        label = f"Promise it on this question set: about {current_set.median:,} answers"
+        label = f"Promise it on this question set: about {_answers_of(current_set)}"
         changes.append(PossibleChange(label, {"accuracy": current_set.options["accuracy"]}))
     if best is not None and best.feasible and (row is None or key_of(best) != key_of(row)):
-        label = f"Take {best.title}: about {best.median:,} answers"
+        label = f"Take {best.title}: about {_answers_of(best)}"
         changes.append(PossibleChange(label, {"row": key_of(best)}))
     if row is not None and run.epsilon < (row.epsilon_at_end or 0.0) < 1:
         label = f"Allow ε = {row.epsilon_at_end:g}"
@@ -111,7 +112,11 @@ def _describe_price(run: Run, row: Forecast) -> str:
     if row.median is None:
         return row.cannot
     cost = cost_words(row.median, run.price, run.currency)
-    return f"about {row.median:,} answers{f', {cost}' if cost else ''}; {row.ends}"
+    return f"about {_answers_of(row)}{f', {cost}' if cost else ''}; {row.ends}"
+
+
+def _answers_of(row: Forecast) -> str:
+    return count_noun(row.median or 0, "answer")
 
 
 class ExpectedPage(ChangeView):

@@ -8,7 +8,7 @@ from selection.forecast import running_forecast
 from selection.models import Run
 from selection.reports import Progress
 from selection.reports.durations import count_noun, format_duration
-from selection.reports.forecast_running import UNSEEN
+from selection.reports.forecast_running import UNSEEN, format_answers
 from selection.runs import money
 
 # Below this share of simulated runs that finish, the run is at risk.
@@ -62,10 +62,8 @@ def describe_remaining(run: Run, progress: Progress) -> RemainingWork | None:
     if forecast.median is None:
         return RemainingWork(*so_far, why=SHORT_REASONS.get(forecast.why, forecast.why))
     low, _, high = forecast.answers or [forecast.median] * 3
-    answers = count_noun(high, "answer") if low == high else f"{low:,} – {high:,} answers"
+    answers = format_answers(low, high)
     cost = money.format_cost_range(run, low, high)
-    if low == high:
-        cost = money.format_cost(run, high)
     return RemainingWork(
         *so_far,
         about=_describe_likely(forecast),
@@ -82,7 +80,7 @@ def _describe_likely(forecast: reports.RunningForecast) -> str:
     """Return the likely answers and time; no time if the speed is unknown."""
     median = forecast.median or 0
     is_certain = forecast.answers is not None and forecast.answers[0] == forecast.answers[2]
-    phrase = f"{'' if is_certain else 'about '}{median:,} more answer{'' if median == 1 else 's'}"
+    phrase = f"{'' if is_certain else 'about '}{count_noun(median, 'more answer')}"
     if forecast.hours is None or not forecast.answers or not forecast.answers[2]:
         return phrase
     span = timedelta(hours=forecast.hours * median / forecast.answers[2])
@@ -113,18 +111,19 @@ def _describe_risk(run: Run, forecast: reports.RunningForecast) -> str:
     )
     if forecast.epsilon is None or forecast.epsilon >= 1:
         return f"{chance}, without any guarantee."
-    reached = reports.format_points(reports.rounded_up(forecast.epsilon))
+    reached = reports.count_points(reports.rounded_up(forecast.epsilon))
     return f"{chance}. Most of these simulations achieved {reached}; the target is {_target(run)}."
 
 
 def _target(run: Run) -> str:
-    return reports.format_points(run.epsilon)
+    return reports.count_points(run.epsilon)
 
 
 def _describe_full_test(run: Run, full_test: reports.FullTestForecast | None) -> str:
     if full_test is None:
         return ""
     return (
-        f"For comparison: testing all workers on {full_test.questions:,} questions each would take "
+        "For comparison: testing all workers on "
+        f"{count_noun(full_test.questions, 'question')} each would take "
         f"{_format_cost(run, full_test.answers)} and guarantee nothing."
     )

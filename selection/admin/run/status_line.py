@@ -1,7 +1,9 @@
 """The one line that answers if a run goes well, and the alerts below it with their fixes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from django.urls import reverse
 
 from selection.models import Run
 from selection.reports import Alert, Progress, WorkerStanding
@@ -18,12 +20,15 @@ CALM = (*NOTES, "waits", "paused")
 class Fix:
     """A link of an alert.
 
+    page  of the run, "gold" or "system"; or a part of the run's own page, with #
     asks  "change" or "system" if only users who may change the run, or see the system, can use it
+    url   empty until the run is known
     """
 
     label: str
     page: str
     asks: str = "change"
+    url: str = ""
 
 
 COPY = Fix("Copy with more questions…", "copy")
@@ -101,14 +106,14 @@ def show_alerts(
         ShownAlert(
             "" if alert.kind == status.kind else alert.title.capitalize(),
             alert.words,
-            _fixes_of(run, alert),
+            _add_urls(run, _fixes_of(run, alert)),
         )
         for alert in sorted(alerts, key=lambda alert: alert.kind != status.kind)
         if alert.kind not in NOTES
     ]
     if remaining and remaining.risk and all(alert.kind != "gold" for alert in alerts):
         title = "" if status.kind == "risk" else "At risk"
-        shown.append(ShownAlert(title, remaining.risk, FIXES["risk"]))
+        shown.append(ShownAlert(title, remaining.risk, _add_urls(run, FIXES["risk"])))
     return shown
 
 
@@ -118,3 +123,18 @@ def _fixes_of(run: Run, alert: Alert) -> tuple[Fix, ...]:
     if alert.kind == "stuck" or alert.is_outage:
         return (Fix("See the system’s state", "system", "system"),)
     return FIXES.get(alert.kind, ())
+
+
+def _add_urls(run: Run, fixes: Sequence[Fix]) -> tuple[Fix, ...]:
+    return tuple(replace(fix, url=_url_of(run, fix.page)) for fix in fixes)
+
+
+def _url_of(run: Run, page: str) -> str:
+    if page.startswith("#"):
+        return page
+    if page == "system":
+        return reverse("admin:selection_heartbeat_changelist")
+    if page == "gold":
+        gold = reverse("admin:selection_questionset_gold", args=[run.question_set_id])
+        return f"{gold}?run={run.pk}"
+    return reverse(f"admin:selection_run_{page}", args=[run.pk])

@@ -38,12 +38,6 @@ PROVISIONAL = {"settled in": "provisionally in", "settled out": "provisionally o
 
 
 @dataclass(frozen=True)
-class Order:
-    value: str
-    words: str
-
-
-@dataclass(frozen=True)
 class FilterChoice:
     words: str
     count: int
@@ -118,7 +112,7 @@ class PageLink:
 class Table:
     rows: list[TableRow]
     page: Page
-    orders: list[Order]
+    orders: dict[str, str]
     choices: list[FilterChoice]
     presences: list[FilterChoice]
     pages: list[PageLink]
@@ -143,7 +137,7 @@ def build_table(run: Run, lines: Sequence[WorkerStanding], query: QueryDict) -> 
     return Table(
         rows=_page_rows(lines, shown, page, query.get("sort", "")),
         page=page,
-        orders=[Order(value, words) for value, words in ORDERS.items()],
+        orders=ORDERS,
         choices=_filter_choices(present, query),
         presences=_presence_choices(matching, query),
         pages=_page_links(page, query),

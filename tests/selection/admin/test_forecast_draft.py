@@ -119,7 +119,7 @@ def test_several_skills_are_not_forecast(requester):
     run = draft(algorithm="multi-sar", budget=100)
     text = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "There is no forecast for runs of several skills" in text
-    assert "Work out" not in text
+    assert "Estimate cost" not in text
 
 
 def test_the_page_names_factors_left_out_of_the_forecast(requester):

@@ -97,3 +97,12 @@ def test_every_fix_on_the_page_leads_to_a_page(requester: Client):
     assert fixes
     for fix in fixes:
         assert requester.get(admin_url(f"run_{fix.page}", run.pk)).status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["gold", "quiet", "joins", "broken", "stuck"])
+def test_each_fix_of_an_alert_leads_to_a_page(requester: Client, kind: str):
+    run = run_with_answers()
+    status = write_status(run, read_progress(run), None, [], [])
+    (shown,) = show_alerts(run, [Alert(kind, "Words.")], status, None)
+    assert shown.fixes
+    assert {requester.get(fix.url).status_code for fix in shown.fixes} == {200}

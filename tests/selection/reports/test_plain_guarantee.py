@@ -17,8 +17,8 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize(
     ("algorithm", "sentence"),
     [
-        ("lucb", "With 90 % certainty, each selected worker is at most 30 points less accurate "),
-        ("certified", "With 90 % certainty, the 2 selected are on average at most 30 points "),
+        ("lucb", "With 90% certainty, each selected worker is at most 30 points less accurate "),
+        ("certified", "With 90% certainty, the 2 selected are on average at most 30 points "),
         ("credible", "For 90 in 100 crowds like yours, the 2 selected workers are on average "),
     ],
 )
@@ -36,7 +36,7 @@ def test_an_early_end_states_the_missed_target_and_what_is_achieved():
     lifecycle.stop_run(run)
     run.refresh_from_db()
     promised = reports.promise_status(run)
-    points = plain_guarantee.format_points(promised.epsilon)
+    points = plain_guarantee.count_points(promised.epsilon)
     assert promised.short.startswith("The target (0.1 points) was not reached. For 90 in 100")
     assert f"at most {points} less accurate" in promised.short
     assert promised.reasons == ("this crowd may be of groups with very different accuracy",)
@@ -63,4 +63,4 @@ def test_each_short_form_belongs_to_a_sentence_on_a_doubt(part):
     ("difference", "words"), [(0.096, "9.6 points"), (0.01, "1 point"), (1, "100 points")]
 )
 def test_differences_are_points(difference, words):
-    assert plain_guarantee.format_points(difference) == words
+    assert plain_guarantee.count_points(difference) == words
