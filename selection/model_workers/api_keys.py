@@ -39,8 +39,8 @@ def check_variable(server: ModelServer) -> None:
     allowed = settings.MODEL_KEYS.get(name)
     if allowed is None:
         raise Refused(
-            f"The environment variable “{name}” is not among those in the setting MODEL_KEYS. "
-            "Whoever runs this server may add it, or enter the key itself."
+            f"The environment variable “{name}” is not in the setting MODEL_KEYS. "
+            "The administrator of this server can add it. Or enter the API key itself."
         )
     # With the slash, https://api.example.org does not allow https://api.example.org.evil.org.
     if not f"{server.url}/".startswith(f"{allowed.rstrip('/')}/"):

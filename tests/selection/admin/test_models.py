@@ -71,11 +71,11 @@ def test_a_server_that_cannot_be_is_refused_at_its_field(requester):
     for fields, words in (
         ({"url": "http://127.0.0.1:10/v1"}, "enter the API key again"),
         ({"key_variable": "SECRET_KEY"}, "MODEL_KEYS"),
-        ({"url": "nowhere"}, "is no address"),
+        ({"url": "nowhere"}, "is not an address"),
     ):
         assert words in text_of(requester.post(change, server_form(**fields)))
     taken = requester.post(admin_url("modelserver_add"), server_form())
-    assert "There is one of this name already" in text_of(taken)
+    assert "This name is already in use" in text_of(taken)
     assert ModelServer.objects.get().url == OFF
 
 
@@ -217,16 +217,16 @@ def test_a_run_shows_its_money_its_failing_models_and_its_calls(requester):
     )
     page = requester.get(admin_url("run_page", run.pk))
     words = text_of(page)
-    for told in ("Calls and money", "1.50 $", "0.00002 $", "w1 does not reply.", "wrong key"):
+    for told in ("Calls and money", "$1.50", "$0.00002", "w1 does not reply.", "wrong key"):
         assert told in words
     assert "=1+1 is &lt;b&gt;my&lt;/b&gt; reply" in page.content.decode()
     changed = requester.post(admin_url("run_calls", run.pk), {"limit": "12.5"}, follow=True)
-    assert "12.50 $" in text_of(changed)
+    assert "$12.50" in text_of(changed)
     assert ModelSpending.objects.get().limit == 12_500_000_000
     refused = requester.post(admin_url("run_calls", run.pk), {"limit": "-1"}, follow=True)
     assert "The limit:" in text_of(refused)
     ledger = text_of(requester.get(admin_url("run_calls", run.pk), {"state": "replied"}))
-    assert "0.000003 $" in ledger
+    assert "$0.000003" in ledger
     assert "There is no call in this state" in text_of(
         requester.get(admin_url("run_calls", run.pk), {"state": "failed"})
     )
@@ -245,7 +245,7 @@ def test_a_draft_offers_the_limit_before_its_start(requester):
     run = make_model_run(OFF, start=False)
     assert "Limit of the money" in text_of(requester.get(admin_url("run_page", run.pk)))
     page = requester.post(admin_url("run_calls", run.pk), {"limit": "3"}, follow=True)
-    assert "Limit 3.00" in text_of(page)
+    assert "Limit €3.00" in text_of(page)
 
 
 def test_a_run_of_people_says_nothing_of_models(requester):
@@ -279,15 +279,15 @@ def test_who_may_only_look_changes_nothing_and_is_offered_nothing(requester):
     worker = run.pool.workers.get(key="w0")
     fail_model(run, "w0")
     page = text_of(viewer.get(admin_url("run_page", run.pk)))
-    assert "Settings and test call" in page
+    assert "Open settings and test call" in page
     user.user_permissions.remove(Permission.objects.get(codename="view_worker"))
     shown = Client()
     shown.force_login(User.objects.get(pk=user.pk))
-    assert "Settings and test call" not in text_of(shown.get(admin_url("run_page", run.pk)))
+    assert "Open settings and test call" not in text_of(shown.get(admin_url("run_page", run.pk)))
     user.user_permissions.add(Permission.objects.get(codename="view_worker"))
     assert "Calls and money" in page
     assert "Change the limit" not in page
-    assert "Test call" not in text_of(viewer.get(admin_url("worker_model", worker.pk)))
+    assert "Send test call" not in text_of(viewer.get(admin_url("worker_model", worker.pk)))
     assert viewer.get(admin_url("run_calls", run.pk)).status_code == 200
     for name, args in (("run_calls", run.pk), ("worker_model", worker.pk)):
         assert viewer.post(admin_url(name, args), {"do": "test"}).status_code == 403
