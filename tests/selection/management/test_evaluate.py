@@ -55,7 +55,7 @@ def test_select_the_best_model(tmp_path: Path, capsys: Any) -> None:
 def test_print_the_result_for_programs(tmp_path: Path, capsys: Any) -> None:
     with ModelStub(reply) as stub:
         files = write_files(tmp_path, stub.url, list(ACCURACY))
-        call_command("evaluate", *files, "--k", "2", "--epsilon", "0.2", "--json")
+        call_command("evaluate", *files, "--k", "2", "--epsilon", "0.2", "--seed", "1", "--json")
     result = json.loads(capsys.readouterr().out)
     assert [row["model"] for row in result["models"] if row["selected"]] == ["good", "fair"]
     assert result["calls"] == stub.calls
