@@ -63,10 +63,6 @@ class Dispatcher:
             self._end_calls(outcomes)
         return bool(began or outcomes or self._in_flight)
 
-    @property
-    def in_flight(self) -> int:
-        return len(self._in_flight)
-
     def finish(self, keep_alive: Callable[[], object] = lambda: None) -> None:
         """Wait for the calls in flight, and make no further ones."""
         while self._in_flight:

@@ -224,7 +224,7 @@ def _close_call(call: ModelCall, outcome: Outcome, now: datetime) -> str | None:
     answer = _read_answer(call.worker.endpoint, call.question, outcome.reply)
     call.answer = answer or ""
     if answer is None:
-        call.problem = _why_unreadable(outcome)
+        call.problem = _explain_no_answer(outcome)
         retry = call.worker.endpoint.unreadable == Endpoint.Unreadable.RETRY
         if retry and call.attempt < MOST_TRIES:
             return None
@@ -239,7 +239,7 @@ def _has_replied(call: ModelCall) -> bool:
     return ModelCall.objects.filter(worker=call.worker_id, state=State.REPLIED).exists()
 
 
-def _why_unreadable(outcome: Outcome) -> str:
+def _explain_no_answer(outcome: Outcome) -> str:
     if outcome.finish == "content_filter":
         return "The server's content filter stopped the reply."
     if outcome.finish == "length":

@@ -16,8 +16,7 @@ from selection.errors import Refused
 from selection.model_workers import spending
 from selection.model_workers.prices import to_amount
 from selection.models import ModelCall, Run
-
-from .amounts import format_call_cost
+from selection.runs.money import format_call_cost
 
 LATEST, PER_PAGE = 10, 50
 

@@ -42,7 +42,7 @@ class CallOut(Schema):
     milliseconds: int | None
     request_id: str = Field(description="The server's id of the call.")
     reply: str
-    answer: str = Field(description="The answer read from the reply; empty without an answer.")
+    answer: str = Field(description="The answer read from the reply; empty: no answer.")
     problem: str
 
     @staticmethod
@@ -69,7 +69,7 @@ class SpendingOut(Schema):
     in_flight: float = Field(description="The most that calls without an outcome can cost.")
     limit: float | None
     forecast: float | None = Field(
-        description="Cost of the answers still needed, by the mean cost of counted answers."
+        description="Cost of the answers still needed, by the mean cost of a counted answer."
     )
 
 
