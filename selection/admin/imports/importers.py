@@ -8,6 +8,7 @@ from selection.answers.recording import Outside
 from selection.grading import rules
 from selection.imports import commit
 from selection.models import Upload, UploadedRow
+from selection.reports.durations import count_noun
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,3 @@ ANSWERS = Importer(
     _import_answers,
     _answer_cells,
 )
-
-
-def count_noun(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

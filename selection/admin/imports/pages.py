@@ -25,10 +25,11 @@ from selection.imports.column_plan import ColumnPlan
 from selection.imports.platforms import suggest_other_kind
 from selection.imports.submissions import statuses_of
 from selection.models import Pool, Upload
+from selection.reports.durations import count_noun
 from selection.runs import changes, platform_submissions
 
 from .column_form import ColumnForm
-from .importers import WORKERS, Importer, count_noun
+from .importers import WORKERS, Importer
 from .join_offer import offer_joining
 
 PROBLEMS_SHOWN = 200

@@ -13,11 +13,11 @@ from django.urls import URLPattern
 from unfold.admin import ModelAdmin
 
 from selection import audit
-from selection.admin.imports.importers import count_noun
 from selection.admin.page import Page, page_urls
 from selection.admin.safe_lookups import parse_id
 from selection.errors import Refused
 from selection.questions import media
+from selection.reports.durations import count_noun
 
 PER_PAGE = 50
 
