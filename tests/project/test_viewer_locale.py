@@ -18,10 +18,8 @@ from tests.worlds import make_run
 AMERICAN, BRITISH, GERMAN = "en-US,en;q=0.9", "en-GB,en;q=0.9", "de-DE,de;q=0.9,en;q=0.5"
 # Modules that still separate thousands the English way in texts of pages; may only shrink.
 ENGLISH_SEPARATORS = {
-    "selection/admin/imports/importers.py",
     "selection/admin/run/forecast_draft.py",
     "selection/admin/run/forecast_running.py",
-    "selection/admin/wizard/forecast_rows.py",
 }
 
 

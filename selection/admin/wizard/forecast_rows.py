@@ -8,6 +8,7 @@ from selection import reports
 from selection.algorithms import OUR_RULES, describe_variant
 from selection.forecast import Forecast, Plan, no_shows, share_of_runs
 from selection.runs import money
+from selection.viewer_locale import format_count
 
 from .form import WizardInput
 
@@ -58,8 +59,8 @@ def forecast_row(row: Forecast, questions: int, wish: WizardInput | None) -> Wiz
         key=key_of(row),
         row=row,
         need=need,
-        answers=f"{row.median:,}",
-        answers_band=warning or _format_band(f"{band[0]:,}", f"{band[2]:,}"),
+        answers=format_count(row.median),
+        answers_band=warning or _format_band(format_count(band[0]), format_count(band[2])),
         cost=costs[1],
         cost_band=_format_band(costs[0], costs[2]),
         ends=ending,
@@ -113,9 +114,10 @@ def describe_ending(row: Forecast, questions: int) -> tuple[str, str]:
 def _describe_most_questions(row: Forecast, questions: int) -> str:
     assert row.answers_per_worker is not None
     longest = row.answers_per_worker["at_most"]
+    all_of_them = f"{format_count(questions)} questions"
     if longest >= questions:
-        return f"Just enough: {row.ends}. In some, a worker answered all {questions:,} questions."
-    return f"Yes: {row.ends}. No worker answered more than {longest:g} of {questions:,} questions."
+        return f"Just enough: {row.ends}. In some, a worker answered all {all_of_them}."
+    return f"Yes: {row.ends}. No worker answered more than {longest:g} of {all_of_them}."
 
 
 def _finished_share(row: Forecast) -> str:

@@ -19,6 +19,7 @@ from selection.charts import cost_curves
 from selection.errors import Refused
 from selection.forecast import Forecast, Plan, budget, forecast_requests
 from selection.models import ForecastRequest, Run
+from selection.reports.durations import count_noun
 from selection.runs import drafts, eligibility
 from selection.runs.run_settings import SETTINGS
 
@@ -267,7 +268,7 @@ def _describe_budget(wish: WizardInput | None) -> str:
     if wish is None or wish.plan.budget is None:
         return ""
     cost = forecast_rows.cost_words(wish.plan.budget, wish.price, wish.currency)
-    return cost or f"{wish.plan.budget:,} answers"
+    return cost or count_noun(wish.plan.budget, "answer")
 
 
 def _reachable_epsilon(
