@@ -59,7 +59,7 @@ def test_files_are_replayed_and_the_page_says_how_many_were_enough(requester, fi
     page = requester.get(result_url())
     text = text_of(page)
     assert "of 160 answers would have been enough" in text
-    assert "instead of 8.00 €" in text
+    assert "instead of €8.00" in text
     assert "the best 2 of 4 workers, within 20 points of the best, with 90% confidence" in text
     assert "data-going" not in page.content.decode()
     before_details = text.split("Details")[0]
