@@ -52,7 +52,7 @@ def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict
     review, finished = ended.filter(concluded=None), ended.exclude(concluded=None)
     entries = [_active_entry(run) for run in active[:MOST_RUNS]]
     urgent = [entry for entry in entries if entry.is_urgent]
-    calm = [entry for entry in entries if entry not in urgent]
+    calm = [entry for entry in entries if not entry.is_urgent]
     return context | {
         "title": "Overview",
         "attention": [*_entries(review, "Review"), *urgent[:SHOWN]],
