@@ -55,7 +55,7 @@ def format_call_cost(amount: Decimal, currency: str = "") -> str:
     if amount == 0 or amount >= 1:
         return format_amount(amount, currency)
     short = amount.normalize(Context(prec=CALL_DIGITS))
-    return viewer_locale.format_currency(short, currency, shown_places(short, currency))
+    return viewer_locale.format_currency(short, currency, count_places(short, currency))
 
 
 def format_price(run: Run) -> str:

@@ -45,9 +45,9 @@ def test_every_verb_reaches_a_real_server(live_server):
         assert client.send_media(gold["id"], "a dot.gif", b"GIF89a")["name"] == "a-dot.gif"
         client.delete_media(gold["id"], "a-dot.gif")
         assert list(client.media(gold["id"])) == client.practice(gold["id"]) == []
-        brought = client.send_questions(gold["id"], "q.csv", b"Frage;Richtig\n7 + 0;7\n;8\n")
+        brought = client.send_questions(gold["id"], "q.csv", b"Frage;Ergebnis\n7 + 0;7\n;8\n")
         assert brought.show()["state"] == "open"
-        assert brought.name({"Frage": "prompt", "Richtig": "answer"})["fine"] == 1
+        assert brought.name({"Frage": "prompt", "Ergebnis": "answer"})["fine"] == 1
         assert [row["line"] for row in client.file(brought.id).rows(taken=False)] == [3]
         with pytest.raises(ApiError, match="1 rows would be left out"):
             brought.take(strict=True)

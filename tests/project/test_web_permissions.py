@@ -64,7 +64,7 @@ def _run_patterns():
 
 def test_the_overview_shows_nothing_to_staff_who_may_not_look_at_runs(run):
     words = text_of(staff("view_pool").get(reverse("admin:index")))
-    assert "may not look at runs" in words
+    assert "may not view runs" in words
     assert run.name not in words
     assert "undecided" not in words
     assert run.name in text_of(staff(*VIEW).get(reverse("admin:index")))

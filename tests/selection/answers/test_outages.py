@@ -101,7 +101,7 @@ def test_a_preview_of_absence_counts_whom_the_sweep_would_take_out(run):
     holding = open_of(run)[0].candidate.worker_id
     Assignment.objects.exclude(candidate__worker=holding).update(due=None, shown=None)
     Assignment.objects.exclude(due=None).update(due=moment(3600))
-    assert "up to 5." in change_effects.describe_hours_to_come(run, 2.0)
+    assert "up to 5 workers" in change_effects.describe_hours_to_come(run, 2.0)
     Heartbeat.objects.update(at=moment(-5 * 3600))
     assert "up to" not in change_effects.describe_hours_to_come(run, 2.0)
 

@@ -177,7 +177,7 @@ def test_settings_change_with_what_that_does_to_the_promise():
     engine.advance(made.pk)
     assert "ended" in Run.objects.get(pk=made.pk).status
     said = run("change", made.pk, "--budget", 60, "--price", "0.10", "--why", "more money")
-    assert "The budget is 60 instead of 12" in said
+    assert "The budget is 60 answers instead of 12 answers" in said
     assert "An answer costs 0.10 €" in said
     assert f"Run {made.pk}, “{made}”: running." in said
     told = made.events.filter(kind="budget").get()
@@ -202,7 +202,7 @@ def test_the_audit_log_has_it():
 
 def test_it_says_how_it_stands():
     made = make_run(budget=500, price="0.05", epsilon=0.05)
-    assert "nothing yet" in run("status", made.name)
+    assert "no guarantee yet" in run("status", made.name)
     engine.advance(made.pk)
     answer_all(made, crowd(1, 2))
     engine.advance(made.pk)

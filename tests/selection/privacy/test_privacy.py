@@ -262,7 +262,7 @@ def test_names_are_found_as_whole_words_whatever_is_in_them(key):
 def test_the_page_says_what_goes_and_erases_and_the_api_does(ada):
     run = play(world(), answered)
     worker = people_of(run)[0]
-    assert "Erase…" in text_of(ada.get(admin_url("worker_change", worker.pk)))
+    assert "Erase identity…" in text_of(ada.get(admin_url("worker_change", worker.pk)))
     url = admin_url("worker_erase", worker.pk)
     page = text_of(ada.get(url))
     assert "This cannot be undone" in page

@@ -111,7 +111,7 @@ def test_what_is_no_name_is_refused(behind, ada, name):
 
 def test_a_closed_login_does_not_come_in(behind, ada):
     User.objects.update(is_active=False)
-    assert "This account is closed" in text_of(said("ada").get("/admin/"))
+    assert "login was closed" in text_of(said("ada").get("/admin/"))
 
 
 def test_a_second_factor_is_the_proxys_affair(behind, settings, ada):

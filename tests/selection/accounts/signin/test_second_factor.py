@@ -299,7 +299,7 @@ def test_a_superuser_takes_them_away_from_who_has_lost_them(secret):
     chosen = [User.objects.get(username="ada").pk]
     sent = {"action": "take_factors_away", "_selected_action": chosen}
     answer = root.post("/admin/auth/user/", sent, follow=True)
-    assert "From 1 login" in text_of(answer)
+    assert "of 1 user." in text_of(answer)
     assert not Authenticator.objects.exists()
     assert (inside(root), inside(lost)) == (True, False)
     assert inside(browser())
@@ -311,7 +311,7 @@ def test_a_command_takes_them_away_where_nobody_comes_in_any_more(secret):
     call_command("forget_factors", "ada", stdout=said)
     assert "ada" in said.getvalue()
     assert inside(browser())
-    with pytest.raises(CommandError, match="no user"):
+    with pytest.raises(CommandError, match="no login of the name"):
         call_command("forget_factors", "nobody")
 
 
