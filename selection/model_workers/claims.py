@@ -1,4 +1,4 @@
-"""The assignments of models: which to call for, who holds them, and their time to answer."""
+"""Open assignments of models: claims to call for them, their locks, their time to answer."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,5 +1,7 @@
 """Calls of a run while other processes call, withdraw, pause, and end: no money twice or lost."""
 
+import math
+
 import pytest
 from django.db import IntegrityError, transaction
 
@@ -9,6 +11,7 @@ from selection.model_workers.call_pool import CallPool
 from selection.model_workers.claims import Claim
 from selection.model_workers.dispatcher import Dispatcher
 from selection.model_workers.server_calls import Fault, Outcome
+from selection.model_workers.throttle import Throttle
 from selection.models import (
     Answer,
     Assignment,
@@ -180,6 +183,20 @@ def test_a_run_without_money_ends_although_another_goes_on(run):
         here.finish()
     run.refresh_from_db()
     assert run.ending == Run.Ending.BUDGET
+
+
+def test_a_run_does_not_end_before_all_its_servers_had_room(run):
+    ModelSpending.objects.create(run=run, limit=0)
+    with ModelStub(say_yes) as stub, CallPool() as pool:
+        cheap = ModelServer.objects.create(name="cheap", url=stub.url)
+        Endpoint.objects.filter(worker__key="w1").update(server=cheap, price_call=0)
+        here = Dispatcher(pool, throttles={cheap.pk: Throttle(1, rests_until=math.inf)})
+        here.take_turn(0)
+        run.refresh_from_db()
+        assert run.status == Run.Status.RUNNING
+        here.throttles[cheap.pk].rests_until = 0
+        assert here._begin_calls() > 0
+        here.finish()
 
 
 def test_an_interruption_while_replies_are_recorded_loses_none(run, monkeypatch):
