@@ -94,13 +94,16 @@ def open_client(url: str, key: str, timeout: float) -> openai.AsyncOpenAI:
         trust_env=False,
         limits=httpx2.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
     )
-    return openai.AsyncOpenAI(
-        api_key=key or "none",
-        base_url=address,
-        max_retries=0,
-        timeout=timeout,
-        http_client=http_client,
-    )
+    try:
+        return openai.AsyncOpenAI(
+            api_key=key or "none",
+            base_url=address,
+            max_retries=0,
+            timeout=timeout,
+            http_client=http_client,
+        )
+    except httpx2.InvalidURL as error:
+        raise Refused(f"The address “{url}” cannot be used: {error}.") from error
 
 
 def _refuse_inner_address(url: str) -> None:

@@ -31,10 +31,7 @@ def model_facts(run: Run) -> dict[str, Any]:
     """Return the context of the section; ``models`` is None if no model takes part."""
     if not spending.has_models(run):
         return {"models": None}
-    begun = run.status != Run.Status.DRAFT
-    ahead = reports.forecast_remaining(run)
-    needed = ahead.median if ahead is not None and not ahead.why else None
-    report = spending.describe_spending(run, run.tally()["counted"] if begun else 0, needed)
+    report = reports.forecast_spending(run)
     amounts = {
         name: None if value is None else format_call_cost(value, run.currency)
         for name, value in vars(report).items()

@@ -91,9 +91,7 @@ def list_calls(
 def show_spending(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return what a run spends on calls of models."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    ahead = reports.forecast_remaining(run)
-    needed = ahead.median if ahead is not None and not ahead.why else None
-    report = spending.describe_spending(run, run.tally()["counted"], needed)
+    report = reports.forecast_spending(run)
     return {name: None if value is None else float(value) for name, value in vars(report).items()}
 
 
