@@ -94,7 +94,7 @@ class CallTestIn(Schema):
 class CallTestOut(Schema):
     request: str = Field(description="The JSON that was sent; the API key was in a header.")
     reply: str
-    answer: str = Field(description="The answer read from the reply; empty without an answer.")
+    answer: str = Field(description="The answer read from the reply; empty: no answer.")
     milliseconds: int | None
     cost: float
     problem: str

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
 
 from django.core.management import CommandError
@@ -53,3 +54,16 @@ def parse_pairs(texts: Sequence[str]) -> dict[str, str]:
         if not name or not sign:
             raise Refused(f"“{name}” is no option; write it as --option name=value.")
     return {name.strip(): value.strip() for name, _, value in parts}
+
+
+def parse_amount(option: str, text: str | None) -> Decimal | None:
+    """Return the amount of money of an option; None without it."""
+    if text is None:
+        return None
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        amount = Decimal(-1)
+    if not amount.is_finite() or not 0 <= amount <= 10**8:
+        raise Refused(f"{option} must be an amount such as 0.05, not “{text}”.")
+    return amount

@@ -40,7 +40,7 @@ def check_variable(server: ModelServer) -> None:
     if allowed is None:
         raise Refused(
             f"The environment variable “{name}” is not in the setting MODEL_KEYS. "
-            "Ask the administrator of the server to add it, or enter the key itself."
+            "The administrator of this server can add it. Or enter the API key itself."
         )
     # With the slash, https://api.example.org does not allow https://api.example.org.evil.org.
     if not f"{server.url}/".startswith(f"{allowed.rstrip('/')}/"):

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -18,7 +18,7 @@ from selection.models.model_workers import PROBLEM_LENGTH
 
 from . import api_keys, ledger
 from .call_pool import CallPool, Request
-from .ledger import Claim
+from .claims import Claim, list_uncalled
 from .prompts import build_prompt
 from .server_calls import Fault, Outcome
 from .throttle import Throttle, rest_seconds
@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 
 AT_ONCE = 500  # assignments that are looked up at once for a server
 SETTINGS_REST = timedelta(minutes=5)  # after a failure that somebody has to mend
+# By server: a task is shorter than the minute of a rate, and than the rest that a server asks for.
+THROTTLES: dict[int, Throttle] = {}
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,6 @@ class InFlight:
 
     server: int
     worker: int
-    run: int
     digest: str
 
 
@@ -43,13 +44,16 @@ class InFlight:
 class Dispatcher:
     """Makes calls in turns, in the thread of its caller.
 
-    runs  ids of the only runs to call for; None: all
+    runs       ids of the only runs to call for; None: all
+    throttles  by server
     """
 
     pool: CallPool
     runs: frozenset[int] | None = None
-    _throttles: dict[int, Throttle] = field(default_factory=dict)
+    throttles: dict[int, Throttle] = field(default_factory=dict)
     _in_flight: dict[int, InFlight] = field(default_factory=dict)
+    # Not in the ledger yet: kept, so that an interruption while they are recorded loses none.
+    _outcomes: dict[int, Outcome] = field(default_factory=dict)
 
     def take_turn(self, wait: float, begin: bool = True) -> bool:
         """Begin calls, wait for outcomes and record them; return True if anything was done.
@@ -58,14 +62,11 @@ class Dispatcher:
         begin  False to make no further calls
         """
         began = self._begin_calls() if begin else 0
-        outcomes = dict(self.pool.collect(wait if self._in_flight else 0))
-        if outcomes:
-            self._end_calls(outcomes)
-        return bool(began or outcomes or self._in_flight)
-
-    @property
-    def in_flight(self) -> int:
-        return len(self._in_flight)
+        self._outcomes.update(self.pool.collect(wait if self._in_flight else 0))
+        ended = len(self._outcomes)
+        if ended:
+            self._end_calls()
+        return bool(began or ended or self._in_flight)
 
     def finish(self, keep_alive: Callable[[], object] = lambda: None) -> None:
         """Wait for the calls in flight, and make no further ones."""
@@ -76,20 +77,22 @@ class Dispatcher:
     # -- beginning
 
     def _begin_calls(self) -> int:
-        began, short = 0, set[int]()
+        began, short, full = 0, set[int](), set[int]()
+        busy = Counter(flight.server for flight in self._in_flight.values())
         for server in list_servers(self.runs):
             throttle = self._throttle_of(server)
-            room = min(throttle.room(), AT_ONCE)
+            room = min(throttle.room(busy[server.pk]), AT_ONCE)
             if room == 0:
+                full.add(server.pk)
                 continue
             try:
                 done, lacking = self._begin_at(server, throttle, room)
             except IntegrityError:
-                logger.warning("Another process calls models for the same assignments.")
+                logger.warning("Assignments of models were changed meanwhile by another process.")
                 continue
             began, short = began + done, short | lacking
-        if not began:
-            self._end_poor_runs(short)
+        if short:
+            _end_poor_runs(short, full)
         return began
 
     def _begin_at(self, server: ModelServer, throttle: Throttle, room: int) -> tuple[int, set[int]]:
@@ -104,16 +107,16 @@ class Dispatcher:
             rest_endpoints({one.endpoint.pk for one in new}, str(refusal))
             return len(reused), set()
         opened, short = ledger.open_calls(new)
-        requests = []
+        requests, flights = [], {}
         for call, claim in opened:
             endpoint = claim.endpoint
             body, timeout = claim.prompt.body, endpoint.timeout
             requests.append(Request(call.pk, server.pk, server.url, key, body, timeout))
-            self._in_flight[call.pk] = InFlight(
-                server.pk, endpoint.pk, claim.run.pk, claim.prompt.digest
-            )
+            flights[call.pk] = InFlight(server.pk, endpoint.pk, claim.prompt.digest)
         throttle.note_sent(len(requests))
+        # Sent first: an interruption here must not leave calls to wait for that were never sent.
         self.pool.send(requests)
+        self._in_flight.update(flights)
         return len(reused) + len(requests), short
 
     def _claims(self, server: ModelServer, room: int) -> list[Claim]:
@@ -140,35 +143,31 @@ class Dispatcher:
             distinct.append(claim)
         return distinct
 
-    def _end_poor_runs(self, short: Iterable[int]) -> None:
-        """End runs that cannot afford any further call, once their last one has ended."""
-        busy = {flight.run for flight in self._in_flight.values()}
-        for run in set(short) - busy:
-            ending.end_for_money(run)
-
     # -- ending
 
-    def _end_calls(self, outcomes: dict[int, Outcome]) -> None:
-        settled = ledger.close_calls(outcomes)
+    def _end_calls(self) -> None:
+        settled = ledger.close_calls(self._outcomes)
         replied, failed = set(), defaultdict(list)
-        for call, outcome in outcomes.items():
-            flight = self._in_flight.pop(call)
-            throttle = self._throttles[flight.server]
+        for call, outcome in self._outcomes.items():
+            flight = self._in_flight.pop(call, None)
+            if flight is None:
+                continue
+            throttle = self.throttles[flight.server]
             if outcome.fault is None or (outcome.fault == Fault.REQUEST and call in settled):
                 throttle.note_reply()
                 replied.add(flight.worker)
             elif outcome.fault == Fault.RATE:
                 throttle.note_refusal(outcome.retry_after)
             else:
-                throttle.note_failure()
                 failed[flight.worker].append(outcome)
+        self._outcomes = {}
         clear_problems(replied)
         for worker, failures in failed.items():
             if worker not in replied:
                 _note_failures(worker, failures)
 
     def _throttle_of(self, server: ModelServer) -> Throttle:
-        throttle = self._throttles.setdefault(server.pk, Throttle(server.concurrency))
+        throttle = self.throttles.setdefault(server.pk, Throttle(server.concurrency))
         throttle.concurrency, throttle.rate = server.concurrency, server.requests_per_minute
         return throttle
 
@@ -184,20 +183,14 @@ def list_servers(runs: frozenset[int] | None = None) -> list[ModelServer]:
 def list_callable(
     server: ModelServer, runs: frozenset[int] | None, most: int
 ) -> QuerySet[Assignment]:
-    """Return open assignments of the server's models without a call in flight, oldest first."""
+    """Return the assignments that the server's models may be called for now, oldest first."""
     now = db_clock.database_now()
     ready = Q(candidate__worker__endpoint__rests_until=None) | Q(
         candidate__worker__endpoint__rests_until__lte=now
     )
     rows = (
-        Assignment.objects.open()
-        .filter(
-            ready,
-            candidate__worker__endpoint__server=server,
-            candidate__run__status=Run.Status.RUNNING,
-            candidate__run__recorded_only=False,
-        )
-        .exclude(Exists(ModelCall.objects.in_flight().filter(assignment=OuterRef("pk"))))
+        list_uncalled()
+        .filter(ready, candidate__worker__endpoint__server=server)
         .select_related(
             "candidate__run", "candidate__worker__endpoint__server", "question__question_set"
         )
@@ -205,6 +198,18 @@ def list_callable(
     if runs is not None:
         rows = rows.filter(candidate__run__in=runs)
     return rows.order_by("id")[:most]
+
+
+def _end_poor_runs(short: set[int], full: set[int]) -> None:
+    """End these runs, which cannot afford a further call, once their last one has ended.
+
+    full  servers without room for a call: what a call costs there is not known yet
+    """
+    calls = ModelCall.objects.in_flight().filter(run__in=short)
+    waiting = Run.objects.filter(pk__in=short, candidates__worker__endpoint__server__in=full)
+    busy = {*calls.values_list("run", flat=True), *waiting.values_list("pk", flat=True)}
+    for run in short - busy:
+        ending.end_for_money(run)
 
 
 def rest_endpoints(endpoints: Iterable[int], problem: str) -> None:
@@ -247,7 +252,7 @@ def make_calls(seconds: float, idle: float, keep_alive: Callable[[], object]) ->
     """
     end, last = time.monotonic() + seconds, time.monotonic()
     with CallPool() as pool:
-        dispatcher = Dispatcher(pool)
+        dispatcher = Dispatcher(pool, throttles=THROTTLES)
         while time.monotonic() < end and time.monotonic() - last < idle:
             keep_alive()
             if dispatcher.take_turn(0.1):

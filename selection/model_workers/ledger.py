@@ -6,18 +6,16 @@ and in flight together never exceeds a run's limit.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Case, F, Max, Q, Value, When
+from django.db.models import Max
 from django.db.models.functions import Now
 
 from selection import db_clock, wakeups
 from selection.answers import recording
 from selection.limits import LONGEST_RESPONSE
 from selection.models import (
-    Answer,
     Assignment,
     Candidate,
     Endpoint,
@@ -27,14 +25,20 @@ from selection.models import (
     Run,
 )
 
+from .claims import (
+    MARGIN,
+    Claim,
+    has_outstanding,
+    lock_assignments,
+    lock_claims,
+    start_time,
+    stop_time,
+)
 from .parsing import parse_reply
 from .prices import actual_cost, most_cost
-from .prompts import Prompt
 from .server_calls import Fault, Outcome
 
 State = ModelCall.State
-# After its timeout, a call has this long to be written down; then its process must have ended.
-MARGIN = timedelta(seconds=30)
 MOST_TRIES = 3  # of replies that cannot be read, if the endpoint asks again
 NOT_READABLE = "Not readable: {}"
 # The columns that the end of a call writes.
@@ -52,30 +56,14 @@ CLOSING = (
 )
 
 
-@dataclass(frozen=True)
-class Claim:
-    """An assignment to call a model for. assignment: with candidate, run, question, endpoint."""
-
-    assignment: Assignment
-    prompt: Prompt
-
-    @property
-    def endpoint(self) -> Endpoint:
-        return self.assignment.candidate.worker.endpoint
-
-    @property
-    def run(self) -> Run:
-        return self.assignment.candidate.run
-
-
 @transaction.atomic
 def open_calls(claims: Sequence[Claim]) -> tuple[list[tuple[ModelCall, Claim]], set[int]]:
-    """Store a call for each claim that its run can afford.
+    """Store a call for each claim that can still be called for and that its run can afford.
 
-    Return the calls with their claims, and the runs that could not afford one. Raises
-    IntegrityError if another process has opened a call for one of the assignments.
+    Return the calls with their claims, and the runs that could not afford one.
     """
     spending = _lock_spending({claim.run.pk for claim in claims})
+    claims = lock_claims(claims)
     attempts = _count_attempts([claim.assignment.pk for claim in claims])
     now, short, opened = db_clock.database_now(), set(), []
     for claim in claims:
@@ -89,13 +77,14 @@ def open_calls(claims: Sequence[Claim]) -> tuple[list[tuple[ModelCall, Claim]], 
         opened.append((_build_call(claim, now, reserved, attempt), claim))
     ModelCall.objects.bulk_create(call for call, _ in opened)
     ModelSpending.objects.bulk_update(spending.values(), ["in_flight"])
-    _start_time(opened)
+    start_time(opened)
     return opened, short
 
 
 @transaction.atomic
 def reuse_replies(claims: Sequence[Claim]) -> set[int]:
     """Answer claims from equal earlier requests; return the ids of their assignments."""
+    claims = lock_claims(claims)
     wanted = {claim.prompt.digest for claim in claims if claim.endpoint.reuses_replies}
     stored = ModelCall.objects.reusable().filter(digest__in=wanted).order_by("id")
     replies = dict(stored.values_list("digest", "reply"))
@@ -136,11 +125,12 @@ def close_calls(outcomes: Mapping[int, Outcome]) -> set[int]:
     spending = _lock_spending(runs)
     now, answers, failed = db_clock.database_now(), [], list[int]()
     calls = [call for call in rows if call.state in (State.SENT, State.INTERRUPTED)]
+    present = lock_assignments(call.assignment_id for call in calls)
     for call in calls:
         outcome = outcomes[call.pk]
         _settle(call, spending, actual_cost(call.worker.endpoint, outcome, call.reserved))
         answer = _close_call(call, outcome, now)
-        if call.assignment is None:
+        if call.assignment is None or call.assignment_id not in present:
             continue
         if answer is None:
             failed.append(call.assignment.pk)
@@ -149,7 +139,7 @@ def close_calls(outcomes: Mapping[int, Outcome]) -> set[int]:
     ModelCall.objects.bulk_update(calls, CLOSING)
     ModelSpending.objects.bulk_update(spending.values(), ["spent", "in_flight"])
     _record_answers(answers)
-    _stop_time(failed)
+    stop_time(failed)
     return {call.pk for call in calls if call.assignment_id not in failed}
 
 
@@ -169,7 +159,7 @@ def close_interrupted() -> int:
         call.problem = "The program ended before the reply came. The call may have been charged."
     ModelCall.objects.bulk_update(calls, ["state", "closed", "cost", "problem"])
     ModelSpending.objects.bulk_update(spending.values(), ["spent", "in_flight"])
-    _stop_time([call.assignment_id for call in calls if call.assignment_id is not None])
+    stop_time([call.assignment_id for call in calls if call.assignment_id is not None])
     return len(calls)
 
 
@@ -224,11 +214,15 @@ def _close_call(call: ModelCall, outcome: Outcome, now: datetime) -> str | None:
     answer = _read_answer(call.worker.endpoint, call.question, outcome.reply)
     call.answer = answer or ""
     if answer is None:
-        call.problem = _why_unreadable(outcome)
+        call.problem = _explain_no_answer(outcome)
         retry = call.worker.endpoint.unreadable == Endpoint.Unreadable.RETRY
-        if retry and call.attempt < MOST_TRIES:
+        if retry and _count_earlier_replies(call) < MOST_TRIES - 1:
             return None
     return _response_of(answer, outcome.reply or call.problem)
+
+
+def _count_earlier_replies(call: ModelCall) -> int:
+    return ModelCall.objects.filter(assignment=call.assignment_id, state=State.REPLIED).count()
 
 
 def _has_replied(call: ModelCall) -> bool:
@@ -239,7 +233,7 @@ def _has_replied(call: ModelCall) -> bool:
     return ModelCall.objects.filter(worker=call.worker_id, state=State.REPLIED).exists()
 
 
-def _why_unreadable(outcome: Outcome) -> str:
+def _explain_no_answer(outcome: Outcome) -> str:
     if outcome.finish == "content_filter":
         return "The server's content filter stopped the reply."
     if outcome.finish == "length":
@@ -278,31 +272,3 @@ def _record_answers(answers: Sequence[tuple[Assignment, str]]) -> None:
         Candidate.objects.filter(pk__in=present).update(seen=Now())
         if not has_outstanding(run.pk):
             wakeups.request_step(run.pk)
-
-
-def has_outstanding(run_id: int) -> bool:
-    """Return True if a model that replies still has an open assignment of the run."""
-    rows = Assignment.objects.open().filter(candidate__run=run_id)
-    return rows.filter(candidate__worker__endpoint__problem="").exists()
-
-
-def _start_time(opened: Sequence[tuple[ModelCall, Claim]]) -> None:
-    """Mark the assignments as shown, so that they are not withdrawn while a call is in flight.
-
-    They become due after their call must have ended, so that none lapses meanwhile.
-    """
-    by_due: dict[datetime, list[int]] = defaultdict(list)
-    for call, claim in opened:
-        due = max(call.expires + 2 * MARGIN, call.sent + timedelta(minutes=claim.run.minutes))
-        by_due[due].append(claim.assignment.pk)
-    for due, assignments in by_due.items():
-        shown = Case(When(shown=None, then=Now()), default=F("shown"))
-        Assignment.objects.filter(pk__in=assignments).update(shown=shown, due=Value(due))
-
-
-def _stop_time(assignments: Sequence[int]) -> None:
-    """Mark the assignments as unseen: an unreachable model is absent, not wrong."""
-    rows = Assignment.objects.filter(pk__in=assignments).exclude(
-        Q(pk__in=Answer.objects.filter(assignment__in=assignments).values("pk"))
-    )
-    rows.update(shown=None, due=None)

@@ -7,7 +7,7 @@ from selection import engine, wakeups
 from selection.errors import Refused
 from selection.models import Endpoint, Run
 
-from . import ledger
+from . import claims, ledger
 from .call_pool import CallPool
 from .dispatcher import Dispatcher
 
@@ -26,7 +26,7 @@ def play_run(run: Run, tell: Callable[[Run], None]) -> None:
         dispatcher = Dispatcher(pool, only)
         try:
             while run.status == Run.Status.RUNNING:
-                if not ledger.has_outstanding(run.pk):
+                if not claims.has_outstanding(run.pk):
                     engine.advance(run.pk)
                 if dispatcher.take_turn(WAIT):
                     replied = time.monotonic()

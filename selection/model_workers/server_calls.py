@@ -94,13 +94,16 @@ def open_client(url: str, key: str, timeout: float) -> openai.AsyncOpenAI:
         trust_env=False,
         limits=httpx2.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
     )
-    return openai.AsyncOpenAI(
-        api_key=key or "none",
-        base_url=address,
-        max_retries=0,
-        timeout=timeout,
-        http_client=http_client,
-    )
+    try:
+        return openai.AsyncOpenAI(
+            api_key=key or "none",
+            base_url=address,
+            max_retries=0,
+            timeout=timeout,
+            http_client=http_client,
+        )
+    except httpx2.InvalidURL as error:
+        raise Refused(f"The address “{url}” cannot be used: {error}.") from error
 
 
 def _refuse_inner_address(url: str) -> None:
@@ -124,15 +127,15 @@ async def ask_model(
             raw = await client.chat.completions.with_raw_response.create(**body, timeout=timeout)
             outcome = _read_reply(raw, start)
     except TimeoutError:
-        outcome = _lost(start, f"No reply within {timeout:g} seconds.")
+        outcome = _build_lost(start, f"No reply within {timeout:g} seconds.")
     except openai.APIStatusError as error:
         outcome = _read_status(error, start)
     except openai.APIConnectionError as error:
         outcome = _read_connection_error(error, start, timeout)
     except Exception as error:
         # A malformed reply fails in the package, in ways that it does not document.
-        outcome = _lost(start, f"The reply is not readable: {error}")
-    return _without_key(outcome, key)
+        outcome = _build_lost(start, f"The reply is not readable: {error}")
+    return _hide_key_in(outcome, key)
 
 
 async def list_models(client: openai.AsyncOpenAI, key: str) -> list[str]:
@@ -175,7 +178,7 @@ def _read_status(error: openai.APIStatusError, start: float) -> Outcome:
         fault = Fault.REQUEST
     headers = error.response.headers
     return replace(
-        _failed(start, f"The server answered {code}: {_message_of(error)}", fault),
+        _build_failed(start, f"The server answered {code}: {_message_of(error)}", fault),
         request_id=str(headers.get("x-request-id") or "")[:100],
         retry_after=_seconds(headers.get("retry-after")),
     )
@@ -186,10 +189,10 @@ def _read_connection_error(
 ) -> Outcome:
     cause = error.__cause__ or error
     if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
-        return _failed(start, f"No connection: {cause}")
+        return _build_failed(start, f"No connection: {cause}")
     if isinstance(error, openai.APITimeoutError):
-        return _lost(start, f"No reply within {timeout:g} seconds.")
-    return _lost(start, f"The connection broke: {cause}")
+        return _build_lost(start, f"No reply within {timeout:g} seconds.")
+    return _build_lost(start, f"The connection broke: {cause}")
 
 
 def _message_of(error: openai.APIStatusError) -> str:
@@ -207,16 +210,16 @@ def _seconds(header: str | None) -> float:
     return min(max(seconds, 0.0), LONGEST_WAIT) if math.isfinite(seconds) else 0.0
 
 
-def _failed(start: float, problem: str, fault: Fault = Fault.SERVER) -> Outcome:
+def _build_failed(start: float, problem: str, fault: Fault = Fault.SERVER) -> Outcome:
     return Outcome(_since(start), fault, _clean(problem))
 
 
-def _lost(start: float, problem: str) -> Outcome:
+def _build_lost(start: float, problem: str) -> Outcome:
     """Return the outcome of a call that reached the server and brought no usable reply."""
-    return replace(_failed(start, problem), charged=True)
+    return replace(_build_failed(start, problem), charged=True)
 
 
-def _without_key(outcome: Outcome, key: str) -> Outcome:
+def _hide_key_in(outcome: Outcome, key: str) -> Outcome:
     return replace(
         outcome,
         problem=hide_key(outcome.problem, key)[:PROBLEM_LENGTH],

@@ -14,6 +14,7 @@ from selection.errors import NotFound, Refused
 from selection.models import Endpoint, ModelCall, ModelServer, Question, QuestionSet
 
 from . import api_keys, dispatcher, ledger
+from .claims import MARGIN
 from .prices import most_cost
 from .prompts import build_prompt
 from .server_calls import GuardedLoop, ask_model, list_models, open_client
@@ -46,7 +47,7 @@ def make_test_call(endpoint: Endpoint, question: Question) -> CallTest:
         question=question,
         digest=prompt.digest,
         sent=now,
-        expires=now + timedelta(seconds=timeout) + ledger.MARGIN,
+        expires=now + timedelta(seconds=timeout) + MARGIN,
         reserved=most_cost(endpoint, prompt.tokens),
     )
     try:

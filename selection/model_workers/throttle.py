@@ -12,44 +12,36 @@ SPREAD = 0.5  # share of a rest that is random, so that models do not return at 
 class Throttle:
     """The state of a server, while it is called.
 
-    in_flight  calls without an outcome
-    rate       most calls a minute; None: no limit
+    concurrency  most calls at once
+    rate         most calls a minute; None: no limit
     """
 
     concurrency: int
     rate: int | None = None
-    in_flight: int = 0
     failures: int = 0
     rests_until: float = 0.0
     _recent: list[float] = field(default_factory=list)
 
-    def room(self) -> int:
-        """Return how many calls may be sent now."""
+    def room(self, in_flight: int) -> int:
+        """Return how many calls may be sent now. in_flight: number of calls without an outcome."""
         now = time.monotonic()
         if now < self.rests_until:
             return 0
-        room = self.concurrency - self.in_flight
+        room = self.concurrency - in_flight
         if self.rate is not None:
             self._recent = [at for at in self._recent if at > now - 60]
             room = min(room, self.rate - len(self._recent))
         return max(room, 0)
 
     def note_sent(self, calls: int) -> None:
-        self.in_flight += calls
         if self.rate is not None:
             self._recent += [time.monotonic()] * calls
 
     def note_reply(self) -> None:
-        self.in_flight -= 1
         self.failures = 0
-
-    def note_failure(self) -> None:
-        """Note a failure that says nothing about the server's load."""
-        self.in_flight -= 1
 
     def note_refusal(self, retry_after: float) -> None:
         """Rest, because the server had too many calls."""
-        self.in_flight -= 1
         now = time.monotonic()
         if now < self.rests_until and not retry_after:
             return  # one of many calls that were refused at once

@@ -25,6 +25,7 @@ from .forecast_running import (
     FullTestForecast,
     RunningForecast,
     forecast_remaining,
+    forecast_spending,
     summarise_forecast,
 )
 from .gold_health import GOLD_COLUMNS, gold_health, gold_rows

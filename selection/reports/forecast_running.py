@@ -7,6 +7,7 @@ from typing import Annotated
 from django.db.models import Sum
 
 from selection import db_clock
+from selection.model_workers import spending
 from selection.models import Run, RunForecast
 from selection.runs import money
 from selection.viewer_locale import format_count
@@ -114,6 +115,13 @@ def forecast_remaining(
         everybody=_full_test_forecast(run, outlook),
         at=outlook.at,
     )
+
+
+def forecast_spending(run: Run) -> spending.SpendingReport:
+    """Return what the run spends on calls of models, with a forecast of the rest."""
+    ahead = forecast_remaining(run)
+    needed = None if ahead is None else ahead.median
+    return spending.describe_spending(run, run.tally()["counted"], needed)
 
 
 def remaining_band(outlook: RunForecast, closed: int) -> tuple[int, int, int]:

@@ -3,7 +3,7 @@
 from django.db import transaction
 
 from selection.errors import Refused
-from selection.models import Run, Skill
+from selection.models import ModelSpending, Run, Skill
 
 from . import drafts
 from .run_settings import RUN_SETTINGS
@@ -35,7 +35,10 @@ def copy_run(run: Run, name: str, same_seed: bool = False, who: str = "", why: s
     further = [Skill(question_set=each.question_set, k=each.k) for each in run.skills[1:]]
     seed = "the same seed" if same_seed else "a seed of its own"
     said = f"Copied from the run “{run}”, with {seed}."
-    return drafts.create_draft(settings, further, said, who, why, kind="copy")
+    copied = drafts.create_draft(settings, further, said, who, why, kind="copy")
+    for limit in ModelSpending.objects.filter(run=run).values_list("limit", flat=True):
+        ModelSpending.objects.create(run=copied, limit=limit)
+    return copied
 
 
 def free_name(run: Run) -> str:

@@ -1,6 +1,6 @@
 """Cost and pay of answers, in amounts payable in the currency, formatted for people."""
 
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 
 from django.db.models import QuerySet
 
@@ -16,6 +16,7 @@ UNUSUAL_PLACES = {
     4: "CLF UYW",
 }
 PLACES = {name: places for places, names in UNUSUAL_PLACES.items() for name in names.split()}
+CALL_DIGITS = 3  # of a cost of calls below 1
 
 
 def decimal_places(currency: str) -> int:
@@ -47,6 +48,14 @@ def format_amount(amount: Decimal | float, currency: str) -> str:
     """Return the amount with its currency: €12.50, or 12.50 € in neutral texts."""
     exact = Decimal(str(amount)).quantize(Decimal("0.0001"))
     return viewer_locale.format_currency(exact, currency, count_places(exact, currency))
+
+
+def format_call_cost(amount: Decimal, currency: str = "") -> str:
+    """Return the cost of calls, which may be far below what can be paid: €12.50, €0.000024."""
+    if amount == 0 or amount >= 1:
+        return format_amount(amount, currency)
+    short = amount.normalize(Context(prec=CALL_DIGITS))
+    return viewer_locale.format_currency(short, currency, count_places(short, currency))
 
 
 def format_price(run: Run) -> str:

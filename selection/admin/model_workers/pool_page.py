@@ -87,7 +87,7 @@ class PoolModelsPage(Page):
                 form = ModelsForm()  # without the text: no page repeats a key
                 messages.error(request, WITH_KEY)
                 return self._show(form)
-            file.build_endpoints(self._all_servers(file))
+            file.build_endpoints(self._map_servers(file))
             if request.POST.get("do") == "add":
                 return self._add(file)
         except Refused as refusal:
@@ -99,7 +99,7 @@ class PoolModelsPage(Page):
     def _show(self, form: ModelsForm, **context: Any) -> HttpResponse:
         return self.render_to_response(self.get_context_data(form=form, **context))
 
-    def _all_servers(self, file: ModelFile) -> dict[str, ModelServer]:
+    def _map_servers(self, file: ModelFile) -> dict[str, ModelServer]:
         """Return the team's servers by name, with those that the file would add."""
         added = {
             str(entry.values["name"]): ModelServer(

@@ -16,8 +16,7 @@ from selection.errors import Refused
 from selection.model_workers import spending
 from selection.model_workers.prices import to_amount
 from selection.models import ModelCall, Run
-
-from .amounts import format_call_cost
+from selection.runs.money import format_call_cost
 
 LATEST, PER_PAGE = 10, 50
 
@@ -32,10 +31,7 @@ def model_facts(run: Run) -> dict[str, Any]:
     """Return the context of the section; ``models`` is None if no model takes part."""
     if not spending.has_models(run):
         return {"models": None}
-    begun = run.status != Run.Status.DRAFT
-    ahead = reports.forecast_remaining(run)
-    needed = ahead.median if ahead is not None and not ahead.why else None
-    report = spending.describe_spending(run, run.tally()["counted"] if begun else 0, needed)
+    report = reports.forecast_spending(run)
     amounts = {
         name: None if value is None else format_call_cost(value, run.currency)
         for name, value in vars(report).items()

@@ -19,8 +19,7 @@ from selection.limits import LONGEST_KEY
 from selection.model_workers import changes, endpoints, testing
 from selection.model_workers.prices import to_amount
 from selection.models import Endpoint, ModelServer, QuestionSet
-
-from .amounts import format_call_cost
+from selection.runs.money import format_call_cost
 
 CHANGE = "selection.change_worker"
 PARTS = {"save", "test", "remove"}

@@ -42,7 +42,7 @@ class CallOut(Schema):
     milliseconds: int | None
     request_id: str = Field(description="The server's id of the call.")
     reply: str
-    answer: str = Field(description="The answer read from the reply; empty without an answer.")
+    answer: str = Field(description="The answer read from the reply; empty: no answer.")
     problem: str
 
     @staticmethod
@@ -69,7 +69,7 @@ class SpendingOut(Schema):
     in_flight: float = Field(description="The most that calls without an outcome can cost.")
     limit: float | None
     forecast: float | None = Field(
-        description="Cost of the answers still needed, by the mean cost of counted answers."
+        description="Cost of the answers still needed, by the mean cost of a counted answer."
     )
 
 
@@ -91,9 +91,7 @@ def list_calls(
 def show_spending(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return what a run spends on calls of models."""
     run = get_object_or_404(scoped(Run, request), pk=run_id)
-    ahead = reports.forecast_remaining(run)
-    needed = ahead.median if ahead is not None and not ahead.why else None
-    report = spending.describe_spending(run, run.tally()["counted"], needed)
+    report = reports.forecast_spending(run)
     return {name: None if value is None else float(value) for name, value in vars(report).items()}
 
 

@@ -8,13 +8,14 @@ from typing import Any
 from django.conf import settings
 from django.core.management import BaseCommand, CommandParser
 from django.db import transaction
+from django.db.models import Sum
 from tqdm import tqdm
 
 from selection import reports
 from selection.errors import Refused
 from selection.imports import column_plan, commit, platforms, row_parsers, uploads
-from selection.management.lookups import report_refusals, run_of
-from selection.model_workers import endpoints, model_files, play, prices
+from selection.management.lookups import parse_amount, report_refusals, run_of
+from selection.model_workers import changes, model_files, play, prices, spending
 from selection.models import ModelServer, ModelSpending, Pool, QuestionSet, Run, Team, Upload
 from selection.models.teams import default_team
 from selection.reports.selection import selection_of_run
@@ -44,7 +45,7 @@ class Command(BaseCommand):
             action="store_true",
             help="let the guarantee be about questions like these, not about this set",
         )
-        add("--limit", type=Decimal, metavar="MONEY", help="most money to spend on calls")
+        add("--limit", metavar="MONEY", help="most money to spend on calls")
         add("--currency", default="$", help="of the prices in the YAML file (default: $)")
         add("--seed", type=int, help="fixes every random choice (default: drawn)")
         add("--team", default="", help="whose run it is (default: the first team's)")
@@ -88,11 +89,10 @@ class Command(BaseCommand):
 
         def tell(run: Run) -> None:
             bar.n = run.model_calls.count()
-            spending = ModelSpending.objects.filter(run=run).first()
-            spent = prices.to_amount(spending.spent) if spending else Decimal(0)
             decided = run.candidates.exclude(verdict=0).count()
-            cost = money.format_amount(spent, run.currency)
-            bar.set_postfix_str(f" {cost}, {decided} of {run.candidates.count()} decided")
+            bar.set_postfix_str(
+                f" {_format_spent(run)}, {decided} of {run.candidates.count()} decided"
+            )
 
         try:
             play.play_run(run, tell)
@@ -107,10 +107,9 @@ def create_run(options: dict[str, Any]) -> Run:
     allow_own_environment(
         {str(entry.values.get("key_variable", "")): entry.values["url"] for entry in file.servers}
     )
-    servers = _store_servers(file, team)
     name = drafts.free_name(f"{options['models'].stem} on {options['gold'].stem}", team.pk)
     pool = Pool.objects.create(team=team, name=drafts.free_name(name, team.pk, Pool))
-    endpoints.store_endpoints(pool, file.build_endpoints(servers))
+    changes.store_file(pool, file)
     questions = _import_questions(options["gold"], team, name)
     wanted: dict[str, Any] = {
         "name": name,
@@ -126,8 +125,9 @@ def create_run(options: dict[str, Any]) -> Run:
     if options["seed"] is not None:
         wanted["seed"] = options["seed"]
     run = drafts.create_draft(wanted, said="Created by evaluate.", who="command")
-    if options["limit"] is not None:
-        ModelSpending.objects.create(run=run, limit=prices.to_nano(options["limit"]))
+    limit = parse_amount("--limit", options["limit"])
+    if limit is not None:
+        spending.set_limit(run, limit)
     lifecycle.start_run(run)
     run.refresh_from_db()
     return run
@@ -149,18 +149,6 @@ def _find_team(name: str) -> Team:
     if team is None:
         raise Refused(f"There is no team “{name}”.")
     return team
-
-
-def _store_servers(file: model_files.ModelFile, team: Team) -> dict[str, ModelServer]:
-    """Store the file's servers; return those and the team's others, by name."""
-    servers = {server.name: server for server in ModelServer.objects.filter(team=team)}
-    for entry in file.servers:
-        server = servers.setdefault(entry.values["name"], ModelServer(team=team))
-        try:
-            endpoints.save_server(server, entry.values, entry.key)
-        except Refused as refusal:
-            raise file.refusal_of_server(entry, refusal) from refusal
-    return servers
 
 
 def _import_questions(path: Path, team: Team, name: str) -> QuestionSet:
@@ -190,8 +178,10 @@ def result_lines(run: Run) -> list[str]:
     rows = _standing_rows(run)
     chosen = [row for row in rows if row["selected"]]
     others = [row for row in rows if not row["selected"]]
-    lines = [LINE.format(place=place, **_shown(row, run)) for place, row in enumerate(chosen, 1)]
-    lines += [""] + [LINE.format(place="", **_shown(row, run)) for row in others[:10]]
+    lines = [
+        LINE.format(place=place, **_format_row(row, run)) for place, row in enumerate(chosen, 1)
+    ]
+    lines += [""] + [LINE.format(place="", **_format_row(row, run)) for row in others[:10]]
     lines += [f"     … and {len(others) - 10} more"] if len(others) > 10 else []
     status = reports.promise_status(run)
     everything = run.candidates.count() * run.deck_size
@@ -200,7 +190,7 @@ def result_lines(run: Run) -> list[str]:
         *lines,
         "",
         status.sentence,
-        f"{calls:,} calls of {everything:,} ({calls / everything:.1%}), {_spent(run)}. "
+        f"{calls:,} calls of {everything:,} ({calls / everything:.1%}), {_format_spent(run)}. "
         f"Run {run.pk}, “{run}”.",
     ]
 
@@ -222,9 +212,8 @@ def format_json(run: Run) -> str:
 
 def _standing_rows(run: Run) -> list[dict[str, Any]]:
     selected = set(selection_of_run(run).arms.tolist())
-    costs: dict[int, int] = {}
-    for worker, cost in run.model_calls.values_list("worker", "cost"):
-        costs[worker] = costs.get(worker, 0) + cost
+    calls = run.model_calls.order_by().values_list("worker")
+    costs: dict[int, int] = dict(calls.annotate(cost_of_all=Sum("cost")))
     rows = [
         {
             "model": candidate.worker.key,
@@ -238,9 +227,9 @@ def _standing_rows(run: Run) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (not row["selected"], -(row["accuracy"] or 0)))
 
 
-def _shown(row: dict[str, Any], run: Run) -> dict[str, str]:
+def _format_row(row: dict[str, Any], run: Run) -> dict[str, str]:
     accuracy = "" if row["accuracy"] is None else f"{row['accuracy']:.1%}"
-    cost = money.format_amount(Decimal(row["cost"]), run.currency)
+    cost = money.format_call_cost(Decimal(row["cost"]), run.currency)
     verdict = "selected" if row["selected"] else ""
     calls = str(row["calls"])
     return {"name": row["model"], "accuracy": accuracy, "calls": calls, "cost": cost} | {
@@ -253,5 +242,5 @@ def _spending(run: Run) -> int:
     return 0 if spending is None else spending.spent
 
 
-def _spent(run: Run) -> str:
-    return money.format_amount(prices.to_amount(_spending(run)), run.currency)
+def _format_spent(run: Run) -> str:
+    return money.format_call_cost(prices.to_amount(_spending(run)), run.currency)

@@ -2,15 +2,13 @@
 
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Iterable
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 from django.core.management import BaseCommand, CommandParser
 
 from selection import exports
-from selection.errors import Refused
-from selection.management.lookups import DASH, TEAM, report_refusals, run_of
+from selection.management.lookups import DASH, TEAM, parse_amount, report_refusals, run_of
 from selection.simulation.writing import check_out, write_whole
 
 STDOUT = Path("-")
@@ -64,7 +62,7 @@ class Command(BaseCommand):
         with report_refusals():
             run = run_of(options["run"], options["team"])
             file = exports.make_file(
-                run, options["format"], options["named"], _parse_pay(options["pay"])
+                run, options["format"], options["named"], parse_amount("--pay", options["pay"])
             )
             out = options["out"] or (Path(file.name) if file.name.endswith(".xlsx") else STDOUT)
             if out == STDOUT:
@@ -83,18 +81,6 @@ class Command(BaseCommand):
                 binary.write(piece)
             else:
                 self.stdout.write(piece.decode(), ending="")
-
-
-def _parse_pay(text: str | None) -> Decimal | None:
-    if text is None:
-        return None
-    try:
-        pay = Decimal(text)
-    except InvalidOperation:
-        pay = Decimal(-1)
-    if not pay.is_finite() or not 0 <= pay <= 10**8:
-        raise Refused(f"--pay must be an amount such as 0.05, not “{text}”.")
-    return pay
 
 
 def _write_file(path: Path, pieces: Iterable[bytes]) -> None:

@@ -279,11 +279,11 @@ def test_who_may_only_look_changes_nothing_and_is_offered_nothing(requester):
     worker = run.pool.workers.get(key="w0")
     fail_model(run, "w0")
     page = text_of(viewer.get(admin_url("run_page", run.pk)))
-    assert "Settings and test call" in page
+    assert "Open settings and test call" in page
     user.user_permissions.remove(Permission.objects.get(codename="view_worker"))
     shown = Client()
     shown.force_login(User.objects.get(pk=user.pk))
-    assert "Settings and test call" not in text_of(shown.get(admin_url("run_page", run.pk)))
+    assert "Open settings and test call" not in text_of(shown.get(admin_url("run_page", run.pk)))
     user.user_permissions.add(Permission.objects.get(codename="view_worker"))
     assert "Calls and money" in page
     assert "Change limit" not in page

@@ -55,7 +55,7 @@ def test_select_the_best_model(tmp_path: Path, capsys: Any) -> None:
 def test_print_the_result_for_programs(tmp_path: Path, capsys: Any) -> None:
     with ModelStub(reply) as stub:
         files = write_files(tmp_path, stub.url, list(ACCURACY))
-        call_command("evaluate", *files, "--k", "2", "--epsilon", "0.2", "--json")
+        call_command("evaluate", *files, "--k", "2", "--epsilon", "0.2", "--seed", "1", "--json")
     result = json.loads(capsys.readouterr().out)
     assert [row["model"] for row in result["models"] if row["selected"]] == ["good", "fair"]
     assert result["calls"] == stub.calls
@@ -69,6 +69,24 @@ def test_stop_at_the_limit_of_money(tmp_path: Path, capsys: Any) -> None:
     result = json.loads(capsys.readouterr().out)
     assert stub.calls == 25
     assert result["ending"] == "budget"
+
+
+@pytest.mark.parametrize("limit", ["much", "nan", "-1", "1e9"])
+def test_refuse_a_limit_that_is_no_amount(tmp_path: Path, limit: str) -> None:
+    files = write_files(tmp_path, "http://127.0.0.1:9/v1", ["good", "bad"])
+    with pytest.raises(CommandError, match="--limit must be an amount"):
+        call_command("evaluate", *files, f"--limit={limit}")
+    assert not Run.objects.exists()
+
+
+def test_show_costs_far_below_what_can_be_paid(tmp_path: Path, capsys: Any) -> None:
+    with ModelStub(reply) as stub:
+        files = write_files(tmp_path, stub.url, ["good", "bad"], questions=2)
+        Path(files[0]).write_text(Path(files[0]).read_text().replace("0.01", "0.000003"))
+        call_command("evaluate", *files)
+    shown = capsys.readouterr().out
+    assert "0.000006 $" in shown.splitlines()[0]
+    assert "4 calls of 4 (100.0%), 0.000012 $." in shown
 
 
 def test_pause_by_an_interruption_and_resume(

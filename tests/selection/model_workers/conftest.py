@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from selection.model_workers import dispatcher
 from selection.models import Endpoint, ModelServer, Run, Worker
 from tests.worlds import make_pool, make_run
 
@@ -12,6 +13,12 @@ from tests.worlds import make_pool, make_run
 def inside(settings: Any) -> None:
     """Allow model servers on this machine: the stub is there."""
     settings.MODELS_INSIDE = True
+
+
+@pytest.fixture(autouse=True)
+def throttles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each test throttles of its own: ids of servers repeat."""
+    monkeypatch.setattr(dispatcher, "THROTTLES", {})
 
 
 def make_model_run(

@@ -8,7 +8,7 @@ import pytest
 from django.db.models import Sum
 
 from selection import engine
-from selection.model_workers import dispatcher, ledger
+from selection.model_workers import claims, dispatcher, ledger
 from selection.model_workers.call_pool import CallPool
 from selection.models import Answer, Assignment, Endpoint, ModelCall, ModelSpending, Run
 from tests.model_stub import PROMPT_TOKENS, REPLY_TOKENS, ModelStub
@@ -32,7 +32,7 @@ def play(run: Run, seconds: float = 60.0, turns: int = 10**6) -> None:
         calls = dispatcher.Dispatcher(pool, frozenset([run.pk]))
         end = time.monotonic() + seconds
         while time.monotonic() < end and turns:
-            if not ledger.has_outstanding(run.pk):
+            if not claims.has_outstanding(run.pk):
                 engine.advance(run.pk)
             run.refresh_from_db()
             if run.status == Run.Status.ENDED:

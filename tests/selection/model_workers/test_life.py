@@ -108,6 +108,14 @@ def test_a_run_of_models_is_copied_and_dumped():
     assert len(dump["workers"]) == 6
 
 
+def test_a_copy_has_the_limit_of_money_and_has_spent_nothing():
+    run = make_model_run(OFF)
+    assert not ModelSpending.objects.filter(run=copies.copy_run(run, "Unlimited")).exists()
+    ModelSpending.objects.create(run=run, limit=9, spent=5, in_flight=2)
+    copied = ModelSpending.objects.get(run=copies.copy_run(run, "Limited"))
+    assert (copied.limit, copied.spent, copied.in_flight) == (9, 0, 0)
+
+
 def test_a_deleted_run_and_a_deleted_pool_leave_no_call():
     run = make_model_run(OFF)
     ModelSpending.objects.create(run=run)

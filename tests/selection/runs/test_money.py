@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from selection import reports
+from selection import reports, viewer_locale
 from selection.errors import Refused
 from selection.models import Run
 from selection.runs import changes, copies, lifecycle, money
@@ -88,3 +88,13 @@ def test_a_copy_keeps_the_price_and_the_next_run_the_currency():
     copied = copies.copy_run(run, "again")
     assert (copied.price, copied.currency) == (Decimal("0.2"), "kr")
     assert money.last_currency(Run.objects.all()) == "kr"
+
+
+@pytest.mark.parametrize(
+    ("amount", "words"),
+    [("0", "0.00 €"), ("0.5", "0.50 €"), ("0.0000240", "0.000024 €"), ("0.0123456", "0.0123 €")],
+)
+def test_costs_of_calls_are_shown_with_three_digits(amount, words):
+    assert money.format_call_cost(Decimal(amount), "€") == words
+    with viewer_locale.formatting_for(viewer_locale.ENGLISH):
+        assert money.format_call_cost(Decimal(amount), "€") == f"€{words[:-2]}"

@@ -1,0 +1,93 @@
+"""The assignments of models: which to call for, who holds them, and their time to answer."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Case, Exists, F, OuterRef, QuerySet, Value, When
+from django.db.models.functions import Now
+
+from selection.models import Assignment, Endpoint, ModelCall, Run
+
+from .prompts import Prompt
+
+# After its timeout, a call has this long to be written down; then its process must have ended.
+MARGIN = timedelta(seconds=30)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """An assignment to call a model for. assignment: with candidate, run, question, endpoint."""
+
+    assignment: Assignment
+    prompt: Prompt
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self.assignment.candidate.worker.endpoint
+
+    @property
+    def run(self) -> Run:
+        return self.assignment.candidate.run
+
+
+def list_uncalled() -> QuerySet[Assignment]:
+    """Return the assignments of running runs that a call may be made for: none is in flight."""
+    return _list_idle().filter(
+        candidate__run__status=Run.Status.RUNNING,
+        candidate__run__recorded_only=False,
+        candidate__gone="",
+    )
+
+
+def has_outstanding(run_id: int) -> bool:
+    """Return True if a model that replies still has an open assignment of the run."""
+    rows = Assignment.objects.open().filter(candidate__run=run_id, candidate__gone="")
+    return rows.filter(candidate__worker__endpoint__problem="").exists()
+
+
+def lock_claims(claims: Sequence[Claim]) -> list[Claim]:
+    """Return the claims that can still be called for, with locked assignments.
+
+    Since they were read, another process may have called for them, or withdrawn them, or a run may
+    have been paused or ended. One that another process holds now is left to it.
+    """
+    rows = list_uncalled().filter(pk__in=[claim.assignment.pk for claim in claims]).order_by()
+    locked = rows.select_for_update(of=("self",), skip_locked=True)
+    callable_now = set(locked.values_list("pk", flat=True))
+    return [claim for claim in claims if claim.assignment.pk in callable_now]
+
+
+def lock_assignments(assignments: Iterable[int | None]) -> set[int]:
+    """Return the assignments that still exist, locked against a withdrawal.
+
+    Those of a call that counted as interrupted may be withdrawn at this moment.
+    """
+    rows = Assignment.objects.filter(pk__in=[pk for pk in assignments if pk is not None])
+    return set(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
+
+
+def start_time(opened: Sequence[tuple[ModelCall, Claim]]) -> None:
+    """Mark the assignments as shown, so that they are not withdrawn while a call is in flight.
+
+    They become due after their call must have ended, so that none lapses meanwhile.
+    """
+    by_due: dict[datetime, list[int]] = defaultdict(list)
+    for call, claim in opened:
+        due = max(call.expires + 2 * MARGIN, call.sent + timedelta(minutes=claim.run.minutes))
+        by_due[due].append(claim.assignment.pk)
+    for due, assignments in by_due.items():
+        shown = Case(When(shown=None, then=Now()), default=F("shown"))
+        Assignment.objects.filter(pk__in=assignments).update(shown=shown, due=Value(due))
+
+
+def stop_time(assignments: Sequence[int]) -> None:
+    """Mark the assignments as unseen: an unreachable model is absent, not wrong."""
+    _list_idle().filter(pk__in=assignments).update(shown=None, due=None)
+
+
+def _list_idle() -> QuerySet[Assignment]:
+    """Return open assignments without a call in flight."""
+    calls = ModelCall.objects.in_flight().filter(assignment=OuterRef("pk"))
+    return Assignment.objects.open().exclude(Exists(calls))
