@@ -32,7 +32,7 @@ def compute_cost(answers: int, price: Decimal, currency: str) -> Decimal:
     return round_up_to_payable(price * answers, currency)
 
 
-def shown_places(amount: Decimal, currency: str) -> int:
+def count_places(amount: Decimal, currency: str) -> int:
     """Return the places payable in the currency, or more if needed, as for a single answer."""
     return max(decimal_places(currency), -int(amount.normalize().as_tuple().exponent))
 
@@ -40,13 +40,13 @@ def shown_places(amount: Decimal, currency: str) -> int:
 def format_number(amount: Decimal | float, currency: str) -> str:
     """Return the amount without its currency: 12.50, 1,200.00, 0.0125; in yen 38 or 12.5."""
     exact = Decimal(str(amount)).quantize(Decimal("0.0001"))
-    return viewer_locale.format_fraction(exact, shown_places(exact, currency))
+    return viewer_locale.format_fraction(exact, count_places(exact, currency))
 
 
 def format_amount(amount: Decimal | float, currency: str) -> str:
     """Return the amount with its currency: €12.50, or 12.50 € in neutral texts."""
     exact = Decimal(str(amount)).quantize(Decimal("0.0001"))
-    return viewer_locale.format_currency(exact, currency, shown_places(exact, currency))
+    return viewer_locale.format_currency(exact, currency, count_places(exact, currency))
 
 
 def format_price(run: Run) -> str:
