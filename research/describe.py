@@ -2,6 +2,7 @@
 
 import sys
 
+from selection.algorithms import OUR_RULES
 from topk.options import Option
 from topk.promise import Goal
 from topk.registry import MULTI_SELECTORS, SELECTORS
@@ -28,12 +29,19 @@ All algorithms assume that a worker's answers are independent of each other, tha
 random order, and that the pool stays the same during a run.
 """
 
-AVERAGE = """\
-## On average over pools
+OURS = """\
+## Our rules
 
-These fit a population to the pool and stop when at most a share δ of the pools like it would end
-with more than ε of regret. That is not a guarantee for every pool: do not compare its δ with the
-ones above. Model, calibration and known failures: [credible.md](credible.md).
+By need, the fewest answers first:
+
+{needs}
+
+`credible` fits a population to the pool and stops when at most a share δ of the pools like it
+would end with more than ε of regret. That is not a guarantee for every pool: do not compare its δ
+with the others. Model, calibration and known failures: [credible.md](credible.md). `universal`
+holds for every population that the workers are drawn from ([proof](universal.md)), `certified`
+([proof](certified.md)) and `pair-lucb` ([proof](pair-lucb.md)) for every pool.
+[Choosing an algorithm](which-algorithm.md) compares their costs.
 """
 
 NOTES = """\
@@ -61,17 +69,17 @@ NOTES = """\
 
 def algorithms_page() -> str:
     """Return docs/algorithms.md."""
-    sure = [kind for kind in SELECTORS.values() if kind.promise.fixed == "confidence"]
-    confidence = [kind for kind in sure if not kind.promise.average]
-    average = [kind for kind in sure if kind.promise.average]
-    budget = [kind for kind in SELECTORS.values() if kind.promise.fixed == "budget"]
+    others = [kind for name, kind in SELECTORS.items() if name not in OUR_RULES]
+    confidence = [kind for kind in others if kind.promise.fixed == "confidence"]
+    budget = [kind for kind in others if kind.promise.fixed == "budget"]
+    needs = "\n".join(f"- `{name}`: {need}" for name, need in OUR_RULES.items())
     parts = [
         INTRODUCTION,
-        "## Fixed confidence\n",
+        OURS.format(needs=needs),
+        algorithm_table([SELECTORS[name] for name in OUR_RULES]),
+        "## Other methods of fixed confidence\n",
         algorithm_table(confidence),
-        AVERAGE,
-        algorithm_table(average),
-        "## Fixed budget\n",
+        "## Other methods of fixed budget\n",
         algorithm_table(budget),
         "## Several problems on one budget\n",
         algorithm_table(list(MULTI_SELECTORS.values())),

@@ -8,8 +8,8 @@ MOST_QUESTIONS = 1000
 ACCURACY = Option(
     "accuracy",
     LIKE_THESE,
-    "What is promised about: accuracy on questions like these, or on this very question set, which "
-    "is recommended where gold is short and these questions are what counts.",
+    "The accuracy that the guarantee covers. “on this question set” is recommended if gold "
+    "questions are few and only these questions matter.",
     "choice",
     (LIKE_THESE, THIS_SET),
 )

@@ -25,17 +25,23 @@ PRICES = Option(
 UNRELATED = "Assumes that prices tell nothing of accuracy. "
 
 
+def check_prices(prices: Any, n: int) -> Floats | None:
+    """Return (n,) prices; None without. Raises ProblemError if there is not one for each arm."""
+    if prices is None:
+        return None
+    costs = np.asarray(prices, np.float64)
+    if costs.shape != (n,):
+        raise ProblemError(f"prices must be one for each of the {n} workers, not {costs.size}.")
+    return costs
+
+
 def relative_prices(prices: Any, n: int) -> Floats | None:
     """Return (n,) prices with a geometric mean of 1; None without prices or if all are equal.
 
     Raises ProblemError if there is not one for each arm.
     """
-    if prices is None:
-        return None
-    costs = np.asarray(prices, np.float64)
-    if costs.size != n:
-        raise ProblemError(f"prices must be one for each of the {n} workers, not {costs.size}.")
-    if (costs == costs[0]).all():
+    costs = check_prices(prices, n)
+    if costs is None or (costs == costs[0]).all():
         return None
     result: Floats = costs / np.exp(np.log(costs).mean())
     return result

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .early_selection import select_early
+from .prices import check_prices
 from .problem import Problem, ProblemError
 from .promise import rounded_up
 from .registry import build_selector
 from .selector import PROMISE_KEPT, Counts, Floats, Selector
 
 Answers = Callable[[int], float]
-NOTHING = "The workers that look best; no promise."
+NOTHING = "The workers that look best; no guarantee."
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def select(
     seed: int = 0,
     **options: Any,
 ) -> Selected:
-    """Return the k best of n workers, who are asked no oftener than the guarantee needs.
+    """Return the k best of n workers, asked no more often than the guarantee needs.
 
     answers  (n, m) rewards in [0, 1], those of a worker taken in random order, each once; or a
              function that asks the worker of this number, 0 to n - 1, and returns the reward
@@ -66,9 +67,9 @@ def select(
     if n is None:
         raise ProblemError("n must say how many workers there are, if answers is a function.")
     place = rng.permutation(n)  # ties go by number, which must tell nothing
-    costs = None if prices is None else np.asarray(prices, np.float64)
+    costs = check_prices(prices, n)
     if costs is not None:
-        options["prices"] = costs[place] if costs.shape == (n,) else costs
+        options["prices"] = costs[place]
     selector = build_selector(algorithm, Problem(n, k, epsilon, delta, budget), **options)
     while not selector.stop():
         left = None if room is None else room[place] - selector.state.pulls

@@ -20,6 +20,7 @@ from .population_summary import PopulationSummary
 from .prices import PRICES, relative_prices
 from .problem import Problem, ProblemError
 from .promise import Promise
+from .rewards import draw_rewards
 from .state import State, Verdict
 from .water_filling import fill_level
 
@@ -323,15 +324,3 @@ def drive_selector(
         rewards = draw_rewards(truth[arms], counts[arms], gaussian, rng)
         selector.tell(arms, rewards, counts[arms])
     return reasons
-
-
-def draw_rewards(means: Floats, pulls: Counts, gaussian: bool, rng: np.random.Generator) -> Floats:
-    """Return sums of rewards: 0 or 1, or Gaussian of variance 1/4.
-
-    If no arm has more than one pull, each takes one uniform number.
-    """
-    if gaussian:
-        return means * pulls + 0.5 * np.sqrt(pulls) * rng.standard_normal(means.size)
-    if pulls.max(initial=0) <= 1:
-        return (rng.random(means.size) < means).astype(np.float64)
-    return rng.binomial(pulls, means).astype(np.float64)

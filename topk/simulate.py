@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .prices import check_prices
 from .problem import Problem
 from .registry import build_selector
 from .selector import drive_selector
@@ -67,7 +68,7 @@ def simulate_run(
     truth = np.asarray(means, float)
     place = rng.permutation(truth.size)
     problem = Problem(truth.size, k, epsilon, delta, budget)
-    costs = None if prices is None else np.asarray(prices, np.float64)
+    costs = check_prices(prices, truth.size)
     if costs is not None:
         options["prices"] = costs[place]
     selector = build_selector(name, problem, **options)

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from selection.runs.changes import FIXED
+from selection.runs.run_settings import SETTINGS
+
 # Sentences by pydantic's type of an error, with values of its context.
 SENTENCES = {
     "missing": "is missing",
@@ -47,8 +50,8 @@ SENTENCES = {
     "uuid_type": "must be an id",
 }
 OWN = "value_error"  # raised by a check of ours, with a sentence of its own
-# Settings that define a started run.
-FIXED_FIELDS = {"k", "delta", "algorithm", "options", "pool", "question_set", "seed"}
+# Fields of a draft; a started run takes those that can change, and no others.
+DRAFT_FIELDS = {*SETTINGS, "options", "learn_from", "quotas", "skills"}
 
 
 def describe_field_error(error: Mapping[str, Any], changes_run: bool) -> tuple[str, str]:
@@ -57,8 +60,8 @@ def describe_field_error(error: Mapping[str, Any], changes_run: bool) -> tuple[s
     changes_run  True if the request changes a run that may have started
     """
     where = ".".join(str(part) for part in error["loc"][1:] if part != "payload")
-    if changes_run and error["type"] == "extra_forbidden" and where in FIXED_FIELDS:
-        return where, f"{where} cannot change after the run started. Copy the run instead."
+    if changes_run and error["type"] == "extra_forbidden" and where in DRAFT_FIELDS:
+        return where, FIXED.format(name=where)
     if error["type"] == OWN:
         sentence = error["msg"].removeprefix("Value error, ").rstrip(".")
         return where, f"{where}: {sentence}." if where else f"{sentence}."

@@ -100,7 +100,7 @@ def draft_forecast(run: Run) -> DraftForecast | None:
         own=same_variant[0] if same_variant else None,
         best=rows[0] if rows else None,
         this_set=this_set[0] if this_set else None,
-        rough=_rough_key(run),
+        rough=_describe_ignored(run),
     )
 
 
@@ -127,7 +127,8 @@ def quick_forecast(run: Run) -> list[Forecast]:
     return rows
 
 
-def _rough_key(run: Run) -> str:
+def _describe_ignored(run: Run) -> str:
+    """Return a sentence on the parts of the run that the forecast ignores; empty if none."""
     other = [name for name in run.hand_set if name != VARIED]
     parts = [
         *(["options set by hand"] if other else []),

@@ -19,7 +19,7 @@ def count_starting(workers: int) -> int:
 
 def plan_of_starting(plan: Plan) -> Plan:
     """Return the plan with the workers that start. Raises Refused if no more than K of them do."""
-    met = [(questions, round((1 - SHARE) * many)) for questions, many in plan.met]
+    met = [(questions, count_starting(many)) for questions, many in plan.met]
     starting = tuple((questions, many) for questions, many in met if many)
     return replace(plan, workers=count_starting(plan.workers), met=starting)
 

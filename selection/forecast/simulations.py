@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from topk import PROMISE_KEPT, Selector
 from topk.published.sequential import SequentialSelector
-from topk.selector import draw_rewards
+from topk.rewards import draw_rewards
 
 from .beliefs import Belief
 from .candidates import Contender

@@ -35,17 +35,19 @@ class OpenColumns:
 def find_open_columns(answers: File, key: File | Key | None) -> OpenColumns | None:
     """Return the first file that lacks a column which a person could choose; None if none does.
 
-    The key is first, because it recognises a survey's questions. Raises Refused for unreadable
-    files.
+    The key is first, because it recognises a survey's questions; only a survey needs it read.
+    Raises Refused for unreadable files.
     """
+    if key is None:
+        return _lacking_columns(ANSWERS, answers, plan_keyed(answers), {})
     if isinstance(key, File):
         plan = plan_key(key)
         if plan.missing_fields():
             return _lacking_columns(KEY, key, plan, {})
-        key = read_key(key)
-    if key is None:
-        return _lacking_columns(ANSWERS, answers, plan_keyed(answers), {})
-    return _lacking_columns(ANSWERS, answers, plan_answers(answers, key), key)
+    if not plan_answers(answers, {}).missing_fields():
+        return None
+    questions = read_key(key) if isinstance(key, File) else key
+    return _lacking_columns(ANSWERS, answers, plan_answers(answers, questions), questions)
 
 
 def _lacking_columns(

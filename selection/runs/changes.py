@@ -21,6 +21,7 @@ from .roster import lock_active_run
 from .run_settings import CHANGEABLE, RunSetting, When
 
 ACTIVE = {Run.Status.RUNNING, Run.Status.PAUSED}
+FIXED = "{name} cannot change after the run started. Copy the run instead."
 SWITCHED = (
     "Imported answers only from now on: workers get no more questions. Unseen open assignments "
     "are closed; a question that a worker has seen may still be answered in time."
@@ -50,7 +51,7 @@ def preview_changes(run: Run, wanted: Mapping[str, Any]) -> dict[str, str]:
     sentences = {}
     for name, value in wanted.items():
         if name not in CHANGEABLE:
-            raise Refused(f"{name} cannot change after the run started. Copy the run instead.")
+            raise Refused(FIXED.format(name=name))
         setting = CHANGEABLE[name]
         if getattr(run, name) == value:
             continue

@@ -106,6 +106,12 @@ def test_there_must_be_a_price_for_each_worker():
         build_selector("universal", Problem(3, 1, 0.1), prices=[1, 2])
 
 
+@pytest.mark.parametrize("many", [29, 31])
+def test_a_simulation_needs_a_price_for_each_arm(many):
+    with pytest.raises(ProblemError, match=f"one for each of the 30 workers, not {many}"):
+        simulate_run("universal", POOL, prices=[1] * many, **ASKED)
+
+
 @pytest.mark.parametrize("algorithm", ["certified", "credible", "lucb"])
 def test_rules_whose_guarantee_or_money_would_suffer_refuse_prices(algorithm):
     with pytest.raises(ProblemError, match="no option named prices"):

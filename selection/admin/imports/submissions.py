@@ -14,6 +14,7 @@ from selection.admin.forms import UploadForm
 from selection.admin.page import Page, object_url, page_urls
 from selection.errors import Refused
 from selection.imports import submissions
+from selection.reports.durations import count_noun
 from selection.runs import platform_submissions
 
 MOST_NAMED = 10
@@ -67,8 +68,7 @@ class SubmissionsPage(Page):
 
 
 def describe_result(result: platform_submissions.FreedAssignments) -> str:
-    count = len(result.freed)
-    text = f"Assignments of {count} worker{'' if count == 1 else 's'} released."
+    text = f"Assignments of {count_noun(len(result.freed), 'worker')} released."
     if result.unknown:
         ending = ", …" if len(result.unknown) > MOST_NAMED else "."
         text += f" Not in this run: {', '.join(result.unknown[:MOST_NAMED])}{ending}"

@@ -129,11 +129,12 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
                 del cleaned[name]
         run: Run = construct_instance(self, self.instance, NAMES)
         algorithm = cleaned.get("algorithm", "")
-        run.options = (
-            algorithms.continued_options(algorithm, run.options)
-            | options_given(algorithm, cleaned)
-            | self._prior(algorithm, cleaned)
-        )
+        if algorithm:
+            run.options = (
+                algorithms.continued_options(algorithm, run.options)
+                | options_given(algorithm, cleaned)
+                | self._prior(algorithm, cleaned)
+            )
         run.quotas = quotas_given(cleaned)
         if cleaned.get("pool") and algorithm:
             self._validate_settings(run, {*cleaned})

@@ -113,10 +113,11 @@ def describe_ending(row: Forecast, questions: int) -> tuple[str, str]:
 
 def _describe_most_questions(row: Forecast, questions: int) -> str:
     assert row.answers_per_worker is not None
-    longest, size = row.answers_per_worker["at_most"], format_count(questions)
+    longest = row.answers_per_worker["at_most"]
+    all_of_them = f"{format_count(questions)} questions"
     if longest >= questions:
-        return f"Just enough: {row.ends}. In some, a worker answered all {size} questions."
-    return f"Yes: {row.ends}. No worker answered more than {longest:g} of {size} questions."
+        return f"Just enough: {row.ends}. In some, a worker answered all {all_of_them}."
+    return f"Yes: {row.ends}. No worker answered more than {longest:g} of {all_of_them}."
 
 
 def _finished_share(row: Forecast) -> str:

@@ -20,7 +20,8 @@ from selection.accounts import scoped
 from selection.admin.setting_fields import build_form_fields
 from selection.errors import Refused
 from selection.forecast import Belief, DefaultBelief, PastBelief, Plan, RangeBelief
-from selection.imports import past_answers, uploads
+from selection.imports import past_answers
+from selection.imports.keyed_answers import read_upload
 from selection.models import Pool, QuestionSet, Run
 from selection.runs import money, priors, validation
 from selection.runs.run_settings import WIZARD, RunSetting
@@ -214,13 +215,13 @@ class GuideForm(SettingFields):
             raise FieldError(field, str(refusal)) from refusal
 
     def _belief_from_files(self, cleaned: dict[str, Any]) -> Belief:
-        answers, gold = cleaned["answers"], cleaned["gold"]
+        answers, gold = read_upload(cleaned["answers"]), read_upload(cleaned["gold"])
         if not answers and not gold and self.past:
             return self.past
         if not answers or not gold:
             raise Refused("Give both files: past answers and their key.")
-        texts = [_read_file(file) for file in (answers, gold)]
-        right = past_answers.read_kinds(texts[0], texts[1:], (answers.name, gold.name)).right
+        names = (answers.name, gold.name)
+        right = past_answers.read_kinds(answers.content, [gold.content], names).right
         return forecast.past_belief(
             answers.name,
             ((sum(marks), len(marks)) for marks in right.values()),
@@ -263,8 +264,3 @@ def _parse_range(low: Decimal | None, high: Decimal | None) -> RangeBelief:
             "Give two numbers between 0 and 100, the lower one first, for example 60 and 90."
         )
     return RangeBelief(float(low / 100), float(high / 100))
-
-
-def _read_file(file: Any) -> bytes:
-    uploads.refuse_large(file.name, file.size)
-    return bytes(file.read())

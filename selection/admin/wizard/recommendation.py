@@ -35,11 +35,10 @@ def arrange_rows(rows: Sequence[Forecast], need: str) -> MethodTable:
     exact = next((row for row in possible if row.algorithm == EXACT_RULE), None)
     if need == EXACT and best and exact and exact.feasible >= best.feasible:
         best = exact  # a median of few simulations does not say which exact rule is cheapest
-    rules = [
-        next(row for row in rows if row.algorithm == name)
-        for name in OUR_RULES
-        if any(row.algorithm == name for row in rows) and (best is None or best.algorithm != name)
-    ]
+    cheapest = {row.algorithm: row for row in reversed(rows)}
+    if best:
+        del cheapest[best.algorithm]
+    rules = [cheapest[name] for name in OUR_RULES if name in cheapest]
     others = [row for row in rows if row is not best and row not in rules]
     return MethodTable(best, rules, others)
 

@@ -116,6 +116,12 @@ BAD_REQUESTS = [
         {"k": 3},
         "k cannot change after the run started. Copy the run instead.",
     ),
+    (
+        "patch",
+        "runs/{run}",
+        {"quotas": None},
+        "quotas cannot change after the run started. Copy the run instead.",
+    ),
     ("patch", "runs/{run}", {"budget": "many"}, "budget must be a whole number."),
     ("patch", "runs/{run}", {"budget": 1.5}, "budget must be a whole number."),
     ("patch", "runs/{run}", {"nonsense": 1}, "nonsense is not a field of this request."),

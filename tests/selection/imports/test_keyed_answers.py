@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from selection.errors import Refused
 from selection.imports import uploads
 from selection.imports.keyed_answers import File, read_keyed_answers, read_upload
+from selection.imports.open_columns import find_open_columns
 from selection.imports.row_parsers import QuestionRow
 
 pytestmark = pytest.mark.any_database
@@ -161,6 +162,13 @@ def test_a_column_skill_does_not_make_two_answers_of_one_worker_to_a_question():
     )
     assert sorted(keyed.rows) == [("ann", "q1", True), ("bob", "q2", True)]
     assert keyed.repeated == 1
+
+
+def test_a_key_is_read_early_only_to_recognise_a_survey():
+    contradictory = File("key.csv", b"task,label\nq1,yes\nq1,no\n")
+    assert find_open_columns(csv("worker,question,answer\nann,q1,yes\n"), contradictory) is None
+    with pytest.raises(Refused, match=r"key\.csv, line 3"):
+        find_open_columns(csv("worker,q1,Extra\nann,yes,x\n"), contradictory)
 
 
 def test_a_large_upload_is_refused_before_it_is_read(monkeypatch):

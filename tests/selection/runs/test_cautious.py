@@ -126,7 +126,7 @@ def test_a_draft_with_it_has_no_row_and_says_so(monkeypatch):
     settings = {"n": 10, "k": 2, "questions": 20, "epsilon": 0.2, "delta": 0.1, "start": False}
     run = make_run(algorithm="credible", options=CAUTIOUS, **settings)
     draft_forecast.request_draft_forecast(run)
-    assert "its options set by hand" in draft_forecast.draft_forecast(run).rough
+    assert draft_forecast.draft_forecast(run).rough == "The forecast ignores options set by hand."
 
 
 @pytest.mark.parametrize("options", [{}, {"accuracy": "on this question set"}])

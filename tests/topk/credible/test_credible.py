@@ -13,7 +13,7 @@ from topk.credible import selector as module
 from topk.credible.goodness_of_fit import chi_square_tail
 from topk.credible.posterior import Posterior
 from topk.credible.selector import Credible
-from topk.selector import draw_rewards
+from topk.rewards import draw_rewards
 from topk.simulate import simulate_run
 from topk.state import State
 
