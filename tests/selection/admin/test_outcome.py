@@ -44,7 +44,7 @@ def test_it_states_accuracies_as_percentages_with_bounds(requester):
     run = play(make_run(questions=3000), crowd(1, 2))
     line = next(line for line in reports.worker_standings(run) if line.selected)
     _, text = page_of(requester, run)
-    shown = re.search(rf"{line.worker} {line.name} (\d+) %, (\d+)–(\d+) ", text)
+    shown = re.search(rf"{line.worker} {line.name} (\d+)%, (\d+)–(\d+) ", text)
     share, lower, upper = (int(figure) for figure in shown.groups())
     assert share == round(100 * line.mean)
     assert lower <= 100 * line.lower < lower + 1
