@@ -8,6 +8,7 @@ from django.http import HttpRequest
 
 from selection import reports
 from selection.accounts import is_allowed, scoped
+from selection.model_workers.spending import with_models
 from selection.models import SAMPLE_RUN, Pool, QuestionSet, Run
 
 SHOWN = 6
@@ -46,7 +47,8 @@ def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict
     if not is_allowed(request, "selection.view_run"):
         return context | {"title": "Overview", "shut_out": True}
     runs = scoped(Run, request).select_related("pool")
-    runs = runs.annotate(size=Count("candidates", filter=Q(candidates__skill=0)))
+    size = Count("candidates", filter=Q(candidates__skill=0))
+    runs = runs.annotate(size=size, with_models=with_models())
     active = runs.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED])
     ended = runs.filter(status=Run.Status.ENDED).order_by("-ended")
     review, finished = ended.filter(concluded=None), ended.exclude(concluded=None)

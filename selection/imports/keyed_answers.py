@@ -158,13 +158,13 @@ def read_key_within(file: File) -> Key:
     if plan.kind == column_plan.QUESTIONS:
         return _collect_key(file, plan)
     table = open_table(file)
-    platforms.refuse_missing(_without_key(plan), table.header, file.name, table.line)
+    platforms.refuse_missing(_drop_key(plan), table.header, file.name, table.line)
     if plan.missing_fields():
         raise Refused(NO_KEY.format(name=file.name))
     return _read_key_column(file, plan)
 
 
-def _without_key(plan: ColumnPlan) -> ColumnPlan:
+def _drop_key(plan: ColumnPlan) -> ColumnPlan:
     """Return the plan of the answers alone."""
     fields = {name: column for name, column in plan.fields.items() if name != "answer"}
     return replace(plan, kind=column_plan.ANSWERS, fields=fields)
@@ -216,7 +216,7 @@ def _plain_question(task: str, label: str) -> QuestionRow:
 def plan_answers(file: File, questions: Mapping[str, QuestionRow]) -> ColumnPlan:
     """Return the plan of a file of answers to these questions, perhaps with fields missing."""
     if file.chosen:
-        return _without_key(file.chosen)
+        return _drop_key(file.chosen)
     plan = recognise_columns(file, column_plan.ANSWERS)
     if plan.missing_fields():
         survey = plan_survey(file, questions)

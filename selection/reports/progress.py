@@ -9,8 +9,6 @@ from django.db.models import Count, F, QuerySet, Sum
 from selection import db_clock
 from selection.models import Assignment, Run, Step, status_counts
 from selection.models.answers import is_given
-from selection.viewer_locale import format_fraction
-from topk import rounded_up
 
 
 @dataclass(frozen=True)
@@ -35,11 +33,6 @@ class Progress:
     counted: Annotated[int, "Answers that count in the statistics."]
     out: Annotated[int, "Open assignments."]
     rate: Annotated[float, "Answers counted per minute over the last minutes."]
-
-    @property
-    def gap_shown(self) -> str:
-        """The gap rounded upwards, because it is also the ε guaranteed so far."""
-        return format_fraction(rounded_up(self.gap), 3)
 
 
 def read_progress(run: Run) -> Progress:

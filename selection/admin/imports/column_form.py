@@ -30,7 +30,7 @@ Choices = list[tuple[str, Any]]
 class ColumnForm(forms.Form):
     """A column for each field, and for workers the columns kept as attributes. See ``plan``.
 
-    The page asks for ``asked_fields``; the others have a column already, or need none.
+    The page asks for ``open_fields``; the others have a column already, or need none.
     """
 
     def __init__(
@@ -81,12 +81,12 @@ class ColumnForm(forms.Form):
 
     def _only_candidate(self, field: Field) -> str:
         """Return the only unrecognised column if this is the only field that needs one."""
-        free = self.left_out
+        free = self.unassigned_columns
         return free[0] if self.missing == [field] and len(free) == 1 else ""
 
     def _column_choices(self) -> Choices:
         """Return the columns, those that were not recognised first."""
-        free, columns = self.left_out, list(self.columns.items())
+        free, columns = self.unassigned_columns, list(self.columns.items())
         unknown = [(place, name) for place, name in columns if name in free]
         known = [(place, name) for place, name in columns if name not in free]
         if not unknown or not known:
@@ -94,7 +94,7 @@ class ColumnForm(forms.Form):
         return [("Not recognised", unknown), ("Recognised", known)]
 
     @property
-    def left_out(self) -> list[str]:
+    def unassigned_columns(self) -> list[str]:
         """Return the columns without a meaning; attributes do not matter until all are assigned."""
         used = {*self.assigned.values(), *self.saved.questions, self.saved.only, self.saved.unless}
         if not self.missing:
@@ -152,7 +152,7 @@ class ColumnForm(forms.Form):
                     ),
                 )
 
-    def asked_fields(self) -> list[BoundField]:
+    def open_fields(self) -> list[BoundField]:
         """Return the fields that need a column, with the shape of the rows if it is unclear."""
         missing = [field.name for field in self.missing]
         return [self[name] for name in ["shape"] * self.may_be_survey + missing]
@@ -163,9 +163,9 @@ class ColumnForm(forms.Form):
         plan = self.saved
         return bool(self.survey) and not plan.questions and "question" not in plan.fields
 
-    def other_fields(self) -> list[BoundField]:
-        """Return the fields except those of ``asked_fields`` and ``assignable_fields``."""
-        asked = {field.name for field in self.asked_fields()}
+    def remaining_fields(self) -> list[BoundField]:
+        """Return the fields except those of ``open_fields`` and ``assignable_fields``."""
+        asked = {field.name for field in self.open_fields()}
         names = [name for name in self.fields if name not in asked and not name.startswith(OTHER)]
         return [self[name] for name in names]
 
@@ -174,8 +174,8 @@ class ColumnForm(forms.Form):
         return [self[name] for name in self.fields if name.startswith(OTHER)]
 
     def has_hidden_errors(self) -> bool:
-        """Return True if a field outside ``asked_fields`` has an error."""
-        return any(field.errors for field in self.other_fields())
+        """Return True if a field outside ``open_fields`` has an error."""
+        return any(field.errors for field in self.remaining_fields())
 
     def assigned_columns(self) -> Iterator[tuple[str, str]]:
         """Yield (label of a field, its column) for the recognised columns."""

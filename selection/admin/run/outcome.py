@@ -60,7 +60,7 @@ def _build_group(run: Run, number: int, selected: list[WorkerStanding]) -> Selec
 
 
 def format_accuracy(line: WorkerStanding, without_bounds: bool) -> str:
-    """Return the share of right answers with its bounds, rounded outwards: 89 %, 81–95.
+    """Return the share of right answers with its bounds, rounded outwards: 89%, 81–95.
 
     without_bounds  as for a run with a fixed budget, whose bounds mean nothing
     """

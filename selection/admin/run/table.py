@@ -67,8 +67,7 @@ class TableRow:
 
     @property
     def verdict(self) -> str:
-        """The verdict in one of the four words; the shape tells a provisional one."""
-        return "undecided" if self.line.verdict in PROVISIONAL else self.line.verdict
+        return plain_verdict(self.line.verdict)
 
     @property
     def hint(self) -> str:
@@ -86,6 +85,11 @@ class TableRow:
     @property
     def id(self) -> str:
         return f"w{self.line.candidate}"
+
+
+def plain_verdict(verdict: str) -> str:
+    """Return the verdict in one of the four words; the shape tells a provisional one."""
+    return "undecided" if verdict in PROVISIONAL else verdict
 
 
 def format_share(line: WorkerStanding) -> str:

@@ -18,6 +18,8 @@ from selection.models import Candidate, Run, status_of
 from selection.reports.worker_columns import SHAPES
 from selection.worker import links
 
+from . import table
+
 
 class WorkerPage(Page):
     """The card. Responses and accepted answers need the permission to view answers."""
@@ -45,6 +47,7 @@ class WorkerPage(Page):
             candidate=self.candidate,
             line=card.line,
             shape=SHAPES[card.line.verdict],
+            verdict=table.plain_verdict(card.line.verdict),
             card=card,
             mails=invitations.mails_to(self.candidate),
             picture=worker_charts.draw_answers(card.points),

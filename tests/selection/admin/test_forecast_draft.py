@@ -49,7 +49,7 @@ def test_a_forecast_is_made_on_request_and_kept(requester):
     answers = draft_forecast.draft_forecast(run).own.median
     assert f"Estimated cost: about €{answers / 20:.2f}, {answers} answers" in text
     assert "Too few simulations yet (1): finished in 1 of 1 simulation." in text
-    assert "80 % range" not in text
+    assert "80% range" not in text
     assert "Allow" not in text
 
 

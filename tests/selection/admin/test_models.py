@@ -286,7 +286,7 @@ def test_who_may_only_look_changes_nothing_and_is_offered_nothing(requester):
     assert "Open settings and test call" not in text_of(shown.get(admin_url("run_page", run.pk)))
     user.user_permissions.add(Permission.objects.get(codename="view_worker"))
     assert "Calls and money" in page
-    assert "Change the limit" not in page
+    assert "Change limit" not in page
     assert "Send test call" not in text_of(viewer.get(admin_url("worker_model", worker.pk)))
     assert viewer.get(admin_url("run_calls", run.pk)).status_code == 200
     for name, args in (("run_calls", run.pk), ("worker_model", worker.pk)):

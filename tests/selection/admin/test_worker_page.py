@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 
-from selection import engine
+from selection import engine, reports
 from selection.answers import overdue, presence, recording
 from selection.models import Assignment, Candidate, Run
 from selection.reports.right_shares import RightShare
@@ -130,3 +130,13 @@ def test_the_interval_is_wilson_s():
     assert (round(lower, 3), round(upper, 3)) == (0.490, 0.943)
     assert RightShare(0, 1).wilson()[0] == 0
     assert RightShare(1, 1).wilson()[1] == 1
+
+
+def test_a_provisional_verdict_is_undecided_with_a_shape_of_its_own(requester):
+    run = make_run(algorithm="universal", slots=18, epsilon=0.05, questions=200)
+    play(run, crowd(3, 2, 0.95, 0.3), most=13)
+    line = next(line for line in reports.worker_standings(run) if line.verdict == "settled in")
+    text = text_of(card_of(requester, run, line.worker))
+    assert "△ undecided" in text
+    assert "settled in" not in text
+    assert "provisionally selected" in text
