@@ -46,7 +46,7 @@ def test_a_range_is_read_as_people_write_it(text):
     "text", ["", "0.6", "good", "0.9-0.6", "0-1", "0.6-0.6", "nan-0.9", "-1-2"]
 )
 def test_invalid_range_is_refused(text):
-    with pytest.raises(Refused, match=r"such as 0\.6-0\.9"):
+    with pytest.raises(Refused, match=r"for example 0\.6-0\.9"):
         RangeBelief.read(text)
 
 

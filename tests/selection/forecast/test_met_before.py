@@ -80,7 +80,7 @@ def test_draft_and_run_account_for_met_questions(requester):
     assert draft_forecast.draft_forecast(draft) is not None
     page = text_of(requester.get(admin_url("run_page", draft.pk)))
     assert f"{len(met)} workers have seen some of these questions" in page
-    assert f"each has at least {plan.fewest} left" in page
+    assert f"each worker has at least {plan.fewest} questions left" in page
 
 
 @pytest.mark.django_db
@@ -116,4 +116,7 @@ def test_wizard_counts_workers_who_met_questions(requester):
     fields |= {"goal": "group", "precise": "0.2", "sure": "0.1", "price": "", "belief": ""}
     page = requester.post(admin_url("run_begin"), fields, follow=True)
     text = text_of(page)
-    assert "met some of them in another run and are asked the others" in text
+    assert (
+        "workers have seen some of these questions in another run. The worker with the fewest"
+        in text
+    )
