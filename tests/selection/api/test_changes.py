@@ -28,7 +28,7 @@ def send(api, method, path, body):
 def test_settings_are_changed_and_the_reply_says_what_that_does(api, run):
     body = {"budget": 80, "minutes": 5, "why": "cheaper"}
     reply = send(api, "patch", f"runs/{run.pk}", body).json()
-    assert "The budget is 80 instead of 100" in reply["changed"]["budget"]
+    assert "The budget is 80 answers instead of 100 answers" in reply["changed"]["budget"]
     assert (reply["run"]["budget"], reply["run"]["minutes"]) == (80, 5)
     events = api.get(f"/api/runs/{run.pk}/history").json()["events"]
     assert ("token test", "cheaper") in [(event["who"], event["why"]) for event in events]
@@ -56,7 +56,7 @@ def test_a_time_without_its_zone_is_not_guessed(api, settings):
         api, "patch", f"runs/{run.pk}", {"enrol_until": "2090-03-01T10:00:00-05:00"}
     ).json()
     assert reply["run"]["enrol_until"] == "2090-03-01T15:00:00Z"
-    assert "01 Mar 2090, 16:00 CET" in reply["changed"]["enrol_until"]
+    assert "The roster closes 1 Mar 2090, 16:00 CET" in reply["changed"]["enrol_until"]
 
 
 @pytest.mark.parametrize("name", ["k", "delta", "budgt"])
@@ -88,7 +88,7 @@ def test_all_or_nothing_is_changed(api, run):
     [
         ({"budget": 0}, 422, "at least 1 answer"),
         ({"budget": "many"}, 422, "budget"),
-        ({"slots": None}, 422, "Out at once: This field cannot be null."),
+        ({"slots": None}, 422, "Max. open assignments: This field cannot be null."),
         ({"epsilon": None}, 422, "Accuracy ε: This field cannot be null."),
         ({"enrolling": False, "enrol_most": 9}, 409, "open it first"),
     ],

@@ -38,7 +38,10 @@ def test_it_is_about_drafts_of_one_skill(api):
     assert (begun.status_code, "has begun" in begun.json()["error"]) == (409, True)
     several = make_run(start=False, algorithm="multi-sar", budget=50)
     refused = api.post(f"/api/runs/{several.pk}/expected")
-    assert (refused.status_code, "not forecast" in refused.json()["error"]) == (422, True)
+    assert (
+        refused.status_code,
+        "no forecast for runs of several skills" in refused.json()["error"],
+    ) == (422, True)
     assert api.get("/api/runs/99/expected").status_code == 404
 
 
