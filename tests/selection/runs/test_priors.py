@@ -130,7 +130,7 @@ def test_page_and_files_tell_of_it_without_the_tallies(requester, earlier, token
     run = play(learning_run(earlier), crowd(2, 10, high=0.75), most=3)
     page = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "Based on “Spring”" in page
-    assert "on the whole, like those of “Spring”" in page
+    assert "these workers are similar to the workers of “Spring”" in page
     assert "tallies" not in page
     document = json_of(requester.get(admin_url("run_selected_json", run.pk)))
     assert document["learned_from"]["run"] == "Spring"

@@ -23,7 +23,7 @@ def test_the_run_chooses_among_those_who_are_not_withdrawn():
     assert lines["w0"].verdict == "not tested"
     assert lines["w0"].presence == "withdrawn"
     assert reports.export_run(run)["over"].startswith(
-        "Of the 6 workers 1 was withdrawn: not tested"
+        "Of the 6 workers 1 was withdrawn: they are not tested to the end"
     )
     event = run.events.get(kind="withdraw")
     assert (event.who, event.why, event.what) == ("ada", "moved away", "Withdrawn: w0.")

@@ -36,12 +36,12 @@ def test_a_draft_and_the_api_have_the_declared_defaults():
 def test_titles_keep_greek_letters_and_capitals():
     titles = {setting.name: setting.title for setting in RUN_SETTINGS}
     assert (titles["epsilon"], titles["delta"], titles["k"]) == ("Accuracy ε", "Risk δ", "K")
-    assert titles["slots_per_worker"] == "Out at once per worker"
+    assert titles["slots_per_worker"] == "Max. open assignments per worker"
 
 
 def test_a_draft_names_the_setting_that_is_wrong():
     given = {"name": "Few words", "pool": make_pool(3), "question_set": make_questions(5), "k": 1}
-    with pytest.raises(Refused, match="Out at once: This field cannot be null"):
+    with pytest.raises(Refused, match=r"Max\. open assignments: This field cannot be null"):
         drafts.create_draft(given | {"slots": None})
 
 
