@@ -108,7 +108,7 @@ def test_the_compiled_catalog_is_the_written_one():
 BAD_REQUESTS = [
     ("post", "pools", {}, "name is missing."),
     ("post", "pools", {"name": 3}, "name must be text."),
-    ("post", "pools", {"name": ""}, None),
+    ("post", "pools", {"name": ""}, "name must have 1 or more characters."),
     ("post", "pools", [], None),
     (
         "patch",
