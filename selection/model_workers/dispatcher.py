@@ -25,9 +25,12 @@ from .throttle import Throttle, rest_seconds
 
 logger = logging.getLogger(__name__)
 
+# Rests of a server for too many calls, in a row, after which its models have a problem: an exhausted
+# quota looks the same as a moment's haste.
+MANY_REFUSALS = 4
 AT_ONCE = 500  # assignments that are looked up at once for a server
 SETTINGS_REST = timedelta(minutes=5)  # after a failure that somebody has to mend
-# By server: a task is shorter than the minute of a rate, and than the rest that a server asks for.
+# By server, kept from task to task: a rate is of a minute, and a server may ask for a longer rest.
 THROTTLES: dict[int, Throttle] = {}
 
 
@@ -147,7 +150,7 @@ class Dispatcher:
 
     def _end_calls(self) -> None:
         settled = ledger.close_calls(self._outcomes)
-        replied, failed = set(), defaultdict(list)
+        replied, limited, failed = set(), dict[int, str](), defaultdict(list)
         for call, outcome in self._outcomes.items():
             flight = self._in_flight.pop(call, None)
             if flight is None:
@@ -158,10 +161,15 @@ class Dispatcher:
                 replied.add(flight.worker)
             elif outcome.fault == Fault.RATE:
                 throttle.note_refusal(outcome.retry_after)
+                if throttle.failures >= MANY_REFUSALS:
+                    limited[flight.worker] = outcome.problem
             else:
                 failed[flight.worker].append(outcome)
         self._outcomes = {}
         clear_problems(replied)
+        for worker, problem in limited.items():
+            if worker not in replied:
+                Endpoint.objects.filter(pk=worker).update(problem=problem)
         for worker, failures in failed.items():
             if worker not in replied:
                 _note_failures(worker, failures)

@@ -14,7 +14,9 @@ logger = logging.getLogger(__name__)
 
 TASK = "selection.tasks.call_models"
 LOCK, LOCK_SECONDS = "model-calls", 60
-WORKING, IDLE = 30.0, 3.0  # seconds of a task: at most, and without anything to do
+# Seconds of a task: at most, and without anything to do. At its end it waits for its slowest call
+# and begins none, so the end must be rare.
+WORKING, IDLE = 300.0, 3.0
 
 
 def request_calls(run_id: int) -> None:

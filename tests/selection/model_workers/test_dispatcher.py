@@ -8,7 +8,7 @@ import pytest
 from django.db.models import Sum
 
 from selection import engine
-from selection.model_workers import claims, dispatcher, ledger
+from selection.model_workers import claims, dispatcher, ledger, throttle
 from selection.model_workers.call_pool import CallPool
 from selection.models import Answer, Assignment, Endpoint, ModelCall, ModelSpending, Run
 from tests.model_stub import PROMPT_TOKENS, REPLY_TOKENS, ModelStub
@@ -125,6 +125,20 @@ def test_a_wrong_key_rests_the_model_and_tells_why() -> None:
         assert endpoint is not None
         assert endpoint.rests_until is not None
         assert endpoint.problem == "The server answered 401: Incorrect API key"
+        assert not Answer.objects.exists()
+
+
+def test_a_server_that_refuses_again_and_again_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttle, "rest_seconds", lambda failures: 0.01)
+    with ModelStub(accuracy_reply) as stub:
+        stub.status, stub.error = 429, "You exceeded your quota"
+        run = make_model_run(stub.url, models=3, k=1)
+        play(run, turns=1)
+        assert not Endpoint.objects.exclude(problem="").exists()
+        play(run, turns=20)
+        assert set(Endpoint.objects.exclude(problem="").values_list("problem", flat=True)) == {
+            "The server answered 429: You exceeded your quota"
+        }
         assert not Answer.objects.exists()
 
 
