@@ -25,8 +25,7 @@ from .throttle import Throttle, rest_seconds
 
 logger = logging.getLogger(__name__)
 
-# Rests of a server for too many calls, in a row, after which its models have a problem: an exhausted
-# quota looks the same as a moment's haste.
+# So many rests in a row for too many calls are a problem: an exhausted quota looks like haste.
 MANY_REFUSALS = 4
 AT_ONCE = 500  # assignments that are looked up at once for a server
 SETTINGS_REST = timedelta(minutes=5)  # after a failure that somebody has to mend
