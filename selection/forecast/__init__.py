@@ -13,6 +13,7 @@ from .beliefs import (
     belief_from_run,
     past_belief,
 )
+from .candidates import Contender
 from .plan import GOALS, Plan
 from .refining import Forecast, refine_forecasts
 from .rows import share_of_runs

@@ -37,7 +37,7 @@ from .guarantee_status import (
     promise_status,
 )
 from .model_fit import ModelFit, model_fit, order_doubt
-from .plain_guarantee import count_points
+from .plain_guarantee import count_points, state_plan_guarantee
 from .progress import Progress, annotate_counts, count_given, read_history, read_progress
 from .selection import ended_early
 from .standings import (

@@ -46,22 +46,30 @@ def count_points(difference: float) -> str:
 
 def state_guarantee(run: Run, promise: Promise, workers: int, epsilon: float | None = None) -> str:
     """Return the guarantee of the run, or with the ``epsilon`` achieved, in one sentence."""
-    goal = promise.early if promise.goal is Goal.EXACT and epsilon else promise.goal
+    if run.several and promise.fixed != "budget":
+        return algorithm_choices.guarantee_sentence(run, promise, workers, epsilon)
+    sentence = state_plan_guarantee(promise, run.k, run.epsilon, run.delta, epsilon)
+    return sentence + (LIMITS if promise.average and promise.limits else "")
+
+
+def state_plan_guarantee(
+    promise: Promise, k: int, epsilon: float, delta: float, achieved: float | None = None
+) -> str:
+    """Return the guarantee of a rule, or with the ε ``achieved``, in one sentence."""
+    goal = promise.early if promise.goal is Goal.EXACT and achieved else promise.goal
     if promise.fixed == "budget" or goal is Goal.NONE:
         return FIXED_BUDGET
-    if run.several:
-        return algorithm_choices.guarantee_sentence(run, promise, workers, epsilon)
-    sure = 100 * (1 - run.delta)
+    sure = 100 * (1 - delta)
     places = viewer_locale.places_of(sure)
     values = {
-        "k": run.k,
-        "kth": ordinal(run.k),
-        "points": count_points(run.epsilon if epsilon is None else epsilon),
+        "k": k,
+        "kth": ordinal(k),
+        "points": count_points(epsilon if achieved is None else achieved),
         "sure": viewer_locale.format_fraction(sure, places),
-        "percent": viewer_locale.format_percent(1 - run.delta, places),
+        "percent": viewer_locale.format_percent(1 - delta, places),
     }
     if promise.average:
-        return AVERAGE.format(**values) + (LIMITS if promise.limits else "")
+        return AVERAGE.format(**values)
     measure = "" if promise.measure == "true accuracy" else f" (in {promise.measure})"
     meaning = MEANINGS[goal].format(**values)
     return f"With {values['percent']} certainty, {meaning}{measure}{promise.within}."

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from selection import reports
 from selection.algorithms import OUR_RULES, describe_variant
-from selection.forecast import Forecast, Plan, no_shows, share_of_runs
+from selection.forecast import Contender, Forecast, Plan, no_shows, share_of_runs
 from selection.runs import money
 from selection.viewer_locale import format_count
 
@@ -42,6 +42,13 @@ class WizardRow:
 def key_of(row: Forecast) -> str:
     """Return the row's key, made of algorithm and options and so independent of the order."""
     return "|".join([row.algorithm, describe_variant(row.options)])
+
+
+def guarantee_texts(row: Forecast, plan: Plan) -> dict[str, str]:
+    """Return the row's guarantee in one sentence, and the crowds that it does not cover."""
+    promise = Contender(row.algorithm, plan, row.options).promise
+    sentence = reports.state_plan_guarantee(promise, plan.k, plan.epsilon, plan.delta)
+    return {"guarantee": sentence, "limits": promise.limits}
 
 
 def forecast_row(row: Forecast, questions: int, wish: WizardInput | None) -> WizardRow:

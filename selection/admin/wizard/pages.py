@@ -25,7 +25,7 @@ from selection.runs.run_settings import SETTINGS
 
 from . import forecast_rows
 from .form import GuideForm, WizardInput
-from .recommendation import MethodTable, arrange_rows, split_guarantee
+from .recommendation import MethodTable, arrange_rows
 
 
 class GuidePage(Page):
@@ -186,7 +186,7 @@ class ForecastPage(GuidePage):
         )
         return {
             "best": forecast_rows.forecast_row(best, plan.questions, timed) if best else None,
-            "guarantee": split_guarantee(best.promise) if best else (),
+            **(forecast_rows.guarantee_texts(best, plan) if best else {}),
             "rules": rules,
             "others": others,
             "no_shows": forecast_rows.no_show_texts(plan, without, timed),

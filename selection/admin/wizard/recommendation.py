@@ -41,10 +41,3 @@ def arrange_rows(rows: Sequence[Forecast], need: str) -> MethodTable:
     rules = [cheapest[name] for name in OUR_RULES if name in cheapest]
     others = [row for row in rows if row is not best and row not in rules]
     return MethodTable(best, rules, others)
-
-
-def split_guarantee(sentences: str) -> tuple[str, str]:
-    """Return the first two sentences of a guarantee, and its limits."""
-    parts = sentences.split(". ")
-    first, limits = parts[:2], parts[2:]
-    return ". ".join(first) + ("." if limits else ""), ". ".join(limits)

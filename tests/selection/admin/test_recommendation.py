@@ -3,7 +3,7 @@
 import pytest
 
 from selection import job_messages
-from selection.admin.wizard.recommendation import arrange_rows, split_guarantee
+from selection.admin.wizard.recommendation import arrange_rows
 from selection.algorithms import OUR_RULES
 from selection.forecast import Forecast, Plan, forecast_requests, no_shows, parts
 from selection.models import Run
@@ -83,11 +83,6 @@ def test_each_other_rule_of_ours_has_one_row_and_the_rest_is_below():
 def test_without_any_row_that_can_be_simulated_nothing_is_recommended():
     assert arrange_rows([ROWS[6]], "group").best is None
     assert arrange_rows([], "group").others == []
-
-
-def test_a_guarantee_is_split_from_its_limits():
-    assert split_guarantee("One. Two. Three. Four.") == ("One. Two.", "Three. Four.")
-    assert split_guarantee("Only one.") == ("Only one.", "")
 
 
 @pytest.mark.parametrize(
