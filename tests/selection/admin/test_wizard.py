@@ -90,11 +90,10 @@ def test_from_20_simulations_on_it_shows_the_band_and_how_many_finished(requeste
     part = planning.parts.get(algorithm="credible", options={}, curve="")
     plays = [[answers, 10, "promise", 0.2, 0.0] for answers in range(60, 90)]
     planning.parts.filter(pk=part.pk).update(plays=plays, runs=30)
+    # Which other methods had a turn by now, and could be cheaper, depends on the machine.
+    planning.parts.exclude(pk=part.pk).delete()
     text = text_of(requester.get(page))
-    # Which other methods had a turn by now depends on the machine; only this one has 20 runs.
-    banded = [row for row in forecast_requests.forecast_rows(planning) if row.answers]
-    assert [row.algorithm for row in banded] == ["credible"]
-    low, median, high = banded[0].answers
+    low, median, high = forecast_requests.forecast_rows(planning)[0].answers
     assert f"Answers {median} 80% range {low} to {high}" in text
     assert f"Cost €{median * Decimal('0.05'):.2f}" in text
     assert "Yes: finished in 30 of 30 simulations. No worker answered more than 10 of 40" in text
