@@ -101,6 +101,11 @@ def stored_options(name: str) -> list[Option]:
     return [option for option in ALGORITHMS[name].known_options if option.by_hand]
 
 
+def takes_prices(name: str) -> bool:
+    """Return True if this algorithm can spend by price."""
+    return any(option.name == "prices" for option in ALGORITHMS[name].known_options)
+
+
 def describe_variant(options: Mapping[str, Any]) -> str:
     """Return words for the guarantee that these options choose; empty for the usual one."""
     chosen = options.get(VARIED)

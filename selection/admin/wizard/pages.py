@@ -172,7 +172,10 @@ class ForecastPage(GuidePage):
 
     @cached_property
     def methods(self) -> MethodTable:
-        return arrange_rows(self.rows, self.wish.need if self.wish else "group")
+        wish = self.wish
+        if wish is None:
+            return arrange_rows(self.rows, "group")
+        return arrange_rows(self.rows, wish.need, wish.settings["by_price"])
 
     def _method_texts(self, plan: Plan, timed: WizardInput | None) -> dict[str, Any]:
         """Return the texts of the recommended method, our other rules and the other methods."""

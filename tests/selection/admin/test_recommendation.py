@@ -118,6 +118,18 @@ def test_a_draft_is_created_from_the_recommendation_of_the_need(requester):
     assert Run.objects.get().algorithm == best.row.algorithm == "certified"
 
 
+def test_a_draft_that_spends_by_price_gets_a_rule_that_can(requester):
+    page = estimate(requester, by_price="on")
+    best = page.context["best"]
+    assert best.row.algorithm == "universal"
+    other = next(row for row in page.context["rules"] if row.row.algorithm == "credible")
+    refused = requester.post(address_of(page), {"do": "make", "row": other.key}, follow=True)
+    assert "Credible does not spend by price; Universal can." in text_of(refused)
+    requester.post(address_of(page), {"do": "make", "row": best.key})
+    run = Run.objects.get()
+    assert (run.algorithm, run.by_price) == ("universal", True)
+
+
 def test_published_methods_are_folded_below_our_rules(requester):
     page = estimate(requester)
     shown, _, folded = page.content.decode().partition('id="forecast-others"')

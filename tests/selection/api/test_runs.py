@@ -80,6 +80,14 @@ def test_everything_that_is_asked_for_is_there_and_in_the_export(manager, wanted
     assert "expected" not in document["workers"][0]
 
 
+def test_a_run_spends_by_price(manager, wanted):
+    prices = {"by_price": True, "algorithm": "universal", "price": "0.05"}
+    made = manager.post("runs", wanted | prices)
+    assert made.status_code == 201
+    assert made.json()["by_price"] is True
+    assert Run.objects.get().by_price
+
+
 def test_caution_of_gaps_is_refused_with_what_to_choose_instead(manager, wanted):
     asked = {"algorithm": "credible", "epsilon": 0.3, "options": {"cautious": True}}
     refused = manager.post("runs", wanted | asked)
@@ -117,6 +125,8 @@ def test_a_run_learns_from_an_earlier_one(manager, wanted):
         ({"algorithm": "certified", "options": {"accuracy": "wrong"}}, "must be"),
         ({"algorithm": "lucb", "learn_from": 1}, ""),
         ({"minutes": 0}, "must be 1 or more"),
+        ({"by_price": True}, "does not spend by price; Universal can."),
+        ({"by_price": True, "algorithm": "universal"}, "“w0” has no price, or the price 0."),
         ({"budgte": 5}, "budgte"),
         ({"name": ""}, "name"),
         (
