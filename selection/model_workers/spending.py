@@ -1,17 +1,19 @@
 """The money that a run spends on calls: read, limited, forecast."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
-from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
 
-from selection import audit, db_clock
+from selection import audit, db_clock, wakeups
 from selection.errors import Conflict, Refused
-from selection.models import Endpoint, ModelSpending, Run
+from selection.models import Candidate, Endpoint, ModelSpending, Run
 
+from .claims import has_outstanding
 from .prices import to_amount, to_nano
 
 PASSING = timedelta(seconds=10)  # a shorter rest is no matter for a person
@@ -48,7 +50,8 @@ def describe_spending(run: Run, counted: int, needed: int | None) -> SpendingRep
 def set_limit(run: Run, limit: Decimal | None) -> None:
     """Limit what the run spends on calls; None removes the limit.
 
-    Calls in flight go on; below what is spent, no further call is made. Raises Conflict for a run
+    Calls in flight go on; below what is spent, no further call is made. Models that were too dear
+    are asked again if they are not now. Raises Conflict for a run
     that has ended.
     """
     if run.status == Run.Status.ENDED:
@@ -62,9 +65,25 @@ def set_limit(run: Run, limit: Decimal | None) -> None:
     ModelSpending.objects.filter(pk=row.pk).update(limit=row.limit)
     after = None if limit is None else float(limit)
     if before != after:
+        if forget_unaffordable(run.candidates.all()):
+            wakeups.request_step(run.pk)
         audit.record_entry(
             "changed", run, before={"cost_limit": before}, after={"cost_limit": after}
         )
+
+
+def mark_unaffordable(candidates: Collection[int]) -> None:
+    """Ask these models nothing more: the next step deals to others, or ends the run."""
+    rows = Candidate.objects.filter(pk__in=candidates)
+    rows.update(unaffordable=True)
+    for run in set(rows.values_list("run", flat=True)):
+        if not has_outstanding(run):
+            wakeups.request_step(run)
+
+
+def forget_unaffordable(candidates: QuerySet[Candidate]) -> int:
+    """Let these models be asked again, until a call proves too dear; return how many could not."""
+    return candidates.filter(unaffordable=True).update(unaffordable=False)
 
 
 def with_models() -> "ExpressionWrapper[Any]":

@@ -11,6 +11,11 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField(
+            model_name='candidate',
+            name='unaffordable',
+            field=models.BooleanField(db_default=False, default=False),
+        ),
+        migrations.AddField(
             model_name='run',
             name='by_price',
             field=models.BooleanField(db_default=False, default=False, help_text="Ask cheaper workers more, so that the selection costs less. The guarantee then assumes that prices tell nothing of accuracy. A model's price comes from its settings and calls; a person's is the attribute “price”, or else the price per answer.", verbose_name='spend by price'),
