@@ -38,12 +38,26 @@ def describe_spending(run: Run, counted: int, needed: int | None) -> SpendingRep
 
     counted  number of counted answers; ``needed`` the forecast number of further ones
     """
-    row = ModelSpending.objects.filter(run=run).first() or ModelSpending(run=run)
+    row = _find_spending(run)
     forecast = None
     if row.spent and counted and needed is not None:
         forecast = to_amount(row.spent * needed // counted)
-    limit = None if row.limit is None else to_amount(row.limit)
-    return SpendingReport(to_amount(row.spent), to_amount(row.in_flight), limit, forecast)
+    return SpendingReport(
+        to_amount(row.spent), to_amount(row.in_flight), _amount_or_none(row.limit), forecast
+    )
+
+
+def read_limit(run: Run) -> Decimal | None:
+    """Return the most that the run may spend on calls; None for no limit."""
+    return _amount_or_none(_find_spending(run).limit)
+
+
+def _find_spending(run: Run) -> ModelSpending:
+    return ModelSpending.objects.filter(run=run).first() or ModelSpending(run=run)
+
+
+def _amount_or_none(nano: int | None) -> Decimal | None:
+    return None if nano is None else to_amount(nano)
 
 
 @transaction.atomic
