@@ -51,7 +51,8 @@ MEANINGS = {
     THIS_SET: "the share of the questions in the set that a worker gets right. The guarantee needs "
     "fewer answers and says nothing about other questions. The accuracy is exact when a worker has "
     "answered every question. Recommended if gold questions are few and only these questions "
-    "matter",
+    "matter, and for models. Workers need not err independently of each other: each gets the "
+    "questions in a random order of their own",
 }
 
 

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from selection import engine
-from selection.models import Run
+from selection.models import Endpoint, ModelServer, Pool, QuestionSet, Run
 from selection.runs import lifecycle
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
 
@@ -86,6 +86,27 @@ def test_a_run_spends_by_price(manager, wanted):
     assert made.status_code == 201
     assert made.json()["by_price"] is True
     assert Run.objects.get().by_price
+
+
+def test_models_alone_are_tested_on_this_question_set(manager, wanted):
+    pool = Pool.objects.get(pk=wanted["pool"])
+    people = manager.post("runs", wanted | {"name": "people"}).json()
+    assert (people["algorithm"], people["options"]) == ("credible", {})
+    server = ModelServer.objects.create(name="here", url="https://example.org/v1")
+    for worker in pool.workers.all():
+        Endpoint.objects.create(worker=worker, server=server, model="m")
+    this_set = {"accuracy": "on this question set"}
+    models = manager.post("runs", wanted | {"name": "models"}).json()
+    assert (models["algorithm"], models["options"]) == ("universal", this_set)
+    named = manager.post("runs", wanted | {"name": "named", "algorithm": "certified"}).json()
+    assert (named["algorithm"], named["options"]) == ("certified", this_set)
+    other = {"algorithm": "certified", "options": {"accuracy": "on questions like these"}}
+    assert manager.post("runs", wanted | {"name": "other"} | other).json()["options"] == {}
+    plain = manager.post("runs", wanted | {"name": "plain", "algorithm": "credible"}).json()
+    assert (plain["algorithm"], plain["options"]) == ("credible", {})
+    QuestionSet.objects.update(most_workers=3)
+    limited = manager.post("runs", wanted | {"name": "limited"}).json()
+    assert limited["algorithm"] == "credible"
 
 
 def test_caution_of_gaps_is_refused_with_what_to_choose_instead(manager, wanted):
