@@ -707,6 +707,7 @@ class RunState(TypedDict):
     budget: int | None
     price: float | None
     currency: str
+    by_price: bool
     slots: int
     slots_per_worker: int
     minutes: int
@@ -822,6 +823,7 @@ class Settings(TypedDict):
     budget: NotRequired[int | None]
     price: NotRequired[float | str | None]
     currency: NotRequired[str | None]
+    by_price: NotRequired[bool]
     slots: NotRequired[int]
     slots_per_worker: NotRequired[int]
     minutes: NotRequired[int]

@@ -51,7 +51,8 @@ MEANINGS = {
     THIS_SET: "the share of the questions in the set that a worker gets right. The guarantee needs "
     "fewer answers and says nothing about other questions. The accuracy is exact when a worker has "
     "answered every question. Recommended if gold questions are few and only these questions "
-    "matter",
+    "matter, and for models. Workers need not err independently of each other: each gets the "
+    "questions in a random order of their own",
 }
 
 
@@ -99,6 +100,11 @@ def algorithm_options(name: str) -> list[Option]:
 def stored_options(name: str) -> list[Option]:
     """Return the options that a requester may have set, in this version or an earlier one."""
     return [option for option in ALGORITHMS[name].known_options if option.by_hand]
+
+
+def takes_prices(name: str) -> bool:
+    """Return True if this algorithm can spend by price."""
+    return any(option.name == "prices" for option in ALGORITHMS[name].known_options)
 
 
 def describe_variant(options: Mapping[str, Any]) -> str:

@@ -147,6 +147,18 @@ def quotas_per_kind(
     return {"quotas": {"groups": kinds, "at_least": list(ks), "at_most": list(ks)}}
 
 
+def restrict_options(
+    options: Mapping[str, Any], arms: Sequence[int] | Counts, k: int
+) -> dict[str, Any]:
+    """Return the options for these arms: quotas and prices have a value for each arm."""
+    restricted = dict(options)
+    if options.get("quotas"):
+        restricted["quotas"] = restrict_quotas(options["quotas"], arms, k)
+    if options.get("prices"):
+        restricted["prices"] = np.asarray(options["prices"])[np.asarray(arms, np.int64)].tolist()
+    return restricted
+
+
 def restrict_quotas(option: dict[str, Any], arms: Sequence[int] | Counts, k: int) -> dict[str, Any]:
     """Return the option ``quotas`` for these arms: a group that has shrunk cannot have to give
     more.

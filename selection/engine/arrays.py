@@ -64,6 +64,7 @@ class StepArrays:
     answers    those not yet counted
     unseen     outstanding assignments that the worker has not been shown
     shown      outstanding assignments with a running clock
+    unaffordable  True for a model of which the run cannot afford a further call
     recorded   True if imported answers of the worker wait: the worker counts as present
     counts     assignments to deal in this step
     limits     remaining uses of questions with an exposure limit
@@ -88,6 +89,7 @@ class StepArrays:
     answers: UncountedAnswers
     unseen: Counts
     shown: Counts
+    unaffordable: Flags
     recorded: Flags
     counts: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     ending: Run.Ending | None = None
@@ -186,19 +188,21 @@ class StepArrays:
         return np.isin(self.workers, self.workers[present]) & ~self.gone
 
 
-COLUMNS = ("arm", "id", "worker_id", "asked", "pulls", "void", "verdict", "skipped", "left")
+COLUMNS = ("arm", "id", "worker_id", "asked", "pulls", "void", "verdict", "skipped")
+FLAGS = ("left", "unaffordable")
 
 
 def load_arrays(run: Run) -> StepArrays:
     rows = run.candidates.order_by().annotate(left=~Q(gone=""))
-    columns = read_table(rows, (*COLUMNS, "rewards"))
+    columns = read_table(rows, (*COLUMNS, *FLAGS, "rewards"))
     columns[:, columns[0].astype(np.int64)] = columns.copy()  # quicker than in order from the disk
-    ids, workers, asked, pulls, void, verdict, skipped, left = columns[1:-1].astype(np.int64)
-    skill, gone, rewards = _read_skills(run, ids.size), left > 0, columns[-1]
+    ids, workers, asked, pulls, void, verdict, skipped = columns[1:-3].astype(np.int64)
+    (gone, unaffordable), rewards = columns[-3:-1] > 0, columns[-1]
+    skill = _read_skills(run, ids.size)
     roster = Roster.build(run, skill, gone, pulls)
     state = roster.state(pulls, rewards, verdict, run.memory)
     answers = _read_answers(run, ids, pulls + void)
-    unseen, shown = _count_outstanding(run, gone)
+    unseen, shown = _count_outstanding(run, gone | unaffordable)
     return StepArrays(
         run=run,
         now=db_clock.database_now(),
@@ -218,6 +222,7 @@ def load_arrays(run: Run) -> StepArrays:
         answers=answers,
         unseen=unseen,
         shown=shown,
+        unaffordable=unaffordable,
         recorded=_read_recorded(run, ids.size),
         limits=ExposureLimits.load(run),
     )
@@ -292,10 +297,10 @@ def _read_places(assignments: Counts) -> tuple[Counts, Counts]:
     return columns[1:, columns[0].argsort()]  # type: ignore[return-value]
 
 
-def _count_outstanding(run: Run, gone: Flags) -> tuple[Counts, Counts]:
+def _count_outstanding(run: Run, absent: Flags) -> tuple[Counts, Counts]:
     """Return (n,) the outstanding assignments not shown yet, and those shown; 0 if not needed."""
-    n = gone.size
-    if run.recorded_only or (run.hours_to_come is None and not gone.any()):
+    n = absent.size
+    if run.recorded_only or (run.hours_to_come is None and not absent.any()):
         return np.zeros(n, np.int64), np.zeros(n, np.int64)
     counted = F("candidate__pulls") + F("candidate__void")
     rows = (

@@ -30,20 +30,21 @@ def take_back(arrays: StepArrays, arms: Counts) -> None:
 def _delete_assignments(arrays: StepArrays, arms: Counts) -> Counts:
     """Return (n,) the number of deleted assignments. Only the last positions go, so no gap arises.
 
-    Rows are locked first, because a worker may arrive at this moment: assignments shown meanwhile
-    stay.
+    Rows are locked first, because a worker may arrive at this moment, or a late reply of a model:
+    assignments shown or answered meanwhile stay.
     """
     ids = arrays.ids[arms].tolist()
     rows = Assignment.objects.filter(candidate__in=ids).order_by()
+    unseen = rows.filter(due=None, answer=None).select_for_update(of=("self",))
+    locked = list(unseen.values_list("id", "candidate_id", "position"))
     last_kept = dict(
         rows.filter(Q(answer__isnull=False) | ~Q(due=None))
         .values_list("candidate_id")
         .annotate(last=Max("position"))
     )
-    unseen = rows.filter(due=None, answer=None).select_for_update(of=("self",))
     deleted = [
         (pk, candidate)
-        for pk, candidate, position in unseen.values_list("id", "candidate_id", "position")
+        for pk, candidate, position in locked
         if position > last_kept.get(candidate, -1)
     ]
     Assignment.objects.filter(pk__in=[pk for pk, _ in deleted]).delete()

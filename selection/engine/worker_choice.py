@@ -24,9 +24,11 @@ def ask_workers(arrays: StepArrays) -> None:
     if arrays.run.recorded_only and arrays.outstanding.any():
         # The run was switched: workers are not asked any more.
         take_back(arrays, np.flatnonzero(arrays.outstanding > 0))
+    if (arrays.unaffordable & (arrays.outstanding > 0)).any():
+        take_back(arrays, np.flatnonzero(arrays.unaffordable & (arrays.outstanding > 0)))
     present = arrays.present
     unseen = np.where(present, 0, arrays.unseen)
-    remaining = _questions_left(arrays)
+    remaining = np.where(arrays.unaffordable, 0, _questions_left(arrays))
     free = arrays.run.slots - int(arrays.outstanding.sum() - unseen.sum())
     if present.any() and unseen.any() and _budget_left(arrays) < free:
         take_back(arrays, np.flatnonzero(unseen > 0))  # the budget that absent workers hold
@@ -41,6 +43,7 @@ def ask_workers(arrays: StepArrays) -> None:
         arrays.counts = arrays.limits.share(arrays.skill, arrays.counts)
     if not arrays.counts.any() and not arrays.run.enrolling and _is_stuck(arrays, remaining):
         spent = arrays.run.budget is not None and _budget_left(arrays) <= 0
+        spent = spent or bool(arrays.unaffordable.any())
         arrays.ending = Run.Ending.BUDGET if spent else Run.Ending.QUESTIONS
 
 
@@ -158,7 +161,9 @@ def _is_stuck(arrays: StepArrays, remaining: Counts) -> bool:
     """
     if arrays.run.recorded_only and not arrays.run.has_recorded:
         return False  # the answers are still to be imported
-    if arrays.pending[arrays.roster.arms].any() or arrays.selector is None:
+    # A call of an unaffordable model that is in flight may still bring an answer.
+    pending = np.where(arrays.unaffordable, arrays.shown, arrays.pending)
+    if pending[arrays.roster.arms].any() or arrays.selector is None:
         return False
     if _budget_left(arrays) <= 0:
         return True

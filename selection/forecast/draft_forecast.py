@@ -133,6 +133,7 @@ def _describe_ignored(run: Run) -> str:
     parts = [
         *(["options set by hand"] if other else []),
         *(["quotas"] if run.quotas else []),
+        *(["the workers’ prices"] if run.by_price else []),
         *(["workers that may still join"] if run.enrolling else []),
     ]
     return f"The forecast ignores {' and '.join(parts)}." if parts else ""

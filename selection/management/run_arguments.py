@@ -110,7 +110,8 @@ def create_draft(options: dict[str, Any]) -> Run:
         "options": algorithm_choices.read_options(algorithm, parse_pairs(options["option"])),
         "learn_from": options["learn_from"] and run_of(options["learn_from"], pool.team.name),
     }
-    return drafts.create_draft(settings, [_parse_skill(text, team) for text in options["also"]])
+    further = [_parse_skill(text, team) for text in options["also"]]
+    return drafts.create_draft(drafts.default_for_models(settings), further)
 
 
 def _parse_value(run: Run, name: str, text: Any) -> Any:

@@ -1,6 +1,6 @@
 """Questions that no model can be asked, found before a run starts."""
 
-from selection.models import QuestionSet
+from selection.models import Pool, QuestionSet
 
 from .prompts import LETTERS, MEDIA, UNSEEN
 
@@ -32,3 +32,9 @@ def _choices_reason(choices: list[str]) -> str:
     if len(choices) <= len(LETTERS):
         return ""
     return f"there are {len(choices)} choices: models are shown {len(LETTERS)} at most."
+
+
+def has_models_only(pool: Pool) -> bool:
+    """Return True if all workers of the pool are models, and there is one."""
+    workers = pool.workers.all()
+    return not workers.filter(endpoint=None).exists() and workers.exists()

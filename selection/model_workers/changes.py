@@ -9,7 +9,7 @@ from selection import audit
 from selection.errors import Conflict, Refused
 from selection.models import Endpoint, ModelServer, Pool, Run
 
-from . import endpoints
+from . import endpoints, spending
 from .model_files import ModelFile
 
 MOST_NAMED = 5
@@ -47,6 +47,7 @@ def change_endpoint(
         raise Refused(f"The model server “{server}” is another team's.")
     changed.worker = endpoint.worker
     changed.save()
+    spending.forget_unaffordable(endpoint.worker.candidates.all())
     return changed
 
 

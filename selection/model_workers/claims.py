@@ -38,12 +38,14 @@ def list_uncalled() -> QuerySet[Assignment]:
         candidate__run__status=Run.Status.RUNNING,
         candidate__run__recorded_only=False,
         candidate__gone="",
+        candidate__unaffordable=False,
     )
 
 
 def has_outstanding(run_id: int) -> bool:
     """Return True if a model that replies still has an open assignment of the run."""
     rows = Assignment.objects.open().filter(candidate__run=run_id, candidate__gone="")
+    rows = rows.exclude(candidate__unaffordable=True, shown=None)
     return rows.filter(candidate__worker__endpoint__problem="").exists()
 
 

@@ -11,12 +11,11 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from selection import db_clock
-from selection.engine import ending
 from selection.errors import Refused
-from selection.models import Assignment, Endpoint, ModelCall, ModelServer, Run
+from selection.models import Assignment, Endpoint, ModelServer, Run
 from selection.models.model_workers import PROBLEM_LENGTH
 
-from . import api_keys, ledger
+from . import api_keys, ledger, spending
 from .call_pool import CallPool, Request
 from .claims import Claim, list_uncalled
 from .prompts import build_prompt
@@ -79,36 +78,33 @@ class Dispatcher:
     # -- beginning
 
     def _begin_calls(self) -> int:
-        began, short, full = 0, set[int](), set[int]()
+        began = 0
         busy = Counter(flight.server for flight in self._in_flight.values())
         for server in list_servers(self.runs):
             throttle = self._throttle_of(server)
             room = min(throttle.room(busy[server.pk]), AT_ONCE)
             if room == 0:
-                full.add(server.pk)
                 continue
             try:
-                done, lacking = self._begin_at(server, throttle, room)
+                began += self._begin_at(server, throttle, room)
             except IntegrityError:
                 logger.warning("Assignments of models were changed meanwhile by another process.")
-                continue
-            began, short = began + done, short | lacking
-        if short:
-            _end_poor_runs(short, full)
         return began
 
-    def _begin_at(self, server: ModelServer, throttle: Throttle, room: int) -> tuple[int, set[int]]:
+    def _begin_at(self, server: ModelServer, throttle: Throttle, room: int) -> int:
         claims = self._claims(server, room)
         reused = ledger.reuse_replies(claims) if claims else set()
         new = self._distinct([one for one in claims if one.assignment.pk not in reused])
         if not new:
-            return len(reused), set()
+            return len(reused)
         try:
             key = api_keys.read_key(server)
         except Refused as refusal:
             rest_endpoints({one.endpoint.pk for one in new}, str(refusal))
-            return len(reused), set()
-        opened, short = ledger.open_calls(new)
+            return len(reused)
+        opened, too_dear = ledger.open_calls(new)
+        if too_dear:
+            spending.mark_unaffordable(too_dear)
         requests, flights = [], {}
         for call, claim in opened:
             endpoint = claim.endpoint
@@ -119,7 +115,7 @@ class Dispatcher:
         # Sent first: an interruption here must not leave calls to wait for that were never sent.
         self.pool.send(requests)
         self._in_flight.update(flights)
-        return len(reused) + len(requests), short
+        return len(reused) + len(requests)
 
     def _claims(self, server: ModelServer, room: int) -> list[Claim]:
         claims, unfit = [], {}
@@ -205,18 +201,6 @@ def list_callable(
     if runs is not None:
         rows = rows.filter(candidate__run__in=runs)
     return rows.order_by("id")[:most]
-
-
-def _end_poor_runs(short: set[int], full: set[int]) -> None:
-    """End these runs, which cannot afford a further call, once their last one has ended.
-
-    full  servers without room for a call: what a call costs there is not known yet
-    """
-    calls = ModelCall.objects.in_flight().filter(run__in=short)
-    waiting = Run.objects.filter(pk__in=short, candidates__worker__endpoint__server__in=full)
-    busy = {*calls.values_list("run", flat=True), *waiting.values_list("pk", flat=True)}
-    for run in short - busy:
-        ending.end_for_money(run)
 
 
 def rest_endpoints(endpoints: Iterable[int], problem: str) -> None:

@@ -11,7 +11,7 @@ from django.db import transaction
 from selection.errors import Conflict, Refused
 from selection.models import Candidate, Endpoint, ModelServer, Pool, Worker, map_to_stored
 
-from . import api_keys, parsing, prompts, server_calls
+from . import api_keys, parsing, prompts, server_calls, spending
 
 SERVER_FIELDS = ("name", "url", "key_variable", "requests_per_minute", "concurrency")
 ENDPOINT_FIELDS = (
@@ -123,6 +123,7 @@ def store_endpoints(pool: Pool, endpoints: Sequence[tuple[str, Endpoint]]) -> tu
         unique_fields=["worker"],
         update_fields=columns,
     )
+    spending.forget_unaffordable(Candidate.objects.filter(worker__in=present))
     return len(new), len(endpoints) - len(new)
 
 

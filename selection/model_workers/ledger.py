@@ -4,6 +4,7 @@ So no call is forgotten, none is made twice for an assignment at the same time, 
 and in flight together never exceeds a run's limit.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -60,17 +61,20 @@ CLOSING = (
 def open_calls(claims: Sequence[Claim]) -> tuple[list[tuple[ModelCall, Claim]], set[int]]:
     """Store a call for each claim that can still be called for and that its run can afford.
 
-    Return the calls with their claims, and the runs that could not afford one.
+    Return the calls with their claims, and the candidates of which no call can be afforded, also
+    when nothing is in flight any more.
     """
     spending = _lock_spending({claim.run.pk for claim in claims})
     claims = lock_claims(claims)
     attempts = _count_attempts([claim.assignment.pk for claim in claims])
-    now, short, opened = db_clock.database_now(), set(), []
+    now, too_dear, opened = db_clock.database_now(), set(), []
     for claim in claims:
         reserved = most_cost(claim.endpoint, claim.prompt.tokens)
         budget = spending[claim.run.pk]
-        if budget.limit is not None and budget.spent + budget.in_flight + reserved > budget.limit:
-            short.add(claim.run.pk)
+        left = math.inf if budget.limit is None else budget.limit - budget.spent
+        if reserved > left:
+            too_dear.add(claim.assignment.candidate_id)
+        if reserved > left - budget.in_flight:
             continue
         budget.in_flight += reserved
         attempt = attempts.get(claim.assignment.pk, 0) + 1
@@ -78,7 +82,7 @@ def open_calls(claims: Sequence[Claim]) -> tuple[list[tuple[ModelCall, Claim]], 
     ModelCall.objects.bulk_create(call for call, _ in opened)
     ModelSpending.objects.bulk_update(spending.values(), ["in_flight"])
     start_time(opened)
-    return opened, short
+    return opened, too_dear
 
 
 @transaction.atomic

@@ -13,7 +13,7 @@ PER_TOKEN = Decimal(NANO) / 1_000_000  # of a price for a million tokens
 
 def most_cost(endpoint: Endpoint, tokens: int) -> int:
     """Return the most that a call with at most so many input tokens can cost."""
-    return _cost(endpoint, tokens, endpoint.max_tokens)
+    return cost_of_tokens(endpoint, tokens, endpoint.max_tokens)
 
 
 def actual_cost(endpoint: Endpoint, outcome: Outcome, reserved: int) -> int:
@@ -22,7 +22,7 @@ def actual_cost(endpoint: Endpoint, outcome: Outcome, reserved: int) -> int:
         return reserved if outcome.charged else 0
     if outcome.tokens_in is None or outcome.tokens_out is None:
         return reserved
-    return _cost(endpoint, outcome.tokens_in, outcome.tokens_out)
+    return cost_of_tokens(endpoint, outcome.tokens_in, outcome.tokens_out)
 
 
 def to_amount(nano: int) -> Decimal:
@@ -35,6 +35,7 @@ def to_nano(amount: Decimal | float | str) -> int:
     return int(Decimal(str(amount)) * NANO)
 
 
-def _cost(endpoint: Endpoint, tokens_in: int, tokens_out: int) -> int:
+def cost_of_tokens(endpoint: Endpoint, tokens_in: Decimal | int, tokens_out: Decimal | int) -> int:
+    """Return the cost of a call with so many tokens, rounded up."""
     tokens = tokens_in * endpoint.price_in + tokens_out * endpoint.price_out
     return math.ceil(tokens * PER_TOKEN + endpoint.price_call * NANO)

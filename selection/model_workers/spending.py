@@ -1,17 +1,19 @@
 """The money that a run spends on calls: read, limited, forecast."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
-from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
 
-from selection import audit, db_clock
+from selection import audit, db_clock, wakeups
 from selection.errors import Conflict, Refused
-from selection.models import Endpoint, ModelSpending, Run
+from selection.models import Candidate, Endpoint, ModelSpending, Run
 
+from .claims import has_outstanding
 from .prices import to_amount, to_nano
 
 PASSING = timedelta(seconds=10)  # a shorter rest is no matter for a person
@@ -36,19 +38,34 @@ def describe_spending(run: Run, counted: int, needed: int | None) -> SpendingRep
 
     counted  number of counted answers; ``needed`` the forecast number of further ones
     """
-    row = ModelSpending.objects.filter(run=run).first() or ModelSpending(run=run)
+    row = _find_spending(run)
     forecast = None
     if row.spent and counted and needed is not None:
         forecast = to_amount(row.spent * needed // counted)
-    limit = None if row.limit is None else to_amount(row.limit)
-    return SpendingReport(to_amount(row.spent), to_amount(row.in_flight), limit, forecast)
+    return SpendingReport(
+        to_amount(row.spent), to_amount(row.in_flight), _amount_or_none(row.limit), forecast
+    )
+
+
+def read_limit(run: Run) -> Decimal | None:
+    """Return the most that the run may spend on calls; None for no limit."""
+    return _amount_or_none(_find_spending(run).limit)
+
+
+def _find_spending(run: Run) -> ModelSpending:
+    return ModelSpending.objects.filter(run=run).first() or ModelSpending(run=run)
+
+
+def _amount_or_none(nano: int | None) -> Decimal | None:
+    return None if nano is None else to_amount(nano)
 
 
 @transaction.atomic
 def set_limit(run: Run, limit: Decimal | None) -> None:
     """Limit what the run spends on calls; None removes the limit.
 
-    Calls in flight go on; below what is spent, no further call is made. Raises Conflict for a run
+    Calls in flight go on; below what is spent, no further call is made. Models that were too dear
+    are asked again if they are not now. Raises Conflict for a run
     that has ended.
     """
     if run.status == Run.Status.ENDED:
@@ -62,9 +79,25 @@ def set_limit(run: Run, limit: Decimal | None) -> None:
     ModelSpending.objects.filter(pk=row.pk).update(limit=row.limit)
     after = None if limit is None else float(limit)
     if before != after:
+        if forget_unaffordable(run.candidates.all()):
+            wakeups.request_step(run.pk)
         audit.record_entry(
             "changed", run, before={"cost_limit": before}, after={"cost_limit": after}
         )
+
+
+def mark_unaffordable(candidates: Collection[int]) -> None:
+    """Ask these models nothing more: the next step deals to others, or ends the run."""
+    rows = Candidate.objects.filter(pk__in=candidates)
+    rows.update(unaffordable=True)
+    for run in set(rows.values_list("run", flat=True)):
+        if not has_outstanding(run):
+            wakeups.request_step(run)
+
+
+def forget_unaffordable(candidates: QuerySet[Candidate]) -> int:
+    """Let these models be asked again, until a call proves too dear; return how many could not."""
+    return candidates.filter(unaffordable=True).update(unaffordable=False)
 
 
 def with_models() -> "ExpressionWrapper[Any]":

@@ -35,6 +35,8 @@ class Candidate(models.Model):
     platform the platform that sent the worker last, and ``task`` their task there: MTurk's
              AssignmentId, Prolific's SESSION_ID; only in the first skill, empty after our own link
     by_hand  the requester's own verdict, next to the algorithm's
+    unaffordable  True if the run's money does not suffice for a call of the model: it is asked
+                  nothing more, and not waited for
     """
 
     class Gone(models.TextChoices):
@@ -71,6 +73,7 @@ class Candidate(models.Model):
     link_version = models.PositiveSmallIntegerField(db_column="links", default=0)
     met = models.JSONField(default=list)
     skipped = models.PositiveIntegerField(default=0)
+    unaffordable = models.BooleanField(default=False, db_default=False)
     platform = models.CharField(
         max_length=10, choices=Platform, blank=True, default="", db_default=""
     )

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topk import Memory, Selector, State, build_selector, expand_memory
-from topk.roster import active_arms, has_enough, plan_options, restrict_quotas, share_left
+from topk.roster import active_arms, has_enough, plan_options, restrict_options, share_left
 
 from .runs import Run
 
@@ -56,9 +56,7 @@ class Roster:
     def selector(self, run: Run, state: State) -> Selector:
         """Return the algorithm on these arms. Raises ProblemError if it cannot be run on them."""
         workers = self.arms.size // len(run.skills)
-        options = run.effective_options()
-        if "quotas" in options:
-            options["quotas"] = restrict_quotas(options["quotas"], self.arms, run.k)
+        options = restrict_options(run.effective_options(), self.arms, run.k)
         options |= run.kind_quota_option(np.unique(self.people, return_inverse=True)[1])
         options |= plan_options(run.selector_class, self.n, self.arms.size)
         return build_selector(run.algorithm, run.problem(workers, self.share), state, **options)

@@ -91,6 +91,14 @@ class RunColumns(NamedInTeam):
     currency = models.CharField(
         max_length=10, default="€", blank=True, help_text="A symbol or a code: €, $, EUR."
     )
+    by_price = models.BooleanField(
+        "spend by price",
+        default=False,
+        db_default=False,
+        help_text="Ask cheaper workers more, so that the selection costs less. The guarantee then "
+        "assumes that prices tell nothing of accuracy. A model's price comes from its settings and "
+        "calls; a person's is the attribute “price”, or else the price per answer.",
+    )
     slots = models.PositiveIntegerField(
         "max. open assignments",
         default=100,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from selection.models import Run
 from selection.runs import algorithm_choices, eligibility, priors, roster_opening, validation
 from topk import ASSUMPTIONS, Goal, Promise, build_selector, rounded_up
-from topk.roster import restrict_quotas
+from topk.roster import restrict_options
 from topk.selected_arms import SelectedArms
 
 from . import guarantee_texts as texts
@@ -154,10 +154,10 @@ def _compute_status(run: Run, selected: SelectedArms | None) -> GuaranteeStatus:
 def _run_guarantee(run: Run, n: int) -> Promise:
     """Return the algorithm's guarantee over ``n`` workers, the remaining ones in a begun run."""
     options = run.effective_options()
-    if "quotas" in options and n != len(options["quotas"]["groups"]):
+    if {"quotas", "prices"} & options.keys():
         candidates = run.candidates.filter(gone="", skill=0).order_by("arm")
         arms = list(candidates.values_list("arm", flat=True))
-        options["quotas"] = restrict_quotas(options["quotas"], arms, run.k)
+        options = restrict_options(options, arms, run.k)
     return build_selector(run.algorithm, run.problem(n), **options).promise
 
 

@@ -137,6 +137,7 @@ def fields_read_by_algorithm() -> dict[str, list[str]]:
             *(["learn_from"] if kind.learns else []),
             *(["skills"] if kind.takes_skills else []),
             *(["one_kind_each"] if kind.matches else []),
+            *(["by_price"] if algorithms.takes_prices(name) else []),
         ]
         for name, kind in ALGORITHMS.items()
     }

@@ -10,11 +10,15 @@ from django.db import transaction
 from selection.algorithms import ALGORITHMS, VARIED, options_of_variant
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
+from selection.model_workers import askable
 from selection.models import Run, Skill
+from topk import THIS_SET
+from topk.accuracy import MOST_QUESTIONS
 
 from . import algorithm_choices, eligibility, lifecycle, money, priors, validation
 from .run_settings import INITIAL, SETTINGS
 
+CHEAPEST_ON_SET = "universal"
 CHANGEABLE = ("algorithm", "epsilon", "budget")
 # Validated by ``validation``, or filled in later.
 VALIDATED_ELSEWHERE = (
@@ -73,6 +77,24 @@ def build_draft(settings: Mapping[str, Any]) -> Run:
         name, messages = next(iter(error.message_dict.items()))
         raise Refused(f"{SETTINGS[name].title}: {messages[0]}") from error
     return run
+
+
+def default_for_models(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a new draft with the defaults for a pool of models alone.
+
+    The guarantee is then about this question set, if the set allows that, because it needs no
+    models that err independently; and ``universal`` is the cheapest rule there.
+    """
+    given, questions = dict(settings), settings["question_set"]
+    many = questions.questions.count() > MOST_QUESTIONS or questions.most_workers is not None
+    if many or not askable.has_models_only(given["pool"]):
+        return given
+    if not (given.get("learn_from") or given.get("quotas")):
+        given.setdefault("algorithm", CHEAPEST_ON_SET)
+    kind = ALGORITHMS.get(given.get("algorithm", ""))
+    if kind is not None and kind.says_accuracy:
+        given["options"] = {VARIED: THIS_SET} | dict(given.get("options", {}))
+    return given
 
 
 def _initial_settings(given: Mapping[str, Any]) -> dict[str, Any]:

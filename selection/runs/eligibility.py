@@ -131,10 +131,18 @@ def questions_met_before(run: Run, keys: Sequence[str] | None = None) -> MetBefo
     for key, question in columns.iterator(5000):
         for skill, number in places.get(question, ()):
             numbers[plain_key(key)][skill].add(number)
+    models = _model_keys(run) if numbers else set()
     return {
         key: {skill: sorted(met) for skill, met in skills.items()}
         for key, skills in numbers.items()
+        if key not in models
     }
+
+
+def _model_keys(run: Run) -> set[str]:
+    """Return the ids of the pool's models: none remembers a question."""
+    rows = run.pool.workers.filter(endpoint__isnull=False)
+    return set(map(plain_key, rows.values_list("key", flat=True)))
 
 
 def _candidates_of_keys(run: Run, keys: Sequence[str] | None) -> Q:

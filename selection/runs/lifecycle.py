@@ -18,7 +18,7 @@ from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
 from selection.models import Candidate, Run, Skill
 
-from . import eligibility, quotas, run_settings, validation
+from . import eligibility, quotas, run_settings, validation, worker_prices
 
 Status = Run.Status
 
@@ -60,6 +60,7 @@ def _validate_new_run(run: Run, further: Sequence[Skill]) -> None:
     run.skills = [first, *further]
     workers = eligibility.count_eligible(run)
     faults = validation.validate_run(run, workers) | validation.validate_quotas(run)
+    faults |= worker_prices.validate_prices(run)
     faults |= validation.validate_skills(run, len(further))
     faults |= validation.validate_team(run, further) | validation.validate_name(run)
     faults |= validation.validate_closing_time(run, run.enrol_until)
@@ -100,7 +101,8 @@ def start_run(run: Run, who: str = "", why: str = "") -> None:
 def _start_locked(run: Run, who: str, why: str) -> None:
     run = _change_status(run, Status.RUNNING, {Status.DRAFT})
     workers = list(eligibility.eligible_workers(run))
-    run.options.pop("quotas", None)
+    for name in ("quotas", "prices"):
+        run.options.pop(name, None)
     for refusal in validation.validate_stored_run(run, len(workers)).values():
         raise Refused(refusal)
     rng, run.started = np.random.default_rng(run.seed), db_clock.database_now()
@@ -109,6 +111,9 @@ def _start_locked(run: Run, who: str, why: str) -> None:
     arms = [rng.permutation(len(workers)) for _ in run.skills]
     if run.quotas:
         run.options["quotas"] = _quota_option(run, arms[0])
+    if run.by_price:
+        prices = worker_prices.list_prices(run, workers)
+        run.options["prices"] = [prices[i] for i in np.argsort(arms[0])]
     run.save()
     for skill in run.skills:
         places = arms[skill.number] + skill.number * len(workers)

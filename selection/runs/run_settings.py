@@ -166,6 +166,7 @@ RUN_SETTINGS = (
         wizard=True,
         beside=True,
     ),
+    RunSetting("by_price", Section.DECIDING, wizard=True),
     RunSetting(
         "slots",
         Section.DEALING,

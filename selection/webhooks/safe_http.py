@@ -64,7 +64,7 @@ def check_url(url: str, setting: str = "WEBHOOKS_INSIDE") -> str:
         why = "because other addresses are not encrypted."
         raise Refused(f"The address must begin with https://, {why}{http}")
     if parts.username or parts.password:
-        raise Refused("Remove name and password from the address: each message is signed.")
+        raise Refused("Remove name and password from the address: pages and logs would show them.")
     if parts.hostname == "localhost" or _is_number(parts.hostname or ""):
         _refuse_inside(_resolve_addresses(parts), setting)
     return url

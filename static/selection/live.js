@@ -56,7 +56,8 @@ function exchangeRows(fresh, order) {
 
 // False where something is in use: then all of it is asked for again.
 function exchange({ parts, rows, order }) {
-  const found = Object.entries(parts).map(([name, html]) => [partOf(name), html]);
+  // A page without models has no place for their money.
+  const found = Object.entries(parts).map(([name, html]) => [partOf(name), html]).filter(([part]) => part);
   if (found.some(([part]) => busy(part)) || busy(document.getElementById("live-rows"))) return false;
   keepingPlace(() => {
     for (const [part, html] of found) part.innerHTML = html;

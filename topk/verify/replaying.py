@@ -18,7 +18,7 @@ from topk.roster import (
     opening_option,
     plan_options,
     quotas_per_kind,
-    restrict_quotas,
+    restrict_options,
     share_left,
 )
 from topk.selector import Counts, Selector
@@ -155,9 +155,7 @@ def rebuild_selector(
 ) -> Selector:
     """Return the algorithm on these arms, in this state; share is the part of δ left to them."""
     run, kind = record.run, record.algorithm
-    options = _settle_options(record)
-    if "quotas" in options:
-        options["quotas"] = restrict_quotas(options["quotas"], arms, record.ks[0])
+    options = restrict_options(_settle_options(record), arms, record.ks[0])
     people = np.unique(record.worker[arms], return_inverse=True)[1]
     several = (kind.several_skills, run["one_kind_each"])
     options |= quotas_per_kind(record.ks, people, *several)

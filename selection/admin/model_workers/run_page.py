@@ -31,20 +31,25 @@ def model_facts(run: Run) -> dict[str, Any]:
     """Return the context of the section; ``models`` is None if no model takes part."""
     if not spending.has_models(run):
         return {"models": None}
-    report = reports.forecast_spending(run)
-    amounts = {
-        name: None if value is None else format_call_cost(value, run.currency)
-        for name, value in vars(report).items()
-    }
+    limit = spending.read_limit(run)
     return {
-        "models": amounts
-        | {
-            "limit_value": "" if report.limit is None else f"{report.limit.normalize():f}",
+        "models": {
+            "limit_value": "" if limit is None else f"{limit.normalize():f}",
             "failing": spending.failing_endpoints(run) if run.status != Run.Status.ENDED else [],
             "calls": describe_calls(run, calls_of(run)[:LATEST]),
             "number": run.model_calls.count(),
             "url": ledger_url(run),
         }
+    }
+
+
+def format_spending(run: Run) -> dict[str, str | None] | None:
+    """Return the amounts of a run's spending in words; None if no model takes part."""
+    if not spending.has_models(run):
+        return None
+    return {
+        name: None if value is None else format_call_cost(value, run.currency)
+        for name, value in vars(reports.forecast_spending(run)).items()
     }
 
 

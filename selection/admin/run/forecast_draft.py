@@ -11,10 +11,12 @@ from unfold.admin import ModelAdmin
 
 from selection.admin.page import object_url, page_urls
 from selection.admin.wizard.forecast_rows import cost_words, describe_ending, key_of
+from selection.admin.wizard.recommendation import list_on_set
 from selection.algorithms import describe_variant
 from selection.errors import Refused
 from selection.forecast import Forecast, draft_forecast, forecast_requests
 from selection.forecast.draft_forecast import DraftForecast
+from selection.model_workers.askable import has_models_only
 from selection.models import Run
 from selection.reports.durations import count_noun
 from selection.runs import drafts
@@ -95,6 +97,8 @@ def price_algorithms(run: Run) -> dict[str, Any]:
     ]
     by_algorithm = {row.algorithm: row for row in [*rows, *defaults, *configured]}
     current, best = by_algorithm.get(run.algorithm), rows[0]
+    if has_models_only(run.pool):
+        best = next(iter(list_on_set(rows)), best)
     return {
         "prices": {name: _describe_price(run, row) for name, row in by_algorithm.items()},
         "fits": {

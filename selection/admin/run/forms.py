@@ -23,6 +23,7 @@ from selection.runs import (
     priors,
     quotas,
     validation,
+    worker_prices,
 )
 from selection.runs.run_settings import INITIAL, NAMES, STORED
 from selection.template_filters import term
@@ -150,6 +151,8 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
         faults |= validation.validate_closing_time(run, run.enrol_until)
         if {"k", "quota_attribute", "quota_lines"} <= valid - faults.keys():
             faults |= validation.validate_quotas(run)
+        if {"by_price", "question_set"} <= valid - faults.keys():
+            faults |= worker_prices.validate_prices(run)
         for field, reason in faults.items():
             if field in valid:
                 self.add_error(field, reason)

@@ -22,6 +22,7 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.gzip import gzip_page
 
 from selection import reports, viewer_locale
+from selection.admin.model_workers.run_page import format_spending
 from selection.admin.page import Page
 from selection.charts import run_charts
 from selection.models import Run
@@ -43,6 +44,7 @@ PARTS = [
     "promise",
     "more",
     "signs",
+    "money",
 ]
 # Maximum age of values that depend on the clock alone, for example "12 answers a minute".
 FRESH_SECONDS = 5
@@ -77,6 +79,7 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
         "promised": guarantee,
         "proof": reports.current_guarantee(run, lines),
         "status": status,
+        "money": format_spending(run),
         "alerts": status_line.show_alerts(run, alerts, status, remaining),
         "notes": [alert for alert in alerts if _is_note(run, alert) and alert.kind not in stated],
         "signs": signs,

@@ -16,7 +16,7 @@ from unfold.admin import ModelAdmin
 from selection import exports, reports, viewer_locale
 from selection.accounts import MEMBER, scoped
 from selection.admin.imports import submissions
-from selection.admin.model_workers.run_page import RunCalls, model_facts
+from selection.admin.model_workers.run_page import RunCalls, format_spending, model_facts
 from selection.admin.page import Page, csv_response, file_response, object_url, page_urls
 from selection.errors import Refused
 from selection.mail import invitations
@@ -98,6 +98,7 @@ class RunPage(Page):
             "kept_out": run.pool.workers.count() - workers,
             "met": eligibility.count_affected(run),
             "strangers": eligibility.unknown_worker_keys(run),
+            "money": format_spending(run),
             **forecast_draft.draft_facts(run),
         }
 

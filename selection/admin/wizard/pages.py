@@ -18,6 +18,7 @@ from selection.algorithms import ALGORITHMS
 from selection.charts import cost_curves
 from selection.errors import Refused
 from selection.forecast import Forecast, Plan, budget, forecast_requests
+from selection.model_workers.askable import has_models_only
 from selection.models import ForecastRequest, Run
 from selection.reports.durations import count_noun
 from selection.runs import drafts, eligibility
@@ -172,7 +173,11 @@ class ForecastPage(GuidePage):
 
     @cached_property
     def methods(self) -> MethodTable:
-        return arrange_rows(self.rows, self.wish.need if self.wish else "group")
+        wish = self.wish
+        if wish is None:
+            return arrange_rows(self.rows, "group")
+        models = has_models_only(wish.pool)
+        return arrange_rows(self.rows, wish.need, wish.settings["by_price"], models)
 
     def _method_texts(self, plan: Plan, timed: WizardInput | None) -> dict[str, Any]:
         """Return the texts of the recommended method, our other rules and the other methods."""

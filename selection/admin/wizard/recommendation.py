@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from selection.algorithms import OUR_RULES
+from selection.algorithms import OUR_RULES, describe_variant, takes_prices
 from selection.forecast import Forecast
 
 from .choices import EXACT, KIND_OF_CROWD, SINGLE_POOL
@@ -27,13 +27,23 @@ class MethodTable:
     others: list[Forecast]
 
 
-def arrange_rows(rows: Sequence[Forecast], need: str) -> MethodTable:
-    """Return the forecast's rows, which are in order of merit, arranged for this need."""
+def arrange_rows(
+    rows: Sequence[Forecast], need: str, by_price: bool = False, models: bool = False
+) -> MethodTable:
+    """Return the forecast's rows, which are in order of merit, arranged for this need.
+
+    by_price  recommend a rule that spends by price
+    models    True for models alone: recommend a guarantee on this question set
+    """
     possible = [row for row in rows if not row.cannot]
     fitting = [row for row in possible if row.algorithm not in TOO_NARROW.get(need, ())]
+    if by_price:
+        fitting = [row for row in possible if takes_prices(row.algorithm)]
+    if models:
+        fitting = list_on_set(fitting) or fitting
     best = next(iter(fitting or possible), None)
     exact = next((row for row in possible if row.algorithm == EXACT_RULE), None)
-    if need == EXACT and best and exact and exact.feasible >= best.feasible:
+    if need == EXACT and not by_price and best and exact and exact.feasible >= best.feasible:
         best = exact  # a median of few simulations does not say which exact rule is cheapest
     cheapest = {row.algorithm: row for row in reversed(rows)}
     if best:
@@ -41,3 +51,8 @@ def arrange_rows(rows: Sequence[Forecast], need: str) -> MethodTable:
     rules = [cheapest[name] for name in OUR_RULES if name in cheapest]
     others = [row for row in rows if row is not best and row not in rules]
     return MethodTable(best, rules, others)
+
+
+def list_on_set(rows: Sequence[Forecast]) -> list[Forecast]:
+    """Return the rows that meet the goal with a guarantee on this question set."""
+    return [row for row in rows if row.keeps and describe_variant(row.options)]

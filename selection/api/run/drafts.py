@@ -50,7 +50,10 @@ class RunIn(_DraftIn):
     """Settings of a run, with the defaults of its form. Other names are refused as misspelt."""
 
     options: dict[str, Value] = Field(
-        {}, max_length=50, description="Of the algorithm, by name; see docs/algorithms.md."
+        {},
+        max_length=50,
+        description="Of the algorithm, by name; see docs/algorithms.md. For a pool of models "
+        "alone, “accuracy” is “on this question set” by default, and the algorithm is universal.",
     )
     learn_from: Id | None = Field(
         None, description="The id of an ended run whose workers were like these."
@@ -134,10 +137,10 @@ def copy_run(request: HttpRequest, run_id: Id, payload: CopyIn) -> dict[str, Any
 
 def _read_settings(request: HttpRequest, payload: RunIn) -> tuple[dict[str, Any], list[Skill]]:
     """Return the requested settings, see ``drafts.build_draft``, and the further skills."""
-    settings = payload.dict(exclude={"quotas", "skills"})
+    settings = payload.dict(exclude={"quotas", "skills"}, exclude_unset=True)
     for setting in RUN_SETTINGS:
-        if setting.worked_out and settings[setting.name] is None:
-            del settings[setting.name]
+        if setting.worked_out and settings.get(setting.name) is None:
+            settings.pop(setting.name, None)
     settings["pool"] = get_object_or_404(scoped(Pool, request), pk=payload.pool)
     settings["question_set"] = _find_set(request, payload.question_set)
     if payload.learn_from is not None:
@@ -151,7 +154,7 @@ def _read_settings(request: HttpRequest, payload: RunIn) -> tuple[dict[str, Any]
         Skill(question_set=_find_set(request, skill.question_set), k=skill.k)
         for skill in payload.skills
     ]
-    return settings, further
+    return drafts.default_for_models(settings), further
 
 
 def _find_set(request: HttpRequest, pk: int) -> Any:

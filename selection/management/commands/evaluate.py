@@ -45,6 +45,7 @@ class Command(BaseCommand):
             action="store_true",
             help="let the guarantee be about questions like these, not about this set",
         )
+        add("--by-price", action="store_true", help="ask cheaper models more; for universal")
         add("--limit", metavar="MONEY", help="most money to spend on calls")
         add("--currency", default="$", help="of the prices in the YAML file (default: $)")
         add("--seed", type=int, help="fixes every random choice (default: drawn)")
@@ -118,7 +119,7 @@ def create_run(options: dict[str, Any]) -> Run:
         "slots": 60,
         "slots_per_worker": 4,
         "currency": options["currency"],
-        **{field: options[field] for field in ("k", "epsilon", "delta", "algorithm")},
+        **{field: options[field] for field in ("k", "epsilon", "delta", "algorithm", "by_price")},
     }
     if not options["any_questions"]:
         wanted["options"] = {"accuracy": ON_THIS_SET}

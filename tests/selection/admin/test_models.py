@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import Permission, User
+from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
@@ -239,6 +240,21 @@ def test_a_run_shows_its_money_its_failing_models_and_its_calls(requester):
     assert ",=1+1" not in rows[1]
     lifecycle.stop_run(run)
     assert "does not reply" not in text_of(requester.get(admin_url("run_page", run.pk)))
+
+
+def test_the_money_of_a_run_is_refreshed_with_its_page(requester):
+    run = make_model_run(OFF, models=4, currency="$")
+    ModelSpending.objects.create(run=run, spent=1_500_000_000)
+    tag = requester.get(admin_url("run_page", run.pk)).context["pieces"].tag
+    ModelSpending.objects.update(spent=2_250_000_000, in_flight=40_000_000)
+    cache.clear()  # pieces are shown for some seconds
+    headers = {"If-None-Match": f'"{tag}"'}
+    money = requester.get(admin_url("run_live", run.pk), headers=headers).json()["parts"]["money"]
+    assert "$2.25" in money
+    assert "$0.04" in money
+    people = make_run()
+    page = requester.get(admin_url("run_live", people.pk), headers=headers).json()["parts"]
+    assert page["money"] == ""
 
 
 def test_a_draft_offers_the_limit_before_its_start(requester):

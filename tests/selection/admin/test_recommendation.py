@@ -6,7 +6,7 @@ from selection import job_messages
 from selection.admin.wizard.recommendation import arrange_rows
 from selection.algorithms import OUR_RULES
 from selection.forecast import Forecast, Plan, forecast_requests, no_shows, parts
-from selection.models import Run
+from selection.models import Endpoint, ModelServer, Run
 from tests.pages import admin_url, text_of
 from tests.worlds import make_pool, make_questions
 
@@ -111,6 +111,37 @@ def test_a_draft_is_created_from_the_recommendation_of_the_need(requester):
     best = page.context["best"]
     requester.post(address_of(page), {"do": "make", "row": best.key})
     assert Run.objects.get().algorithm == best.row.algorithm == "certified"
+
+
+def test_a_draft_that_spends_by_price_gets_a_rule_that_can(requester):
+    page = estimate(requester, by_price="on")
+    best = page.context["best"]
+    assert best.row.algorithm == "universal"
+    other = next(row for row in page.context["rules"] if row.row.algorithm == "credible")
+    refused = requester.post(address_of(page), {"do": "make", "row": other.key}, follow=True)
+    assert "Credible does not spend by price; Universal can." in text_of(refused)
+    requester.post(address_of(page), {"do": "make", "row": best.key})
+    run = Run.objects.get()
+    assert (run.algorithm, run.by_price) == ("universal", True)
+
+
+def test_models_alone_are_tested_on_this_question_set(requester):
+    assert estimate(requester).context["best"].row.options == {}
+    pool = make_pool(6)
+    server = ModelServer.objects.create(name="here", url="https://example.org/v1")
+    for worker in pool.workers.all():
+        Endpoint.objects.create(worker=worker, server=server, model="m")
+    page = estimate(requester, pool=pool.pk)
+    best = page.context["best"]
+    assert best.row.options["accuracy"] == "on this question set"
+    possible = [row for row in page.context["rules"] if row.row.options.get("accuracy")]
+    assert all(best.row.median <= one.row.median for one in possible)
+    requester.post(address_of(page), {"do": "make", "row": best.key})
+    assert Run.objects.get().options == {"accuracy": "on this question set"}
+    form = {"pool": pool.pk, "question_set": make_questions(30).pk, "k": 2}
+    form |= {"epsilon": 0.3, "delta": 0.2, "algorithm": "credible"}
+    fits = requester.get(admin_url("run_prices"), form).json()["fits"]
+    assert (fits["algorithm"], fits["accuracy"]) == (best.row.algorithm, "on this question set")
 
 
 def test_published_methods_are_folded_below_our_rules(requester):

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from selection import engine
-from selection.models import Run
+from selection.models import Endpoint, ModelServer, Pool, QuestionSet, Run
 from selection.runs import lifecycle
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
 
@@ -80,6 +80,35 @@ def test_everything_that_is_asked_for_is_there_and_in_the_export(manager, wanted
     assert "expected" not in document["workers"][0]
 
 
+def test_a_run_spends_by_price(manager, wanted):
+    prices = {"by_price": True, "algorithm": "universal", "price": "0.05"}
+    made = manager.post("runs", wanted | prices)
+    assert made.status_code == 201
+    assert made.json()["by_price"] is True
+    assert Run.objects.get().by_price
+
+
+def test_models_alone_are_tested_on_this_question_set(manager, wanted):
+    pool = Pool.objects.get(pk=wanted["pool"])
+    people = manager.post("runs", wanted | {"name": "people"}).json()
+    assert (people["algorithm"], people["options"]) == ("credible", {})
+    server = ModelServer.objects.create(name="here", url="https://example.org/v1")
+    for worker in pool.workers.all():
+        Endpoint.objects.create(worker=worker, server=server, model="m")
+    this_set = {"accuracy": "on this question set"}
+    models = manager.post("runs", wanted | {"name": "models"}).json()
+    assert (models["algorithm"], models["options"]) == ("universal", this_set)
+    named = manager.post("runs", wanted | {"name": "named", "algorithm": "certified"}).json()
+    assert (named["algorithm"], named["options"]) == ("certified", this_set)
+    other = {"algorithm": "certified", "options": {"accuracy": "on questions like these"}}
+    assert manager.post("runs", wanted | {"name": "other"} | other).json()["options"] == {}
+    plain = manager.post("runs", wanted | {"name": "plain", "algorithm": "credible"}).json()
+    assert (plain["algorithm"], plain["options"]) == ("credible", {})
+    QuestionSet.objects.update(most_workers=3)
+    limited = manager.post("runs", wanted | {"name": "limited"}).json()
+    assert limited["algorithm"] == "credible"
+
+
 def test_caution_of_gaps_is_refused_with_what_to_choose_instead(manager, wanted):
     asked = {"algorithm": "credible", "epsilon": 0.3, "options": {"cautious": True}}
     refused = manager.post("runs", wanted | asked)
@@ -117,6 +146,8 @@ def test_a_run_learns_from_an_earlier_one(manager, wanted):
         ({"algorithm": "certified", "options": {"accuracy": "wrong"}}, "must be"),
         ({"algorithm": "lucb", "learn_from": 1}, ""),
         ({"minutes": 0}, "must be 1 or more"),
+        ({"by_price": True}, "does not spend by price; Universal can."),
+        ({"by_price": True, "algorithm": "universal"}, "“w0” has no price, or the price 0."),
         ({"budgte": 5}, "budgte"),
         ({"name": ""}, "name"),
         (

@@ -62,6 +62,23 @@ def test_print_the_result_for_programs(tmp_path: Path, capsys: Any) -> None:
     assert float(result["cost"]) == pytest.approx(0.01 * stub.calls)
 
 
+def test_spend_by_price(tmp_path: Path, capsys: Any) -> None:
+    settings = ["--by-price", "--algorithm", "universal", "--epsilon", "0.2", "--seed", "1"]
+    with ModelStub(reply) as stub:
+        files = write_files(tmp_path, stub.url, ["good", "bad"])
+        with Path(files[0]).open("a") as models:
+            models.write("- {server: stub, model: fair, price_call: 0.2}\n")
+        Path(files[0]).write_text(
+            Path(files[0]).read_text().replace("models: [", "models:\n- ").replace("}]", "}")
+        )
+        call_command("evaluate", *files, *settings)
+    run = Run.objects.get()
+    assert sorted(run.options["prices"]) == [0.01, 0.01, 0.2]
+    assert "good" in capsys.readouterr().out.splitlines()[0]
+    with pytest.raises(CommandError, match="Certified does not spend by price; Universal can"):
+        call_command("evaluate", *files, "--by-price")
+
+
 def test_stop_at_the_limit_of_money(tmp_path: Path, capsys: Any) -> None:
     with ModelStub(reply) as stub:
         files = write_files(tmp_path, stub.url, ["good", "bad"])
@@ -94,7 +111,7 @@ def test_pause_by_an_interruption_and_resume(
 ) -> None:
     def interrupt(run: Run, tell: Any) -> None:
         def tell_and_leave(run: Run) -> None:
-            if run.model_calls.count() > 20:
+            if run.model_calls.count() > 10:
                 raise KeyboardInterrupt
 
         whole(run, tell_and_leave)
@@ -103,7 +120,7 @@ def test_pause_by_an_interruption_and_resume(
     with ModelStub(reply) as stub:
         files = write_files(tmp_path, stub.url, list(ACCURACY))
         monkeypatch.setattr(play, "play_run", interrupt)
-        call_command("evaluate", *files, "--epsilon", "0.2")
+        call_command("evaluate", *files, "--epsilon", "0.2", "--seed", "1")
         run = Run.objects.get()
         assert run.status == Run.Status.PAUSED
         assert not ModelCall.objects.in_flight().exists()

@@ -165,10 +165,12 @@ def test_a_run_does_not_end_while_another_process_may_release_money(run):
     with CallPool() as pool:
         here = Dispatcher(pool)
         here.take_turn(0)
+        engine.advance(run.pk)
         run.refresh_from_db()
         assert run.status == Run.Status.RUNNING
         ledger.close_calls({elsewhere.pk: REPLY})
         here.take_turn(0)
+    engine.advance(run.pk)
     run.refresh_from_db()
     assert run.ending == Run.Ending.BUDGET
 
@@ -181,6 +183,7 @@ def test_a_run_without_money_ends_although_another_goes_on(run):
         here = Dispatcher(pool)
         assert here._begin_calls() > 0
         here.finish()
+    engine.advance(run.pk)
     run.refresh_from_db()
     assert run.ending == Run.Ending.BUDGET
 
@@ -192,6 +195,7 @@ def test_a_run_does_not_end_before_all_its_servers_had_room(run):
         Endpoint.objects.filter(worker__key="w1").update(server=cheap, price_call=0)
         here = Dispatcher(pool, throttles={cheap.pk: Throttle(1, rests_until=math.inf)})
         here.take_turn(0)
+        engine.advance(run.pk)
         run.refresh_from_db()
         assert run.status == Run.Status.RUNNING
         here.throttles[cheap.pk].rests_until = 0

@@ -3,14 +3,23 @@
 import hashlib
 import time
 from collections import Counter
+from decimal import Decimal
 
 import pytest
 from django.db.models import Sum
 
 from selection import engine
-from selection.model_workers import claims, dispatcher, ledger, throttle
+from selection.model_workers import claims, dispatcher, ledger, spending, throttle
 from selection.model_workers.call_pool import CallPool
-from selection.models import Answer, Assignment, Endpoint, ModelCall, ModelSpending, Run
+from selection.models import (
+    Answer,
+    Assignment,
+    Endpoint,
+    ModelCall,
+    ModelServer,
+    ModelSpending,
+    Run,
+)
 from tests.model_stub import PROMPT_TOKENS, REPLY_TOKENS, ModelStub
 from tests.selection.model_workers.conftest import make_model_run
 
@@ -96,6 +105,40 @@ def test_never_spend_more_than_the_limit() -> None:
         most = ModelCall.objects.order_by("-reserved").values_list("reserved", flat=True)[0]
         assert limit - most < spending.spent <= limit
         assert spending.spent == stub.calls * COST
+
+
+@pytest.mark.parametrize("algorithm", ["lucb", "certified", "universal"])
+def test_a_run_goes_on_with_the_models_that_it_can_afford(algorithm: str) -> None:
+    cheap, dear, limit = 10_000_000, 2_000_000_000, 5_000_000_000
+    with ModelStub(accuracy_reply) as stub:
+        run = make_model_run(
+            stub.url, models=4, endpoint={"price_call": 0.01}, algorithm=algorithm, epsilon=0.01
+        )
+        Endpoint.objects.filter(model="m1").update(price_call=2)
+        ModelServer.objects.update(concurrency=2)  # dear calls are first in the queue
+        ModelSpending.objects.create(run=run, limit=limit)
+        play(run)
+        assert run.ending == Run.Ending.BUDGET
+        spending = assert_money_adds_up(run)
+        assert limit - spending.spent < cheap
+        costs = Counter(ModelCall.objects.values_list("cost", flat=True))
+        assert costs == {dear: 2, cheap: 100}
+        assert run.candidates.filter(unaffordable=False).count() == 0
+
+
+def test_a_higher_limit_lets_dear_models_be_asked_again() -> None:
+    with ModelStub(accuracy_reply) as stub:
+        run = make_model_run(stub.url, models=3, k=1, endpoint={"price_call": 0.01}, epsilon=0.01)
+        Endpoint.objects.filter(model="m1").update(price_call=2)
+        spending.set_limit(run, Decimal("1.9"))
+        play(run, turns=5)
+        assert run.status == Run.Status.RUNNING
+        dear = run.candidates.get(worker__key="w1")
+        assert (dear.unaffordable, dear.asked) == (True, 0)
+        spending.set_limit(run, Decimal(5))
+        play(run, turns=8)
+        dear.refresh_from_db()
+        assert dear.asked > 0
 
 
 def test_an_unreachable_model_is_absent_not_wrong() -> None:

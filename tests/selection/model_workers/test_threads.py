@@ -1,10 +1,15 @@
 """The ledger with several processes at the same time."""
 
+import threading
+import time
+
+import numpy as np
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Sum
 
 from selection import engine, wakeups
+from selection.engine import arrays, withdrawal
 from selection.model_workers import ledger
 from selection.model_workers.call_pool import CallPool
 from selection.model_workers.claims import Claim
@@ -16,6 +21,7 @@ from tests.selection.model_workers.conftest import make_model_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PRICE = 10_000_000
+WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted"
 REPLY = Outcome(5, reply="yes", tokens_in=1, tokens_out=1)
 
 
@@ -68,3 +74,39 @@ def test_late_replies_and_a_withdrawal_at_once_keep_the_money():
     assert (spending.spent, spending.in_flight) == (len(opened) * PRICE, 0)
     assert ModelCall.objects.aggregate(sum=Sum("cost"))["sum"] == spending.spent
     assert Answer.objects.count() == Assignment.objects.count()
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no locks of rows")
+def test_a_withdrawal_that_waits_for_a_late_reply_keeps_its_answer():
+    run, claims = start_run()
+    [(call, claim), *_], _ = ledger.open_calls(claims[:1])
+    ModelCall.objects.update(expires="2026-01-01T00:00Z")
+    assert ledger.close_interrupted() == 1
+    replied = threading.Event()
+
+    def is_waited_for() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute(WAITING)
+            return cursor.fetchone()[0] > 0
+
+    def act(i: int) -> None:
+        if i == 0:
+            with wakeups.silenced(), transaction.atomic():
+                ledger.close_calls({call.pk: REPLY})
+                replied.set()
+                for _ in range(1000):
+                    if is_waited_for():
+                        break
+                    time.sleep(0.01)
+                else:
+                    raise AssertionError("The withdrawal did not wait.")
+        if i == 1:
+            with transaction.atomic():
+                replied.wait()
+                before = arrays.load_arrays(run)
+                arm = claim.assignment.candidate.arm
+                withdrawal.take_back(before, np.array([arm]))
+
+    assert in_threads(act) == []
+    answered = Assignment.objects.get(pk=claim.assignment.pk)
+    assert answered.answer.response == "yes"

@@ -10,7 +10,17 @@ from selection.answers import presence
 from selection.errors import Conflict, Refused
 from selection.imports import validate_answers
 from selection.imports.row_parsers import AnswerRow
-from selection.models import Assignment, Pool, Question, QuestionSet, Run, Team, Worker
+from selection.models import (
+    Assignment,
+    Endpoint,
+    ModelServer,
+    Pool,
+    Question,
+    QuestionSet,
+    Run,
+    Team,
+    Worker,
+)
 from selection.runs import copies, eligibility, lifecycle, roster_opening, validation
 from tests.pages import admin_url, run_form, text_of
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, open_of, play
@@ -53,6 +63,18 @@ def test_nobody_meets_a_question_again_and_the_rest_is_asked_to_the_last():
     assert second.ending == "questions"
     last = max(second.candidates.all(), key=lambda one: one.asked)
     assert last.asked == 40 - last.skipped
+
+
+def test_models_remember_no_question_and_are_asked_again():
+    first = make_earlier_run()
+    server = ModelServer.objects.create(name="here", url="https://example.org/v1")
+    for worker in first.pool.workers.filter(key__in=["w0", "w1"]):
+        Endpoint.objects.create(worker=worker, server=server, model="m")
+    second = make_second_run(first, met="skip")
+    skipped = dict(second.candidates.values_list("worker__key", "skipped"))
+    assert skipped["w0"] == skipped["w1"] == 0
+    assert skipped["w2"] > 0
+    assert skipped["w3"] > 0
 
 
 def test_the_order_is_the_seeded_one_without_what_was_met():

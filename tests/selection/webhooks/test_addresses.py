@@ -46,7 +46,7 @@ def test_addresses_of_the_internet_are_public(address):
     [
         ("http://example.org/", "https"),
         ("ftp://example.org/", "https"),
-        ("https://me:secret@example.org/", "password"),
+        ("https://me:secret@example.org/", "password from the address: pages and logs would show"),
         ("https://127.0.0.1/", "WEBHOOKS_INSIDE"),
         ("https://[::1]:8000/", "WEBHOOKS_INSIDE"),
         ("https://localhost/", "WEBHOOKS_INSIDE"),
