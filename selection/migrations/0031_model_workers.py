@@ -20,6 +20,7 @@ class Migration(migrations.Migration):
                 ('limit', models.BigIntegerField(blank=True, null=True)),
                 ('spent', models.BigIntegerField(default=0)),
                 ('in_flight', models.BigIntegerField(default=0)),
+                ('held_until', models.DateTimeField(blank=True, null=True)),
             ],
         ),
         migrations.CreateModel(

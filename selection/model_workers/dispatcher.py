@@ -45,7 +45,7 @@ class InFlight:
 class Dispatcher:
     """Makes calls in turns, in the thread of its caller.
 
-    runs       ids of the only runs to call for; None: all
+    runs       ids of the only runs to call for; None: all that no command plays
     throttles  by server
     """
 
@@ -178,7 +178,9 @@ class Dispatcher:
 def list_servers(runs: frozenset[int] | None = None) -> list[ModelServer]:
     """Return the servers of models that take part in running runs."""
     rows = Run.objects.running().filter(candidates__worker__endpoint__server=OuterRef("pk"))
-    if runs is not None:
+    if runs is None:
+        rows = rows.exclude(spending__held_until__gt=db_clock.database_now())
+    else:
         rows = rows.filter(pk__in=runs)
     return list(ModelServer.objects.filter(Exists(rows)).order_by("pk"))
 
@@ -198,7 +200,9 @@ def list_callable(
             "candidate__run", "candidate__worker__endpoint__server", "question__question_set"
         )
     )
-    if runs is not None:
+    if runs is None:
+        rows = rows.exclude(candidate__run__spending__held_until__gt=now)
+    else:
         rows = rows.filter(candidate__run__in=runs)
     return rows.order_by("id")[:most]
 

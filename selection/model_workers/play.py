@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Callable
+from datetime import timedelta
 
-from selection import engine, wakeups
+from selection import db_clock, engine, wakeups
 from selection.errors import Refused
-from selection.models import Endpoint, Run
+from selection.models import Endpoint, ModelSpending, Run
 
 from . import claims, ledger
 from .call_pool import CallPool
@@ -13,6 +14,8 @@ from .dispatcher import Dispatcher
 
 WAIT = 0.2  # seconds of a turn without an outcome
 PATIENCE = 60.0  # seconds without any reply, after which the run is given up
+RENEWAL = 10.0  # seconds after which the hold is renewed
+HOLD = timedelta(minutes=1)  # after the death of its process, others may make the calls
 
 
 def play_run(run: Run, tell: Callable[[Run], None]) -> None:
@@ -20,12 +23,15 @@ def play_run(run: Run, tell: Callable[[Run], None]) -> None:
 
     Raises Refused if no model has replied for a minute; the run can be continued later.
     """
-    replied = time.monotonic()
+    replied, held = time.monotonic(), 0.0
     only = frozenset([run.pk])
     with wakeups.silenced(), CallPool() as pool:
         dispatcher = Dispatcher(pool, only)
         try:
             while run.status == Run.Status.RUNNING:
+                if time.monotonic() - held > RENEWAL:
+                    hold_run(run.pk)
+                    held = time.monotonic()
                 if not claims.has_outstanding(run.pk):
                     engine.advance(run.pk)
                 if dispatcher.take_turn(WAIT):
@@ -39,6 +45,13 @@ def play_run(run: Run, tell: Callable[[Run], None]) -> None:
                     raise Refused(_describe_problems(run))
         finally:
             dispatcher.finish()
+            ModelSpending.objects.filter(run=run).update(held_until=None)
+
+
+def hold_run(run_id: int) -> None:
+    """Keep other processes from making the run's calls: they may be allowed fewer addresses."""
+    until = db_clock.database_now() + HOLD
+    ModelSpending.objects.update_or_create(run_id=run_id, defaults={"held_until": until})
 
 
 def _describe_problems(run: Run) -> str:

@@ -69,6 +69,7 @@ class Command(BaseCommand):
         run = run_of(options["resume"], options["team"])
         rows = ModelServer.objects.filter(endpoints__worker__candidates__run=run).distinct()
         allow_own_environment({server.key_variable: server.url for server in rows})
+        play.hold_run(run.pk)
         if run.status == Run.Status.PAUSED:
             lifecycle.resume_run(run)
         run.refresh_from_db()
@@ -129,6 +130,7 @@ def create_run(options: dict[str, Any]) -> Run:
     limit = parse_amount("--limit", options["limit"])
     if limit is not None:
         spending.set_limit(run, limit)
+    play.hold_run(run.pk)
     lifecycle.start_run(run)
     run.refresh_from_db()
     return run

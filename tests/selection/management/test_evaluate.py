@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from selection.model_workers import play
+from selection.model_workers import dispatcher, play
 from selection.models import ModelCall, ModelServer, ModelSpending, Run
+from selection.runs import lifecycle
 from tests.model_stub import ModelStub
 
 pytestmark = pytest.mark.django_db
@@ -150,6 +151,32 @@ def test_a_fault_in_a_file_stores_nothing(
         call_command("evaluate", *files)
     assert not Run.objects.exists()
     assert not ModelServer.objects.exists()
+
+
+def test_keep_other_processes_from_calling_for_the_run(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def watched(run: Run, tell: Any) -> None:
+        def tell_and_look(run: Run) -> None:
+            server = ModelServer.objects.get()
+            seen.extend(
+                [dispatcher.list_servers(), list(dispatcher.list_callable(server, None, 9))]
+            )
+            if len(seen) == 6:
+                raise KeyboardInterrupt
+
+        whole(run, tell_and_look)
+
+    whole = play.play_run
+    with ModelStub(reply) as stub:
+        monkeypatch.setattr(play, "play_run", watched)
+        call_command("evaluate", *write_files(tmp_path, stub.url, list(ACCURACY)), "--seed", "1")
+    assert seen == [[]] * 6
+    run = Run.objects.get()
+    lifecycle.resume_run(run)
+    assert dispatcher.list_servers() == [ModelServer.objects.get()]
 
 
 def test_give_up_without_any_reply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
