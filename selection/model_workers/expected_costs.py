@@ -15,10 +15,13 @@ from .prompts import build_prompt
 
 @dataclass(frozen=True)
 class ExpectedCost:
-    """The cost of a call in the currency's unit. most: True if it is the most, not the mean."""
+    """The cost of a call in the currency's unit.
+
+    tokens  of the call; None if no call was made: then ``amount`` is the most that it can cost
+    """
 
     amount: Decimal
-    most: bool
+    tokens: float | None
 
 
 def estimate_costs(
@@ -38,7 +41,7 @@ def estimate_costs(
     for endpoint in endpoints:
         tokens_in, tokens_out = map(Decimal, tokens.get(endpoint.pk, typical))
         nano = prices.cost_of_tokens(endpoint, tokens_in, tokens_out)
-        costs[endpoint.pk] = ExpectedCost(prices.to_amount(nano), False)
+        costs[endpoint.pk] = ExpectedCost(prices.to_amount(nano), float(tokens_in + tokens_out))
     return costs
 
 
@@ -56,4 +59,4 @@ def _most_cost(endpoint: Endpoint, question_set: QuestionSet) -> ExpectedCost:
         tokens = build_prompt(endpoint, question).tokens if question else 0
     except Refused:  # the start refuses the question, with the reason
         tokens = 0
-    return ExpectedCost(prices.to_amount(prices.most_cost(endpoint, tokens)), True)
+    return ExpectedCost(prices.to_amount(prices.most_cost(endpoint, tokens)), None)

@@ -37,6 +37,7 @@ class PlayedRun:
     true     True if the guarantee for this epsilon holds by them; None without a guarantee
     doubts   sentences on doubts about the guarantee
     selected workers it selects
+    counts   of answers of each worker, in the crowd's order
     """
 
     seed: int
@@ -47,6 +48,7 @@ class PlayedRun:
     true: bool | None
     doubts: tuple[str, ...] = ()
     selected: tuple[str, ...] = ()
+    counts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -158,8 +160,9 @@ def play_record(record: RecordedAnswers, settings: ReplaySettings) -> PlayedRun:
     doubts = playing.selector.warnings()
     if run.options.get("accuracy") == THIS_SET and (answers.sizes < len(crowd.gold)).any():
         doubts = (*doubts, order_doubt(len(crowd.gold)))
-    answered = int(playing.told.sum())
-    return PlayedRun(run.seed, answered, run.ending, epsilon, regrets, true, doubts, tuple(chosen))
+    counts = tuple(playing.told[place].tolist())
+    outcome = (run.seed, sum(counts), run.ending, epsilon, regrets, true)
+    return PlayedRun(*outcome, doubts, tuple(chosen), counts)
 
 
 def _final_guarantee(

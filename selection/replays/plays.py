@@ -1,6 +1,6 @@
 """The plays of a replay: which algorithm with which seed, in which order, and their results."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,8 +53,16 @@ def build_settings(wanted: dict[str, Any], name: str) -> ReplaySettings:
     )
 
 
-def play(record: RecordedAnswers, settings: ReplaySettings, planned: PlannedPlay) -> dict[str, Any]:
-    """Return the result of a play, ready to be stored; ``refused`` has a reason without one."""
+def play(
+    record: RecordedAnswers,
+    settings: ReplaySettings,
+    planned: PlannedPlay,
+    prices: Mapping[str, float] | None = None,
+) -> dict[str, Any]:
+    """Return the result of a play, ready to be stored; ``refused`` has a reason without one.
+
+    prices  of an answer by worker, if they differ
+    """
     epsilon = FINEST if planned.goal == REACH else settings.epsilon
     own = replace(settings, algorithm=planned.algorithm, seed=planned.seed, epsilon=epsilon)
     head = {"algorithm": planned.algorithm, "goal": planned.goal}
@@ -62,7 +70,12 @@ def play(record: RecordedAnswers, settings: ReplaySettings, planned: PlannedPlay
         check_replay(record.crowd, own)
     except Refused as refusal:
         return head | {"refused": str(refusal)}
-    return head | _serialize_play(play_record(record, own))
+    played = play_record(record, own)
+    result = head | _serialize_play(played)
+    if prices:
+        paid = zip(record.crowd.workers, played.counts, strict=True)
+        result["cost"] = round(sum(prices[worker] * count for worker, count in paid), 9)
+    return result
 
 
 def _serialize_play(played: PlayedRun) -> dict[str, Any]:

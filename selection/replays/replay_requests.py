@@ -8,6 +8,7 @@ import logging
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from decimal import Decimal
 from time import monotonic, process_time
 from typing import Any
 
@@ -26,6 +27,7 @@ from selection.imports.keyed_answers import (
 from selection.imports.open_columns import ANSWERS, KEY, OpenColumns, find_open_columns
 from selection.job_messages import hand_out
 from selection.models import QuestionSet, Replay, Run
+from selection.runs import worker_prices
 
 from . import plays, records
 from .arrays import RecordedAnswers
@@ -138,13 +140,14 @@ def _refuse_source(source: Source) -> None:
 
 def _read_answers(replay: Replay) -> None:
     """Read files, run or question set into the record. Raises Refused."""
-    facts: dict[str, int] = {}
+    facts: dict[str, Any] = {}
     if replay.names:
         keyed = read_keyed_answers(*_files_of(replay))
         record = records.record_of_files(keyed, replay.name)
         facts = {name: getattr(keyed, name) for name in ("left_out", "idle", "repeated")}
     elif replay.run:
         record = records.record_of_run(replay.run)
+        facts = _price_facts(replay.run, replay.wanted.get("price"))
     else:
         assert replay.question_set is not None
         record = records.record_of_question_set(replay.question_set)
@@ -158,6 +161,21 @@ def _read_answers(replay: Replay) -> None:
     replay.record, replay.answers, replay.key = record.pack(), b"", b""
     replay.tallies = record.tallies()
     replay.state = State.WORKING
+
+
+def _price_facts(run: Run, price: float | None) -> dict[str, Any]:
+    """Return the prices of an answer by worker, and their currency; empty if one is unknown.
+
+    price  of a person's answer; None: that of the run
+    """
+    people = run.price if price is None else Decimal(str(price))
+    costs = worker_prices.estimate_model_costs(run.pool, run.question_set)
+    workers = run.pool.workers.values_list("pk", "key")
+    amounts = {key: costs[pk].amount if pk in costs else people for pk, key in workers}
+    if not any(cost.amount for cost in costs.values()) or None in amounts.values():
+        return {}
+    prices = {key: float(amount) for key, amount in amounts.items() if amount is not None}
+    return {"prices": prices, "currency": run.currency}
 
 
 def _files_of(replay: Replay) -> tuple[File, File | Key | None]:
@@ -220,7 +238,7 @@ def _play_next(replay: Replay, record: RecordedAnswers) -> bool:
     """Play the next planned play, and store it if no other process was quicker."""
     planned, started = plays.list_plays(), process_time()
     settings = plays.build_settings(replay.wanted, replay.name)
-    result = plays.play(record, settings, planned[replay.played])
+    result = plays.play(record, settings, planned[replay.played], replay.facts.get("prices"))
     replay.plays.append(result)
     number, replay.played = replay.played, replay.played + 1
     replay.seconds += process_time() - started

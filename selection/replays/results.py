@@ -25,7 +25,7 @@ class MethodResult:
     enough     True if it stopped by itself in most replays
     answers    of the median replay; low and high: four of five are between
     share      of all answers
-    cost       of the answers; None without a price
+    cost       of the answers, by the prices of models if they gave them; None without a price
     selected   workers that the median replay selects
     loss       mean accuracy of the best K less that of the selected, by all answers
     loss_mean  the same, mean of all replays
@@ -121,7 +121,7 @@ def build_result(replay: Replay) -> ReplayResult:
         refused={p["algorithm"]: p["refused"] for p in replay.plays if "refused" in p},
         enough=min(ending, key=lambda row: row.answers, default=None),
         answers=answers,
-        cost=_cost(answers, price),
+        cost=_cost_of_all(replay, price),
     )
 
 
@@ -146,7 +146,7 @@ def _method_result(
         low=int(low),
         high=int(high),
         share=round(median["answers"] / answers, 4),
-        cost=_cost(median["answers"], price),
+        cost=median["cost"] if "cost" in median else _cost(median["answers"], price),
         selected=median["selected"],
         loss=median["loss"],
         loss_mean=round(mean(one["loss"] for one in played), 6),
@@ -179,6 +179,13 @@ def _bounded(epsilon: float | None) -> float | None:
 
 def _cost(answers: int, price: float | None) -> float | None:
     return None if price is None else round(answers * price, 2)
+
+
+def _cost_of_all(replay: Replay, price: float | None) -> float | None:
+    prices = replay.facts.get("prices")
+    if prices:
+        return round(sum(prices[worker] * count for worker, _, count in replay.tallies), 9)
+    return _cost(replay.facts.get("answers", 0), price)
 
 
 def _worker_results(replay: Replay, methods: list[MethodResult]) -> list[WorkerResult]:

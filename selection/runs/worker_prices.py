@@ -1,7 +1,7 @@
 """Prices of an answer by worker, in a run that spends by price; its start fixes them.
 
 A model's price is the cost that a call is expected to have. A person's is their attribute “price”,
-or else the run's price per answer.
+or else the run's price per answer. Forecasts count with the mean of the pool.
 """
 
 from collections.abc import Sequence
@@ -11,9 +11,11 @@ from selection import algorithms
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.model_workers import expected_costs
-from selection.models import Endpoint, Run, Worker
+from selection.model_workers.expected_costs import ExpectedCost
+from selection.models import Endpoint, Pool, QuestionSet, Run, Worker
+from selection.viewer_locale import format_count
 
-from . import eligibility, quotas
+from . import eligibility, money, quotas
 
 ATTRIBUTE = "price"
 
@@ -37,8 +39,7 @@ def validate_prices(run: Run) -> dict[str, str]:
 
 def list_prices(run: Run, workers: Sequence[Worker]) -> list[float]:
     """Return the price of each of these workers. Raises Refused, naming one without a price."""
-    rows = Endpoint.objects.filter(worker__in=workers).select_related("server", "worker__pool")
-    costs = expected_costs.estimate_costs(list(rows), run.question_set)
+    costs = estimate_model_costs(run.pool, run.question_set)
     prices = []
     for worker in workers:
         price = costs[worker.pk].amount if worker.pk in costs else _price_of_person(run, worker)
@@ -46,6 +47,61 @@ def list_prices(run: Run, workers: Sequence[Worker]) -> list[float]:
             raise Refused(f"“{worker}” has no price, or the price 0. {_advise(worker.pk in costs)}")
         prices.append(float(price))
     return prices
+
+
+AnswerPrice = Decimal | ExpectedCost | None
+
+
+def expected_price(pool: Pool, question_set: QuestionSet, price: Decimal | None) -> AnswerPrice:
+    """Return the mean price of an answer of a pool; ``price`` if it has no models.
+
+    price  of a person's answer
+
+    It is None if nothing is known, and if all models are free.
+    """
+    costs = estimate_model_costs(pool, question_set)
+    people = pool.workers.filter(endpoint=None).count()
+    if not costs:
+        return price
+    total = sum((cost.amount for cost in costs.values()), Decimal(0))
+    if not total or (people and price is None):
+        return None
+    total += people * (price or Decimal(0))
+    tokens = [cost.tokens for cost in costs.values()]
+    known = [count for count in tokens if count is not None]
+    size = len(costs) + people
+    return ExpectedCost(total / size, sum(known) / len(known) if known else None)
+
+
+def estimate_model_costs(pool: Pool, question_set: QuestionSet) -> dict[int, ExpectedCost]:
+    """Return the expected cost of a call of each model of the pool, by worker."""
+    rows = Endpoint.objects.filter(worker__pool=pool).select_related("server", "worker__pool")
+    return expected_costs.estimate_costs(list(rows), question_set)
+
+
+def format_price(answers: int, price: AnswerPrice, currency: str) -> str:
+    """Return the price of so many answers in words; empty if it is unknown."""
+    if price is None:
+        return ""
+    if isinstance(price, ExpectedCost):
+        return money.format_call_cost(price.amount * answers, currency)
+    return money.format_amount(money.compute_cost(answers, price, currency), currency)
+
+
+def describe_basis(price: AnswerPrice, currency: str) -> str:
+    """Return the origin of a price that comes from models; empty for another."""
+    if not isinstance(price, ExpectedCost):
+        return ""
+    one = format_price(1, price, currency)
+    if price.tokens is None:
+        return (
+            f"Costs are the most that the calls can cost, {one} on average: no model has been "
+            "called yet. A test call makes the estimate closer."
+        )
+    return (
+        f"An answer costs {one} on average, by the models’ prices and the tokens of their calls so "
+        f"far (about {format_count(round(price.tokens))} for a call)."
+    )
 
 
 def _price_of_person(run: Run, worker: Worker) -> Decimal | None:

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from selection.admin.wizard.forecast_rows import cost_words
 from selection.models import Replay
 from selection.replays.results import MethodResult, ReplayResult, WorkerResult
 from selection.reports import count_points
+from selection.runs import money
+from selection.runs.worker_prices import format_price
 from selection.viewer_locale import format_count, format_percent
 
 
@@ -48,7 +49,7 @@ def result_context(replay: Replay, result: ReplayResult) -> dict[str, Any]:
         "best": next((text for text in ours if text.row == best), None),
         "reach": min((t for t in ours if t.row.reach is not None), key=_reach_of, default=None),
         "goal": describe_goal(replay),
-        "total_cost": _cost(replay, result.answers),
+        "total_cost": _format_cost(replay, result.answers, result.cost),
         "left_out": _describe_left_out(replay.facts),
         "workers": [
             WorkerText(row, format_share(row.accuracy), [name in row.methods for name in names])
@@ -88,7 +89,7 @@ def _method_text(replay: Replay, row: MethodResult) -> MethodText:
         answers=format_count(row.answers),
         band="" if row.low == row.high else f"{format_count(row.low)} to {format_count(row.high)}",
         share=format_share(row.share),
-        cost=_cost(replay, row.answers),
+        cost=_format_cost(replay, row.answers, row.cost),
         below=format_points(row.loss),
         below_mean=format_points(row.loss_mean),
         holds=_describe_ending(replay, row),
@@ -107,10 +108,12 @@ def _describe_ending(replay: Replay, row: MethodResult) -> str:
     return f"ran out of {end}; {achieved}"
 
 
-def _cost(replay: Replay, answers: int) -> str:
+def _format_cost(replay: Replay, answers: int, cost: float | None) -> str:
+    if cost is not None and "prices" in replay.facts:
+        return money.format_call_cost(Decimal(str(cost)), replay.facts["currency"])
     price = replay.wanted.get("price")
     amount = None if price is None else Decimal(str(price))
-    return cost_words(answers, amount, replay.wanted.get("currency") or "")
+    return format_price(answers, amount, replay.wanted.get("currency") or "")
 
 
 def _describe_left_out(facts: dict[str, int]) -> str:

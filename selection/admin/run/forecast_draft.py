@@ -10,7 +10,7 @@ from django.urls import URLPattern
 from unfold.admin import ModelAdmin
 
 from selection.admin.page import object_url, page_urls
-from selection.admin.wizard.forecast_rows import cost_words, describe_ending, key_of
+from selection.admin.wizard.forecast_rows import describe_ending, key_of
 from selection.admin.wizard.recommendation import list_on_set
 from selection.algorithms import describe_variant
 from selection.errors import Refused
@@ -19,7 +19,8 @@ from selection.forecast.draft_forecast import DraftForecast
 from selection.model_workers.askable import has_models_only
 from selection.models import Run
 from selection.reports.durations import count_noun
-from selection.runs import drafts
+from selection.runs import drafts, worker_prices
+from selection.runs.worker_prices import AnswerPrice
 
 from .changes import ChangeView
 
@@ -39,6 +40,7 @@ def draft_facts(run: Run) -> dict[str, Any]:
         return {"expected": None, "cannot_expect": _draft_refusal(run)}
     row = forecast.own
     band = (row.answers or [row.median or 0] * 3) if row else []
+    price = worker_prices.expected_price(run.pool, run.question_set, run.price)
     ending = describe_ending(row, forecast.plan.questions) if row else ("", "")
     return {
         "expected": forecast,
@@ -47,7 +49,8 @@ def draft_facts(run: Run) -> dict[str, Any]:
         "believed": forecast_requests.stored_belief(forecast.planning).words,
         "ends": ending[0],
         "verdict": ending[1],
-        "costs": [cost_words(answers, run.price, run.currency) for answers in band],
+        "costs": [worker_prices.format_price(answers, price, run.currency) for answers in band],
+        "basis": worker_prices.describe_basis(price, run.currency),
         "ways": possible_changes(run, forecast),
     }
 
@@ -97,25 +100,26 @@ def price_algorithms(run: Run) -> dict[str, Any]:
     ]
     by_algorithm = {row.algorithm: row for row in [*rows, *defaults, *configured]}
     current, best = by_algorithm.get(run.algorithm), rows[0]
+    price = worker_prices.expected_price(run.pool, run.question_set, run.price)
     if has_models_only(run.pool):
         best = next(iter(list_on_set(rows)), best)
     return {
-        "prices": {name: _describe_price(run, row) for name, row in by_algorithm.items()},
+        "prices": {name: _describe_price(run, row, price) for name, row in by_algorithm.items()},
         "fits": {
             "algorithm": best.algorithm,
             "accuracy": best.options.get("accuracy", ""),
-            "words": f"Recommended for these: {best.title}, {_describe_price(run, best)}.",
+            "words": f"Recommended for these: {best.title}, {_describe_price(run, best, price)}.",
             "ends": best.feasible,
         },
         "warning": "" if current is None or current.feasible else current.why,
     }
 
 
-def _describe_price(run: Run, row: Forecast) -> str:
+def _describe_price(run: Run, row: Forecast, price: AnswerPrice) -> str:
     """Return "about 200 answers, 10.00 €; finished in 3 of 3 simulations"."""
     if row.median is None:
         return row.cannot
-    cost = cost_words(row.median, run.price, run.currency)
+    cost = worker_prices.format_price(row.median, price, run.currency)
     return f"about {_answers_of(row)}{f', {cost}' if cost else ''}; {row.ends}"
 
 

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from decimal import Decimal
 
 from selection import reports
 from selection.algorithms import OUR_RULES, describe_variant
 from selection.forecast import Contender, Forecast, Plan, no_shows, share_of_runs
-from selection.runs import money
+from selection.runs.worker_prices import format_price
 from selection.viewer_locale import format_count
 
 from .form import WizardInput
@@ -59,7 +58,7 @@ def forecast_row(row: Forecast, questions: int, wish: WizardInput | None) -> Wiz
         return WizardRow(key_of(row), row, need, "", "", "", "", ending, verdict, "", "")
     band = row.answers or [row.median] * 3
     price, currency = (wish.price, wish.currency) if wish else (None, "")
-    costs = [cost_words(answers, price, currency) for answers in band]
+    costs = [format_price(answers, price, currency) for answers in band]
     durations = [_describe_duration(answers, wish) for answers in band]
     warning = f"too few simulations yet ({row.runs})" if row.few else ""
     return WizardRow(
@@ -79,14 +78,6 @@ def forecast_row(row: Forecast, questions: int, wish: WizardInput | None) -> Wiz
 
 def _format_band(low: str, high: str) -> str:
     return "" if low == high else BAND.format(low, high)
-
-
-def cost_words(answers: int, price: Decimal | None, currency: str) -> str:
-    return (
-        ""
-        if price is None
-        else money.format_amount(money.compute_cost(answers, price, currency), currency)
-    )
 
 
 def _describe_duration(answers: int, wish: WizardInput | None) -> str:

@@ -25,6 +25,7 @@ from selection.imports.keyed_answers import read_upload
 from selection.models import Pool, QuestionSet, Run
 from selection.runs import money, priors, validation
 from selection.runs.run_settings import WIZARD, RunSetting
+from selection.runs.worker_prices import AnswerPrice, expected_price
 
 from .choices import (
     BELIEFS,
@@ -48,6 +49,7 @@ class WizardInput:
     speed     answers per hour; None if unknown
     need      what the guarantee must cover: a value of choices.GOALS
     settings  those of the run that need no forecast, by name
+    price     of an answer; for models their mean price
     """
 
     pool: Pool
@@ -59,11 +61,7 @@ class WizardInput:
     speed: float | None
     by_money: bool
     need: str
-
-    @property
-    def price(self) -> Decimal | None:
-        price: Decimal | None = self.settings["price"]
-        return price
+    price: AnswerPrice
 
     @property
     def currency(self) -> str:
@@ -192,6 +190,7 @@ class GuideForm(SettingFields):
             speed=None if speed is None else float(speed),
             by_money=cleaned["precise"] == BY_MONEY,
             need=cleaned["goal"] or "group",
+            price=expected_price(cleaned["pool"], cleaned["question_set"], cleaned["price"]),
         )
 
     def _run_chosen(self, cleaned: dict[str, Any]) -> Run:

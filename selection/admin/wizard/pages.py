@@ -21,7 +21,7 @@ from selection.forecast import Forecast, Plan, budget, forecast_requests
 from selection.model_workers.askable import has_models_only
 from selection.models import ForecastRequest, Run
 from selection.reports.durations import count_noun
-from selection.runs import drafts, eligibility
+from selection.runs import drafts, eligibility, worker_prices
 from selection.runs.run_settings import SETTINGS
 
 from . import forecast_rows
@@ -195,6 +195,7 @@ class ForecastPage(GuidePage):
             "rules": rules,
             "others": others,
             "no_shows": forecast_rows.no_show_texts(plan, without, timed),
+            "basis": worker_prices.describe_basis(timed.price, timed.currency) if timed else "",
             "no_show_hours": SETTINGS["hours_to_come"].default,
         }
 
@@ -272,7 +273,7 @@ def _describe_budget(wish: WizardInput | None) -> str:
     """Return the price of the budget's answers, or their number without a price."""
     if wish is None or wish.plan.budget is None:
         return ""
-    cost = forecast_rows.cost_words(wish.plan.budget, wish.price, wish.currency)
+    cost = worker_prices.format_price(wish.plan.budget, wish.price, wish.currency)
     return cost or count_noun(wish.plan.budget, "answer")
 
 

@@ -11,8 +11,10 @@ from selection.api.base import ERRORS, api, requester_name
 from selection.api.fields import Id, declared_by
 from selection.errors import Conflict, NotFound
 from selection.forecast import Forecast, draft_forecast, forecast_requests
+from selection.model_workers.expected_costs import ExpectedCost
 from selection.models import Run
-from selection.runs import money
+from selection.runs import money, worker_prices
+from selection.runs.worker_prices import AnswerPrice
 
 ELSEWHERE = (
     *("title", "promise", "keeps", "fixed_budget", "answers_per_worker", "out_of_questions"),
@@ -34,6 +36,7 @@ class ExpectedOut(Schema):
     recommended: CostOut | None = Field(
         description="null: there are no numbers yet, because the pool is large. Ask again."
     )
+    basis: str = Field(description="Where the costs come from if models take part; else empty.")
     left_out: str = Field(description="Parts of the run that the forecast ignores.")
 
 
@@ -57,6 +60,7 @@ def show_expected(request: HttpRequest, run_id: Id) -> dict[str, Any]:
         "own": _cost_payload(run, forecast.own) if forecast.own else None,
         "recommended": _cost_payload(run, forecast.best) if forecast.best else None,
         "left_out": forecast.rough,
+        "basis": worker_prices.describe_basis(_find_price(run), run.currency),
     }
 
 
@@ -83,9 +87,14 @@ def _find_draft(request: HttpRequest, run_id: Id) -> Run:
     return run
 
 
+def _find_price(run: Run) -> AnswerPrice:
+    return worker_prices.expected_price(run.pool, run.question_set, run.price)
+
+
 def _cost_payload(run: Run, row: Forecast) -> dict[str, Any]:
-    price, currency = run.price, run.currency
-    cost = None
-    if price is not None and row.answers is not None:
+    price, currency, cost = _find_price(run), run.currency, None
+    if isinstance(price, ExpectedCost) and row.answers is not None:
+        cost = [round(price.amount * count, 9) for count in row.answers]
+    elif price is not None and row.answers is not None:
         cost = [money.compute_cost(count, price, currency) for count in row.answers]
     return {name: getattr(row, name, None) for name in CostOut.model_fields} | {"cost": cost}

@@ -131,8 +131,11 @@ def test_models_alone_are_tested_on_this_question_set(requester):
     server = ModelServer.objects.create(name="here", url="https://example.org/v1")
     for worker in pool.workers.all():
         Endpoint.objects.create(worker=worker, server=server, model="m")
+    Endpoint.objects.update(price_call="0.00003")
     page = estimate(requester, pool=pool.pk)
     best = page.context["best"]
+    assert best.cost == f"€{best.row.median * 3e-5:.3g}"
+    assert "no model has been called yet" in text_of(page)
     assert best.row.options["accuracy"] == "on this question set"
     possible = [row for row in page.context["rules"] if row.row.options.get("accuracy")]
     assert all(best.row.median <= one.row.median for one in possible)

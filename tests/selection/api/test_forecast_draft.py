@@ -1,11 +1,14 @@
 """Forecasts of drafts by the API."""
 
+from types import SimpleNamespace
+
 import pytest
 from django.test import Client
 
 from selection import job_messages
+from selection.api.run import forecast_draft
 from selection.forecast import forecast_requests
-from selection.models import ForecastRequest
+from selection.models import Endpoint, ForecastRequest, ModelServer
 from tests.worlds import make_run
 
 pytestmark = pytest.mark.django_db
@@ -53,3 +56,15 @@ def test_of_a_large_pool_the_numbers_come_later(api, monkeypatch):
     forecast_requests.work_on_part(planning.parts.first().pk, 0)
     assert api.post(address).status_code == 200
     assert api.get(address).json()["recommended"]["algorithm"]
+
+
+def test_models_cost_what_their_prices_say(api):
+    run = make_run(start=False, algorithm="universal", questions=10, currency="$")
+    server = ModelServer.objects.create(name="here", url="https://example.org/v1")
+    for worker in run.pool.workers.all():
+        Endpoint.objects.create(worker=worker, server=server, model="m", price_call="0.00002")
+    told = api.post(f"/api/runs/{run.pk}/expected").json()
+    assert told["basis"].startswith("Costs are the most that the calls can cost, 0.00002 $")
+    row = SimpleNamespace(answers=(100, 200, 300))
+    costs = map(float, forecast_draft._cost_payload(run, row)["cost"])
+    assert [*costs] == [0.002, 0.004, 0.006]

@@ -153,3 +153,29 @@ def test_a_copy_spends_by_price_and_gets_its_own_prices():
     copied = copies.copy_run(run, "Again")
     assert copied.by_price
     assert "prices" not in copied.options
+
+
+def test_forecasts_count_with_the_mean_price_of_the_models():
+    pool = make_pool(1)
+    first = add_model(pool, "m0", price_in=10, price_out=100)
+    add_model(pool, "m1", price_call=Decimal("0.003"))
+    run = make_run(pool=pool, start=False, **RULE)
+
+    def expected(price: Decimal | None) -> Any:
+        return worker_prices.expected_price(pool, run.question_set, price)
+
+    assert expected(None) is None  # the person's price is not known
+    most = expected(Decimal("0.3"))
+    assert most.tokens is None
+    assert "no model has been called yet" in worker_prices.describe_basis(most, "$")
+    add_reply(run, first, 50, 5)
+    mean = expected(Decimal("0.3"))
+    assert mean.amount == (Decimal("0.001") + Decimal("0.003") + Decimal("0.3")) / 3
+    assert mean.tokens == 55
+    assert worker_prices.format_price(300, mean, "$") == "30.40 $"
+    words = worker_prices.describe_basis(mean, "$")
+    assert words.startswith("An answer costs 0.101 $ on average")
+    assert "about 55 for a call" in words
+    people = make_pool(2)
+    assert worker_prices.expected_price(people, run.question_set, Decimal(2)) == 2
+    assert worker_prices.describe_basis(Decimal(2), "$") == ""
