@@ -1,4 +1,4 @@
-"""Measurements of the algorithms: ``python -m research validate|reproduce``."""
+"""Measurements of the algorithms: ``python -m research validate|reproduce|models``."""
 
 import signal
 import sys
@@ -9,12 +9,12 @@ from tqdm import tqdm
 
 from selection.errors import Refused
 
-from . import options, processes
+from . import model_replays, options, processes
 from .cells import carry_out
 from .papers import command as reproduce
 from .validation import command as validate
 
-COMMANDS = {"validate": validate, "reproduce": reproduce}
+COMMANDS = {"validate": validate, "reproduce": reproduce, "models": model_replays}
 RESUMED = "An interrupted measurement goes on when the same command is given again."
 
 

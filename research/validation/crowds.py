@@ -6,6 +6,7 @@ from pathlib import Path
 
 import django
 import numpy as np
+from numpy.typing import NDArray
 
 from selection.errors import Refused
 
@@ -14,6 +15,7 @@ from .cases import Case, fixed_case
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
 django.setup()
 
+from selection.models import normalise_text  # noqa: E402
 from selection.replays.crowd import read_crowd  # noqa: E402
 
 ENOUGH_ANSWERS = 50
@@ -35,6 +37,21 @@ def recorded_case(name: str, gold: Path) -> Case:
     if means.size < 10:
         raise Refused(f"{name} has fewer than 10 workers with {ENOUGH_ANSWERS} answers.")
     return fixed_case(f"crowd-{name}", f"Recorded crowd {name}", means, means.size // 5)
+
+
+def recorded_table(answers: Path) -> NDArray[np.bool_]:
+    """Return (workers, questions) True for each right answer; a missing one is False.
+
+    The known answers are in NAME_gold.csv beside it. Raises Refused.
+    """
+    crowd = read_crowd(answers, answers.with_name(f"{answers.stem}{GOLD}"))
+    workers = {key: place for place, key in enumerate(crowd.workers)}
+    questions = {key: place for place, key in enumerate(crowd.gold)}
+    table = np.zeros((len(workers), len(questions)), bool)
+    for row in crowd.answers:
+        right = normalise_text(row.response) == normalise_text(crowd.gold[row.question])
+        table[workers[row.worker], questions[row.question]] = right
+    return table
 
 
 def recorded_accuracies(right: Iterable[list[bool]]) -> Iterable[float]:
