@@ -46,13 +46,16 @@ def payment_table(context: ExportContext) -> ExportTable:
 def prolific_bonus(context: ExportContext) -> Iterator[bytes]:
     """Yield ``id,amount`` on each line, as Prolific pays bonuses in bulk.
 
-    Workers that came by MTurk are left out: they would be paid twice. Raises Refused if the pay for
-    an answer is unknown, or if the run's amounts are in a currency that Prolific does not pay in.
+    Workers that came by another platform are left out: they would be paid twice. Raises Refused if
+    the pay for an answer is unknown, or if the run's amounts are in a currency that Prolific does
+    not pay in.
     """
     if context.pay is None and (lack := lacks_pounds(context.run)):
         raise Refused(lack)
-    bonuses, mturk = _bonus_rows(context), Candidate.Platform.MTURK
-    return plain_lines([worker, due] for worker, due, platform, _ in bonuses if platform != mturk)
+    ours = ("", Candidate.Platform.PROLIFIC)
+    return plain_lines(
+        [worker, due] for worker, due, platform, _ in _bonus_rows(context) if platform in ours
+    )
 
 
 def mturk_bonus(context: ExportContext) -> Iterator[bytes]:

@@ -15,6 +15,7 @@ from .idempotency_keys import IdempotencyKey
 from .mail import Follower, Mail, MailSettings, OptOut, recipient_digest, worker_digest
 from .media import MediaFile
 from .model_workers import Endpoint, ModelCall, ModelServer, ModelSpending
+from .platforms import Completion, Platform
 from .pools import Pool, Worker
 from .practice import Practice, PracticeAnswer, QuestionReport
 from .questions import Question, QuestionSet

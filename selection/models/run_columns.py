@@ -6,7 +6,9 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from selection import algorithms
+from selection.limits import LONGEST_ADDRESS, LONGEST_PARAMETER
 
+from .platforms import Completion, Platform
 from .pools import Pool
 from .questions import QuestionSet
 from .teams import NamedInTeam, Team
@@ -132,6 +134,38 @@ class RunColumns(NamedInTeam):
         blank=True,
         validators=[MinValueValidator(2)],
         help_text="The roster then closes automatically.",
+    )
+    platform = models.CharField(
+        max_length=10,
+        choices=[("", "any with worker, workerId or PROLIFIC_PID in its link"), *Platform.choices],
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The platform that sends workers to the join link.",
+    )
+    worker_parameter = models.CharField(
+        "parameter with the worker’s id",
+        max_length=LONGEST_PARAMETER,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The name before the id in the link, for example participant. Leave blank for "
+        "the platform’s usual one.",
+    )
+    completion = models.CharField(
+        max_length=10,
+        choices=Completion,
+        default=Completion.REDIRECT,
+        db_default=Completion.REDIRECT,
+        help_text="What workers hand in at the end.",
+    )
+    completion_url = models.CharField(
+        "address that takes workers back",
+        max_length=LONGEST_ADDRESS,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="May contain {worker}, {task} and {code}. Leave blank for the platform’s own.",
     )
     recorded_only = models.BooleanField(
         "imported answers only",

@@ -123,6 +123,7 @@ PAGES: dict[str, Rule] = {
     "admin/selection/run/<int:pk>/submissions/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/do/<slug:verb>/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/do/change/": (MANAGER, MANAGER),
+    "admin/selection/run/<int:pk>/temporary-links/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/told/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/mail/": (MANAGER, MANAGER),
     "admin/selection/run/<int:pk>/mail/send/": (MANAGER, MANAGER),
@@ -145,6 +146,7 @@ PAGES: dict[str, Rule] = {
     "media/<str:token>/": (LINK, NOBODY),
     "mturk/<str:token>/": (LINK, LINK),
     "mturk/at/<str:token>/": (LINK, LINK),
+    "temporary/<str:token>/": (LINK, NOBODY),
     "unsubscribe/<str:token>/": (LINK, LINK),
     "work/<str:token>/": (LINK, LINK),
 }
@@ -183,6 +185,7 @@ OPERATIONS: dict[tuple[str, str], set[str]] = {
     ("get", "/api/runs/{run_id}/steps"): {"read"},
     ("get", "/api/runs/{run_id}/events"): {"read"},
     ("post", "/api/runs/{run_id}/links"): set(),
+    ("post", "/api/runs/{run_id}/temporary-links"): set(),
     ("delete", "/api/runs/{run_id}/workers/{worker}/link"): set(),
     ("get", "/api/runs/{run_id}"): {"read"},
     ("patch", "/api/runs/{run_id}"): set(),
