@@ -7,16 +7,15 @@ tried before it is made, so that the next attempt knows that this one may have a
 import json
 import logging
 import time
-from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
 from selection import db_clock
 from selection.errors import Refused
-from selection.models import Connection, ConnectorCall, RunConnection
+from selection.models import Connection, ConnectorCall
 from selection.models.webhooks import REPLY_LENGTH
 
 from . import health, registry, task_calls
+from .call_queue import queue_call
 from .faults import Denied, Fault, Outage
 from .secret_store import hide_secrets
 
@@ -29,18 +28,6 @@ AT_ONCE_SECONDS = 20.0
 # An error of the connector itself is given up after so many tries.
 MOST_ERRORS = 8
 KEPT = timedelta(days=30)
-
-
-def queue_call(
-    connection: Connection, kind: str, data: Mapping[str, Any], link: RunConnection | None = None
-) -> ConnectorCall:
-    """Store a call in the current transaction, and request that it is made."""
-    now = db_clock.database_now()
-    call = ConnectorCall.objects.create(
-        connection=connection, link=link, kind=kind, body=json.dumps(data), made=now, due=now
-    )
-    health.request_exchange(connection.pk)
-    return call
 
 
 def send_due(connection: Connection) -> None:

@@ -139,6 +139,7 @@ class Connector:
     write_backs   ways to write the selected workers back: value and label
     actions       further kinds of call, with their labels (``perform``)
     poll_seconds  time between polls of a run
+    outlasts_run  True if calls and polls go on for a while after the run's end
     """
 
     name: ClassVar[str]
@@ -152,6 +153,7 @@ class Connector:
     write_backs: ClassVar[tuple[tuple[str, str], ...]] = ()
     actions: ClassVar[Mapping[str, str]] = {}
     poll_seconds: ClassVar[float] = 15.0
+    outlasts_run: ClassVar[bool] = False
 
     def can(self, method: str) -> bool:
         """Return True if the connector overrides this method."""
@@ -208,6 +210,13 @@ class Connector:
         again  True if an earlier attempt may have arrived
         """
         raise self._refusal(kind)
+
+    def plan(self, link: RunConnection) -> Iterable[tuple[str, Mapping[str, Any]]]:
+        """Return the calls, kind and data, that the run's state asks for now.
+
+        It is asked after every step and calls nobody; the same call is not queued twice.
+        """
+        return ()
 
     # -- back
 

@@ -1,19 +1,23 @@
 """One exchange with the other side: plan tasks, make the due calls, fetch what is new."""
 
+import json
 import logging
 from datetime import timedelta
 
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from selection import db_clock
 from selection.errors import Refused
-from selection.models import Connection, ConnectorCall, OutsideTask, RunConnection
+from selection.models import Connection, ConnectorCall, OutsideTask, Run, RunConnection
 from selection.webhooks import outbox
 
 from . import calls, health, intake, registry, wanted_tasks
 from .faults import Denied, Fault, Outage
 
 logger = logging.getLogger(__name__)
+
+FOLLOWED = timedelta(days=30)  # after the end of a run
 
 
 def exchange(connection_id: int) -> None:
@@ -24,6 +28,7 @@ def exchange(connection_id: int) -> None:
         return
     for link in _links(connection):
         wanted_tasks.plan_tasks(link)
+        plan_calls(link)
     if connection.paused:
         return
     calls.send_due(connection)
@@ -31,9 +36,24 @@ def exchange(connection_id: int) -> None:
         poll_due(link)
 
 
+@transaction.atomic
+def plan_calls(link: RunConnection) -> None:
+    """Queue the calls that the run's state asks for, unless one is pending or was refused."""
+    if not link.on:
+        return
+    Run.objects.locked(link.run_id)  # no other process plans the same calls
+    link.refresh_from_db()
+    for kind, data in registry.connector_of(link.connection).plan(link):
+        same = link.calls.filter(kind=kind, body=json.dumps(data), delivered=None)
+        if not same.exists():
+            calls.queue_call(link.connection, kind, data, link)
+
+
 def _links(connection: Connection) -> QuerySet[RunConnection]:
     """Return the connection's uses by runs that go on, or that have tasks there still."""
     going = Q(run__status__in=wanted_tasks.GOING)
+    if registry.connector_of(connection).outlasts_run:
+        going |= Q(on=True, run__ended__gt=db_clock.database_now() - FOLLOWED)
     left = Exists(OutsideTask.objects.present().filter(link=OuterRef("pk")))
     rows = RunConnection.objects.filter(going | left, connection=connection)
     return rows.select_related("run", "connection")

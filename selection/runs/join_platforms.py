@@ -138,7 +138,7 @@ def validate_platform(run: Run) -> dict[str, str]:
     """Return the faults of the run's platform settings, by field."""
     faults = _validate_parameter(run) | _validate_address(run)
     if not run.platform and (named := {"worker_parameter", "completion_url"} - faults.keys()):
-        sentence = "Choose the platform first; for one that is not listed choose another platform."
+        sentence = "Choose the platform first; *another platform* fits any that is not listed."
         faults |= {name: sentence for name in sorted(named) if getattr(run, name)}
     return faults
 
@@ -163,9 +163,7 @@ def _validate_address(run: Run) -> dict[str, str]:
     if not address:
         return {}
     if run.completion == Completion.CODE:
-        return {
-            "completion_url": "Workers hand in a code, so nothing leads to this address: remove it."
-        }
+        return {"completion_url": "Workers hand in a code and get no link: remove the address."}
     unknown = [name for name in _PLACEHOLDER.findall(address) if name not in PLACEHOLDERS]
     if unknown:
         names = ", ".join(PLACEHOLDERS)
@@ -178,8 +176,8 @@ def _validate_address(run: Run) -> dict[str, str]:
     needed = JOIN_PLATFORMS[Platform(run.platform)].needs if run.platform else ""
     if needed not in address:
         return {
-            "completion_url": f"Put {needed} into the address in place of the worker’s id, or "
-            "nobody is credited."
+            "completion_url": f"Put {needed} into the address in place of the worker’s id: the "
+            "platform credits this id."
         }
     return {}
 
@@ -202,6 +200,6 @@ def validate_way_back(run: Run) -> dict[str, str]:
         return {}
     platform = Platform(run.platform).label
     return {
-        "completion_url": f"For {platform} the link back needs an address: enter the one that it "
-        "shows for your project, or let workers hand in a code."
+        "completion_url": f"For {platform} the link back needs an address: enter the completion "
+        "address of your project, or let workers hand in a code."
     }

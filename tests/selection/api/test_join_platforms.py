@@ -147,7 +147,7 @@ def test_no_link_leads_back_if_workers_hand_in_a_code(manager):
         ("connect", {"completion_url": "javascript:alert(1)"}, "Enter a whole address"),
         ("connect", {"completion_url": "https://example.org/a b"}, "Enter a whole address"),
         ("connect", {"completion_url": f"{PROJECT}?{{id}}"}, "{id} is not a placeholder"),
-        ("connect", {"completion_url": PROJECT, "completion": "code"}, "remove it"),
+        ("connect", {"completion_url": PROJECT, "completion": "code"}, "remove the address"),
         ("sona", {"completion_url": PROJECT}, "Put {worker} into the address"),
     ],
 )

@@ -1,0 +1,23 @@
+"""Prolific: draft studies, participant groups, submissions, approvals and bonuses.
+
+Built from the reference at docs.prolific.com/api-reference: *Create a draft study*, *Participant
+groups*, *List submissions*, *Submission object*, *Approve or reject a submission*, *Set up
+bonuses*, *Pay bonuses*, *Webhooks: receiving, verifying*, and *Managing high loads*.
+No call rejects a submission.
+"""
+
+from .bonuses import Batch, confirm_bonuses, list_batches, propose_bonuses, settle_bonuses
+from .connector import CONNECTOR, dry_run, request_study
+from .session import PlannedCall
+
+__all__ = [
+    "CONNECTOR",
+    "Batch",
+    "PlannedCall",
+    "confirm_bonuses",
+    "dry_run",
+    "list_batches",
+    "propose_bonuses",
+    "request_study",
+    "settle_bonuses",
+]
