@@ -6,10 +6,9 @@ from urllib.parse import urlencode
 from django.utils.safestring import SafeString
 
 from selection.models import Candidate
+from selection.questions.sanitize import QuestionTexts
 from selection.runs import money, worker_texts
 from selection.runs.worker_texts import Outcome, PageFacts
-
-from .sanitize import QuestionTexts
 
 PROLIFIC = "https://app.prolific.com/submissions/complete"
 
