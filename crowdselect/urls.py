@@ -5,6 +5,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from selection.api import api
+from selection.connectors.views import receive_message
 from selection.mail import pages as mail_pages
 from selection.worker import join, media, mturk, temporary_links, views
 
@@ -17,6 +18,7 @@ urlpatterns = [
     path("admin/", include("selection.accounts.urls")),  # its login takes the place of Django's
     path("admin/", admin.site.urls),
     path("api/", api.urls),
+    path("connectors/<int:pk>/messages/", receive_message, name="receive_message"),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("metrics", health.metrics),

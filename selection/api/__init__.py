@@ -2,6 +2,7 @@
 
 from . import (  # each adds addresses
     answers,
+    connections,
     files,
     forecasts,
     label_studio,

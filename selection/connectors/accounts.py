@@ -9,8 +9,8 @@ from selection.models import Connection, Team
 
 from . import health, http, registry
 from .connector import Connector, Setting
-from .faults import Fault
-from .secret_store import hide_secrets, read_secrets, store_secrets
+from .reading import call_now
+from .secret_store import read_secrets, store_secrets
 
 
 class FieldRefused(Refused):
@@ -69,10 +69,8 @@ def save_connection(
 
 def check_account(connection: Connection) -> str:
     """Return the account in words. Raises Refused with the reason if it cannot be used."""
-    try:
-        return registry.connector_of(connection).check(connection)
-    except Fault as fault:
-        raise Refused(hide_secrets(connection, str(fault))) from None
+    connector = registry.connector_of(connection)
+    return call_now(connection, lambda: connector.check(connection))
 
 
 def pause_connection(connection: Connection, paused: bool) -> None:

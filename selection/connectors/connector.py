@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, ClassVar, Literal
 
 from selection.errors import Refused
 from selection.imports.row_parsers import QuestionRow, WorkerRow
-from selection.models import Assignment, Connection, OutsideTask, RunConnection
+from selection.models import Assignment, Connection, OutsideTask, RunConnection, Worker
 
 from .faults import NotAuthentic
 
@@ -62,8 +61,7 @@ class WorkerTasks:
     again  True if an earlier attempt may have arrived: look first
     """
 
-    candidate: int
-    worker: str
+    worker: Worker
     assignments: Sequence[Assignment]
     again: bool
 
@@ -119,7 +117,6 @@ class Incoming:
 
     headers: Mapping[str, str]
     body: bytes
-    at: datetime
 
 
 class Connector:

@@ -28,8 +28,10 @@ def request_exchange(connection_id: int) -> None:
 def note_success(connection: Connection) -> None:
     """Clear the connection's problem after a successful reply."""
     rows = Connection.objects.filter(pk=connection.pk)
-    rows.update(problem="", failures=0, rests_until=None, checked=db_clock.database_now())
+    now = db_clock.database_now()
+    rows.update(problem="", failures=0, rests_until=None, checked=now)
     connection.problem, connection.failures, connection.rests_until = "", 0, None
+    connection.checked = now
 
 
 def note_fault(connection: Connection, fault: Fault) -> None:

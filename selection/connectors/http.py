@@ -29,9 +29,10 @@ def call_json(
     headers: Mapping[str, str],
     body: Any = None,
     query: Mapping[str, Any] | None = None,
+    seconds: float = safe_http.SECONDS,
 ) -> Any:
     """Return the reply's JSON; None for an empty one. Raises a Fault for every other outcome."""
-    return parse_reply(send(method, url, headers, body, query))
+    return parse_reply(send(method, url, headers, body, query, seconds))
 
 
 def send(
@@ -40,6 +41,7 @@ def send(
     headers: Mapping[str, str],
     body: Any = None,
     query: Mapping[str, Any] | None = None,
+    seconds: float = safe_http.SECONDS,
 ) -> safe_http.Reply:
     """Return a reply of the status 200 to 299. Raises a Fault for every other outcome."""
     address = f"{url}?{urlencode(query, doseq=True)}" if query else url
@@ -48,7 +50,9 @@ def send(
     if content is not None:
         sent["Content-Type"] = "application/json"
     try:
-        reply = safe_http.send_request(method, address, content, sent, SETTING, LONGEST_REPLY)
+        reply = safe_http.send_request(
+            method, address, content, sent, SETTING, LONGEST_REPLY, seconds
+        )
     except safe_http.NoAnswer as error:
         raise Outage(str(error)) from error
     if not reply.good:
@@ -68,7 +72,7 @@ def parse_reply(reply: safe_http.Reply) -> Any:
 
 def fault_of(reply: safe_http.Reply) -> Fault:
     """Return the fault that this reply reports."""
-    code, text = reply.code, f"It answered {reply.code}: {_shorten(reply.said)}"
+    code, text = reply.code, f"It answered {reply.code}: {describe_error(reply.said)}"
     if code in BUSY or code >= 500:
         return Outage(text, code, _seconds(reply.headers.get("retry-after")))
     if code in {401, 403}:
@@ -82,6 +86,19 @@ def fault_of(reply: safe_http.Reply) -> Fault:
     if code in {404, 410}:
         return Missing(text, code)
     return Rejected(text, code)
+
+
+def describe_error(text: str) -> str:
+    """Return the message in an error's body, shortened."""
+    if text.lstrip().startswith("<"):
+        return "a web page"
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return _shorten(text)
+    found = document if isinstance(document, dict) else {}
+    parts = [found.get(name) for name in ("detail", "message", "error", "validation_errors")]
+    return _shorten("; ".join(str(part) for part in parts if part) or text)
 
 
 def _shorten(text: str) -> str:

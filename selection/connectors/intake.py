@@ -8,11 +8,11 @@ from django.db import transaction
 from selection import db_clock
 from selection.answers import presence, recording, revision
 from selection.errors import Answered, Conflict, NotFound, Refused, TooLate
-from selection.models import OutsideTask, RunConnection, map_to_stored
+from selection.models import Connection, OutsideTask, RunConnection, map_to_stored
 from selection.runs import platform_submissions
 
-from . import health, wanted_tasks
-from .connector import LostTasks, News, OutsideAnswer, OutsideSubmission
+from . import health, registry, wanted_tasks
+from .connector import Incoming, LostTasks, News, OutsideAnswer, OutsideSubmission
 
 logger = logging.getLogger(__name__)
 State = OutsideTask.State
@@ -119,6 +119,17 @@ def _take_lost(item: LostTasks) -> bool:
     if item.problem and count:
         health.note_problem(item.link, item.problem)
     return count > 0
+
+
+def receive_message(connection: Connection, message: Incoming) -> int:
+    """Store the news in a message of the other side; return the number that changed anything.
+
+    Raises NotAuthentic for anybody else's message. A paused connection takes answers too: they
+    are work that was done.
+    """
+    connector = registry.connector_of(connection)
+    connector.authenticate(connection, message)
+    return take_news(connector.receive(connection, message))
 
 
 def take_link_news(link: RunConnection, news: Iterable[News]) -> int:

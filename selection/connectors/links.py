@@ -11,8 +11,7 @@ from selection.models import Connection, ConnectorCall, Run, RunConnection
 
 from . import calls, health, registry
 from .accounts import clean_settings
-from .faults import Fault
-from .secret_store import hide_secrets
+from .reading import call_now
 
 
 @transaction.atomic
@@ -36,10 +35,7 @@ def connect_run(
     link = link or RunConnection(run=run, connection=connection)
     link.settings = clean_settings(connector.run_settings, settings or {})
     link.on, link.problem = True, ""
-    try:
-        connector.prepare(link)
-    except Fault as fault:
-        raise Refused(hide_secrets(connection, str(fault))) from None
+    call_now(connection, lambda: connector.prepare(link))
     link.save()
     events.write_event(run, "connect", f"Connected to {connection} ({connector.label}).", who)
     health.request_exchange(connection.pk)
@@ -53,6 +49,11 @@ def disconnect_run(link: RunConnection, who: str = "") -> None:
     link.on = False
     events.write_event(link.run, "connect", f"Disconnected from {link.connection}.", who)
     health.request_exchange(link.connection_id)
+
+
+def dismiss_problem(link: RunConnection) -> None:
+    """Clear the last problem of a run's connection, after somebody read it."""
+    health.note_problem(link, "")
 
 
 def write_back(link: RunConnection, how: str, workers: Sequence[str]) -> ConnectorCall:

@@ -19,11 +19,9 @@ def send_tasks(
     tasks = list(rows.select_related("assignment__question", "candidate__worker"))
     if not tasks:
         return "Nothing was wanted any more."
-    first = tasks[0].candidate
+    worker = tasks[0].candidate.worker
     assignments = [task.assignment for task in tasks if task.assignment is not None]
-    ids = connector.send_assignments(
-        link, WorkerTasks(first.pk, first.worker.key, assignments, again)
-    )
+    ids = connector.send_assignments(link, WorkerTasks(worker, assignments, again))
     now = db_clock.database_now()
     for task in tasks:
         # A task may have become unwanted meanwhile: its removal needs the id as well.
@@ -34,7 +32,8 @@ def send_tasks(
 
 def remove_tasks(connector: Connector, link: RunConnection, data: Mapping[str, Any]) -> str:
     """Remove the call's tasks; return a sentence."""
-    tasks = list(_tasks_of(link, data).filter(state=State.LEAVING).select_related("candidate"))
+    leaving = _tasks_of(link, data).filter(state=State.LEAVING)
+    tasks = list(leaving.select_related("candidate__worker"))
     if tasks:
         connector.remove_assignments(link, tasks)
     ids = [task.pk for task in tasks]

@@ -44,7 +44,12 @@ def payment_table(context: ExportContext) -> ExportTable:
 
 
 def prolific_bonus(context: ExportContext) -> Iterator[bytes]:
-    """Yield ``id,amount`` on each line, as Prolific pays bonuses in bulk.
+    """Yield ``id,amount`` on each line, as Prolific pays bonuses in bulk; see below."""
+    return plain_lines(list(row) for row in prolific_amounts(context).items())
+
+
+def prolific_amounts(context: ExportContext) -> dict[str, Decimal]:
+    """Return the amount due by worker, for Prolific.
 
     Workers that came by another platform are left out: they would be paid twice. Raises Refused if
     the pay for an answer is unknown, or if the run's amounts are in a currency that Prolific does
@@ -53,9 +58,7 @@ def prolific_bonus(context: ExportContext) -> Iterator[bytes]:
     if context.pay is None and (lack := lacks_pounds(context.run)):
         raise Refused(lack)
     ours = ("", Candidate.Platform.PROLIFIC)
-    return plain_lines(
-        [worker, due] for worker, due, platform, _ in _bonus_rows(context) if platform in ours
-    )
+    return {worker: due for worker, due, platform, _ in _bonus_rows(context) if platform in ours}
 
 
 def mturk_bonus(context: ExportContext) -> Iterator[bytes]:

@@ -54,6 +54,8 @@ class Request(NamedTuple):
     method: str
     body: bytes | None
     headers: dict[str, str]
+    longest: int
+    seconds: float
 
 
 def check_url(url: str, setting: str = "WEBHOOKS_INSIDE") -> str:
@@ -142,12 +144,17 @@ def send_request(
     headers: dict[str, str],
     setting: str = "WEBHOOKS_INSIDE",
     longest: int = REPLY_LENGTH,
+    seconds: float = SECONDS,
 ) -> Reply:
-    """Send a request and return the reply, with this many characters. Raises NoAnswer."""
+    """Send a request and return the reply, with this many characters. Raises NoAnswer.
+
+    seconds  for the whole exchange
+    """
     try:
         parts = _split_url(check_url(url, setting))
         addresses = _refuse_inside(_resolve_addresses(parts), setting)
-        return _exchange_message(parts, addresses[0], Request(method, body, headers), longest)
+        request = Request(method, body, headers, longest, seconds)
+        return _exchange_message(parts, addresses[0], request)
     except Refused as refusal:
         raise NoAnswer(str(refusal)) from refusal
     except (OSError, HTTPException, ValueError, UnicodeError) as error:
@@ -155,29 +162,31 @@ def send_request(
         raise NoAnswer(f"No answer: {reason}"[:REPLY_LENGTH]) from error
 
 
-def _exchange_message(parts: SplitResult, address: str, request: Request, longest: int) -> Reply:
+def _exchange_message(parts: SplitResult, address: str, request: Request) -> Reply:
     host, port = parts.hostname or "", parts.port or PORTS[parts.scheme]
     kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    with _open_connection(parts.scheme, host, address, port) as sock:
+    with _open_connection(parts.scheme, host, (address, port), request.seconds) as sock:
         connection = kind(host, port)
         connection.sock = sock
         headers = request.headers | {"Connection": "close"}
         connection.request(request.method, target, request.body, headers)
         answer = connection.getresponse()
-        text = answer.read(4 * longest).decode(errors="replace").replace("\0", "")
+        text = answer.read(4 * request.longest).decode(errors="replace").replace("\0", "")
         said = {name.lower(): value for name, value in answer.getheaders()}
-    return Reply(answer.status, text[:longest], said)
+    return Reply(answer.status, text[: request.longest], said)
 
 
 @contextmanager
-def _open_connection(scheme: str, host: str, address: str, port: int) -> Iterator[socket.socket]:
+def _open_connection(
+    scheme: str, host: str, place: tuple[str, int], seconds: float
+) -> Iterator[socket.socket]:
     """Open a connection to this very address; it is closed when the time is up."""
-    sock = socket.create_connection((address, port), timeout=SECONDS)
+    sock = socket.create_connection(place, timeout=seconds)
     if scheme == "https":  # the handshake follows below, under the timer
         context = ssl.create_default_context()
         sock = context.wrap_socket(sock, server_hostname=host, do_handshake_on_connect=False)
-    end = threading.Timer(SECONDS, _hang_up, [sock])
+    end = threading.Timer(seconds, _hang_up, [sock])
     end.daemon = True
     end.start()
     try:

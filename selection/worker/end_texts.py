@@ -6,11 +6,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from selection.models import Candidate, Platform
+from selection.questions.sanitize import QuestionTexts
 from selection.runs import join_platforms, money, worker_texts
 from selection.runs.join_platforms import Visit
 from selection.runs.worker_texts import Outcome, PageFacts
-
-from .sanitize import QuestionTexts
 
 
 @dataclass(frozen=True)

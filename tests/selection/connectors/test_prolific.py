@@ -220,15 +220,14 @@ def test_returned_and_timed_out_submissions_count_as_left(study, there, run):
 def test_a_message_is_believed_with_its_signature_only(study, there, run, connection):
     event = {"event_type": "submission.status.change", "resource_id": "s1"}
     body = json.dumps(event | {"participant_id": WORKERS[1], "status": "RETURNED"}).encode()
-    now = db_clock.database_now()
-    at = int(now.timestamp())
+    at = int(db_clock.database_now().timestamp())
 
     def message(signature: str, sent: int = at) -> Incoming:
         headers = {
             "x-prolific-request-timestamp": str(sent),
             "x-prolific-request-signature": signature,
         }
-        return Incoming(headers, body, now)
+        return Incoming(headers, body)
 
     old = at - 3600
     for bad in (message(sign("other", at, body)), message(""), message(sign(HOOK, old, body), old)):
@@ -236,16 +235,19 @@ def test_a_message_is_believed_with_its_signature_only(study, there, run, connec
             prolific.CONNECTOR.authenticate(connection, bad)
     good = message(sign(HOOK, at, body))
     prolific.CONNECTOR.authenticate(connection, good)
-    intake.take_news(prolific.CONNECTOR.receive(connection, good))
+    intake.receive_message(connection, good)
     assert gone(run, WORKERS[1]) == "left"
     assert gone(run, WORKERS[0]) == ""
+    body = b"[]"
+    with pytest.raises(Refused, match="is not an event"):
+        intake.receive_message(connection, message(sign(HOOK, at, body)))
 
 
 def test_an_unsigned_account_takes_no_message(there):
     plain = connectors.create_connection(
         1, "prolific", "Plain", {"token": TOKEN}, there.url, {"workspace": WORKSPACE}
     )
-    empty = Incoming({}, b"{}", db_clock.database_now())
+    empty = Incoming({}, b"{}")
     with pytest.raises(NotAuthentic):
         prolific.CONNECTOR.authenticate(plain, empty)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from selection.connectors.call_queue import queue_call
 from selection.connectors.connector import (
@@ -105,23 +106,24 @@ class Prolific(Connector):
         signature = message.headers.get("x-prolific-request-signature", "")
         if not secret or not sent.isdecimal() or len(sent) > 12:
             raise NotAuthentic
-        if abs(message.at.timestamp() - int(sent)) > OLDEST_MESSAGE:
+        if abs(timezone.now().timestamp() - int(sent)) > OLDEST_MESSAGE:
             raise NotAuthentic
         digest = hmac.new(secret.encode(), sent.encode() + message.body, hashlib.sha256).digest()
         if not hmac.compare_digest(base64.b64encode(digest), signature.encode()):
             raise NotAuthentic
 
     def receive(self, connection: Connection, message: Incoming) -> Iterable[News]:
-        event = json.loads(message.body)
-        if event.get("event_type") != "submission.status.change":
-            return []
-        number, worker = str(event["resource_id"]), str(event["participant_id"])
+        try:
+            event = json.loads(message.body)
+            if event["event_type"] != "submission.status.change":
+                return []
+            number, worker = str(event["resource_id"]), str(event["participant_id"])
+            status = str(event["status"])
+        except (ValueError, KeyError, TypeError):
+            raise Refused("The message is not an event of Prolific’s hooks.") from None
         rows = connection.runs.filter(on=True).select_related("run", "connection")
         ours = rows.filter(run__candidates__task=number) | rows.filter(workers__outside_id=number)
-        return [
-            OutsideSubmission(link, worker, str(event["status"]), number)
-            for link in ours.distinct()
-        ]
+        return [OutsideSubmission(link, worker, status, number) for link in ours.distinct()]
 
 
 CONNECTOR = Prolific()
