@@ -12,6 +12,7 @@ from . import (  # each adds addresses
     pool_models,
     pools,
     practice,
+    prolific,
     question_sets,
     questions,
     replays,

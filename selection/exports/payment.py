@@ -45,20 +45,23 @@ def payment_table(context: ExportContext) -> ExportTable:
 
 def prolific_bonus(context: ExportContext) -> Iterator[bytes]:
     """Yield ``id,amount`` on each line, as Prolific pays bonuses in bulk; see below."""
-    return plain_lines(list(row) for row in prolific_amounts(context).items())
+    return plain_lines(list(row) for row in prolific_amounts(context.run, context.pay).items())
 
 
-def prolific_amounts(context: ExportContext) -> dict[str, Decimal]:
+def prolific_amounts(run: Run, pay: Decimal | None = None) -> dict[str, Decimal]:
     """Return the amount due by worker, for Prolific.
+
+    pay  pay for an answer; None: as for every payment list
 
     Workers that came by another platform are left out: they would be paid twice. Raises Refused if
     the pay for an answer is unknown, or if the run's amounts are in a currency that Prolific does
     not pay in.
     """
-    if context.pay is None and (lack := lacks_pounds(context.run)):
+    if pay is None and (lack := lacks_pounds(run)):
         raise Refused(lack)
     ours = ("", Candidate.Platform.PROLIFIC)
-    return {worker: due for worker, due, platform, _ in _bonus_rows(context) if platform in ours}
+    rows = _bonus_rows(ExportContext(run, pay=pay))
+    return {worker: due for worker, due, platform, _ in rows if platform in ours}
 
 
 def mturk_bonus(context: ExportContext) -> Iterator[bytes]:

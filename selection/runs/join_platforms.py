@@ -94,6 +94,13 @@ def entry_query(run: Run) -> str:
     return query.replace(f"{usual}=", f"{run.worker_parameter}=", 1)
 
 
+def prolific_query(run: Run) -> str:
+    """Return what Prolific appends to the join link, under the run's parameter for the id."""
+    if run.platform == Platform.PROLIFIC:
+        return entry_query(run)
+    return JOIN_PLATFORMS[Platform.PROLIFIC].query
+
+
 # -- the way back
 
 

@@ -91,6 +91,11 @@ def entry_address(run: Run) -> str:
     return f"{join_address(run)}?{query}" if query else join_address(run)
 
 
+def prolific_address(run: Run) -> str:
+    """Return the run's join link with Prolific's placeholders."""
+    return f"{join_address(run)}?{join_platforms.prolific_query(run)}"
+
+
 def mturk_address(run: Run) -> str:
     """Return the run's join link for the ExternalQuestion of a HIT on Amazon Mechanical Turk."""
     return str(settings.PUBLIC_URL) + reverse("mturk", args=[join_token(run)])

@@ -1,8 +1,6 @@
-"""Prolific against a server built from its reference: groups correct, nothing paid twice."""
+"""Prolific against a server built from its reference: study, groups and submissions."""
 
 import json
-from datetime import timedelta
-from decimal import Decimal
 
 import pytest
 
@@ -12,82 +10,33 @@ from selection.connectors.connector import Incoming
 from selection.connectors.faults import NotAuthentic
 from selection.connectors.platforms import prolific
 from selection.errors import Conflict, Refused
-from selection.models import Candidate, Connection, ConnectorCall, Run, RunConnection
-from selection.runs import manual_verdicts, roster_opening, worker_texts
-from selection.runs.enrolment import EnrolmentSource, enrol_worker
-from tests.prolific_stub import TOKEN, WORKSPACE, ProlificStub, serve_prolific, sign
-from tests.worlds import answer_all, make_run
+from selection.models import Connection, ConnectorCall, Run, RunConnection
+from selection.runs import manual_verdicts, worker_texts
+from tests.prolific_stub import TOKEN, WORKSPACE, sign
+from tests.prolific_world import (
+    DUE,
+    HOOK,
+    SETTINGS,
+    URL,
+    WORKERS,
+    answered,
+    exchange,
+    judge,
+    members,
+)
+from tests.worlds import answer_all
 
 pytestmark = pytest.mark.django_db
-URL = "https://crowd.example.org/join/T/?PROLIFIC_PID={{%PROLIFIC_PID%}}"
-SETTINGS = {"places": 6, "reward": 150, "minutes": 5, "approve": True, "block": True}
-WORKERS = [f"60ffe5c8371090c7041d43{n:02x}" for n in range(6)]
-HOOK = "hook-secret-1"
 
 
 @pytest.fixture
-def there(settings):
-    settings.CONNECTORS_INSIDE = True
-    with serve_prolific() as stub:
-        yield stub
+def run(prolific_run: Run) -> Run:
+    return prolific_run
 
 
 @pytest.fixture
-def connection(there: ProlificStub) -> Connection:
-    return connectors.create_connection(
-        team=1,
-        kind="prolific",
-        name="Lab",
-        address=there.url,
-        secrets={"token": TOKEN, "hook_secret": HOOK},
-        settings={"workspace": WORKSPACE},
-    )
-
-
-@pytest.fixture
-def run() -> Run:
-    run = make_run(n=0, k=2, enrolling=True, platform="prolific", epsilon=0.4, slots=60)
-    for number, worker in enumerate(WORKERS):
-        enrol_worker(run, worker, source=EnrolmentSource("prolific", f"s{number}"))
-    roster_opening.close_roster(run)
-    run.refresh_from_db()
-    engine.advance(run.pk)
-    return run
-
-
-@pytest.fixture
-def link(run: Run, connection: Connection) -> RunConnection:
-    return connectors.connect_run(run, connection, SETTINGS)
-
-
-@pytest.fixture
-def study(link: RunConnection, there: ProlificStub) -> RunConnection:
-    prolific.request_study(link, URL)
-    exchange(link)
-    return link
-
-
-def exchange(link: RunConnection) -> None:
-    """Exchange at once, also after a fault or a recent poll."""
-    Connection.objects.update(rests_until=db_clock.database_now() - timedelta(seconds=1))
-    RunConnection.objects.update(polled=None)
-    connectors.exchange(link.connection_id)
-    link.refresh_from_db()
-
-
-def members(there: ProlificStub, title: str) -> set[str]:
-    (group,) = [one for one in there.groups.values() if one["name"].endswith(title)]
-    return set(group["members"])
-
-
-def judge(run: Run, accepted: list[str], rejected: list[str]) -> None:
-    rows = Candidate.objects.filter(run=run)
-    rows.filter(worker__key__in=accepted).update(verdict=1, pulls=5)
-    rows.filter(worker__key__in=rejected).update(verdict=-1, pulls=5)
-
-
-def statuses(link: RunConnection) -> list[str]:
-    return [batch.state for batch in prolific.list_batches(link)]
+def link(prolific_link: RunConnection) -> RunConnection:
+    return prolific_link
 
 
 # -- the account
@@ -105,9 +54,9 @@ def test_a_wrong_token_and_a_wrong_workspace_are_told(there):
 
 
 @pytest.mark.parametrize("name", ["places", "reward", "minutes"])
-def test_a_study_needs_places_a_reward_and_a_time(run, connection, name):
+def test_a_study_needs_places_a_reward_and_a_time(run, lab, name):
     with pytest.raises(Refused, match="at least 1"):
-        connectors.connect_run(run, connection, SETTINGS | {name: 0})
+        connectors.connect_run(run, lab, SETTINGS | {name: 0})
 
 
 # -- the study
@@ -217,7 +166,7 @@ def test_returned_and_timed_out_submissions_count_as_left(study, there, run):
     assert [gone(run, worker) for worker in WORKERS[:3]] == ["left", "left", ""]
 
 
-def test_a_message_is_believed_with_its_signature_only(study, there, run, connection):
+def test_a_message_is_believed_with_its_signature_only(study, there, run, lab):
     event = {"event_type": "submission.status.change", "resource_id": "s1"}
     body = json.dumps(event | {"participant_id": WORKERS[1], "status": "RETURNED"}).encode()
     at = int(db_clock.database_now().timestamp())
@@ -232,15 +181,15 @@ def test_a_message_is_believed_with_its_signature_only(study, there, run, connec
     old = at - 3600
     for bad in (message(sign("other", at, body)), message(""), message(sign(HOOK, old, body), old)):
         with pytest.raises(NotAuthentic):
-            prolific.CONNECTOR.authenticate(connection, bad)
+            prolific.CONNECTOR.authenticate(lab, bad)
     good = message(sign(HOOK, at, body))
-    prolific.CONNECTOR.authenticate(connection, good)
-    intake.receive_message(connection, good)
+    prolific.CONNECTOR.authenticate(lab, good)
+    intake.receive_message(lab, good)
     assert gone(run, WORKERS[1]) == "left"
     assert gone(run, WORKERS[0]) == ""
     body = b"[]"
     with pytest.raises(Refused, match="is not an event"):
-        intake.receive_message(connection, message(sign(HOOK, at, body)))
+        intake.receive_message(lab, message(sign(HOOK, at, body)))
 
 
 def test_an_unsigned_account_takes_no_message(there):
@@ -250,11 +199,6 @@ def test_an_unsigned_account_takes_no_message(there):
     empty = Incoming({}, b"{}")
     with pytest.raises(NotAuthentic):
         prolific.CONNECTOR.authenticate(plain, empty)
-
-
-def answered(run: Run) -> None:
-    answer_all(run, lambda one: "yes")
-    engine.advance(run.pk)
 
 
 def test_submissions_with_the_code_are_approved_and_none_is_ever_rejected(study, there, run):
@@ -293,130 +237,6 @@ def test_an_approval_is_made_once_after_faults(study, there, run, fault):
     assert {there.submissions[number]["status"] for number in numbers} == {"APPROVED"}
     assert not ConnectorCall.objects.pending().exists()
     assert not ConnectorCall.objects.filter(due=None, delivered=None).exists()
-
-
-# -- bonuses
-
-DUE = {WORKERS[0]: Decimal("1.50"), WORKERS[1]: Decimal("0.75"), WORKERS[5]: Decimal("9.00")}
-
-
-@pytest.fixture
-def payable(study, there, run) -> RunConnection:
-    for worker in WORKERS[:2]:
-        there.submit(worker, "APPROVED")
-    exchange(study)
-    return study
-
-
-def paid(there: ProlificStub) -> list[list[float]]:
-    return [there.paid_to(worker) for worker in WORKERS[:2]]
-
-
-def test_bonuses_are_paid_once_a_person_has_confirmed_the_amount(payable, there, run):
-    proposal = prolific.propose_bonuses(payable, DUE)
-    assert proposal.rows == {WORKERS[0]: Decimal("1.50"), WORKERS[1]: Decimal("0.75")}
-    with pytest.raises(Conflict, match=r"are 2\.25 now, not 2\.00"):
-        prolific.confirm_bonuses(payable, DUE, Decimal("2.00"))
-    assert not there.bulks
-    prolific.confirm_bonuses(payable, DUE, Decimal("2.25"), "ada")
-    with pytest.raises(Conflict, match="No bonus is due"):
-        prolific.confirm_bonuses(payable, DUE, Decimal("2.25"))
-    exchange(payable)
-    exchange(payable)
-    assert paid(there) == [[150.0], [75.0]]
-    assert statuses(payable) == ["paid"]
-    assert run.events.filter(kind="bonus", who="ada").exists()
-    more = DUE | {WORKERS[0]: Decimal("2.00")}
-    assert prolific.propose_bonuses(payable, more).rows == {WORKERS[0]: Decimal("0.50")}
-    prolific.confirm_bonuses(payable, more, Decimal("0.50"))
-    exchange(payable)
-    assert paid(there) == [[150.0, 50.0], [75.0]]
-
-
-@pytest.mark.parametrize("fault", ["lost", 429, 500, "500 after"])
-def test_a_fault_while_a_batch_is_set_up_pays_once(payable, there, fault):
-    there.faults["POST"] = [fault]
-    prolific.confirm_bonuses(payable, DUE, Decimal("2.25"))
-    for _ in range(3):
-        exchange(payable)
-    assert paid(there) == [[150.0], [75.0]]
-    assert statuses(payable) == ["paid"]
-
-
-def test_too_many_requests_while_paying_is_repeated(payable, there):
-    there.faults["POST"] = [None, 429, 429]
-    prolific.confirm_bonuses(payable, DUE, Decimal("2.25"))
-    for _ in range(4):
-        exchange(payable)
-    assert paid(there) == [[150.0], [75.0]]
-    assert statuses(payable) == ["paid"]
-
-
-@pytest.mark.parametrize("fault", ["lost", "500 after"])
-def test_a_lost_reply_to_a_payment_never_pays_twice_and_is_found_out(payable, there, fault):
-    there.faults["POST"] = [None, fault]
-    prolific.confirm_bonuses(payable, DUE, Decimal("2.25"))
-    for _ in range(4):
-        exchange(payable)
-    assert paid(there) == [[150.0], [75.0]]
-    assert statuses(payable) == ["paid"]  # the submissions show it
-    assert payable.problem == ""
-
-
-def test_a_payment_that_never_arrived_waits_for_a_person(payable, there):
-    there.faults["POST"] = [None, 500]
-    prolific.confirm_bonuses(payable, DUE, Decimal("2.25"))
-    for _ in range(4):
-        exchange(payable)
-    assert statuses(payable) == ["uncertain"]
-    assert paid(there) == [[], []]
-    assert "CrowdSelect never repeats a payment" in payable.problem
-    with pytest.raises(Conflict, match="No bonus is due"):
-        prolific.confirm_bonuses(payable, DUE, Decimal("2.25"))
-    connectors.repeat_call(ConnectorCall.objects.get(kind="bonuses"))
-    exchange(payable)
-    assert paid(there) == [[], []]
-    (batch,) = prolific.list_batches(payable)
-    prolific.settle_bonuses(payable, batch.key, paid=False)
-    with pytest.raises(Conflict, match="The result of this payment is known"):
-        prolific.settle_bonuses(payable, batch.key, paid=True)
-    prolific.confirm_bonuses(payable, DUE, Decimal("2.25"))
-    exchange(payable)
-    assert paid(there) == [[150.0], [75.0]]
-    assert statuses(payable) == ["unpaid", "paid"]
-
-
-def test_a_killed_process_pays_nothing_twice(payable, there, monkeypatch):
-    """The payment took place, and nothing could be recorded."""
-    original = prolific.session.Session.write
-
-    def killed(self, method, path, body=None):
-        reply = original(self, method, path, body)
-        if path.endswith("/pay/"):
-            raise KeyboardInterrupt
-        return reply
-
-    monkeypatch.setattr(prolific.session.Session, "write", killed)
-    prolific.confirm_bonuses(payable, DUE, Decimal("2.25"))
-    with pytest.raises(KeyboardInterrupt):
-        exchange(payable)
-    monkeypatch.undo()
-    ConnectorCall.objects.pending().update(due=db_clock.database_now())
-    exchange(payable)
-    assert paid(there) == [[150.0], [75.0]]
-    assert statuses(payable) == ["paid"]
-
-
-def test_a_refused_batch_is_due_again(payable, there):
-    there.faults["POST"] = [400]
-    prolific.confirm_bonuses(payable, DUE, Decimal("2.25"))
-    exchange(payable)
-    assert statuses(payable) == ["failed"]
-    failed = ConnectorCall.objects.get(kind="bonuses")
-    prolific.confirm_bonuses(payable, DUE, Decimal("2.25"))
-    connectors.repeat_call(failed)
-    exchange(payable)
-    assert paid(there) == [[150.0], [75.0]]
 
 
 # -- the dry run

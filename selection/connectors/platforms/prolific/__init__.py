@@ -7,7 +7,7 @@ No call rejects a submission.
 """
 
 from .bonuses import Batch, confirm_bonuses, list_batches, propose_bonuses, settle_bonuses
-from .connector import CONNECTOR, dry_run, request_study
+from .connector import CONNECTOR, count_submissions, dry_run, find_link, request_study
 from .session import PlannedCall
 
 __all__ = [
@@ -15,7 +15,9 @@ __all__ = [
     "Batch",
     "PlannedCall",
     "confirm_bonuses",
+    "count_submissions",
     "dry_run",
+    "find_link",
     "list_batches",
     "propose_bonuses",
     "request_study",

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -19,10 +20,10 @@ from selection.connectors.connector import (
     Secret,
     Setting,
 )
-from selection.connectors.faults import NotAuthentic
-from selection.connectors.secret_store import read_secrets
+from selection.connectors.faults import Fault, NotAuthentic
+from selection.connectors.secret_store import hide_secrets, read_secrets
 from selection.errors import Conflict, Refused
-from selection.models import Connection, ConnectorCall, RunConnection
+from selection.models import Connection, ConnectorCall, Run, RunConnection
 
 from . import bonuses, groups, session, study, submissions
 from .session import PlannedCall, Session
@@ -129,6 +130,21 @@ class Prolific(Connector):
 CONNECTOR = Prolific()
 
 
+def find_link(run: Run) -> RunConnection:
+    """Return the run's use of Prolific. Raises Conflict if there is none."""
+    rows = run.connections.filter(on=True, connection__kind=Prolific.name)
+    link = rows.select_related("run", "connection").first()
+    if link is None:
+        raise Conflict("This run has no connection to Prolific: connect it first.")
+    return link
+
+
+def count_submissions(link: RunConnection) -> dict[str, int]:
+    """Return the number of submissions by state, as of the last poll."""
+    states = (one.notes.get("status", "") for one in link.workers.all())
+    return dict(Counter(state for state in states if state))
+
+
 def _perform(ours: Session, kind: str, data: Mapping[str, Any]) -> str:
     if kind == "study":
         return study.create_study(ours, data["url"])
@@ -159,7 +175,16 @@ def dry_run(link: RunConnection, url: str, due: Mapping[str, Any]) -> list[Plann
     """Return every call that would be made now, in order; only those that read are made.
 
     due  the whole amount of each worker, as for bonuses
+
+    Raises Refused if Prolific cannot be read.
     """
+    try:
+        return _plan_all(link, url, due)
+    except Fault as fault:
+        raise Refused(hide_secrets(link.connection, str(fault))) from None
+
+
+def _plan_all(link: RunConnection, url: str, due: Mapping[str, Any]) -> list[PlannedCall]:
     planned: list[PlannedCall] = []
     fresh = RunConnection.objects.select_related("run", "connection").get(pk=link.pk)
     ours = Session(fresh, planned)

@@ -253,6 +253,7 @@ def send(client: Client, method: str, path: str, theirs: Camp):
         "{webhook_id}": theirs.delivery.webhook_id,
         "{connection_id}": theirs.call.connection_id,
         "{call_id}": theirs.call.pk,
+        "{batch}": "none",
         "{delivery_id}": theirs.delivery.pk,
         "{worker}": theirs.pool.workers.first().key,
         "{pool_id}": theirs.pool.pk,
