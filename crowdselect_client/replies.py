@@ -17,13 +17,6 @@ class Assignment(TypedDict):
     due: str | None
 
 
-class Batch(TypedDict):
-    key: str
-    state: str
-    total: float
-    bonuses: dict[str, float]
-
-
 class BatchRow(TypedDict):
     assignment: int
     status: int
@@ -618,6 +611,11 @@ class AheadOut(TypedDict):
     hours: float | None
     everybody: EverybodyOut | None
     at: str | None
+
+
+class Batch(TypedDict):
+    taken: int
+    results: list[BatchRow]
 
 
 class CurvesOut(TypedDict):

@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 TOKEN = "prolific-token-1"
 WORKSPACE = "644aaabfaf6bbc363b9d47c6"
+HOOK_SECRET = "confirm-this-hook"  # the header X-Hook-Secret
 PAGE_SIZE = 3  # small, so that tests turn pages
 # Required fields of a draft study, in the reference and in every example.
 STUDY_FIELDS = {
@@ -54,6 +55,8 @@ class ProlificStub:
         self.groups: dict[str, dict[str, Any]] = {}
         self.submissions: dict[str, dict[str, Any]] = {}
         self.bulks: dict[str, dict[str, Any]] = {}
+        self.secrets: list[str] = []
+        self.hooks: dict[str, dict[str, Any]] = {}
         self.calls: list[tuple[str, str, Any]] = []
         self.faults: dict[str, list[int | str | None]] = {"GET": [], "POST": [], "DELETE": []}
         self.numbers = itertools.count(1)
@@ -188,6 +191,34 @@ class ProlificStub:
                 if one["participant_id"] == worker:
                     one["bonus_payments"].append(float(round(float(amount) * 100)))
 
+    def list_secrets(self, *, query: dict[str, str], body: Any) -> Any:
+        return {
+            "results": [
+                {"id": "1", "value": one, "workspace_id": WORKSPACE} for one in self.secrets
+            ]
+        }
+
+    def create_secret(self, *, query: Any, body: Any) -> Any:
+        self.secrets = [f"secret of {body['workspace_id']}, {next(self.numbers)}"]
+        return {"id": "1", "value": self.secrets[0], "workspace_id": WORKSPACE}
+
+    def list_hooks(self, *, query: dict[str, str], body: Any) -> Any:
+        wanted = query["is_enabled"] == "true"
+        return page([one for one in self.hooks.values() if one["is_enabled"] == wanted], query)
+
+    def create_hook(self, *, query: Any, body: Any) -> Any:
+        if not body["target_url"].startswith("https://"):
+            raise RefusedCall(400, "target_url must use https.")
+        number = self.new_id()
+        self.hooks[number] = body | {"id": number, "is_enabled": False}
+        return self.hooks[number]
+
+    def confirm_hook(self, number: str, *, query: Any, body: Any) -> Any:
+        if body["secret"] != HOOK_SECRET:
+            raise RefusedCall(400, "The secret is wrong.")
+        self.hooks[number]["is_enabled"] = True
+        return self.hooks[number]
+
     def paid_to(self, worker: str) -> list[float]:
         rows = [one for one in self.submissions.values() if one["participant_id"] == worker]
         return rows[-1]["bonus_payments"]
@@ -219,6 +250,11 @@ ENDPOINTS: dict[tuple[str, str], Endpoint] = {
     ("DELETE", f"participant-groups/{ID}/participants/"): ProlificStub.remove_members,
     ("GET", f"studies/{ID}/submissions/"): ProlificStub.list_submissions,
     ("GET", f"submissions/{ID}/"): ProlificStub.show_submission,
+    ("GET", "hooks/secrets/"): ProlificStub.list_secrets,
+    ("POST", "hooks/secrets/"): ProlificStub.create_secret,
+    ("GET", "hooks/subscriptions/"): ProlificStub.list_hooks,
+    ("POST", "hooks/subscriptions/"): ProlificStub.create_hook,
+    ("POST", f"hooks/subscriptions/{ID}/"): ProlificStub.confirm_hook,
     ("POST", f"submissions/{ID}/transition/"): ProlificStub.transition,
     ("POST", "submissions/bonus-payments/"): ProlificStub.set_up_bonuses,
     ("POST", f"bulk-bonus-payments/{ID}/pay/"): ProlificStub.pay_bonuses,
@@ -266,6 +302,7 @@ def serve_prolific() -> Iterator[ProlificStub]:
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(content)))
+            self.send_header("X-Hook-Secret", HOOK_SECRET)
             self.end_headers()
             self.wfile.write(content)
 

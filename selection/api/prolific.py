@@ -10,6 +10,7 @@ from ninja import Field, Schema, Status
 from selection import exports
 from selection.accounts import scoped
 from selection.connectors.platforms import prolific
+from selection.connectors.views import message_address
 from selection.limits import LONGEST_KEY
 from selection.models import Run, RunConnection
 from selection.worker import links
@@ -21,7 +22,7 @@ from .fields import Id, Yes, price_field
 MANAGES = Token(manages=True)
 
 
-class BatchOut(Schema):
+class BonusBatchOut(Schema):
     """A batch of bonuses, in the currency of the study."""
 
     key: str
@@ -38,7 +39,7 @@ class ProlificOut(Schema):
     groups: dict[str, str] = Field(description="Ids of the groups: accept, and block.")
     submissions: dict[str, int] = Field(description="Their number by state.")
     problem: str
-    batches: list[BatchOut]
+    batches: list[BonusBatchOut]
 
 
 class PlannedCallOut(Schema):
@@ -75,6 +76,13 @@ def create_study(request: HttpRequest, run_id: Id) -> Status[Any]:
     return Status(202, prolific.request_study(link, links.prolific_address(link.run)))
 
 
+@api.post("/runs/{run_id}/prolific/messages", response={202: CallOut}, tags=["prolific"])
+def subscribe_messages(request: HttpRequest, run_id: Id) -> Status[Any]:
+    """Let Prolific send messages about submissions, for all runs of the connection."""
+    link = _find_link(request, run_id)
+    return Status(202, prolific.request_messages(link, message_address(link)))
+
+
 @api.get(
     "/runs/{run_id}/prolific/dry-run",
     response=list[PlannedCallOut],
@@ -88,14 +96,14 @@ def list_planned_calls(request: HttpRequest, run_id: Id) -> Any:
     return prolific.dry_run(link, links.prolific_address(link.run), due)
 
 
-@api.get("/runs/{run_id}/prolific/bonuses", response=BatchOut, tags=["prolific"], auth=MANAGES)
+@api.get("/runs/{run_id}/prolific/bonuses", response=BonusBatchOut, tags=["prolific"], auth=MANAGES)
 def show_bonuses(request: HttpRequest, run_id: Id) -> Any:
     """Return the bonuses that are due, at most 200 at once."""
     link = _find_link(request, run_id)
     return prolific.propose_bonuses(link, exports.prolific_amounts(link.run))
 
 
-@api.post("/runs/{run_id}/prolific/bonuses", response={202: BatchOut}, tags=["prolific"])
+@api.post("/runs/{run_id}/prolific/bonuses", response={202: BonusBatchOut}, tags=["prolific"])
 def confirm_bonuses(request: HttpRequest, run_id: Id, payload: ConfirmIn) -> Status[Any]:
     """Pay the bonuses that are due, if their amount is still this one."""
     link = _find_link(request, run_id)

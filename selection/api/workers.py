@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Query, Status
 
-from selection import reports
+from selection import connectors, reports
 from selection.accounts import scoped
 from selection.models import Candidate, Run, map_to_stored
 from selection.runs import enrolment, manual_verdicts, roster
@@ -96,6 +96,7 @@ def give_verdict(
     row = _find_candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
     verdict = {"accepted": 1, "rejected": -1, None: None}[payload.verdict]
     manual_verdicts.override_verdict(row, verdict, requester_name(request), payload.why)
+    connectors.request_exchanges(run_id)
     return _worker_payload(row, request)
 
 

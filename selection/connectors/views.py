@@ -1,15 +1,22 @@
 """The address for messages of other programs; each carries its connection's secret."""
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from selection.errors import Refused
-from selection.models import Connection
+from selection.models import Connection, RunConnection
 
 from . import intake
 from .connector import Incoming
 from .faults import NotAuthentic
+
+
+def message_address(link: RunConnection) -> str:
+    """Return the address to which the other side sends its messages."""
+    return str(settings.PUBLIC_URL) + reverse("receive_message", args=[link.connection_id])
 
 
 @csrf_exempt  # programs have no session; the secret is in the message

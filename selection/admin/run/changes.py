@@ -17,7 +17,7 @@ from django.urls import URLPattern
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from selection import reports
+from selection import connectors, reports
 from selection.admin.page import Page, object_url, page_urls
 from selection.admin.setting_fields import LABELS, build_field
 from selection.errors import Refused
@@ -280,6 +280,7 @@ class WorkerChange(ChangeView):
                 manual_verdicts.override_verdict(
                     self.candidate, VERDICTS[action], self.username, reason
                 )
+                connectors.request_exchanges(self.object.pk)
             elif action == "withdraw":
                 roster.withdraw_workers(self.object, [key], self.username, reason)
             elif action == "take-back":

@@ -16,6 +16,7 @@ from unfold.admin import ModelAdmin
 from selection import exports
 from selection.admin.page import Page, page_urls
 from selection.connectors.platforms import prolific
+from selection.connectors.views import message_address
 from selection.errors import Refused
 from selection.models import RunConnection
 from selection.worker import links
@@ -63,6 +64,7 @@ class ProlificPage(Page):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         actions: dict[str, Callable[[RunConnection], str]] = {
             "study": self._create_study,
+            "messages": self._subscribe_messages,
             "pay": self._confirm_bonuses,
             "paid": self._settle_bonuses,
             "unpaid": self._settle_bonuses,
@@ -93,6 +95,10 @@ class ProlificPage(Page):
     def _create_study(self, link: RunConnection) -> str:
         prolific.request_study(link, links.prolific_address(self.object))
         return "The draft study is being created. Publish the study on Prolific."
+
+    def _subscribe_messages(self, link: RunConnection) -> str:
+        prolific.request_messages(link, message_address(link))
+        return "Prolific will send messages about submissions."
 
     def _confirm_bonuses(self, link: RunConnection) -> str:
         form = TotalForm(self.request.POST)

@@ -9,6 +9,7 @@ from selection.connectors import intake
 from selection.connectors.connector import Incoming
 from selection.connectors.faults import NotAuthentic
 from selection.connectors.platforms import prolific
+from selection.connectors.secret_store import read_secrets
 from selection.errors import Conflict, Refused
 from selection.models import Connection, ConnectorCall, Run, RunConnection
 from selection.runs import manual_verdicts, worker_texts
@@ -199,6 +200,34 @@ def test_an_unsigned_account_takes_no_message(there):
     empty = Incoming({}, b"{}")
     with pytest.raises(NotAuthentic):
         prolific.CONNECTOR.authenticate(plain, empty)
+
+
+@pytest.mark.parametrize("there_already", [[], ["their-secret"]])
+@pytest.mark.parametrize("fault", [None, "lost", 429, 500])
+def test_messages_are_subscribed_once_with_the_workspace_s_secret(
+    study, there, fault, there_already
+):
+    connectors.save_connection(
+        study.connection,
+        name="Lab",
+        address=there.url,
+        secrets={"hook_secret": ""},
+        settings={"workspace": WORKSPACE},
+    )
+    there.secrets = there_already
+    there.faults["POST"] = [fault]
+    at = "https://crowd.example.org/connectors/1/messages/"
+    prolific.request_messages(study, at)
+    for _ in range(3):
+        exchange(study)
+    prolific.request_messages(study, at)
+    exchange(study)
+    assert [one["target_url"] for one in there.hooks.values() if one["is_enabled"]] == [at]
+    assert there_already in ([], there.secrets)
+    stored = read_secrets(Connection.objects.get())
+    assert stored == {"token": TOKEN, "hook_secret": there.secrets[0]}
+    with pytest.raises(Refused, match="https addresses only"):
+        prolific.request_messages(study, "http://127.0.0.1/")
 
 
 def test_submissions_with_the_code_are_approved_and_none_is_ever_rejected(study, there, run):

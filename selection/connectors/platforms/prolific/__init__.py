@@ -7,7 +7,14 @@ No call rejects a submission.
 """
 
 from .bonuses import Batch, confirm_bonuses, list_batches, propose_bonuses, settle_bonuses
-from .connector import CONNECTOR, count_submissions, dry_run, find_link, request_study
+from .connector import (
+    CONNECTOR,
+    count_submissions,
+    dry_run,
+    find_link,
+    request_messages,
+    request_study,
+)
 from .session import PlannedCall
 
 __all__ = [
@@ -20,6 +27,7 @@ __all__ = [
     "find_link",
     "list_batches",
     "propose_bonuses",
+    "request_messages",
     "request_study",
     "settle_bonuses",
 ]

@@ -25,7 +25,7 @@ from selection.connectors.secret_store import hide_secrets, read_secrets
 from selection.errors import Conflict, Refused
 from selection.models import Connection, ConnectorCall, Run, RunConnection
 
-from . import bonuses, groups, session, study, submissions
+from . import bonuses, groups, hooks, session, study, submissions
 from .session import PlannedCall, Session
 
 OLDEST_MESSAGE = 300  # seconds
@@ -65,6 +65,7 @@ class Prolific(Connector):
         "groups": "Update participant groups",
         "approve": "Approve submissions",
         "bonuses": "Pay bonuses",
+        "hooks": "Subscribe to messages",
     }
     outlasts_run = True
 
@@ -152,6 +153,8 @@ def _perform(ours: Session, kind: str, data: Mapping[str, Any]) -> str:
         return groups.update_groups(ours)
     if kind == "approve":
         return submissions.approve(ours, list(data["submissions"]))
+    if kind == "hooks":
+        return hooks.subscribe(ours, data["url"])
     if kind == "bonuses":
         return bonuses.pay_batch(ours, data["batch"])
     raise Refused(f"Prolific has no action “{kind}”.")
@@ -169,6 +172,13 @@ def request_study(link: RunConnection, url: str) -> ConnectorCall:
     if locked.calls.pending().filter(kind="study").exists():
         raise Conflict("The study is being created.")
     return queue_call(locked.connection, "study", {"url": url}, locked)
+
+
+def request_messages(link: RunConnection, url: str) -> ConnectorCall:
+    """Queue the subscription to messages at this address. Raises Refused unless it is https."""
+    if not url.startswith("https://"):
+        raise Refused("Prolific sends messages to https addresses only: set PUBLIC_URL to one.")
+    return queue_call(link.connection, "hooks", {"url": url}, link)
 
 
 def dry_run(link: RunConnection, url: str, due: Mapping[str, Any]) -> list[PlannedCall]:

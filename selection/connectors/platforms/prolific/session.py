@@ -1,6 +1,6 @@
 """Calls of Prolific's API for a run, and the notes about what they made."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from selection.connectors import http
 from selection.connectors.faults import Denied
 from selection.connectors.secret_store import read_secrets
 from selection.models import Connection, RunConnection
+from selection.webhooks import safe_http
 
 PAGE = 100
 NEW = "(new)"  # the id of what a dry run does not create
@@ -70,6 +71,13 @@ class Session:
             return {"id": NEW}
         return call(self.link.connection, method, path, body)
 
+    def write_with_headers(
+        self, method: str, path: str, body: Any
+    ) -> tuple[Any, Mapping[str, str]]:
+        """Make a call that changes something; return its reply with the headers."""
+        reply = send(self.link.connection, method, path, body)
+        return http.parse_reply(reply), reply.headers
+
 
 def call(
     connection: Connection,
@@ -79,9 +87,19 @@ def call(
     query: dict[str, Any] | None = None,
 ) -> Any:
     """Return the reply to a call of the account. Raises a Fault."""
+    return http.parse_reply(send(connection, method, path, body, query))
+
+
+def send(
+    connection: Connection,
+    method: str,
+    path: str,
+    body: Any = None,
+    query: dict[str, Any] | None = None,
+) -> safe_http.Reply:
     headers = {"Authorization": f"Token {read_secrets(connection)['token']}"}
     try:
-        return http.call_json(method, f"{connection.address}/{path}", headers, body, query)
+        return http.send(method, f"{connection.address}/{path}", headers, body, query)
     except Denied as fault:
         if fault.code not in (401, 403):
             raise

@@ -273,6 +273,7 @@ OPERATIONS: dict[tuple[str, str], set[str]] = {
     ("post", "/api/runs/{run_id}/connections/{connection_id}/write-back"): set(),
     ("get", "/api/runs/{run_id}/prolific"): set(),
     ("post", "/api/runs/{run_id}/prolific/study"): set(),
+    ("post", "/api/runs/{run_id}/prolific/messages"): set(),
     ("get", "/api/runs/{run_id}/prolific/dry-run"): set(),
     ("get", "/api/runs/{run_id}/prolific/bonuses"): set(),
     ("post", "/api/runs/{run_id}/prolific/bonuses"): set(),
