@@ -92,7 +92,7 @@ def subscribe_messages(request: HttpRequest, run_id: Id) -> Status[Any]:
 def list_planned_calls(request: HttpRequest, run_id: Id) -> Any:
     """Return every call that would be made now; only those that read are made."""
     link = _find_link(request, run_id)
-    due = exports.prolific_amounts(link.run)
+    due = exports.known_prolific_amounts(link.run)
     return prolific.dry_run(link, links.prolific_address(link.run), due)
 
 

@@ -64,6 +64,14 @@ def prolific_amounts(run: Run, pay: Decimal | None = None) -> dict[str, Decimal]
     return {worker: due for worker, due, platform, _ in rows if platform in ours}
 
 
+def known_prolific_amounts(run: Run) -> dict[str, Decimal]:
+    """Return the same; empty if the amounts are not known."""
+    try:
+        return prolific_amounts(run)
+    except Refused:
+        return {}
+
+
 def mturk_bonus(context: ExportContext) -> Iterator[bytes]:
     """Yield the arguments of MTurk's SendBonus for each worker of one of its tasks, in US dollars.
 

@@ -137,11 +137,12 @@ class RunColumns(NamedInTeam):
     )
     platform = models.CharField(
         max_length=10,
-        choices=[("", "any with worker, workerId or PROLIFIC_PID in its link"), *Platform.choices],
+        choices=[("", "any platform"), *Platform.choices],
         blank=True,
         default="",
         db_default="",
-        help_text="The platform that sends workers to the join link.",
+        help_text="It sends workers to the join link. Without a choice the link recognises the "
+        "parameters worker, workerId and PROLIFIC_PID.",
     )
     worker_parameter = models.CharField(
         "parameter with the worker’s id",
@@ -160,12 +161,13 @@ class RunColumns(NamedInTeam):
         help_text="What workers hand in at the end.",
     )
     completion_url = models.CharField(
-        "address that takes workers back",
+        "return address",
         max_length=LONGEST_ADDRESS,
         blank=True,
         default="",
         db_default="",
-        help_text="May contain {worker}, {task} and {code}. Leave blank for the platform’s own.",
+        help_text="It takes workers back, and may contain {worker}, {task} and {code}. Leave blank "
+        "for the platform’s own.",
     )
     recorded_only = models.BooleanField(
         "imported answers only",

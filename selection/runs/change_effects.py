@@ -172,7 +172,7 @@ def describe_completion(run: Run, value: str) -> str:
 
 
 def describe_completion_url(run: Run, value: str) -> str:
-    return f"The link back leads to {value or 'the platform’s own address'}."
+    return f"The return address is {value or 'the platform’s own'}."
 
 
 def _refuse_unless_open(run: Run) -> None:

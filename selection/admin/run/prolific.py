@@ -82,10 +82,7 @@ class ProlificPage(Page):
         return redirect(request.path)
 
     def _show_plan(self, link: RunConnection) -> HttpResponseBase:
-        try:
-            due = exports.prolific_amounts(self.object)
-        except Refused:
-            due = {}
+        due = exports.known_prolific_amounts(self.object)
         planned = [
             {"call": f"{one.method} /{one.path}", "body": _format_body(one.body)}
             for one in prolific.dry_run(link, links.prolific_address(self.object), due)

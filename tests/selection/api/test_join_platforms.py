@@ -179,7 +179,7 @@ def test_the_platform_changes_during_a_run_if_the_settings_fit_together(manager)
     back = {"platform": "custom", "worker_parameter": "p", "completion": "redirect"}
     changed = manager.patch(at, back | {"completion_url": OWN}).json()["changed"]
     assert changed["worker_parameter"].endswith("in the parameter “p”.")
-    assert changed["completion_url"] == f"The link back leads to {OWN}."
+    assert changed["completion_url"] == f"The return address is {OWN}."
 
 
 def test_temporary_links_are_made_for_workers(manager):

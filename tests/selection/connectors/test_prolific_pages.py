@@ -39,7 +39,6 @@ def test_a_run_is_connected_and_its_study_made_by_the_api(manager, prolific_run,
     assert (refused.status_code, "connect it first" in refused.json()["error"]) == (409, True)
     body = {"connection": lab.pk, "settings": SETTINGS}
     assert manager.post(f"{at}/connections", body).status_code == 201
-    pay(prolific_run)
     planned = manager.get(f"{at}/prolific/dry-run").json()
     assert {"method": "GET", "path": "studies/", "body": None} in planned
     assert [one["path"] for one in planned if one["method"] == "POST"][:2] == [

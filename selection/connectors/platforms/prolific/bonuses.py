@@ -51,7 +51,7 @@ class Batch:
 
     @property
     def total(self) -> Decimal:
-        return sum(self.rows.values(), Decimal(0))
+        return sum(self.rows.values(), Decimal(0)).quantize(CENT)
 
 
 def list_batches(link: RunConnection) -> list[Batch]:
