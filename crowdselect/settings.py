@@ -172,6 +172,7 @@ CELERY_TASK_ROUTES = {
     "selection.tasks.outlook": {"queue": "forecasts"},
     "selection.tasks.deliver": {"queue": "webhooks"},
     "selection.tasks.call_models": {"queue": "models"},
+    "selection.tasks.exchange": {"queue": "webhooks"},
     "selection.tasks.replay": {"queue": "forecasts"},
     "selection.tasks.send_mail": {"queue": "webhooks"},
     "selection.tasks.sort_upload": {"queue": "forecasts"},
@@ -219,6 +220,8 @@ RESPONSES_DAYS = env.number("RESPONSES_DAYS", default=0)  # workers' responses, 
 WEBHOOKS_INSIDE = env.flag("WEBHOOKS_INSIDE", default=False)
 # Allow model servers on this machine and in its network, and by http: Ollama, llama.cpp, vLLM.
 MODELS_INSIDE = env.flag("MODELS_INSIDE", default=False)
+# Allow connections to annotation tools on this machine and in its network, and by http.
+CONNECTORS_INSIDE = env.flag("CONNECTORS_INSIDE", default=False)
 # API keys of this machine's environment that teams may use, each only for addresses that begin with
 # one: OPENAI_API_KEY=https://api.openai.com/ and further ones after commas.
 MODEL_KEYS = env.pairs("MODEL_KEYS")

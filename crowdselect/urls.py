@@ -5,8 +5,9 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from selection.api import api
+from selection.connectors.views import receive_message
 from selection.mail import pages as mail_pages
-from selection.worker import join, media, mturk, views
+from selection.worker import join, media, mturk, temporary_links, views
 
 from .web import health
 
@@ -17,6 +18,7 @@ urlpatterns = [
     path("admin/", include("selection.accounts.urls")),  # its login takes the place of Django's
     path("admin/", admin.site.urls),
     path("api/", api.urls),
+    path("connectors/<int:pk>/messages/", receive_message, name="receive_message"),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("metrics", health.metrics),
@@ -24,6 +26,7 @@ urlpatterns = [
     path("media/<str:token>/", media.serve_media, name="media"),
     path("mturk/<str:token>/", mturk.enter_from_mturk, name="mturk"),
     path("mturk/at/<str:token>/", mturk.work_in_mturk, name="mturk-work"),
+    path("temporary/<str:token>/", temporary_links.enter_by_temporary_link, name="temporary"),
     path("unsubscribe/<str:token>/", mail_pages.unsubscribe, name="unsubscribe"),
     path("work/<str:token>/", views.work_page, name="work"),
 ]

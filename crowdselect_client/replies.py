@@ -54,6 +54,10 @@ class Changes(TypedDict):
     hours_to_come: NotRequired[float | None]
     enrol_until: NotRequired[str | None]
     enrol_most: NotRequired[int | None]
+    platform: NotRequired[str | None]
+    worker_parameter: NotRequired[str | None]
+    completion: NotRequired[str | None]
+    completion_url: NotRequired[str | None]
     enrolling: NotRequired[bool | None]
     concluded: NotRequired[bool | None]
     why: NotRequired[str]
@@ -561,6 +565,11 @@ class TallyIn(TypedDict):
     answers: int
 
 
+class TemporaryLink(TypedDict):
+    worker: str
+    link: str
+
+
 class TextPart(TypedDict):
     subject: NotRequired[str]
     body: NotRequired[str]
@@ -716,6 +725,10 @@ class RunState(TypedDict):
     enrolling: bool
     enrol_until: str | None
     enrol_most: int | None
+    platform: str
+    worker_parameter: str
+    completion: str
+    completion_url: str
     met: str
     only: list[str]
     left_out: list[str]
@@ -832,6 +845,10 @@ class Settings(TypedDict):
     enrolling: NotRequired[bool]
     enrol_until: NotRequired[str | None]
     enrol_most: NotRequired[int | None]
+    platform: NotRequired[Literal["", "prolific", "connect", "besample", "sona", "mturk", "custom"]]
+    worker_parameter: NotRequired[str]
+    completion: NotRequired[Literal["redirect", "code"]]
+    completion_url: NotRequired[str]
     met: NotRequired[Literal["skip", "out", "again"]]
     only: NotRequired[list[OnlyItem]]
     left_out: NotRequired[list[LeftOutItem]]

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Any, Literal, Unpack
 
 from .connection import ApiError, Connection
@@ -26,6 +27,7 @@ from .replies import (
     Settings,
     Spending,
     Standing,
+    TemporaryLink,
     Verdict,
 )
 
@@ -108,6 +110,14 @@ class Run:
         body = {"preview": preview, "retry": retry}
         path = f"{self._path}/invitations"
         return self._to.ask(Invited, "POST", path, json=body, harmless=preview)
+
+    def make_temporary_links(self, workers: Sequence[str], until: datetime) -> list[TemporaryLink]:
+        """Return a link for each worker that opens their page until then."""
+        path, body = (
+            f"{self._path}/temporary-links",
+            {"workers": list(workers), "until": str(until)},
+        )
+        return self._to.ask(list[TemporaryLink], "POST", path, json=body, harmless=False)
 
     def wait(self, every: float = 2, at_most: float | None = None) -> RunState:
         """Return its state once it has ended. Raises TimeoutError after ``at_most`` seconds."""

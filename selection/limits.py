@@ -36,7 +36,9 @@ LONGEST_REPORT = 2_000
 LONGEST_KEY = 200  # of a worker or a question, and names of all kinds
 LONGEST_WHY = 300
 LONGEST_TEXT = 100_000  # instructions, explanations
-LONGEST_ADDRESS = 500  # of a webhook
+LONGEST_ADDRESS = 500  # of a webhook, or a platform
+MOST_TEMPORARY_LINKS = 1000  # made at once
+LONGEST_PARAMETER = 60  # a name in a link
 LONGEST_EMAIL = 254  # of a worker
 
 MOST_WEBHOOKS = 20  # of a team

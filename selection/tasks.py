@@ -9,7 +9,7 @@ from celery import Task, shared_task
 from celery.signals import worker_ready
 from django.db import DatabaseError
 
-from . import actor, audit, db_clock, engine, mail, privacy, reports, wakeups, webhooks
+from . import actor, audit, connectors, db_clock, engine, mail, privacy, reports, wakeups, webhooks
 from .answers import overdue
 from .engine import late_regrades
 from .errors import Busy, cannot_write
@@ -53,6 +53,7 @@ def advance(run_id: int) -> None:
             step = engine.advance(run_id, wait=False)
         if step:
             model_requests.request_calls(run_id)
+            connectors.request_exchanges(run_id)
             context = {"run": run_id, "step": step.number}
             logger.info("Step %s of run %s.", step.number, run_id, extra=context)
     except Busy:
@@ -72,6 +73,12 @@ def outlook(run_id: int) -> None:
 @shared_task(base=Patient)
 def deliver(webhook_id: int) -> None:
     webhooks.send_due(webhook_id)
+
+
+@shared_task(base=Patient, time_limit=FROZEN)
+def exchange(connection_id: int) -> None:
+    with actor.acting_as_part("connectors"):
+        connectors.exchange(connection_id)
 
 
 @shared_task(base=Patient)
@@ -167,6 +174,7 @@ PARTS: list[Callable[[], object]] = [
     running_forecast.sweep_run_forecasts,
     tell_needs,
     webhooks.sweep_deliveries,
+    connectors.sweep_connections,
     mail.write_reminders,
     mail.write_end_notices,
     mail.sweep_mail,

@@ -76,6 +76,7 @@ NAMES = {
     "SetOut": "QuestionSet",
     "SpendingOut": "Spending",
     "WastedOut": "Wasted",
+    "TemporaryLinkOut": "TemporaryLink",
     "WorkerOut": "RunWorker",
 }
 REF = "#/components/schemas/"

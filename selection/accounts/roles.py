@@ -10,14 +10,23 @@ from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Model
 
-from selection.models import ApiToken, AuditEntry, Delivery, Membership, Team, Webhook
+from selection.models import (
+    ApiToken,
+    AuditEntry,
+    Connection,
+    ConnectorCall,
+    Delivery,
+    Membership,
+    Team,
+    Webhook,
+)
 from selection.models.team_paths import path_of
 
 Role = Membership.Role
 # Members, the team's name and the audit log are for owners only; viewers see neither tokens nor
-# webhooks.
+# webhooks nor connections.
 PEOPLE = (Team, Membership, AuditEntry)
-KEYS = (ApiToken, Delivery, Webhook)
+KEYS = (ApiToken, Connection, ConnectorCall, Delivery, Webhook)
 ACTIONS = ("view", "add", "change", "delete")
 
 

@@ -59,7 +59,7 @@ def read_annotation(payload: Mapping[str, Any], field: str) -> Annotation | None
         action,
         _annotator_keys(annotation),
         _question_key(payload, field),
-        _response_text(annotation),
+        read_response(annotation),
     )
 
 
@@ -84,7 +84,7 @@ def _question_key(payload: Mapping[str, Any], field: str) -> str:
     return str(key)
 
 
-def _response_text(annotation: dict[str, Any]) -> str:
+def read_response(annotation: Mapping[str, Any]) -> str:
     """Return the first result that holds text or numbers. Raises Refused if there is none."""
     results = annotation.get("result")
     for result in results if isinstance(results, list) else []:

@@ -2,6 +2,7 @@
 
 from . import (  # each adds addresses
     answers,
+    connections,
     files,
     forecasts,
     label_studio,
@@ -11,6 +12,7 @@ from . import (  # each adds addresses
     pool_models,
     pools,
     practice,
+    prolific,
     question_sets,
     questions,
     replays,

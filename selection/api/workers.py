@@ -8,16 +8,25 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Query, Status
 
-from selection import reports
+from selection import connectors, reports
 from selection.accounts import scoped
 from selection.models import Candidate, Run, map_to_stored
-from selection.runs import enrolment, link_rotation, manual_verdicts, roster
-from selection.worker import links
+from selection.runs import enrolment, manual_verdicts, roster
+from selection.worker import link_rotation, links, temporary_links
 
 from .base import api, may_manage, requester_name
 from .fields import Id, Key
 from .pagination import paginate
-from .schemas import LinksOut, RunWorkersQuery, VerdictIn, WhyIn, WorkerIn, WorkerOut
+from .schemas import (
+    LinksOut,
+    RunWorkersQuery,
+    TemporaryLinkOut,
+    TemporaryLinksIn,
+    VerdictIn,
+    WhyIn,
+    WorkerIn,
+    WorkerOut,
+)
 
 
 @api.get("/runs/{run_id}/workers", response=list[WorkerOut], tags=["workers"])
@@ -87,6 +96,7 @@ def give_verdict(
     row = _find_candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
     verdict = {"accepted": 1, "rejected": -1, None: None}[payload.verdict]
     manual_verdicts.override_verdict(row, verdict, requester_name(request), payload.why)
+    connectors.request_exchanges(run_id)
     return _worker_payload(row, request)
 
 
@@ -113,6 +123,18 @@ def replace_links(request: HttpRequest, run_id: Id, payload: WhyIn) -> dict[str,
     link_rotation.rotate_all_links(run, requester_name(request), payload.why)
     replaced = run.candidates.filter(skill=0).count()
     return {"replaced": replaced, "join_link": links.join_address(run)}
+
+
+@api.post("/runs/{run_id}/temporary-links", response=list[TemporaryLinkOut], tags=["workers"])
+def make_temporary_links(
+    request: HttpRequest, run_id: Id, payload: TemporaryLinksIn
+) -> list[dict[str, str]]:
+    """Return a link for each worker that lets them join, and opens their page until its end."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    made = temporary_links.make_temporary_links(
+        run, payload.workers, payload.until, requester_name(request)
+    )
+    return [{"worker": worker, "link": link} for worker, link in made.items()]
 
 
 def _find_candidate(run: Run, worker: str) -> Candidate:

@@ -9,7 +9,17 @@ from django.http import HttpRequest
 
 from selection import db_clock
 from selection.actor import person
-from selection.models import ApiToken, AuditEntry, Endpoint, Question, Run, Skill, Worker
+from selection.models import (
+    ApiToken,
+    AuditEntry,
+    Connection,
+    Endpoint,
+    Question,
+    Run,
+    RunConnection,
+    Skill,
+    Worker,
+)
 from selection.models.team_paths import team_of
 
 # Large tables: a receiver of deletions would make Django load every deleted row.
@@ -29,9 +39,11 @@ OWN = {
     },
     ApiToken: {"used"},
     Endpoint: {"problem", "rests_until", "failures"},
+    Connection: {"checked", "problem", "rests_until", "failures"},
+    RunConnection: {"memory", "polled", "problem"},
     User: {"last_login"},
 }
-SECRET = {"password", "digest", "salt", "mail_address", "key_encrypted"}
+SECRET = {"password", "digest", "salt", "mail_address", "key_encrypted", "secrets_encrypted"}
 HIDDEN = "hidden"
 
 # The current request; None in tasks and commands.

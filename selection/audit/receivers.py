@@ -16,6 +16,7 @@ from django.dispatch import receiver
 from selection.actor import part
 from selection.models import (
     ApiToken,
+    Connection,
     Event,
     Membership,
     ModelServer,
@@ -23,6 +24,7 @@ from selection.models import (
     Practice,
     QuestionSet,
     Run,
+    RunConnection,
     Team,
     Webhook,
 )
@@ -40,6 +42,7 @@ from .log import (
 FACTORS = {"totp": "code", "recovery_codes": "recovery code", "webauthn": "passkey"}
 WATCHED = (
     ApiToken,
+    Connection,
     Group,
     Membership,
     ModelServer,
@@ -47,6 +50,7 @@ WATCHED = (
     Practice,
     QuestionSet,
     Run,
+    RunConnection,
     Team,
     User,
     Webhook,

@@ -44,15 +44,32 @@ def payment_table(context: ExportContext) -> ExportTable:
 
 
 def prolific_bonus(context: ExportContext) -> Iterator[bytes]:
-    """Yield ``id,amount`` on each line, as Prolific pays bonuses in bulk.
+    """Yield ``id,amount`` on each line, as Prolific pays bonuses in bulk; see below."""
+    return plain_lines(list(row) for row in prolific_amounts(context.run, context.pay).items())
 
-    Workers that came by MTurk are left out: they would be paid twice. Raises Refused if the pay for
-    an answer is unknown, or if the run's amounts are in a currency that Prolific does not pay in.
+
+def prolific_amounts(run: Run, pay: Decimal | None = None) -> dict[str, Decimal]:
+    """Return the amount due by worker, for Prolific.
+
+    pay  pay for an answer; None: as for every payment list
+
+    Workers that came by another platform are left out: they would be paid twice. Raises Refused if
+    the pay for an answer is unknown, or if the run's amounts are in a currency that Prolific does
+    not pay in.
     """
-    if context.pay is None and (lack := lacks_pounds(context.run)):
+    if pay is None and (lack := lacks_pounds(run)):
         raise Refused(lack)
-    bonuses, mturk = _bonus_rows(context), Candidate.Platform.MTURK
-    return plain_lines([worker, due] for worker, due, platform, _ in bonuses if platform != mturk)
+    ours = ("", Candidate.Platform.PROLIFIC)
+    rows = _bonus_rows(ExportContext(run, pay=pay))
+    return {worker: due for worker, due, platform, _ in rows if platform in ours}
+
+
+def known_prolific_amounts(run: Run) -> dict[str, Decimal]:
+    """Return the same; empty if the amounts are not known."""
+    try:
+        return prolific_amounts(run)
+    except Refused:
+        return {}
 
 
 def mturk_bonus(context: ExportContext) -> Iterator[bytes]:

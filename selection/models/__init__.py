@@ -8,6 +8,13 @@ from . import exposure
 from .answers import DELETED, Answer, Assignment, Candidate, RecordedAnswer
 from .attributes import Attributes, read_attributes
 from .audit import AuditEntry
+from .connectors import (
+    Connection,
+    ConnectorCall,
+    OutsideTask,
+    OutsideWorker,
+    RunConnection,
+)
 from .forecasts import ForecastPart, ForecastRequest, RunForecast
 from .heartbeats import Heartbeat
 from .history import Event, Step
@@ -15,6 +22,7 @@ from .idempotency_keys import IdempotencyKey
 from .mail import Follower, Mail, MailSettings, OptOut, recipient_digest, worker_digest
 from .media import MediaFile
 from .model_workers import Endpoint, ModelCall, ModelServer, ModelSpending
+from .platforms import Completion, Platform
 from .pools import Pool, Worker
 from .practice import Practice, PracticeAnswer, QuestionReport
 from .questions import Question, QuestionSet

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from topk import Verdict
 
 from .heartbeats import Heartbeat
+from .platforms import Platform
 from .pools import Worker
 from .questions import Question
 from .runs import Run
@@ -32,8 +33,8 @@ class Candidate(models.Model):
     met      numbers of the questions that the worker met in other runs and is not asked here, as
              known at the start, or at the time of joining; ``skipped`` is their number
     link_version  number of replacements of the worker's link: the earlier ones open nothing
-    platform the platform that sent the worker last, and ``task`` their task there: MTurk's
-             AssignmentId, Prolific's SESSION_ID; only in the first skill, empty after our own link
+    platform the platform that sent the worker last, and ``task`` their task there, for example
+             Prolific's SESSION_ID; only in the first skill, empty after our own link
     by_hand  the requester's own verdict, next to the algorithm's
     unaffordable  True if the run's money does not suffice for a call of the model: it is asked
                   nothing more, and not waited for
@@ -45,9 +46,7 @@ class Candidate(models.Model):
         WITHDRAWN = "withdrawn", "withdrawn"
         SCREENED = "screened", "did not pass the practice"
 
-    class Platform(models.TextChoices):
-        MTURK = "mturk", "Amazon Mechanical Turk"
-        PROLIFIC = "prolific", "Prolific"
+    Platform = Platform
 
     class Verdicts(models.IntegerChoices):
         REJECTED = Verdict.REJECTED.value, "rejected"

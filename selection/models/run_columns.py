@@ -6,7 +6,9 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from selection import algorithms
+from selection.limits import LONGEST_ADDRESS, LONGEST_PARAMETER
 
+from .platforms import Completion, Platform
 from .pools import Pool
 from .questions import QuestionSet
 from .teams import NamedInTeam, Team
@@ -140,6 +142,40 @@ class RunColumns(NamedInTeam):
         blank=True,
         validators=[MinValueValidator(2)],
         help_text="The roster then closes automatically.",
+    )
+    platform = models.CharField(
+        max_length=10,
+        choices=[("", "any platform"), *Platform.choices],
+        blank=True,
+        default="",
+        db_default="",
+        help_text="It sends workers to the join link. Without a choice the link recognises the "
+        "parameters worker, workerId and PROLIFIC_PID.",
+    )
+    worker_parameter = models.CharField(
+        "parameter with the worker’s id",
+        max_length=LONGEST_PARAMETER,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The name before the id in the link, for example participant. Leave blank for "
+        "the platform’s usual one.",
+    )
+    completion = models.CharField(
+        max_length=10,
+        choices=Completion,
+        default=Completion.REDIRECT,
+        db_default=Completion.REDIRECT,
+        help_text="What workers hand in at the end.",
+    )
+    completion_url = models.CharField(
+        "return address",
+        max_length=LONGEST_ADDRESS,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="It takes workers back, and may contain {worker}, {task} and {code}. Leave blank "
+        "for the platform’s own.",
     )
     recorded_only = models.BooleanField(
         "imported answers only",

@@ -69,18 +69,17 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.filter(going, due__lte=db_clock.database_now())
 
 
-class Delivery(models.Model):
-    """A message to a webhook: to be sent while ``due`` is set, then its record.
+class OutboxEntry(models.Model):
+    """A message or call of an outbox: to be sent while ``due`` is set, then its record.
 
     message  its id, the same for all attempts
-    body     as it is sent, and signed
+    body     its content, as JSON
     due      time of the next attempt; None once it has arrived or was given up: this is the queue
     tries    attempts since it was made, or since a user had it sent again
     code     the HTTP status of the last answer; None if there was none
     said     the start of that answer, or the reason for having none
     """
 
-    webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")
     message = models.UUIDField(default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=40)
     body = models.TextField()
@@ -91,6 +90,27 @@ class Delivery(models.Model):
     code = models.PositiveSmallIntegerField(null=True)
     said = models.CharField(max_length=REPLY_LENGTH, blank=True, default="")
     delivered = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def state(self) -> str:
+        if self.due is not None:
+            return "waiting" if self.tries == 0 else "retrying"
+        return "delivered" if self.delivered else "failed"
+
+    def keep(self, **changes: Any) -> None:
+        """Write these columns, if the entry still exists."""
+        for name, value in changes.items():
+            setattr(self, name, value)
+        type(self)._default_manager.filter(pk=self.pk).update(**changes)
+
+
+class Delivery(OutboxEntry):
+    """A message to a webhook; its body is signed and sent as it is."""
+
+    webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")
 
     objects = DeliveryQuerySet.as_manager()
 
@@ -109,15 +129,3 @@ class Delivery(models.Model):
     @property
     def message_id(self) -> str:
         return f"msg_{self.message.hex}"
-
-    @property
-    def state(self) -> str:
-        if self.due is not None:
-            return "waiting" if self.tries == 0 else "retrying"
-        return "delivered" if self.delivered else "failed"
-
-    def keep(self, **changes: Any) -> None:
-        """Write these columns, if the delivery still exists."""
-        for name, value in changes.items():
-            setattr(self, name, value)
-        Delivery.objects.filter(pk=self.pk).update(**changes)

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from selection import db_clock
 from selection.errors import Conflict, Refused
-from selection.models import Heartbeat, Run
+from selection.models import Completion, Heartbeat, Platform, Run
 from selection.viewer_locale import format_moment
 
 from . import algorithm_choices, money, roster, validation
@@ -149,6 +149,31 @@ def describe_enrol_most(run: Run, value: int | None) -> str:
     if value <= run.k:
         raise Refused(f"The roster must have more than {run.k} workers before it closes.")
     return f"The roster closes when {value:,} workers are on it. The guarantee then covers them."
+
+
+def is_joined_by_link(run: Run) -> bool:
+    """Return True if workers may come to the run by its join link."""
+    return run.enrolling or run.joined > 0 or bool(run.platform)
+
+
+def describe_platform(run: Run, value: str) -> str:
+    if not value:
+        return "The join link takes workers from any platform with a known parameter."
+    return f"The join link takes workers from {Platform(value).label}."
+
+
+def describe_worker_parameter(run: Run, value: str) -> str:
+    if not value:
+        return "The join link expects the worker’s id in the platform’s usual parameter."
+    return f"The join link expects the worker’s id in the parameter “{value}”."
+
+
+def describe_completion(run: Run, value: str) -> str:
+    return f"At the end workers hand in {Completion(value).label}."
+
+
+def describe_completion_url(run: Run, value: str) -> str:
+    return f"The return address is {value or 'the platform’s own'}."
 
 
 def _refuse_unless_open(run: Run) -> None:

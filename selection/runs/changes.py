@@ -16,9 +16,9 @@ from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
 from selection.models import Run
 
-from . import lifecycle, validation
+from . import join_platforms, lifecycle, validation
 from .roster import lock_active_run
-from .run_settings import CHANGEABLE, RunSetting, When
+from .run_settings import CHANGEABLE, RUN_SETTINGS, RunSetting, Section, When
 
 ACTIVE = {Run.Status.RUNNING, Run.Status.PAUSED}
 FIXED = "{name} cannot change after the run started. Copy the run instead."
@@ -60,7 +60,19 @@ def preview_changes(run: Run, wanted: Mapping[str, Any]) -> dict[str, str]:
             raise Conflict(f"The run “{run}” has ended; its {label} cannot change.")
         _check_value(run, setting, value)
         sentences[name] = setting.describe_change(run, value)
+    _check_platform(run, {name: wanted[name] for name in sentences})
     return sentences
+
+
+def _check_platform(run: Run, changed: Mapping[str, Any]) -> None:
+    """Raise Refused if the platform settings would not fit together."""
+    names = [setting.name for setting in RUN_SETTINGS if setting.section is Section.ARRIVING]
+    if not set(names) & changed.keys():
+        return
+    probe = Run(**{name: changed.get(name, getattr(run, name)) for name in names})
+    faults = join_platforms.validate_platform(probe) | join_platforms.validate_way_back(probe)
+    for refusal in faults.values():
+        raise Refused(refusal)
 
 
 def _may_change_in_draft(name: str) -> bool:

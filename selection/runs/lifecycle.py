@@ -18,7 +18,14 @@ from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
 from selection.models import Candidate, Run, Skill
 
-from . import eligibility, quotas, run_settings, validation, worker_prices
+from . import (
+    eligibility,
+    join_platforms,
+    quotas,
+    run_settings,
+    validation,
+    worker_prices,
+)
 
 Status = Run.Status
 
@@ -64,6 +71,7 @@ def _validate_new_run(run: Run, further: Sequence[Skill]) -> None:
     faults |= validation.validate_skills(run, len(further))
     faults |= validation.validate_team(run, further) | validation.validate_name(run)
     faults |= validation.validate_closing_time(run, run.enrol_until)
+    faults |= join_platforms.validate_platform(run)
     for reason in faults.values():
         raise Refused(reason)
 

@@ -40,6 +40,7 @@ class Section(Enum):
     DECIDING = "Decision"
     DEALING = "Assignments"
     JOINING = "Roster"
+    ARRIVING = "Platform"
     ADMISSION = "Eligibility and repeated questions"
     REPEATING = "Reproduction"
     KINDS = "Several kinds of task"
@@ -210,6 +211,36 @@ RUN_SETTINGS = (
         effect=change_effects.describe_enrol_most,
         applies=change_effects.is_roster_open,
         beside=True,
+    ),
+    RunSetting(
+        "platform",
+        Section.ARRIVING,
+        effect=change_effects.describe_platform,
+        when=When.STARTED,
+        applies=change_effects.is_joined_by_link,
+    ),
+    RunSetting(
+        "worker_parameter",
+        Section.ARRIVING,
+        effect=change_effects.describe_worker_parameter,
+        when=When.STARTED,
+        applies=change_effects.is_joined_by_link,
+        beside=True,
+    ),
+    RunSetting(
+        "completion",
+        Section.ARRIVING,
+        effect=change_effects.describe_completion,
+        when=When.STARTED,
+        applies=change_effects.is_joined_by_link,
+    ),
+    RunSetting(
+        "completion_url",
+        Section.ARRIVING,
+        effect=change_effects.describe_completion_url,
+        when=When.STARTED,
+        applies=change_effects.is_joined_by_link,
+        copied=False,
     ),
     RunSetting("met", Section.ADMISSION, initial=Run.Met.SKIP, dumped=Dumped.NAMED),
     RunSetting("only", Section.ADMISSION, dumped=Dumped.NAMED),

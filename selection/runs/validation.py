@@ -13,7 +13,7 @@ from selection.model_workers import askable
 from selection.models import Endpoint, Run, Skill
 from topk import LIKE_THESE, THIS_SET, ProblemError
 
-from . import eligibility, exposure_limits, quotas, worker_prices
+from . import eligibility, exposure_limits, join_platforms, quotas, worker_prices
 
 # Settings of a run that have a range, each with a value that every algorithm accepts.
 HARMLESS: dict[str, Any] = {"k": 1, "epsilon": 0.1, "delta": 0.05, "budget": 10**12}
@@ -144,6 +144,8 @@ def validate_stored_run(run: Run, workers: int) -> dict[str, str]:
         | validate_quotas(run)
         | worker_prices.validate_prices(run)
         | validate_closing_time(run, run.enrol_until)
+        | join_platforms.validate_platform(run)
+        | join_platforms.validate_way_back(run)
     )
     faults |= validate_skills(run, run.further.count()) | eligibility.validate_eligibility(run)
     for skill in run.skills:

@@ -8,10 +8,11 @@ import ipaddress
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
@@ -35,14 +36,26 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True)
 class Reply:
-    """The receiver's reply; ``said`` is the beginning of its body."""
+    """The receiver's reply; ``said`` is its body, or the beginning of it.
+
+    headers  their names in lower case
+    """
 
     code: int
     said: str
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def good(self) -> bool:
         return 200 <= self.code < 300
+
+
+class Request(NamedTuple):
+    method: str
+    body: bytes | None
+    headers: dict[str, str]
+    longest: int
+    seconds: float
 
 
 def check_url(url: str, setting: str = "WEBHOOKS_INSIDE") -> str:
@@ -121,10 +134,27 @@ def _refuse_inside(addresses: list[str], setting: str = "WEBHOOKS_INSIDE") -> li
 
 def post_message(url: str, body: bytes, headers: dict[str, str]) -> Reply:
     """Post the body and return the reply. Raises NoAnswer."""
+    return send_request("POST", url, body, headers)
+
+
+def send_request(
+    method: str,
+    url: str,
+    body: bytes | None,
+    headers: dict[str, str],
+    setting: str = "WEBHOOKS_INSIDE",
+    longest: int = REPLY_LENGTH,
+    seconds: float = SECONDS,
+) -> Reply:
+    """Send a request and return the reply, with this many characters. Raises NoAnswer.
+
+    seconds  for the whole exchange
+    """
     try:
-        parts = _split_url(check_url(url))
-        addresses = _refuse_inside(_resolve_addresses(parts))
-        return _exchange_message(parts, addresses[0], body, headers)
+        parts = _split_url(check_url(url, setting))
+        addresses = _refuse_inside(_resolve_addresses(parts), setting)
+        request = Request(method, body, headers, longest, seconds)
+        return _exchange_message(parts, addresses[0], request)
     except Refused as refusal:
         raise NoAnswer(str(refusal)) from refusal
     except (OSError, HTTPException, ValueError, UnicodeError) as error:
@@ -132,29 +162,31 @@ def post_message(url: str, body: bytes, headers: dict[str, str]) -> Reply:
         raise NoAnswer(f"No answer: {reason}"[:REPLY_LENGTH]) from error
 
 
-def _exchange_message(
-    parts: SplitResult, address: str, body: bytes, headers: dict[str, str]
-) -> Reply:
+def _exchange_message(parts: SplitResult, address: str, request: Request) -> Reply:
     host, port = parts.hostname or "", parts.port or PORTS[parts.scheme]
     kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    with _open_connection(parts.scheme, host, address, port) as sock:
+    with _open_connection(parts.scheme, host, (address, port), request.seconds) as sock:
         connection = kind(host, port)
         connection.sock = sock
-        connection.request("POST", target, body, headers | {"Connection": "close"})
+        headers = request.headers | {"Connection": "close"}
+        connection.request(request.method, target, request.body, headers)
         answer = connection.getresponse()
-        text = answer.read(4 * REPLY_LENGTH).decode(errors="replace").replace("\0", "")
-    return Reply(answer.status, text[:REPLY_LENGTH])
+        text = answer.read(4 * request.longest).decode(errors="replace").replace("\0", "")
+        said = {name.lower(): value for name, value in answer.getheaders()}
+    return Reply(answer.status, text[: request.longest], said)
 
 
 @contextmanager
-def _open_connection(scheme: str, host: str, address: str, port: int) -> Iterator[socket.socket]:
+def _open_connection(
+    scheme: str, host: str, place: tuple[str, int], seconds: float
+) -> Iterator[socket.socket]:
     """Open a connection to this very address; it is closed when the time is up."""
-    sock = socket.create_connection((address, port), timeout=SECONDS)
+    sock = socket.create_connection(place, timeout=seconds)
     if scheme == "https":  # the handshake follows below, under the timer
         context = ssl.create_default_context()
         sock = context.wrap_socket(sock, server_hostname=host, do_handshake_on_connect=False)
-    end = threading.Timer(SECONDS, _hang_up, [sock])
+    end = threading.Timer(seconds, _hang_up, [sock])
     end.daemon = True
     end.start()
     try:

@@ -10,17 +10,17 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from selection.errors import Conflict, Refused
-from selection.models import Candidate, Run
-from selection.runs import enrolment, worker_texts
+from selection.models import Run
+from selection.runs import enrolment, join_platforms, worker_texts
+from selection.runs.join_platforms import Visit
 
-from . import end_texts, links
+from . import links
 from .busy_page import excuse_busy
+from .end_texts import return_label
 from .languages import worker_language
 from .rate_limit import limit_per_visitor
 from .views import render_lost
 
-# Names of the worker's id in the links of platforms.
-NAMES = ("worker", "workerId", "PROLIFIC_PID")
 # Amazon Mechanical Turk opens a link as a preview before the worker accepts the task.
 PREVIEWED = ("assignmentId", "ASSIGNMENT_ID_NOT_AVAILABLE")
 NO_ID = gettext_lazy("A worker's id has 1 to 200 characters, all of which can be seen.")
@@ -44,7 +44,8 @@ def join_run(request: HttpRequest, token: str) -> HttpResponse:
     run = links.find_run(token)
     if run is None:
         return render_lost(request)
-    key, previewed = _worker_key(request), request.GET.get(PREVIEWED[0]) == PREVIEWED[1]
+    key = join_platforms.read_worker(run, request.GET)
+    previewed = request.GET.get(PREVIEWED[0]) == PREVIEWED[1]
     if key and request.method != "POST" and not previewed:
         # Before the check for the end: known workers get their completion code even then.
         return _enter_from_platform(request, run, key)
@@ -58,15 +59,9 @@ def join_run(request: HttpRequest, token: str) -> HttpResponse:
         return render_closed(request, run)
     if previewed:
         return _render_join(request, previewed=True)
-    if any(name in request.GET for name in NAMES):
+    if join_platforms.names_worker(request.GET, run):
         return _render_join(request, 422, problem=UNKNOWN)
     return _render_join(request)
-
-
-def _worker_key(request: HttpRequest) -> str:
-    """Return the id in the link; empty if the platform put none there, so that we ask for it."""
-    values = (request.GET.get(name, "").strip() for name in NAMES)
-    return next((key for key in values if key and not enrolment.is_placeholder(key)), "")
 
 
 def _enter_from_platform(request: HttpRequest, run: Run, key: str) -> HttpResponse:
@@ -75,22 +70,13 @@ def _enter_from_platform(request: HttpRequest, run: Run, key: str) -> HttpRespon
     The platform vouches for the id.
     """
     try:
-        candidate, _ = enrolment.enrol_worker(run, key, source=_platform_source(request))
+        source = join_platforms.find_source(run, request.GET)
+        candidate, _ = enrolment.enrol_worker(run, key, source=source)
     except Conflict:
         return render_closed(request, run)
     except Refused:
         return _render_join(request, 422, problem=UNKNOWN)
     return redirect("work", links.worker_token(candidate.pk, candidate.link_version))
-
-
-def _platform_source(request: HttpRequest) -> enrolment.EnrolmentSource:
-    """Return the platform, recognised by the names of its parameters in the link."""
-    params = request.GET
-    if "PROLIFIC_PID" in params:
-        return enrolment.EnrolmentSource(Candidate.Platform.PROLIFIC, params.get("SESSION_ID", ""))
-    if "workerId" in params:
-        return enrolment.EnrolmentSource(Candidate.Platform.MTURK, params.get("assignmentId", ""))
-    return enrolment.NO_SOURCE
 
 
 def _enter_typed_key(request: HttpRequest, run: Run) -> HttpResponse:
@@ -107,7 +93,7 @@ def _enter_typed_key(request: HttpRequest, run: Run) -> HttpResponse:
         return _render_join(request, 422, key=key, problem=NO_ID)
     if not new:
         return _render_join(request, 409, key=key, problem=TAKEN)
-    _platform_source(request).note(candidate)
+    join_platforms.find_source(run, request.GET).note(candidate)
     return redirect("work", links.worker_token(candidate.pk, candidate.link_version))
 
 
@@ -121,8 +107,9 @@ def render_closed(request: HttpRequest, run: Run) -> HttpResponse:
     over = run.status == Run.Status.ENDED
     soon = run.status == Run.Status.DRAFT
     context: dict[str, Any] = {"over": over, "soon": soon, "keep": request.GET.urlencode()}
-    if _platform_source(request).platform == Candidate.Platform.PROLIFIC:
-        context["back"] = end_texts.prolific_return_url(
-            worker_texts.completion_code(run, "nothing")
-        )
+    source = join_platforms.find_source(run, request.GET)
+    visit = Visit(source.platform, join_platforms.read_worker(run, request.GET), source.task)
+    code = worker_texts.completion_code(run, "nothing")
+    context["back"] = join_platforms.return_address(run, visit, code, done=False)
+    context["back_label"] = return_label(source.platform)
     return render(request, "work/closed.html", context, status=410 if over else 409)

@@ -1,27 +1,55 @@
 """Personal links: a visitor with the link answers as this worker, in this run.
 
 A link has a number: 0 for the first, one more for each replacement. Only the latest one is valid
-(runs.link_rotation).
+(link_rotation). One with a time, in seconds since 1970, is valid until then.
 """
+
+from typing import NamedTuple
 
 from django.conf import settings
 from django.core.signing import BadSignature, Signer
 from django.urls import reverse
+from django.utils import timezone
 
 from selection.models import Candidate, Run
+from selection.runs import join_platforms
 
 # A full stop, because mail and chat programs may cut links at colons and commas.
 _signer = Signer(salt="selection.work", sep=".")
 _joining = Signer(salt="selection.join", sep=".")
+_temporary = Signer(salt="selection.temporary", sep=".")
 
 
-def worker_token(candidate_id: int, number: int = 0) -> str:
-    return _signer.sign(_signed_name(candidate_id, number))
+class Token(NamedTuple):
+    """The signed content of a link: the id of its object, its number, and its end, 0 for none."""
+
+    pk: int
+    number: int
+    until: int
+
+
+def worker_token(candidate_id: int, number: int = 0, until: int = 0) -> str:
+    return _signer.sign(_signed_name(candidate_id, number, until))
 
 
 def read_worker_token(token: str) -> tuple[int, int] | None:
-    """Return the candidate's id and the link's number, without checking that it is the latest."""
-    return _read_token(_signer, token)
+    """Return the candidate's id and the link's number, without checking that it is the latest.
+
+    None for a forged or expired token.
+    """
+    content = _read_token(_signer, token)
+    return content[:2] if content and not is_over(content.until) else None
+
+
+def has_expired(token: str) -> bool:
+    """Return True for the token of a worker's page that was valid until some time ago."""
+    content = _read_token(_signer, token)
+    return content is not None and is_over(content.until)
+
+
+def is_over(until: int) -> bool:
+    """Return True if a link with this end is no longer valid."""
+    return bool(until) and until <= timezone.now().timestamp()
 
 
 def candidate_id(token: str) -> int | None:
@@ -48,12 +76,24 @@ def find_run(token: str) -> Run | None:
 
 def read_run_token(token: str) -> tuple[int, int] | None:
     """Return the run's id and the join link's number, like ``read_worker_token``."""
-    return _read_token(_joining, token)
+    content = _read_token(_joining, token)
+    return content and content[:2]
 
 
 def join_address(run: Run) -> str:
     """Return the run's join link, shared by all its workers."""
     return str(settings.PUBLIC_URL) + reverse("join", args=[join_token(run)])
+
+
+def entry_address(run: Run) -> str:
+    """Return the join link as the run's platform needs it, with its placeholders."""
+    query = join_platforms.entry_query(run)
+    return f"{join_address(run)}?{query}" if query else join_address(run)
+
+
+def prolific_address(run: Run) -> str:
+    """Return the run's join link with Prolific's placeholders."""
+    return f"{join_address(run)}?{join_platforms.prolific_query(run)}"
 
 
 def mturk_address(run: Run) -> str:
@@ -65,14 +105,46 @@ def join_token(run: Run) -> str:
     return _joining.sign(_signed_name(run.pk, run.link_version))
 
 
-def _signed_name(pk: int, number: int) -> str:
+# -- temporary links, also for a worker that has not joined yet
+
+
+class TemporaryToken(NamedTuple):
+    """The signed content of a temporary link.
+
+    run_number, number  the numbers of the run's and of the worker's link when it was made
+    until               its end, in seconds since 1970
+    """
+
+    run: int
+    run_number: int
+    worker: str
+    number: int
+    until: int
+
+
+def temporary_address(content: TemporaryToken) -> str:
+    token = _temporary.sign_object(tuple(content))
+    return str(settings.PUBLIC_URL) + reverse("temporary", args=[token])
+
+
+def read_temporary_token(token: str) -> TemporaryToken | None:
+    """Return its content, also after its end; None for a forged token."""
+    try:
+        return TemporaryToken(*_temporary.unsign_object(token))
+    except (BadSignature, ValueError):
+        return None
+
+
+def _signed_name(pk: int, number: int, until: int = 0) -> str:
     """Return the signed part; the first link has no number, so that links of old versions work."""
+    if until:
+        return f"{pk}-{number}-{until}"
     return f"{pk}-{number}" if number else str(pk)
 
 
-def _read_token(signer: Signer, token: str) -> tuple[int, int] | None:
+def _read_token(signer: Signer, token: str) -> Token | None:
     try:
-        pk, _, number = signer.unsign(token).partition("-")
-        return int(pk), int(number or 0)
+        pk, number, until = [*signer.unsign(token).split("-"), "0", "0"][:3]
+        return Token(int(pk), int(number), int(until))
     except (BadSignature, ValueError):
         return None

@@ -18,7 +18,8 @@ _RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
 # The file must not run scripts, load anything, or be framed by foreign pages.
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
-    "Cross-Origin-Resource-Policy": "same-origin",
+    # Tasks in annotation tools show it on their own pages; whoever knows the address may load it.
+    "Cross-Origin-Resource-Policy": "cross-origin",
     "X-Content-Type-Options": "nosniff",
     "X-Robots-Tag": "noindex",
     "Cache-Control": f"private, max-age={YEAR}, immutable",

@@ -23,13 +23,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from selection.errors import Conflict, Refused
 from selection.models import Candidate
+from selection.questions.sanitize import QuestionTexts
 from selection.runs import enrolment
 
 from . import join, links, views
 from .busy_page import excuse_busy
 from .languages import worker_language
 from .rate_limit import limit_per_link, limit_per_visitor
-from .sanitize import QuestionTexts
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 ASSIGNMENT = re.compile(r"[A-Za-z0-9_-]{1,100}")

@@ -15,10 +15,10 @@ from selection.models import Answer, Assignment, Candidate, Practice, Question, 
 from selection.models.answers import is_given
 from selection.models.questions import Gradable
 from selection.questions import practice
+from selection.questions.sanitize import QuestionTexts
 
 from . import end_texts
 from .end_texts import EndText
-from .sanitize import QuestionTexts
 
 State = Literal["practice", "question", "wait", "paused", "gone", "done", "over"]
 

@@ -6,8 +6,7 @@ from typing import Self
 from django.utils.safestring import SafeString, mark_safe
 
 from selection.questions.practice import PracticeResult
-
-from .sanitize import QuestionTexts
+from selection.questions.sanitize import QuestionTexts
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,11 @@ def limit_per_visitor(view: View) -> View:
     return _limit_view(view, visitor_key)
 
 
+def limit_per_temporary_link(view: View) -> View:
+    """Wrap the page of temporary links: each is counted by itself."""
+    return _limit_view(view, lambda request, token: links.read_temporary_token(token))
+
+
 def _limit_view(view: View, counted: Callable[[HttpRequest, str], object]) -> View:
     """Wrap a view. Valid and invalid links are counted separately.
 

@@ -46,7 +46,7 @@ def work_page(request: HttpRequest, token: str) -> HttpResponse:
         return _show_page(request, token)
     candidate_id = links.candidate_id(token)
     if candidate_id is None:
-        return render_lost(request)
+        return render_lost(request, links.has_expired(token))
     if request.POST.get("leave") == "yes":
         _leave_or_withdraw(candidate_id, roster.record_leaving)
         return _show_page(request, token)
@@ -63,7 +63,7 @@ def _show_page(request: HttpRequest, token: str, notice: str = "") -> HttpRespon
     identity = links.read_worker_token(token)
     content = page.visit_page(*identity) if identity else None
     if content is None:
-        return render_lost(request)
+        return render_lost(request, links.has_expired(token))
     if notice in messages.REFUSED:
         content = _keep_sent_response(request, content)
     if "leave" in request.GET and content.may_leave:
@@ -173,5 +173,6 @@ def _leave_or_withdraw(candidate_id: int, go: Callable[[Run, int], None]) -> Non
         go(candidate.run, candidate.worker_id)
 
 
-def render_lost(request: HttpRequest) -> HttpResponse:
-    return render(request, "work/lost.html", status=404)
+def render_lost(request: HttpRequest, expired: bool = False) -> HttpResponse:
+    status = 410 if expired else 404
+    return render(request, "work/lost.html", {"expired": expired}, status=status)

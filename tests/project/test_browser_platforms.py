@@ -15,7 +15,6 @@ from selection import engine
 from selection.models import Run
 from selection.runs import lifecycle, roster_opening, worker_texts
 from selection.worker import links
-from selection.worker.end_texts import PROLIFIC, prolific_return_url
 from tests.chromium import CHROMIUM
 from tests.pages import admin_url
 from tests.worlds import make_run
@@ -24,6 +23,7 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(not CHROMIUM, reason="No Chromium is installed on this machine."),
 ]
+PROLIFIC = "https://app.prolific.com/submissions/complete"
 SKILL = {"A1GOOD": "yes", "A2FAIR": "yes", "A3POOR": "no"}
 
 
@@ -185,7 +185,7 @@ def test_from_prolifics_link_to_its_list_of_participants(
         page.route(f"{PROLIFIC}?**", lambda route: route.fulfill(body="Thank you for this study."))
         page.get_by_role("link", name="Go back to Prolific").click()
         expect(page.get_by_text("Thank you for this study.")).to_be_visible()
-        assert page.url == prolific_return_url(worker_texts.completion_code(run, "nothing"))
+        assert page.url == f"{PROLIFIC}?cc={worker_texts.completion_code(run, 'nothing')}"
         page.context.close()
     finish(run)
     (chosen,) = taken_out(desktop, run, "prolific-allow")

@@ -17,21 +17,21 @@ from django.urls import URLPattern
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from selection import reports
+from selection import connectors, reports
 from selection.admin.page import Page, object_url, page_urls
 from selection.admin.setting_fields import LABELS, build_field
 from selection.errors import Refused
 from selection.models import Candidate, Run
 from selection.runs import (
     changes,
-    link_rotation,
+    join_platforms,
     manual_verdicts,
     previews,
     roster,
     roster_opening,
     void_budget,
 )
-from selection.worker import links
+from selection.worker import link_rotation, links
 
 EVENTS_SHOWN = 30
 
@@ -61,7 +61,9 @@ def change_facts(run: Run, may_change: bool) -> dict[str, Any]:
     return {
         "events": events[:EVENTS_SHOWN],
         "more_events": len(events) > EVENTS_SHOWN,
-        "join_link": links.join_address(run) if run.enrolling and may_change else "",
+        "join_link": links.entry_address(run) if run.enrolling and may_change else "",
+        "has_prolific": run.connections.filter(on=True, connection__kind="prolific").exists(),
+        "worker_parameter": join_platforms.worker_parameters(run)[0],
         "mturk_link": links.mturk_address(run) if run.enrolling and may_change else "",
         "not_closed": roster_opening.too_few(run) if run.enrolling else "",
         "may_raise": run.may_be_raised,
@@ -278,6 +280,7 @@ class WorkerChange(ChangeView):
                 manual_verdicts.override_verdict(
                     self.candidate, VERDICTS[action], self.username, reason
                 )
+                connectors.request_exchanges(self.object.pk)
             elif action == "withdraw":
                 roster.withdraw_workers(self.object, [key], self.username, reason)
             elif action == "take-back":

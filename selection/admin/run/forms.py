@@ -19,6 +19,7 @@ from selection.runs import (
     algorithm_choices,
     drafts,
     eligibility,
+    join_platforms,
     money,
     priors,
     quotas,
@@ -44,7 +45,7 @@ from .fields import (
 
 LARGEST_INTEGER = 2**31 - 1
 # Programs that send the form may omit these: then they stay, or are those of the column.
-OMITTED = ("met", "one_kind_each")
+OMITTED = ("completion", "met", "one_kind_each")
 # The permissions that open the form.
 EDIT_PERMISSIONS = ("selection.add_run", "selection.change_run")
 
@@ -149,6 +150,7 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
             run.deck_size = run.question_set.questions.count()
         faults = validation.validate_run(run, eligibility.count_eligible(run))
         faults |= validation.validate_closing_time(run, run.enrol_until)
+        faults |= join_platforms.validate_platform(run)
         if {"k", "quota_attribute", "quota_lines"} <= valid - faults.keys():
             faults |= validation.validate_quotas(run)
         if {"by_price", "question_set"} <= valid - faults.keys():

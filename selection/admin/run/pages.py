@@ -25,7 +25,17 @@ from selection.models import Run
 from selection.runs import algorithm_choices, eligibility, lifecycle, money, priors, validation
 from selection.worker import links
 
-from . import changes, copies, forecast_draft, live, mail, table, worker_texts
+from . import (
+    changes,
+    copies,
+    forecast_draft,
+    live,
+    mail,
+    prolific,
+    table,
+    temporary_links,
+    worker_texts,
+)
 from .live import LiveView
 from .worker_card import WorkerExplanationPage, WorkerPage
 
@@ -287,6 +297,8 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
         *changes.change_urls(model_admin),
         *copies.copy_urls(model_admin),
         *forecast_draft.expected_urls(model_admin),
+        *prolific.prolific_urls(model_admin),
+        *temporary_links.temporary_link_urls(model_admin),
         *worker_texts.worker_text_urls(model_admin),
         *mail.mail_urls(model_admin),
         *submissions.submission_urls(model_admin),

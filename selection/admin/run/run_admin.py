@@ -75,6 +75,10 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
             "A run with an open roster can start without workers. They join by a link or the API.",
         ),
         build_section(
+            Section.ARRIVING,
+            "For workers that a platform sends to the join link, and back at the end.",
+        ),
+        build_section(
             Section.ADMISSION,
             "Workers have the same id in all your pools.",
             before=["only_from"],

@@ -122,5 +122,5 @@ def _description(setting: RunSetting) -> str:
     text = setting.description.replace("Empty:", "null:")
     choices = setting.column.choices if isinstance(setting.column, CharField) else None
     if choices and setting.name != "algorithm":
-        text += " " + "; ".join(f"{value}: they {words}" for value, words in choices) + "."
+        text += " " + "; ".join(f"{value or 'empty'}: {words}" for value, words in choices) + "."
     return f"{text} null: {setting.worked_out}.".strip() if setting.worked_out else text

@@ -12,8 +12,8 @@ from selection.errors import Conflict, Refused
 from selection.mail import invitations, texts
 from selection.mail.texts import Text
 from selection.models import Mail, Worker
-from selection.runs import lifecycle, link_rotation
-from selection.worker import links
+from selection.runs import lifecycle
+from selection.worker import link_rotation, links
 from tests.worlds import make_run
 
 from .conftest import address, make_reachable_run, send_all

@@ -37,7 +37,7 @@ def test_a_file_comes_whole_and_can_do_nothing(file, monkeypatch):
     assert response["X-Content-Type-Options"] == "nosniff"
     assert "default-src 'none'; sandbox" in response["Content-Security-Policy"]
     assert response["Content-Disposition"].startswith("inline; filename")
-    assert response["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert response["Cross-Origin-Resource-Policy"] == "cross-origin"
     assert not response.cookies
 
 

@@ -17,6 +17,8 @@ from selection.models import (
     ApiToken,
     Assignment,
     AuditEntry,
+    Connection,
+    ConnectorCall,
     Delivery,
     Endpoint,
     ForecastRequest,
@@ -27,6 +29,7 @@ from selection.models import (
     QuestionSet,
     Replay,
     Run,
+    RunConnection,
     Team,
     Upload,
     Webhook,
@@ -58,6 +61,7 @@ class Camp:
     group: Group
     entry: AuditEntry
     delivery: Delivery
+    call: ConnectorCall
     model_server: ModelServer
 
     @property
@@ -112,6 +116,7 @@ def camp(word: str) -> Camp:
         Group.objects.create(name=f"{word} group"),
         _entry(team, word),
         _delivery(team, word),
+        _connector_call(run, word),
         _model_server(pool, word),
     )
 
@@ -143,6 +148,15 @@ def _delivery(team: Team, word: str) -> Delivery:
     hook = Webhook.objects.create(team=team, url=f"https://{word}.example", events=["run.ended"])
     told = {"kind": "run.ended", "body": word, "made": timezone.now()}
     return Delivery.objects.create(webhook=hook, **told)
+
+
+def _connector_call(run: Run, word: str) -> ConnectorCall:
+    """Return a failed call of a connection to a forbidden address, which the run uses."""
+    values = {"name": f"{word} studio", "address": f"https://127.0.0.1/{word}"}
+    connection = Connection.objects.create(team=run.team, kind="label_studio", **values)
+    link = RunConnection.objects.create(run=run, connection=connection, on=False)
+    told = {"kind": "selection.write", "body": "{}", "made": timezone.now(), "said": word}
+    return ConnectorCall.objects.create(connection=connection, link=link, **told)
 
 
 def _model_server(pool: Pool, word: str) -> ModelServer:

@@ -48,8 +48,11 @@ class QuestionTexts:
     NONE: ClassVar["QuestionTexts"]
 
     @classmethod
-    def load(cls, question_set: QuestionSet, *texts: str) -> "QuestionTexts":
-        """Return the renderer of these texts; it loads only the files that they mention."""
+    def load(cls, question_set: QuestionSet, *texts: str, base: str = "") -> "QuestionTexts":
+        """Return the renderer of these texts; it loads only the files that they mention.
+
+        base  beginning of the files' addresses, for pages of other servers
+        """
         names = {name for text in texts for name in re.findall(r"media:([\w.-]+)", text)}
         if not names:
             return cls(question_set.markdown, {})
@@ -58,7 +61,7 @@ class QuestionTexts:
         files = rows.values_list("name", "token", "type")
         return cls(
             question_set.markdown,
-            {name: (reverse("media", args=[token]), kind) for name, token, kind in files},
+            {name: (base + reverse("media", args=[token]), kind) for name, token, kind in files},
         )
 
     def html(self, text: str) -> SafeString:

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('selection', '0031_model_workers'),
+        ('selection', '0033_platforms'),
     ]
 
     operations = [

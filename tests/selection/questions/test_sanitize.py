@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from selection.worker.sanitize import QuestionTexts
+from selection.questions.sanitize import QuestionTexts
 
 FILES = {"cat.png": ("/media/abc/", "image/png"), "say.mp3": ("/media/def/", "audio/mpeg")}
 MARKDOWN, PLAIN = QuestionTexts(True, FILES), QuestionTexts(False, FILES)

@@ -1,0 +1,248 @@
+"""Connections to annotation tools, and their use by runs."""
+
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Field, Query, Schema, Status
+
+from selection import connectors
+from selection.accounts import scoped
+from selection.limits import LONGEST_ADDRESS, LONGEST_KEY, MOST_PAGE
+from selection.models import (
+    Connection,
+    ConnectorCall,
+    Pool,
+    QuestionSet,
+    Run,
+    RunConnection,
+)
+
+from .base import Token, api, requester_name
+from .fields import Id, Yes
+
+# For the scope to manage only, as webhooks are.
+MANAGES = Token(manages=True)
+
+
+class ConnectionIn(Schema):
+    kind: str = Field(max_length=40, examples=["label_studio"])
+    name: str = Field(max_length=100)
+    address: str = Field("", max_length=LONGEST_ADDRESS, examples=["https://studio.example.org"])
+    secrets: dict[str, str] = Field(examples=[{"token": "…"}])
+    settings: dict[str, Any] = {}
+
+
+class ConnectionChangeIn(Schema, extra="forbid"):
+    name: str | None = Field(None, max_length=100)
+    address: str | None = Field(
+        None, max_length=LONGEST_ADDRESS, description="A new one needs the secrets again."
+    )
+    secrets: dict[str, str] = Field({}, description="Omitted ones stay.")
+    settings: dict[str, Any] | None = None
+    paused: Yes | None = None
+
+
+class ConnectionOut(Schema):
+    id: int
+    kind: str
+    name: str
+    address: str
+    settings: dict[str, Any]
+    state: str = Field(description="working, failing or paused.")
+    problem: str = Field(description="The last fault and its remedy; usually empty.")
+    checked: datetime | None = Field(description="Time of the last successful reply.")
+
+
+class SourceOut(Schema):
+    id: str
+    name: str
+
+
+class CallOut(Schema):
+    id: int
+    kind: str
+    state: str = Field(description="waiting, retrying, delivered or failed.")
+    made: datetime
+    tries: int
+    tried: datetime | None
+    code: int | None
+    said: str = Field(description="Result, or the reason of the last failure.")
+    body: str = Field(description="What is sent, as JSON.")
+
+
+class CallQuery(Schema):
+    limit: int = Field(100, ge=1, le=MOST_PAGE)
+    before: int | None = Field(None, ge=1, le=2**62, description="Only calls with a lower id.")
+
+
+class ReadIn(Schema):
+    connection: Id
+    source: str = Field("", max_length=LONGEST_KEY, description="Id of one of its sources.")
+
+
+class ReadOut(Schema):
+    stored: int = Field(description="Number of workers or questions, new and changed.")
+
+
+class RunConnectionIn(Schema):
+    connection: Id
+    settings: dict[str, Any] = {}
+
+
+class RunConnectionOut(Schema):
+    connection: int = Field(alias="connection_id")
+    settings: dict[str, Any]
+    on: bool
+    problem: str
+    polled: datetime | None
+
+
+class WriteBackIn(Schema):
+    how: str = Field(max_length=40, examples=["description"])
+    workers: list[str] = Field(min_length=1, max_length=1000, description="The selected workers.")
+
+
+@api.get("/connections", response=list[ConnectionOut], tags=["connections"], auth=MANAGES)
+def list_connections(request: HttpRequest) -> Any:
+    """Return the team's connections."""
+    return scoped(Connection, request)
+
+
+@api.post("/connections", response={201: ConnectionOut}, tags=["connections"])
+def create_connection(request: HttpRequest, payload: ConnectionIn) -> Status[Any]:
+    """Check the account at once, and store the connection; its secrets are never returned."""
+    team = request.auth.team_id  # type: ignore[attr-defined]
+    return Status(201, connectors.create_connection(team, **payload.dict()))
+
+
+@api.get("/connections/{connection_id}", response=ConnectionOut, tags=["connections"], auth=MANAGES)
+def show_connection(request: HttpRequest, connection_id: Id) -> Any:
+    """Return a connection."""
+    return _find_connection(request, connection_id)
+
+
+@api.patch("/connections/{connection_id}", response=ConnectionOut, tags=["connections"])
+def change_connection(request: HttpRequest, connection_id: Id, payload: ConnectionChangeIn) -> Any:
+    """Change a connection; omitted fields stay. It is checked again, unless it is paused."""
+    connection = _find_connection(request, connection_id)
+    values = payload.dict(exclude={"paused"}, exclude_unset=True)
+    if payload.paused is not None:
+        connectors.pause_connection(connection, payload.paused)
+    if values:
+        kept = {name: getattr(connection, name) for name in ("name", "address", "settings")}
+        given = {name: value for name, value in values.items() if value is not None}
+        connectors.save_connection(connection, **({"secrets": {}} | kept | given))
+    return connection
+
+
+@api.delete("/connections/{connection_id}", response={204: None}, tags=["connections"])
+def delete_connection(request: HttpRequest, connection_id: Id) -> Status[Any]:
+    """Delete a connection that no run uses."""
+    connectors.delete_connection(_find_connection(request, connection_id))
+    return Status(204, None)
+
+
+@api.get(
+    "/connections/{connection_id}/sources",
+    response=list[SourceOut],
+    tags=["connections"],
+    auth=MANAGES,
+)
+def list_sources(request: HttpRequest, connection_id: Id) -> Any:
+    """Return the places to read from, for example projects."""
+    return connectors.list_sources(_find_connection(request, connection_id))
+
+
+@api.get(
+    "/connections/{connection_id}/calls", response=list[CallOut], tags=["connections"], auth=MANAGES
+)
+def list_connection_calls(request: HttpRequest, connection_id: Id, query: Query[CallQuery]) -> Any:
+    """Return what was sent and what waits, latest first; page with ``before``. Kept for 30 days."""
+    rows = _find_connection(request, connection_id).calls.all()
+    if query.before is not None:
+        rows = rows.filter(pk__lt=query.before)
+    return rows[: query.limit]
+
+
+@api.post("/connector-calls/{call_id}/repeat", response={202: CallOut}, tags=["connections"])
+def repeat_call(request: HttpRequest, call_id: Id) -> Status[Any]:
+    """Make a failed call again."""
+    rows = scoped(ConnectorCall, request).select_related("connection", "link")
+    return Status(202, connectors.repeat_call(get_object_or_404(rows, pk=call_id)))
+
+
+# -- reading
+
+
+@api.post("/question-sets/{set_id}/read", response=ReadOut, tags=["connections"])
+def read_gold(request: HttpRequest, set_id: Id, payload: ReadIn) -> Any:
+    """Store the gold questions of a source, for example those with ground truth."""
+    question_set = get_object_or_404(scoped(QuestionSet, request), pk=set_id)
+    connection = _find_connection(request, payload.connection)
+    return {"stored": connectors.import_gold(question_set, connection, payload.source)}
+
+
+@api.post("/pools/{pool_id}/read", response=ReadOut, tags=["connections"])
+def read_workers(request: HttpRequest, pool_id: Id, payload: ReadIn) -> Any:
+    """Store the people of the connection's account as workers."""
+    pool = get_object_or_404(scoped(Pool, request), pk=pool_id)
+    connection = _find_connection(request, payload.connection)
+    return {"stored": connectors.import_workers(pool, connection, payload.source)}
+
+
+# -- runs
+
+
+@api.get(
+    "/runs/{run_id}/connections",
+    response=list[RunConnectionOut],
+    tags=["connections"],
+    auth=MANAGES,
+)
+def list_run_connections(request: HttpRequest, run_id: Id) -> Any:
+    """Return the connections that the run uses or used."""
+    return get_object_or_404(scoped(Run, request), pk=run_id).connections.all()
+
+
+@api.post("/runs/{run_id}/connections", response={201: RunConnectionOut}, tags=["connections"])
+def connect_run(request: HttpRequest, run_id: Id, payload: RunConnectionIn) -> Status[Any]:
+    """Let a run use a connection, or change its settings: its workers answer there."""
+    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    connection = _find_connection(request, payload.connection)
+    who = requester_name(request)
+    return Status(201, connectors.connect_run(run, connection, payload.settings, who))
+
+
+@api.delete(
+    "/runs/{run_id}/connections/{connection_id}", response={204: None}, tags=["connections"]
+)
+def disconnect_run(request: HttpRequest, run_id: Id, connection_id: Id) -> Status[Any]:
+    """Use a connection no more: its open tasks are removed there."""
+    connectors.disconnect_run(_find_link(request, run_id, connection_id), requester_name(request))
+    return Status(204, None)
+
+
+@api.post(
+    "/runs/{run_id}/connections/{connection_id}/write-back",
+    response={202: CallOut},
+    tags=["connections"],
+)
+def write_back(
+    request: HttpRequest, run_id: Id, connection_id: Id, payload: WriteBackIn
+) -> Status[Any]:
+    """Write the selected workers into the tool."""
+    link = _find_link(request, run_id, connection_id)
+    return Status(202, connectors.write_back(link, payload.how, payload.workers))
+
+
+def _find_connection(request: HttpRequest, pk: int) -> Connection:
+    connection: Connection = get_object_or_404(scoped(Connection, request), pk=pk)
+    return connection
+
+
+def _find_link(request: HttpRequest, run_id: int, connection_id: int) -> RunConnection:
+    links = scoped(RunConnection, request).select_related("run", "connection")
+    link: RunConnection = get_object_or_404(links, run=run_id, connection=connection_id)
+    return link

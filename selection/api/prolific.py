@@ -1,0 +1,124 @@
+"""A run's use of Prolific: its draft study, a dry run, and bonuses."""
+
+from decimal import Decimal
+from typing import Any
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Field, Schema, Status
+
+from selection import exports
+from selection.accounts import scoped
+from selection.connectors.platforms import prolific
+from selection.connectors.views import message_address
+from selection.limits import LONGEST_KEY
+from selection.models import Run, RunConnection
+from selection.worker import links
+
+from .base import Token, api, requester_name
+from .connections import CallOut
+from .fields import Id, Yes, price_field
+
+MANAGES = Token(manages=True)
+
+
+class BonusBatchOut(Schema):
+    """A batch of bonuses, in the currency of the study."""
+
+    key: str
+    state: str = Field(
+        description="confirmed, created, paying, paid, uncertain, unpaid or failed; empty: it is "
+        "due, and waits for its confirmation."
+    )
+    total: float
+    bonuses: dict[str, float] = Field(alias="rows", description="Amount by participant.")
+
+
+class ProlificOut(Schema):
+    study: str = Field(description="Id of the study; empty until it is created.")
+    groups: dict[str, str] = Field(description="Ids of the groups: accept, and block.")
+    submissions: dict[str, int] = Field(description="Their number by state.")
+    problem: str
+    batches: list[BonusBatchOut]
+
+
+class PlannedCallOut(Schema):
+    method: str
+    path: str
+    body: Any = None
+
+
+class ConfirmIn(Schema):
+    total: Decimal = price_field("The amount due, to confirm the batch.")
+
+
+class SettleIn(Schema):
+    paid: Yes = Field(description="True if Prolific shows the payment.")
+
+
+@api.get("/runs/{run_id}/prolific", response=ProlificOut, tags=["prolific"], auth=MANAGES)
+def show_prolific(request: HttpRequest, run_id: Id) -> dict[str, Any]:
+    """Return the study, the groups, the submissions and the bonuses of a run."""
+    link = _find_link(request, run_id)
+    return {
+        "study": link.memory.get("study", ""),
+        "groups": link.memory.get("groups", {}),
+        "submissions": prolific.count_submissions(link),
+        "problem": link.problem,
+        "batches": prolific.list_batches(link),
+    }
+
+
+@api.post("/runs/{run_id}/prolific/study", response={202: CallOut}, tags=["prolific"])
+def create_study(request: HttpRequest, run_id: Id) -> Status[Any]:
+    """Create a draft study whose participants follow the run's join link; publish it there."""
+    link = _find_link(request, run_id)
+    return Status(202, prolific.request_study(link, links.prolific_address(link.run)))
+
+
+@api.post("/runs/{run_id}/prolific/messages", response={202: CallOut}, tags=["prolific"])
+def subscribe_messages(request: HttpRequest, run_id: Id) -> Status[Any]:
+    """Let Prolific send messages about submissions, for all runs of the connection."""
+    link = _find_link(request, run_id)
+    return Status(202, prolific.request_messages(link, message_address(link)))
+
+
+@api.get(
+    "/runs/{run_id}/prolific/dry-run",
+    response=list[PlannedCallOut],
+    tags=["prolific"],
+    auth=MANAGES,
+)
+def list_planned_calls(request: HttpRequest, run_id: Id) -> Any:
+    """Return every call that would be made now; only those that read are made."""
+    link = _find_link(request, run_id)
+    due = exports.known_prolific_amounts(link.run)
+    return prolific.dry_run(link, links.prolific_address(link.run), due)
+
+
+@api.get("/runs/{run_id}/prolific/bonuses", response=BonusBatchOut, tags=["prolific"], auth=MANAGES)
+def show_bonuses(request: HttpRequest, run_id: Id) -> Any:
+    """Return the bonuses that are due, at most 200 at once."""
+    link = _find_link(request, run_id)
+    return prolific.propose_bonuses(link, exports.prolific_amounts(link.run))
+
+
+@api.post("/runs/{run_id}/prolific/bonuses", response={202: BonusBatchOut}, tags=["prolific"])
+def confirm_bonuses(request: HttpRequest, run_id: Id, payload: ConfirmIn) -> Status[Any]:
+    """Pay the bonuses that are due, if their amount is still this one."""
+    link = _find_link(request, run_id)
+    due = exports.prolific_amounts(link.run)
+    who = requester_name(request)
+    return Status(202, prolific.confirm_bonuses(link, due, payload.total, who))
+
+
+@api.post("/runs/{run_id}/prolific/bonuses/{batch}", response={204: None}, tags=["prolific"])
+def settle_bonuses(request: HttpRequest, run_id: Id, batch: str, payload: SettleIn) -> Status[None]:
+    """Say whether an uncertain batch was paid; unpaid bonuses are due again."""
+    link = _find_link(request, run_id)
+    prolific.settle_bonuses(link, batch[:LONGEST_KEY], payload.paid, requester_name(request))
+    return Status(204, None)
+
+
+def _find_link(request: HttpRequest, run_id: int) -> RunConnection:
+    return prolific.find_link(get_object_or_404(scoped(Run, request), pk=run_id))

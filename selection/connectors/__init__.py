@@ -1,0 +1,46 @@
+"""Connectors: annotation tools and marketplaces that a run works with, without files."""
+
+from .accounts import (
+    FieldRefused,
+    check_account,
+    create_connection,
+    delete_connection,
+    pause_connection,
+    save_connection,
+)
+from .calls import repeat_call
+from .connector import Incoming
+from .exchange import exchange, request_exchanges, sweep_connections
+from .faults import NotAuthentic
+from .intake import receive_message, take_news
+from .links import connect_run, disconnect_run, dismiss_problem, write_back
+from .reading import fetch_past, import_gold, import_workers, list_sources
+from .registry import CONNECTORS, connector_of, find_connector
+
+__all__ = [
+    "CONNECTORS",
+    "FieldRefused",
+    "Incoming",
+    "NotAuthentic",
+    "check_account",
+    "connect_run",
+    "connector_of",
+    "create_connection",
+    "delete_connection",
+    "disconnect_run",
+    "dismiss_problem",
+    "exchange",
+    "fetch_past",
+    "find_connector",
+    "import_gold",
+    "import_workers",
+    "list_sources",
+    "pause_connection",
+    "receive_message",
+    "repeat_call",
+    "request_exchanges",
+    "save_connection",
+    "sweep_connections",
+    "take_news",
+    "write_back",
+]

@@ -1,0 +1,149 @@
+"""Connections of a team: made, checked, changed, paused and deleted."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from selection.errors import Conflict, Refused
+from selection.models import Connection, Team
+
+from . import health, http, registry
+from .connector import Connector, Setting
+from .reading import call_now
+from .secret_store import read_secrets, store_secrets
+
+
+class FieldRefused(Refused):
+    """A refused value. field: its name."""
+
+    def __init__(self, field: str, why: str) -> None:
+        super().__init__(why)
+        self.field = field
+
+
+def create_connection(
+    team: Team | int,
+    kind: str,
+    name: str,
+    secrets: Mapping[str, str],
+    address: str = "",
+    settings: Mapping[str, Any] | None = None,
+) -> Connection:
+    """Check the account at once and return its stored connection.
+
+    Raises FieldRefused for a wrong value, Refused with the reason if the check fails.
+    """
+    team_id = team.pk if isinstance(team, Team) else team
+    connection = Connection(team_id=team_id, kind=kind)
+    save_connection(connection, name=name, address=address, secrets=secrets, settings=settings)
+    return connection
+
+
+def save_connection(
+    connection: Connection,
+    *,
+    name: str,
+    address: str,
+    secrets: Mapping[str, str],
+    settings: Mapping[str, Any] | None = None,
+) -> str:
+    """Set these values, check the account, store it; return the account in words.
+
+    secrets  by name; omitted ones stay. A stored one is never sent to another address.
+    """
+    connector = registry.connector_of(connection)
+    stored = Connection.objects.filter(pk=connection.pk).first()
+    connection.name = _clean_name(connection, name)
+    connection.address = _clean_address(connector, address)
+    if stored is not None and _origin(stored.address) != _origin(connection.address):
+        connection.secrets_encrypted = ""
+    connection.settings = clean_settings(connector.settings, settings or {})
+    _set_secrets(connector, connection, secrets)
+    account = check_account(connection)
+    connection.problem, connection.failures, connection.rests_until = "", 0, None
+    connection.save()
+    health.note_success(connection)
+    health.request_exchange(connection.pk)
+    return account
+
+
+def check_account(connection: Connection) -> str:
+    """Return the account in words. Raises Refused with the reason if it cannot be used."""
+    connector = registry.connector_of(connection)
+    return call_now(connection, lambda: connector.check(connection))
+
+
+def pause_connection(connection: Connection, paused: bool) -> None:
+    """Stop or resume everything that is sent and fetched; what is due waits."""
+    connection.paused, connection.rests_until = paused, None
+    connection.save(update_fields=["paused", "rests_until"])
+    if not paused:
+        health.request_exchange(connection.pk)
+
+
+def delete_connection(connection: Connection) -> None:
+    """Delete a connection and its log. Raises Conflict while a run uses it."""
+    if (link := connection.runs.select_related("run").first()) is not None:
+        raise Conflict(f"The run “{link.run}” uses this connection: pause it instead.")
+    connection.delete()
+
+
+def clean_settings(declared: tuple[Setting, ...], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the declared settings. Raises FieldRefused."""
+    known = {setting.name for setting in declared}
+    if unknown := set(values) - known:
+        raise FieldRefused(min(unknown), f"There is no setting “{min(unknown)}”.")
+    return {one.name: _clean_setting(one, values.get(one.name, one.default)) for one in declared}
+
+
+def _clean_setting(setting: Setting, value: Any) -> Any:
+    if setting.kind == "yes":
+        return bool(value)
+    if setting.kind == "number":
+        try:
+            return int(value) if str(value).strip() else setting.default
+        except (TypeError, ValueError):
+            raise FieldRefused(setting.name, f"{setting.label}: enter a whole number.") from None
+    text = str(value).strip()
+    if setting.required and not text:
+        raise FieldRefused(setting.name, f"{setting.label}: enter a value.")
+    if setting.kind == "choice" and text not in {choice for choice, _ in setting.choices}:
+        labels = ", ".join(choice for choice, _ in setting.choices)
+        raise FieldRefused(setting.name, f"{setting.label}: choose one of {labels}.")
+    return text
+
+
+def _clean_name(connection: Connection, name: str) -> str:
+    name = name.strip()
+    if not 0 < len(name) <= 100:
+        raise FieldRefused("name", "A name has 1 to 100 characters.")
+    taken = Connection.objects.filter(team=connection.team_id, name=name).exclude(pk=connection.pk)
+    if taken.exists():
+        raise FieldRefused("name", f"There is a connection “{name}” already.")
+    return name
+
+
+def _clean_address(connector: Connector, address: str) -> str:
+    try:
+        return http.check_url(address.strip() or connector.address)
+    except Refused as refusal:
+        raise FieldRefused("address", str(refusal)) from refusal
+
+
+def _set_secrets(connector: Connector, connection: Connection, secrets: Mapping[str, str]) -> None:
+    known = {secret.name for secret in connector.secrets}
+    if unknown := set(secrets) - known:
+        raise FieldRefused(min(unknown), f"There is no secret “{min(unknown)}”.")
+    try:
+        store_secrets(connection, secrets)
+    except Refused as refusal:
+        raise FieldRefused(connector.secrets[0].name, str(refusal)) from refusal
+    stored = read_secrets(connection)
+    for secret in connector.secrets:
+        if secret.required and secret.name not in stored:
+            raise FieldRefused(secret.name, f"Enter the {secret.label}.")
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc

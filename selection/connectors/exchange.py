@@ -1,0 +1,102 @@
+"""One exchange with the other side: plan tasks, make the due calls, fetch what is new."""
+
+import json
+import logging
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from selection import db_clock
+from selection.errors import Refused
+from selection.models import Connection, ConnectorCall, OutsideTask, Run, RunConnection
+from selection.webhooks import outbox
+
+from . import calls, health, intake, registry, wanted_tasks
+from .faults import Denied, Fault, Outage
+
+logger = logging.getLogger(__name__)
+
+FOLLOWED = timedelta(days=30)  # after the end of a run
+
+
+def exchange(connection_id: int) -> None:
+    """Bring this connection up to date. It may run twice, late, or be killed."""
+    outbox.mark_task_received(health.TASK, connection_id)
+    connection = Connection.objects.filter(pk=connection_id).first()
+    if connection is None:
+        return
+    for link in _links(connection):
+        wanted_tasks.plan_tasks(link)
+        plan_calls(link)
+    if connection.paused:
+        return
+    calls.send_due(connection)
+    for link in _links(connection).filter(on=True):
+        poll_due(link)
+
+
+@transaction.atomic
+def plan_calls(link: RunConnection) -> None:
+    """Queue the calls that the run's state asks for, unless one is pending or was refused."""
+    if not link.on:
+        return
+    Run.objects.locked(link.run_id)  # no other process plans the same calls
+    link.refresh_from_db()
+    for kind, data in registry.connector_of(link.connection).plan(link):
+        same = link.calls.filter(kind=kind, body=json.dumps(data), delivered=None)
+        if not same.exists():
+            calls.queue_call(link.connection, kind, data, link)
+
+
+def _links(connection: Connection) -> QuerySet[RunConnection]:
+    """Return the connection's uses by runs that go on, or that have tasks there still."""
+    going = Q(run__status__in=wanted_tasks.GOING)
+    if registry.connector_of(connection).outlasts_run:
+        going |= Q(on=True, run__ended__gt=db_clock.database_now() - FOLLOWED)
+    left = Exists(OutsideTask.objects.present().filter(link=OuterRef("pk")))
+    rows = RunConnection.objects.filter(going | left, connection=connection)
+    return rows.select_related("run", "connection")
+
+
+def poll_due(link: RunConnection) -> None:
+    """Fetch what is new for a run, if the last poll is old enough."""
+    connector, now = registry.connector_of(link.connection), db_clock.database_now()
+    if not connector.can("poll") or not _is_awake(link.connection_id):
+        return
+    if link.polled and now - link.polled < timedelta(seconds=connector.poll_seconds):
+        return
+    if not RunConnection.objects.filter(pk=link.pk, polled=link.polled).update(polled=now):
+        return  # another process polls
+    try:
+        intake.take_link_news(link, connector.poll(link))
+        health.note_success(link.connection)
+    except (Outage, Denied) as fault:
+        health.note_fault(link.connection, fault)
+    except (Fault, Refused) as refusal:
+        health.note_problem(link, str(refusal))
+    except Exception as error:
+        logger.exception("A poll of %s failed.", link)
+        health.note_problem(link, f"A poll failed: {type(error).__name__}: {error}")
+
+
+def _is_awake(connection_id: int) -> bool:
+    now = db_clock.database_now()
+    awake = Q(rests_until=None) | Q(rests_until__lte=now)
+    return Connection.objects.filter(awake, pk=connection_id, paused=False).exists()
+
+
+def request_exchanges(run_id: int) -> None:
+    """Request an exchange for every connection of a run."""
+    rows = RunConnection.objects.filter(run=run_id).values_list("connection", flat=True)
+    for connection_id in rows:
+        health.request_exchange(connection_id)
+
+
+def sweep_connections() -> None:
+    """Request the exchanges whose request was lost, and those that poll."""
+    ready = ConnectorCall.objects.ready()
+    for connection in Connection.objects.filter(paused=False):
+        if ready.filter(connection=connection).exists() or _links(connection).exists():
+            health.request_exchange(connection.pk)
+    calls.forget_calls()

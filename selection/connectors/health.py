@@ -1,0 +1,67 @@
+"""The health of a connection: its last fault, and the rest that it takes because of it."""
+
+from datetime import timedelta
+
+from celery import current_app
+from django.conf import settings
+from django.db import transaction
+
+from selection import db_clock
+from selection.models import Connection, RunConnection
+from selection.models.connectors import PROBLEM_LENGTH
+from selection.webhooks import outbox
+
+from .faults import Denied, Fault, Outage
+from .secret_store import hide_secrets
+
+TASK = "selection.tasks.exchange"
+# Seconds without calls after so many faults in a row; then always the last.
+RESTS = (2, 4, 8, 15, 30, 60)
+DENIED_REST = 300
+
+
+def request_exchange(connection_id: int) -> None:
+    """Request calls and polls of this connection, after the current transaction commits."""
+    outbox.request_task(TASK, connection_id)
+
+
+def note_success(connection: Connection) -> None:
+    """Clear the connection's problem after a successful reply."""
+    rows = Connection.objects.filter(pk=connection.pk)
+    now = db_clock.database_now()
+    rows.update(problem="", failures=0, rests_until=None, checked=now)
+    connection.problem, connection.failures, connection.rests_until = "", 0, None
+    connection.checked = now
+
+
+def note_fault(connection: Connection, fault: Fault) -> None:
+    """Store the fault, and let the connection rest: the longer, the more often in a row."""
+    failures = connection.failures + 1
+    seconds: float = RESTS[min(failures, len(RESTS)) - 1]
+    if isinstance(fault, Denied):
+        seconds = DENIED_REST
+    elif isinstance(fault, Outage):
+        seconds = max(seconds, fault.retry_after)
+    connection.failures = failures
+    connection.problem = hide_secrets(connection, str(fault))[:PROBLEM_LENGTH]
+    connection.rests_until = db_clock.database_now() + timedelta(seconds=seconds)
+    connection.save(update_fields=["failures", "problem", "rests_until"])
+    if seconds < settings.SWEEP_SECONDS:
+        _request_later(connection.pk, seconds)
+
+
+def _request_later(connection_id: int, seconds: float) -> None:
+    def send() -> None:
+        current_app.send_task(
+            TASK, [connection_id], countdown=seconds, retry=False, ignore_result=True
+        )
+
+    transaction.on_commit(send, robust=True)
+
+
+def note_problem(link: RunConnection, problem: str) -> None:
+    """Store a problem of a run's connection; an empty one clears it."""
+    text = hide_secrets(link.connection, problem)[:PROBLEM_LENGTH]
+    if text != link.problem:
+        link.problem = text
+        RunConnection.objects.filter(pk=link.pk).update(problem=text)

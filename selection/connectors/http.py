@@ -1,0 +1,114 @@
+"""JSON over HTTP, to permitted addresses only."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from selection.limits import MB
+from selection.webhooks import safe_http
+
+from .faults import Denied, Fault, Missing, Outage, Rejected
+
+SETTING = "CONNECTORS_INSIDE"
+LONGEST_REPLY = 64 * MB
+LONGEST_TEXT = 200  # characters of an error that are repeated
+LONGEST_WAIT = 600.0  # seconds of a retry-after that are respected
+BUSY = {408, 425, 429}
+
+
+def check_url(url: str) -> str:
+    """Return the address without a slash at its end. Raises Refused for an invalid one."""
+    return safe_http.check_url(url, SETTING).rstrip("/")
+
+
+def call_json(
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    body: Any = None,
+    query: Mapping[str, Any] | None = None,
+    seconds: float = safe_http.SECONDS,
+) -> Any:
+    """Return the reply's JSON; None for an empty one. Raises a Fault for every other outcome."""
+    return parse_reply(send(method, url, headers, body, query, seconds))
+
+
+def send(
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    body: Any = None,
+    query: Mapping[str, Any] | None = None,
+    seconds: float = safe_http.SECONDS,
+) -> safe_http.Reply:
+    """Return a reply of the status 200 to 299. Raises a Fault for every other outcome."""
+    address = f"{url}?{urlencode(query, doseq=True)}" if query else url
+    content = None if body is None else json.dumps(body).encode()
+    sent = {"User-Agent": "CrowdSelect", "Accept": "application/json", **headers}
+    if content is not None:
+        sent["Content-Type"] = "application/json"
+    try:
+        reply = safe_http.send_request(
+            method, address, content, sent, SETTING, LONGEST_REPLY, seconds
+        )
+    except safe_http.NoAnswer as error:
+        raise Outage(str(error)) from error
+    if not reply.good:
+        raise fault_of(reply)
+    return reply
+
+
+def parse_reply(reply: safe_http.Reply) -> Any:
+    """Return the JSON of a reply. Raises Outage if it is none, as of a proxy's page."""
+    if not reply.said.strip():
+        return None
+    try:
+        return json.loads(reply.said)
+    except ValueError as error:
+        raise Outage(f"The reply is not JSON: {_shorten(reply.said)}", reply.code) from error
+
+
+def fault_of(reply: safe_http.Reply) -> Fault:
+    """Return the fault that this reply reports."""
+    code, text = reply.code, f"It answered {reply.code}: {describe_error(reply.said)}"
+    if code in BUSY or code >= 500:
+        return Outage(text, code, _seconds(reply.headers.get("retry-after")))
+    if code in {401, 403}:
+        return Denied(text, code)
+    if 300 <= code < 400:
+        return Denied(
+            f"It leads on to {reply.headers.get('location', 'another address')[:100]}; "
+            "enter that address.",
+            code,
+        )
+    if code in {404, 410}:
+        return Missing(text, code)
+    return Rejected(text, code)
+
+
+def describe_error(text: str) -> str:
+    """Return the message in an error's body, shortened."""
+    if text.lstrip().startswith("<"):
+        return "a web page"
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return _shorten(text)
+    found = document if isinstance(document, dict) else {}
+    parts = [found.get(name) for name in ("detail", "message", "error", "validation_errors")]
+    return _shorten("; ".join(str(part) for part in parts if part) or text)
+
+
+def _shorten(text: str) -> str:
+    return " ".join(text.split())[:LONGEST_TEXT] or "nothing"
+
+
+def _seconds(header: str | None) -> float:
+    """Return the seconds of a retry-after header; 0 for none and for a date."""
+    try:
+        seconds = float(header or 0)
+    except ValueError:
+        return 0.0
+    return min(max(seconds, 0.0), LONGEST_WAIT) if math.isfinite(seconds) else 0.0

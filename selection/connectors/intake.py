@@ -1,0 +1,140 @@
+"""News from the other side: answers, stays that ended, and tasks that were lost there."""
+
+import logging
+from collections.abc import Iterable
+
+from django.db import transaction
+
+from selection import db_clock
+from selection.answers import presence, recording, revision
+from selection.errors import Answered, Conflict, NotFound, Refused, TooLate
+from selection.models import Connection, OutsideTask, RunConnection, map_to_stored
+from selection.runs import platform_submissions
+
+from . import health, registry, wanted_tasks
+from .connector import Incoming, LostTasks, News, OutsideAnswer, OutsideSubmission
+
+logger = logging.getLogger(__name__)
+State = OutsideTask.State
+
+
+def take_news(news: Iterable[News]) -> int:
+    """Store the news; return the number that changed anything. Repeats change nothing."""
+    return sum(_take_item(item) for item in news)
+
+
+def _take_item(item: News) -> bool:
+    if isinstance(item, OutsideAnswer):
+        return take_answer(item)
+    if isinstance(item, OutsideSubmission):
+        return _take_submission(item)
+    return _take_lost(item)
+
+
+@transaction.atomic
+def take_answer(item: OutsideAnswer) -> bool:
+    """Record an answer of a task, or an edit of it before it is counted.
+
+    A task that nobody knows is ignored. Refusals become the problem of the run's connection.
+    """
+    tasks = item.link.tasks.select_related("candidate__worker", "assignment__question")
+    task = tasks.filter(number=item.number).first()
+    if task is None or _is_old(task, item):
+        return False
+    worker = task.candidate.worker
+    if item.annotators and not _is_worker(task, item):
+        health.note_problem(
+            item.link,
+            f"“{item.annotators[0]}” answered a task of “{worker}”: it was not counted. Each "
+            "person answers their own tasks only.",
+        )
+        return False
+    if task.assignment_id is None:
+        return False  # withdrawn: nobody waits for it
+    try:
+        changed = _record(task, item)
+    except Refused as refusal:
+        question = task.assignment.question if task.assignment else "?"
+        health.note_problem(item.link, f"“{worker}”, question “{question}”: {refusal}")
+        return False
+    presence.note_presence(item.link.run, [task.candidate_id], task.candidate.seen)
+    _close_task(task, item)
+    return changed
+
+
+def _is_old(task: OutsideTask, item: OutsideAnswer) -> bool:
+    answered = task.state == State.ANSWERED
+    return answered and bool(task.revision) and item.revision <= task.revision
+
+
+def _record(task: OutsideTask, item: OutsideAnswer) -> bool:
+    """Record the answer or its edit; return False if it came too late to count."""
+    number = task.number
+    try:
+        if task.state == State.ANSWERED:
+            return revision.revise_answer(number, item.response)
+        if item.response is None:
+            return revision.refuse_assignment(number)
+        with transaction.atomic():
+            return not recording.record_answer(number, item.response).duplicate
+    except Answered:
+        return revision.revise_answer(number, item.response)
+    except (TooLate, NotFound):
+        return False
+    except Conflict:
+        return False  # the run has ended
+
+
+def _close_task(task: OutsideTask, item: OutsideAnswer) -> None:
+    now = db_clock.database_now()
+    OutsideTask.objects.filter(pk=task.pk).update(
+        state=State.ANSWERED, revision=item.revision[:40], ended=task.ended or now
+    )
+
+
+def _is_worker(task: OutsideTask, item: OutsideAnswer) -> bool:
+    """Return True if one of the annotator's names is the worker's."""
+    worker = task.candidate.worker
+    names = {worker.key, str(worker.attributes.get(item.link.connection.kind, ""))}
+    stored = item.link.workers.filter(worker=worker).values_list("outside_id", flat=True)
+    folded = {name.casefold() for name in [*names, *stored] if name}
+    return any(name.casefold() in folded for name in item.annotators)
+
+
+def _take_submission(item: OutsideSubmission) -> bool:
+    run = item.link.run
+    keys = map_to_stored([item.worker], run.pool.workers.all())
+    item.link.workers.filter(worker__key=keys[item.worker]).update(outside_id=item.outside_id)
+    if not platform_submissions.has_left(item.status):
+        return False
+    try:
+        result = platform_submissions.report_submissions(run, {item.worker: item.status})
+    except Refused:
+        return False  # the run is over
+    return bool(result.freed)
+
+
+def _take_lost(item: LostTasks) -> bool:
+    count = wanted_tasks.return_tasks(item.link, item.numbers)
+    if item.problem and count:
+        health.note_problem(item.link, item.problem)
+    return count > 0
+
+
+def receive_message(connection: Connection, message: Incoming) -> int:
+    """Store the news in a message of the other side; return the number that changed anything.
+
+    Raises NotAuthentic for anybody else's message. A paused connection takes answers too: they
+    are work that was done.
+    """
+    connector = registry.connector_of(connection)
+    connector.authenticate(connection, message)
+    return take_news(connector.receive(connection, message))
+
+
+def take_link_news(link: RunConnection, news: Iterable[News]) -> int:
+    """Store the news of a poll."""
+    changed = take_news(news)
+    if changed:
+        logger.info("%s news from %s.", changed, link)
+    return changed

@@ -1,0 +1,67 @@
+"""The use of connections by runs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+
+from selection.errors import Conflict, Refused
+from selection.history import events
+from selection.models import Connection, ConnectorCall, Run, RunConnection
+
+from . import calls, health, registry
+from .accounts import clean_settings
+from .reading import call_now
+
+
+@transaction.atomic
+def connect_run(
+    run: Run, connection: Connection, settings: Mapping[str, Any] | None = None, who: str = ""
+) -> RunConnection:
+    """Let the run use this connection; again with other settings, or after ``disconnect_run``.
+
+    Raises Refused for another team's connection or wrong settings, Conflict for an ended run, or
+    if another connection takes its tasks already.
+    """
+    if run.team_id != connection.team_id:
+        raise Refused("Run and connection must belong to the same team.")
+    if run.status == Run.Status.ENDED:
+        raise Conflict("The run has ended.")
+    connector = registry.connector_of(connection)
+    others = run.connections.filter(on=True).exclude(connection=connection)
+    if connector.deals and any(registry.connector_of(one.connection).deals for one in others):
+        raise Conflict(f"The tasks of this run go to “{others[0].connection}” already.")
+    link = run.connections.filter(connection=connection).first()
+    link = link or RunConnection(run=run, connection=connection)
+    link.settings = clean_settings(connector.run_settings, settings or {})
+    link.on, link.problem = True, ""
+    call_now(connection, lambda: connector.prepare(link))
+    link.save()
+    events.write_event(run, "connect", f"Connected to {connection} ({connector.label}).", who)
+    health.request_exchange(connection.pk)
+    return link
+
+
+@transaction.atomic
+def disconnect_run(link: RunConnection, who: str = "") -> None:
+    """Use the connection no more: open tasks are removed there, answers stay here."""
+    RunConnection.objects.filter(pk=link.pk).update(on=False)
+    link.on = False
+    events.write_event(link.run, "connect", f"Disconnected from {link.connection}.", who)
+    health.request_exchange(link.connection_id)
+
+
+def dismiss_problem(link: RunConnection) -> None:
+    """Clear the last problem of a run's connection, after somebody read it."""
+    health.note_problem(link, "")
+
+
+def write_back(link: RunConnection, how: str, workers: Sequence[str]) -> ConnectorCall:
+    """Queue the call that writes the selected workers back. Raises Refused for an unknown way."""
+    known = dict(registry.connector_of(link.connection).write_backs)
+    if how not in known:
+        raise Refused(f"Choose one of: {', '.join(known) or 'nothing, this tool takes none'}.")
+    if not workers:
+        raise Refused("The run has not selected any worker yet.")
+    data = {"how": how, "workers": list(workers)}
+    return calls.queue_call(link.connection, calls.WRITE_BACK, data, link)

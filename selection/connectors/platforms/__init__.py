@@ -1,0 +1,1 @@
+"""A module or package for each connector, with its instance as CONNECTOR."""

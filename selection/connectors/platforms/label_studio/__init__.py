@@ -1,0 +1,5 @@
+"""Label Studio, by its REST API."""
+
+from .connector import CONNECTOR
+
+__all__ = ["CONNECTOR"]

@@ -1,0 +1,186 @@
+"""Requests to Label Studio's REST API, of version 1.20 and later."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from selection.connectors import http
+from selection.connectors.faults import Denied, Missing, Outage, Rejected
+from selection.connectors.secret_store import read_secrets
+from selection.models import Connection
+
+Object = dict[str, Any]
+
+REJECTED_KEY = (
+    "Label Studio does not accept the token: copy one from its page Account & Settings and enter "
+    "it at the connection."
+)
+NO_LEGACY = (
+    "Label Studio does not accept legacy tokens: enter a personal access token, or allow legacy "
+    "tokens under Organization, Access Token Settings."
+)
+PAGE = 500  # tasks of a page
+LONG_SECONDS = 60.0  # for files and pages of tasks
+# An access token is valid for five minutes. By the digest of its personal token.
+ACCESS_SECONDS = 200.0
+_access: dict[str, tuple[str, float]] = {}
+
+
+@dataclass(frozen=True)
+class Client:
+    """An account in Label Studio. token: a legacy token, or a personal access token."""
+
+    address: str
+    token: str
+
+    @classmethod
+    def of(cls, connection: Connection) -> "Client":
+        return cls(connection.address, read_secrets(connection)["token"])
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        query: Mapping[str, Any] | None = None,
+        seconds: float = 10.0,
+    ) -> Any:
+        """Return the reply's JSON. Raises a Fault."""
+        try:
+            return self._call(method, path, body, query, seconds)
+        except Denied as fault:
+            if fault.code != 401:
+                raise
+            # The access token may have expired or been revoked meanwhile.
+            if not (self._is_personal and _access.pop(self._digest, None)):
+                raise self._explain(fault) from None
+        try:
+            return self._call(method, path, body, query, seconds)
+        except Denied as fault:
+            raise self._explain(fault) from None
+
+    def _call(
+        self, method: str, path: str, body: Any, query: Mapping[str, Any] | None, seconds: float
+    ) -> Any:
+        headers = {"Authorization": self._authorization()}
+        return http.call_json(method, f"{self.address}{path}", headers, body, query, seconds)
+
+    def _authorization(self) -> str:
+        if not self._is_personal:
+            return f"Token {self.token}"
+        token, until = _access.get(self._digest, ("", 0.0))
+        if time.monotonic() >= until:
+            body = {"refresh": self.token}
+            reply = http.call_json("POST", f"{self.address}/api/token/refresh/", {}, body)
+            token = str(as_object(reply).get("access", ""))
+            _access[self._digest] = token, time.monotonic() + ACCESS_SECONDS
+        return f"Bearer {token}"
+
+    @property
+    def _is_personal(self) -> bool:
+        """Return True for a JWT: three parts."""
+        return self.token.count(".") == 2
+
+    @property
+    def _digest(self) -> str:
+        return sha256(f"{self.address} {self.token}".encode()).hexdigest()
+
+    @staticmethod
+    def _explain(fault: Denied) -> Denied:
+        if fault.code != 401:
+            return fault
+        return Denied(NO_LEGACY if "legacy" in str(fault) else REJECTED_KEY, fault.code)
+
+    # -- accounts
+
+    def whoami(self) -> Object:
+        return as_object(self.call("GET", "/api/current-user/whoami"))
+
+    def list_users(self) -> list[Object]:
+        """Return the people of the organization."""
+        return as_list(self.call("GET", "/api/users/"))
+
+    # -- projects
+
+    def list_projects(self, title: str = "") -> list[Object]:
+        query = {"include": "id,title", "page_size": 1000} | ({"title": title} if title else {})
+        return as_list(as_object(self.call("GET", "/api/projects/", query=query)).get("results"))
+
+    def project(self, project: str) -> Object:
+        """Return a project. Raises Missing if the account does not see it."""
+        try:
+            return as_object(self.call("GET", f"/api/projects/{project}/"))
+        except Missing:
+            raise Missing(f"The account sees no project {project} in Label Studio.", 404) from None
+
+    def create_project(self, fields: Object) -> str:
+        return str(as_object(self.call("POST", "/api/projects/", fields))["id"])
+
+    def change_project(self, project: str, fields: Object) -> None:
+        self.call("PATCH", f"/api/projects/{project}/", fields)
+
+    def add_member(self, project: str, user: int) -> None:
+        """Let this person work in the project. Raises Rejected for the community edition."""
+        try:
+            self.call("POST", f"/api/projects/{project}/members/", {"user": user})
+        except Missing:
+            raise Rejected(
+                "This edition of Label Studio has no members of projects: choose another way."
+            ) from None
+
+    def export_project(self, project: str) -> list[Object]:
+        """Return the annotated tasks, with their annotations."""
+        query = {"exportType": "JSON"}
+        path = f"/api/projects/{project}/export"
+        return as_list(self.call("GET", path, query=query, seconds=LONG_SECONDS))
+
+    # -- tasks
+
+    def import_tasks(self, project: str, tasks: Sequence[Object]) -> list[int]:
+        """Create the tasks and return their ids, in the same order."""
+        path, query = f"/api/projects/{project}/import", {"return_task_ids": "true"}
+        reply = as_object(self.call("POST", path, list(tasks), query, seconds=30.0))
+        ids = reply.get("task_ids")
+        if not isinstance(ids, list) or len(ids) != len(tasks):
+            raise Outage("Label Studio did not tell the ids of the new tasks.")
+        return ids
+
+    def list_tasks(self, project: str) -> Iterator[Object]:
+        """Yield all tasks of the project, with their annotations."""
+        page, total = 1, 1
+        while (page - 1) * PAGE < total:
+            query = {"project": project, "fields": "all", "page": page, "page_size": PAGE}
+            reply = as_object(self.call("GET", "/api/tasks", query=query, seconds=LONG_SECONDS))
+            total = int(reply.get("total", 0))
+            yield from as_list(reply.get("tasks"))
+            page += 1
+
+    def delete_tasks(self, project: str, ids: Sequence[int]) -> None:
+        """Delete these tasks; those that are gone already are no fault."""
+        selected = {"selectedItems": {"all": False, "included": list(ids)}}
+        query = {"id": "delete_tasks", "project": project}
+        self.call("POST", "/api/dm/actions", selected, query, seconds=30.0)
+
+    # -- webhooks
+
+    def list_webhooks(self, project: str) -> list[Object]:
+        return as_list(self.call("GET", "/api/webhooks/", query={"project": project}))
+
+    def create_webhook(self, project: str, fields: Object) -> None:
+        self.call("POST", "/api/webhooks/", {"project": int(project), **fields})
+
+
+def as_object(reply: Any) -> Object:
+    """Return the reply if it is an object. Raises Outage."""
+    if not isinstance(reply, dict):
+        raise Outage("The reply is not Label Studio's: it is no object. Check the address.")
+    return reply
+
+
+def as_list(reply: Any) -> list[Object]:
+    """Return the objects of a list. Raises Outage for anything else."""
+    if not isinstance(reply, list):
+        raise Outage("The reply is not Label Studio's: it is no list. Check the address.")
+    return [one for one in reply if isinstance(one, dict)]

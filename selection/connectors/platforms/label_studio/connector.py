@@ -1,0 +1,171 @@
+"""The connector: a project for each worker, and a task in it for each open assignment."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
+
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+
+from selection.connectors.connector import (
+    Connector,
+    Fetched,
+    Incoming,
+    News,
+    Secret,
+    Setting,
+    Source,
+    WorkerTasks,
+)
+from selection.connectors.faults import Missing, NotAuthentic, Rejected
+from selection.errors import Refused
+from selection.imports.row_parsers import QuestionRow, WorkerRow
+from selection.models import Connection, OutsideTask, OutsideWorker, RunConnection
+
+from . import news, places, reading, task_data
+from .client import Client
+from .interface import read_control
+
+HEADER = "x-crowdselect-secret"
+BEGIN, END = "[CrowdSelect]", "[/CrowdSelect]"
+
+
+class LabelStudio(Connector):
+    name, label = "label_studio", "Label Studio"
+    about = "Workers answer in Label Studio: each has a project with their open questions."
+    secrets = (
+        Secret(
+            "token",
+            "access token",
+            "A personal access token or a legacy token, from Account & Settings.",
+        ),
+    )
+    run_settings = (
+        Setting(
+            "project",
+            "Project of the gold questions",
+            help="Its number. The workers' projects show its labelling interface, and the "
+            "selection can be written to it. Leave blank for a plain interface.",
+        ),
+    )
+    deals = True
+    write_backs: ClassVar = (
+        ("description", "in the project's description"),
+        ("members", "as members of the project (Enterprise)"),
+    )
+
+    # -- in
+
+    def check(self, connection: Connection) -> str:
+        account = Client.of(connection).whoami()
+        if "id" not in account:
+            raise Rejected("This address is not Label Studio's: enter the one in your browser.")
+        return f"Account “{account.get('email') or account['id']}”."
+
+    def list_sources(self, connection: Connection) -> list[Source]:
+        rows = Client.of(connection).list_projects()
+        own = [row for row in rows if not places.is_own(str(row.get("title", "")))]
+        return [Source(str(row["id"]), str(row.get("title") or row["id"])) for row in own]
+
+    def read_gold(self, connection: Connection, source: str) -> list[QuestionRow]:
+        client = Client.of(connection)
+        control = read_control(client.project(source))
+        return reading.gold_rows(client.export_project(source), control)
+
+    def read_workers(self, connection: Connection, source: str) -> list[WorkerRow]:
+        return reading.worker_rows(Client.of(connection).list_users())
+
+    def read_past(self, connection: Connection, source: str) -> Fetched:
+        client = Client.of(connection)
+        project = client.project(source)
+        tasks, users = client.export_project(source), client.list_users()
+        content = reading.past_file(tasks, users, str(project.get("label_config", "")))
+        return Fetched(f"{project.get('title') or source}.json", content)
+
+    # -- out
+
+    def prepare(self, link: RunConnection) -> None:
+        client = Client.of(link.connection)
+        link.memory = {**link.memory, **task_data.prepare_memory(link, client)}
+        places.refuse_strangers(link, client)
+
+    def send_assignments(self, link: RunConnection, tasks: WorkerTasks) -> Mapping[int, str]:
+        client = Client.of(link.connection)
+        place = places.find_or_create(link, tasks.worker, client, tasks.again)
+        try:
+            return self._import_tasks(link, tasks, client, place)
+        except Missing:  # deleted by hand: the tasks of earlier calls are noticed by the next poll
+            places.forget(place)
+            place = places.find_or_create(link, tasks.worker, client, again=False)
+            return self._import_tasks(link, tasks, client, place)
+
+    def _import_tasks(
+        self, link: RunConnection, tasks: WorkerTasks, client: Client, place: OutsideWorker
+    ) -> dict[int, str]:
+        there = news.ids_by_number(client.list_tasks(place.place)) if tasks.again else {}
+        missing = [one for one in tasks.assignments if one.pk not in there]
+        if missing:
+            data = [{"data": task_data.build_data(link, one)} for one in missing]
+            ids = client.import_tasks(place.place, data)
+            there |= {one.pk: str(pk) for one, pk in zip(missing, ids, strict=True)}
+        return {one.pk: there[one.pk] for one in tasks.assignments}
+
+    def remove_assignments(self, link: RunConnection, tasks: Sequence[OutsideTask]) -> None:
+        client = Client.of(link.connection)
+        worker = tasks[0].candidate.worker_id
+        place = link.workers.exclude(place="").filter(worker=worker).first()
+        if place is None:
+            return
+        try:
+            known = {task.number: task.outside_id for task in tasks}
+            if not all(known.values()):  # it is not known whether they arrived
+                known = news.ids_by_number(client.list_tasks(place.place))
+            ids = [int(known[task.number]) for task in tasks if known.get(task.number)]
+            if ids:
+                client.delete_tasks(place.place, ids)
+        except Missing:
+            places.forget(place)
+
+    def write_back(self, link: RunConnection, how: str, workers: Sequence[str]) -> str:
+        project = str(link.settings.get("project", ""))
+        if not project:
+            raise Refused("Enter the project of the gold questions in this run's settings first.")
+        client = Client.of(link.connection)
+        if how == "description":
+            before = str(client.project(project).get("description") or "")
+            client.change_project(project, {"description": _describe(before, link, workers)})
+            return f"{len(workers)} workers written into the description of project {project}."
+        ids = places.accounts_of(link, workers, client)
+        for user in ids:
+            client.add_member(project, int(user))
+        return f"{len(ids)} members added to project {project}."
+
+    # -- back
+
+    def poll(self, link: RunConnection) -> Iterable[News]:
+        client = Client.of(link.connection)
+        for place in link.workers.exclude(place="").select_related("worker"):
+            yield from news.poll_place(link, place, client)
+
+    def authenticate(self, connection: Connection, message: Incoming) -> None:
+        if not constant_time_compare(message.headers.get(HEADER, ""), connection.secret):
+            raise NotAuthentic
+
+    def receive(self, connection: Connection, message: Incoming) -> Iterable[News]:
+        try:
+            payload = json.loads(message.body)
+        except ValueError as error:
+            raise Refused("The message is not JSON.") from error
+        return news.read_message(connection, payload)
+
+
+def _describe(before: str, link: RunConnection, workers: Sequence[str]) -> str:
+    """Return the description with the selection, in the place of an earlier one of any run."""
+    head, _, rest = before.partition(BEGIN)
+    tail = rest.partition(END)[2]
+    day = timezone.now().date().isoformat()
+    text = f"{BEGIN} Selected by the run “{link.run}” on {day}: {', '.join(workers)} {END}"
+    return "\n".join(filter(None, [head.rstrip(), text, tail.strip()]))
+
+
+CONNECTOR = LabelStudio()

@@ -1,0 +1,140 @@
+"""The project of each worker, and the person who answers there."""
+
+import re
+from collections.abc import Sequence
+
+from django.conf import settings
+from django.urls import reverse
+
+from selection.connectors.faults import Missing, Rejected
+from selection.errors import Refused
+from selection.models import OutsideWorker, RunConnection, Worker
+
+from . import reading, task_data
+from .client import Client
+
+LONGEST_TITLE = 50
+_OWN = re.compile(r"\[cs-[0-9a-f]+-\d+-\d+\]")
+ACTIONS = ["ANNOTATION_CREATED", "ANNOTATION_UPDATED"]
+NO_WEBHOOK = (
+    "Label Studio refuses to send messages to this server, so answers are fetched every "
+    "30 seconds. See docs/label-studio.md."
+)
+INVITE = (
+    "Invite them in Label Studio, or give the worker the attribute label_studio with their number "
+    "or address there."
+)
+
+
+def find_or_create(
+    link: RunConnection, worker: Worker, client: Client, again: bool
+) -> OutsideWorker:
+    """Return the worker's place, with a project.
+
+    again  True to look for a project of an earlier attempt
+    """
+    place, _ = OutsideWorker.objects.get_or_create(link=link, worker=worker)
+    if not place.outside_id:
+        place.outside_id = _account(worker, client)
+    if not place.place:
+        mark = _mark(link, worker)
+        found = client.list_projects(mark) if again else []
+        place.place = str(found[0]["id"]) if found else _create_project(link, worker, client, mark)
+    place.save(update_fields=["outside_id", "place"])
+    return place
+
+
+def _create_project(link: RunConnection, worker: Worker, client: Client, mark: str) -> str:
+    run = link.run
+    room = LONGEST_TITLE - len(mark) - 1
+    instructions = run.question_set.instructions
+    return client.create_project(
+        {
+            "title": f"{worker}: {run}"[:room].rstrip() + f" {mark}",
+            "description": f"Questions of the run “{run}” for “{worker}”, by CrowdSelect.",
+            "label_config": link.memory[task_data.INTERFACE],
+            "expert_instruction": instructions,
+            "show_instruction": bool(instructions),
+            "maximum_annotations": 1,
+            "enable_empty_annotation": False,
+            "skip_queue": "IGNORE_SKIPPED",
+            "sampling": "Sequential sampling",
+            "show_collab_predictions": False,
+        }
+    )
+
+
+def _mark(link: RunConnection, worker: Worker) -> str:
+    """Return a mark in the title by which an earlier attempt is found."""
+    return f"[cs-{link.connection.salt[:6]}-{link.pk}-{worker.pk}]"
+
+
+def is_own(title: str) -> bool:
+    """Return True for a project that this connector created."""
+    return bool(_OWN.search(title))
+
+
+def forget(place: OutsideWorker) -> None:
+    """Forget a project that was deleted."""
+    place.place, place.notes = "", {}
+    place.save(update_fields=["place", "notes"])
+
+
+def ensure_webhook(link: RunConnection, place: OutsideWorker, client: Client) -> None:
+    """Let Label Studio tell of annotations in this project, if it can; polls find them anyway."""
+    if place.notes.get("webhook"):
+        return
+    path = reverse("receive_message", args=[link.connection_id])
+    url = f"{settings.PUBLIC_URL}{path}"
+    try:
+        if not any(hook.get("url") == url for hook in client.list_webhooks(place.place)):
+            client.create_webhook(place.place, _webhook_fields(link, url))
+        said = "on"
+    except (Rejected, Missing):
+        said = NO_WEBHOOK
+    place.notes = {**place.notes, "webhook": said}
+    place.save(update_fields=["notes"])
+
+
+def _webhook_fields(link: RunConnection, url: str) -> dict[str, object]:
+    return {
+        "url": url,
+        "headers": {"X-CrowdSelect-Secret": link.connection.secret},
+        "send_payload": True,
+        "send_for_all_actions": False,
+        "actions": ACTIONS,
+        "is_active": True,
+    }
+
+
+# -- people
+
+
+def _account(worker: Worker, client: Client) -> str:
+    account = reading.account_of(_names(worker), client.list_users())
+    if not account:
+        raise Rejected(f"Nobody in Label Studio is “{worker}”. {INVITE}")
+    return account
+
+
+def _names(worker: Worker) -> list[str]:
+    attribute = worker.attributes.get(reading.annotations.ATTRIBUTE, "")
+    return [worker.key, str(attribute), worker.mail_address]
+
+
+def refuse_strangers(link: RunConnection, client: Client) -> None:
+    """Raise Refused if no worker of the run is known there: their names must be of another kind."""
+    users = client.list_users()
+    workers = list(link.run.pool.workers.filter(endpoint=None))
+    if workers and not any(reading.account_of(_names(one), users) for one in workers):
+        raise Refused(f"Nobody in Label Studio is “{workers[0]}”, or any other worker. {INVITE}")
+
+
+def accounts_of(link: RunConnection, workers: Sequence[str], client: Client) -> list[str]:
+    """Return the ids of these workers there. Raises Rejected for an unknown one."""
+    users, rows = client.list_users(), link.run.pool.workers.filter(key__in=workers)
+    found = {one.key: reading.account_of(_names(one), users) for one in rows}
+    for name in workers:
+        if not found.get(name):
+            raise Rejected(f"Nobody in Label Studio is “{name}”. {INVITE}")
+    return [found[name] for name in workers]

@@ -1,0 +1,118 @@
+"""Content of a Label Studio project: gold questions, people, and answers."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from selection.answers import label_studio as annotations
+from selection.errors import Refused
+from selection.imports.row_parsers import QuestionRow, WorkerRow
+
+from .client import Object
+from .interface import Control
+
+Task = Mapping[str, Any]
+
+
+def gold_rows(tasks: Sequence[Task], control: Control) -> list[QuestionRow]:
+    """Return a question for each task with ground truth, which is an accepted answer.
+
+    Raises Refused if there is none.
+    """
+    rows = []
+    for line, task in enumerate(tasks, 1):
+        answers = list(dict.fromkeys(_gold_answers(task, control)))
+        accepted = answers
+        if control.multiple and answers:  # all that are ticked make the answer
+            accepted = answers[0].split(annotations.SEPARATOR)
+        if accepted:
+            prompt = _prompt_of(task, control)
+            rows.append(
+                QuestionRow(
+                    line, str(task["id"]), prompt, accepted, control.choices, control.grading
+                )
+            )
+    if not rows:
+        raise Refused(
+            "The project has no ground truth: open the tasks whose answer you know, annotate them, "
+            "and mark the annotation with the star (Ground Truth)."
+        )
+    return rows
+
+
+def _gold_answers(task: Task, control: Control) -> Iterator[str]:
+    for annotation in valid_annotations(task):
+        if annotation.get("ground_truth"):
+            response = response_of(annotation, control.name)
+            if response is not None:
+                yield response
+
+
+def valid_annotations(task: Task) -> list[Object]:
+    """Return the annotations of a task, also the skipped ones."""
+    rows = task.get("annotations")
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def response_of(annotation: Mapping[str, Any], control: str) -> str | None:
+    """Return the answer in an annotation; None if it was skipped or left empty.
+
+    control  name of the control that holds it
+    """
+    results = annotation.get("result")
+    if annotation.get("was_cancelled") or not isinstance(results, list):
+        return None
+    mine = [one for one in results if isinstance(one, dict) and one.get("from_name") == control]
+    try:
+        return annotations.read_response({"result": mine})
+    except Refused:
+        return None
+
+
+def _prompt_of(task: Task, control: Control) -> str:
+    """Return the task's data that the control is about, as the prompt of a question."""
+    data = task.get("data")
+    values = data if isinstance(data, dict) else {}
+    shown = [values[name] for name in control.shown if name in values]
+    texts = [one if isinstance(one, str) else json.dumps(one) for one in shown]
+    return "\n\n".join(texts) or f"Task {task['id']}"
+
+
+def worker_rows(users: Sequence[Object]) -> list[WorkerRow]:
+    """Return a worker for each person, by address; their number there is an attribute."""
+    rows = []
+    for line, user in enumerate(users, 1):
+        email = str(user.get("email") or "").strip()
+        if email:
+            name = f"{user.get('first_name') or ''} {user.get('last_name') or ''}".strip()
+            rows.append(WorkerRow(line, email, name, {annotations.ATTRIBUTE: str(user["id"])}))
+    return rows
+
+
+def past_file(tasks: Sequence[Task], users: Sequence[Object], config: str) -> bytes:
+    """Return annotated tasks as a file of Label Studio, with the people's addresses."""
+    addresses = {user["id"]: user.get("email") for user in users}
+    named = []
+    for task in tasks:
+        rows = [
+            {**row, "completed_by": {"id": key, "email": addresses.get(key)}}
+            if (key := _user_id(row.get("completed_by"))) in addresses
+            else row
+            for row in valid_annotations(task)
+        ]
+        named.append({**task, "annotations": rows, "project_config": {"label_config": config}})
+    return json.dumps(named).encode()
+
+
+def _user_id(by: Any) -> int | None:
+    found = by.get("id") if isinstance(by, dict) else by
+    return found if isinstance(found, int) else None
+
+
+def account_of(names: Sequence[str], users: Sequence[Object]) -> str:
+    """Return the id of the person with one of these names: an id or an address; "" for nobody."""
+    folded = {name.strip().casefold() for name in names if name}
+    for user in users:
+        if {str(user.get("id")), str(user.get("email") or "").casefold()} & folded:
+            return str(user["id"])
+    return ""

@@ -1,0 +1,96 @@
+"""The participant group of accepted workers, and that of rejected ones as a block list."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+from selection.models import Candidate, RunConnection
+from topk import Verdict
+
+from .session import Session
+
+# Prolific refuses a whole call because of one id that it does not know.
+PARTICIPANT = re.compile(r"[0-9a-f]{24}")
+TITLES = {"accept": "accepted", "block": "rejected"}
+AT_ONCE = 500  # participants in a call
+
+
+def wanted_members(link: RunConnection, group: str) -> set[str]:
+    """Return the participants that belong into a group.
+
+    A verdict by hand replaces the algorithm's. A worker accepted in any skill is not blocked.
+    """
+    rows = link.run.candidates.filter(worker__endpoint=None, pulls__gt=0) | (
+        link.run.candidates.filter(worker__endpoint=None, by_hand__isnull=False)
+    )
+    accepted, rejected = set(), set()
+    for key, verdict, by_hand in rows.values_list("worker__key", "verdict", "by_hand"):
+        current = verdict if by_hand is None else by_hand
+        if current == Verdict.ACCEPTED.value:
+            accepted.add(key)
+        elif current == Verdict.REJECTED.value:
+            rejected.add(key)
+    members = accepted if group == "accept" else rejected - accepted
+    return {key for key in members if PARTICIPANT.fullmatch(key)}
+
+
+def kept_groups(link: RunConnection) -> list[str]:
+    return ["accept", "block"] if link.settings.get("block") else ["accept"]
+
+
+def stale_digest(link: RunConnection) -> str:
+    """Return a digest of the wanted members; empty if the groups have them already."""
+    digest = _digest(link)
+    return "" if link.memory.get("members") == digest else digest
+
+
+def _digest(link: RunConnection) -> str:
+    parts = [[group, *sorted(wanted_members(link, group))] for group in kept_groups(link)]
+    if not any(len(part) > 1 for part in parts) and "members" not in link.memory:
+        return ""  # no group is needed yet
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def update_groups(session: Session) -> str:
+    """Give the groups their members; return a sentence.
+
+    It reads the members first, so a repeated call changes nothing. Only workers of this run are
+    removed.
+    """
+    digest, changed = _digest(session.link), 0
+    for group in kept_groups(session.link):
+        wanted = wanted_members(session.link, group)
+        path = f"participant-groups/{find_group(session, group)}/participants/"
+        there = {one["participant_id"] for one in session.list(path)}
+        changed += _send(session, "POST", path, wanted - there)
+        changed += _send(session, "DELETE", path, _ours(session.link, there - wanted))
+    session.note(members=digest)
+    return f"{changed:,} changes in the participant groups."
+
+
+def find_group(session: Session, group: str) -> str:
+    """Return the id of the run's group, which is made if it does not exist."""
+    known = session.memory.get("groups", {})
+    if group not in known:
+        workspace = session.link.connection.settings["workspace"]
+        name = f"Run {session.link.run_id} “{session.link.run}”, {TITLES[group]}"[:100]
+        rows = session.list("participant-groups/", workspace_id=workspace)
+        found = [one["id"] for one in rows if one["name"] == name]
+        body = {"workspace_id": workspace, "name": name}
+        made = found[0] if found else session.write("POST", "participant-groups/", body)["id"]
+        known = {**known, group: made}
+        session.note(groups=known)
+    number: str = known[group]
+    return number
+
+
+def _ours(link: RunConnection, members: Iterable[str]) -> set[str]:
+    rows = Candidate.objects.filter(run=link.run_id, worker__key__in=list(members))
+    return set(rows.values_list("worker__key", flat=True))
+
+
+def _send(session: Session, method: str, path: str, members: set[str]) -> int:
+    ordered = sorted(members)
+    for start in range(0, len(ordered), AT_ONCE):
+        session.write(method, path, {"participant_ids": ordered[start : start + AT_ONCE]})
+    return len(ordered)

@@ -1,0 +1,95 @@
+"""Submissions of a study: their states, and the approval of those with the right code."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from selection.connectors.connector import OutsideSubmission
+from selection.connectors.faults import Missing
+from selection.models import Answer, OutsideWorker, RunConnection
+from selection.runs import worker_texts
+
+from .session import Session
+
+AWAITING, APPROVED = "AWAITING REVIEW", "APPROVED"
+AT_ONCE = 20  # approvals of a call
+
+
+def read_submissions(session: Session) -> dict[str, dict[str, Any]]:
+    """Return the last submission of each participant, by their id."""
+    study = session.memory.get("study")
+    rows = list(session.list(f"studies/{study}/submissions/")) if study else []
+    rows.sort(key=lambda row: row.get("started_at") or "")
+    return {row["participant_id"]: row for row in rows}
+
+
+def take_states(
+    link: RunConnection, rows: Mapping[str, Mapping[str, Any]]
+) -> Iterator[OutsideSubmission]:
+    """Yield the submissions whose state is new, then note the states."""
+    known = {one.worker.key: one for one in link.workers.select_related("worker")}
+    ours = dict(
+        link.run.candidates.filter(skill=0, worker__key__in=list(rows)).values_list(
+            "worker__key", "worker_id"
+        )
+    )
+    states = {
+        key: {"status": row["status"], "code": row.get("study_code") or ""}
+        for key, row in rows.items()
+        if key in ours
+    }
+    new = {
+        key: state
+        for key, state in states.items()
+        if key not in known or (known[key].notes, known[key].outside_id) != (state, rows[key]["id"])
+    }
+    for key, state in new.items():
+        yield OutsideSubmission(link, key, state["status"], rows[key]["id"])
+    for key, state in new.items():
+        note_state(link, ours[key], rows[key]["id"], state)
+
+
+def note_state(link: RunConnection, worker: int, submission: str, state: Mapping[str, str]) -> None:
+    values = {"outside_id": submission, "notes": dict(state)}
+    OutsideWorker.objects.update_or_create(link=link, worker_id=worker, defaults=values)
+
+
+def approvable(link: RunConnection) -> list[str]:
+    """Return submissions that await a review, with the code for all questions and an answer here.
+
+    Everything else is left for a person to review; nothing is ever rejected.
+    """
+    if not link.settings.get("approve"):
+        return []
+    code = worker_texts.completion_code(link.run, "done")
+    rows = [
+        (one.worker_id, one.outside_id)
+        for one in link.workers.all()
+        if one.notes.get("status") == AWAITING and one.notes.get("code") == code
+    ]
+    answers = Answer.objects.filter(assignment__candidate__run=link.run_id)
+    workers = answers.filter(assignment__candidate__worker__in=[worker for worker, _ in rows])
+    answered = set(workers.values_list("assignment__candidate__worker_id", flat=True))
+    return sorted(number for worker, number in rows if worker in answered)[:AT_ONCE]
+
+
+def approve(session: Session, numbers: list[str]) -> str:
+    """Approve these submissions, unless their state has changed; return a sentence."""
+    approved = 0
+    for number in numbers:
+        try:
+            status = session.get(f"submissions/{number}/")["status"]
+        except Missing:
+            continue
+        if status == AWAITING:
+            body = {"action": "APPROVE"}
+            session.write("POST", f"submissions/{number}/transition/", body)
+            status, approved = APPROVED, approved + 1
+        if session.planned is None:
+            _note_status(session.link, number, status)
+    return f"{approved:,} submissions approved."
+
+
+def _note_status(link: RunConnection, number: str, status: str) -> None:
+    for row in link.workers.filter(outside_id=number):
+        row.notes = {**row.notes, "status": status}
+        row.save(update_fields=["notes"])

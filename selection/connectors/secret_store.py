@@ -1,0 +1,58 @@
+"""Secrets of connections, encrypted in the database.
+
+No secret is ever part of a page, reply, log, dump, export or error: see ``hide_secrets``.
+"""
+
+import json
+from collections.abc import Mapping
+
+from selection import encryption
+from selection.errors import Refused
+from selection.models import Connection
+
+PURPOSE = "selection.connectors"
+HIDDEN = "[token]"
+# Shorter ones could be a part of ordinary words.
+SHORTEST_HIDDEN = 6
+LONGEST = 5_000
+
+
+def store_secrets(connection: Connection, values: Mapping[str, str]) -> None:
+    """Set these secrets, without saving; an empty one is removed, the others stay.
+
+    Raises Refused for a secret that no header could carry.
+    """
+    kept = read_secrets(connection) if connection.secrets_encrypted else {}
+    for name, value in values.items():
+        text = value.strip()
+        if not text.isascii() or not (text.isprintable() or not text) or len(text) > LONGEST:
+            raise Refused(
+                f"A token is at most {LONGEST:,} printable ASCII characters without line breaks."
+            )
+        kept[name] = text
+    kept = {name: text for name, text in kept.items() if text}
+    connection.secrets_encrypted = (
+        encryption.encrypt_text(json.dumps(kept), PURPOSE) if kept else ""
+    )
+
+
+def read_secrets(connection: Connection) -> dict[str, str]:
+    """Return the secrets by name. Raises Refused if they cannot be read."""
+    if not connection.secrets_encrypted:
+        return {}
+    text = encryption.try_decrypt(connection.secrets_encrypted, PURPOSE)
+    if text is None:
+        raise Refused(
+            "The token was encrypted with another SECRET_KEY: enter it again, or name that one in "
+            "SECRET_KEY_FALLBACKS."
+        )
+    secrets: dict[str, str] = json.loads(text)
+    return secrets
+
+
+def hide_secrets(connection: Connection, text: str) -> str:
+    """Return the text without the secrets: the other side may repeat one in an error."""
+    for secret in read_secrets(connection).values():
+        if len(secret) >= SHORTEST_HIDDEN:
+            text = text.replace(secret, HIDDEN)
+    return text

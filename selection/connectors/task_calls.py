@@ -1,0 +1,56 @@
+"""The calls that send and remove tasks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from selection import db_clock
+from selection.models import OutsideTask, RunConnection
+
+from .connector import Connector, WorkerTasks
+
+State = OutsideTask.State
+
+
+def send_tasks(
+    connector: Connector, link: RunConnection, data: Mapping[str, Any], again: bool
+) -> str:
+    """Send the call's tasks that are still wanted; return a sentence."""
+    rows = _tasks_of(link, data).filter(state=State.WAITING, assignment__isnull=False)
+    tasks = list(rows.select_related("assignment__question", "candidate__worker"))
+    if not tasks:
+        return "Nothing was wanted any more."
+    worker = tasks[0].candidate.worker
+    assignments = [task.assignment for task in tasks if task.assignment is not None]
+    ids = connector.send_assignments(link, WorkerTasks(worker, assignments, again))
+    now = db_clock.database_now()
+    for task in tasks:
+        # A task may have become unwanted meanwhile: its removal needs the id as well.
+        OutsideTask.objects.filter(pk=task.pk).update(outside_id=ids[task.number], sent=now)
+    rows.filter(pk__in=[task.pk for task in tasks]).update(state=State.SENT)
+    return f"{len(tasks):,} sent."
+
+
+def remove_tasks(connector: Connector, link: RunConnection, data: Mapping[str, Any]) -> str:
+    """Remove the call's tasks; return a sentence."""
+    leaving = _tasks_of(link, data).filter(state=State.LEAVING)
+    tasks = list(leaving.select_related("candidate__worker"))
+    if tasks:
+        connector.remove_assignments(link, tasks)
+    ids = [task.pk for task in tasks]
+    rows = OutsideTask.objects.filter(pk__in=ids, state=State.LEAVING)
+    rows.update(state=State.REMOVED, ended=db_clock.database_now())
+    return f"{len(tasks):,} removed."
+
+
+def refuse_tasks(link: RunConnection, data: Mapping[str, Any]) -> None:
+    """Note that the tasks of a call were refused for good."""
+    _tasks_of(link, data).filter(state=State.WAITING).update(state=State.REFUSED)
+
+
+def restore_tasks(link: RunConnection, data: Mapping[str, Any]) -> None:
+    """Undo ``refuse_tasks``, before the call is made again."""
+    _tasks_of(link, data).filter(state=State.REFUSED).update(state=State.WAITING)
+
+
+def _tasks_of(link: RunConnection, data: Mapping[str, Any]) -> Any:
+    return OutsideTask.objects.filter(link=link, number__in=data["assignments"])

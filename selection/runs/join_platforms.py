@@ -1,0 +1,212 @@
+"""Platforms that send people by link: the worker's id in it, and the way back at the end.
+
+docs/platforms.md has a page for each.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import quote, urlsplit
+
+from selection.models import Candidate, Completion, Platform, Run
+
+from . import enrolment
+
+PLACEHOLDERS = ("{worker}", "{task}", "{code}")
+_PLACEHOLDER = re.compile(r"\{[^{}]*\}")
+_PARAMETER = re.compile(r"[A-Za-z0-9_.-]+")
+RESERVED = ("language",)  # of our own pages
+
+
+@dataclass(frozen=True)
+class JoinPlatform:
+    """How a platform sends workers to the join link, and takes them back.
+
+    worker  the parameter with the worker's id; empty if each run names its own
+    task    the parameter with their task there; empty if there is none
+    query   what to append to the join link on the platform; empty if the platform does it
+    back    the address that takes workers back; empty if each project has its own
+    needs   what a project's own address must contain
+    """
+
+    worker: str = ""
+    task: str = ""
+    query: str = ""
+    back: str = ""
+    needs: str = ""
+
+
+JOIN_PLATFORMS = {
+    Platform.PROLIFIC: JoinPlatform(
+        "PROLIFIC_PID",
+        "SESSION_ID",
+        "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
+        "https://app.prolific.com/submissions/complete?cc={code}",
+    ),
+    Platform.CONNECT: JoinPlatform("participantId", "assignmentId"),
+    Platform.BESAMPLE: JoinPlatform("response_id"),
+    Platform.SONA: JoinPlatform("id", query="id=%SURVEY_CODE%", needs="{worker}"),
+    Platform.MTURK: JoinPlatform("workerId", "assignmentId"),
+    Platform.CUSTOM: JoinPlatform(),
+}
+# The parameters of a run without a platform, in order.
+ANY_PLATFORM = {"worker": "", "workerId": Platform.MTURK, "PROLIFIC_PID": Platform.PROLIFIC}
+
+
+def worker_parameters(run: Run) -> tuple[str, ...]:
+    """Return the parameters in which the run's join link takes the worker's id."""
+    if not run.platform:
+        return tuple(ANY_PLATFORM)
+    return (run.worker_parameter or JOIN_PLATFORMS[Platform(run.platform)].worker,)
+
+
+def read_worker(run: Run, params: Mapping[str, str]) -> str:
+    """Return the worker's id in the link; empty if the platform put none there."""
+    values = (params.get(name, "").strip() for name in worker_parameters(run))
+    return next((key for key in values if key and not enrolment.is_placeholder(key)), "")
+
+
+def names_worker(params: Mapping[str, str], run: Run) -> bool:
+    """Return True if the link has a parameter for the worker's id, even a useless one."""
+    return any(name in params for name in (*worker_parameters(run), *ANY_PLATFORM))
+
+
+def find_source(run: Run, params: Mapping[str, str]) -> enrolment.EnrolmentSource:
+    """Return the platform and the task, recognised by the parameters of the link."""
+    names = [name for name in worker_parameters(run) if name in params]
+    platforms = [run.platform or ANY_PLATFORM[name] for name in names]
+    platform = platforms[-1] if platforms else ""
+    if not platform:
+        return enrolment.NO_SOURCE
+    return enrolment.EnrolmentSource(
+        platform, params.get(JOIN_PLATFORMS[Platform(platform)].task, "")
+    )
+
+
+def entry_query(run: Run) -> str:
+    """Return what to append to the join link on the run's platform; empty if it appends itself."""
+    if not run.platform:
+        return ""
+    query = JOIN_PLATFORMS[Platform(run.platform)].query
+    if not run.worker_parameter:
+        return query
+    usual = JOIN_PLATFORMS[Platform(run.platform)].worker
+    return query.replace(f"{usual}=", f"{run.worker_parameter}=", 1)
+
+
+def prolific_query(run: Run) -> str:
+    """Return what Prolific appends to the join link, under the run's parameter for the id."""
+    if run.platform == Platform.PROLIFIC:
+        return entry_query(run)
+    return JOIN_PLATFORMS[Platform.PROLIFIC].query
+
+
+# -- the way back
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A worker's visit from a platform: what its address back may contain."""
+
+    platform: str
+    worker: str
+    task: str
+
+    @classmethod
+    def from_candidate(cls, candidate: Candidate) -> "Visit":
+        worker = candidate.worker.key if candidate.platform else ""  # spares a query
+        return cls(candidate.platform, worker, candidate.task)
+
+
+def return_address(run: Run, visit: Visit, code: str, done: bool) -> str:
+    """Return the address that takes the worker back to the platform; empty if there is none.
+
+    done  True if the worker has finished: an address without the code itself says that they have,
+          so nobody else gets it
+    """
+    if run.completion == Completion.CODE or not visit.platform:
+        return ""
+    template = _own_address(run, visit.platform)
+    if not done and "{code}" not in template:
+        return ""
+    values = {"{worker}": visit.worker, "{task}": visit.task, "{code}": code}
+    return _PLACEHOLDER.sub(lambda found: quote(values.get(found[0], ""), safe=""), template)
+
+
+def _own_address(run: Run, platform: str) -> str:
+    own = run.completion_url if platform == run.platform else ""
+    return own or JOIN_PLATFORMS[Platform(platform)].back
+
+
+# -- validation
+
+
+def validate_platform(run: Run) -> dict[str, str]:
+    """Return the faults of the run's platform settings, by field."""
+    faults = _validate_parameter(run) | _validate_address(run)
+    if not run.platform and (named := {"worker_parameter", "completion_url"} - faults.keys()):
+        sentence = "Choose the platform first; *another platform* fits any that is not listed."
+        faults |= {name: sentence for name in sorted(named) if getattr(run, name)}
+    return faults
+
+
+def _validate_parameter(run: Run) -> dict[str, str]:
+    name = run.worker_parameter
+    if name and (not _PARAMETER.fullmatch(name) or name in RESERVED):
+        return {
+            "worker_parameter": f"“{name}” cannot be the parameter: use letters, digits, and . _ -,"
+            f" and not {RESERVED[0]}."
+        }
+    if run.platform == Platform.CUSTOM and not name:
+        return {
+            "worker_parameter": "Enter the name before the worker’s id in the platform’s link, for "
+            "example participant."
+        }
+    return {}
+
+
+def _validate_address(run: Run) -> dict[str, str]:
+    address = run.completion_url
+    if not address:
+        return {}
+    if run.completion == Completion.CODE:
+        return {"completion_url": "Workers hand in a code and get no link: remove the address."}
+    unknown = [name for name in _PLACEHOLDER.findall(address) if name not in PLACEHOLDERS]
+    if unknown:
+        names = ", ".join(PLACEHOLDERS)
+        return {"completion_url": f"{unknown[0]} is not a placeholder; there are {names}."}
+    if not _is_web_address(address):
+        return {
+            "completion_url": "Enter a whole address without spaces, for example "
+            "https://example.org/done?id={worker}."
+        }
+    needed = JOIN_PLATFORMS[Platform(run.platform)].needs if run.platform else ""
+    if needed not in address:
+        return {
+            "completion_url": f"Put {needed} into the address in place of the worker’s id: the "
+            "platform credits this id."
+        }
+    return {}
+
+
+def _is_web_address(address: str) -> bool:
+    if not address.isascii() or not address.isprintable() or " " in address:
+        return False
+    try:
+        parts = urlsplit(_PLACEHOLDER.sub("x", address))
+        return parts.scheme in ("https", "http") and bool(parts.hostname)
+    except ValueError:
+        return False
+
+
+def validate_way_back(run: Run) -> dict[str, str]:
+    """Return the fault of a run that leads workers back, but not to an address, by field."""
+    if not run.platform or run.completion == Completion.CODE:
+        return {}
+    if _own_address(run, run.platform):
+        return {}
+    platform = Platform(run.platform).label
+    return {
+        "completion_url": f"For {platform} the link back needs an address: enter the completion "
+        "address of your project, or let workers hand in a code."
+    }
