@@ -113,31 +113,35 @@ class Annotator(threading.Thread):
         name: str,
         token: str,
         respond: Callable[[str], str | None],
-        seconds: float = 0.5,
+        seconds: float = 5.0,
     ) -> None:
         super().__init__(daemon=True)
         self.studio, self.key, self.token = studio, name, token
         self.respond, self.seconds, self.rng = respond, seconds, random.Random(name)
         self.stopped = threading.Event()
         self.answered: dict[int, str] = {}
+        self.project: int | None = None
 
     def run(self) -> None:
         with self.studio.client(self.token) as client:
             while not self.stopped.is_set():
                 try:
                     if not self._answer_next(client):
-                        self.stopped.wait(0.5)
+                        self.stopped.wait(2.0)
                 except (httpx.HTTPError, ValueError, KeyError):
                     self.stopped.wait(1.0)  # Label Studio is away
 
     def _answer_next(self, client: httpx.Client) -> bool:
-        query = {"title": f"{self.key}:", "include": "id"}
-        projects = client.get("/api/projects/", params=query).json()["results"]
-        for project in projects:
-            reply = client.get(f"/api/projects/{project['id']}/next")
+        """Answer a task of the latest project; look for another project if it has none."""
+        if self.project is not None:
+            reply = client.get(f"/api/projects/{self.project}/next")
             if reply.status_code == 200:
                 self._answer(client, reply.json())
                 return True
+        query = {"title": f"{self.key}:", "include": "id,task_number"}
+        rows = client.get("/api/projects/", params=query).json()["results"]
+        numbers = [row["id"] for row in rows if row["task_number"]]
+        self.project = max(numbers, default=None)
         return False
 
     def _answer(self, client: httpx.Client, task: dict[str, Any]) -> None:
