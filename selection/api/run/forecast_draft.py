@@ -92,9 +92,11 @@ def _find_price(run: Run) -> AnswerPrice:
 
 
 def _cost_payload(run: Run, row: Forecast) -> dict[str, Any]:
-    price, currency, cost = _find_price(run), run.currency, None
-    if isinstance(price, ExpectedCost) and row.answers is not None:
-        cost = [round(price.amount * count, 9) for count in row.answers]
-    elif price is not None and row.answers is not None:
-        cost = [money.compute_cost(count, price, currency) for count in row.answers]
-    return {name: getattr(row, name, None) for name in CostOut.model_fields} | {"cost": cost}
+    price, cost = _find_price(run), None
+    if isinstance(price, ExpectedCost):
+        cost = [round(price.amount * count, 9) for count in row.answers or ()]
+    elif price is not None:
+        cost = [money.compute_cost(count, price, run.currency) for count in row.answers or ()]
+    return {name: getattr(row, name, None) for name in CostOut.model_fields} | {
+        "cost": cost or None
+    }
