@@ -48,8 +48,9 @@ def estimate_costs(
 def _mean_tokens(workers: Iterable[int]) -> dict[int, tuple[float, float]]:
     """Return the mean input and output tokens of the replies of each worker that has any."""
     calls = ModelCall.objects.filter(worker__in=[*workers], state=ModelCall.State.REPLIED)
-    calls = calls.exclude(tokens_in=None).exclude(tokens_out=None).order_by().values_list("worker")
-    rows = calls.annotate(mean_in=Avg("tokens_in"), mean_out=Avg("tokens_out"))
+    calls = calls.exclude(tokens_in=None).exclude(tokens_out=None).order_by()
+    means = {"mean_in": Avg("tokens_in"), "mean_out": Avg("tokens_out")}
+    rows = calls.values_list("worker").annotate(**means)
     return {worker: (mean_in, mean_out) for worker, mean_in, mean_out in rows}
 
 

@@ -182,9 +182,10 @@ def _cost(answers: int, price: float | None) -> float | None:
 
 
 def _cost_of_all(replay: Replay, price: float | None) -> float | None:
-    prices = replay.facts.get("prices")
+    prices: dict[str, float] = replay.facts.get("prices", {})
     if prices:
-        return round(sum(prices[worker] * count for worker, _, count in replay.tallies), 9)
+        total: float = sum(prices[worker] * count for worker, _, count in replay.tallies)
+        return round(total, 9)
     return _cost(replay.facts.get("answers", 0), price)
 
 

@@ -36,7 +36,7 @@ class ExpectedOut(Schema):
     recommended: CostOut | None = Field(
         description="null: there are no numbers yet, because the pool is large. Ask again."
     )
-    basis: str = Field(description="Where the costs come from if models take part; else empty.")
+    basis: str = Field(description="Origin of the costs, if models take part; empty for people.")
     left_out: str = Field(description="Parts of the run that the forecast ignores.")
 
 
@@ -92,9 +92,11 @@ def _find_price(run: Run) -> AnswerPrice:
 
 
 def _cost_payload(run: Run, row: Forecast) -> dict[str, Any]:
-    price, currency, cost = _find_price(run), run.currency, None
-    if isinstance(price, ExpectedCost) and row.answers is not None:
-        cost = [round(price.amount * count, 9) for count in row.answers]
-    elif price is not None and row.answers is not None:
-        cost = [money.compute_cost(count, price, currency) for count in row.answers]
-    return {name: getattr(row, name, None) for name in CostOut.model_fields} | {"cost": cost}
+    price, cost = _find_price(run), None
+    if isinstance(price, ExpectedCost):
+        cost = [round(price.amount * count, 9) for count in row.answers or ()]
+    elif price is not None:
+        cost = [money.compute_cost(count, price, run.currency) for count in row.answers or ()]
+    return {name: getattr(row, name, None) for name in CostOut.model_fields} | {
+        "cost": cost or None
+    }
