@@ -42,8 +42,10 @@ test-all: tools
 	$(BIN)/python -m tests.postgres --for-tests $(TESTS) --full -m "django_db and not any_database" --ignore-glob "*/test_browser*.py"
 
 # Our files in pandas, crowd-kit and Label Studio's SDK, and theirs in ours; in an environment of 0.7 GB.
-interop: tools var/interop/.installed
+# Then a real Label Studio, in one of 1 GB: its first start takes minutes. INTEROP_OUTAGE=600 kills it for so many seconds.
+interop: tools var/interop/.installed var/interop-ls/.installed
 	$(BIN)/pytest -p no:randomly tests/interop/with_libraries.py
+	$(BIN)/pytest -s -p no:randomly tests/interop/with_label_studio.py
 
 var/interop/.installed: tests/interop/requirements.txt
 	$(PYTHON) -m venv var/interop
@@ -54,6 +56,11 @@ var/interop/.installed: tests/interop/requirements.txt
 # Each part on a network host of its own, and cables pulled out. Root only; a minute.
 hosts: tools
 	$(BIN)/pytest --full -p no:randomly tests/project/test_hosts.py
+
+var/interop-ls/.installed:
+	$(PYTHON) -m venv var/interop-ls
+	var/interop-ls/bin/pip install --quiet "label-studio==1.23.*"
+	touch $@
 
 coverage: tools
 	$(TESTS) --cov --cov-report term:skip-covered

@@ -88,6 +88,7 @@ UNFOLD = {
                 "title": "Access",
                 "items": [
                     _menu_entry("API tokens", "key", "selection.apitoken"),
+                    _menu_entry("Connections", "cable", "selection.connection"),
                     _menu_entry("Webhooks", "webhook", "selection.webhook"),
                     _menu_entry("Teams", "diversity_3", "selection.team"),
                     _menu_entry("Users", "badge", "auth.user"),

@@ -1,6 +1,7 @@
 """The requester's pages: Django's admin in django-unfold's layout, one file per subject."""
 
 from . import pools, system
+from .connectors import accounts as connections
 from .model_workers import servers
 from .questions import practice, question_admin
 from .run import answers, run_admin

@@ -14,7 +14,14 @@ from .exchange import exchange, request_exchanges, sweep_connections
 from .faults import NotAuthentic
 from .intake import receive_message, take_news
 from .links import connect_run, disconnect_run, dismiss_problem, write_back
-from .reading import fetch_past, import_gold, import_workers, list_sources
+from .reading import (
+    create_pool,
+    create_question_set,
+    fetch_past,
+    import_gold,
+    import_workers,
+    list_sources,
+)
 from .registry import CONNECTORS, connector_of, find_connector
 
 __all__ = [
@@ -26,6 +33,8 @@ __all__ = [
     "connect_run",
     "connector_of",
     "create_connection",
+    "create_pool",
+    "create_question_set",
     "delete_connection",
     "disconnect_run",
     "dismiss_problem",

@@ -49,7 +49,36 @@ def save_connection(
 ) -> str:
     """Set these values, check the account, store it; return the account in words.
 
+    See ``set_connection``.
+    """
+    account = set_connection(
+        connection, name=name, address=address, secrets=secrets, settings=settings
+    )
+    store_connection(connection)
+    return account
+
+
+def store_connection(connection: Connection) -> None:
+    """Store a checked connection, and make its due calls."""
+    connection.problem, connection.failures, connection.rests_until = "", 0, None
+    connection.save()
+    health.note_success(connection)
+    health.request_exchange(connection.pk)
+
+
+def set_connection(
+    connection: Connection,
+    *,
+    name: str,
+    address: str,
+    secrets: Mapping[str, str],
+    settings: Mapping[str, Any] | None = None,
+) -> str:
+    """Set these values and check the account, without saving; return the account in words.
+
     secrets  by name; omitted ones stay. A stored one is never sent to another address.
+
+    Raises FieldRefused for a wrong value, Refused with the reason if the check fails.
     """
     connector = registry.connector_of(connection)
     stored = Connection.objects.filter(pk=connection.pk).first()
@@ -59,12 +88,7 @@ def save_connection(
         connection.secrets_encrypted = ""
     connection.settings = clean_settings(connector.settings, settings or {})
     _set_secrets(connector, connection, secrets)
-    account = check_account(connection)
-    connection.problem, connection.failures, connection.rests_until = "", 0, None
-    connection.save()
-    health.note_success(connection)
-    health.request_exchange(connection.pk)
-    return account
+    return check_account(connection)
 
 
 def check_account(connection: Connection) -> str:

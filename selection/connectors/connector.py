@@ -48,10 +48,14 @@ class Source:
 
 @dataclass(frozen=True)
 class Fetched:
-    """A file made of the other side's content, in a format that the imports read."""
+    """A file made of the other side's content, in a format that the imports read.
+
+    people  number of people with answers in it
+    """
 
     name: str
     content: bytes
+    people: int
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from .accounts import clean_settings
 from .reading import call_now
 
 
-@transaction.atomic
 def connect_run(
     run: Run, connection: Connection, settings: Mapping[str, Any] | None = None, who: str = ""
 ) -> RunConnection:
@@ -36,9 +35,10 @@ def connect_run(
     link.settings = clean_settings(connector.run_settings, settings or {})
     link.on, link.problem = True, ""
     call_now(connection, lambda: connector.prepare(link))
-    link.save()
-    events.write_event(run, "connect", f"Connected to {connection} ({connector.label}).", who)
-    health.request_exchange(connection.pk)
+    with transaction.atomic():
+        link.save()
+        events.write_event(run, "connect", f"Connected to {connection} ({connector.label}).", who)
+        health.request_exchange(connection.pk)
     return link
 
 

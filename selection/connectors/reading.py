@@ -1,11 +1,15 @@
 """What is read from the other side: gold questions, workers, past answers."""
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any, TypeVar
+
+from django.db import transaction
 
 from selection.errors import Conflict, Refused
 from selection.grading.question_kinds import find_question_faults
 from selection.imports import catalog
+from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import Connection, Pool, QuestionSet
 
 from . import registry
@@ -27,25 +31,58 @@ def import_gold(question_set: QuestionSet, connection: Connection, source: str) 
     Raises Refused for a wrong question, Conflict for one that has been asked already.
     """
     _refuse_team(question_set, connection)
+    return _store_gold(question_set, _read_gold(connection, source))
+
+
+def create_question_set(connection: Connection, name: str, source: str) -> QuestionSet:
+    """Return a new question set with the gold questions of a place. Raises Refused."""
+    rows = _read_gold(connection, source)  # first: no transaction waits for another server
+    with transaction.atomic():
+        free = _free_name(QuestionSet, connection, name)
+        question_set = QuestionSet.objects.create(team_id=connection.team_id, name=free)
+        _store_gold(question_set, rows)
+    return question_set
+
+
+def _read_gold(connection: Connection, source: str) -> list[QuestionRow]:
     connector = registry.connector_of(connection)
     rows = call_now(connection, lambda: connector.read_gold(connection, source))
+    for row in rows:
+        if faults := find_question_faults(row.accepted, row.choices, row.grading):
+            raise Refused(f"Question “{row.question}”: {faults[0]}")
+    return rows
+
+
+def _store_gold(question_set: QuestionSet, rows: list[QuestionRow]) -> int:
     asked = catalog.question_keys_asked(question_set)
     for row in rows:
         if row.question in asked:
             raise Conflict(catalog.refuse_asked(row.question))
-        if faults := find_question_faults(row.accepted, row.choices, row.grading):
-            raise Refused(f"Question “{row.question}”: {faults[0]}")
     return catalog.take_questions(question_set, rows)
 
 
 def import_workers(pool: Pool, connection: Connection, source: str = "") -> int:
     """Store the people of an account or a place; return their number."""
     _refuse_team(pool, connection)
+    return catalog.take_workers(pool, _read_workers(connection, source))
+
+
+def create_pool(connection: Connection) -> Pool:
+    """Return a new pool with the people of the account. Raises Refused."""
+    rows = _read_workers(connection, "")
+    with transaction.atomic():
+        free = _free_name(Pool, connection, f"People of {connection}")
+        pool = Pool.objects.create(team_id=connection.team_id, name=free)
+        catalog.take_workers(pool, rows)
+    return pool
+
+
+def _read_workers(connection: Connection, source: str) -> list[WorkerRow]:
     connector = registry.connector_of(connection)
     rows = call_now(connection, lambda: connector.read_workers(connection, source))
     if not rows:
         raise Refused(f"“{connection}” has nobody yet: invite people there first.")
-    return catalog.take_workers(pool, rows)
+    return rows
 
 
 def fetch_past(connection: Connection, source: str) -> Fetched:
@@ -67,3 +104,11 @@ def call_now(connection: Connection, call: Callable[[], T]) -> T:
 def _refuse_team(target: Any, connection: Connection) -> None:
     if target.team_id != connection.team_id:
         raise Refused("The connection is another team's.")
+
+
+def _free_name(model: Any, connection: Connection, name: str) -> str:
+    """Return the name, with a number if it is taken."""
+    name = name.strip()[:150] or str(connection)
+    taken = set(model.objects.filter(team=connection.team_id).values_list("name", flat=True))
+    numbers = (f"{name} {number}" for number in count(2))
+    return name if name not in taken else next(one for one in numbers if one not in taken)

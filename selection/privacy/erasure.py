@@ -16,19 +16,24 @@ from selection.imports import commit
 from selection.models import (
     AuditEntry,
     Candidate,
+    Connection,
+    ConnectorCall,
     Delivery,
     Endpoint,
     Event,
     Mail,
     OptOut,
+    OutsideWorker,
     QuestionReport,
     Replay,
     Run,
+    RunConnection,
     Upload,
     UploadedRow,
     Worker,
     worker_digest,
 )
+from selection.models.connectors import PROBLEM_LENGTH
 from selection.runs import roster
 
 from .identity import entries_of, events_of, listing_runs, mention_pattern, runs_of
@@ -74,6 +79,7 @@ def erase_worker(rows: list[Worker], who: str, why: str = "") -> ErasureResult:
     _forget_uploads(rows)
     _forget_lists(rows, pseudonym)
     _forget_messages(rows, replace)
+    _forget_connections(rows, replace)
     changed = _forget_entries(entries, rows, pseudonym, replace)
     withdrawn = [str(run) for run in runs if _withdraw_erased(run, pseudonym, who, why)]
     for row in rows:
@@ -88,6 +94,7 @@ def _forget_rows(rows: list[Worker], pseudonym: str) -> None:
     empty = {"name": "", "attributes": {}, "mail_address": ""}
     workers.update(key=pseudonym, erased=db_clock.database_now(), **empty)
     Endpoint.objects.filter(worker__in=rows).delete()
+    OutsideWorker.objects.filter(worker__in=rows).update(outside_id="", notes={})
     Mail.objects.filter(candidate__worker__in=rows).update(digest="", said="")
     Candidate.objects.filter(worker__in=rows).update(
         link_version=F("link_version") + 1, platform="", task=""
@@ -139,7 +146,7 @@ def _forget_lists(rows: list[Worker], pseudonym: str) -> None:
 
 
 def _forget_messages(rows: list[Worker], replace: Replace) -> None:
-    """Replace the names in webhook messages, including those that wait to be sent.
+    """Replace the names in messages to programs and tools, including those that wait to be sent.
 
     Replies of the receivers are deleted, since they may repeat the name.
     """
@@ -147,9 +154,24 @@ def _forget_messages(rows: list[Worker], replace: Replace) -> None:
     for text in {row.key for row in rows} | {row.name for row in rows if row.name}:
         for form in _json_forms(text):
             condition |= Q(body__contains=form) | Q(said__contains=form)
-    for delivery in Delivery.objects.filter(condition, webhook__team=rows[0].pool.team_id):
-        body = _replace_in_value(json.loads(delivery.body), replace)
-        delivery.keep(body=json.dumps(body, ensure_ascii=False), said="")
+    team = rows[0].pool.team_id
+    deliveries = Delivery.objects.filter(condition, webhook__team=team)
+    calls = ConnectorCall.objects.filter(condition, connection__team=team)
+    for message in (*deliveries, *calls):
+        body = _replace_in_value(json.loads(message.body), replace)
+        message.keep(body=json.dumps(body, ensure_ascii=False), said="")
+
+
+def _forget_connections(rows: list[Worker], replace: Replace) -> None:
+    """Replace the names in the problems and notes of connections."""
+    team = rows[0].pool.team_id
+    for connection in Connection.objects.filter(team=team).exclude(problem=""):
+        problem = replace(connection.problem)[:PROBLEM_LENGTH]
+        Connection.objects.filter(pk=connection.pk).update(problem=problem)
+    for link in RunConnection.objects.filter(run__team=team):
+        problem = replace(link.problem)[:PROBLEM_LENGTH]
+        memory = _replace_in_value(link.memory, replace)
+        RunConnection.objects.filter(pk=link.pk).update(problem=problem, memory=memory)
 
 
 def _json_forms(text: str) -> set[str]:

@@ -3,7 +3,14 @@
 from typing import Any
 
 from selection import db_clock
-from selection.models import Answer, Assignment, Candidate, QuestionReport, Worker
+from selection.models import (
+    Answer,
+    Assignment,
+    Candidate,
+    OutsideWorker,
+    QuestionReport,
+    Worker,
+)
 
 from .identity import entries_of, events_of, mention_pattern
 
@@ -57,6 +64,10 @@ def _run_data(row: Candidate) -> dict[str, Any]:
         "last_seen": _format_moment(row.seen),
         "came_from": row.get_platform_display(),
         "task_there": row.task,
+        "answered_in": [
+            {"connection": str(one.link.connection), "id_there": one.outside_id}
+            for one in OutsideWorker.objects.filter(link__run=row.run, worker=row.worker)
+        ],
         "gone": row.get_gone_display() if row.gone else "",
         "verdict": row.status,
         "verdict_because": row.decided_why if row.pulls else "",

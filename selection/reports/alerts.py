@@ -36,6 +36,7 @@ TITLES = {
     "paused": "paused for a long time",
     "broken": "workers report problems with questions",
     "models": "a model does not reply",
+    "tool": "the connected tool does not work",
     "fit": "doubt about the guarantee",
     "sharing": "workers may share answers",
     "review": "ready for review",
@@ -46,8 +47,8 @@ TITLES = {
 class Alert:
     """A matter that needs a person.
 
-    kind   stuck, waits, gold, quiet, joins, paused, broken, models, fit, sharing or review: for
-           programs
+    kind   stuck, waits, gold, quiet, joins, paused, broken, models, tool, fit, sharing or review:
+           for programs
     words  the matter, for people
     """
 
@@ -94,7 +95,7 @@ def list_alerts(
     )
     if not any(alert.kind == "stuck" for alert in alerts):
         alerts = [*_redis_alerts(), *alerts]  # without Redis the background work stops in time
-    return [*alerts, *_model_alerts(run), *_problem_report_alerts(run), *doubts]
+    return [*alerts, *_model_alerts(run), *_tool_alerts(run), *_problem_report_alerts(run), *doubts]
 
 
 def _problem_report_alerts(run: Run) -> list[Alert]:
@@ -119,6 +120,17 @@ def _model_alerts(run: Run) -> list[Alert]:
     why = first.problem.rstrip(".")
     message = f"“{first.worker}” does not reply{others}: {why}. Make a test call on their page."
     return [Alert("models", message)]
+
+
+def _tool_alerts(run: Run) -> list[Alert]:
+    """Return an alert if a tool that the run is connected to does not work, with its remedy."""
+    links = run.connections.filter(on=True).select_related("connection")
+    problems = [(link, link.connection.problem or link.problem) for link in links]
+    return [
+        Alert("tool", f"“{link.connection}”: {problem.rstrip('.')}. See Where people answer.")
+        for link, problem in problems
+        if problem
+    ][:1]
 
 
 def _collusion_alerts(signs: CollusionSigns | None) -> list[Alert]:

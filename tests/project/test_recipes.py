@@ -17,6 +17,7 @@ BLOCK = re.compile(
     r'(?ms)^   ```(?:python|text) (file|in)=(\S+)(?: ([\w-]+)(?:="(.*?)")?)?\n(.*?)^   ```$'
 )
 HOUSES = ["topk", "selection", "research", "crowdselect", "crowdselect_client"]
+QUIZ = "tests/selection/connectors/test_quiz_server.py"
 NEEDED = [*HOUSES, "templates", "static", "tests"]
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "data")
 
@@ -131,7 +132,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("manage.py", "pyproject.toml"):
         shutil.copy(TOP / name, folder)
     blocks = BLOCK.findall((TOP / "CONTRIBUTING.md").read_text(encoding="utf-8"))
-    assert len(blocks) == 10
+    assert len(blocks) == 12
     for kind, path, how, where, code in blocks:
         follow(folder / path, kind, how, where, textwrap.dedent(code) if kind == "file" else code)
     (folder / "tests" / "test_followed.py").write_text(FOLLOWED)
@@ -169,7 +170,8 @@ def run(copy: Path, *command: str) -> str:
 def passed(copy: Path) -> list[str]:
     """The tests that pass in the copy, if all do: what must work now, and the contract."""
     chosen = "test_algorithm or test_format or test_endpoint or test_setting or evenly"
-    files = ("tests/test_followed.py", "tests/topk/test_contract.py")
+    chosen += " or test_connector"
+    files = ("tests/test_followed.py", "tests/topk/test_contract.py", QUIZ)
     out = run(copy, "pytest", "-rp", "-p", "no:cacheprovider", *files, "-k", chosen)
     return re.findall(r"(?m)^PASSED (\S+)", out)
 
@@ -177,6 +179,10 @@ def passed(copy: Path) -> list[str]:
 @pytest.mark.parametrize("recipe", ["algorithm", "format", "endpoint", "setting"])
 def test_a_recipe_that_was_followed_works(passed, recipe):
     assert any(f"test_followed.py::test_{recipe}_" in name for name in passed)
+
+
+def test_a_connector_is_found_and_works(passed):
+    assert any(f"{QUIZ}::test_connector_" in name for name in passed)
 
 
 def test_the_contract_tests_run_over_a_new_algorithm(passed):

@@ -15,6 +15,7 @@ from unfold.admin import ModelAdmin
 
 from selection import exports, reports, viewer_locale
 from selection.accounts import MEMBER, scoped
+from selection.admin.connectors.run_page import WherePage, connection_facts
 from selection.admin.imports import submissions
 from selection.admin.model_workers.run_page import RunCalls, model_facts
 from selection.admin.page import Page, csv_response, file_response, object_url, page_urls
@@ -90,6 +91,7 @@ class RunPage(Page):
             "extras": algorithm_choices.describe_options(run),
             "price": money.format_price(run),
             **model_facts(run),
+            **connection_facts(run),
         }
         return super().get_context_data(**facts)
 
@@ -278,6 +280,7 @@ PAGES: dict[str, tuple[str, type[Page]]] = {
     "<int:pk>/do/<slug:verb>/": ("verb", RunVerb),
     "<int:pk>/report/": ("report", Report),
     "<int:pk>/calls/": ("calls", RunCalls),
+    "<int:pk>/where/": ("where", WherePage),
     "<int:pk>/export/<slug:format>/": ("export", Export),
 }
 

@@ -41,6 +41,7 @@ FIXES: dict[str, tuple[Fix, ...]] = {
     "broken": (Fix("Review the questions", "gold", ""),),
     "sharing": (Fix("See the signs", "#signs", ""),),
     "models": (Fix("View calls and money", "#models", ""),),
+    "tool": (Fix("See where people answer", "where", ""),),
     "risk": (Fix("Change the target or budget…", "do_change"), COPY),
 }
 

@@ -7,7 +7,15 @@ import pytest
 from selection import connectors, db_clock, engine
 from selection.connectors.connector import LostTasks, OutsideAnswer
 from selection.connectors.faults import Denied, Rejected
-from selection.models import Answer, Assignment, Connection, ConnectorCall, OutsideTask
+from selection.models import (
+    Answer,
+    Assignment,
+    Connection,
+    ConnectorCall,
+    OutsideTask,
+    OutsideWorker,
+)
+from selection.privacy.erasure import erase_worker
 from selection.runs import lifecycle
 from tests.connector_stub import make_connection, outage
 from tests.worlds import make_run, open_of
@@ -218,6 +226,22 @@ def test_an_answer_to_a_withdrawn_or_unknown_task_is_ignored(run, link):
     Assignment.objects.filter(pk=slip.pk).delete()
     assert connectors.take_news([OutsideAnswer(link, slip.pk, "yes")]) == 0
     assert connectors.take_news([OutsideAnswer(link, 10**9, "yes")]) == 0
+
+
+def test_an_erased_worker_is_in_no_call_and_no_note(run, link, stub):
+    worker = run.pool.workers.get(key="w0")
+    OutsideWorker.objects.create(link=link, worker=worker, outside_id="17")
+    connectors.write_back(link, "list", ["w0", "w1"])
+    exchange(link)
+    connectors.take_news([OutsideAnswer(link, open_of(run)[0].pk, "yes", ["w0"])])
+    link.memory = {"names": ["w0"]}
+    link.save()
+    pseudonym = erase_worker([worker], "her").pseudonym
+    link.refresh_from_db()
+    assert link.memory == {"names": [pseudonym]}
+    call = ConnectorCall.objects.get(kind="selection.write")
+    assert f'"{pseudonym}", "w1"' in call.body
+    assert OutsideWorker.objects.get().outside_id == ""
 
 
 def test_the_selection_is_written_back(run, link, stub):

@@ -78,9 +78,7 @@ class LabelStudio(Connector):
     def read_past(self, connection: Connection, source: str) -> Fetched:
         client = Client.of(connection)
         project = client.project(source)
-        tasks, users = client.export_project(source), client.list_users()
-        content = reading.past_file(tasks, users, str(project.get("label_config", "")))
-        return Fetched(f"{project.get('title') or source}.json", content)
+        return reading.past_file(client.export_project(source), client.list_users(), project)
 
     # -- out
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from selection.answers import label_studio as annotations
+from selection.connectors.connector import Fetched
 from selection.errors import Refused
 from selection.imports.row_parsers import QuestionRow, WorkerRow
 
@@ -89,10 +90,13 @@ def worker_rows(users: Sequence[Object]) -> list[WorkerRow]:
     return rows
 
 
-def past_file(tasks: Sequence[Task], users: Sequence[Object], config: str) -> bytes:
+def past_file(
+    tasks: Sequence[Task], users: Sequence[Object], project: Mapping[str, Any]
+) -> Fetched:
     """Return annotated tasks as a file of Label Studio, with the people's addresses."""
     addresses = {user["id"]: user.get("email") for user in users}
-    named = []
+    config = {"label_config": str(project.get("label_config", ""))}
+    named, people = [], set()
     for task in tasks:
         rows = [
             {**row, "completed_by": {"id": key, "email": addresses.get(key)}}
@@ -100,8 +104,10 @@ def past_file(tasks: Sequence[Task], users: Sequence[Object], config: str) -> by
             else row
             for row in valid_annotations(task)
         ]
-        named.append({**task, "annotations": rows, "project_config": {"label_config": config}})
-    return json.dumps(named).encode()
+        people |= {str(row.get("completed_by")) for row in rows if not row.get("ground_truth")}
+        named.append({**task, "annotations": rows, "project_config": config})
+    name = f"{project.get('title') or project.get('id')}.json"
+    return Fetched(name, json.dumps(named).encode(), len(people))
 
 
 def _user_id(by: Any) -> int | None:

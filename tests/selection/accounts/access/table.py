@@ -74,6 +74,9 @@ PAGES: dict[str, Rule] = {
     **standard("auth.group", SUPERUSER, SUPERUSER),
     **standard("selection.team", OWNER, OWNER, add=(SUPERUSER,) * 2, delete=(SUPERUSER,) * 2),
     **standard("selection.apitoken", MANAGER, MANAGER, change=(MANAGER, NOBODY)),
+    **standard("selection.connection", MANAGER, MANAGER),
+    "admin/selection/connection/<int:pk>/calls/": (MANAGER, MANAGER),
+    "admin/selection/run/<int:pk>/where/": (VIEWER, MANAGER),
     "connectors/<int:pk>/messages/": (NOBODY, NOBODY),  # without its secret
     **standard("selection.webhook", MANAGER, MANAGER),
     "admin/selection/webhook/<int:pk>/deliveries/": (MANAGER, MANAGER),

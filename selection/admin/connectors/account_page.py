@@ -1,0 +1,130 @@
+"""The page of a connection: its state, what can be read from it, and its calls."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+
+from selection import connectors
+from selection.admin.page import Page, object_url
+from selection.admin.safe_lookups import parse_id
+from selection.connectors.connector import Source
+from selection.errors import Refused
+from selection.imports.keyed_answers import File
+from selection.models import Connection
+from selection.replays import replay_requests
+
+PER_PAGE = 50
+# Settings of a replay that nobody chose; its page offers others. Of few people fewer are selected.
+MOST_SELECTED = 5
+WANTED = {"epsilon": 0.1, "delta": 0.05}
+
+
+class AccountPage(Page):
+    """State, sources and calls. Sources are listed on request, since that asks the tool."""
+
+    permission_required = ["selection.change_connection"]
+    below_object = True
+    template_name = "selection/connection.html"
+
+    @property
+    def title(self) -> str:
+        return "Read, pause, calls"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        connection: Connection = self.object
+        connector = connectors.connector_of(connection)
+        page = Paginator(connection.calls.select_related("link__run"), PER_PAGE)
+        asked = "sources" in self.request.GET
+        return super().get_context_data(
+            connector=connector,
+            page=page.get_page(self.request.GET.get("page")),
+            sources=self._sources(connection) if asked else None,
+            can={name: connector.can(name) for name in ("read_gold", "read_workers", "read_past")},
+            links=connection.runs.select_related("run"),
+            **kwargs,
+        )
+
+    def _sources(self, connection: Connection) -> list[Source]:
+        try:
+            return connectors.list_sources(connection)
+        except Refused as refusal:
+            messages.error(self.request, str(refusal))
+            return []
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        actions: dict[str, Callable[[], HttpResponse]] = {
+            "check": self._check,
+            "pause": self._pause,
+            "resume": self._resume,
+            "gold": self._read_gold,
+            "workers": self._read_workers,
+            "past": self._try_past,
+            "repeat": self._repeat,
+        }
+        action = actions.get(request.POST.get("do", ""))
+        if action is None:
+            raise Http404
+        try:
+            return action()
+        except Refused as refusal:
+            messages.error(request, str(refusal))
+            return self._back()
+
+    def _back(self) -> HttpResponse:
+        return redirect(reverse("admin:selection_connection_calls", args=[self.object.pk]))
+
+    def _check(self) -> HttpResponse:
+        messages.success(self.request, f"It works: {connectors.check_account(self.object)}")
+        connectors.pause_connection(self.object, self.object.paused)
+        return self._back()
+
+    def _pause(self) -> HttpResponse:
+        connectors.pause_connection(self.object, True)
+        messages.success(self.request, "Paused: nothing is sent or fetched; calls wait.")
+        return self._back()
+
+    def _resume(self) -> HttpResponse:
+        connectors.pause_connection(self.object, False)
+        messages.success(self.request, "The connection continues.")
+        return self._back()
+
+    def _read_gold(self) -> HttpResponse:
+        if not self.may("selection.add_questionset"):
+            raise Http404
+        name, source = self.request.POST.get("name", ""), self.request.POST.get("source", "")
+        question_set = connectors.create_question_set(self.object, name, source)
+        count = question_set.questions.count()
+        messages.success(self.request, f"{count:,} gold questions were read into “{question_set}”.")
+        return redirect(object_url(question_set))
+
+    def _read_workers(self) -> HttpResponse:
+        if not self.may("selection.add_pool"):
+            raise Http404
+        pool = connectors.create_pool(self.object)
+        count = pool.workers.count()
+        messages.success(self.request, f"{count:,} workers were read into the pool “{pool}”.")
+        return redirect(object_url(pool))
+
+    def _try_past(self) -> HttpResponse:
+        if not self.may("selection.add_run"):
+            raise Http404
+        found = connectors.fetch_past(self.object, self.request.POST.get("source", ""))
+        source = replay_requests.Source(File(found.name, found.content))
+        by = str(self.request.user.get_username())
+        wanted: dict[str, Any] = WANTED | {"k": max(1, min(MOST_SELECTED, found.people // 2))}
+        replay = replay_requests.request_replay(
+            source, wanted, self.object.team_id, by, may_ask=True
+        )
+        return redirect("admin:selection_run_past_result", replay.pk)
+
+    def _repeat(self) -> HttpResponse:
+        rows = self.object.calls.select_related("connection", "link")
+        pk = parse_id(self.request.POST.get("call", "")) or 0
+        connectors.repeat_call(get_object_or_404(rows, pk=pk))
+        messages.success(self.request, "The call is made again.")
+        return self._back()

@@ -1,0 +1,161 @@
+"""Connections: list, form of what the connector needs, and the page of one."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, reverse
+from django.utils.html import format_html
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from selection import connectors
+from selection.admin.page import page_urls
+from selection.admin.scope import ScopedAdmin
+from selection.connectors import accounts
+from selection.errors import Refused
+from selection.models import Connection
+
+from . import fields
+from .account_page import AccountPage
+
+MOST_NAMED = 100
+
+
+class ConnectionForm(forms.ModelForm):
+    """Form of a connection; the admin adds the fields of its connector.
+
+    kind  name of the connector of a new connection
+    """
+
+    kind = ""
+
+    class Meta:
+        model = Connection
+        fields = ["name", "address"]
+        widgets = {
+            "address": UnfoldAdminTextInputWidget(
+                {"placeholder": "https://studio.example.org", "inputmode": "url"}
+            )
+        }
+
+    def _post_clean(self) -> None:
+        """Check the account at once: a wrong token is told here, not by a run."""
+        super()._post_clean()  # type: ignore[misc]
+        if self.errors:
+            return
+        self.instance.kind = self.instance.kind or self.kind
+        cleaned = self.cleaned_data
+        secrets = fields.values_of(cleaned, fields.SECRET)
+        try:
+            accounts.set_connection(
+                self.instance,
+                name=cleaned["name"],
+                address=cleaned["address"],
+                secrets={name: value for name, value in secrets.items() if value},
+                settings=fields.values_of(cleaned, fields.SETTING),
+            )
+        except connectors.FieldRefused as refusal:
+            self.add_error(self._field_of(refusal.field), str(refusal))
+        except Refused as refusal:
+            self.add_error(None, str(refusal))
+
+    def _field_of(self, name: str) -> str | None:
+        places = (name, f"{fields.SECRET}{name}", f"{fields.SETTING}{name}")
+        return next((place for place in places if place in self.fields), None)
+
+
+@admin.register(Connection)
+class ConnectionAdmin(ScopedAdmin):
+    """Admin of connections; saving one checks the account."""
+
+    form = ConnectionForm
+    list_display = ["name", "tool", "address", "condition", "used"]
+    search_fields = ["name"]
+    fields = ["name", "address"]
+    change_form_outer_before_template = "selection/connection_kinds.html"
+    change_form_outer_after_template = "selection/connection_contents.html"
+
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        """Return the form with the fields that the connector declares."""
+        connector = self._connector(request, obj)
+        stored = bool(obj and obj.secrets_encrypted)
+        own = fields.secret_fields(connector.secrets, stored)
+        own |= fields.setting_fields(connector.settings, obj.settings if obj else {})
+        kwargs["form"] = type("ConnectorForm", (ConnectionForm,), own | {"kind": connector.name})
+        return super().get_form(request, obj, change, **kwargs)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        connector = self._connector(request, obj)
+        secrets = [f"{fields.SECRET}{one.name}" for one in connector.secrets]
+        own = [f"{fields.SETTING}{one.name}" for one in connector.settings]
+        return [*super().get_fields(request, obj), *secrets, *own]
+
+    def _connector(self, request: HttpRequest, obj: Connection | None) -> Any:
+        if obj is not None:
+            return connectors.connector_of(obj)
+        kind = request.GET.get("kind", "")
+        known = connectors.CONNECTORS
+        return known.get(kind) or known[min(known)]
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, str]:
+        connector = self._connector(request, None)
+        return {"name": connector.label, "address": connector.address}
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        obj = context.get("original")
+        context["connector"] = self._connector(request, obj)
+        context["connectors"] = sorted(connectors.CONNECTORS.values(), key=lambda one: one.label)
+        response: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
+        return response
+
+    def save_model(
+        self, request: HttpRequest, obj: Connection, form: ConnectionForm, change: bool
+    ) -> None:
+        accounts.store_connection(obj)
+
+    def response_add(
+        self, request: HttpRequest, obj: Connection, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        return redirect(account_url(obj))
+
+    @display(description="tool")
+    def tool(self, connection: Connection) -> str:
+        return connectors.connector_of(connection).label
+
+    @display(
+        description="state", label={"working": "success", "failing": "danger", "paused": "info"}
+    )
+    def condition(self, connection: Connection) -> str:
+        return connection.state
+
+    @display(description="content")
+    def used(self, connection: Connection) -> str:
+        return format_html('<a href="{}">Read, pause, calls</a>', account_url(connection))
+
+    def get_deleted_objects(
+        self, objs: Iterable[Connection], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """Protect connections of runs."""
+        rows = list(objs)
+        protected = [
+            f"the run “{link.run}” uses “{row}”"
+            for row in rows
+            for link in row.runs.select_related("run")[:MOST_NAMED]
+        ]
+        return [str(row) for row in rows], {"connections": len(rows)}, set(), protected
+
+    def get_urls(self) -> list[URLPattern]:
+        pages = page_urls(self, {"<int:pk>/calls/": ("calls", AccountPage)})
+        return pages + super().get_urls()
+
+
+def account_url(connection: Connection) -> str:
+    return reverse("admin:selection_connection_calls", args=[connection.pk])

@@ -1,0 +1,188 @@
+"""Where people answer: a section of a run's page, and the page of its connections."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+
+from selection import connectors, reports
+from selection.accounts import scoped
+from selection.admin.page import Page
+from selection.admin.safe_lookups import parse_id
+from selection.errors import Refused
+from selection.models import Connection, OutsideTask, Run, RunConnection
+
+from . import fields
+
+State = OutsideTask.State
+STATES = [
+    (State.WAITING, "on their way"),
+    (State.SENT, "open there"),
+    (State.ANSWERED, "answered"),
+    (State.LEAVING, "to be removed"),
+    (State.REFUSED, "refused"),
+]
+CONNECT = "selection.change_connection"
+# The page of a run for what only this connector does, by its name.
+OWN_PAGES = {"prolific": "admin:selection_run_prolific"}
+
+
+def connection_facts(run: Run) -> dict[str, Any]:
+    """Return the context of the section on the run's page."""
+    links = run.connections.filter(on=True).select_related("connection")
+    return {"used_connections": [_describe(link) for link in links], "where_url": where_url(run)}
+
+
+def where_url(run: Run) -> str:
+    return reverse("admin:selection_run_where", args=[run.pk])
+
+
+def _describe(link: RunConnection) -> dict[str, Any]:
+    """Return a connection of a run with its tasks by state, and its problems."""
+    rows = link.tasks.order_by().values_list("state").annotate(number=Count("id"))
+    counts = dict(rows.values_list("state", "number"))
+    connector = connectors.connector_of(link.connection)
+    notes = {one.get("webhook", "") for one in link.workers.values_list("notes", flat=True)}
+    return {
+        "link": link,
+        "connector": connector,
+        "page_url": reverse(OWN_PAGES[connector.name], args=[link.run_id])
+        if connector.name in OWN_PAGES
+        else "",
+        "tasks": [(words, counts.get(state, 0)) for state, words in STATES if connector.deals],
+        "problems": [one for one in (link.connection.problem, link.problem) if one],
+        "notes": sorted(notes - {"", "on"}),
+        "settings": [
+            (one.label, link.settings.get(one.name, ""))
+            for one in connector.run_settings
+            if link.settings.get(one.name)
+        ],
+    }
+
+
+class WherePage(Page):
+    """The connections of a run; ?connection=ID has the form to use one."""
+
+    permission_required = ["selection.view_run"]
+    below_object = True
+    template_name = "selection/run_where.html"
+    title = "Where people answer"
+
+    def has_permission(self) -> bool:
+        needed = ["selection.change_run", CONNECT] if self.request.method == "POST" else []
+        return super().has_permission() and all(map(self.may, needed))
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        run: Run = self.object
+        links = run.connections.select_related("connection")
+        chosen = self._chosen() if self._may_connect() else None
+        form = kwargs.pop("form", None)
+        if form is None and chosen is not None:
+            form = build_form(chosen, run)()
+        return super().get_context_data(
+            run=run,
+            used=[_describe(link) for link in links.filter(on=True)],
+            earlier=links.filter(on=False),
+            others=self._others(),
+            chosen=chosen,
+            chosen_deals=chosen and connectors.connector_of(chosen).deals,
+            form=form,
+            may_connect=self._may_connect(),
+            selected=self._selected(),
+            **kwargs,
+        )
+
+    def _may_connect(self) -> bool:
+        over = self.object.status == Run.Status.ENDED
+        return not over and self.may("selection.change_run") and self.may(CONNECT)
+
+    def _others(self) -> list[Connection]:
+        if not self._may_connect():
+            return []
+        rows = scoped(Connection, self.request, CONNECT).filter(team=self.object.team_id)
+        return list(rows.exclude(runs__in=self.object.connections.filter(on=True)))
+
+    def _chosen(self) -> Connection | None:
+        pk = parse_id(self.request.GET.get("connection", "")) or 0
+        rows = scoped(Connection, self.request, CONNECT).filter(team=self.object.team_id)
+        return rows.filter(pk=pk).first()
+
+    def _selected(self) -> list[str]:
+        run: Run = self.object
+        if run.status == Run.Status.DRAFT:
+            return []
+        lines = reports.run_standings(run).lines
+        return list(dict.fromkeys(line.worker for line in lines if line.selected))
+
+    # -- actions
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        actions: dict[str, Callable[[], HttpResponse | None]] = {
+            "connect": self._connect,
+            "disconnect": self._disconnect,
+            "dismiss": self._dismiss,
+            "write": self._write,
+        }
+        action = actions.get(request.POST.get("do", ""))
+        if action is None:
+            raise Http404
+        try:
+            return action() or redirect(where_url(self.object))
+        except Refused as refusal:
+            messages.error(request, str(refusal))
+            return redirect(where_url(self.object))
+
+    def _connect(self) -> HttpResponse | None:
+        connection = self._chosen()
+        if connection is None:
+            raise Http404
+        form = build_form(connection, self.object)(self.request.POST)
+        if not form.is_valid():
+            return self.render_to_response(self.get_context_data(form=form))
+        settings = fields.values_of(form.cleaned_data, fields.SETTING)
+        try:
+            connectors.connect_run(self.object, connection, settings, self._who())
+        except Refused as refusal:
+            form.add_error(None, str(refusal))
+            return self.render_to_response(self.get_context_data(form=form))
+        deals = connectors.connector_of(connection).deals
+        done = "People answer in" if deals else "The run is connected to"
+        messages.success(self.request, f"{done} “{connection}” from now on.")
+        return None
+
+    def _disconnect(self) -> None:
+        link = self._link()
+        connectors.disconnect_run(link, self._who())
+        deals = connectors.connector_of(link.connection).deals
+        done = "Open tasks are being removed in" if deals else "The run is disconnected from"
+        messages.success(self.request, f"{done} “{link.connection}”.")
+
+    def _dismiss(self) -> None:
+        connectors.dismiss_problem(self._link())
+
+    def _write(self) -> None:
+        link, how = self._link(), self.request.POST.get("how", "")
+        connectors.write_back(link, how, self._selected())
+        messages.success(self.request, "The selected workers are being written.")
+
+    def _link(self) -> RunConnection:
+        pk = parse_id(self.request.POST.get("link", "")) or 0
+        rows = self.object.connections.select_related("run", "connection")
+        link: RunConnection = get_object_or_404(rows, pk=pk)
+        return link
+
+    def _who(self) -> str:
+        return str(self.request.user.get_username())
+
+
+def build_form(connection: Connection, run: Run) -> type[forms.Form]:
+    """Return the form of the run's settings for this connection."""
+    link = run.connections.filter(connection=connection).first()
+    declared = connectors.connector_of(connection).run_settings
+    own: dict[str, Any] = fields.setting_fields(declared, link.settings if link else {})
+    return type("LinkForm", (forms.Form,), own)

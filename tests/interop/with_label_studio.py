@@ -1,0 +1,181 @@
+"""Runs whose workers answer in a real Label Studio, without a file; run by ``make interop`` alone.
+
+INTEROP_OUTAGE  seconds for which Label Studio is killed in the middle; 60 by default
+"""
+
+import os
+import statistics
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pytest_django.live_server_helper import LiveServer
+
+from selection import connectors, wakeups
+from selection.models import Answer, Connection, OutsideTask, Pool, QuestionSet, Run, default_team
+from selection.runs import lifecycle
+from tests.processes import celery_worker, wait_until
+from tests.worlds import make_run
+
+from .label_studio_server import TOKEN, Annotator, LabelStudio, label_studio
+
+pytestmark = pytest.mark.django_db(transaction=True)
+OUTAGE = float(os.environ.get("INTEROP_OUTAGE", "60"))
+PEOPLE, GOOD, GOLD = 8, 3, 200
+MOST_SECONDS = 5.0
+CONFIG = (
+    '<View><Text name="prompt" value="$prompt"/><Choices name="answer" toName="prompt">'
+    '<Choice value="yes"/><Choice value="no"/></Choices></View>'
+)
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabelStudio]:
+    with label_studio(tmp_path_factory.mktemp("studio")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def tokens(studio: LabelStudio) -> dict[str, str]:
+    return {name: studio.sign_up(name) for name in (f"p{i}@example.org" for i in range(PEOPLE))}
+
+
+@pytest.fixture(scope="module")
+def gold_project(studio: LabelStudio, tokens: dict[str, str]) -> str:
+    """A project with ground truth, by its own API."""
+    with studio.client() as client:
+        fields = {"title": "Birds", "label_config": CONFIG}
+        project = client.post("/api/projects/", json=fields).json()["id"]
+        tasks = [{"data": {"prompt": f"Say yes to {i}.", "truth": "yes"}} for i in range(GOLD)]
+        path = f"/api/projects/{project}/import?return_task_ids=true"
+        for task in client.post(path, json=tasks).json()["task_ids"]:
+            value = {"choices": ["yes"]}
+            result = {"from_name": "answer", "to_name": "prompt", "type": "choices", "value": value}
+            body = {"result": [result], "ground_truth": True}
+            client.post(f"/api/tasks/{task}/annotations/", json=body).raise_for_status()
+    return str(project)
+
+
+@pytest.fixture
+def worker_process(
+    live_server: LiveServer, settings: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[None]:
+    """Celery with its clock, as ``make run`` has it."""
+    settings.CONNECTORS_INSIDE = True  # type: ignore[attr-defined]
+    monkeypatch.setenv("CONNECTORS_INSIDE", "1")
+    monkeypatch.setenv("PUBLIC_URL", live_server.url)
+    with celery_worker("-B", "--schedule", str(tmp_path / "beat"), "--concurrency", "2"):
+        yield
+
+
+def connect(studio: LabelStudio) -> Connection:
+    secrets = {"token": TOKEN}
+    return connectors.create_connection(default_team(), "label_studio", "Ours", secrets, studio.url)
+
+
+def read(connection: Connection, project: str, **settings: object) -> Run:
+    """Return a draft of a run whose workers and questions were read from Label Studio."""
+    questions, pool = QuestionSet.objects.create(name="gold"), Pool.objects.create(name="people")
+    assert connectors.import_gold(questions, connection, project) == GOLD
+    connectors.import_workers(pool, connection)
+    pool.workers.filter(key="admin@example.org").delete()
+    return make_run(pool=pool, question_set=questions, start=False, **settings)
+
+
+def start(run: Run) -> None:
+    lifecycle.start_run(run)
+    wakeups.send_step(run.pk, delay=0)
+
+
+def responder(name: str):
+    """Good people know; the others guess. A prompt always gets the same answer."""
+    person = int(name[1 : name.index("@")])
+
+    def respond(prompt: str) -> str | None:
+        rng = np.random.default_rng([person, *prompt.encode()])
+        if rng.random() < 0.02:
+            return None
+        return "yes" if rng.random() < (0.98 if person < GOOD else 0.4) else "no"
+
+    return respond
+
+
+def seconds_to_task(run: Run) -> list[float]:
+    """Return the time from each assignment to its task in Label Studio."""
+    steps = dict(run.history.values_list("number", "at"))
+    rows = OutsideTask.objects.filter(link__run=run, assignment__isnull=False, sent__isnull=False)
+    return sorted(
+        (sent - steps[step]).total_seconds()
+        for sent, step in rows.values_list("sent", "assignment__step")
+    )
+
+
+def describe(name: str, times: list[float]) -> None:
+    print(
+        f"\n{name}: {len(times)} tasks, median {statistics.median(times):.2f} s, "
+        f"worst {times[-1]:.2f} s"
+    )
+
+
+def is_ended(run: Run) -> bool:
+    return Run.objects.get(pk=run.pk).status == Run.Status.ENDED
+
+
+def play(studio: LabelStudio, tokens: dict[str, str], run: Run, outage: float) -> dict[int, str]:
+    """Let everybody answer until the run ends; return what they answered, by assignment."""
+    people = [Annotator(studio, name, token, responder(name)) for name, token in tokens.items()]
+    for person in people:
+        person.start()
+    if outage:
+        wait_until(lambda: run.answers.count() >= 30, "the first answers")
+        studio.kill()
+        time.sleep(outage)
+        studio.start()
+    wait_until(lambda: is_ended(run), "the end of the run", 1200)
+    for person in people:
+        person.stopped.set()
+    for person in people:
+        person.join(30)
+    return {number: said for person in people for number, said in person.answered.items()}
+
+
+@pytest.mark.parametrize("outage", [0.0, OUTAGE])
+def test_a_run_is_played_to_its_end(studio, tokens, gold_project, worker_process, outage):
+    connection = connect(studio)
+    run = read(connection, gold_project, k=GOOD, epsilon=0.5, delta=0.1, slots=24)
+    connectors.connect_run(run, connection, {"project": gold_project})
+    start(run)
+    said = play(studio, tokens, run, outage)
+    run.refresh_from_db()
+    times = seconds_to_task(run)
+    describe(f"outage of {outage:g} s" if outage else "no outage", times)
+    # Each answer here is one given there, and each given in time is here.
+    stored = dict(run.answers.filter(void=False).values_list("assignment_id", "response"))
+    assert {number: said.get(number) for number in stored} == stored
+    counted = Answer.objects.filter(run=run, applied_in__isnull=False).count()
+    assert counted == sum(run.candidates.values_list("pulls", flat=True))
+    chosen = {one.worker.key for one in run.candidates.filter(verdict=1)}
+    assert chosen == {f"p{i}@example.org" for i in range(GOOD)}
+    if not outage:
+        assert times[-1] <= MOST_SECONDS
+    link = run.connections.get()
+    wait_until(lambda: not link.tasks.present().exists(), "the removal of open tasks", 90)
+    connectors.write_back(link, "description", sorted(chosen))
+    wait_until(lambda: not connection.calls.pending().exists(), "the selection to be written", 60)
+    with studio.client() as client:
+        text = client.get(f"/api/projects/{gold_project}/").json()["description"]
+    assert all(name in text for name in chosen)
+
+
+def test_a_thousand_tasks_are_open(studio, tokens, gold_project, worker_process):
+    connection = connect(studio)
+    run = read(connection, gold_project, k=GOOD, slots=1000, slots_per_worker=125)
+    link = connectors.connect_run(run, connection)
+    start(run)
+    sent = link.tasks.filter(state=OutsideTask.State.SENT)
+    wait_until(lambda: sent.count() == 1000, "a thousand tasks", 300)
+    describe("a thousand open tasks", seconds_to_task(run))
+    lifecycle.stop_run(run)
+    wait_until(lambda: not link.tasks.present().exists(), "their removal", 300)

@@ -1,0 +1,128 @@
+"""Connections through the API: connect, read, connect a run, write back; no secret comes out."""
+
+import pytest
+from django.test import Client
+
+from selection import connectors, engine
+from selection.models import ApiToken, Connection, ConnectorCall, Pool, QuestionSet
+from tests.label_studio_stub import LEGACY, LabelStudioStub
+from tests.worlds import make_run
+
+pytestmark = pytest.mark.django_db
+CONFIG = '<View><Text name="t" value="$text"/><Choices name="answer" toName="t"/></View>'
+PARSED = {
+    "answer": {"type": "Choices", "inputs": [{"value": "text"}], "labels": ["yes", "no"]},
+}
+
+
+@pytest.fixture
+def studio(settings):
+    settings.CONNECTORS_INSIDE = True
+    with LabelStudioStub() as stub:
+        project = stub.add_project(CONFIG, PARSED)
+        stub.invite("ann@example.org", "bob@example.org", "cy@example.org")
+        for i in range(40):
+            task = stub.add_task(project, {"text": f"Say yes to {i}."})
+            stub.annotate(task, {"choices": ["yes"]}, gold=True)
+        yield stub
+
+
+@pytest.fixture
+def call():
+    client = Client(headers={"authorization": f"Bearer {ApiToken.issue('program')}"})
+
+    def send(method, path, **body):
+        ask = getattr(client, method)
+        if method == "get":
+            return ask(f"/api/{path}")
+        return ask(f"/api/{path}", body, content_type="application/json")
+
+    return send
+
+
+def connect(call, studio, **changes):
+    body = {"kind": "label_studio", "name": "Ours", "address": studio.url}
+    return call("post", "connections", **body, **({"secrets": {"token": LEGACY}} | changes))
+
+
+def test_a_run_is_connected_from_gold_to_selection(call, studio):
+    made = connect(call, studio)
+    assert made.status_code == 201
+    pk = made.json()["id"]
+    (source,) = call("get", f"connections/{pk}/sources").json()
+    assert source["name"] == "Birds"
+    questions = QuestionSet.objects.create(name="gold")
+    pool = Pool.objects.create(name="people")
+    body = {"connection": pk, "source": source["id"]}
+    assert call("post", f"question-sets/{questions.pk}/read", **body).json() == {"stored": 40}
+    assert call("post", f"pools/{pool.pk}/read", connection=pk).json() == {"stored": 4}
+    run = make_run(pool=pool, question_set=questions)
+    engine.advance(run.pk)
+    settings = {"project": source["id"]}
+    linked = call("post", f"runs/{run.pk}/connections", connection=pk, settings=settings)
+    assert linked.status_code == 201
+    connectors.exchange(pk)
+    (link,) = call("get", f"runs/{run.pk}/connections").json()
+    assert (link["connection"], link["on"], link["problem"]) == (pk, True, "")
+    calls = call("get", f"connections/{pk}/calls").json()
+    assert {one["state"] for one in calls} == {"delivered"}
+    body = {"how": "description", "workers": ["ann@example.org"]}
+    reply = call("post", f"runs/{run.pk}/connections/{pk}/write-back", **body)
+    assert reply.status_code == 202
+    connectors.exchange(pk)
+    assert "ann@example.org" in studio.projects[int(source["id"])]["description"]
+    assert call("delete", f"runs/{run.pk}/connections/{pk}").status_code == 204
+    assert call("delete", f"connections/{pk}").status_code == 409  # the run's record needs it
+
+
+def test_no_reply_has_the_token(call, studio):
+    made = connect(call, studio)
+    pk = made.json()["id"]
+    changed = call("patch", f"connections/{pk}", name="Theirs", secrets={"token": LEGACY})
+    replies = [made, changed, call("get", "connections"), call("get", f"connections/{pk}")]
+    for reply in replies:
+        assert reply.status_code in (200, 201)
+        assert LEGACY not in reply.content.decode()
+
+
+def test_pausing_needs_no_check(call, studio):
+    pk = connect(call, studio).json()["id"]
+    studio.stop()
+    assert call("patch", f"connections/{pk}", paused=True).json()["state"] == "paused"
+    assert call("patch", f"connections/{pk}", name="Another").status_code == 409
+    assert Connection.objects.get().name == "Ours"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"kind": "unknown"}, "There is no connector “unknown”"),
+        ({"secrets": {}}, "Enter the access token."),
+        ({"secrets": {"token": "wrong-token"}}, "does not accept the token"),
+        ({"secrets": {"password": "x"}}, "There is no secret “password”"),
+        ({"name": ""}, "A name has 1 to 100 characters."),
+        ({"settings": {"colour": 1}}, "There is no setting “colour”"),
+        ({"address": "ftp://example.org"}, "must begin with https://"),
+    ],
+)
+def test_wrong_values_are_refused_in_a_sentence(call, studio, changes, words):
+    body = {"kind": "label_studio", "name": "Ours", "address": studio.url}
+    body |= {"secrets": {"token": LEGACY}} | changes
+    reply = call("post", "connections", **body)
+    assert reply.status_code == 422
+    assert words in reply.json()["error"]
+    assert not Connection.objects.exists()
+
+
+def test_a_failed_call_is_made_again_and_no_other(call, studio):
+    pk = connect(call, studio).json()["id"]
+    run = make_run(pool=connectors.create_pool(Connection.objects.get()))
+    engine.advance(run.pk)
+    call("post", f"runs/{run.pk}/connections", connection=pk)
+    call("post", f"runs/{run.pk}/connections/{pk}/write-back", how="description", workers=["a"])
+    connectors.exchange(pk)
+    failed = ConnectorCall.objects.get(kind="selection.write")
+    assert "Enter the project" in failed.said
+    assert call("post", f"connector-calls/{failed.pk}/repeat").status_code == 202
+    sent = ConnectorCall.objects.filter(kind="tasks.send").first()
+    assert call("post", f"connector-calls/{sent.pk}/repeat").status_code == 422
