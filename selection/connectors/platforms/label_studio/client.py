@@ -57,7 +57,7 @@ class Client:
             if fault.code != 401:
                 raise
             # The access token may have expired or been revoked meanwhile.
-            if not (self._is_personal and _access.pop(self._digest, None)):
+            if _access.pop(self._digest, None) is None:
                 raise self._explain(fault) from None
         try:
             return self._call(method, path, body, query, seconds)
