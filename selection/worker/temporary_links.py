@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.limits import MOST_TEMPORARY_LINKS
-from selection.models import Candidate, Run, map_to_stored
+from selection.models import Candidate, Platform, Run, map_to_stored
 from selection.runs import enrolment
 from selection.viewer_locale import format_moment
 
@@ -100,7 +100,8 @@ def enter_by_temporary_link(request: HttpRequest, token: str) -> HttpResponse:
 
 def _find_or_enrol(run: Run, content: TemporaryToken) -> Candidate | None:
     """Return the worker's candidate; None if they have not joined, and nobody can."""
-    source = enrolment.EnrolmentSource(run.platform)
+    own = run.platform == Platform.CUSTOM
+    source = enrolment.EnrolmentSource(run.platform) if own else enrolment.NO_SOURCE
     try:
         return enrolment.enrol_worker(run, content.worker, source=source)[0]
     except (Conflict, Refused):

@@ -15,7 +15,8 @@ from unfold.widgets import (
 from selection.connectors.connector import Secret, Setting
 
 SETTING, SECRET = "setting_", "secret_"  # beginnings of the fields' names
-KEEP = "It is stored encrypted and never shown. Leave it blank to keep the stored one."
+HIDDEN = "It is stored encrypted and never shown."
+KEEP = f"{HIDDEN} Leave it blank to keep the stored one."
 
 
 def setting_fields(
@@ -54,7 +55,7 @@ def secret_fields(declared: Iterable[Secret], stored: bool) -> dict[str, forms.F
         f"{SECRET}{one.name}": forms.CharField(
             label=one.label.capitalize(),
             required=one.required and not stored,
-            help_text=f"{one.help} {KEEP}".strip(),
+            help_text=f"{one.help} {KEEP if stored else HIDDEN}".strip(),
             widget=UnfoldAdminPasswordWidget({"autocomplete": "off"}),
         )
         for one in declared

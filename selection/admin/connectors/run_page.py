@@ -28,6 +28,8 @@ STATES = [
     (State.REFUSED, "refused"),
 ]
 CONNECT = "selection.change_connection"
+# The page of a run for what only this connector does, by its name.
+OWN_PAGES = {"prolific": "admin:selection_run_prolific"}
 
 
 def connection_facts(run: Run) -> dict[str, Any]:
@@ -49,6 +51,9 @@ def _describe(link: RunConnection) -> dict[str, Any]:
     return {
         "link": link,
         "connector": connector,
+        "page_url": reverse(OWN_PAGES[connector.name], args=[link.run_id])
+        if connector.name in OWN_PAGES
+        else "",
         "tasks": [(words, counts.get(state, 0)) for state, words in STATES if connector.deals],
         "problems": [one for one in (link.connection.problem, link.problem) if one],
         "notes": sorted(notes - {"", "on"}),
@@ -85,6 +90,7 @@ class WherePage(Page):
             earlier=links.filter(on=False),
             others=self._others(),
             chosen=chosen,
+            chosen_deals=chosen and connectors.connector_of(chosen).deals,
             form=form,
             may_connect=self._may_connect(),
             selected=self._selected(),
@@ -144,13 +150,17 @@ class WherePage(Page):
         except Refused as refusal:
             form.add_error(None, str(refusal))
             return self.render_to_response(self.get_context_data(form=form))
-        messages.success(self.request, f"People answer in “{connection}” from now on.")
+        deals = connectors.connector_of(connection).deals
+        done = "People answer in" if deals else "The run is connected to"
+        messages.success(self.request, f"{done} “{connection}” from now on.")
         return None
 
     def _disconnect(self) -> None:
         link = self._link()
         connectors.disconnect_run(link, self._who())
-        messages.success(self.request, f"Open tasks in “{link.connection}” are being removed.")
+        deals = connectors.connector_of(link.connection).deals
+        done = "Open tasks are being removed in" if deals else "The run is disconnected from"
+        messages.success(self.request, f"{done} “{link.connection}”.")
 
     def _dismiss(self) -> None:
         connectors.dismiss_problem(self._link())

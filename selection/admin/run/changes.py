@@ -62,7 +62,6 @@ def change_facts(run: Run, may_change: bool) -> dict[str, Any]:
         "events": events[:EVENTS_SHOWN],
         "more_events": len(events) > EVENTS_SHOWN,
         "join_link": links.entry_address(run) if run.enrolling and may_change else "",
-        "has_prolific": run.connections.filter(on=True, connection__kind="prolific").exists(),
         "worker_parameter": join_platforms.worker_parameters(run)[0],
         "mturk_link": links.mturk_address(run) if run.enrolling and may_change else "",
         "not_closed": roster_opening.too_few(run) if run.enrolling else "",

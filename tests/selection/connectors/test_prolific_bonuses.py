@@ -6,6 +6,8 @@ import pytest
 
 from selection import connectors, db_clock
 from selection.connectors.platforms import prolific
+from selection.connectors.platforms.prolific import bonuses
+from selection.connectors.platforms.prolific.session import Session
 from selection.errors import Conflict
 from selection.models import ConnectorCall, RunConnection
 from tests.prolific_stub import ProlificStub
@@ -113,6 +115,26 @@ def test_a_killed_process_pays_nothing_twice(payable, there, monkeypatch):
     monkeypatch.undo()
     ConnectorCall.objects.pending().update(due=db_clock.database_now())
     exchange(payable)
+    assert paid(there) == [[150.0], [75.0]]
+    assert statuses(payable) == ["paid"]
+
+
+def test_two_processes_pay_a_batch_once(payable, there, monkeypatch):
+    """A slow process loses its lease while it reads, and another one pays."""
+    original, key = bonuses.read_submissions, []
+
+    def slow(ours):
+        rows = original(ours)
+        if not key:
+            key.append(prolific.list_batches(payable)[0].key)
+            fresh = RunConnection.objects.select_related("run", "connection").get(pk=payable.pk)
+            bonuses.pay_batch(Session(fresh), key[0])
+        return rows
+
+    monkeypatch.setattr(bonuses, "read_submissions", slow)
+    prolific.confirm_bonuses(payable, DUE, Decimal("2.25"))
+    for _ in range(3):
+        exchange(payable)
     assert paid(there) == [[150.0], [75.0]]
     assert statuses(payable) == ["paid"]
 

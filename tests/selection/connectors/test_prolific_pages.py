@@ -3,13 +3,15 @@
 from decimal import Decimal
 
 import pytest
+from django.core.cache import cache
 
 from selection.models import ApiToken, ConnectorCall, Run, RunConnection
 from selection.runs import worker_texts
 from selection.runs.worker_texts import PageFacts
+from selection.webhooks import outbox
 from tests.pages import admin_url, text_of
 from tests.prolific_stub import ProlificStub
-from tests.prolific_world import SETTINGS, WORKERS, answered, exchange
+from tests.prolific_world import SETTINGS, WORKERS, answered, exchange, members
 from tests.selection.api.conftest import Program
 from tests.worlds import make_run
 
@@ -129,3 +131,32 @@ def test_a_run_without_prolific_says_so(requester):
     posted = requester.post(admin_url("run_prolific", run.pk), {"do": "study"}, follow=True)
     assert "This run has no connection to Prolific" in text_of(posted)
     assert not ConnectorCall.objects.exists()
+
+
+@pytest.mark.parametrize("way", ["api", "page"])
+def test_a_verdict_by_hand_reaches_the_group_at_the_next_exchange_which_it_requests(
+    manager,
+    requester,
+    prolific_run,
+    study,
+    there,
+    monkeypatch,
+    django_capture_on_commit_callbacks,
+    way,
+):
+    sent: list[object] = []
+    monkeypatch.setattr(
+        outbox.current_app, "send_task", lambda task, ids, **options: sent.append((task, *ids))
+    )
+    cache.clear()
+    candidate = prolific_run.candidates.get(worker__key=WORKERS[0])
+    with django_capture_on_commit_callbacks(execute=True):
+        if way == "api":
+            at = f"runs/{prolific_run.pk}/workers/{WORKERS[0]}/verdict"
+            manager.post(at, {"verdict": "accepted", "why": "An interview."})
+        else:
+            url = admin_url("run_worker_change", prolific_run.pk, candidate.pk)
+            requester.post(url, {"do": "accept", "why": "An interview."})
+    assert ("selection.tasks.exchange", study.connection_id) in sent
+    exchange(study)
+    assert members(there, "accepted") == {WORKERS[0]}

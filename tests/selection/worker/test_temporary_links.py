@@ -129,3 +129,20 @@ def test_the_page_makes_a_file_of_links(run, requester):
     assert event.what.startswith("Temporary links for 2 workers were made, until")
     refused = text_of(requester.post(url, {"workers": "undefined", "hours": "5"}))
     assert "“undefined” is not a worker’s id" in refused
+
+
+def test_workers_of_ones_own_platform_get_back_there_and_others_stay_where_they_came_from(run):
+    Run.objects.update(
+        platform="custom",
+        worker_parameter="who",
+        completion_url="https://example.org/done?id={worker}&cc={code}",
+    )
+    run.refresh_from_db()
+    own = Client().get(make(run, "anna")[0]).url
+    lifecycle.stop_run(run)
+    assert "https://example.org/done?id=anna&amp;cc=" in Client().get(own).content.decode()
+    other = make_run(n=3, platform="prolific")
+    other.candidates.filter(worker__key="w1").update(platform="prolific", task="s1")
+    Client().get(make(other, "w1")[0])
+    candidate = other.candidates.get(worker__key="w1")
+    assert (candidate.platform, candidate.task) == ("prolific", "s1")

@@ -37,7 +37,10 @@ class Client:
 
     @classmethod
     def of(cls, connection: Connection) -> "Client":
-        return cls(connection.address, read_secrets(connection)["token"])
+        token = read_secrets(connection).get("token", "")
+        if not token:
+            raise Denied("The connection has no token: enter one.")
+        return cls(connection.address, token)
 
     def call(
         self,
@@ -54,7 +57,7 @@ class Client:
             if fault.code != 401:
                 raise
             # The access token may have expired or been revoked meanwhile.
-            if not (self._is_personal and _access.pop(self._digest, None)):
+            if _access.pop(self._digest, None) is None:
                 raise self._explain(fault) from None
         try:
             return self._call(method, path, body, query, seconds)

@@ -175,7 +175,7 @@ def _pay(session: Session, key: str, batch: dict[str, Any]) -> str:
         "state": "paying",
         "before": {worker: before[worker] for worker, _ in batch["rows"]},
     }
-    _store(session.link, key, paying)
+    _begin_payment(session.link, key, paying)
     try:
         session.write("POST", f"bulk-bonus-payments/{batch['id']}/pay/")
     except Fault as fault:
@@ -187,6 +187,15 @@ def _pay(session: Session, key: str, batch: dict[str, Any]) -> str:
         raise
     _store(session.link, key, paying | {"state": "paid"})
     return f"{len(batch['rows']):,} bonuses paid."
+
+
+@transaction.atomic
+def _begin_payment(link: RunConnection, key: str, paying: dict[str, Any]) -> None:
+    """Note that the batch is being paid. Raises Outage if another process has begun meanwhile."""
+    stored = RunConnection.objects.select_for_update().get(pk=link.pk)
+    if stored.memory["bonuses"][key]["state"] != "created":
+        raise Outage("Another process pays this batch.")
+    _store(link, key, paying)
 
 
 def _look_for_payment(session: Session, key: str, batch: dict[str, Any]) -> str:
