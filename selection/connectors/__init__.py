@@ -13,7 +13,14 @@ from .connector import Incoming
 from .exchange import exchange, request_exchanges, sweep_connections
 from .faults import NotAuthentic
 from .intake import receive_message, take_news
-from .links import connect_run, disconnect_run, dismiss_problem, write_back
+from .links import (
+    connect_run,
+    disconnect_run,
+    dismiss_problem,
+    list_links,
+    with_tools,
+    write_back,
+)
 from .reading import (
     create_pool,
     create_question_set,
@@ -43,6 +50,7 @@ __all__ = [
     "find_connector",
     "import_gold",
     "import_workers",
+    "list_links",
     "list_sources",
     "pause_connection",
     "receive_message",
@@ -51,5 +59,6 @@ __all__ = [
     "save_connection",
     "sweep_connections",
     "take_news",
+    "with_tools",
     "write_back",
 ]

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from selection.errors import Conflict, Refused
 from selection.history import events
@@ -49,6 +50,18 @@ def disconnect_run(link: RunConnection, who: str = "") -> None:
     link.on = False
     events.write_event(link.run, "connect", f"Disconnected from {link.connection}.", who)
     health.request_exchange(link.connection_id)
+
+
+def with_tools() -> Exists:
+    """Return the annotation of runs ``with_tools``: True if a run uses a connection."""
+    return Exists(RunConnection.objects.filter(run=OuterRef("pk"), on=True))
+
+
+def list_links(run: Run) -> list[RunConnection]:
+    """Return the connections that the run uses; without a query if it was annotated with none."""
+    if run.__dict__.get("with_tools") is False:
+        return []
+    return list(run.connections.filter(on=True).select_related("connection"))
 
 
 def dismiss_problem(link: RunConnection) -> None:

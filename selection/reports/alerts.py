@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import F, Max, Q
 
-from selection import db_clock
+from selection import connectors, db_clock
 from selection.model_workers import spending
 from selection.models import Assignment, Candidate, Heartbeat, Run, exposure
 from selection.questions import problem_reports
@@ -36,7 +36,7 @@ TITLES = {
     "paused": "paused for a long time",
     "broken": "workers report problems with questions",
     "models": "a model does not reply",
-    "tool": "the connected tool does not work",
+    "tool": "a connected tool needs attention",
     "fit": "doubt about the guarantee",
     "sharing": "workers may share answers",
     "review": "ready for review",
@@ -124,7 +124,7 @@ def _model_alerts(run: Run) -> list[Alert]:
 
 def _tool_alerts(run: Run) -> list[Alert]:
     """Return an alert if a tool that the run is connected to does not work, with its remedy."""
-    links = run.connections.filter(on=True).select_related("connection")
+    links = connectors.list_links(run)
     problems = [(link, link.connection.problem or link.problem) for link in links]
     return [
         Alert("tool", f"“{link.connection}”: {problem.rstrip('.')}. See Where people answer.")

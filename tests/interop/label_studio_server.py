@@ -119,7 +119,6 @@ class Annotator(threading.Thread):
         self.studio, self.key, self.token = studio, name, token
         self.respond, self.seconds, self.rng = respond, seconds, random.Random(name)
         self.stopped = threading.Event()
-        self.answered: dict[int, str] = {}
         self.project: int | None = None
 
     def run(self) -> None:
@@ -146,13 +145,11 @@ class Annotator(threading.Thread):
 
     def _answer(self, client: httpx.Client, task: dict[str, Any]) -> None:
         self.stopped.wait(self.rng.expovariate(1 / self.seconds))
-        number, choice = int(task["data"]["crowdselect"]), self.respond(task["data"]["prompt"])
+        choice = self.respond(task["data"]["prompt"])
         path = f"/api/tasks/{task['id']}/annotations/"
         if choice is None:
-            reply = client.post(path, params={"was_cancelled": 1}, json={"result": []})
+            client.post(path, params={"was_cancelled": 1}, json={"result": []})
         else:
             value = {"choices": [choice]}
             result = {"from_name": "answer", "to_name": "prompt", "type": "choices", "value": value}
-            reply = client.post(path, json={"result": [result]})
-        if reply.status_code == 201:
-            self.answered[number] = choice or ""
+            client.post(path, json={"result": [result]})

@@ -34,8 +34,8 @@ OWN_PAGES = {"prolific": "admin:selection_run_prolific"}
 
 def connection_facts(run: Run) -> dict[str, Any]:
     """Return the context of the section on the run's page."""
-    links = run.connections.filter(on=True).select_related("connection")
-    return {"used_connections": [_describe(link) for link in links], "where_url": where_url(run)}
+    used = [_describe(link) for link in connectors.list_links(run)]
+    return {"used_connections": used, "where_url": where_url(run)}
 
 
 def where_url(run: Run) -> str:

@@ -13,7 +13,7 @@ from django.urls import URLPattern, path
 from django.utils.text import slugify
 from unfold.admin import ModelAdmin
 
-from selection import exports, reports, viewer_locale
+from selection import connectors, exports, reports, viewer_locale
 from selection.accounts import MEMBER, scoped
 from selection.admin.connectors.run_page import WherePage, connection_facts
 from selection.admin.imports import submissions
@@ -72,9 +72,11 @@ class RunPage(Page):
 
     @cached_property
     def object(self) -> Any:
-        """Return the run, noting if an e-mail did not arrive and if models take part."""
+        """Return the run, noting undelivered e-mails, models that take part, and connections."""
         rows = Run.objects.annotate(
-            undelivered=invitations.has_undelivered(), with_models=with_models()
+            undelivered=invitations.has_undelivered(),
+            with_models=with_models(),
+            with_tools=connectors.with_tools(),
         )
         return get_object_or_404(scoped(rows, self.request, MEMBER), pk=self.kwargs["pk"])
 

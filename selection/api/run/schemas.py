@@ -31,7 +31,7 @@ class SkillOut(Schema):
 class NeedOut(Schema):
     """An alert.
 
-    kind: stuck, waits, gold, quiet, joins, paused, broken, models, fit, sharing or review
+    kind: stuck, waits, gold, quiet, joins, paused, broken, models, tool, fit, sharing or review
     """
 
 
