@@ -34,7 +34,7 @@ class Migration(migrations.Migration):
                 ('requests_per_minute', models.PositiveIntegerField(blank=True, help_text='Leave blank for no limit.', null=True, validators=[django.core.validators.MinValueValidator(1)])),
                 ('concurrency', models.PositiveIntegerField(default=8, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10000)], verbose_name='calls at once')),
                 ('created', models.DateTimeField(auto_now_add=True)),
-                ('team', models.ForeignKey(db_index=False, default=selection.models.teams.default_team, editable=False, on_delete=django.db.models.deletion.PROTECT, related_name='model_servers', to='selection.team')),
+                ('team', models.ForeignKey(db_index=False, default=selection.models.teams.default_team, on_delete=django.db.models.deletion.PROTECT, related_name='model_servers', to='selection.team')),
             ],
             options={
                 'ordering': ['name'],

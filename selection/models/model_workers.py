@@ -28,7 +28,6 @@ class ModelServer(NamedInTeam):
         default=default_team,
         related_name="model_servers",
         db_index=False,
-        editable=False,
     )
     name = models.CharField(max_length=100)
     url = models.CharField(

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from selection import reports
 from selection.model_workers import endpoints
-from selection.models import Endpoint, ModelCall, ModelServer, ModelSpending, Run
+from selection.models import Endpoint, ModelCall, ModelServer, ModelSpending, Run, Team
 from selection.runs import lifecycle
 from tests.model_stub import ModelStub
 from tests.pages import admin_url, text_of
@@ -46,6 +46,14 @@ def make_server(url: str = OFF, key: str | None = None) -> ModelServer:
 
 
 # -- servers
+
+
+def test_a_user_of_several_teams_chooses_the_server_s_team(requester):
+    team = Team.objects.create(name="Second")
+    add = admin_url("modelserver_add")
+    assert 'name="team"' in requester.get(add).content.decode()
+    assert requester.post(add, server_form(team=team.pk)).status_code == 302
+    assert ModelServer.objects.get().team == team
 
 
 def test_a_key_is_entered_kept_and_removed_and_never_shown(requester):
