@@ -56,9 +56,10 @@ class Batch:
 
 def list_batches(link: RunConnection) -> list[Batch]:
     """Return the confirmed batches, the first one first."""
+    stored = link.memory.get("bonuses", {})
     return [
         Batch(key, {worker: Decimal(cents) / 100 for worker, cents in one["rows"]}, one["state"])
-        for key, one in link.memory.get("bonuses", {}).items()
+        for key, one in sorted(stored.items(), key=lambda entry: entry[1]["number"])
     ]
 
 
@@ -105,7 +106,8 @@ def confirm_bonuses(
         )
     batch = Batch(secrets.token_hex(6), proposal.rows, "confirmed")
     rows = [[worker, int(amount * 100)] for worker, amount in batch.rows.items()]
-    _store(locked, batch.key, {"rows": rows, "state": batch.state})
+    number = len(locked.memory.get("bonuses", {}))  # databases keep no order of keys
+    _store(locked, batch.key, {"number": number, "rows": rows, "state": batch.state})
     queue_call(locked.connection, "bonuses", {"batch": batch.key}, locked)
     sentence = f"Bonuses of {batch.total} for {len(rows):,} workers were confirmed."
     events.write_event(locked.run, "bonus", sentence, who)
