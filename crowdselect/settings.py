@@ -173,6 +173,7 @@ CELERY_TASK_ROUTES = {
     "selection.tasks.deliver": {"queue": "webhooks"},
     "selection.tasks.call_models": {"queue": "models"},
     "selection.tasks.exchange": {"queue": "webhooks"},
+    "selection.tasks.poll_tool": {"queue": "webhooks"},
     "selection.tasks.replay": {"queue": "forecasts"},
     "selection.tasks.send_mail": {"queue": "webhooks"},
     "selection.tasks.sort_upload": {"queue": "forecasts"},

@@ -20,9 +20,12 @@ logger = logging.getLogger(__name__)
 FOLLOWED = timedelta(days=30)  # after the end of a run
 
 
-def exchange(connection_id: int) -> None:
-    """Bring this connection up to date. It may run twice, late, or be killed."""
-    outbox.mark_task_received(health.TASK, connection_id)
+def exchange(connection_id: int, polls: bool = True) -> None:
+    """Bring this connection up to date. It may run twice, late, or be killed.
+
+    polls  False to make the due calls only: new tasks do not wait for slow polls
+    """
+    outbox.mark_task_received(health.POLL_TASK if polls else health.TASK, connection_id)
     connection = Connection.objects.filter(pk=connection_id).first()
     if connection is None:
         return
@@ -32,6 +35,8 @@ def exchange(connection_id: int) -> None:
     if connection.paused:
         return
     calls.send_due(connection)
+    if not polls:
+        return
     for link in _links(connection).filter(on=True):
         poll_due(link)
 
@@ -94,9 +99,9 @@ def request_exchanges(run_id: int) -> None:
 
 
 def sweep_connections() -> None:
-    """Request the exchanges whose request was lost, and those that poll."""
+    """Request the exchanges that poll; they make up for lost requests as well."""
     ready = ConnectorCall.objects.ready()
     for connection in Connection.objects.filter(paused=False):
         if ready.filter(connection=connection).exists() or _links(connection).exists():
-            health.request_exchange(connection.pk)
+            health.request_poll(connection.pk)
     calls.forget_calls()

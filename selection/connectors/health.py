@@ -14,15 +14,20 @@ from selection.webhooks import outbox
 from .faults import Denied, Fault, Outage
 from .secret_store import hide_secrets
 
-TASK = "selection.tasks.exchange"
+TASK, POLL_TASK = "selection.tasks.exchange", "selection.tasks.poll_tool"
 # Seconds without calls after so many faults in a row; then always the last.
 RESTS = (2, 4, 8, 15, 30, 60)
 DENIED_REST = 300
 
 
 def request_exchange(connection_id: int) -> None:
-    """Request calls and polls of this connection, after the current transaction commits."""
+    """Request the due calls of this connection, after the current transaction commits."""
     outbox.request_task(TASK, connection_id)
+
+
+def request_poll(connection_id: int) -> None:
+    """Request calls and polls of this connection, after the current transaction commits."""
+    outbox.request_task(POLL_TASK, connection_id)
 
 
 def note_success(connection: Connection) -> None:

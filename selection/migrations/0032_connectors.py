@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
                 ('rests_until', models.DateTimeField(editable=False, null=True)),
                 ('failures', models.PositiveIntegerField(default=0, editable=False)),
                 ('created', models.DateTimeField(auto_now_add=True)),
-                ('team', models.ForeignKey(db_index=False, default=selection.models.teams.default_team, editable=False, on_delete=django.db.models.deletion.PROTECT, related_name='connections', to='selection.team')),
+                ('team', models.ForeignKey(db_index=False, default=selection.models.teams.default_team, on_delete=django.db.models.deletion.PROTECT, related_name='connections', to='selection.team')),
             ],
             options={
                 'ordering': ['name'],

@@ -38,7 +38,6 @@ class Connection(NamedInTeam):
         default=default_team,
         related_name="connections",
         db_index=False,
-        editable=False,
     )
     kind = models.CharField(max_length=40, editable=False)
     name = models.CharField(max_length=100)

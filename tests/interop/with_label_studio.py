@@ -66,7 +66,7 @@ def worker_process(
     settings.CONNECTORS_INSIDE = True  # type: ignore[attr-defined]
     monkeypatch.setenv("CONNECTORS_INSIDE", "1")
     monkeypatch.setenv("PUBLIC_URL", live_server.url)
-    with celery_worker("-B", "--schedule", str(tmp_path / "beat"), "--concurrency", "2"):
+    with celery_worker("-B", "--schedule", str(tmp_path / "beat"), "--concurrency", "3"):
         yield
 
 
@@ -144,7 +144,8 @@ def play(studio: LabelStudio, tokens: dict[str, str], run: Run, outage: float) -
 @pytest.mark.parametrize("outage", [0.0, OUTAGE])
 def test_a_run_is_played_to_its_end(studio, tokens, gold_project, worker_process, outage):
     connection = connect(studio)
-    run = read(connection, gold_project, k=GOOD, epsilon=0.5, delta=0.1, slots=24)
+    settings = {"algorithm": "certified", "epsilon": 0.1, "delta": 0.05, "slots": 24}
+    run = read(connection, gold_project, k=GOOD, **settings)
     connectors.connect_run(run, connection, {"project": gold_project})
     start(run)
     said = play(studio, tokens, run, outage)

@@ -37,7 +37,10 @@ class Client:
 
     @classmethod
     def of(cls, connection: Connection) -> "Client":
-        return cls(connection.address, read_secrets(connection)["token"])
+        token = read_secrets(connection).get("token", "")
+        if not token:
+            raise Denied("The connection has no token: enter one.")
+        return cls(connection.address, token)
 
     def call(
         self,
