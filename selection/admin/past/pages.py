@@ -77,7 +77,7 @@ class ColumnsPage(ReplayPage):
     title = "Assign columns"
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if self.object.state != Replay.State.COLUMNS:
+        if self.has_permission() and self.object.state != Replay.State.COLUMNS:
             return redirect("admin:selection_run_past_result", self.object.pk)
         return super().dispatch(request, *args, **kwargs)
 
