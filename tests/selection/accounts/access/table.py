@@ -347,6 +347,8 @@ BODIES: dict[str, dict[str, object]] = {
         "secrets": {"token": "secret"},
         "connection": 1,
     },
+    "post bonuses": {"total": 1, "paid": True},
+    "post temporary-links": {"workers": ["zebra-w0"], "until": "2099-01-01T00:00:00Z"},
     "post read": {"connection": 1, "source": "1"},
     "post write-back": {"how": "description", "workers": ["w"]},
     "post webhooks": {"url": "https://example.org/new", "events": ["run.ended"]},
