@@ -25,13 +25,16 @@ from .fields import Id, Yes
 # For the scope to manage only, as webhooks are.
 MANAGES = Token(manages=True)
 
+# Values by name, as the connector names its settings.
+Settings = dict[str, str | bool | int | float]
+
 
 class ConnectionIn(Schema):
     kind: str = Field(max_length=40, examples=["label_studio"])
     name: str = Field(max_length=100)
     address: str = Field("", max_length=LONGEST_ADDRESS, examples=["https://studio.example.org"])
     secrets: dict[str, str] = Field(examples=[{"token": "…"}])
-    settings: dict[str, Any] = {}
+    settings: Settings = {}
 
 
 class ConnectionChangeIn(Schema, extra="forbid"):
@@ -40,7 +43,7 @@ class ConnectionChangeIn(Schema, extra="forbid"):
         None, max_length=LONGEST_ADDRESS, description="A new one needs the secrets again."
     )
     secrets: dict[str, str] = Field({}, description="Omitted ones stay.")
-    settings: dict[str, Any] | None = None
+    settings: Settings | None = None
     paused: Yes | None = None
 
 
@@ -49,7 +52,7 @@ class ConnectionOut(Schema):
     kind: str
     name: str
     address: str
-    settings: dict[str, Any]
+    settings: Settings
     state: str = Field(description="working, failing or paused.")
     problem: str = Field(description="The last fault and its remedy; usually empty.")
     checked: datetime | None = Field(description="Time of the last successful reply.")
@@ -88,12 +91,12 @@ class ReadOut(Schema):
 
 class RunConnectionIn(Schema):
     connection: Id
-    settings: dict[str, Any] = {}
+    settings: Settings = {}
 
 
 class RunConnectionOut(Schema):
     connection: int = Field(alias="connection_id")
-    settings: dict[str, Any]
+    settings: Settings
     on: bool
     problem: str
     polled: datetime | None

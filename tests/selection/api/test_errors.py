@@ -124,7 +124,7 @@ def test_every_operation_says_what_can_go_wrong_and_in_which_form():
 
 
 def test_every_field_that_goes_over_the_wire_has_a_type():
-    """Check all fields except an algorithm's options, which are its own."""
+    """Check all fields except algorithms' options, attributes, and bodies of planned calls."""
     open_ones = []
 
     def look(schema, where):
@@ -142,6 +142,7 @@ def test_every_field_that_goes_over_the_wire_has_a_type():
         look(schema, name)
     assert sorted(open_ones) == [
         "CostOut.options",
+        "PlannedCallOut.body",
         "PoolWorkerOut.attributes",
         "RowOut.options",
         "SelectionOut.options",
