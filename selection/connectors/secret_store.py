@@ -10,6 +10,8 @@ from selection import encryption
 from selection.errors import Refused
 from selection.models import Connection
 
+from .faults import Denied
+
 PURPOSE = "selection.connectors"
 HIDDEN = "[token]"
 # Shorter ones could be a part of ordinary words.
@@ -48,6 +50,14 @@ def read_secrets(connection: Connection) -> dict[str, str]:
         )
     secrets: dict[str, str] = json.loads(text)
     return secrets
+
+
+def require_token(connection: Connection) -> str:
+    """Return the secret named *token*. Raises Denied if there is none."""
+    token = read_secrets(connection).get("token", "")
+    if not token:
+        raise Denied("The connection has no token: enter one.")
+    return token
 
 
 def hide_secrets(connection: Connection, text: str) -> str:

@@ -104,7 +104,7 @@ def test_a_picture_and_a_sound_are_shown_on_a_phone_without_javascript(phone: Pa
     phone.get_by_text("Gull").tap()
     phone.get_by_role("button", name="Send answer").tap()
     expect(phone.get_by_text("Question 2 of at most 200")).to_be_visible()
-    expect(phone.get_by_text("0.05 € for each answer, 0.05 € so far")).to_be_visible()
+    expect(phone.get_by_text("€0.05 for each answer, €0.05 so far")).to_be_visible()
     assert Answer.objects.get().response == "Gull"
 
 

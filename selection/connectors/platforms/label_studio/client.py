@@ -8,7 +8,7 @@ from typing import Any
 
 from selection.connectors import http
 from selection.connectors.faults import Denied, Missing, Outage, Rejected
-from selection.connectors.secret_store import read_secrets
+from selection.connectors.secret_store import require_token
 from selection.models import Connection
 
 Object = dict[str, Any]
@@ -37,10 +37,7 @@ class Client:
 
     @classmethod
     def of(cls, connection: Connection) -> "Client":
-        token = read_secrets(connection).get("token", "")
-        if not token:
-            raise Denied("The connection has no token: enter one.")
-        return cls(connection.address, token)
+        return cls(connection.address, require_token(connection))
 
     def call(
         self,

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from selection.connectors import http
 from selection.connectors.faults import Denied
-from selection.connectors.secret_store import read_secrets
+from selection.connectors.secret_store import require_token
 from selection.models import Connection, RunConnection
 from selection.webhooks import safe_http
 
@@ -97,7 +97,7 @@ def send(
     body: Any = None,
     query: dict[str, Any] | None = None,
 ) -> safe_http.Reply:
-    headers = {"Authorization": f"Token {read_secrets(connection)['token']}"}
+    headers = {"Authorization": f"Token {require_token(connection)}"}
     try:
         return http.send(method, f"{connection.address}/{path}", headers, body, query)
     except Denied as fault:
