@@ -29,6 +29,9 @@ def find_faults_at_all_widths(page: Page) -> list[str]:
     faults = []
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 844})
+        # In view as a whole, so that the bar with the buttons, which sticks, covers no field.
+        height = page.evaluate("document.documentElement.scrollHeight")
+        page.set_viewport_size({"width": width, "height": max(844, height)})
         wide = page.evaluate("document.documentElement.scrollWidth")
         faults += [f"{wide} wide at {width}"] * (wide > width) + find_faults(page)
     return faults
