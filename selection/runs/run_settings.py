@@ -210,7 +210,6 @@ RUN_SETTINGS = (
         Section.JOINING,
         effect=change_effects.describe_enrol_most,
         applies=change_effects.is_roster_open,
-        beside=True,
     ),
     RunSetting(
         "platform",
