@@ -33,7 +33,7 @@ class AccountPage(Page):
 
     @property
     def title(self) -> str:
-        return "Read, pause, calls"
+        return "Projects and calls"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         connection: Connection = self.object

@@ -138,7 +138,7 @@ class ConnectionAdmin(ScopedAdmin):
 
     @display(description="content")
     def used(self, connection: Connection) -> str:
-        return format_html('<a href="{}">Read, pause, calls</a>', account_url(connection))
+        return format_html('<a href="{}">Projects and calls</a>', account_url(connection))
 
     def get_deleted_objects(
         self, objs: Iterable[Connection], request: HttpRequest

@@ -166,7 +166,7 @@ def test_a_refused_call_is_shown_and_made_again(requester, connection, run, stud
     connectors.exchange(connection.pk)
     page = text_of(requester.get(admin_url("connection_calls", connection.pk)))
     assert "Nobody in Label Studio is" in page
-    assert "Make again" in page
+    assert "Send call again" in page
     failed = connection.calls.filter(due=None, delivered=None).first()
     assert "made again" in text_of(do(requester, connection, do="repeat", call=failed.pk))
 

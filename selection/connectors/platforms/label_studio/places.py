@@ -17,12 +17,12 @@ LONGEST_TITLE = 50
 _OWN = re.compile(r"\[cs-[0-9a-f]+-\d+-\d+\]")
 ACTIONS = ["ANNOTATION_CREATED", "ANNOTATION_UPDATED"]
 NO_WEBHOOK = (
-    "Label Studio refuses to send messages to this server, so answers are fetched every "
-    "30 seconds. See docs/label-studio.md."
+    "Label Studio refuses to send messages to this server: answers are fetched every 30 seconds. "
+    "See docs/label-studio.md."
 )
-INVITE = (
-    "Invite them in Label Studio, or give the worker the attribute label_studio with their number "
-    "or address there."
+UNKNOWN = (
+    "Nobody in Label Studio is {}. Invite them in Label Studio, or give the worker the attribute "
+    "label_studio with their number or address there."
 )
 
 
@@ -113,7 +113,7 @@ def _webhook_fields(link: RunConnection, url: str) -> dict[str, object]:
 def _account(worker: Worker, client: Client) -> str:
     account = reading.account_of(_names(worker), client.list_users())
     if not account:
-        raise Rejected(f"Nobody in Label Studio is “{worker}”. {INVITE}")
+        raise Rejected(UNKNOWN.format(f"“{worker}”"))
     return account
 
 
@@ -127,7 +127,7 @@ def refuse_strangers(link: RunConnection, client: Client) -> None:
     users = client.list_users()
     workers = list(link.run.pool.workers.filter(endpoint=None))
     if workers and not any(reading.account_of(_names(one), users) for one in workers):
-        raise Refused(f"Nobody in Label Studio is “{workers[0]}”, or any other worker. {INVITE}")
+        raise Refused(UNKNOWN.format(f"“{workers[0]}”, or any other worker"))
 
 
 def accounts_of(link: RunConnection, workers: Sequence[str], client: Client) -> list[str]:
@@ -136,5 +136,5 @@ def accounts_of(link: RunConnection, workers: Sequence[str], client: Client) -> 
     found = {one.key: reading.account_of(_names(one), users) for one in rows}
     for name in workers:
         if not found.get(name):
-            raise Rejected(f"Nobody in Label Studio is “{name}”. {INVITE}")
+            raise Rejected(UNKNOWN.format(f"“{name}”"))
     return [found[name] for name in workers]
