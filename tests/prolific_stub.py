@@ -158,6 +158,8 @@ class ProlificStub:
         return page(rows, query)
 
     def show_submission(self, number: str, *, query: Any, body: Any) -> Any:
+        if number not in self.submissions:
+            raise RefusedCall(404, f"Not found: {number}")
         one = self.submissions[number]
         return {
             "id": number,

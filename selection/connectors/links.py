@@ -34,13 +34,22 @@ def connect_run(
     link = run.connections.filter(connection=connection).first()
     link = link or RunConnection(run=run, connection=connection)
     link.settings = clean_settings(connector.run_settings, settings or {})
-    link.on, link.problem = True, ""
+    link.on, link.problem, before = True, "", link.memory
     call_now(connection, lambda: connector.prepare(link))
     with transaction.atomic():
+        _keep_notes(link, before)
         link.save()
         events.write_event(run, "connect", f"Connected to {connection} ({connector.label}).", who)
         health.request_exchange(connection.pk)
     return link
+
+
+def _keep_notes(link: RunConnection, before: Mapping[str, Any]) -> None:
+    """Add what the preparation noted to the notes that calls may have changed meanwhile."""
+    stored = RunConnection.objects.select_for_update().filter(pk=link.pk).first()
+    if stored is not None:
+        new = {name: value for name, value in link.memory.items() if before.get(name) != value}
+        link.memory = {**stored.memory, **new}
 
 
 @transaction.atomic

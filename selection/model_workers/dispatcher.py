@@ -102,9 +102,10 @@ class Dispatcher:
         except Refused as refusal:
             rest_endpoints({one.endpoint.pk for one in new}, str(refusal))
             return len(reused)
-        opened, too_dear = ledger.open_calls(new)
-        if too_dear:
-            spending.mark_unaffordable(too_dear)
+        with transaction.atomic():  # a higher limit waits, and then finds all that were too dear
+            opened, too_dear = ledger.open_calls(new)
+            if too_dear:
+                spending.mark_unaffordable(too_dear)
         requests, flights = [], {}
         for call, claim in opened:
             endpoint = claim.endpoint

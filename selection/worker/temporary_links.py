@@ -100,9 +100,12 @@ def enter_by_temporary_link(request: HttpRequest, token: str) -> HttpResponse:
 
 def _find_or_enrol(run: Run, content: TemporaryToken) -> Candidate | None:
     """Return the worker's candidate; None if they have not joined, and nobody can."""
-    own = run.platform == Platform.CUSTOM
-    source = enrolment.EnrolmentSource(run.platform) if own else enrolment.NO_SOURCE
     try:
-        return enrolment.enrol_worker(run, content.worker, source=source)[0]
+        candidate, new = enrolment.enrol_worker(run, content.worker)
     except (Conflict, Refused):
         return None
+    if (
+        new and run.platform == Platform.CUSTOM
+    ):  # whoever came before keeps their platform and task, by which they are paid
+        enrolment.EnrolmentSource(run.platform).note(candidate)
+    return candidate

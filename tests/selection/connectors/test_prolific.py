@@ -254,6 +254,44 @@ def test_a_worker_without_an_answer_is_left_for_review(study, there, run):
     assert there.submissions[number]["status"] == "AWAITING REVIEW"
 
 
+def test_a_refused_approval_does_not_stop_the_others(study, there, run):
+    answered(run)
+    done = worker_texts.completion_code(run, "done")
+    numbers = [there.submit(worker, "AWAITING REVIEW", done) for worker in WORKERS[:2]]
+    exchange(study)
+    there.faults["POST"] = [400]
+    exchange(study)
+    assert [there.submissions[number]["status"] for number in numbers] == [
+        "AWAITING REVIEW",
+        "APPROVED",
+    ]
+
+
+def test_a_submission_to_another_study_is_not_approved(study, there, run):
+    """A worker wrote its number into the link, and a message about it came."""
+    answered(run)
+    done = worker_texts.completion_code(run, "done")
+    mine = there.submit(WORKERS[0], "AWAITING REVIEW", done)
+    exchange(study)
+    other = there.new_id()
+    there.submissions[other] = there.submissions[mine] | {"id": other, "study_id": "other"}
+    study.workers.update(outside_id=other)
+    for _ in range(3):
+        exchange(study)
+    assert there.submissions[other]["status"] == "AWAITING REVIEW"
+    assert there.submissions[mine]["status"] == "APPROVED"
+
+
+def test_a_submission_that_is_gone_is_asked_about_once(study, there, run):
+    answered(run)
+    there.submit(WORKERS[0], "AWAITING REVIEW", worker_texts.completion_code(run, "done"))
+    exchange(study)
+    there.submissions.clear()
+    for _ in range(3):
+        exchange(study)
+    assert ConnectorCall.objects.filter(kind="approve").count() == 1
+
+
 @pytest.mark.parametrize("fault", ["lost", 429, 500, "500 after"])
 def test_an_approval_is_made_once_after_faults(study, there, run, fault):
     answered(run)

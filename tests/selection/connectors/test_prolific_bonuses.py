@@ -6,12 +6,10 @@ import pytest
 
 from selection import connectors, db_clock
 from selection.connectors.platforms import prolific
-from selection.connectors.platforms.prolific import bonuses
-from selection.connectors.platforms.prolific.session import Session
 from selection.errors import Conflict
 from selection.models import ConnectorCall, RunConnection
-from tests.prolific_stub import ProlificStub
-from tests.prolific_world import DUE, WORKERS, exchange
+from tests.prolific_stub import TOKEN, WORKSPACE, ProlificStub
+from tests.prolific_world import DUE, SETTINGS, URL, WORKERS, exchange
 
 pytestmark = pytest.mark.django_db
 
@@ -119,23 +117,74 @@ def test_a_killed_process_pays_nothing_twice(payable, there, monkeypatch):
     assert statuses(payable) == ["paid"]
 
 
-def test_two_processes_pay_a_batch_once(payable, there, monkeypatch):
-    """A slow process loses its lease while it reads, and another one pays."""
-    original, key = bonuses.read_submissions, []
-
-    def slow(ours):
-        rows = original(ours)
-        if not key:
-            key.append(prolific.list_batches(payable)[0].key)
-            fresh = RunConnection.objects.select_related("run", "connection").get(pk=payable.pk)
-            bonuses.pay_batch(Session(fresh), key[0])
-        return rows
-
-    monkeypatch.setattr(bonuses, "read_submissions", slow)
+@pytest.mark.parametrize("end", ["bonus-payments/", "/submissions/"])
+def test_two_processes_at_the_same_batch_pay_it_once(payable, there, monkeypatch, end):
+    """The first one is so slow that its lease ends and another one takes the call over."""
     prolific.confirm_bonuses(payable, DUE, Decimal("2.25"))
-    for _ in range(3):
-        exchange(payable)
+    original, busy = prolific.session.send, []
+
+    def slow(connection, method, path, *given):
+        reply = original(connection, method, path, *given)
+        if path.endswith(end) and not busy:
+            busy.append(path)
+            ConnectorCall.objects.pending().update(due=db_clock.database_now())
+            exchange(RunConnection.objects.get())
+        return reply
+
+    monkeypatch.setattr(prolific.session, "send", slow)
+    exchange(payable)
+    exchange(payable)
+    assert busy
     assert paid(there) == [[150.0], [75.0]]
+    assert statuses(payable) == ["paid"]
+
+
+def test_a_later_payment_of_the_same_amount_settles_no_uncertain_batch(payable, there):
+    due = {WORKERS[0]: Decimal("0.50")}
+    there.faults["POST"] = [None, 500]
+    prolific.confirm_bonuses(payable, due, Decimal("0.50"))
+    exchange(payable)
+    prolific.confirm_bonuses(payable, {WORKERS[0]: Decimal("1.00")}, Decimal("0.50"))
+    for _ in range(2):
+        exchange(payable)
+    assert there.paid_to(WORKERS[0]) == [50.0]
+    assert statuses(payable) == ["uncertain", "paid"]
+
+
+def test_a_second_connection_pays_nothing_again(payable, there, prolific_run):
+    prolific.confirm_bonuses(payable, DUE, Decimal("2.25"))
+    exchange(payable)
+    connectors.disconnect_run(payable)
+    other = connectors.create_connection(
+        1, "prolific", "New", {"token": TOKEN}, there.url, {"workspace": WORKSPACE}
+    )
+    second = connectors.connect_run(prolific_run, other, SETTINGS)
+    connectors.exchange(other.pk)
+    prolific.request_study(second, URL)
+    exchange(second)
+    there.studies = {second.memory["study"]: there.studies[second.memory["study"]]}
+    there.submissions.clear()
+    for worker in WORKERS[:2]:
+        there.submit(worker, "APPROVED")
+    exchange(second)
+    assert prolific.propose_bonuses(second, DUE).rows == {}
+    more = DUE | {WORKERS[0]: Decimal("2.00")}
+    assert prolific.propose_bonuses(second, more).rows == {WORKERS[0]: Decimal("0.50")}
+
+
+def test_new_settings_while_a_batch_is_paid_keep_its_state(
+    payable, there, prolific_run, monkeypatch
+):
+    """The settings of the run are changed, and the payment takes place meanwhile."""
+    prolific.confirm_bonuses(payable, DUE, Decimal("2.25"))
+
+    def pay_meanwhile(self, link):
+        exchange(RunConnection.objects.get())
+
+    monkeypatch.setattr(type(prolific.CONNECTOR), "prepare", pay_meanwhile)
+    connectors.connect_run(prolific_run, payable.connection, SETTINGS | {"places": 7})
+    payable.refresh_from_db()
+    assert payable.settings["places"] == 7
     assert statuses(payable) == ["paid"]
 
 

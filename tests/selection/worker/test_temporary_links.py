@@ -10,6 +10,7 @@ from selection import engine
 from selection.errors import Conflict, Refused
 from selection.models import Answer, Run
 from selection.runs import lifecycle, roster_opening
+from selection.runs.enrolment import EnrolmentSource, enrol_worker
 from selection.worker import link_rotation, links
 from selection.worker.temporary_links import make_temporary_links
 from tests.pages import admin_url, lines_of, text_of
@@ -66,6 +67,20 @@ def test_after_its_end_neither_the_link_nor_the_page_behind_it_opens(run, later)
     assert not Answer.objects.exists()
     lasting = links.worker_token(run.candidates.get(worker__key="w1").pk)
     assert Client().get(f"/work/{lasting}/").status_code == 200
+
+
+def test_a_worker_of_a_platform_keeps_their_task(run):
+    """They are paid by the platform and the task that they came with."""
+    enrol_worker(run, "anna", source=EnrolmentSource("mturk", "A7"))
+    Run.objects.update(platform="mturk")
+    links_made = make(run, "anna", "new")
+    for link in links_made:
+        Client().get(link)
+    rows = run.candidates.filter(worker__key__in=["anna", "new"])
+    assert set(rows.values_list("worker__key", "platform", "task")) == {
+        ("anna", "mturk", "A7"),
+        ("new", "", ""),  # the platform cannot pay whom it did not send
+    }
 
 
 def test_a_longer_end_cannot_be_written_into_a_link(run):

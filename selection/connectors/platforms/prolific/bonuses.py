@@ -1,8 +1,8 @@
 """Bonuses: a person confirms each batch by its amount, and no batch is paid twice.
 
 *Pay bonuses* is not idempotent, and its reply may be lost. So a batch is noted as *paying* before
-the call. After a lost reply it is never paid again by itself: the submissions show whether the
-payment took place, or a person says so.
+the call, by one process only. After a lost reply it is never paid again by itself: the submissions
+show whether the payment took place, or a person says so.
 
 States of a batch: confirmed, created (set up there), paying, paid, uncertain (the reply was lost),
 unpaid (a person says that it was not paid) and failed (refused before the payment).
@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 
 from django.db import transaction
@@ -30,7 +31,9 @@ MOST_ROWS = 200  # of a batch, by the reference
 CENT = Decimal("0.01")
 # States in which the amounts may have reached their workers, or will.
 COMMITTED = ("confirmed", "created", "paying", "paid", "uncertain")
+ASKED = ("paying", "paid", "uncertain")  # Prolific was asked to pay the batch
 TOO_MANY = 429  # nothing was paid
+QUICKER = "Another process is paying these bonuses."
 LOST = (
     "The reply to a payment of bonuses was lost. CrowdSelect never repeats a payment: look at "
     "Prolific’s list of payments, then enter the result under Bonuses."
@@ -59,7 +62,7 @@ def list_batches(link: RunConnection) -> list[Batch]:
     stored = link.memory.get("bonuses", {})
     return [
         Batch(key, {worker: Decimal(cents) / 100 for worker, cents in one["rows"]}, one["state"])
-        for key, one in sorted(stored.items(), key=lambda entry: entry[1]["number"])
+        for key, one in sorted(stored.items(), key=lambda item: item[1]["number"])
     ]
 
 
@@ -68,9 +71,12 @@ def propose_bonuses(link: RunConnection, due: Mapping[str, Decimal]) -> Batch:
 
     due  the whole amount of each worker, in the study's currency; only participants of the study
          whose submission is complete can be paid
+
+    Batches of the run's other connections to Prolific, as of an earlier one, are subtracted too.
     """
     confirmed: dict[str, Decimal] = defaultdict(Decimal)
-    for batch in list_batches(link):
+    all_links = RunConnection.objects.filter(run=link.run_id, connection__kind="prolific")
+    for batch in chain.from_iterable(map(list_batches, all_links)):
         if batch.state in COMMITTED:
             for worker, amount in batch.rows.items():
                 confirmed[worker] += amount
@@ -164,10 +170,11 @@ def _set_up(session: Session, key: str, batch: dict[str, Any]) -> dict[str, Any]
     try:
         made = session.write("POST", "submissions/bonus-payments/", body)
     except (Rejected, Missing):
-        _store(session.link, key, batch | {"state": "failed"})
+        _change_state(session.link, key, batch | {"state": "failed"}, "confirmed")
         raise
     batch = batch | {"state": "created", "id": made["id"]}
-    _store(session.link, key, batch)
+    if not _change_state(session.link, key, batch, "confirmed"):
+        raise Outage(QUICKER)
     return batch
 
 
@@ -177,51 +184,55 @@ def _pay(session: Session, key: str, batch: dict[str, Any]) -> str:
         "state": "paying",
         "before": {worker: before[worker] for worker, _ in batch["rows"]},
     }
-    _begin_payment(session.link, key, paying)
+    if not _change_state(session.link, key, paying, "created"):
+        raise Outage(QUICKER)
     try:
         session.write("POST", f"bulk-bonus-payments/{batch['id']}/pay/")
     except Fault as fault:
         if isinstance(fault, Outage) and fault.code != TOO_MANY:
-            _store(session.link, key, paying | {"state": "uncertain"})
+            _change_state(session.link, key, paying | {"state": "uncertain"}, "paying")
             raise Rejected(LOST, fault.code) from fault
         state = "created" if isinstance(fault, Outage | Denied) else "failed"
-        _store(session.link, key, batch | {"state": state})
+        _change_state(session.link, key, batch | {"state": state}, "paying", "uncertain")
         raise
     _store(session.link, key, paying | {"state": "paid"})
     return f"{len(batch['rows']):,} bonuses paid."
 
 
-@transaction.atomic
-def _begin_payment(link: RunConnection, key: str, paying: dict[str, Any]) -> None:
-    """Note that the batch is being paid. Raises Outage if another process has begun meanwhile."""
-    stored = RunConnection.objects.select_for_update().get(pk=link.pk)
-    if stored.memory["bonuses"][key]["state"] != "created":
-        raise Outage("Another process pays this batch.")
-    _store(link, key, paying)
-
-
 def _look_for_payment(session: Session, key: str, batch: dict[str, Any]) -> str:
-    if _is_paid(batch, _payments(session)):
-        _store(session.link, key, batch | {"state": "paid"})
+    if _is_paid(session.memory["bonuses"], key, _payments(session)):
+        _change_state(session.link, key, batch | {"state": "paid"}, "paying", "uncertain")
         return "The payment was found on Prolific."
-    _store(session.link, key, batch | {"state": "uncertain"})
+    _change_state(session.link, key, batch | {"state": "uncertain"}, "paying")
     raise Rejected(LOST)
 
 
 def verify_uncertain(session: Session, rows: Mapping[str, Mapping[str, Any]]) -> None:
     """Note the uncertain batches as paid that the submissions show as paid."""
-    for key, batch in session.memory.get("bonuses", {}).items():
-        if batch["state"] == "uncertain" and _is_paid(batch, _payments_of(rows)):
-            _store(session.link, key, batch | {"state": "paid"})
+    batches = session.memory.get("bonuses", {})
+    for key, batch in batches.items():
+        if batch["state"] == "uncertain" and _is_paid(batches, key, _payments_of(rows)):
+            _change_state(session.link, key, batch | {"state": "paid"}, "uncertain")
             if session.link.problem == LOST:
                 session.link.problem = ""
                 RunConnection.objects.filter(pk=session.link.pk).update(problem="")
 
 
-def _is_paid(batch: dict[str, Any], now: Mapping[str, list[int]]) -> bool:
-    """Return True if each worker of the batch has a payment of the amount more than before."""
+def _is_paid(batches: Mapping[str, dict[str, Any]], key: str, now: Mapping[str, list[int]]) -> bool:
+    """Return True if each worker of the batch has a payment of the amount more than before.
+
+    Payments that a later batch may have made do not count.
+    """
+    batch = batches[key]
+    later = Counter(
+        (worker, cents)
+        for one in batches.values()
+        if one["number"] > batch["number"] and one["state"] in ASKED
+        for worker, cents in one["rows"]
+    )
     return all(
-        (Counter(now[worker]) - Counter(batch["before"].get(worker, [])))[cents] > 0
+        now[worker].count(cents) - batch["before"].get(worker, []).count(cents)
+        > later[worker, cents]
         for worker, cents in batch["rows"]
     )
 
@@ -242,3 +253,13 @@ def _store(link: RunConnection, key: str, batch: dict[str, Any]) -> None:
     with transaction.atomic():
         stored = RunConnection.objects.select_for_update().get(pk=link.pk)
         add_notes(link, bonuses={**stored.memory.get("bonuses", {}), key: batch})
+
+
+@transaction.atomic
+def _change_state(link: RunConnection, key: str, batch: dict[str, Any], *since: str) -> bool:
+    """Store the batch; return False if its state is none of these, by another process."""
+    stored = RunConnection.objects.select_for_update().get(pk=link.pk)
+    if stored.memory["bonuses"][key]["state"] not in since:
+        return False
+    _store(link, key, batch)
+    return True

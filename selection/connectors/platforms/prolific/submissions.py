@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from selection.connectors.connector import OutsideSubmission
-from selection.connectors.faults import Missing
+from selection.connectors.faults import Missing, Rejected
 from selection.models import Answer, OutsideWorker, RunConnection
 from selection.runs import worker_texts
 
@@ -73,20 +73,38 @@ def approvable(link: RunConnection) -> list[str]:
 
 
 def approve(session: Session, numbers: list[str]) -> str:
-    """Approve these submissions, unless their state has changed; return a sentence."""
-    approved = 0
+    """Approve these submissions, unless their state has changed; return a sentence.
+
+    A refused one does not stop the others: Rejected is raised after all of them.
+    """
+    statuses, refusal = [], None
     for number in numbers:
         try:
-            status = session.get(f"submissions/{number}/")["status"]
-        except Missing:
-            continue
-        if status == AWAITING:
-            body = {"action": "APPROVE"}
-            session.write("POST", f"submissions/{number}/transition/", body)
-            status, approved = APPROVED, approved + 1
-        if session.planned is None:
-            _note_status(session.link, number, status)
-    return f"{approved:,} submissions approved."
+            statuses.append(_approve_one(session, number))
+        except Rejected as fault:
+            refusal = fault
+    if refusal is not None:
+        raise refusal
+    return f"{statuses.count(APPROVED):,} submissions approved."
+
+
+def _approve_one(session: Session, number: str) -> str:
+    """Approve a submission that awaits a review in the run's study; return its state, noted here.
+
+    The number may come from a message about another study of the worker.
+    """
+    try:
+        found = session.get(f"submissions/{number}/")
+    except Missing:
+        found = {}
+    ours = found.get("study_id") == session.memory.get("study")
+    status = found["status"] if ours else ""
+    if status == AWAITING:
+        session.write("POST", f"submissions/{number}/transition/", {"action": "APPROVE"})
+        status = APPROVED
+    if session.planned is None:
+        _note_status(session.link, number, status)
+    return status
 
 
 def _note_status(link: RunConnection, number: str, status: str) -> None:
