@@ -29,7 +29,7 @@ def validate_prices(run: Run) -> dict[str, str]:
         reason = f"{run.selector_class.title} does not spend by price; {' and '.join(able)} can."
         return {"by_price": reason}
     if run.enrolling and not run.price:
-        return {"price": "Give a price per answer: joining workers may have no other price."}
+        return {"price": "Give a price per answer: workers that join may have no other."}
     try:
         list_prices(run, list(eligibility.eligible_workers(run)))
     except Refused as refusal:
@@ -99,8 +99,8 @@ def describe_basis(price: AnswerPrice, currency: str) -> str:
             "called yet. A test call makes the estimate closer."
         )
     return (
-        f"An answer costs {one} on average, by the models’ prices and the tokens of earlier calls "
-        f"(about {format_count(round(price.tokens))} for a call)."
+        f"An answer costs {one} on average, by the models’ prices and the mean tokens of their "
+        f"calls (about {format_count(round(price.tokens))} for a call)."
     )
 
 

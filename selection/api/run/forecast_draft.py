@@ -36,7 +36,7 @@ class ExpectedOut(Schema):
     recommended: CostOut | None = Field(
         description="null: there are no numbers yet, because the pool is large. Ask again."
     )
-    basis: str = Field(description="Origin of the costs, if models take part; empty for people.")
+    basis: str = Field(description="Origin of the costs if models take part; empty otherwise.")
     left_out: str = Field(description="Parts of the run that the forecast ignores.")
 
 

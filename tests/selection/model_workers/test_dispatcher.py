@@ -146,14 +146,14 @@ def test_dear_models_are_marked_together_with_the_calls_of_the_others(monkeypatc
 
     def fail(candidates):
         assert candidates
-        raise OSError("full")
+        raise OSError("disk full")
 
     with ModelStub(accuracy_reply) as stub:
         run = make_model_run(stub.url, models=3, k=1, endpoint={"price_call": 0.01}, epsilon=0.01)
         Endpoint.objects.filter(model="m1").update(price_call=2)
         spending.set_limit(run, Decimal("1.9"))
         monkeypatch.setattr(spending, "mark_unaffordable", fail)
-        with pytest.raises(OSError, match="full"):
+        with pytest.raises(OSError, match="disk full"):
             play(run, turns=5)
     assert not ModelCall.objects.exists()
     assert ModelSpending.objects.get().in_flight == 0
