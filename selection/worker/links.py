@@ -9,8 +9,8 @@ from typing import NamedTuple
 from django.conf import settings
 from django.core.signing import BadSignature, Signer
 from django.urls import reverse
-from django.utils import timezone
 
+from selection import db_clock
 from selection.models import Candidate, Run
 from selection.runs import join_platforms
 
@@ -49,7 +49,7 @@ def has_expired(token: str) -> bool:
 
 def is_over(until: int) -> bool:
     """Return True if a link with this end is no longer valid."""
-    return bool(until) and until <= timezone.now().timestamp()
+    return bool(until) and until <= db_clock.database_now().timestamp()
 
 
 def candidate_id(token: str) -> int | None:

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from selection import db_clock
 from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.limits import MOST_TEMPORARY_LINKS
@@ -63,7 +64,8 @@ def _check_request(run: Run, keys: list[str], until: datetime) -> None:
         raise Refused(f"“{bad[:50]}” is not a worker’s id: it has 1 to 200 readable characters.")
     if timezone.is_naive(until):  # the time zone would be a guess
         raise Refused("Say the time with its zone, as in 2030-12-31T18:00:00Z.")
-    if not timezone.now() < until <= timezone.now() + LONGEST:
+    now = db_clock.database_now()
+    if not now < until <= now + LONGEST:
         raise Refused(f"The links must expire in the future, within {LONGEST.days} days.")
     if run.status == Run.Status.ENDED:
         raise Conflict(f"The run “{run}” has ended: its links lead to no questions any more.")

@@ -17,6 +17,7 @@ from selection.errors import Refused
 from selection.imports.keyed_answers import File
 from selection.models import Connection
 from selection.replays import replay_requests
+from selection.viewer_locale import format_count
 
 PER_PAGE = 50
 # Settings of a replay that nobody chose; its page offers others. Of few people fewer are selected.
@@ -98,16 +99,16 @@ class AccountPage(Page):
             raise Http404
         name, source = self.request.POST.get("name", ""), self.request.POST.get("source", "")
         question_set = connectors.create_question_set(self.object, name, source)
-        count = question_set.questions.count()
-        messages.success(self.request, f"{count:,} gold questions were read into “{question_set}”.")
+        count = format_count(question_set.questions.count())
+        messages.success(self.request, f"{count} gold questions were read into “{question_set}”.")
         return redirect(object_url(question_set))
 
     def _read_workers(self) -> HttpResponse:
         if not self.may("selection.add_pool"):
             raise Http404
         pool = connectors.create_pool(self.object)
-        count = pool.workers.count()
-        messages.success(self.request, f"{count:,} workers were read into the pool “{pool}”.")
+        count = format_count(pool.workers.count())
+        messages.success(self.request, f"{count} workers were read into the pool “{pool}”.")
         return redirect(object_url(pool))
 
     def _try_past(self) -> HttpResponse:

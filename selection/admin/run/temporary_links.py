@@ -7,10 +7,10 @@ from django import forms
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern
-from django.utils import timezone
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextareaWidget
 
+from selection import db_clock
 from selection.admin.page import Page, csv_response, page_urls
 from selection.errors import Refused
 from selection.worker import temporary_links
@@ -55,7 +55,7 @@ class TemporaryLinksPage(Page):
         return self.render_to_response(self.get_context_data(form=form))
 
     def _make_file(self, given: dict[str, Any]) -> HttpResponseBase:
-        until = timezone.now() + timedelta(hours=given["hours"])
+        until = db_clock.database_now() + timedelta(hours=given["hours"])
         made = temporary_links.make_temporary_links(
             self.object, given["workers"].splitlines(), until, self.request.user.get_username()
         )

@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
+from selection import db_clock
 from selection.connectors.connector import (
     Connector,
     Fetched,
@@ -161,7 +161,7 @@ def _describe(before: str, link: RunConnection, workers: Sequence[str]) -> str:
     """Return the description with the selection, in the place of an earlier one of any run."""
     head, _, rest = before.partition(BEGIN)
     tail = rest.partition(END)[2]
-    day = timezone.now().date().isoformat()
+    day = db_clock.database_now().date().isoformat()
     text = f"{BEGIN} Selected by the run “{link.run}” on {day}: {', '.join(workers)} {END}"
     return "\n".join(filter(None, [head.rstrip(), text, tail.strip()]))
 

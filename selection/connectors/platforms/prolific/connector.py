@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 
+from selection import db_clock
 from selection.connectors.call_queue import queue_call
 from selection.connectors.connector import (
     Connector,
@@ -108,7 +108,7 @@ class Prolific(Connector):
         signature = message.headers.get("x-prolific-request-signature", "")
         if not secret or not sent.isdecimal() or len(sent) > 12:
             raise NotAuthentic
-        if abs(timezone.now().timestamp() - int(sent)) > OLDEST_MESSAGE:
+        if abs(db_clock.database_now().timestamp() - int(sent)) > OLDEST_MESSAGE:
             raise NotAuthentic
         digest = hmac.new(secret.encode(), sent.encode() + message.body, hashlib.sha256).digest()
         if not hmac.compare_digest(base64.b64encode(digest), signature.encode()):
