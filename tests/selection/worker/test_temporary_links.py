@@ -34,7 +34,7 @@ def make(run: Run, *workers: str, hours: float = 1) -> list[str]:
 def later(monkeypatch):
     def move(hours: float) -> None:
         moment = timezone.now() + timedelta(hours=hours)
-        monkeypatch.setattr(links.timezone, "now", lambda: moment)
+        monkeypatch.setattr(links.db_clock, "database_now", lambda: moment)
 
     return move
 
