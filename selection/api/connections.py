@@ -63,7 +63,7 @@ class SourceOut(Schema):
     name: str
 
 
-class CallOut(Schema):
+class ConnectorCallOut(Schema):
     id: int
     kind: str
     state: str = Field(description="waiting, retrying, delivered or failed.")
@@ -75,7 +75,7 @@ class CallOut(Schema):
     body: str = Field(description="What is sent, as JSON.")
 
 
-class CallQuery(Schema):
+class ConnectorCallQuery(Schema):
     limit: int = Field(100, ge=1, le=MOST_PAGE)
     before: int | None = Field(None, ge=1, le=2**62, description="Only calls with a lower id.")
 
@@ -159,9 +159,14 @@ def list_sources(request: HttpRequest, connection_id: Id) -> Any:
 
 
 @api.get(
-    "/connections/{connection_id}/calls", response=list[CallOut], tags=["connections"], auth=MANAGES
+    "/connections/{connection_id}/calls",
+    response=list[ConnectorCallOut],
+    tags=["connections"],
+    auth=MANAGES,
 )
-def list_connection_calls(request: HttpRequest, connection_id: Id, query: Query[CallQuery]) -> Any:
+def list_connection_calls(
+    request: HttpRequest, connection_id: Id, query: Query[ConnectorCallQuery]
+) -> Any:
     """Return what was sent and what waits, latest first; page with ``before``. Kept for 30 days."""
     rows = _find_connection(request, connection_id).calls.all()
     if query.before is not None:
@@ -169,7 +174,9 @@ def list_connection_calls(request: HttpRequest, connection_id: Id, query: Query[
     return rows[: query.limit]
 
 
-@api.post("/connector-calls/{call_id}/repeat", response={202: CallOut}, tags=["connections"])
+@api.post(
+    "/connector-calls/{call_id}/repeat", response={202: ConnectorCallOut}, tags=["connections"]
+)
 def repeat_call(request: HttpRequest, call_id: Id) -> Status[Any]:
     """Make a failed call again."""
     rows = scoped(ConnectorCall, request).select_related("connection", "link")
@@ -229,7 +236,7 @@ def disconnect_run(request: HttpRequest, run_id: Id, connection_id: Id) -> Statu
 
 @api.post(
     "/runs/{run_id}/connections/{connection_id}/write-back",
-    response={202: CallOut},
+    response={202: ConnectorCallOut},
     tags=["connections"],
 )
 def write_back(

@@ -16,7 +16,7 @@ from selection.models import Run, RunConnection
 from selection.worker import links
 
 from .base import Token, api, requester_name
-from .connections import CallOut
+from .connections import ConnectorCallOut
 from .fields import Id, Yes, price_field
 
 MANAGES = Token(manages=True)
@@ -69,14 +69,14 @@ def show_prolific(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     }
 
 
-@api.post("/runs/{run_id}/prolific/study", response={202: CallOut}, tags=["prolific"])
+@api.post("/runs/{run_id}/prolific/study", response={202: ConnectorCallOut}, tags=["prolific"])
 def create_study(request: HttpRequest, run_id: Id) -> Status[Any]:
     """Create a draft study whose participants follow the run's join link; publish it there."""
     link = _find_link(request, run_id)
     return Status(202, prolific.request_study(link, links.prolific_address(link.run)))
 
 
-@api.post("/runs/{run_id}/prolific/messages", response={202: CallOut}, tags=["prolific"])
+@api.post("/runs/{run_id}/prolific/messages", response={202: ConnectorCallOut}, tags=["prolific"])
 def subscribe_messages(request: HttpRequest, run_id: Id) -> Status[Any]:
     """Let Prolific send messages about submissions, for all runs of the connection."""
     link = _find_link(request, run_id)
