@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from selection.model_workers import spending
 from selection.models import Run
 from selection.runs import algorithm_choices, eligibility, priors, roster_opening, validation
 from topk import ASSUMPTIONS, Goal, Promise, build_selector, rounded_up
@@ -20,6 +21,10 @@ from .weakenings import list_weakenings
 
 STAYING = (
     " That a worker came or stayed away is assumed to have nothing to do with how good they are."
+)
+LIMITED = (
+    " As the limit in money can end the run, prices of models are assumed to tell nothing of how "
+    "good they are."
 )
 KEPT, WEAKENED, EARLY, NOTHING = "kept", "weakened", "early", "none"
 NOBODY_TESTED = (
@@ -107,7 +112,7 @@ def _compute_status(run: Run, selected: SelectedArms | None) -> GuaranteeStatus:
     if run.enrolling and not draft and (reason := roster_opening.too_few(run)):
         return GuaranteeStatus(reason, over=over)
     promise = _run_guarantee(run, n)
-    assumes = promise.assumes + priors.prior_assumption(run)
+    assumes = promise.assumes + priors.prior_assumption(run) + _limit_assumption(run, promise)
     if draft:
         return GuaranteeStatus(
             algorithm_choices.guarantee_sentence(run, promise, n),
@@ -159,6 +164,15 @@ def _run_guarantee(run: Run, n: int) -> Promise:
         arms = list(candidates.values_list("arm", flat=True))
         options = restrict_options(options, arms, run.k)
     return build_selector(run.algorithm, run.problem(n), **options).promise
+
+
+def _limit_assumption(run: Run, promise: Promise) -> str:
+    """Return what is assumed if the money spent may end the run (docs/prices.md), else nothing.
+
+    Bounds that hold at all times do not depend on when the run ends.
+    """
+    always = not (promise.at_the_stop or promise.average)
+    return "" if always or run.by_price or spending.read_limit(run) is None else LIMITED
 
 
 def _stated_epsilon(run: Run, promise: Promise) -> float | None:

@@ -10,6 +10,7 @@ import pytest
 
 from selection import engine, exports, reports
 from selection.errors import Refused
+from selection.model_workers import spending
 from selection.models import Assignment, Endpoint, ModelCall, ModelServer, Pool, Run, Worker
 from selection.runs import copies, enrolment, lifecycle, roster, validation, worker_prices
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
@@ -140,6 +141,14 @@ def test_workers_who_join_have_a_price_and_those_who_leave_take_theirs_along():
     roster.withdraw_workers(run, ["w0"])
     assert engine.advance(run.pk) is not None
     assert "prices tell nothing of accuracy" in reports.promise_status(run).assumes
+
+
+@pytest.mark.parametrize(("algorithm", "needed"), [("universal", True), ("lucb", False)])
+def test_a_limit_in_money_adds_an_assumption_if_the_end_matters(algorithm, needed):
+    run = make_run(pool=priced("1"), **RULE | {"algorithm": algorithm})
+    assert "limit in money" not in reports.promise_status(run).assumes
+    spending.set_limit(run, Decimal(3))
+    assert ("limit in money" in reports.promise_status(run).assumes) == needed
 
 
 def test_an_open_roster_needs_a_price_per_answer():
