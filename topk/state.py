@@ -27,8 +27,8 @@ class State:
     verdict  int8 (n,), a Verdict each; once decided it stays
     memory   JSON-ready numbers and lists, or numpy arrays, by name
     out      int64 (n,), outstanding answers; not stored, but set anew
-    gone     float64 (2, g), rewards and pulls of arms that were withdrawn after their first pull;
-             not stored, but set anew
+    gone     float64 (3, g), rewards, pulls and outstanding answers of arms that were withdrawn
+             after their first question; not stored, but set anew
     """
 
     pulls: NDArray[np.int64]
@@ -36,11 +36,16 @@ class State:
     verdict: NDArray[np.int8]
     memory: Memory = field(default_factory=dict)
     out: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    gone: NDArray[np.float64] = field(default_factory=lambda: np.zeros((2, 0)))
+    gone: NDArray[np.float64] = field(default_factory=lambda: np.zeros((3, 0)))
 
     def __post_init__(self) -> None:
         if not self.out.size:
             self.out = np.zeros_like(self.pulls)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return True if an answer is outstanding, even of an arm that was withdrawn."""
+        return bool(self.out.any() or self.gone[2].any())
 
     @classmethod
     def fresh(cls, n: int) -> "State":

@@ -200,9 +200,11 @@ def load_arrays(run: Run) -> StepArrays:
     (gone, unaffordable), rewards = columns[-3:-1] > 0, columns[-1]
     skill = _read_skills(run, ids.size)
     roster = Roster.build(run, skill, gone, pulls)
-    state = roster.state(pulls, rewards, verdict, run.memory)
     answers = _read_answers(run, ids, pulls + void)
     unseen, shown = _count_outstanding(run, gone | unaffordable)
+    # The algorithm is told of the roster's own outstanding answers when it judges.
+    left_out = np.where(gone, asked - pulls - void - unseen, 0)
+    state = roster.state(pulls, rewards, verdict, run.memory, left_out)
     return StepArrays(
         run=run,
         now=db_clock.database_now(),

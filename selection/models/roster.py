@@ -66,17 +66,18 @@ class Roster:
     ) -> State:
         """Return the state of these arms from (n,) columns by arm.
 
-        out  answers asked and not counted yet, if the state is to be judged without them
+        out  answers asked and not counted yet; those of workers who left count at their worst
         """
-        nothing, left = np.zeros(0, np.int64), pulls > 0
+        out = np.zeros(self.n, np.int64) if out is None else np.asarray(out, np.int64)
+        left = (pulls > 0) | (out > 0)
         left[self.arms] = False
         return State(
             pulls[self.arms].astype(np.int64),
             np.asarray(rewards[self.arms], float),
             verdict[self.arms].astype(np.int8),
             expand_memory(memory),
-            nothing if out is None else np.asarray(out[self.arms], np.int64),
-            np.array([rewards[left], pulls[left]], float),
+            out[self.arms],
+            np.array([rewards[left], pulls[left], out[left]], float),
         )
 
     def spread(self, values: Any, rest: Any) -> NDArray[Any]:

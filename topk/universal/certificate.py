@@ -1,4 +1,4 @@
-"""What is certified of a selection, whatever the population: docs/universal.md, sections 1 to 3."""
+"""What is certified of a selection, whatever the population: docs/universal.md, sections 2 to 4."""
 
 import math
 from dataclasses import dataclass, replace

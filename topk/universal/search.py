@@ -1,6 +1,6 @@
 """The search for the least epsilon that the certificate allows: compiled.
 
-For any lambda > 0 and c (docs/universal.md, section 2)
+For any lambda > 0 and c (docs/universal.md, section 3.1)
 
     epsilon(lambda, c) = [sup over populations of sum_i log(mean of a_i) + loss] / (lambda K)
 

@@ -27,7 +27,9 @@ from .sharing import Use, share_out
 
 DRAWN = (
     "Assumes that before the run nothing distinguished the good workers from the others: they are "
-    "independent draws from one population, about which nothing else is assumed. "
+    "independent draws from one population, about which nothing else is assumed. During the run "
+    "nothing but answers distinguishes them: who is present, how fast they answer and who is "
+    "withdrawn may follow from answers and chance, not from accuracy otherwise. "
 )
 STOP = "The guarantee is evaluated once, when the run stops."
 ASSUMES = (
@@ -46,7 +48,7 @@ INTERVAL = 1.96  # standard deviations
 class Universal(Selector):
     """Stops when log sup <= log(delta Q). Nothing is remembered but the tallies.
 
-    Workers who were withdrawn after giving answers stay part of the likelihood (``State.gone``).
+    Workers who were withdrawn after a question stay part of the likelihood (``State.gone``).
     Rewards are taken to be 0 or 1; a sum that is not whole is rounded, and then nothing is
     guaranteed.
     """
@@ -109,7 +111,7 @@ class Universal(Selector):
         if self._tally_now is None:
             pulls = self.state.pulls.astype(np.float64)
             right = np.minimum(np.rint(self.state.rewards), pulls)
-            gone_right, gone = np.rint(self.state.gone)
+            gone_right, gone, _ = np.rint(self.state.gone)
             self._tally_now = Tally(
                 right, pulls - right, gone_right, gone - gone_right, self.questions
             )
@@ -140,8 +142,9 @@ class Universal(Selector):
     def _with_out(self, arms: Counts) -> float:
         """Return the epsilon that is certified of these arms, whatever the answers that are out."""
         slices = self._tally.reference.slices
-        if self.state.out.any():
-            slices = worst_slices(self._tally, self.state.out)
+        if self.state.is_waiting:
+            out = np.r_[self.state.out, self.state.gone[2].astype(np.int64)]
+            slices = worst_slices(self._tally, out)
         return self._bound(arms).epsilon(slices)
 
     def _without_out(self, arms: Counts) -> float:

@@ -91,12 +91,12 @@ def _count_answers(record: DumpRecord, upto: int | None) -> tuple[Counts, Counts
     return asked.tally(which, record.n), asked.tally(right, record.n)
 
 
-def _outstanding(record: DumpRecord, upto: int | None) -> Counts:
-    """Return (n,) assignments made before this step and not counted in it or before."""
+def _outstanding(record: DumpRecord, upto: int | None, counted: int | None) -> Counts:
+    """Return (n,) assignments made before the step ``upto``, and not counted by ``counted``."""
     asked = record.asked
-    if upto is None:
+    if upto is None or counted is None:
         return asked.tally(asked.counted == UNCOUNTED, record.n)
-    open_ = (asked.counted == UNCOUNTED) | (asked.counted > upto)
+    open_ = (asked.counted == UNCOUNTED) | (asked.counted > counted)
     return asked.tally(open_ & (asked.dealt < upto), record.n)
 
 
@@ -105,9 +105,10 @@ def _selector_from_tallies(record: DumpRecord, arms: Counts, upto: int | None) -
     pulls, right = _count_answers(record, upto)
     undecided = np.zeros(arms.size, np.int8)
     before = (pulls, right) if upto is None else _count_answers(record, upto - 1)
-    left = record.gone & (before[0] > 0)
-    gone = np.array([before[1][left], before[0][left]], float)
-    outstanding = _outstanding(record, upto)[arms]
+    waiting = _outstanding(record, upto, counted=None if upto is None else upto - 1)
+    left = record.gone & ((before[0] > 0) | (waiting > 0))
+    gone = np.array([before[1][left], before[0][left], waiting[left]], float)
+    outstanding = _outstanding(record, upto, counted=upto)[arms]
     state = State(pulls[arms], right[arms].astype(float), undecided, {}, outstanding, gone)
     return rebuild_selector(record, arms, state, share_left(record.gone, before[0]))
 

@@ -277,7 +277,17 @@ def test_workers_who_left_stay_in_the_likelihood_of_universal():
     run = make_run(n=4, k=1, epsilon=0.05, algorithm="universal", slots=20, questions=200)
     run = play(run, crowd(5, good=1, high=0.95, low=0.2), most=6)
     candidate = run.candidates.filter(pulls__gt=0).first()
-    assert arrays.load_arrays(run).selector.state.gone.shape == (2, 0)
+    assert arrays.load_arrays(run).selector.state.gone.shape == (3, 0)
     roster.withdraw_workers(run, [candidate.worker.key])
     gone = arrays.load_arrays(Run.objects.get()).selector.state.gone
-    assert gone.tolist() == [[candidate.rewards], [candidate.pulls]]
+    assert gone[:2].tolist() == [[candidate.rewards], [candidate.pulls]]
+
+
+def test_a_shown_question_of_a_worker_who_left_counts_at_its_worst():
+    run = make_run(n=4, k=1, epsilon=0.05, algorithm="universal", slots=20, questions=200)
+    engine.advance(run.pk)
+    candidate = run.candidates.filter(asked__gt=1).first()
+    visit(run, candidate.worker.key)
+    roster.withdraw_workers(run, [candidate.worker.key])
+    gone = arrays.load_arrays(Run.objects.get()).selector.state.gone
+    assert gone.tolist() == [[0], [0], [1]]

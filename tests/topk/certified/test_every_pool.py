@@ -109,7 +109,7 @@ def told_in_turn(truth, rng, most, withdraw):
     for step in range(most):
         gone = np.setdiff1d(np.arange(n), here)
         state = State(pulls[here], rewards[here], np.zeros(here.size, np.int8))
-        state.gone = np.array([rewards[gone], pulls[gone]])
+        state.gone = np.array([rewards[gone], pulls[gone], 0 * pulls[gone]])
         problem = Problem(here.size, 6, 0.13, 0.2)
         selector = Certified(problem, state, **plan_options(Certified, n, here.size))
         assert selector.pool is not None
@@ -183,7 +183,7 @@ def test_who_was_withdrawn_stays_in_the_likelihood_and_the_guarantee_stays():
     left = State(pulls[:13], before.state.rewards[:13], np.zeros(13, np.int8))
     problem, options = Problem(13, 6, 0.05, 0.1), plan_options(Certified, 14, 13)
     without = Certified(problem, left, **options).standing().gap
-    left.gone = np.array([before.state.rewards[13:], pulls[13:]])
+    left.gone = np.array([before.state.rewards[13:], pulls[13:], [0]])
     kept = Certified(problem, left, **options)
     assert kept.standing().gap != without
     covered = Certified.covers_withdrawal(before.problem, {})
