@@ -15,24 +15,26 @@ from .pagination import Page
 MOST = 2**31 - 1  # of an integer column
 
 Id = Annotated[int, Field(ge=1, le=2**63 - 1, examples=[1])]
-Amount = Annotated[int, Field(ge=1, le=MOST)]
+Whole = Annotated[int, Field(strict=True)]  # strict: otherwise true would be 1
+Amount = Annotated[Whole, Field(ge=1, le=MOST)]
 Key = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]
 Why = Annotated[str, Field(max_length=LONGEST_WHY, description="Kept in the run's history.")]
 Yes = Annotated[bool, Field(strict=True)]  # strict: otherwise "no" would be converted
+MOST_PRICE = 99_999_999
 # A number, or a text that keeps every digit.
-PRICE: dict[str, Any] = {
-    "anyOf": [
-        {"type": "number", "minimum": 0, "maximum": 99_999_999},
-        {"type": "string", "pattern": r"^[0-9]{1,8}(\.[0-9]{1,4})?$"},
-        {"type": "null"},
-    ],
-    "examples": [0.05],
-}
+PRICE = [
+    {"type": "number", "minimum": 0, "maximum": MOST_PRICE},
+    {"type": "string", "pattern": r"^[0-9]{1,8}(\.[0-9]{1,4})?$"},
+]
 
 
-def price_field(description: str) -> Any:
-    return Field(None, ge=0, le=99_999_999, description=description, json_schema_extra=PRICE)
+def price_field(description: str, required: bool = False) -> Any:
+    """Return a field of an amount of money. Unless it is required, it may be null."""
+    kinds: list[Any] = PRICE if required else [*PRICE, {"type": "null"}]
+    more: dict[str, Any] = {"anyOf": kinds, "examples": [0.05]}
+    default: Any = ... if required else None
+    return Field(default, ge=0, le=MOST_PRICE, description=description, json_schema_extra=more)
 
 
 # A worker's, by name; models.read_attributes checks what JSON types cannot say.

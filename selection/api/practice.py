@@ -11,7 +11,7 @@ from selection.models import Practice
 from selection.questions import practice
 
 from .base import api
-from .fields import MOST, Id, Yes
+from .fields import MOST, Id, Whole, Yes
 from .idempotency import idempotent
 from .question_sets import find_question_set
 from .questions import GoldIn, Grading, stored_grading
@@ -20,7 +20,7 @@ from .questions import GoldIn, Grading, stored_grading
 class PracticeIn(GoldIn):
     """A question for practice: its answer is shown."""
 
-    number: int = Field(0, ge=0, le=MOST, description="They are asked in this order.")
+    number: Whole = Field(0, ge=0, le=MOST, description="They are asked in this order.")
     explanation: str = Field(
         "",
         max_length=LONGEST_TEXT,

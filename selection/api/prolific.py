@@ -49,7 +49,7 @@ class PlannedCallOut(Schema):
 
 
 class ConfirmIn(Schema):
-    total: Decimal = price_field("The amount due, to confirm the batch.")
+    total: Decimal = price_field("The amount due, to confirm the batch.", required=True)
 
 
 class SettleIn(Schema):

@@ -14,7 +14,7 @@ from selection.models import QuestionSet
 from selection.runs import deletion
 
 from .base import api
-from .fields import Amount, Id, Name, Named, Yes
+from .fields import Amount, Id, Name, Named, Whole, Yes
 from .idempotency import idempotent
 from .pagination import paginate
 
@@ -28,7 +28,7 @@ class SetIn(Schema):
         examples=["Add the numbers."],
     )
     markdown: Yes = Field(True, description="Instructions and questions are Markdown.")
-    tries: int | None = Field(
+    tries: Whole | None = Field(
         None,
         ge=1,
         le=32767,
@@ -48,7 +48,7 @@ class SetChangeIn(Schema, extra="forbid"):
     name: Name | None = Field(None, examples=["Sums"])
     instructions: str | None = Field(None, max_length=LONGEST_TEXT, examples=["Add the numbers."])
     markdown: Yes | None = None
-    tries: int | None = Field(None, ge=1, le=32767, description="null: as often as they like.")
+    tries: Whole | None = Field(None, ge=1, le=32767, description="null: as often as they like.")
     most_workers: Amount | None = Field(None, description="null: no limit.")
 
 

@@ -16,8 +16,9 @@ from selection.models import QuestionSet, Replay, Run
 from selection.replays import keeping, replay_requests, results
 
 from .base import ERRORS, api, requester_name
-from .fields import Amount, Id
+from .fields import MOST, Id
 
+Number = Annotated[int, Field(ge=1, le=MOST)]  # a form has texts only
 OptionalFile = Annotated[UploadedFile | None, File()]
 
 
@@ -33,10 +34,10 @@ class ReplayIn(Schema, extra="forbid"):
     set, or a column of the file itself. A form has no null: leave out what is not set.
     """
 
-    k: Amount = Field(description="Number of workers to select.")
+    k: Number = Field(description="Number of workers to select.")
     epsilon: float = Field(0.1, gt=0, lt=1, description="Largest error of the selection.")
     delta: float = Field(0.05, gt=0, lt=1, description="Probability of a larger error.")
-    budget: Amount = _optional_field("Most answers to use.")
+    budget: Number = _optional_field("Most answers to use.")
     price: float = _optional_field("Cost of an answer.", ge=0, le=99_999_999)
     currency: str = Field(
         "", max_length=10, pattern=r"^[^\x00-\x1f]*$", description="Of the price."

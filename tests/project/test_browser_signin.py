@@ -213,7 +213,7 @@ def test_axe_finds_nothing_at_any_width(ada, company, authenticator: Page, live_
     page.goto("/admin/login/code/")
     page.get_by_label("Code").fill("000000")
     page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_text("That code is not right")).to_be_visible()
+    expect(page.get_by_text("That code is wrong")).to_be_visible()
     assert find_faults(page) == []
     log_out(page)
     page.goto("/admin/login/")

@@ -8,7 +8,7 @@ from ninja import Field, Schema, Status
 
 from selection.accounts import scoped
 from selection.api.base import ERRORS, api, requester_name
-from selection.api.fields import Id, Part, Why, Yes
+from selection.api.fields import Id, Part, Whole, Why, Yes
 from selection.mail import invitations, texts
 from selection.mail.invitations import InvitationPlan
 from selection.mail.texts import LONGEST_BODY, LONGEST_SUBJECT, Text
@@ -30,7 +30,7 @@ class TextPart(Schema):
 
 
 class MailIn(Part):
-    remind_hours: int | None = Field(
+    remind_hours: Whole | None = Field(
         None,
         ge=0,
         le=MOST_REMIND_HOURS,
