@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeVar, cast, get_type_hints
 from ninja import Field, File, Schema
 from ninja.files import UploadedFile
 from ninja.schema import model_validator  # type: ignore[attr-defined]  # pydantic's, by way of ninja
+from pydantic import BeforeValidator
 
 from selection.limits import LONGEST_KEY, LONGEST_WHY
 
@@ -15,7 +16,16 @@ from .pagination import Page
 MOST = 2**31 - 1  # of an integer column
 
 Id = Annotated[int, Field(ge=1, le=2**63 - 1, examples=[1])]
-Whole = Annotated[int, Field(strict=True)]  # strict: otherwise true would be 1
+
+
+def _refuse_others(value: Any) -> Any:
+    """Refuse true and "5", which would become numbers; 5.0 is a whole number in JSON."""
+    if isinstance(value, bool | str):
+        raise ValueError("must be a whole number")
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(_refuse_others)]
 Amount = Annotated[Whole, Field(ge=1, le=MOST)]
 Key = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]

@@ -62,7 +62,7 @@ class Command(BaseCommand):
             f"  Sample run    {local_url}/admin/selection/run/{run}/\n"
             f"  Sign in as    {name}   {password}\n"
             f"  API           {local_url}/api/docs\n\n"
-            "  Ctrl-C stops everything.\n"
+            "  The pages open in a few seconds. Ctrl-C stops everything.\n"
         )
         self.stdout.flush()
 
