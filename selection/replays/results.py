@@ -199,7 +199,8 @@ def _tokens_of_all(replay: Replay) -> int | None:
     tokens: dict[str, float] = replay.facts.get("tokens", {})
     if not tokens:
         return None
-    return round(sum(tokens[worker] * count for worker, _, count in replay.tallies))
+    total: float = sum(tokens[worker] * count for worker, _, count in replay.tallies)
+    return round(total)
 
 
 def _worker_results(replay: Replay, methods: list[MethodResult]) -> list[WorkerResult]:
