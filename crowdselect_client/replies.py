@@ -428,6 +428,7 @@ class ReplayMethod(TypedDict):
     high: int
     share: float
     cost: float | None
+    tokens: int | None
     selected: list[str]
     loss: float
     loss_mean: float
@@ -678,6 +679,7 @@ class ReplayResult(TypedDict):
     enough: int | None
     answers: int
     cost: float | None
+    tokens: int | None
     methods: list[ReplayMethod]
     workers: list[ReplayWorker]
     refused: dict[str, str]

@@ -77,6 +77,7 @@ class ReplayMethodOut(Schema):
     high: int
     share: float = Field(description="Share of all answers.")
     cost: float | None
+    tokens: int | None = Field(description="Tokens of the calls of models; null if unknown.")
     selected: list[str]
     loss: float = Field(
         description="Mean accuracy of the best K less the mean accuracy of the selection."
@@ -110,6 +111,7 @@ class ReplayResultOut(Schema):
     )
     answers: int = Field(description="Number of all answers.")
     cost: float | None = Field(description="Cost of all answers; null without a price.")
+    tokens: int | None = Field(description="Tokens of all calls of models; null if unknown.")
     methods: list[ReplayMethodOut]
     workers: list[ReplayWorkerOut] = Field(description="The best worker first.")
     refused: dict[str, str] = Field(description="Reason of each method that cannot be run.")

@@ -57,11 +57,11 @@ def play(
     record: RecordedAnswers,
     settings: ReplaySettings,
     planned: PlannedPlay,
-    prices: Mapping[str, float] | None = None,
+    rates: Mapping[str, Mapping[str, float]],
 ) -> dict[str, Any]:
     """Return the result of a play, ready to be stored; ``refused`` has a reason without one.
 
-    prices  of an answer by worker, if they differ
+    rates  "cost" and "tokens" of an answer by worker, if models have them
     """
     epsilon = FINEST if planned.goal == REACH else settings.epsilon
     own = replace(settings, algorithm=planned.algorithm, seed=planned.seed, epsilon=epsilon)
@@ -72,10 +72,16 @@ def play(
         return head | {"refused": str(refusal)}
     played = play_record(record, own)
     result = head | _serialize_play(played)
-    if prices:
-        paid = zip(record.crowd.workers, played.counts, strict=True)
-        result["cost"] = round(sum(prices[worker] * count for worker, count in paid), 9)
+    counts = list(zip(record.crowd.workers, played.counts, strict=True))
+    for name, by_worker in rates.items():
+        result[name] = round(sum(by_worker[worker] * count for worker, count in counts), 9)
     return result
+
+
+def pick_rates(facts: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Return the cost and the tokens of an answer by worker, if a replay's facts have them."""
+    names = {"cost": "prices", "tokens": "tokens"}
+    return {name: facts[fact] for name, fact in names.items() if fact in facts}
 
 
 def _serialize_play(played: PlayedRun) -> dict[str, Any]:

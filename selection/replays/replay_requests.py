@@ -5,7 +5,7 @@ and the replay itself expires after a day.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -26,6 +26,7 @@ from selection.imports.keyed_answers import (
 )
 from selection.imports.open_columns import ANSWERS, KEY, OpenColumns, find_open_columns
 from selection.job_messages import hand_out
+from selection.model_workers.expected_costs import ExpectedCost
 from selection.models import QuestionSet, Replay, Run
 from selection.runs import worker_prices
 
@@ -147,7 +148,7 @@ def _read_answers(replay: Replay) -> None:
         facts = {name: getattr(keyed, name) for name in ("left_out", "idle", "repeated")}
     elif replay.run:
         record = records.record_of_run(replay.run)
-        facts = _price_facts(replay.run, replay.wanted.get("price"))
+        facts = _model_facts(replay.run, replay.wanted.get("price"))
     else:
         assert replay.question_set is not None
         record = records.record_of_question_set(replay.question_set)
@@ -163,15 +164,24 @@ def _read_answers(replay: Replay) -> None:
     replay.state = State.WORKING
 
 
-def _price_facts(run: Run, price: float | None) -> dict[str, Any]:
-    """Return the prices of an answer by worker, and their currency; empty if one is unknown.
+def _model_facts(run: Run, price: float | None) -> dict[str, Any]:
+    """Return the tokens and the prices of an answer by worker, if there are models.
 
     price  of a person's answer; None: that of the run
     """
     people = run.price if price is None else Decimal(str(price))
     costs = worker_prices.estimate_model_costs(run.pool, run.question_set)
-    workers = run.pool.workers.values_list("pk", "key")
+    workers = list(run.pool.workers.values_list("pk", "key"))
     amounts = {key: costs[pk].amount if pk in costs else people for pk, key in workers}
+    tokens = {key: costs[pk].tokens if pk in costs else 0 for pk, key in workers}
+    known = costs and None not in tokens.values()
+    return _price_facts(run, costs, amounts) | ({"tokens": tokens} if known else {})
+
+
+def _price_facts(
+    run: Run, costs: Mapping[int, ExpectedCost], amounts: Mapping[str, Decimal | None]
+) -> dict[str, Any]:
+    """Return the prices of an answer by worker, and their currency; empty if one is unknown."""
     if not any(cost.amount for cost in costs.values()) or None in amounts.values():
         return {}
     prices = {key: float(amount) for key, amount in amounts.items() if amount is not None}
@@ -238,7 +248,7 @@ def _play_next(replay: Replay, record: RecordedAnswers) -> bool:
     """Play the next planned play, and store it if no other process was quicker."""
     planned, started = plays.list_plays(), process_time()
     settings = plays.build_settings(replay.wanted, replay.name)
-    result = plays.play(record, settings, planned[replay.played], replay.facts.get("prices"))
+    result = plays.play(record, settings, planned[replay.played], plays.pick_rates(replay.facts))
     replay.plays.append(result)
     number, replay.played = replay.played, replay.played + 1
     replay.seconds += process_time() - started

@@ -26,6 +26,7 @@ class MethodResult:
     answers    of the median replay; low and high: four of five are between
     share      of all answers
     cost       of the answers, by the prices of models if they gave them; None without a price
+    tokens     of the answers' calls; None without models, or if no call has told its tokens
     selected   workers that the median replay selects
     loss       mean accuracy of the best K less that of the selected, by all answers
     loss_mean  the same, mean of all replays
@@ -48,6 +49,7 @@ class MethodResult:
     high: int
     share: float
     cost: float | None
+    tokens: int | None
     selected: list[str]
     loss: float
     loss_mean: float
@@ -83,6 +85,7 @@ class ReplayResult:
     enough   the method that needed the fewest answers, of ours that stopped by themselves; or None
     refused  reason of each method that cannot be run on these answers
     cost     of all answers; None without a price
+    tokens   of all answers; None if unknown
     """
 
     methods: list[MethodResult]
@@ -91,6 +94,7 @@ class ReplayResult:
     enough: MethodResult | None
     answers: int
     cost: float | None
+    tokens: int | None
 
     @property
     def headline(self) -> str:
@@ -122,6 +126,7 @@ def build_result(replay: Replay) -> ReplayResult:
         enough=min(ending, key=lambda row: row.answers, default=None),
         answers=answers,
         cost=_cost_of_all(replay, price),
+        tokens=_tokens_of_all(replay),
     )
 
 
@@ -147,6 +152,7 @@ def _method_result(
         high=int(high),
         share=round(median["answers"] / answers, 4),
         cost=median["cost"] if "cost" in median else _cost(median["answers"], price),
+        tokens=round(median["tokens"]) if "tokens" in median else None,
         selected=median["selected"],
         loss=median["loss"],
         loss_mean=round(mean(one["loss"] for one in played), 6),
@@ -187,6 +193,14 @@ def _cost_of_all(replay: Replay, price: float | None) -> float | None:
         total: float = sum(prices[worker] * count for worker, _, count in replay.tallies)
         return round(total, 9)
     return _cost(replay.facts.get("answers", 0), price)
+
+
+def _tokens_of_all(replay: Replay) -> int | None:
+    tokens: dict[str, float] = replay.facts.get("tokens", {})
+    if not tokens:
+        return None
+    total: float = sum(tokens[worker] * count for worker, _, count in replay.tallies)
+    return round(total)
 
 
 def _worker_results(replay: Replay, methods: list[MethodResult]) -> list[WorkerResult]:

@@ -21,6 +21,7 @@ class MethodText:
     band: str
     share: str
     cost: str
+    tokens: str
     below: str
     below_mean: str
     holds: str
@@ -50,6 +51,7 @@ def result_context(replay: Replay, result: ReplayResult) -> dict[str, Any]:
         "reach": min((t for t in ours if t.row.reach is not None), key=_reach_of, default=None),
         "goal": describe_goal(replay),
         "total_cost": _format_cost(replay, result.answers, result.cost),
+        "total_tokens": _format_tokens(result.tokens),
         "left_out": _describe_left_out(replay.facts),
         "workers": [
             WorkerText(row, format_share(row.accuracy), [name in row.methods for name in names])
@@ -90,6 +92,7 @@ def _method_text(replay: Replay, row: MethodResult) -> MethodText:
         band="" if row.low == row.high else f"{format_count(row.low)} to {format_count(row.high)}",
         share=format_share(row.share),
         cost=_format_cost(replay, row.answers, row.cost),
+        tokens=_format_tokens(row.tokens),
         below=format_points(row.loss),
         below_mean=format_points(row.loss_mean),
         holds=_describe_ending(replay, row),
@@ -114,6 +117,10 @@ def _format_cost(replay: Replay, answers: int, cost: float | None) -> str:
     price = replay.wanted.get("price")
     amount = None if price is None else Decimal(str(price))
     return format_price(answers, amount, replay.wanted.get("currency") or "")
+
+
+def _format_tokens(tokens: int | None) -> str:
+    return "" if tokens is None else f"{format_count(tokens)} tokens"
 
 
 def _describe_left_out(facts: dict[str, int]) -> str:

@@ -1,4 +1,7 @@
-"""Read JSON, a list of objects or one object a line, as rows; Label Studio's give several each."""
+"""Read JSON, a list of objects or one object a line, as rows.
+
+Label Studio's objects give several rows each, and results of models one row of four cells.
+"""
 
 import json
 import re
@@ -8,7 +11,7 @@ from typing import Any
 
 from selection.errors import Refused
 
-from . import label_studio
+from . import label_studio, result_matrices
 from .limits import Line
 
 Object = dict[str, Any]
@@ -27,14 +30,16 @@ def read_lines(text: str, name: str) -> tuple[str, Iterator[Line]]:
     Raises Refused.
     """
     choices = label_studio.read_choices(text)
+    matrix = result_matrices.recognise_matrix(next(_read_objects(text, name), (1, {}))[1])
+    if matrix:
+        rows = matrix.read(_read_objects(text, name), name)
+        return f"JSON; results of {matrix.title}", _arrange_rows(rows, name)
     kind = f"JSON; {choices.description}" if choices else "JSON"
-    return kind, _read_object_lines(text, name, choices)
+    return kind, _arrange_rows(_object_rows(text, name, choices), name)
 
 
-def _read_object_lines(
-    text: str, name: str, choices: label_studio.Choices | None
-) -> Iterator[Line]:
-    rows = _object_rows(text, name, choices)
+def _arrange_rows(rows: Iterator[tuple[int, dict[str, str]]], name: str) -> Iterator[Line]:
+    """Yield the header, then the cells of each row below it."""
     first = list(islice(rows, _HEADER_FROM))
     columns = list(dict.fromkeys(column for _, row in first for column in row))
     if not columns:
@@ -56,17 +61,21 @@ def _object_rows(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     for line, value in _read_objects(text, name):
         try:
-            if not isinstance(value, dict):
-                raise Refused(
-                    f"{name}, line {line}: a list of objects is read, as in [{{…}}, {{…}}]."
-                )
             for entry in _annotation_rows(value, choices) if _is_label_studio(value) else [value]:
                 yield line, flatten_object(entry)
         except RecursionError:
             raise _too_deep(name, line) from None
 
 
-def _read_objects(text: str, name: str) -> Iterator[tuple[int, Any]]:
+def _read_objects(text: str, name: str) -> Iterator[tuple[int, Object]]:
+    """Yield (line it begins in, object) of the objects of a list, or of consecutive ones."""
+    for line, value in _read_values(text, name):
+        if not isinstance(value, dict):
+            raise Refused(f"{name}, line {line}: a list of objects is read, as in [{{…}}, {{…}}].")
+        yield line, value
+
+
+def _read_values(text: str, name: str) -> Iterator[tuple[int, Any]]:
     """Yield (line it begins in, value) of the values of a list, or of consecutive values."""
     position = _SPACE.match(text).end()  # type: ignore[union-attr]
     listed = text.startswith("[", position)

@@ -1,5 +1,7 @@
 """Replays of past answers by the API."""
 
+import json
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
@@ -70,6 +72,28 @@ def test_it_is_ordered_polled_kept_and_deleted(call, files, client, token):
     gone = call("get", path)
     assert gone.status_code == 404
     assert gone.json()["error"] == "There is no such replay any more; upload the answers again."
+
+
+def test_published_results_of_models_need_no_key(call):
+    annotations = [
+        {
+            "instruction": f"Is it {number}?",
+            "generator_1": "reference",
+            "generator_2": model,
+            "preference": 1.0 + (number % 10 < right),
+        }
+        for model, right in {"best": 10, "good": 9, "poor": 3, "worst": 1}.items()
+        for number in range(40)
+    ]
+    file = SimpleUploadedFile("annotations.json", json.dumps(annotations).encode())
+    made = call("post", "", {"file": file, "k": 2, "epsilon": 0.2, "delta": 0.1})
+    assert made.status_code == 202, made.content
+    tasks.replay(made.json()["id"])
+    shown = call("get", f"/{made.json()['id']}").json()
+    facts = {name: shown["facts"][name] for name in ("workers", "questions", "answers")}
+    assert facts == {"workers": 4, "questions": 40, "answers": 160}
+    accuracies = {row["worker"]: row["accuracy"] for row in shown["result"]["workers"]}
+    assert (accuracies["best"], accuracies["good"]) == (1.0, 0.9)
 
 
 JSON = "application/json"

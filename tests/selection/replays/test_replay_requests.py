@@ -1,19 +1,15 @@
 """Replays as jobs: from files, a run or a question set to a result, a pool and a draft."""
 
 from datetime import timedelta
-from decimal import Decimal
 
 import pytest
 from django.utils import timezone
 
 from selection import tasks
-from selection.admin.past import result_texts
 from selection.errors import Conflict, NotFound, Refused
 from selection.imports.keyed_answers import File
 from selection.models import (
     Answer,
-    Endpoint,
-    ModelServer,
     Pool,
     Question,
     QuestionSet,
@@ -28,7 +24,7 @@ from selection.replays import keeping, plays, replay_requests, results
 from selection.replays.replay_requests import Source
 from selection.runs import lifecycle
 from tests.pasts import write_past
-from tests.worlds import answer_all, crowd, make_questions, make_run, play
+from tests.worlds import answer_all, make_questions, make_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
@@ -285,25 +281,3 @@ def test_what_is_not_read_yet_cannot_be_kept(source, monkeypatch):
     monkeypatch.setattr(replay_requests, "SMALL", 10)
     with pytest.raises(Conflict, match="still being read"):
         keeping.create_pool(request(source))
-
-
-def test_answers_of_models_cost_what_their_calls_cost():
-    run = make_run(n=6, questions=60, epsilon=0.2, currency="$")
-    server = ModelServer.objects.create(name="here", url="https://example.org/v1")
-    price = {f"w{i}": 0.01 * (i + 1) for i in range(6)}
-    for worker in run.pool.workers.all():
-        cents = Decimal(str(price[worker.key]))
-        Endpoint.objects.create(worker=worker, server=server, model="m", price_call=cents)
-    play(run, crowd(3, good=2))
-    replay = finish(request(Source(run=run)))
-    result = results.build_result(replay)
-    counts = {worker: answers for worker, _, answers in replay.tallies}
-    total = sum(price[worker] * answers for worker, answers in counts.items())
-    assert result.cost == pytest.approx(total)
-    row = result.methods[0]
-    assert min(price.values()) * row.answers <= row.cost <= max(price.values()) * row.answers
-    assert row.cost not in (0, pytest.approx(0.01 * row.answers))
-    texts = result_texts.result_context(replay, result)
-    assert texts["total_cost"] == f"{total:.2f} $"
-    Endpoint.objects.all().update(price_call=0)
-    assert results.build_result(finish(request(Source(run=run)))).cost is None
