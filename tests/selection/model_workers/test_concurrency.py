@@ -230,7 +230,7 @@ def test_a_rate_outlives_a_task(run):
 
 
 def test_an_address_that_cannot_be_used_fails_its_calls(run):
-    ModelServer.objects.update(url="https://[v1.x]/v1")
+    ModelServer.objects.update(url="https://127.1/v1")
     with CallPool() as pool:
         here = Dispatcher(pool)
         assert here._begin_calls() > 0
