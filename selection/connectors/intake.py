@@ -102,11 +102,15 @@ def _close_task(task: OutsideTask, item: OutsideAnswer) -> None:
 
 
 def _is_worker(task: OutsideTask, item: OutsideAnswer) -> bool:
-    """Return True if one of the annotator's names is the worker's."""
+    """Return True if one of the annotator's names is the worker's.
+
+    Their key may be another person's number there, so it counts only if nothing else is known.
+    """
     worker = task.candidate.worker
-    names = {worker.key, str(worker.attributes.get(item.link.connection.kind, ""))}
+    attribute = str(worker.attributes.get(item.link.connection.kind, "")).strip()
     stored = item.link.workers.filter(worker=worker).values_list("outside_id", flat=True)
-    folded = {name.casefold() for name in [*names, *stored] if name}
+    names = [name for name in [attribute, *stored] if name] or [worker.key]
+    folded = {name.casefold() for name in names}
     return any(name.casefold() in folded for name in item.annotators)
 
 
