@@ -50,4 +50,4 @@ BELIEFS = _worded_choices(
 # The unit of the budget.
 MONEY, ANSWERS = "money", "answers"
 UNITS = [(MONEY, "in money"), (ANSWERS, "in answers")]
-PLACES = [("", "Here: by personal links, programs or files"), *Platform.choices]
+PLACES = [("", "None: personal links, programs or files"), *Platform.choices]

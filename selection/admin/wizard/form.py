@@ -154,7 +154,7 @@ class GuideForm(SettingFields):
         ]
         self.initial.setdefault("currency", money.last_currency(self.runs))
         fields["price"].help_text = "Include platform fees."
-        fields["platform"].label, fields["platform"].choices = "Where people answer", PLACES
+        fields["platform"].label, fields["platform"].choices = "Platform", PLACES
         fields["platform"].help_text = "A platform sends people to a join link."
         fields["worker_parameter"].help_text = "The name before the id in the platform’s link."
         fields["completion_url"].help_text = "Leave blank to let workers enter a code there."
