@@ -40,8 +40,8 @@ class Connections:
 
     def change(self, number: int, **changes: Unpack[ToolConnectionChanges]) -> ToolConnection:
         """Change a connection, or pause it with ``paused=True``; omitted fields stay."""
-        options = {"json": changes, "timeout": LONGEST_CHECK}
-        return self._to.ask(ToolConnection, "PATCH", f"connections/{number}", **options)
+        path = f"connections/{number}"
+        return self._to.ask(ToolConnection, "PATCH", path, json=changes, timeout=LONGEST_CHECK)
 
     def delete(self, number: int) -> None:
         """Delete a connection that no run uses."""

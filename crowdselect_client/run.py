@@ -242,8 +242,8 @@ class Run:
     def connect(self, connection: int, **settings: str | bool | float) -> RunConnection:
         """Let the run use a connection, or change its settings: its workers answer there."""
         body = {"connection": connection, "settings": settings}
-        path, options = f"{self._path}/connections", {"json": body, "timeout": LONGEST_CHECK}
-        return self._to.ask(RunConnection, "POST", path, **options)
+        path = f"{self._path}/connections"
+        return self._to.ask(RunConnection, "POST", path, json=body, timeout=LONGEST_CHECK)
 
     def connections(self) -> list[RunConnection]:
         """Return the connections that it uses or used."""
