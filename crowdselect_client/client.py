@@ -8,6 +8,7 @@ from urllib.parse import quote
 import httpx
 
 from .connection import ApiError, Connection
+from .connections import Connections
 from .file import File
 from .models import Models
 from .replies import (
@@ -58,6 +59,7 @@ class Client:
     ) -> None:
         self._to = Connection(url, token, timeout, tries, transport)
         self.models = Models(self._to)
+        self.connections = Connections(self._to)
 
     def __enter__(self) -> Self:
         return self

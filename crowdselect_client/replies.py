@@ -24,6 +24,13 @@ class BatchRow(TypedDict):
     error: str
 
 
+class BonusBatch(TypedDict):
+    key: str
+    state: str
+    total: float
+    bonuses: dict[str, float]
+
+
 class Call(TypedDict):
     id: int
     worker: str
@@ -290,6 +297,12 @@ class PageIn(TypedDict):
 MetItem: TypeAlias = tuple[int, int]
 
 
+class PlannedCall(TypedDict):
+    method: str
+    path: str
+    body: Any
+
+
 class PointOut(TypedDict):
     at: float
     answers: tuple[int, int, int] | None
@@ -357,6 +370,14 @@ class Progress(TypedDict):
     rate: float
 
 
+class ProlificState(TypedDict):
+    study: str
+    groups: dict[str, str]
+    submissions: dict[str, int]
+    problem: str
+    batches: list[BonusBatch]
+
+
 class Question(TypedDict):
     question: str
     prompt: str
@@ -399,6 +420,10 @@ class QuotasIn(TypedDict):
 class QuotasOut(TypedDict):
     attribute: str
     groups: list[GroupOut]
+
+
+class ReadCount(TypedDict):
+    stored: int
 
 
 class ReplayDraft(TypedDict):
@@ -500,6 +525,14 @@ class Rows(TypedDict):
     rows: list[Row]
 
 
+class RunConnection(TypedDict):
+    connection: int
+    settings: dict[str, str | bool | int | float]
+    on: bool
+    problem: str
+    polled: str | None
+
+
 class RunWorker(TypedDict):
     worker: str
     name: str
@@ -551,6 +584,11 @@ class SkillUsedOut(TypedDict):
     answers_used: int
 
 
+class Source(TypedDict):
+    id: str
+    name: str
+
+
 class Spending(TypedDict):
     spent: float
     in_flight: float
@@ -574,6 +612,45 @@ class TemporaryLink(TypedDict):
 class TextPart(TypedDict):
     subject: NotRequired[str]
     body: NotRequired[str]
+
+
+class ToolCall(TypedDict):
+    id: int
+    kind: str
+    state: str
+    made: str
+    tries: int
+    tried: str | None
+    code: int | None
+    said: str
+    body: str
+
+
+class ToolConnection(TypedDict):
+    id: int
+    kind: str
+    name: str
+    address: str
+    settings: dict[str, str | bool | int | float]
+    state: str
+    problem: str
+    checked: str | None
+
+
+class ToolConnectionChanges(TypedDict):
+    name: NotRequired[str | None]
+    address: NotRequired[str | None]
+    secrets: NotRequired[dict[str, str]]
+    settings: NotRequired[dict[str, str | bool | int | float] | None]
+    paused: NotRequired[bool | None]
+
+
+class ToolConnectionIn(TypedDict):
+    kind: str
+    name: str
+    address: NotRequired[str]
+    secrets: dict[str, str]
+    settings: NotRequired[dict[str, str | bool | int | float]]
 
 
 Verdict: TypeAlias = Literal[

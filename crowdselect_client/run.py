@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Literal, Unpack
 
 from .connection import ApiError, Connection
+from .connections import LONGEST_CHECK, Prolific
 from .replies import (
     Assignment,
     Batch,
@@ -21,6 +22,7 @@ from .replies import (
     Outcome,
     Page,
     PageIn,
+    RunConnection,
     RunState,
     RunWorker,
     Selection,
@@ -28,6 +30,7 @@ from .replies import (
     Spending,
     Standing,
     TemporaryLink,
+    ToolCall,
     Verdict,
 )
 
@@ -42,6 +45,7 @@ class Run:
     def __init__(self, connection: Connection, number: int) -> None:
         self._to, self.id = connection, number
         self._path = f"runs/{number}"
+        self.prolific = Prolific(connection, self._path)
 
     # -- its life
 
@@ -232,6 +236,28 @@ class Run:
     def limit_spending(self, limit: float | str | None) -> Spending:
         """Limit what it spends on calls; None removes the limit."""
         return self._to.ask(Spending, "PUT", f"{self._path}/spending", json={"limit": limit})
+
+    # -- connections
+
+    def connect(self, connection: int, **settings: str | bool | float) -> RunConnection:
+        """Let the run use a connection, or change its settings: its workers answer there."""
+        body = {"connection": connection, "settings": settings}
+        path = f"{self._path}/connections"
+        return self._to.ask(RunConnection, "POST", path, json=body, timeout=LONGEST_CHECK)
+
+    def connections(self) -> list[RunConnection]:
+        """Return the connections that it uses or used."""
+        return self._to.ask(list[RunConnection], "GET", f"{self._path}/connections")
+
+    def disconnect(self, connection: int) -> None:
+        """Use a connection no more: its open tasks are removed there."""
+        self._to.send("DELETE", f"{self._path}/connections/{connection}")
+
+    def write_back(self, connection: int, how: str, workers: Sequence[str]) -> ToolCall:
+        """Write the selected workers into the tool."""
+        path = f"{self._path}/connections/{connection}/write-back"
+        body = {"how": how, "workers": list(workers)}
+        return self._to.ask(ToolCall, "POST", path, harmless=False, json=body)
 
     def export(self, format: str = "csv", **options: Any) -> bytes:
         """Return the run as a file. See docs/exports.md for formats and their options."""

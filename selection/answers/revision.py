@@ -31,6 +31,8 @@ def refuse_assignment(assignment_id: int) -> bool:
 def revise_answer(assignment_id: int, response: str | None) -> bool:
     """Replace an answer that is not counted yet; return False if it is too late.
 
+    After the time to answer nothing is replaced, also not a refusal.
+
     response  None for a refusal
 
     Call in a transaction. Raises Refused like ``record_answer``. The run is locked, because a step
@@ -42,6 +44,8 @@ def revise_answer(assignment_id: int, response: str | None) -> bool:
     uncounted = Answer.objects.filter(pk=assignment_id, applied_in=None, void=False)
     slip = read_slip(assignment_id)
     if slip is None or slip.status == Run.Status.ENDED or not uncounted.exists():
+        return False
+    if slip.status == Run.Status.RUNNING and slip.due is not None and slip.due < slip.at:
         return False
     if response is None:
         uncounted.update(response="", right=False, expired=True)

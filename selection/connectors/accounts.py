@@ -122,12 +122,11 @@ def clean_settings(declared: tuple[Setting, ...], values: Mapping[str, Any]) -> 
 
 def _clean_setting(setting: Setting, value: Any) -> Any:
     if setting.kind == "yes":
-        return bool(value)
+        if not isinstance(value, bool):
+            raise FieldRefused(setting.name, f"{setting.label}: enter true or false.")
+        return value
     if setting.kind == "number":
-        try:
-            return int(value) if str(value).strip() else setting.default
-        except (TypeError, ValueError):
-            raise FieldRefused(setting.name, f"{setting.label}: enter a whole number.") from None
+        return _clean_number(setting, value)
     text = str(value).strip()
     if setting.required and not text:
         raise FieldRefused(setting.name, f"{setting.label}: enter a value.")
@@ -135,6 +134,16 @@ def _clean_setting(setting: Setting, value: Any) -> Any:
         labels = ", ".join(choice for choice, _ in setting.choices)
         raise FieldRefused(setting.name, f"{setting.label}: choose one of {labels}.")
     return text
+
+
+def _clean_number(setting: Setting, value: Any) -> Any:
+    text = "" if value is None else str(value).strip()
+    if not text:
+        return setting.default
+    digits = text.removesuffix(".0").removeprefix("-")
+    if isinstance(value, bool) or not (digits.isascii() and digits.isdigit() and len(digits) < 10):
+        raise FieldRefused(setting.name, f"{setting.label}: enter a whole number.")
+    return int(float(text))
 
 
 def _clean_name(connection: Connection, name: str) -> str:

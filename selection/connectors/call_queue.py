@@ -11,12 +11,25 @@ from . import health
 
 
 def queue_call(
-    connection: Connection, kind: str, data: Mapping[str, Any], link: RunConnection | None = None
+    connection: Connection,
+    kind: str,
+    data: Mapping[str, Any],
+    link: RunConnection | None = None,
+    tries: int = 0,
 ) -> ConnectorCall:
-    """Store a call in the current transaction, and request that it is made."""
+    """Store a call in the current transaction, and request that it is made.
+
+    tries  1 if it may have arrived already
+    """
     now = db_clock.database_now()
     call = ConnectorCall.objects.create(
-        connection=connection, link=link, kind=kind, body=json.dumps(data), made=now, due=now
+        connection=connection,
+        link=link,
+        kind=kind,
+        body=json.dumps(data),
+        made=now,
+        due=now,
+        tries=tries,
     )
     health.request_exchange(connection.pk)
     return call

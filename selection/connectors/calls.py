@@ -9,6 +9,8 @@ import logging
 import time
 from datetime import timedelta
 
+from django.db import transaction
+
 from selection import db_clock
 from selection.errors import Refused
 from selection.models import Connection, ConnectorCall
@@ -100,6 +102,7 @@ def _keep_for_later(call: ConnectorCall, fault: Fault) -> None:
     health.note_fault(call.connection, fault)
 
 
+@transaction.atomic
 def _give_up(call: ConnectorCall, reason: str, code: int | None) -> None:
     text = hide_secrets(call.connection, reason)
     call.keep(due=None, code=code, said=text[:REPLY_LENGTH])
@@ -109,13 +112,15 @@ def _give_up(call: ConnectorCall, reason: str, code: int | None) -> None:
             task_calls.refuse_tasks(call.link, json.loads(call.body))
 
 
+@transaction.atomic
 def repeat_call(call: ConnectorCall) -> ConnectorCall:
     """Make a failed call again, after the pending ones. Raises Refused for any other."""
     if call.state != "failed":
         raise Refused("Only a failed call can be made again.")
     if call.kind == SEND and call.link is not None:
         task_calls.restore_tasks(call.link, json.loads(call.body))
-    return queue_call(call.connection, call.kind, json.loads(call.body), call.link)
+    # It counts as tried: an earlier attempt may have arrived.
+    return queue_call(call.connection, call.kind, json.loads(call.body), call.link, tries=1)
 
 
 def forget_calls() -> None:

@@ -30,6 +30,8 @@ def exchange(connection_id: int, polls: bool = True) -> None:
     if connection is None:
         return
     for link in _links(connection):
+        if not _fetch_last(link):
+            continue
         wanted_tasks.plan_tasks(link)
         plan_calls(link)
     if connection.paused:
@@ -64,6 +66,19 @@ def _links(connection: Connection) -> QuerySet[RunConnection]:
     return rows.select_related("run", "connection")
 
 
+def _fetch_last(link: RunConnection) -> bool:
+    """Fetch the answers given since the last poll, before tasks of a former use are removed.
+
+    Return False if they cannot be fetched now: the tasks stay until then.
+    """
+    connector = registry.connector_of(link.connection)
+    if link.on or link.run.status not in wanted_tasks.GOING or not connector.can("poll"):
+        return True
+    if not link.tasks.present().filter(assignment__answer=None).exclude(assignment=None).exists():
+        return True
+    return _is_awake(link.connection_id) and _fetch(link)
+
+
 def poll_due(link: RunConnection) -> None:
     """Fetch what is new for a run, if the last poll is old enough."""
     connector, now = registry.connector_of(link.connection), db_clock.database_now()
@@ -73,16 +88,24 @@ def poll_due(link: RunConnection) -> None:
         return
     if not RunConnection.objects.filter(pk=link.pk, polled=link.polled).update(polled=now):
         return  # another process polls
+    _fetch(link)
+
+
+def _fetch(link: RunConnection) -> bool:
+    """Store what is new; return False after a fault that passes."""
+    connector = registry.connector_of(link.connection)
     try:
         intake.take_link_news(link, connector.poll(link))
         health.note_success(link.connection)
     except (Outage, Denied) as fault:
         health.note_fault(link.connection, fault)
+        return False
     except (Fault, Refused) as refusal:
         health.note_problem(link, str(refusal))
     except Exception as error:
         logger.exception("A poll of %s failed.", link)
         health.note_problem(link, f"A poll failed: {type(error).__name__}: {error}")
+    return True
 
 
 def _is_awake(connection_id: int) -> bool:

@@ -4,11 +4,12 @@ import logging
 from collections.abc import Iterable
 
 from django.db import transaction
+from django.db.models import Q
 
 from selection import db_clock
 from selection.answers import presence, recording, revision
 from selection.errors import Answered, Conflict, NotFound, Refused, TooLate
-from selection.models import Connection, OutsideTask, RunConnection, map_to_stored
+from selection.models import Connection, OutsideTask, Run, RunConnection, map_to_stored
 from selection.runs import platform_submissions
 
 from . import health, registry, wanted_tasks
@@ -72,32 +73,44 @@ def _record(task: OutsideTask, item: OutsideAnswer) -> bool:
     number = task.number
     try:
         if task.state == State.ANSWERED:
-            return revision.revise_answer(number, item.response)
+            return _revise(task, item)
         if item.response is None:
             return revision.refuse_assignment(number)
         with transaction.atomic():
             return not recording.record_answer(number, item.response).duplicate
     except Answered:
-        return revision.revise_answer(number, item.response)
+        return _revise(task, item)
     except (TooLate, NotFound):
         return False
     except Conflict:
         return False  # the run has ended
 
 
+def _revise(task: OutsideTask, item: OutsideAnswer) -> bool:
+    """Replace the answer by this edit; return False if a later one was stored meanwhile."""
+    Run.objects.locked(item.link.run_id)  # edits of a run are stored one after another
+    task.refresh_from_db(fields=["state", "revision"])
+    return not _is_old(task, item) and revision.revise_answer(task.number, item.response)
+
+
 def _close_task(task: OutsideTask, item: OutsideAnswer) -> None:
     now = db_clock.database_now()
-    OutsideTask.objects.filter(pk=task.pk).update(
+    later = Q(state=State.ANSWERED, revision__gt=item.revision[:40])
+    OutsideTask.objects.filter(~later, pk=task.pk).update(
         state=State.ANSWERED, revision=item.revision[:40], ended=task.ended or now
     )
 
 
 def _is_worker(task: OutsideTask, item: OutsideAnswer) -> bool:
-    """Return True if one of the annotator's names is the worker's."""
+    """Return True if one of the annotator's names is the worker's.
+
+    Their key may be another person's number there, so it counts only if nothing else is known.
+    """
     worker = task.candidate.worker
-    names = {worker.key, str(worker.attributes.get(item.link.connection.kind, ""))}
+    attribute = str(worker.attributes.get(item.link.connection.kind, "")).strip()
     stored = item.link.workers.filter(worker=worker).values_list("outside_id", flat=True)
-    folded = {name.casefold() for name in [*names, *stored] if name}
+    names = [name for name in [attribute, *stored] if name] or [worker.key]
+    folded = {name.casefold() for name in names}
     return any(name.casefold() in folded for name in item.annotators)
 
 

@@ -1,5 +1,6 @@
 """What is read from the other side: gold questions, workers, past answers."""
 
+import logging
 from collections.abc import Callable
 from itertools import count
 from typing import Any, TypeVar
@@ -17,6 +18,7 @@ from .connector import Fetched, Source
 from .faults import Fault
 from .secret_store import hide_secrets
 
+logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
@@ -99,6 +101,10 @@ def call_now(connection: Connection, call: Callable[[], T]) -> T:
         return call()
     except Fault as fault:
         raise Refused(hide_secrets(connection, str(fault))) from None
+    except (LookupError, TypeError, AttributeError, ValueError, RecursionError):
+        logger.exception("A reply to the connection %s cannot be read.", connection.pk)
+        label = registry.connector_of(connection).label
+        raise Refused(f"The reply is not {label}’s: check the address.") from None
 
 
 def _refuse_team(target: Any, connection: Connection) -> None:

@@ -24,7 +24,7 @@ def store_secrets(connection: Connection, values: Mapping[str, str]) -> None:
 
     Raises Refused for a secret that no header could carry.
     """
-    kept = read_secrets(connection) if connection.secrets_encrypted else {}
+    kept = _readable_secrets(connection)
     for name, value in values.items():
         text = value.strip()
         if not text.isascii() or not (text.isprintable() or not text) or len(text) > LONGEST:
@@ -52,9 +52,20 @@ def read_secrets(connection: Connection) -> dict[str, str]:
     return secrets
 
 
+def _readable_secrets(connection: Connection) -> dict[str, str]:
+    """Return the secrets by name; none if they cannot be read."""
+    try:
+        return read_secrets(connection)
+    except Refused:
+        return {}
+
+
 def require_token(connection: Connection) -> str:
-    """Return the secret named *token*. Raises Denied if there is none."""
-    token = read_secrets(connection).get("token", "")
+    """Return the secret named *token*. Raises Denied if there is none, or none that can be read."""
+    try:
+        token = read_secrets(connection).get("token", "")
+    except Refused as refusal:
+        raise Denied(str(refusal)) from refusal
     if not token:
         raise Denied("The connection has no token: enter one.")
     return token
@@ -62,7 +73,7 @@ def require_token(connection: Connection) -> str:
 
 def hide_secrets(connection: Connection, text: str) -> str:
     """Return the text without the secrets: the other side may repeat one in an error."""
-    for secret in read_secrets(connection).values():
+    for secret in [*_readable_secrets(connection).values(), connection.secret]:
         if len(secret) >= SHORTEST_HIDDEN:
             text = text.replace(secret, HIDDEN)
     return text

@@ -48,6 +48,7 @@ def wanted_assignments(link: RunConnection) -> QuerySet[Assignment]:
 
 
 def _queue_sending(link: RunConnection) -> int:
+    _release_assignments(link)
     new = wanted_assignments(link).filter(outside_task=None).order_by("candidate", "position")
     by_candidate = defaultdict(list)
     for number, candidate in new.values_list("id", "candidate_id"):
@@ -61,6 +62,27 @@ def _queue_sending(link: RunConnection) -> int:
         for number in numbers
     ]
     OutsideTask.objects.bulk_create(rows, CHUNK)
+    return _queue_calls(link, calls.SEND, by_candidate) + _queue_removed(link)
+
+
+def _release_assignments(link: RunConnection) -> None:
+    """Let this connection take over the assignments whose tasks lay at an earlier one.
+
+    The earlier one keeps its tasks' numbers, by which it removes them.
+    """
+    rows = OutsideTask.objects.filter(link__run=link.run_id, link__on=False)
+    wanted = wanted_assignments(link).values("pk")
+    rows = rows.exclude(link=link).exclude(state=State.ANSWERED).filter(assignment__in=wanted)
+    rows.update(assignment=None)
+
+
+def _queue_removed(link: RunConnection) -> int:
+    """Queue tasks that were removed and are wanted again, for example of a worker who returned."""
+    removed = link.tasks.filter(state=State.REMOVED, assignment__in=wanted_assignments(link))
+    by_candidate = defaultdict(list)
+    for number, candidate in removed.values_list("number", "candidate_id"):
+        by_candidate[candidate].append(number)
+    removed.update(state=State.WAITING, outside_id="", sent=None, ended=None)
     return _queue_calls(link, calls.SEND, by_candidate)
 
 
@@ -79,7 +101,9 @@ def _queue_removals(link: RunConnection) -> int:
     return _queue_calls(link, calls.REMOVE, by_candidate)
 
 
-def _queue_calls(link: RunConnection, kind: str, groups: dict[int, list[int]]) -> int:
+def _queue_calls(
+    link: RunConnection, kind: str, groups: dict[int, list[int]], tries: int = 0
+) -> int:
     now = db_clock.database_now()
     rows = [
         ConnectorCall(
@@ -89,6 +113,7 @@ def _queue_calls(link: RunConnection, kind: str, groups: dict[int, list[int]]) -
             body=json.dumps({"candidate": candidate, "assignments": part}),
             made=now,
             due=now,
+            tries=tries,
         )
         for candidate, numbers in groups.items()
         for part in _parts(numbers)
@@ -103,12 +128,16 @@ def _parts(numbers: Sequence[int]) -> list[Sequence[int]]:
     return [numbers[start : start + AT_ONCE] for start in range(0, len(numbers), AT_ONCE)]
 
 
+@transaction.atomic
 def return_tasks(link: RunConnection, numbers: Sequence[int]) -> int:
-    """Send these tasks again, which are gone on the other side; return their number."""
+    """Send these tasks again, which are gone on the other side; return their number.
+
+    The call counts as tried, so it looks first: a list that changes while it is read misses tasks.
+    """
     lost = link.tasks.filter(number__in=numbers, state=State.SENT)
     by_candidate = defaultdict(list)
     for number, candidate in lost.values_list("number", "candidate_id"):
         by_candidate[candidate].append(number)
     lost.update(state=State.WAITING, outside_id="", sent=None)
-    _queue_calls(link, calls.SEND, by_candidate)
+    _queue_calls(link, calls.SEND, by_candidate, tries=1)
     return sum(map(len, by_candidate.values()))

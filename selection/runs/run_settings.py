@@ -217,6 +217,7 @@ RUN_SETTINGS = (
         effect=change_effects.describe_platform,
         when=When.STARTED,
         applies=change_effects.is_joined_by_link,
+        wizard=True,
     ),
     RunSetting(
         "worker_parameter",
@@ -224,6 +225,7 @@ RUN_SETTINGS = (
         effect=change_effects.describe_worker_parameter,
         when=When.STARTED,
         applies=change_effects.is_joined_by_link,
+        wizard=True,
         beside=True,
     ),
     RunSetting(
@@ -239,6 +241,7 @@ RUN_SETTINGS = (
         effect=change_effects.describe_completion_url,
         when=When.STARTED,
         applies=change_effects.is_joined_by_link,
+        wizard=True,
         copied=False,
     ),
     RunSetting("met", Section.ADMISSION, initial=Run.Met.SKIP, dumped=Dumped.NAMED),

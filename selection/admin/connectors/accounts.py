@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, reverse
@@ -116,6 +117,18 @@ class ConnectionAdmin(ScopedAdmin):
         response: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
         return response
 
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        """Answer a form outside Django's transaction: the check waits for another server."""
+        view = self._changeform_view if request.method == "POST" else super().changeform_view
+        return view(request, object_id, form_url, extra_context)
+
+    @transaction.atomic
     def save_model(
         self, request: HttpRequest, obj: Connection, form: ConnectionForm, change: bool
     ) -> None:

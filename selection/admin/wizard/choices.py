@@ -2,6 +2,8 @@
 
 from django.utils.html import format_html
 
+from selection.models import Platform
+
 OWN_NUMBER, BY_MONEY = "own", "money"
 
 
@@ -48,3 +50,4 @@ BELIEFS = _worded_choices(
 # The unit of the budget.
 MONEY, ANSWERS = "money", "answers"
 UNITS = [(MONEY, "in money"), (ANSWERS, "in answers")]
+PLACES = [("", "None: personal links, programs or files"), *Platform.choices]

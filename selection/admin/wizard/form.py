@@ -27,17 +27,20 @@ from selection.runs import money, priors, validation
 from selection.runs.run_settings import WIZARD, RunSetting
 from selection.runs.worker_prices import AnswerPrice, expected_price
 
+from .arrival import read_arrival
 from .choices import (
     BELIEFS,
     BY_MONEY,
     CONFIDENCES,
     GOALS,
+    PLACES,
     PRECISIONS,
     UNITS,
 )
 from .plan_input import FieldError, build_plan
 
 PAYING = ("price", "currency")  # beside the budget
+ARRIVING = ("platform", "worker_parameter", "completion_url")  # where people answer
 CROWD = ("belief", "low", "high", "run", "answers", "gold", "speed")
 
 
@@ -151,6 +154,10 @@ class GuideForm(SettingFields):
         ]
         self.initial.setdefault("currency", money.last_currency(self.runs))
         fields["price"].help_text = "Include platform fees."
+        fields["platform"].label, fields["platform"].choices = "Platform", PLACES
+        fields["platform"].help_text = "A platform sends people to a join link."
+        fields["worker_parameter"].help_text = "The name before the id in the platform’s link."
+        fields["completion_url"].help_text = "Leave blank to let workers enter a code there."
         self._choose_only("pool", self.pools)
         self._choose_only("question_set", self.question_sets)
         first = "k" if {"pool", "question_set"} <= self.initial.keys() else "pool"
@@ -185,7 +192,7 @@ class GuideForm(SettingFields):
             question_set=cleaned["question_set"],
             plan=build_plan(cleaned),
             belief=self._build_belief(cleaned, learns),
-            settings=read_settings(cleaned, WIZARD),
+            settings=read_arrival(read_settings(cleaned, WIZARD)),
             learns=learns,
             speed=None if speed is None else float(speed),
             by_money=cleaned["precise"] == BY_MONEY,
@@ -232,7 +239,8 @@ class GuideForm(SettingFields):
 
     def further_settings(self) -> list[forms.BoundField]:
         """Return the fields of settings that have no place of their own on the page."""
-        return [self[setting.name] for setting in WIZARD if setting.name not in PAYING]
+        placed = (*PAYING, *ARRIVING)
+        return [self[setting.name] for setting in WIZARD if setting.name not in placed]
 
     # -- the form as an address
 

@@ -1,8 +1,10 @@
 """Pages of connections: connect, read, see what waits, and let a run use one."""
 
 import pytest
+from django.db import transaction
 
 from selection import connectors, engine
+from selection.connectors.platforms.label_studio.client import Client
 from selection.models import AuditEntry, Connection, Pool, QuestionSet, Replay
 from selection.reports import list_alerts
 from tests.label_studio_stub import LEGACY, LabelStudioStub
@@ -70,6 +72,19 @@ def test_a_wrong_token_is_told_on_the_form(requester, studio):
     page = make(requester, studio, secret_token="wrong-token")
     assert "does not accept the token" in text_of(page)
     assert not Connection.objects.exists()
+
+
+def test_no_transaction_waits_for_the_check_of_an_account(requester, studio, monkeypatch):
+    depths, whoami = [len(transaction.get_connection().savepoint_ids)], Client.whoami
+
+    def check(client):
+        depths.append(len(transaction.get_connection().savepoint_ids))
+        return whoami(client)
+
+    monkeypatch.setattr(Client, "whoami", check)
+    make(requester, studio)
+    assert depths == [depths[0]] * 2
+    assert Connection.objects.exists()
 
 
 def test_a_blank_token_keeps_the_stored_one_except_for_another_address(requester, connection):

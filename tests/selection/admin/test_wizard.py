@@ -6,6 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from selection import engine, job_messages
+from selection.admin.wizard import forecast_rows
 from selection.admin.wizard.form import read_settings
 from selection.forecast import DefaultBelief, PastBelief, RangeBelief, forecast_requests
 from selection.models import ForecastRequest, Pool, Run
@@ -370,3 +371,38 @@ def test_of_a_large_pool_the_page_says_that_numbers_will_come(requester, form_da
     part = planning.parts.first()
     forecast_requests.work_on_part(part.pk, 0)
     assert "First estimate" in text_of(requester.get(page))
+
+
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ({}, ("", "", "", "redirect", False)),
+        ({"platform": "prolific"}, ("prolific", "", "", "redirect", True)),
+        ({"platform": "mturk"}, ("mturk", "", "", "code", True)),
+        (
+            {"platform": "connect", "completion_url": "https://c.example/?c={code}"},
+            ("connect", "", "https://c.example/?c={code}", "redirect", True),
+        ),
+        (
+            {"platform": "custom", "worker_parameter": "participant"},
+            ("custom", "participant", "", "code", True),
+        ),
+        # What was typed before another choice hid it.
+        (
+            {"platform": "prolific", "worker_parameter": "x", "completion_url": "y"},
+            ("prolific", "", "", "redirect", True),
+        ),
+    ],
+)
+def test_it_asks_where_people_answer(requester, form_data, given, stored):
+    planning, page = ordered(requester, form_data, **given)
+    run = make(requester, page, forecast_rows.key_of(forecast_requests.forecast_rows(planning)[0]))
+    kept = (run.platform, run.worker_parameter, run.completion_url, run.completion, run.enrolling)
+    assert kept == stored
+
+
+def test_another_platform_needs_its_parameter(requester, form_data):
+    page = ask(requester, form_data, platform="custom")
+    assert "Enter the name before the worker’s id" in text_of(page)
+    page = ask(requester, form_data, platform="sona", completion_url="https://s.example/")
+    assert "Put {worker} into the address" in text_of(page)

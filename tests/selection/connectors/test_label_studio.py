@@ -296,6 +296,33 @@ def test_a_task_deleted_by_hand_is_sent_again(studio, run, link):
     assert studio.numbers() == numbers(run)
 
 
+def test_an_answer_in_any_copy_of_a_task_counts(studio, run, link):
+    exchange(link)
+    number = numbers(run)[0]
+    task = studio.task_of(number)
+    studio.add_task(task["project"], task["data"])
+    studio.annotate(task["id"], {"choices": ["yes"]}, user_of(studio, run, number))
+    wake(link)
+    exchange(link)
+    assert run.answers.get(assignment=number).response == "yes"
+
+
+def test_a_number_of_another_person_as_a_name_is_not_that_person(studio, run, link):
+    """The attribute says who a worker is there; their name may be anybody's number."""
+    worker = open_of(run)[0].candidate.worker
+    stranger = next(
+        one for one in studio.users[1:] if str(one["id"]) != worker.attributes["label_studio"]
+    )
+    worker.key = str(stranger["id"])
+    worker.save()
+    exchange(link)
+    assert link.workers.get(worker=worker).outside_id == worker.attributes["label_studio"]
+    number = next(one.pk for one in open_of(run) if one.candidate.worker_id == worker.pk)
+    message = studio.annotate(studio.task_of(number)["id"], {"choices": ["yes"]}, stranger["id"])
+    assert hear(link, message).json() == {"changed": 0}
+    assert not run.answers.exists()
+
+
 def test_the_end_of_the_run_removes_open_tasks_and_keeps_answered_ones(studio, run, link):
     exchange(link)
     first = numbers(run)[0]

@@ -254,6 +254,19 @@ def test_a_worker_without_an_answer_is_left_for_review(study, there, run):
     assert there.submissions[number]["status"] == "AWAITING REVIEW"
 
 
+def test_an_approval_that_waits_is_not_made_after_it_was_switched_off(study, there, run):
+    answered(run)
+    number = there.submit(WORKERS[0], "AWAITING REVIEW", worker_texts.completion_code(run, "done"))
+    exchange(study)
+    there.faults["GET"] = ["500"]
+    exchange(study)
+    assert study.calls.pending().filter(kind="approve").exists()
+    connectors.connect_run(run, study.connection, SETTINGS | {"approve": False})
+    exchange(study)
+    assert there.submissions[number]["status"] == "AWAITING REVIEW"
+    assert not study.calls.pending().exists()
+
+
 def test_a_refused_approval_does_not_stop_the_others(study, there, run):
     answered(run)
     done = worker_texts.completion_code(run, "done")

@@ -22,6 +22,7 @@ NO_LEGACY = (
     "tokens under Organization, Access Token Settings."
 )
 PAGE = 500  # tasks of a page
+MOST_PAGES = 400
 LONG_SECONDS = 60.0  # for files and pages of tasks
 # An access token is valid for five minutes. By the digest of its personal token.
 ACCESS_SECONDS = 200.0
@@ -153,9 +154,14 @@ class Client:
         while (page - 1) * PAGE < total:
             query = {"project": project, "fields": "all", "page": page, "page_size": PAGE}
             reply = as_object(self.call("GET", "/api/tasks", query=query, seconds=LONG_SECONDS))
-            total = int(reply.get("total", 0))
-            yield from as_list(reply.get("tasks"))
+            rows = as_list(reply.get("tasks"))
+            yield from rows
+            total = int(reply.get("total", 0)) if rows else 0
             page += 1
+            if page > MOST_PAGES and (page - 1) * PAGE < total:
+                raise Rejected(
+                    f"The project has more than {MOST_PAGES * PAGE:,} tasks: use a smaller one."
+                )
 
     def delete_tasks(self, project: str, ids: Sequence[int]) -> None:
         """Delete these tasks; those that are gone already are no fault."""

@@ -38,16 +38,17 @@ def poll_place(link: RunConnection, place: OutsideWorker, client: Client) -> Ite
         return
     places.ensure_webhook(link, place, client)
     try:
-        there = {number_of(task): task for task in client.list_tasks(place.place)}
+        there = [(number_of(task), task) for task in client.list_tasks(place.place)]
     except Missing:
         title = f"The project of “{place.worker}” was deleted in Label Studio: it is made anew."
         places.forget(place)
         yield LostTasks(link, sent, title)
         return
-    for number, task in there.items():
+    for number, task in there:
         if number is not None:
             yield from answers_of(link, number, task)
-    lost = [number for number in sent if number not in there]
+    present = {number for number, _ in there}
+    lost = [number for number in sent if number not in present]
     if lost:
         said = f"Tasks of “{place.worker}” were deleted in Label Studio: they are sent again."
         yield LostTasks(link, lost, said)

@@ -118,8 +118,9 @@ def _account(worker: Worker, client: Client) -> str:
 
 
 def _names(worker: Worker) -> list[str]:
-    attribute = worker.attributes.get(reading.annotations.ATTRIBUTE, "")
-    return [worker.key, str(attribute), worker.mail_address]
+    """Return the attribute that says who the worker is there; without it their other names."""
+    attribute = str(worker.attributes.get(reading.annotations.ATTRIBUTE, "")).strip()
+    return [attribute] if attribute else [worker.key, worker.mail_address]
 
 
 def refuse_strangers(link: RunConnection, client: Client) -> None:

@@ -152,6 +152,8 @@ def _perform(ours: Session, kind: str, data: Mapping[str, Any]) -> str:
     if kind == "groups":
         return groups.update_groups(ours)
     if kind == "approve":
+        if not (ours.link.on and ours.link.settings.get("approve")):
+            return "Approvals were switched off."
         return submissions.approve(ours, list(data["submissions"]))
     if kind == "hooks":
         return hooks.subscribe(ours, data["url"])

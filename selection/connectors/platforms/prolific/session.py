@@ -7,12 +7,13 @@ from typing import Any
 from django.db import transaction
 
 from selection.connectors import http
-from selection.connectors.faults import Denied
+from selection.connectors.faults import Denied, Rejected
 from selection.connectors.secret_store import require_token
 from selection.models import Connection, RunConnection
 from selection.webhooks import safe_http
 
 PAGE = 100
+MOST_PAGES = 1000
 NEW = "(new)"  # the id of what a dry run does not create
 
 
@@ -56,13 +57,14 @@ class Session:
     def list(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
         """Yield the results of all pages."""
         offset = 0
-        while True:
+        for _ in range(MOST_PAGES):
             page = self.get(path, **query, limit=PAGE, offset=offset)
             yield from page["results"]
             following = page.get("_links", {}).get("next", {}).get("href")
             if not following or not page["results"]:
                 return
             offset += len(page["results"])
+        raise Rejected(f"Prolific’s list /{path} has more than {offset:,} entries.")
 
     def write(self, method: str, path: str, body: Any = None) -> Any:
         """Make a call that changes something; a dry run lists it instead."""

@@ -1,0 +1,179 @@
+"""What happens once in a thousand times: returns, repeats, races and kills."""
+
+from datetime import timedelta
+
+import pytest
+
+from selection import connectors, db_clock, engine
+from selection.answers import overdue
+from selection.connectors import intake, wanted_tasks
+from selection.connectors.connector import LostTasks, OutsideAnswer
+from selection.connectors.faults import Rejected
+from selection.models import Assignment, Candidate, Connection, OutsideTask
+from tests.connector_stub import make_connection, outage
+from tests.worlds import make_run, open_of
+
+pytestmark = pytest.mark.django_db
+State = OutsideTask.State
+
+
+@pytest.fixture
+def run(stub):
+    made = make_run()
+    engine.advance(made.pk)
+    return made
+
+
+@pytest.fixture
+def link(run):
+    return connectors.connect_run(run, make_connection())
+
+
+def exchange(link):
+    Connection.objects.update(rests_until=db_clock.database_now() - timedelta(seconds=1))
+    connectors.exchange(link.connection_id)
+    link.refresh_from_db()
+    link.connection.refresh_from_db()
+
+
+def numbers(run):
+    return {one.pk for one in open_of(run)}
+
+
+# -- tasks that are wanted again
+
+
+def test_a_run_that_is_connected_again_gets_its_tasks_back(run, link, stub):
+    exchange(link)
+    connectors.disconnect_run(link)
+    exchange(link)
+    assert stub.there == {}
+    connectors.connect_run(run, link.connection)
+    exchange(link)
+    assert set(stub.there) == numbers(run) != set()
+
+
+def test_another_connection_takes_over_the_tasks(run, link, stub):
+    stub.faults = [Rejected("Too long.")]  # a refused task is not refused by the other one
+    exchange(link)
+    connectors.disconnect_run(link)
+    exchange(link)
+    other = connectors.connect_run(run, make_connection(name="Theirs"))
+    exchange(other)
+    assert set(stub.there) == numbers(run) != set()
+    assert other.tasks.filter(state=State.SENT).count() == len(numbers(run))
+
+
+def test_a_worker_who_returns_gets_their_tasks_back(run, link, stub):
+    exchange(link)
+    one = open_of(run)[0]
+    Candidate.objects.filter(pk=one.candidate_id).update(gone=Candidate.Gone.LEFT)
+    exchange(link)
+    assert one.pk not in stub.there
+    Candidate.objects.filter(pk=one.candidate_id).update(gone="")
+    exchange(link)
+    assert set(stub.there) == numbers(run)
+
+
+# -- repeats
+
+
+def test_a_repeated_call_looks_for_what_an_earlier_one_sent(run, link, stub):
+    stub.lost = [outage()]
+    exchange(link)
+    stub.faults = [Rejected("The task is too long.", 400)]
+    exchange(link)
+    connectors.repeat_call(link.calls.get(due=None, delivered=None))
+    exchange(link)
+    assert stub.made == len(stub.there) == len(numbers(run))
+
+
+def test_lost_tasks_are_looked_for_before_they_are_sent_again(run, link, stub):
+    """A page of a list that changes meanwhile may miss tasks that are there."""
+    exchange(link)
+    assert connectors.take_news([LostTasks(link, sorted(stub.there)[:2])]) == 1
+    exchange(link)
+    assert stub.made == len(stub.there)
+
+
+def test_a_process_killed_while_tasks_return_loses_none(run, link, stub, monkeypatch):
+    def stop(*args, **options):
+        raise KeyboardInterrupt
+
+    exchange(link)
+    gone = sorted(stub.there)[0]
+    with monkeypatch.context() as patch:
+        patch.setattr(wanted_tasks, "_queue_calls", stop)
+        with pytest.raises(KeyboardInterrupt):
+            connectors.take_news([LostTasks(link, [gone])])
+    del stub.there[gone]
+    connectors.take_news([LostTasks(link, [gone])])
+    exchange(link)
+    assert set(stub.there) == numbers(run)
+
+
+# -- answers
+
+
+def response_of(run, number):
+    return run.answers.get(assignment=number).response
+
+
+def test_an_older_state_read_at_the_same_time_replaces_no_edit(run, link, monkeypatch):
+    """A poll reads the task, then a message stores the later edit, then the poll goes on."""
+    exchange(link)
+    number = open_of(run)[0].pk
+    poll = OutsideAnswer(link, number, "yes", revision="1")
+    edit = OutsideAnswer(link, number, "no", revision="2")
+    record = intake._record
+
+    def record_late(task, item):
+        monkeypatch.undo()
+        intake.take_answer(edit)
+        return record(task, item)
+
+    monkeypatch.setattr("selection.connectors.intake._record", record_late)
+    intake.take_answer(poll)
+    assert response_of(run, number) == "no"
+    assert OutsideTask.objects.get(number=number).revision == "2"
+
+
+def test_an_answer_that_came_too_late_is_not_counted_by_its_edit(run, link):
+    exchange(link)
+    number = open_of(run)[0].pk
+    past = db_clock.database_now() - timedelta(seconds=5)
+    Assignment.objects.filter(pk=number).update(due=past)
+    overdue.expire_overdue()
+    for revision in "12":
+        connectors.take_news([OutsideAnswer(link, number, "yes", revision=revision)])
+    assert run.answers.get(assignment=number).right is False
+
+
+def test_a_skipped_task_is_not_answered_after_its_time(run, link):
+    exchange(link)
+    number = open_of(run)[0].pk
+    connectors.take_news([OutsideAnswer(link, number, None, revision="1")])
+    past = db_clock.database_now() - timedelta(seconds=5)
+    Assignment.objects.filter(pk=number).update(due=past)
+    connectors.take_news([OutsideAnswer(link, number, "yes", revision="2")])
+    assert run.answers.get(assignment=number).right is False
+
+
+def test_answers_given_since_the_last_poll_count_when_a_run_is_disconnected(run, link, stub):
+    exchange(link)
+    number = open_of(run)[0].pk
+    stub.news = [OutsideAnswer(link, number, "yes", revision="1")]
+    connectors.disconnect_run(link)
+    exchange(link)
+    assert response_of(run, number) == "yes"
+    assert set(stub.there) == {number}  # it stays as a record
+
+
+def test_an_outage_at_the_end_keeps_the_tasks_until_their_answers_were_read(run, link, stub):
+    exchange(link)
+    connectors.disconnect_run(link)
+    stub.faults = [outage()]
+    exchange(link)
+    assert link.tasks.filter(state=State.SENT).count() == len(numbers(run)) > 0
+    exchange(link)
+    assert stub.there == {}
