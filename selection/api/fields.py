@@ -25,8 +25,9 @@ def _refuse_others(value: Any) -> Any:
     return value
 
 
-Whole = Annotated[int, BeforeValidator(_refuse_others)]
-Amount = Annotated[Whole, Field(ge=1, le=MOST)]
+# It comes after the limits, or they are missing in the OpenAPI document.
+WHOLE = BeforeValidator(_refuse_others)
+Amount = Annotated[int, Field(ge=1, le=MOST), WHOLE]
 Key = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]
 Why = Annotated[str, Field(max_length=LONGEST_WHY, description="Kept in the run's history.")]

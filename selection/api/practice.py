@@ -1,6 +1,6 @@
 """Practice questions of a question set: asked first, explained, and never counted."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
@@ -11,7 +11,7 @@ from selection.models import Practice
 from selection.questions import practice
 
 from .base import api
-from .fields import MOST, Id, Whole, Yes
+from .fields import MOST, WHOLE, Id, Yes
 from .idempotency import idempotent
 from .question_sets import find_question_set
 from .questions import GoldIn, Grading, stored_grading
@@ -20,7 +20,9 @@ from .questions import GoldIn, Grading, stored_grading
 class PracticeIn(GoldIn):
     """A question for practice: its answer is shown."""
 
-    number: Whole = Field(0, ge=0, le=MOST, description="They are asked in this order.")
+    number: Annotated[int, Field(ge=0, le=MOST), WHOLE] = Field(
+        0, description="They are asked in this order."
+    )
     explanation: str = Field(
         "",
         max_length=LONGEST_TEXT,

@@ -1,7 +1,7 @@
 """Question sets: name, instructions, and limits per question."""
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
@@ -14,9 +14,11 @@ from selection.models import QuestionSet
 from selection.runs import deletion
 
 from .base import api
-from .fields import Amount, Id, Name, Named, Whole, Yes
+from .fields import WHOLE, Amount, Id, Name, Named, Yes
 from .idempotency import idempotent
 from .pagination import paginate
+
+Tries = Annotated[int, Field(ge=1, le=32767), WHOLE]
 
 
 class SetIn(Schema):
@@ -28,10 +30,8 @@ class SetIn(Schema):
         examples=["Add the numbers."],
     )
     markdown: Yes = Field(True, description="Instructions and questions are Markdown.")
-    tries: Whole | None = Field(
+    tries: Tries | None = Field(
         None,
-        ge=1,
-        le=32767,
         description="How often a practice question that must be right may be answered wrong. "
         "null: as often as they like.",
     )
@@ -48,7 +48,7 @@ class SetChangeIn(Schema, extra="forbid"):
     name: Name | None = Field(None, examples=["Sums"])
     instructions: str | None = Field(None, max_length=LONGEST_TEXT, examples=["Add the numbers."])
     markdown: Yes | None = None
-    tries: Whole | None = Field(None, ge=1, le=32767, description="null: as often as they like.")
+    tries: Tries | None = Field(None, description="null: as often as they like.")
     most_workers: Amount | None = Field(None, description="null: no limit.")
 
 

@@ -12,8 +12,8 @@ from topk import Problem, build_selector
 pytestmark = pytest.mark.django_db
 
 EACH = 4  # answers between two steps
-WANTED = 0.55  # the limit of the area under the curve
-ALGORITHMS = {"certified": 0.02, "credible": 0.01, "lucb": 0.05}
+# Epsilon, and a limit of the area under the curve: docs/threat-model.md.
+ALGORITHMS = {"certified": (0.02, 0.58), "credible": (0.01, 0.55), "lucb": (0.05, 0.55)}
 
 
 def followed(algorithm: str, epsilon: float, answers: int, seed: int) -> tuple[list[int], ...]:
@@ -55,9 +55,10 @@ def area(right: list[int], wrong: list[int]) -> float:
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_question_follows_a_right_answer_as_a_wrong_one(algorithm, sample):
-    found = area(*followed(algorithm, ALGORITHMS[algorithm], sample(300, 1000), seed=5))
+    epsilon, wanted = ALGORITHMS[algorithm]
+    found = area(*followed(algorithm, epsilon, sample(300, 1000), seed=5))
     # Of fewer answers the area is known less well: two standard errors more, about.
-    assert found <= WANTED + sample(0.06, 0)
+    assert found <= wanted + sample(0.06, 0)
 
 
 def test_who_holds_a_question_gets_no_other_before_it_is_answered():

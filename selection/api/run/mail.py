@@ -1,6 +1,6 @@
 """E-mail to a run's workers: texts, invitations and their outcomes."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
@@ -8,7 +8,7 @@ from ninja import Field, Schema, Status
 
 from selection.accounts import scoped
 from selection.api.base import ERRORS, api, requester_name
-from selection.api.fields import Id, Part, Whole, Why, Yes
+from selection.api.fields import WHOLE, Id, Part, Why, Yes
 from selection.mail import invitations, texts
 from selection.mail.invitations import InvitationPlan
 from selection.mail.texts import LONGEST_BODY, LONGEST_SUBJECT, Text
@@ -30,10 +30,8 @@ class TextPart(Schema):
 
 
 class MailIn(Part):
-    remind_hours: Whole | None = Field(
+    remind_hours: Annotated[int, Field(ge=0, le=MOST_REMIND_HOURS), WHOLE] | None = Field(
         None,
-        ge=0,
-        le=MOST_REMIND_HOURS,
         description="Hours from the invitation to the only reminder. 0: no reminder; null: no "
         "change.",
     )
