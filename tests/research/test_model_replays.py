@@ -86,6 +86,7 @@ def test_an_unreadable_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFix
     assert "none.csv" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not RECORDED.exists(), reason="The recorded models are not on this machine.")
 @pytest.mark.parametrize(("k", "share"), [(1, 0.13), (10, 0.24)])
 def test_few_calls_choose_the_best_of_the_recorded_models(k: int, share: float) -> None:

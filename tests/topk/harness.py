@@ -4,6 +4,7 @@ import json
 from math import comb
 
 import numpy as np
+import pytest
 
 from topk import SELECTORS, Problem, Selector, State, pack_memory
 
@@ -11,6 +12,8 @@ NAMES = sorted(SELECTORS)
 FIXED_BUDGET = [name for name in NAMES if SELECTORS[name].promise.fixed == "budget"]
 FIXED_CONFIDENCE = [name for name in NAMES if name not in FIXED_BUDGET]
 MOST_ROUNDS = 20_000
+# Error probabilities that a certificate is tried at. The largest is spent most and shows most.
+DELTAS = [*(pytest.param(delta, marks=pytest.mark.slow) for delta in (0.05, 0.2)), 0.5]
 
 
 def places(name, k=3):

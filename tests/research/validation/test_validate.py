@@ -342,6 +342,7 @@ def test_what_is_still_out_at_the_stop_is_paid(algorithm):
     assert outcome.pulls == outcome.pulls_per_arm.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("algorithm", "most"), [("certified", 3_500), ("credible", 1_400)])
 def test_that_nobody_holds_many_at_once_makes_our_own_algorithms_no_dearer(algorithm, most):
     asked = {"k": 20, "epsilon": 0.1, "delta": 0.01}

@@ -93,6 +93,7 @@ def test_it_is_refined_to_the_end_with_curves(sent, django_capture_on_commit_cal
     assert all((point["answers"], point["cost"]) == (None, None) for point in best)
 
 
+@pytest.mark.slow
 def test_refined_in_pieces_the_numbers_are_those_of_the_command(
     sent, django_capture_on_commit_callbacks
 ):
@@ -227,6 +228,7 @@ def test_an_algorithm_that_fails_later_is_a_row_and_the_others_finish(
     assert rows["credible"].runs == 3
 
 
+@pytest.mark.slow
 def test_a_budget_above_all_questions_is_forecast_to_the_end(
     sent, django_capture_on_commit_callbacks
 ):
@@ -256,6 +258,7 @@ def test_a_belief_comes_back_as_it_was_stored(sent, belief, django_capture_on_co
     assert forecast_requests.stored_plan(planning) == plan()
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_celery_worker_finishes_a_forecast():
     planning = forecast_requests.request_forecast(plan(workers=3, k=1, questions=4), BELIEF)

@@ -82,6 +82,7 @@ def test_below_20_simulations_there_is_a_median_and_their_number_and_no_band(new
     assert not any("no worker was asked more" in row.why for row in new_user_table)
 
 
+@pytest.mark.slow
 def test_from_20_simulations_on_there_is_a_band():
     best = table(20, **small_plan(price=0.05))[0]
     low, median, high = best.answers
@@ -280,6 +281,7 @@ def test_invalid_plans_are_refused(changes, message):
         plan(**changes)
 
 
+@pytest.mark.slow
 def test_money_reaches_a_smaller_epsilon_the_more_there_is():
     epsilons = []
     for budget in (30, 110):

@@ -75,6 +75,7 @@ def test_recorded_answers_can_suffice(past, out):
     assert {row["certified"] for row in read(out)} == {"certified"}
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_selection_however_many_are_asked_at_once(past, out):
     replay(past, out, "--with-replacement")
     first = out.read_text()
@@ -193,6 +194,7 @@ def command_line(past, out, *options):
     ]
 
 
+@pytest.mark.slow
 def test_the_shell_sees_exit_code_2_and_one_sentence(past, out):
     done = subprocess.run(
         command_line(past, out, "--k", "6"), cwd=settings.BASE_DIR, capture_output=True, text=True
@@ -207,6 +209,7 @@ def hear_interrupts():
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background processes ignore them
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_nothing_behind(past, out, tmp_path):
     place = tmp_path / "scratch"
     place.mkdir()

@@ -51,6 +51,7 @@ def assert_same(played: arrays.PlayedRun, run: Run, past: RecordedCrowd) -> None
     assert played.epsilon == document["epsilon_reached"]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     "settings",

@@ -373,6 +373,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_core_package_alone_verifies_a_dump(tmp_path: Path):
     path = tmp_path / "dump.json"
     document = dump_document(play(run_of("adaptive-top-k"), crowd(1, good=2)), anonymous=True)

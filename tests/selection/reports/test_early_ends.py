@@ -60,6 +60,7 @@ def wronged_pair(run):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
 def test_selection_never_has_fewer_right_of_as_many_answers(name, requester):
     """The exceptions are a verdict by hand and a proof; both are on the page."""

@@ -56,6 +56,7 @@ def explanation_text(run: Run, worker: str) -> str:
     return " ".join(sentence for _, part in explanation.parts() for sentence in part)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_has_all_parts_of_an_explanation(name):
     run = play(run_of(name), crowd(1, good=2), most=100)

@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from tests.topk.harness import too_many
+from tests.topk.harness import DELTAS, too_many
 from topk import Problem, State, select_early
 from topk.certified.every_pool import EveryPool, covers_numberings
 from topk.certified.selector import THIS_SET, Certified
@@ -73,7 +73,7 @@ def test_no_pool_breaks_what_is_certified_of_those_who_stay(gone):
 # -- errors
 
 
-@pytest.mark.parametrize("delta", [0.05, 0.2, 0.5])
+@pytest.mark.parametrize("delta", DELTAS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_errors_are_as_rare_as_guaranteed_in_every_pool(sample, family, delta):
     """Fails at a count of probability below 1e-4 at the guaranteed rate, exactly."""
@@ -127,7 +127,7 @@ def test_whoever_is_asked_and_withdrawn_and_whenever_it_stops(sample, withdraw):
 
     A single wrong place is an error: it costs .8, and K times epsilon is .78.
     """
-    failures, stops, runs = 0, 0, sample(20, 100)
+    failures, stops, runs = 0, 0, sample(10, 100)
     for seed in range(runs):
         rng = np.random.default_rng([9, seed])
         truth = rng.permutation(np.repeat([0.95, 0.15], [6, 10]))
@@ -276,7 +276,7 @@ def on_a_set(seed, questions, delta):
 
 def test_errors_on_a_question_set_are_as_rare_as_guaranteed(sample):
     """A single wrong place is an error: it costs .4, and K times epsilon is .3."""
-    failures, runs = 0, sample(20, 100)
+    failures, runs = 0, sample(10, 100)
     for seed in range(runs):
         selector, truth = on_a_set(seed, 40, 0.2)
         assert selector.state.pulls.max() <= 40

@@ -141,7 +141,7 @@ def test_a_crowd_that_delays_right_answers_breaks_the_event_of_swaps_only_as_cou
 
 def test_a_crowd_that_delays_by_grade_keeps_the_guarantee_of_numberings(sample):
     """Right answers are slow. A wrong place is an error: it costs .8, K times epsilon is .78."""
-    truth, delta, wrong, runs = np.repeat([0.95, 0.15], [6, 8]), 0.2, 0, sample(20, 100)
+    truth, delta, wrong, runs = np.repeat([0.95, 0.15], [6, 8]), 0.2, 0, sample(10, 100)
     for seed in range(runs):
         rng = np.random.default_rng([12, seed])
         selector, queues = Certified(Problem(14, 6, 0.13, delta)), [[] for _ in truth]

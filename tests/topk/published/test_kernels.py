@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import topk
 
 # ``count`` is in radii.py; the entropy it brings up to date is computed in divergence.py.
@@ -31,6 +33,7 @@ def run(folder):
     return float(entropy), int(hits)
 
 
+@pytest.mark.slow
 def test_a_change_in_one_file_compiles_the_functions_of_the_others_anew(tmp_path):
     ignored = shutil.ignore_patterns("__pycache__", "*.md")
     shutil.copytree(Path(topk.__file__).parent, tmp_path / "topk", ignore=ignored)

@@ -81,12 +81,12 @@ def test_no_population_breaks_what_is_certified(delta):
     assert broken > 0
 
 
-def test_the_supremum_is_bounded_from_any_start_and_nearly_reached():
-    rng = np.random.default_rng(2)
+def test_the_supremum_is_bounded_from_any_start_and_nearly_reached(sample):
+    rng, points = np.random.default_rng(2), sample(1000, 3000)
     for n, answers, lam in ((5, 10, 3.0), (30, 40, 20.0), (60, 150, 50.0)):
         right = rng.binomial(answers, rng.beta(6, 2, n)).astype(float)
         wrong, kinds = answers - right, (right >= np.sort(right)[-3]).astype(np.int64)
-        workers, fine = np.ones(n), np.sin(np.linspace(0, np.pi / 2, 3000)) ** 2
+        workers, fine = np.ones(n), np.sin(np.linspace(0, np.pi / 2, points)) ** 2
         fine[-1] = 1.0
         logs = log_likelihoods(right, wrong, fine, 0)
         rows, scale = np.empty_like(logs), np.empty(n)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.topk.harness import too_many
+from tests.topk.harness import DELTAS, too_many
 from topk import Problem, ProblemError, State, build_selector, select_early
 from topk.simulate import simulate_run
 
@@ -22,7 +22,7 @@ def regret(truth, arms):
     return float(np.sort(truth)[-len(arms) :].mean() - truth[arms].mean())
 
 
-@pytest.mark.parametrize("delta", [0.05, 0.2, 0.5])
+@pytest.mark.parametrize("delta", DELTAS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_errors_are_as_rare_as_guaranteed(sample, family, delta):
     """Fails at a count that has probability below 1e-4 at the guaranteed rate, exactly. With 40
