@@ -16,11 +16,11 @@ from selection.models import Candidate, Pool, Run, Worker
 from .imports.first_file import FirstFileForm, FirstFileMixin
 from .imports.importers import WORKERS
 from .imports.join_offer import offer_joining
-from .imports.pages import import_urls
+from .imports.pages import IMPORT_PAGES
 from .model_workers.pool_page import PoolModelsPage
 from .model_workers.worker_page import WorkerModelPage
 from .page import CountedDeletionMixin, list_url, page_urls
-from .privacy_pages import personal_urls
+from .privacy_pages import ErasePage, WorkerDataPage
 from .scope import ScopedAdmin
 
 MOST_NAMED = 100
@@ -55,8 +55,8 @@ class PoolAdmin(FirstFileMixin, CountedDeletionMixin, ScopedAdmin):
         return item.runs.all()
 
     def get_urls(self) -> list[URLPattern]:
-        models = page_urls(self, {"<int:pk>/models/": ("models", PoolModelsPage)})
-        return models + import_urls(self, WORKERS) + super().get_urls()
+        imports = page_urls(self, *IMPORT_PAGES, importer=WORKERS)
+        return page_urls(self, PoolModelsPage) + imports + super().get_urls()
 
 
 @admin.register(Worker)
@@ -77,8 +77,8 @@ class WorkerAdmin(ScopedAdmin):
         return [name for name in fields if name != "mail_address" or may_change]
 
     def get_urls(self) -> list[URLPattern]:
-        model = page_urls(self, {"<int:pk>/model/": ("model", WorkerModelPage)})
-        return model + personal_urls(self) + super().get_urls()
+        pages = page_urls(self, WorkerModelPage, WorkerDataPage, ErasePage)
+        return pages + super().get_urls()
 
     def get_deleted_objects(
         self, objs: Iterable[Worker], request: HttpRequest

@@ -166,8 +166,7 @@ class ConnectionAdmin(ScopedAdmin):
         return [str(row) for row in rows], {"connections": len(rows)}, set(), protected
 
     def get_urls(self) -> list[URLPattern]:
-        pages = page_urls(self, {"<int:pk>/calls/": ("calls", AccountPage)})
-        return pages + super().get_urls()
+        return page_urls(self, AccountPage) + super().get_urls()
 
 
 def account_url(connection: Connection) -> str:

@@ -61,6 +61,7 @@ class PoolModelsPage(Page):
     """A form, then a preview of the workers that its text describes; ``do=add`` stores them."""
 
     permission_required = ["selection.change_pool"]
+    location = ("<int:pk>/models/", "models")
     below_object = True
     template_name = "selection/pool_models.html"
     title = "Add models as workers"

@@ -106,20 +106,17 @@ class ModelServerAdmin(ScopedAdmin):
         return [str(server) for server in servers], {"servers": len(servers)}, set(), protected
 
     def get_urls(self) -> list[URLPattern]:
-        pages: dict[str, tuple[str, type[Page]]] = {"<int:pk>/models/": ("models", ListedModels)}
-        return page_urls(self, pages) + super().get_urls()
+        return page_urls(self, ListedModels) + super().get_urls()
 
 
 class ListedModels(Page):
     """The names of the models that the server lists: it is asked whenever the page is opened."""
 
     permission_required = ["selection.change_modelserver"]
+    location = ("<int:pk>/models/", "models")
+    heading = "Models of {}"
     below_object = True
     template_name = "selection/model_names.html"
-
-    @property
-    def title(self) -> str:
-        return f"Models of {self.object}"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         names: list[str] = []

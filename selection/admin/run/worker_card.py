@@ -25,6 +25,7 @@ class WorkerPage(Page):
     """The card. Responses and accepted answers need the permission to view answers."""
 
     permission_required = ["selection.view_run"]
+    location = ("<int:pk>/worker/<int:candidate>/", "worker")
     below_object = True
     template_name = "selection/worker_card.html"
 
@@ -60,6 +61,7 @@ class WorkerPage(Page):
 class WorkerExplanationPage(WorkerPage):
     """Explanation of the worker's standing, on request only because it replays the run."""
 
+    location = ("<int:pk>/worker/<int:candidate>/why/", "worker_why")
     template_name = "selection/worker_why.html"
 
     @property
