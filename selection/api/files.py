@@ -20,7 +20,7 @@ from selection.imports import column_plan, commit, platforms, staging, uploads
 from selection.imports.readers import ENCODINGS
 from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow
 
-from .base import api
+from .base import api, find_object
 from .fields import Amount, Id, Sent, Value, Yes
 from .idempotency import idempotent
 from .pagination import Page, paginate
@@ -168,7 +168,7 @@ def _missing_columns(upload: Upload, plan: column_plan.ColumnPlan) -> str:
 @idempotent(FileOut)
 def send_workers(request: HttpRequest, pool_id: Id, file: Sent) -> dict[str, Any]:
     """Upload a file of workers: Excel, CSV, TSV or JSON, at most 50 MB. Nothing is taken yet."""
-    return _store_file(Kind.WORKERS, get_object_or_404(scoped(Pool, request), pk=pool_id), file)
+    return _store_file(Kind.WORKERS, find_object(request, Pool, pool_id), file)
 
 
 @api.post(
@@ -179,9 +179,7 @@ def send_workers(request: HttpRequest, pool_id: Id, file: Sent) -> dict[str, Any
 @idempotent(FileOut)
 def send_questions(request: HttpRequest, set_id: Id, file: Sent) -> dict[str, Any]:
     """Upload a file of gold questions: Excel, CSV, TSV or JSON, at most 50 MB."""
-    return _store_file(
-        Kind.QUESTIONS, get_object_or_404(scoped(QuestionSet, request), pk=set_id), file
-    )
+    return _store_file(Kind.QUESTIONS, find_object(request, QuestionSet, set_id), file)
 
 
 @api.post(
@@ -192,7 +190,7 @@ def send_questions(request: HttpRequest, set_id: Id, file: Sent) -> dict[str, An
 @idempotent(FileOut)
 def send_answers(request: HttpRequest, run_id: Id, file: Sent) -> dict[str, Any]:
     """Upload a file of answers: Excel, CSV, TSV or JSON, at most 50 MB."""
-    return _store_file(Kind.ANSWERS, get_object_or_404(scoped(Run, request), pk=run_id), file)
+    return _store_file(Kind.ANSWERS, find_object(request, Run, run_id), file)
 
 
 def _store_file(kind: Kind, target: Pool | QuestionSet | Run, file: Sent) -> dict[str, Any]:

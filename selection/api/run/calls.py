@@ -5,12 +5,11 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema
 
 from selection import reports
 from selection.accounts import scoped
-from selection.api.base import api
+from selection.api.base import api, find_object
 from selection.api.fields import Id, price_field
 from selection.api.pagination import Page, paginate
 from selection.limits import LONGEST_KEY
@@ -78,7 +77,7 @@ def list_calls(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[CallQuery]
 ) -> list[Any]:
     """Return the calls of a run, oldest first."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     rows = scoped(ModelCall, request).filter(run=run).select_related("worker", "question")
     if query.state is not None:
         rows = rows.filter(state=query.state)
@@ -90,7 +89,7 @@ def list_calls(
 @api.get("/runs/{run_id}/spending", response=SpendingOut, tags=["models"])
 def show_spending(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return what a run spends on calls of models."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     report = reports.forecast_spending(run)
     return {name: None if value is None else float(value) for name, value in vars(report).items()}
 
@@ -98,6 +97,6 @@ def show_spending(request: HttpRequest, run_id: Id) -> dict[str, Any]:
 @api.put("/runs/{run_id}/spending", response=SpendingOut, tags=["models"])
 def limit_spending(request: HttpRequest, run_id: Id, payload: SpendingIn) -> dict[str, Any]:
     """Limit what a run spends on calls, before its start or while it goes on."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     spending.set_limit(run, payload.limit)
     return show_spending(request, run_id)
