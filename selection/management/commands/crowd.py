@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.core.management import BaseCommand, CommandError, CommandParser
+from django.core.management import BaseCommand, CommandParser
 
 from selection.errors import Refused
 from selection.imports import row_parsers
+from selection.management.lookups import report_refusals
 from selection.replays.crowd import read_crowd
 from selection.simulation import crowd, players
 from selection.simulation.crowd import Crowd, SyntheticCrowd
@@ -62,12 +63,8 @@ class Command(BaseCommand):
         add("--seed", type=int, default=0, help="of the workers made up and of their thinking")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
+        with report_refusals():
             count = self._simulate_crowd(options)
-        except Refused as refusal:
-            raise CommandError(str(refusal), returncode=2) from refusal
-        except KeyboardInterrupt:
-            raise CommandError("Interrupted.", returncode=130) from None
         self._print_line(f"The run has ended. {count:,} answers were taken.")
 
     def _simulate_crowd(self, options: dict[str, Any]) -> int:
