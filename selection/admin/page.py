@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Model, QuerySet
+from django.db.models import Model
 from django.forms import BaseForm
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -26,16 +26,16 @@ CSV = "text/csv; charset=utf-8"
 
 
 class CountedDeletionMixin:
-    """Admin of objects that hold thousands of others: its deletion page gives counts, not names.
+    """Admin of which the deletion page gives counts, not names: there may be thousands.
 
-    contents  the query set of each kind that is deleted with an object, by its plural
-    users     the objects that need this one and so prevent its deletion
+    contents  the number of objects that are deleted with one, by their plural
+    uses      what needs an object and so prevents its deletion, in words
     """
 
-    def contents(self, item: Any) -> dict[str, QuerySet[Any]]:
-        raise NotImplementedError
+    def contents(self, item: Any) -> dict[str, int]:
+        return {str(item._meta.verbose_name_plural): 1}
 
-    def users(self, item: Any) -> Iterable[Model]:
+    def uses(self, item: Any) -> Iterable[str]:
         return ()
 
     def get_deleted_objects(
@@ -44,8 +44,8 @@ class CountedDeletionMixin:
         items = list(objs)
         counts: Counter[str] = Counter()
         for item in items:
-            counts.update({noun: rows.count() for noun, rows in self.contents(item).items()})
-        protected = [f"{user._meta.verbose_name} “{user}”" for i in items for user in self.users(i)]
+            counts.update(self.contents(item))
+        protected = [use for item in items for use in self.uses(item)]
         return [str(item) for item in items], dict(counts), set(), protected
 
 

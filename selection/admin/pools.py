@@ -11,7 +11,7 @@ from django.urls import URLPattern
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from selection.models import Candidate, Pool, Run, Worker
+from selection.models import Candidate, Pool, Worker
 
 from .imports.first_file import FirstFileForm, FirstFileMixin
 from .imports.importers import WORKERS
@@ -48,11 +48,11 @@ class PoolAdmin(FirstFileMixin, CountedDeletionMixin, ScopedAdmin):
         url = f"{list_url(Worker)}?pool__id__exact={pool.pk}"
         return format_html('<a href="{}">{}</a>', url, pool.how_many)  # type: ignore[attr-defined]
 
-    def contents(self, item: Pool) -> dict[str, QuerySet[Worker]]:
-        return {"workers": item.workers.all()}
+    def contents(self, item: Pool) -> dict[str, int]:
+        return {"workers": item.workers.count()}
 
-    def users(self, item: Pool) -> QuerySet[Run]:
-        return item.runs.all()
+    def uses(self, item: Pool) -> Iterable[str]:
+        return (f"run “{run}”" for run in item.runs.all())
 
     def get_urls(self) -> list[URLPattern]:
         imports = page_urls(self, *IMPORT_PAGES, importer=WORKERS)

@@ -283,6 +283,12 @@ def answer_unreadable(request: HttpRequest, error: HttpError) -> HttpResponse:
     return api.create_response(request, {"error": f"{error}."}, status=error.status_code)
 
 
+def describe_location(words: str) -> dict[str, Any]:
+    """Return the documentation of the header Location of a 202."""
+    location = {"description": words, "schema": {"type": "string"}}
+    return {"responses": {202: {"headers": {"Location": location}}}}
+
+
 def find_object(request: HttpRequest, model: type[Row], pk: Any) -> Row:
     """Return the object with this id in the token's team. Raises Http404."""
     row: Row = get_object_or_404(scoped(model, request), pk=pk)

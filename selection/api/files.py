@@ -12,11 +12,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema, Status
 
-from selection import audit
 from selection.accounts import scoped
 from selection.answers.recording import Outside
 from selection.errors import Conflict, Refused
-from selection.imports import column_plan, commit, platforms, staging, uploads
+from selection.imports import column_plan, commit, platforms, uploads
 from selection.imports.readers import ENCODINGS
 from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow
 
@@ -282,9 +281,7 @@ def take_file(request: HttpRequest, file_id: UUID, payload: TakeIn) -> dict[str,
     left = commit.rejected_rows(upload, payload.outside).count() if payload.strict else 0
     if left:
         raise Conflict(f"Nothing was taken: {left:,} rows would be left out.")
-    upload, count = commit.commit_import(upload.pk, payload.outside)
-    target = staging.target_of(upload)
-    audit.record_entry("import", target, after={"file": upload.name, upload.kind: count})
+    commit.commit_import(upload.pk, payload.outside)
     return show_file(request, file_id)
 
 
@@ -299,9 +296,7 @@ def undo_file(request: HttpRequest, file_id: UUID) -> Status[None]:
     upload = _find_upload(request, file_id)
     if upload.state != State.TAKEN:
         raise Conflict("This file was not taken: there is nothing to undo.")
-    target = staging.target_of(upload)
     commit.undo_import(upload.pk)
-    audit.record_entry("import undone", target, after={"file": upload.name})
     return Status(204, None)
 
 

@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema, Status
 
-from selection import audit
 from selection.accounts import scoped
 from selection.imports import rows
 from selection.imports.row_parsers import WorkerRow
@@ -17,7 +16,7 @@ from selection.models import Pool, Worker, map_to_stored
 from selection.runs import deletion
 
 from .base import api
-from .fields import Attributes, Id, Key, Name, Named, RowsOut
+from .fields import Attributes, Id, Key, Name, Named, RowsOut, filter_named
 from .idempotency import idempotent
 from .pagination import Page, paginate
 from .schemas import WorkerIn
@@ -90,8 +89,7 @@ def list_pools(
     request: HttpRequest, response: HttpResponse, query: Query[Named]
 ) -> list[dict[str, Any]]:
     """Return the pools, oldest first."""
-    rows = _team_pools(request).filter(name__icontains=query.search)
-    rows = rows.filter(name=query.name) if query.name else rows
+    rows = filter_named(_team_pools(request), query)
     return [_pool_payload(pool) for pool in paginate(request, response, rows, query)]
 
 
@@ -160,10 +158,7 @@ def put_workers(request: HttpRequest, pool_id: Id, payload: WorkersIn) -> dict[s
         WorkerRow(row, worker.worker, worker.name, worker.attributes, worker.email.strip())
         for row, worker in enumerate(payload.workers, 1)
     ]
-    fates = rows.store_workers(pool, worker_rows)
-    counts = rows.count_fates(fates)
-    audit.record_entry("import", pool, after={"workers": counts[rows.ADDED] + counts[rows.CHANGED]})
-    return {**counts, "rows": [vars(fate) for fate in fates]}
+    return rows.report_rows(pool, "workers", rows.store_workers(pool, worker_rows))
 
 
 @api.get("/pools/{pool_id}/workers/{key:worker}", response=PoolWorkerOut, tags=["pools"])

@@ -7,7 +7,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema
 
-from selection import audit
 from selection.imports import rows
 from selection.imports.row_parsers import QuestionRow
 from selection.limits import LONGEST_KEY, MOST_ENTRIES
@@ -145,12 +144,7 @@ def put_questions(request: HttpRequest, set_id: Id, payload: QuestionsIn) -> dic
         _question_row(row, question.question, question)
         for row, question in enumerate(payload.questions, 1)
     ]
-    fates = rows.store_questions(item, question_rows)
-    counts = rows.count_fates(fates)
-    audit.record_entry(
-        "import", item, after={"questions": counts[rows.ADDED] + counts[rows.CHANGED]}
-    )
-    return {**counts, "rows": [vars(fate) for fate in fates]}
+    return rows.report_rows(item, "questions", rows.store_questions(item, question_rows))
 
 
 def _question_row(number: int, key: str, gold: GoldIn) -> QuestionRow:

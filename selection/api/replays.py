@@ -14,7 +14,7 @@ from selection.imports.keyed_answers import read_upload
 from selection.models import QuestionSet, Replay, Run
 from selection.replays import keeping, replay_requests, results
 
-from .base import api, find_object, requester_name
+from .base import api, describe_location, find_object, requester_name
 from .fields import MOST, Id, declared_by
 
 Number = Annotated[int, Field(ge=1, le=MOST)]  # a form has texts only
@@ -113,15 +113,11 @@ class ReplayDraftOut(Schema):
     question_set: int
 
 
-LOCATION = {"description": "Address to poll.", "schema": {"type": "string"}}
-LATER = {"responses": {202: {"headers": {"Location": LOCATION}}}}
-
-
 @api.post(
     "/replays",
     response={202: ReplayOut},
     tags=["replays"],
-    openapi_extra=LATER,
+    openapi_extra=describe_location("Address to poll."),
     summary="Request replay",
 )
 def order_replay(

@@ -14,7 +14,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
-from selection import audit
 from selection.admin.forms import UploadForm
 from selection.admin.page import FormPage, Page, csv_response, object_url
 from selection.answers.recording import Outside
@@ -177,9 +176,6 @@ class PreviewPage(ImportPage):
             return self._redirect_gone()
         except Refused as refusal:
             return self._redirect_refused(upload, refusal)
-        audit.record_entry(
-            "import", self.object, after={"file": upload.name, self.importer.noun + "s": count}
-        )
         messages.success(self.request, f"{count_noun(count, self.importer.noun)} imported.")
         refused = upload.bad + (upload.outside if self.outside == "refuse" else 0)
         if refused:
@@ -194,7 +190,6 @@ class PreviewPage(ImportPage):
         except Refused as refusal:
             messages.error(self.request, str(refusal))
             return redirect(self.address("import"))
-        audit.record_entry("import undone", self.object, after={"file": upload.name})
         messages.success(self.request, f"Import of {upload.name} undone.")
         return redirect(object_url(self.object))
 

@@ -1,5 +1,6 @@
 """Question sets and their gold questions."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin
@@ -48,11 +49,12 @@ class QuestionSetAdmin(FirstFileMixin, CountedDeletionMixin, ScopedAdmin):
         count = question_set.how_many  # type: ignore[attr-defined]
         return format_html('<a href="{}">{}</a>', url, count)
 
-    def contents(self, item: QuestionSet) -> dict[str, QuerySet[Question]]:
-        return {"questions": item.questions.all()}
+    def contents(self, item: QuestionSet) -> dict[str, int]:
+        return {"questions": item.questions.count()}
 
-    def users(self, item: QuestionSet) -> QuerySet[Run]:
-        return Run.objects.filter(Q(question_set=item) | Q(further__question_set=item)).distinct()
+    def uses(self, item: QuestionSet) -> Iterable[str]:
+        runs = Run.objects.filter(Q(question_set=item) | Q(further__question_set=item)).distinct()
+        return (f"run “{run}”" for run in runs)
 
     def change_view(
         self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any

@@ -222,8 +222,8 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
             *super().get_urls(),
         ]
 
-    def contents(self, item: Run) -> dict[str, QuerySet[Any]]:
-        return {"workers' results": item.candidates.all(), "answers": item.answers.all()}
+    def contents(self, item: Run) -> dict[str, int]:
+        return {"workers' results": item.candidates.count(), "answers": item.answers.count()}
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         active = isinstance(obj, Run) and obj.status in {Run.Status.RUNNING, Run.Status.PAUSED}

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandParser
 
-from selection import audit
 from selection.answers.recording import Outside
 from selection.errors import Refused
 from selection.imports import column_plan, commit, platforms, row_parsers, staging, uploads
@@ -101,7 +100,6 @@ class Command(BaseCommand):
         if options["strict"] and refused_count:
             raise Refused(f"Nothing was imported: {refused_count:,} rows would not be taken.")
         _, count = commit.commit_import(upload.pk, outside)
-        audit.record_entry("import", target, after={"file": upload.name, options["kind"]: count})
         self.stdout.write(f"{count:,} {options['kind']} imported into “{target}”.")
 
     def _print_preview(self, upload: Upload, outside: Outside, quiet: bool) -> int:
