@@ -21,6 +21,7 @@ from unfold.views import UnfoldModelAdminViewMixin
 from selection import exports
 from selection.accounts import MEMBER, is_allowed, scoped
 from selection.errors import Refused
+from selection.models import Candidate
 
 CSV = "text/csv; charset=utf-8"
 
@@ -99,6 +100,16 @@ class Page(UnfoldModelAdminViewMixin, TemplateResponseMixin, ContextMixin, View)
     def crumbs(self) -> list[tuple[str, str]]:
         """Return (title, address) of the pages between the list, named by the layout, and this."""
         return [(str(self.object), object_url(self.object))] if self.below_object else []
+
+
+class CandidatePage(Page):
+    """A page about a worker in the run that is the page's object."""
+
+    @cached_property
+    def candidate(self) -> Candidate:
+        rows = self.object.candidates.select_related("worker", "run", "run__pool")
+        candidate: Candidate = get_object_or_404(rows, pk=self.kwargs["candidate"])
+        return candidate
 
 
 class FormPage(Page):

@@ -42,8 +42,8 @@ class ModelsOut(Schema):
 class EndpointOut(Schema):
     """A worker that is a model."""
 
-    worker: str = Field(examples=["gpt-4o-mini, t=0"])
-    server: int = Field(description="Id of its model server.")
+    worker: str = Field(alias="worker.key", examples=["gpt-4o-mini, t=0"])
+    server: int = Field(alias="server_id", description="Id of its model server.")
     model: str
     system_prompt: str
     template: str
@@ -102,10 +102,10 @@ class CallTestOut(Schema):
 @api.get("/pools/{pool_id}/models", response=list[EndpointOut], tags=["models"])
 def list_pool_models(
     request: HttpRequest, response: HttpResponse, pool_id: Id, query: Query[Page]
-) -> list[dict[str, Any]]:
+) -> list[Endpoint]:
     """Return the workers of a pool that are models, oldest first."""
     rows = _endpoints_of(request, find_object(request, Pool, pool_id))
-    return [_payload(row) for row in paginate(request, response, rows, query)]
+    return paginate(request, response, rows, query)
 
 
 @api.post("/pools/{pool_id}/models", response=ModelsOut, tags=["models"])
@@ -119,20 +119,20 @@ def add_models(request: HttpRequest, pool_id: Id, payload: ModelsIn) -> dict[str
 
 
 @api.get("/pools/{pool_id}/models/{key:worker}", response=EndpointOut, tags=["models"])
-def show_model(request: HttpRequest, pool_id: Id, worker: Key) -> dict[str, Any]:
+def show_model(request: HttpRequest, pool_id: Id, worker: Key) -> Endpoint:
     """Return the settings of a worker's model; 404 for a person."""
-    return _payload(_find_endpoint(request, pool_id, worker))
+    return _find_endpoint(request, pool_id, worker)
 
 
 @api.patch("/pools/{pool_id}/models/{key:worker}", response=EndpointOut, tags=["models"])
 def change_model(
     request: HttpRequest, pool_id: Id, worker: Key, payload: EndpointChangeIn
-) -> dict[str, Any]:
+) -> Endpoint:
     """Change the settings of a worker's model from now on."""
     endpoint, values = _find_endpoint(request, pool_id, worker), payload.dict(exclude_unset=True)
     server = values.pop("server", None)
     found = None if server is None else find_object(request, ModelServer, server)
-    return _payload(changes.change_endpoint(endpoint, values, found))
+    return changes.change_endpoint(endpoint, values, found)
 
 
 @api.delete("/pools/{pool_id}/models/{key:worker}", response={204: None}, tags=["models"])
@@ -168,9 +168,3 @@ def _find_endpoint(request: HttpRequest, pool_id: int, key: str) -> Endpoint:
     stored = map_to_stored([key], pool.workers.all())[key]
     endpoint: Endpoint = get_object_or_404(_endpoints_of(request, pool), worker__key=stored)
     return endpoint
-
-
-def _payload(endpoint: Endpoint) -> dict[str, Any]:
-    names = EndpointOut.model_fields.keys() - {"worker", "server"}
-    own = {name: getattr(endpoint, name) for name in names}
-    return own | {"worker": endpoint.worker.key, "server": endpoint.server_id}

@@ -61,7 +61,7 @@ class WorkerChangeIn(Schema, extra="forbid"):
 
 
 class PoolWorkerOut(Schema):
-    worker: str = Field(examples=["A1B2C3"])
+    worker: str = Field(alias="key", examples=["A1B2C3"])
     name: str
     attributes: dict[str, Any] = Field(examples=[{"language": "English"}])
 
@@ -135,11 +135,7 @@ def list_pool_workers(
     workers = _find_pool(request, pool_id).workers.all()
     if query.search:
         workers = workers.filter(Q(key__icontains=query.search) | Q(name__icontains=query.search))
-    return [_worker_payload(worker) for worker in paginate(request, response, workers, query)]
-
-
-def _worker_payload(worker: Worker) -> dict[str, Any]:
-    return {"worker": worker.key, "name": worker.name, "attributes": worker.attributes}
+    return paginate(request, response, workers, query)
 
 
 @api.put(
@@ -162,9 +158,9 @@ def put_workers(request: HttpRequest, pool_id: Id, payload: WorkersIn) -> dict[s
 
 
 @api.get("/pools/{pool_id}/workers/{key:worker}", response=PoolWorkerOut, tags=["pools"])
-def show_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> dict[str, Any]:
+def show_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> Worker:
     """Return a worker of a pool."""
-    return _worker_payload(_find_worker(request, pool_id, worker))
+    return _find_worker(request, pool_id, worker)
 
 
 def _find_worker(request: HttpRequest, pool_id: int, key: str) -> Worker:
@@ -176,11 +172,11 @@ def _find_worker(request: HttpRequest, pool_id: int, key: str) -> Worker:
 @api.patch("/pools/{pool_id}/workers/{key:worker}", response=PoolWorkerOut, tags=["pools"])
 def change_pool_worker(
     request: HttpRequest, pool_id: Id, worker: Key, payload: WorkerChangeIn
-) -> dict[str, Any]:
+) -> Worker:
     """Change a worker's name, attributes or e-mail address."""
     row = _find_worker(request, pool_id, worker)
     rows.rename_worker(row, payload.name, payload.attributes, payload.email)
-    return _worker_payload(row)
+    return row
 
 
 @api.delete("/pools/{pool_id}/workers/{key:worker}", response={204: None}, tags=["pools"])

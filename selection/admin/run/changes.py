@@ -5,18 +5,17 @@ Every page shows the effect on the guarantee before the change is made.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection import connectors, reports
-from selection.admin.page import Page, object_url
+from selection.admin.page import CandidatePage, Page, object_url
 from selection.admin.setting_fields import LABELS, build_field
 from selection.errors import Refused
 from selection.models import Candidate, Run
@@ -200,7 +199,7 @@ class ChangePage(ChangeView):
 VERDICTS = {"accept": 1, "reject": -1, "no-verdict": None}
 
 
-class WorkerChange(ChangeView):
+class WorkerChange(ChangeView, CandidatePage):
     """A worker in a run: withdrawal, return, verdict by hand, new link."""
 
     location = ("<int:pk>/worker/<int:candidate>/change/", "worker_change")
@@ -209,11 +208,6 @@ class WorkerChange(ChangeView):
     @property
     def title(self) -> str:
         return f"{self.candidate.worker} in {self.object}"
-
-    @cached_property
-    def candidate(self) -> Candidate:
-        rows = self.object.candidates.select_related("worker", "run")
-        return get_object_or_404(rows, pk=self.kwargs["candidate"])
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         candidate = self.candidate

@@ -29,8 +29,8 @@ class CallOut(Schema):
     """A call of a model. cost: in the currency of the run."""
 
     id: int
-    worker: str
-    question: str
+    worker: str = Field(alias="worker.key")
+    question: str = Field(alias="question.key")
     attempt: int = Field(description="Number of the call for its assignment, from 1.")
     state: CallState
     sent: datetime
@@ -43,14 +43,6 @@ class CallOut(Schema):
     reply: str
     answer: str = Field(description="The answer read from the reply; empty: no answer.")
     problem: str
-
-    @staticmethod
-    def resolve_worker(call: Any) -> str:
-        return str(call.worker.key)
-
-    @staticmethod
-    def resolve_question(call: Any) -> str:
-        return str(call.question.key)
 
     @staticmethod
     def resolve_cost(call: Any) -> float:
