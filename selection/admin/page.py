@@ -172,10 +172,8 @@ class _Permissions:
 
 def page_urls(model_admin: ModelAdmin, *pages: type[Page], **options: Any) -> list[URLPattern]:
     """Return the addresses of these pages. ``options`` of ``as_view`` are for all of them."""
-    name, wrap = (
-        f"selection_{model_admin.model._meta.model_name}",
-        model_admin.admin_site.admin_view,
-    )
+    name = f"selection_{model_admin.model._meta.model_name}"
+    wrap = model_admin.admin_site.admin_view
     return [
         path(route, wrap(page.as_view(model_admin=model_admin, **options)), name=f"{name}_{end}")
         for page in pages
