@@ -14,18 +14,19 @@ from unfold.widgets import (
 from selection.errors import Refused
 from selection.imports import uploads
 
+TABLES = ".csv,.tsv,.txt,.xlsx,.xls,.ods,.json,.jsonl,text/csv"
+
+
+def file_field(label: str, accept: str = TABLES) -> forms.FileField:
+    """Return the field of a file that may be left out, or empty."""
+    widget = UnfoldAdminFileFieldWidget(attrs={"accept": accept})
+    return forms.FileField(label=label, required=False, allow_empty_file=True, widget=widget)
+
 
 class UploadForm(forms.Form):
     """A file, or its text. ``cleaned_data`` has ``name`` and ``content``."""
 
-    file = forms.FileField(
-        label="File",
-        required=False,
-        allow_empty_file=True,
-        widget=UnfoldAdminFileFieldWidget(
-            attrs={"accept": ".csv,.tsv,.txt,.xlsx,.xls,.ods,.json,.jsonl,text/csv"}
-        ),
-    )
+    file = file_field("File")
     pasted = forms.CharField(
         label="Or paste the lines here",
         required=False,

@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Model, QuerySet
-from django.http import HttpRequest, StreamingHttpResponse
+from django.contrib import messages
+from django.db.models import Model
+from django.forms import BaseForm
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.text import slugify
 from django.views.generic import View
@@ -18,21 +20,23 @@ from unfold.views import UnfoldModelAdminViewMixin
 
 from selection import exports
 from selection.accounts import MEMBER, is_allowed, scoped
+from selection.errors import Refused
+from selection.models import Candidate
 
 CSV = "text/csv; charset=utf-8"
 
 
 class CountedDeletionMixin:
-    """Admin of objects that hold thousands of others: its deletion page gives counts, not names.
+    """Admin of which the deletion page gives counts, not names: there may be thousands.
 
-    contents  the query set of each kind that is deleted with an object, by its plural
-    users     the objects that need this one and so prevent its deletion
+    contents  the number of objects that are deleted with one, by their plural
+    uses      what needs an object and so prevents its deletion, in words
     """
 
-    def contents(self, item: Any) -> dict[str, QuerySet[Any]]:
-        raise NotImplementedError
+    def contents(self, item: Any) -> dict[str, int]:
+        return {str(item._meta.verbose_name_plural): 1}
 
-    def users(self, item: Any) -> Iterable[Model]:
+    def uses(self, item: Any) -> Iterable[str]:
         return ()
 
     def get_deleted_objects(
@@ -41,8 +45,8 @@ class CountedDeletionMixin:
         items = list(objs)
         counts: Counter[str] = Counter()
         for item in items:
-            counts.update({noun: rows.count() for noun, rows in self.contents(item).items()})
-        protected = [f"{user._meta.verbose_name} “{user}”" for i in items for user in self.users(i)]
+            counts.update(self.contents(item))
+        protected = [use for item in items for use in self.uses(item)]
         return [str(item) for item in items], dict(counts), set(), protected
 
 
@@ -52,10 +56,14 @@ class Page(UnfoldModelAdminViewMixin, TemplateResponseMixin, ContextMixin, View)
     The permissions required are checked in the object's team. A page that requires none by name
     needs the permission to view such objects.
 
+    location      its route below the admin's list, and the end of the address's name
+    heading       the title, with {} for the object's name
     below_object  True if the object's own page is above this one
     """
 
     permission_required: Sequence[str] = ()
+    location = ("", "")
+    heading = "{}"
     below_object = False
 
     @cached_property
@@ -75,7 +83,11 @@ class Page(UnfoldModelAdminViewMixin, TemplateResponseMixin, ContextMixin, View)
 
     @property
     def title(self) -> str:
-        return str(self.object)
+        return self.heading.format(self.object)
+
+    @property
+    def username(self) -> str:
+        return str(self.request.user.get_username())
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         return self.render_to_response(self.get_context_data())
@@ -90,6 +102,64 @@ class Page(UnfoldModelAdminViewMixin, TemplateResponseMixin, ContextMixin, View)
         return [(str(self.object), object_url(self.object))] if self.below_object else []
 
 
+class CandidatePage(Page):
+    """A page about a worker in the run that is the page's object."""
+
+    @cached_property
+    def candidate(self) -> Candidate:
+        rows = self.object.candidates.select_related("worker", "run", "run__pool")
+        candidate: Candidate = get_object_or_404(rows, pk=self.kwargs["candidate"])
+        return candidate
+
+
+class FormPage(Page):
+    """A page with a form, which ``apply_form`` carries out. A refusal becomes the form's error."""
+
+    form_class: Any
+
+    def build_form(self, *data: Any) -> Any:
+        return self.form_class(*data)
+
+    def apply_form(self, form: Any) -> HttpResponseBase:
+        raise NotImplementedError
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        if "form" not in kwargs:
+            kwargs["form"] = self.build_form()
+        return super().get_context_data(**kwargs)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        form: BaseForm = self.build_form(request.POST, request.FILES)
+        if form.is_valid():
+            try:
+                return self.apply_form(form)
+            except Refused as refusal:
+                form.add_error(None, str(refusal))
+        return self.render_to_response(self.get_context_data(form=form))
+
+
+class ActionPage(Page):
+    """A page with buttons, each of which sends the name of an action as ``do``.
+
+    actions  by name, methods that return a response, or None to show the page again
+    """
+
+    actions: Mapping[str, Callable[[Any], HttpResponseBase | None]] = {}
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        action = self.actions.get(request.POST.get("do", ""))
+        if action is None:
+            raise Http404
+        try:
+            return action(self) or self.redirect_back()
+        except Refused as refusal:
+            messages.error(request, str(refusal))
+            return self.redirect_back()
+
+    def redirect_back(self) -> HttpResponse:
+        return redirect(self.request.path)
+
+
 class _Permissions:
     """A template's ``perms.app.permission``, checked in the team of the page's object."""
 
@@ -100,19 +170,14 @@ class _Permissions:
         return self.may(f"{self.app}.{name}") if self.app else _Permissions(self.may, name)
 
 
-def page_urls(
-    model_admin: ModelAdmin, pages: Mapping[str, tuple[str, type[View]]], **options: Any
-) -> list[URLPattern]:
-    """Return the addresses of these pages.
-
-    pages    by route: the end of the address's name, and the page
-    options  of ``as_view``, for all of them
-    """
-    name, site = f"selection_{model_admin.model._meta.model_name}", model_admin.admin_site
-    options["model_admin"] = model_admin
+def page_urls(model_admin: ModelAdmin, *pages: type[Page], **options: Any) -> list[URLPattern]:
+    """Return the addresses of these pages. ``options`` of ``as_view`` are for all of them."""
+    name = f"selection_{model_admin.model._meta.model_name}"
+    wrap = model_admin.admin_site.admin_view
     return [
-        path(route, site.admin_view(page.as_view(**options)), name=f"{name}_{end}")
-        for route, (end, page) in pages.items()
+        path(route, wrap(page.as_view(model_admin=model_admin, **options)), name=f"{name}_{end}")
+        for page in pages
+        for route, end in [page.location]
     ]
 
 

@@ -11,16 +11,16 @@ from django.urls import URLPattern
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from selection.models import Candidate, Pool, Run, Worker
+from selection.models import Candidate, Pool, Worker
 
 from .imports.first_file import FirstFileForm, FirstFileMixin
 from .imports.importers import WORKERS
 from .imports.join_offer import offer_joining
-from .imports.pages import import_urls
+from .imports.pages import IMPORT_PAGES
 from .model_workers.pool_page import PoolModelsPage
 from .model_workers.worker_page import WorkerModelPage
 from .page import CountedDeletionMixin, list_url, page_urls
-from .privacy_pages import personal_urls
+from .privacy_pages import ErasePage, WorkerDataPage
 from .scope import ScopedAdmin
 
 MOST_NAMED = 100
@@ -48,15 +48,15 @@ class PoolAdmin(FirstFileMixin, CountedDeletionMixin, ScopedAdmin):
         url = f"{list_url(Worker)}?pool__id__exact={pool.pk}"
         return format_html('<a href="{}">{}</a>', url, pool.how_many)  # type: ignore[attr-defined]
 
-    def contents(self, item: Pool) -> dict[str, QuerySet[Worker]]:
-        return {"workers": item.workers.all()}
+    def contents(self, item: Pool) -> dict[str, int]:
+        return {"workers": item.workers.count()}
 
-    def users(self, item: Pool) -> QuerySet[Run]:
-        return item.runs.all()
+    def uses(self, item: Pool) -> Iterable[str]:
+        return (f"run “{run}”" for run in item.runs.all())
 
     def get_urls(self) -> list[URLPattern]:
-        models = page_urls(self, {"<int:pk>/models/": ("models", PoolModelsPage)})
-        return models + import_urls(self, WORKERS) + super().get_urls()
+        imports = page_urls(self, *IMPORT_PAGES, importer=WORKERS)
+        return page_urls(self, PoolModelsPage) + imports + super().get_urls()
 
 
 @admin.register(Worker)
@@ -77,8 +77,8 @@ class WorkerAdmin(ScopedAdmin):
         return [name for name in fields if name != "mail_address" or may_change]
 
     def get_urls(self) -> list[URLPattern]:
-        model = page_urls(self, {"<int:pk>/model/": ("model", WorkerModelPage)})
-        return model + personal_urls(self) + super().get_urls()
+        pages = page_urls(self, WorkerModelPage, WorkerDataPage, ErasePage)
+        return pages + super().get_urls()
 
     def get_deleted_objects(
         self, objs: Iterable[Worker], request: HttpRequest

@@ -8,13 +8,10 @@ from django.contrib import messages
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import URLPattern
 from django.utils.text import slugify
-from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection import exports, privacy
-from selection.admin.page import page_urls
 from selection.models import Worker
 
 from .page import Page, file_response, list_url
@@ -31,6 +28,7 @@ class ErasureForm(forms.Form):
 
 class WorkerDataPage(Page):
     permission_required = ["selection.view_worker", "selection.view_answer"]
+    location = ("<int:pk>/data.json", "data")
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         worker: Worker = self.object
@@ -44,12 +42,10 @@ class ErasePage(Page):
     """A confirmation page that lists the data to be erased and the data that stay."""
 
     permission_required = ["selection.delete_worker", "selection.change_run"]
+    location = ("<int:pk>/erase/", "erase")
+    heading = "Erase {}?"
     below_object = True
     template_name = "selection/worker_erase.html"
-
-    @property
-    def title(self) -> str:
-        return f"Erase {self.object}?"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         rows = self._worker_rows()
@@ -62,15 +58,8 @@ class ErasePage(Page):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         form = ErasureForm(request.POST)
         reason = form.cleaned_data["why"] if form.is_valid() else ""
-        erasure = privacy.erase_worker(
-            list(self._worker_rows()), str(request.user.get_username()), reason
-        )
+        erasure = privacy.erase_worker(list(self._worker_rows()), self.username, reason)
         messages.success(
             request, f"Erased. In their runs they are {erasure.pseudonym} from now on."
         )
         return redirect(list_url(Worker))
-
-
-def personal_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    pages = {"data.json": ("data", WorkerDataPage), "erase/": ("erase", ErasePage)}
-    return page_urls(model_admin, {f"<int:pk>/{end}": page for end, page in pages.items()})

@@ -160,6 +160,15 @@ class ScopedAdmin(PlainListMixin, SafeLookupsMixin, TeamScopedMixin, ModelAdmin)
         return TemplateResponse(request, "selection/history.html", context)
 
 
+class ReadOnlyAdmin(ScopedAdmin):
+    """Admin of a record that nobody changes, not even a superuser."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    has_change_permission = has_delete_permission = has_add_permission
+
+
 class TeamForm(forms.ModelForm):
     """Form of which the related objects must belong to one team; a new object joins that team."""
 

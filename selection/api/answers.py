@@ -3,11 +3,9 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from ninja import Query, Status
 
 from selection import audit, reports
-from selection.accounts import scoped
 from selection.answers import batch, presence, recording
 from selection.errors import Conflict, Refused
 from selection.imports import validate_answers
@@ -15,7 +13,7 @@ from selection.imports.row_parsers import AnswerRow
 from selection.models import Run, stored_spellings
 from selection.worker.page import idle_state
 
-from .base import Scope, Token, api
+from .base import Scope, Token, api, find_object
 from .fields import Id
 from .pagination import cut_page, parse_cursor
 from .schemas import (
@@ -47,7 +45,7 @@ def list_open(
     Fetching a question starts its time to answer, unless ``peek`` is set. A token with the scope to
     read always peeks.
     """
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     peek = query.peek or request.auth.scope == Scope.READ  # type: ignore[attr-defined]
     if query.worker and not peek:
         candidates = run.candidates.filter(worker__key__in=stored_spellings([query.worker]))
@@ -80,7 +78,7 @@ def claim(request: HttpRequest, run_id: Id, payload: ClaimIn) -> list[dict[str, 
 
     Repeated requests return the same questions until they are answered.
     """
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     if run.status == Run.Status.DRAFT:
         raise Conflict(f"The run “{run}” has not begun: nothing is handed out yet.")
     return [
@@ -146,7 +144,7 @@ def import_answers(request: HttpRequest, run_id: Id, payload: AnswersIn) -> dict
 
     Of several answers of a worker to the same question the first counts.
     """
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     rows = [AnswerRow(line, **row.dict()) for line, row in enumerate(payload.answers, 1)]
     sorting = validate_answers.validate_answers(run, rows, payload.outside)
     validate_answers.record_valid_answers(run, sorting)

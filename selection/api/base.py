@@ -4,11 +4,13 @@ import json
 import re
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from django.conf import settings
 from django.db import IntegrityError
+from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 from django.views.decorators.http import etag
@@ -19,7 +21,7 @@ from ninja.parser import Parser
 from ninja.responses import NinjaJSONEncoder
 from ninja.security import HttpBearer
 
-from selection.accounts import rate_limits, tokens
+from selection.accounts import rate_limits, scoped, tokens
 from selection.errors import Forbidden, Refused, TooMany, WrongKind
 from selection.limits import MB
 from selection.models import ApiToken
@@ -28,6 +30,7 @@ from .field_errors import describe_field_error
 from .pagination import NEXT
 
 Scope = ApiToken.Scope
+Row = TypeVar("Row", bound=Model)
 MAY = {Scope.READ: "look at things", Scope.ANSWER: "fetch open questions and send answers"}
 
 
@@ -278,6 +281,18 @@ def answer_unreadable(request: HttpRequest, error: HttpError) -> HttpResponse:
     if isinstance(error.__cause__, Refused):
         return answer_refused(request, error.__cause__)
     return api.create_response(request, {"error": f"{error}."}, status=error.status_code)
+
+
+def describe_location(words: str) -> dict[str, Any]:
+    """Return the documentation of the header Location of a 202."""
+    location = {"description": words, "schema": {"type": "string"}}
+    return {"responses": {202: {"headers": {"Location": location}}}}
+
+
+def find_object(request: HttpRequest, model: type[Row], pk: Any) -> Row:
+    """Return the object with this id in the token's team. Raises Http404."""
+    row: Row = get_object_or_404(scoped(model, request), pk=pk)
+    return row
 
 
 def requester_name(request: HttpRequest) -> str:

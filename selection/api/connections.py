@@ -19,7 +19,7 @@ from selection.models import (
     RunConnection,
 )
 
-from .base import Token, api, requester_name
+from .base import Token, api, find_object, requester_name
 from .fields import Id, Yes
 
 # For the scope to manage only, as webhooks are.
@@ -123,13 +123,13 @@ def create_connection(request: HttpRequest, payload: ConnectionIn) -> Status[Any
 @api.get("/connections/{connection_id}", response=ConnectionOut, tags=["connections"], auth=MANAGES)
 def show_connection(request: HttpRequest, connection_id: Id) -> Any:
     """Return a connection."""
-    return _find_connection(request, connection_id)
+    return find_object(request, Connection, connection_id)
 
 
 @api.patch("/connections/{connection_id}", response=ConnectionOut, tags=["connections"])
 def change_connection(request: HttpRequest, connection_id: Id, payload: ConnectionChangeIn) -> Any:
     """Change a connection; omitted fields stay. It is checked again, unless it is paused."""
-    connection = _find_connection(request, connection_id)
+    connection = find_object(request, Connection, connection_id)
     values = payload.dict(exclude={"paused"}, exclude_unset=True)
     if payload.paused is not None:
         connectors.pause_connection(connection, payload.paused)
@@ -143,7 +143,7 @@ def change_connection(request: HttpRequest, connection_id: Id, payload: Connecti
 @api.delete("/connections/{connection_id}", response={204: None}, tags=["connections"])
 def delete_connection(request: HttpRequest, connection_id: Id) -> Status[Any]:
     """Delete a connection that no run uses."""
-    connectors.delete_connection(_find_connection(request, connection_id))
+    connectors.delete_connection(find_object(request, Connection, connection_id))
     return Status(204, None)
 
 
@@ -155,7 +155,7 @@ def delete_connection(request: HttpRequest, connection_id: Id) -> Status[Any]:
 )
 def list_sources(request: HttpRequest, connection_id: Id) -> Any:
     """Return the places to read from, for example projects."""
-    return connectors.list_sources(_find_connection(request, connection_id))
+    return connectors.list_sources(find_object(request, Connection, connection_id))
 
 
 @api.get(
@@ -168,7 +168,7 @@ def list_connection_calls(
     request: HttpRequest, connection_id: Id, query: Query[ConnectorCallQuery]
 ) -> Any:
     """Return what was sent and what waits, latest first; page with ``before``. Kept for 30 days."""
-    rows = _find_connection(request, connection_id).calls.all()
+    rows = find_object(request, Connection, connection_id).calls.all()
     if query.before is not None:
         rows = rows.filter(pk__lt=query.before)
     return rows[: query.limit]
@@ -189,16 +189,16 @@ def repeat_call(request: HttpRequest, call_id: Id) -> Status[Any]:
 @api.post("/question-sets/{set_id}/read", response=ReadOut, tags=["connections"])
 def read_gold(request: HttpRequest, set_id: Id, payload: ReadIn) -> Any:
     """Store the gold questions of a source, for example those with ground truth."""
-    question_set = get_object_or_404(scoped(QuestionSet, request), pk=set_id)
-    connection = _find_connection(request, payload.connection)
+    question_set = find_object(request, QuestionSet, set_id)
+    connection = find_object(request, Connection, payload.connection)
     return {"stored": connectors.import_gold(question_set, connection, payload.source)}
 
 
 @api.post("/pools/{pool_id}/read", response=ReadOut, tags=["connections"])
 def read_workers(request: HttpRequest, pool_id: Id, payload: ReadIn) -> Any:
     """Store the people of the connection's account as workers."""
-    pool = get_object_or_404(scoped(Pool, request), pk=pool_id)
-    connection = _find_connection(request, payload.connection)
+    pool = find_object(request, Pool, pool_id)
+    connection = find_object(request, Connection, payload.connection)
     return {"stored": connectors.import_workers(pool, connection, payload.source)}
 
 
@@ -213,14 +213,14 @@ def read_workers(request: HttpRequest, pool_id: Id, payload: ReadIn) -> Any:
 )
 def list_run_connections(request: HttpRequest, run_id: Id) -> Any:
     """Return the connections that the run uses or used."""
-    return get_object_or_404(scoped(Run, request), pk=run_id).connections.all()
+    return find_object(request, Run, run_id).connections.all()
 
 
 @api.post("/runs/{run_id}/connections", response={201: RunConnectionOut}, tags=["connections"])
 def connect_run(request: HttpRequest, run_id: Id, payload: RunConnectionIn) -> Status[Any]:
     """Let a run use a connection, or change its settings: its workers answer there."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
-    connection = _find_connection(request, payload.connection)
+    run = find_object(request, Run, run_id)
+    connection = find_object(request, Connection, payload.connection)
     who = requester_name(request)
     return Status(201, connectors.connect_run(run, connection, payload.settings, who))
 
@@ -245,11 +245,6 @@ def write_back(
     """Write the selected workers into the tool."""
     link = _find_link(request, run_id, connection_id)
     return Status(202, connectors.write_back(link, payload.how, payload.workers))
-
-
-def _find_connection(request: HttpRequest, pk: int) -> Connection:
-    connection: Connection = get_object_or_404(scoped(Connection, request), pk=pk)
-    return connection
 
 
 def _find_link(request: HttpRequest, run_id: int, connection_id: int) -> RunConnection:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from types import new_class
 from typing import Annotated, Any, TypeVar, cast, get_type_hints
 
+from django.db.models import QuerySet
 from ninja import Field, File, Schema
 from ninja.files import UploadedFile
 from ninja.schema import model_validator  # type: ignore[attr-defined]  # pydantic's, by way of ninja
@@ -135,6 +136,12 @@ class Named(Page):
     search: str = Field(
         "", max_length=LONGEST_KEY, description="Only objects with this in their name."
     )
+
+
+def filter_named(rows: QuerySet[Any], query: Named) -> QuerySet[Any]:
+    """Return the rows whose names match the query."""
+    rows = rows.filter(name__icontains=query.search)
+    return rows.filter(name=query.name) if query.name else rows
 
 
 class FateOut(Schema):

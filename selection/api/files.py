@@ -12,15 +12,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema, Status
 
-from selection import audit
 from selection.accounts import scoped
 from selection.answers.recording import Outside
 from selection.errors import Conflict, Refused
-from selection.imports import column_plan, commit, platforms, staging, uploads
+from selection.imports import column_plan, commit, platforms, uploads
 from selection.imports.readers import ENCODINGS
 from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow
 
-from .base import api
+from .base import api, find_object
 from .fields import Amount, Id, Sent, Value, Yes
 from .idempotency import idempotent
 from .pagination import Page, paginate
@@ -168,7 +167,7 @@ def _missing_columns(upload: Upload, plan: column_plan.ColumnPlan) -> str:
 @idempotent(FileOut)
 def send_workers(request: HttpRequest, pool_id: Id, file: Sent) -> dict[str, Any]:
     """Upload a file of workers: Excel, CSV, TSV or JSON, at most 50 MB. Nothing is taken yet."""
-    return _store_file(Kind.WORKERS, get_object_or_404(scoped(Pool, request), pk=pool_id), file)
+    return _store_file(Kind.WORKERS, find_object(request, Pool, pool_id), file)
 
 
 @api.post(
@@ -179,9 +178,7 @@ def send_workers(request: HttpRequest, pool_id: Id, file: Sent) -> dict[str, Any
 @idempotent(FileOut)
 def send_questions(request: HttpRequest, set_id: Id, file: Sent) -> dict[str, Any]:
     """Upload a file of gold questions: Excel, CSV, TSV or JSON, at most 50 MB."""
-    return _store_file(
-        Kind.QUESTIONS, get_object_or_404(scoped(QuestionSet, request), pk=set_id), file
-    )
+    return _store_file(Kind.QUESTIONS, find_object(request, QuestionSet, set_id), file)
 
 
 @api.post(
@@ -192,7 +189,7 @@ def send_questions(request: HttpRequest, set_id: Id, file: Sent) -> dict[str, An
 @idempotent(FileOut)
 def send_answers(request: HttpRequest, run_id: Id, file: Sent) -> dict[str, Any]:
     """Upload a file of answers: Excel, CSV, TSV or JSON, at most 50 MB."""
-    return _store_file(Kind.ANSWERS, get_object_or_404(scoped(Run, request), pk=run_id), file)
+    return _store_file(Kind.ANSWERS, find_object(request, Run, run_id), file)
 
 
 def _store_file(kind: Kind, target: Pool | QuestionSet | Run, file: Sent) -> dict[str, Any]:
@@ -284,9 +281,7 @@ def take_file(request: HttpRequest, file_id: UUID, payload: TakeIn) -> dict[str,
     left = commit.rejected_rows(upload, payload.outside).count() if payload.strict else 0
     if left:
         raise Conflict(f"Nothing was taken: {left:,} rows would be left out.")
-    upload, count = commit.commit_import(upload.pk, payload.outside)
-    target = staging.target_of(upload)
-    audit.record_entry("import", target, after={"file": upload.name, upload.kind: count})
+    commit.commit_import(upload.pk, payload.outside)
     return show_file(request, file_id)
 
 
@@ -301,9 +296,7 @@ def undo_file(request: HttpRequest, file_id: UUID) -> Status[None]:
     upload = _find_upload(request, file_id)
     if upload.state != State.TAKEN:
         raise Conflict("This file was not taken: there is nothing to undo.")
-    target = staging.target_of(upload)
     commit.undo_import(upload.pk)
-    audit.record_entry("import undone", target, after={"file": upload.name})
     return Status(204, None)
 
 

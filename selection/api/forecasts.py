@@ -14,7 +14,7 @@ from selection.forecast import Belief, forecast_requests
 from selection.limits import MOST_ENTRIES, MOST_IMPORTED
 from selection.models import ForecastRequest, Run
 
-from .base import api, requester_name
+from .base import api, describe_location, requester_name
 from .fields import Id, declared_by
 
 Band = tuple[int, int, int]
@@ -115,8 +115,7 @@ class ForecastOut(Schema):
     curves: CurvesOut
 
 
-LOCATION = {"description": "Address to poll until there are rows.", "schema": {"type": "string"}}
-LATER = {"responses": {202: {"headers": {"Location": LOCATION}}}}
+LATER = describe_location("Address to poll until there are rows.")
 
 
 @api.post(

@@ -3,15 +3,13 @@
 from typing import Any, Literal
 
 from django.http import HttpRequest
-from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema
 
-from selection.accounts import scoped
 from selection.answers import label_studio
 from selection.limits import LONGEST_KEY
 from selection.models import Run
 
-from .base import Scope, Token, api
+from .base import Scope, Token, api, find_object
 from .fields import Id
 
 
@@ -55,6 +53,6 @@ def hear_label_studio(
     Register this address in Label Studio's webhooks, with the header ``Authorization: Bearer`` and
     a token with the scope to answer.
     """
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     annotation = label_studio.read_annotation(payload.dict(), query.field)
     return {"state": label_studio.take_annotation(run, annotation) if annotation else "ignored"}

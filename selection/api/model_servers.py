@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest
-from django.shortcuts import get_object_or_404
 from ninja import Field, Schema, Status
 
 from selection.accounts import scoped
@@ -12,7 +11,7 @@ from selection.limits import LONGEST_ADDRESS
 from selection.model_workers import changes, endpoints, testing
 from selection.models import ModelServer
 
-from .base import Token, api
+from .base import Token, api, find_object
 from .fields import Amount, Id
 
 LONGEST_NAME = 100
@@ -80,13 +79,13 @@ def create_model_server(request: HttpRequest, payload: ServerIn) -> Status[Any]:
 @api.get("/model-servers/{server_id}", response=ServerOut, tags=["models"])
 def show_model_server(request: HttpRequest, server_id: Id) -> Any:
     """Return a model server."""
-    return find_server(request, server_id)
+    return find_object(request, ModelServer, server_id)
 
 
 @api.patch("/model-servers/{server_id}", response=ServerOut, tags=["models"])
 def change_model_server(request: HttpRequest, server_id: Id, payload: ServerChangeIn) -> Any:
     """Change a model server; its models use the new settings from now on."""
-    server, values = find_server(request, server_id), payload.dict(exclude_unset=True)
+    server, values = find_object(request, ModelServer, server_id), payload.dict(exclude_unset=True)
     endpoints.save_server(server, values, values.pop("key", None))
     return server
 
@@ -94,7 +93,7 @@ def change_model_server(request: HttpRequest, server_id: Id, payload: ServerChan
 @api.delete("/model-servers/{server_id}", response={204: None}, tags=["models"])
 def delete_model_server(request: HttpRequest, server_id: Id) -> Status[None]:
     """Delete a model server; 409 while models of it are workers."""
-    changes.delete_server(find_server(request, server_id))
+    changes.delete_server(find_object(request, ModelServer, server_id))
     return Status(204, None)
 
 
@@ -106,9 +105,4 @@ def delete_model_server(request: HttpRequest, server_id: Id) -> Status[None]:
 )
 def list_server_models(request: HttpRequest, server_id: Id) -> dict[str, Any]:
     """Return the names of the models that the server lists; 422 with the reason if it does not."""
-    return {"models": testing.list_server_models(find_server(request, server_id))}
-
-
-def find_server(request: HttpRequest, pk: int) -> ModelServer:
-    server: ModelServer = get_object_or_404(scoped(ModelServer, request), pk=pk)
-    return server
+    return {"models": testing.list_server_models(find_object(request, ModelServer, server_id))}

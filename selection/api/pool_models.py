@@ -12,11 +12,10 @@ from selection.accounts import scoped
 from selection.model_workers import changes, testing
 from selection.model_workers.model_files import LARGEST_FILE, ModelFile
 from selection.model_workers.prices import to_amount
-from selection.models import Endpoint, Pool, QuestionSet, map_to_stored
+from selection.models import Endpoint, ModelServer, Pool, QuestionSet, map_to_stored
 
-from .base import api
+from .base import api, find_object
 from .fields import Id, Key
-from .model_servers import find_server
 from .pagination import Page, paginate
 
 ParsingName = Literal["auto", "letter", "word", "json", "last line", "regex"]
@@ -43,8 +42,8 @@ class ModelsOut(Schema):
 class EndpointOut(Schema):
     """A worker that is a model."""
 
-    worker: str = Field(examples=["gpt-4o-mini, t=0"])
-    server: int = Field(description="Id of its model server.")
+    worker: str = Field(alias="worker.key", examples=["gpt-4o-mini, t=0"])
+    server: int = Field(alias="server_id", description="Id of its model server.")
     model: str
     system_prompt: str
     template: str
@@ -103,16 +102,16 @@ class CallTestOut(Schema):
 @api.get("/pools/{pool_id}/models", response=list[EndpointOut], tags=["models"])
 def list_pool_models(
     request: HttpRequest, response: HttpResponse, pool_id: Id, query: Query[Page]
-) -> list[dict[str, Any]]:
+) -> list[Endpoint]:
     """Return the workers of a pool that are models, oldest first."""
-    rows = _endpoints_of(request, _find_pool(request, pool_id))
-    return [_payload(row) for row in paginate(request, response, rows, query)]
+    rows = _endpoints_of(request, find_object(request, Pool, pool_id))
+    return paginate(request, response, rows, query)
 
 
 @api.post("/pools/{pool_id}/models", response=ModelsOut, tags=["models"])
 def add_models(request: HttpRequest, pool_id: Id, payload: ModelsIn) -> dict[str, Any]:
     """Add models to a pool as workers, all or none. Workers of the names get the new settings."""
-    pool, text = _find_pool(request, pool_id), payload.yaml
+    pool, text = find_object(request, Pool, pool_id), payload.yaml
     if text is None:
         text = json.dumps({"models": payload.models or []}, ensure_ascii=False, indent=1)
     new, changed = changes.store_file(pool, ModelFile(text))
@@ -120,20 +119,20 @@ def add_models(request: HttpRequest, pool_id: Id, payload: ModelsIn) -> dict[str
 
 
 @api.get("/pools/{pool_id}/models/{key:worker}", response=EndpointOut, tags=["models"])
-def show_model(request: HttpRequest, pool_id: Id, worker: Key) -> dict[str, Any]:
+def show_model(request: HttpRequest, pool_id: Id, worker: Key) -> Endpoint:
     """Return the settings of a worker's model; 404 for a person."""
-    return _payload(_find_endpoint(request, pool_id, worker))
+    return _find_endpoint(request, pool_id, worker)
 
 
 @api.patch("/pools/{pool_id}/models/{key:worker}", response=EndpointOut, tags=["models"])
 def change_model(
     request: HttpRequest, pool_id: Id, worker: Key, payload: EndpointChangeIn
-) -> dict[str, Any]:
+) -> Endpoint:
     """Change the settings of a worker's model from now on."""
     endpoint, values = _find_endpoint(request, pool_id, worker), payload.dict(exclude_unset=True)
     server = values.pop("server", None)
-    found = None if server is None else find_server(request, server)
-    return _payload(changes.change_endpoint(endpoint, values, found))
+    found = None if server is None else find_object(request, ModelServer, server)
+    return changes.change_endpoint(endpoint, values, found)
 
 
 @api.delete("/pools/{pool_id}/models/{key:worker}", response={204: None}, tags=["models"])
@@ -150,7 +149,7 @@ def test_model(request: HttpRequest, pool_id: Id, payload: CallTestIn) -> dict[s
     The call costs what it costs, is in the ledger of no run, and is no answer.
     """
     endpoint = _find_endpoint(request, pool_id, payload.worker)
-    question_set = get_object_or_404(scoped(QuestionSet, request), pk=payload.question_set)
+    question_set = find_object(request, QuestionSet, payload.question_set)
     question = testing.choose_question(question_set, payload.question or "")
     test = testing.make_test_call(endpoint, question)
     fields = ("reply", "answer", "milliseconds", "problem")
@@ -159,24 +158,13 @@ def test_model(request: HttpRequest, pool_id: Id, payload: CallTestIn) -> dict[s
     return told | {"request": body, "cost": float(to_amount(test.call.cost))}
 
 
-def _find_pool(request: HttpRequest, pk: int) -> Pool:
-    pool: Pool = get_object_or_404(scoped(Pool, request), pk=pk)
-    return pool
-
-
 def _endpoints_of(request: HttpRequest, pool: Pool) -> Any:
     rows = scoped(Endpoint, request).filter(worker__pool=pool)
     return rows.select_related("worker__pool", "server")
 
 
 def _find_endpoint(request: HttpRequest, pool_id: int, key: str) -> Endpoint:
-    pool = _find_pool(request, pool_id)
+    pool = find_object(request, Pool, pool_id)
     stored = map_to_stored([key], pool.workers.all())[key]
     endpoint: Endpoint = get_object_or_404(_endpoints_of(request, pool), worker__key=stored)
     return endpoint
-
-
-def _payload(endpoint: Endpoint) -> dict[str, Any]:
-    names = EndpointOut.model_fields.keys() - {"worker", "server"}
-    own = {name: getattr(endpoint, name) for name in names}
-    return own | {"worker": endpoint.worker.key, "server": endpoint.server_id}

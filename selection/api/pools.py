@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema, Status
 
-from selection import audit
 from selection.accounts import scoped
 from selection.imports import rows
 from selection.imports.row_parsers import WorkerRow
@@ -17,7 +16,7 @@ from selection.models import Pool, Worker, map_to_stored
 from selection.runs import deletion
 
 from .base import api
-from .fields import Attributes, Id, Key, Name, Named, RowsOut
+from .fields import Attributes, Id, Key, Name, Named, RowsOut, filter_named
 from .idempotency import idempotent
 from .pagination import Page, paginate
 from .schemas import WorkerIn
@@ -62,7 +61,7 @@ class WorkerChangeIn(Schema, extra="forbid"):
 
 
 class PoolWorkerOut(Schema):
-    worker: str = Field(examples=["A1B2C3"])
+    worker: str = Field(alias="key", examples=["A1B2C3"])
     name: str
     attributes: dict[str, Any] = Field(examples=[{"language": "English"}])
 
@@ -90,8 +89,7 @@ def list_pools(
     request: HttpRequest, response: HttpResponse, query: Query[Named]
 ) -> list[dict[str, Any]]:
     """Return the pools, oldest first."""
-    rows = _team_pools(request).filter(name__icontains=query.search)
-    rows = rows.filter(name=query.name) if query.name else rows
+    rows = filter_named(_team_pools(request), query)
     return [_pool_payload(pool) for pool in paginate(request, response, rows, query)]
 
 
@@ -137,11 +135,7 @@ def list_pool_workers(
     workers = _find_pool(request, pool_id).workers.all()
     if query.search:
         workers = workers.filter(Q(key__icontains=query.search) | Q(name__icontains=query.search))
-    return [_worker_payload(worker) for worker in paginate(request, response, workers, query)]
-
-
-def _worker_payload(worker: Worker) -> dict[str, Any]:
-    return {"worker": worker.key, "name": worker.name, "attributes": worker.attributes}
+    return paginate(request, response, workers, query)
 
 
 @api.put(
@@ -160,16 +154,13 @@ def put_workers(request: HttpRequest, pool_id: Id, payload: WorkersIn) -> dict[s
         WorkerRow(row, worker.worker, worker.name, worker.attributes, worker.email.strip())
         for row, worker in enumerate(payload.workers, 1)
     ]
-    fates = rows.store_workers(pool, worker_rows)
-    counts = rows.count_fates(fates)
-    audit.record_entry("import", pool, after={"workers": counts[rows.ADDED] + counts[rows.CHANGED]})
-    return {**counts, "rows": [vars(fate) for fate in fates]}
+    return rows.report_rows(pool, "workers", rows.store_workers(pool, worker_rows))
 
 
 @api.get("/pools/{pool_id}/workers/{key:worker}", response=PoolWorkerOut, tags=["pools"])
-def show_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> dict[str, Any]:
+def show_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> Worker:
     """Return a worker of a pool."""
-    return _worker_payload(_find_worker(request, pool_id, worker))
+    return _find_worker(request, pool_id, worker)
 
 
 def _find_worker(request: HttpRequest, pool_id: int, key: str) -> Worker:
@@ -181,11 +172,11 @@ def _find_worker(request: HttpRequest, pool_id: int, key: str) -> Worker:
 @api.patch("/pools/{pool_id}/workers/{key:worker}", response=PoolWorkerOut, tags=["pools"])
 def change_pool_worker(
     request: HttpRequest, pool_id: Id, worker: Key, payload: WorkerChangeIn
-) -> dict[str, Any]:
+) -> Worker:
     """Change a worker's name, attributes or e-mail address."""
     row = _find_worker(request, pool_id, worker)
     rows.rename_worker(row, payload.name, payload.attributes, payload.email)
-    return _worker_payload(row)
+    return row
 
 
 @api.delete("/pools/{pool_id}/workers/{key:worker}", response={204: None}, tags=["pools"])

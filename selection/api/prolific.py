@@ -4,18 +4,16 @@ from decimal import Decimal
 from typing import Any
 
 from django.http import HttpRequest
-from django.shortcuts import get_object_or_404
 from ninja import Field, Schema, Status
 
 from selection import exports
-from selection.accounts import scoped
 from selection.connectors.platforms import prolific
 from selection.connectors.views import message_address
 from selection.limits import LONGEST_KEY
 from selection.models import Run, RunConnection
 from selection.worker import links
 
-from .base import Token, api, requester_name
+from .base import Token, api, find_object, requester_name
 from .connections import ConnectorCallOut
 from .fields import Id, Yes, price_field
 
@@ -121,4 +119,4 @@ def settle_bonuses(request: HttpRequest, run_id: Id, batch: str, payload: Settle
 
 
 def _find_link(request: HttpRequest, run_id: int) -> RunConnection:
-    return prolific.find_link(get_object_or_404(scoped(Run, request), pk=run_id))
+    return prolific.find_link(find_object(request, Run, run_id))

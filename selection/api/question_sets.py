@@ -14,7 +14,7 @@ from selection.models import QuestionSet
 from selection.runs import deletion
 
 from .base import api
-from .fields import WHOLE, Amount, Id, Name, Named, Yes
+from .fields import WHOLE, Amount, Id, Name, Named, Yes, filter_named
 from .idempotency import idempotent
 from .pagination import paginate
 
@@ -83,8 +83,7 @@ def list_question_sets(
     request: HttpRequest, response: HttpResponse, query: Query[Named]
 ) -> list[dict[str, Any]]:
     """Return the question sets, oldest first."""
-    rows = _team_sets(request).filter(name__icontains=query.search)
-    rows = rows.filter(name=query.name) if query.name else rows
+    rows = filter_named(_team_sets(request), query)
     return [_set_payload(item) for item in paginate(request, response, rows, query)]
 
 

@@ -7,7 +7,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema
 
-from selection import audit
 from selection.imports import rows
 from selection.imports.row_parsers import QuestionRow
 from selection.limits import LONGEST_KEY, MOST_ENTRIES
@@ -78,7 +77,7 @@ class CorrectionIn(GoldIn, WhyIn):
 
 
 class QuestionOut(Schema):
-    question: str = Field(examples=["sum-1"])
+    question: str = Field(alias="key", examples=["sum-1"])
     prompt: str
     accepted: list[str]
     choices: list[str]
@@ -109,7 +108,7 @@ class QuestionsQuery(Page):
 @api.get("/question-sets/{set_id}/questions", response=list[QuestionOut], tags=["questions"])
 def list_questions(
     request: HttpRequest, response: HttpResponse, set_id: Id, query: Query[QuestionsQuery]
-) -> list[dict[str, Any]]:
+) -> list[Question]:
     """Return the questions of a set with their answers, oldest first."""
     questions = find_question_set(request, set_id).questions.all()
     if query.search:
@@ -118,15 +117,7 @@ def list_questions(
         )
     if query.retired is not None:
         questions = questions.filter(retired__isnull=not query.retired)
-    return [
-        _question_payload(question)
-        for question in paginate(request, response, questions, query, by="number")
-    ]
-
-
-def _question_payload(item: Question) -> dict[str, Any]:
-    names = ("prompt", "accepted", "choices", "grading", "retired", "retired_why")
-    return {"question": item.key, **{name: getattr(item, name) for name in names}}
+    return paginate(request, response, questions, query, by="number")
 
 
 @api.put(
@@ -145,12 +136,7 @@ def put_questions(request: HttpRequest, set_id: Id, payload: QuestionsIn) -> dic
         _question_row(row, question.question, question)
         for row, question in enumerate(payload.questions, 1)
     ]
-    fates = rows.store_questions(item, question_rows)
-    counts = rows.count_fates(fates)
-    audit.record_entry(
-        "import", item, after={"questions": counts[rows.ADDED] + counts[rows.CHANGED]}
-    )
-    return {**counts, "rows": [vars(fate) for fate in fates]}
+    return rows.report_rows(item, "questions", rows.store_questions(item, question_rows))
 
 
 def _question_row(number: int, key: str, gold: GoldIn) -> QuestionRow:
@@ -209,9 +195,9 @@ def restore_question(
 @api.get(
     "/question-sets/{set_id}/questions/{key:question}", response=QuestionOut, tags=["questions"]
 )
-def show_question(request: HttpRequest, set_id: Id, question: Key) -> dict[str, Any]:
+def show_question(request: HttpRequest, set_id: Id, question: Key) -> Question:
     """Return a question with its answers."""
-    return _question_payload(_find_question(request, set_id, question))
+    return _find_question(request, set_id, question)
 
 
 @api.put(
@@ -232,5 +218,4 @@ def correct_question(
 
 def _correction_payload(item: Question, runs: list[Any]) -> dict[str, Any]:
     item.refresh_from_db()
-    touched = [{"id": run.pk, "name": run.name} for run in runs]
-    return {"question": _question_payload(item), "runs": touched}
+    return {"question": item, "runs": runs}

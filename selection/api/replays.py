@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from ninja import Field, File, Form, Schema, Status
 from ninja.files import UploadedFile
 
@@ -15,8 +14,8 @@ from selection.imports.keyed_answers import read_upload
 from selection.models import QuestionSet, Replay, Run
 from selection.replays import keeping, replay_requests, results
 
-from .base import ERRORS, api, requester_name
-from .fields import MOST, Id
+from .base import api, describe_location, find_object, requester_name
+from .fields import MOST, Id, declared_by
 
 Number = Annotated[int, Field(ge=1, le=MOST)]  # a form has texts only
 OptionalFile = Annotated[UploadedFile | None, File()]
@@ -60,45 +59,17 @@ class ReplayFactsOut(Schema):
     repeated: int = Field(0, description="Further answers of a worker to the same question.")
 
 
+@declared_by(results.MethodResult, without=("plays",))
 class ReplayMethodOut(Schema):
     """A method: of several plays with other orders of the questions, the one in the middle.
 
     The middle is that of the number of answers. Losses and guarantees are shares: 0.05 is 5 points.
     """
 
-    algorithm: str
-    title: str
-    ours: bool = Field(description="False for a published method.")
-    average: bool = Field(description="True if the guarantee is on average over pools.")
-    runs: int = Field(description="Plays so far.")
-    enough: bool = Field(description="True if the method stopped by itself in most plays.")
-    answers: int
-    low: int = Field(description="Four plays of five are between low and high.")
-    high: int
-    share: float = Field(description="Share of all answers.")
-    cost: float | None
-    tokens: int | None = Field(description="Tokens of the calls of models; null if unknown.")
-    selected: list[str]
-    loss: float = Field(
-        description="Mean accuracy of the best K less the mean accuracy of the selection."
-    )
-    loss_mean: float = Field(description="Mean of `loss` over all plays.")
-    epsilon: float | None = Field(description="The guaranteed ε at the end; null: no guarantee.")
-    reach: float | None = Field(description="The ε that all answers of the budget would guarantee.")
-    reach_answers: int | None = Field(description="Answers used for `reach`; null: not played yet.")
-    untrue: int = Field(description="Plays with a guarantee that is false by all answers.")
-    doubts: list[str]
 
-
+@declared_by(results.WorkerResult)
 class ReplayWorkerOut(Schema):
     """One of the best K by all answers, or selected by a method."""
-
-    worker: str
-    right: int
-    answers: int
-    accuracy: float
-    best: bool
-    methods: list[str] = Field(description="Algorithms that select the worker.")
 
 
 class ReplayResultOut(Schema):
@@ -142,15 +113,11 @@ class ReplayDraftOut(Schema):
     question_set: int
 
 
-LOCATION = {"description": "Address to poll.", "schema": {"type": "string"}}
-LATER = {"responses": {202: {"headers": {"Location": LOCATION}}}}
-
-
 @api.post(
     "/replays",
-    response={202: ReplayOut, **ERRORS},
+    response={202: ReplayOut},
     tags=["replays"],
-    openapi_extra=LATER,
+    openapi_extra=describe_location("Address to poll."),
     summary="Request replay",
 )
 def order_replay(
@@ -180,26 +147,26 @@ def order_replay(
     return Status(202, _replay_payload(replay))
 
 
-@api.get("/replays/{replay_id}", response={200: ReplayOut, **ERRORS}, tags=["replays"])
+@api.get("/replays/{replay_id}", response=ReplayOut, tags=["replays"])
 def show_replay(request: HttpRequest, replay_id: UUID) -> dict[str, Any]:
     """Return the progress of a replay, and its result so far."""
     return _replay_payload(_find_replay(request, replay_id))
 
 
-@api.delete("/replays/{replay_id}", response={204: None, **ERRORS}, tags=["replays"])
+@api.delete("/replays/{replay_id}", response={204: None}, tags=["replays"])
 def delete_replay(request: HttpRequest, replay_id: UUID) -> Status[None]:
     """Delete a replay with its answers, also while it is played."""
     _find_replay(request, replay_id).delete()
     return Status(204, None)
 
 
-@api.post("/replays/{replay_id}/pool", response={201: ReplayPoolOut, **ERRORS}, tags=["replays"])
+@api.post("/replays/{replay_id}/pool", response={201: ReplayPoolOut}, tags=["replays"])
 def create_replay_pool(request: HttpRequest, replay_id: UUID) -> Status[Any]:
     """Create a pool of the workers, with their past answers and accuracy as attributes."""
     return Status(201, {"pool": keeping.create_pool(_find_replay(request, replay_id)).pk})
 
 
-@api.post("/replays/{replay_id}/draft", response={201: ReplayDraftOut, **ERRORS}, tags=["replays"])
+@api.post("/replays/{replay_id}/draft", response={201: ReplayDraftOut}, tags=["replays"])
 def create_replay_draft(
     request: HttpRequest, replay_id: UUID, payload: ReplayDraftIn
 ) -> Status[Any]:
@@ -219,7 +186,7 @@ def _find_replay(request: HttpRequest, pk: UUID) -> Replay:
 
 
 def _find_source(request: HttpRequest, model: type[Model], pk: int | None) -> Any:
-    return None if pk is None else get_object_or_404(scoped(model, request), pk=pk)
+    return None if pk is None else find_object(request, model, pk)
 
 
 def _replay_payload(replay: Replay) -> dict[str, Any]:

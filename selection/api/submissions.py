@@ -4,15 +4,13 @@ from dataclasses import asdict
 from typing import Any
 
 from django.http import HttpRequest
-from django.shortcuts import get_object_or_404
 from ninja import Field, Schema
 
-from selection.accounts import scoped
 from selection.limits import LONGEST_KEY, LONGEST_WHY, MOST_ENTRIES
 from selection.models import Run
 from selection.runs import platform_submissions
 
-from .base import api, requester_name
+from .base import api, find_object, requester_name
 from .fields import Id
 
 
@@ -47,7 +45,7 @@ class FreedOut(Schema):
 )
 def report_submissions(request: HttpRequest, run_id: Id, payload: SubmissionsIn) -> dict[str, Any]:
     """Report workers that returned their place on the platform or timed out; safe to repeat."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     statuses = {submission.worker: submission.status for submission in payload.submissions}
     return asdict(
         platform_submissions.report_submissions(run, statuses, requester_name(request), payload.why)

@@ -12,7 +12,7 @@ from selection.limits import MOST_PAGE
 from selection.models import Delivery, Webhook
 from selection.webhooks import registration
 
-from .base import Token, api
+from .base import Token, api, find_object
 from .fields import Id, Yes
 
 EventName = Literal[
@@ -84,27 +84,27 @@ def create_webhook(request: HttpRequest, payload: WebhookIn) -> Status[Any]:
 @api.get("/webhooks/{webhook_id}", response=WebhookOut, tags=["webhooks"], auth=MANAGES)
 def show_webhook(request: HttpRequest, webhook_id: Id) -> Any:
     """Return a webhook."""
-    return _find_webhook(request, webhook_id)
+    return find_object(request, Webhook, webhook_id)
 
 
 @api.patch("/webhooks/{webhook_id}", response=WebhookOut, tags=["webhooks"])
 def change_webhook(request: HttpRequest, webhook_id: Id, payload: WebhookChangeIn) -> Any:
     """Change a webhook's address or events, or turn it on or off; omitted fields stay."""
     changes = {name: value for name, value in payload.dict().items() if value is not None}
-    return registration.change_webhook(_find_webhook(request, webhook_id), **changes)
+    return registration.change_webhook(find_object(request, Webhook, webhook_id), **changes)
 
 
 @api.delete("/webhooks/{webhook_id}", response={204: None}, tags=["webhooks"])
 def delete_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
     """Delete a webhook with its waiting messages and its log of deliveries."""
-    _find_webhook(request, webhook_id).delete()
+    find_object(request, Webhook, webhook_id).delete()
     return Status(204, None)
 
 
 @api.post("/webhooks/{webhook_id}/secret", response=NewWebhookOut, tags=["webhooks"])
 def replace_secret(request: HttpRequest, webhook_id: Id) -> Any:
     """Replace a webhook's secret; the old one signs nothing from now on."""
-    hook = _find_webhook(request, webhook_id)
+    hook = find_object(request, Webhook, webhook_id)
     registration.renew_secret(hook)
     return hook
 
@@ -112,7 +112,7 @@ def replace_secret(request: HttpRequest, webhook_id: Id) -> Any:
 @api.post("/webhooks/{webhook_id}/test", response={202: DeliveryOut}, tags=["webhooks"])
 def test_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
     """Send a test message once; the list of deliveries has its result."""
-    return Status(202, registration.send_test(_find_webhook(request, webhook_id)))
+    return Status(202, registration.send_test(find_object(request, Webhook, webhook_id)))
 
 
 @api.get(
@@ -120,7 +120,7 @@ def test_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
 )
 def list_deliveries(request: HttpRequest, webhook_id: Id, query: Query[DeliveryQuery]) -> Any:
     """Return sent and waiting deliveries, latest first; page with ``before``. Kept for 30 days."""
-    rows = _find_webhook(request, webhook_id).deliveries.all()
+    rows = find_object(request, Webhook, webhook_id).deliveries.all()
     if query.before is not None:
         rows = rows.filter(pk__lt=query.before)
     return rows[: query.limit]
@@ -131,8 +131,3 @@ def replay_delivery(request: HttpRequest, delivery_id: Id) -> Status[Any]:
     """Send a delivery again under the same id, even if it has arrived."""
     rows = scoped(Delivery, request).select_related("webhook")
     return Status(202, registration.replay_delivery(get_object_or_404(rows, pk=delivery_id)))
-
-
-def _find_webhook(request: HttpRequest, pk: int) -> Webhook:
-    hook: Webhook = get_object_or_404(scoped(Webhook, request), pk=pk)
-    return hook

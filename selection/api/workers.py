@@ -9,12 +9,11 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Status
 
 from selection import connectors, reports
-from selection.accounts import scoped
 from selection.models import Candidate, Run, map_to_stored
 from selection.runs import enrolment, manual_verdicts, roster
 from selection.worker import link_rotation, links, temporary_links
 
-from .base import api, may_manage, requester_name
+from .base import api, find_object, may_manage, requester_name
 from .fields import Id, Key
 from .pagination import paginate
 from .schemas import (
@@ -34,7 +33,7 @@ def list_workers(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[RunWorkersQuery]
 ) -> list[dict[str, Any]]:
     """Return the workers of a run, with their presence and the link to their page."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     rows = run.candidates.filter(skill=0).select_related("worker")
     if query.search:
         name_matches = Q(worker__name__icontains=query.search)
@@ -48,7 +47,7 @@ def list_workers(
 @api.post("/runs/{run_id}/workers", response={200: WorkerOut, 201: WorkerOut}, tags=["workers"])
 def join_run(request: HttpRequest, run_id: Id, payload: WorkerIn) -> Status[Any]:
     """Add a worker to an open roster; 200 for a worker already on it, 409 if it is closed."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     row, new = enrolment.enrol_worker(run, payload.worker, payload.name, payload.attributes)
     return Status(201 if new else 200, _worker_payload(row, request))
 
@@ -83,7 +82,7 @@ def _move_worker(
     payload: WhyIn,
 ) -> dict[str, Any]:
     """Move the worker out of the run, or back into it; return the worker."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     move(run, [worker], requester_name(request), payload.why)
     return _worker_payload(_find_candidate(run, worker), request)
 
@@ -93,7 +92,7 @@ def give_verdict(
     request: HttpRequest, run_id: Id, worker: Key, payload: VerdictIn
 ) -> dict[str, Any]:
     """Accept or reject a worker by hand, apart from the algorithm's verdict; in the first skill."""
-    row = _find_candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
+    row = _find_candidate(find_object(request, Run, run_id), worker)
     verdict = {"accepted": 1, "rejected": -1, None: None}[payload.verdict]
     manual_verdicts.override_verdict(row, verdict, requester_name(request), payload.why)
     connectors.request_exchanges(run_id)
@@ -103,7 +102,7 @@ def give_verdict(
 @api.post("/runs/{run_id}/workers/{key:worker}/link", response=WorkerOut, tags=["workers"])
 def replace_link(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Replace a worker's link; the old one becomes invalid."""
-    row = _find_candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
+    row = _find_candidate(find_object(request, Run, run_id), worker)
     link_rotation.rotate_worker_link(row, requester_name(request), payload.why)
     return _worker_payload(row, request)
 
@@ -111,7 +110,7 @@ def replace_link(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) 
 @api.delete("/runs/{run_id}/workers/{key:worker}/link", response={204: None}, tags=["workers"])
 def revoke_link(request: HttpRequest, run_id: Id, worker: Key) -> Status[None]:
     """Invalidate a worker's link. If a new one is needed, the list of workers has it."""
-    row = _find_candidate(get_object_or_404(scoped(Run, request), pk=run_id), worker)
+    row = _find_candidate(find_object(request, Run, run_id), worker)
     link_rotation.rotate_worker_link(row, requester_name(request))
     return Status(204, None)
 
@@ -119,7 +118,7 @@ def revoke_link(request: HttpRequest, run_id: Id, worker: Key) -> Status[None]:
 @api.post("/runs/{run_id}/links", response=LinksOut, tags=["workers"])
 def replace_links(request: HttpRequest, run_id: Id, payload: WhyIn) -> dict[str, Any]:
     """Replace all workers' links and the join link."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     link_rotation.rotate_all_links(run, requester_name(request), payload.why)
     replaced = run.candidates.filter(skill=0).count()
     return {"replaced": replaced, "join_link": links.join_address(run)}
@@ -130,7 +129,7 @@ def make_temporary_links(
     request: HttpRequest, run_id: Id, payload: TemporaryLinksIn
 ) -> list[dict[str, str]]:
     """Return a link for each worker that lets them join, and opens their page until its end."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     made = temporary_links.make_temporary_links(
         run, payload.workers, payload.until, requester_name(request)
     )

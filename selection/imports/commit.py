@@ -24,7 +24,7 @@ from django.db.models import (
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, Concat, RowNumber
 
-from selection import wakeups
+from selection import audit, wakeups
 from selection.answers.recording import Outside, record_many
 from selection.db import bulk
 from selection.errors import Conflict, NotFound
@@ -47,6 +47,7 @@ from .validate_answers import refuse_ended
 
 Rows = QuerySet[UploadedRow]
 
+CHUNK = 2000
 USED = "A run uses rows of this file: the import cannot be undone. Change the rows by hand."
 
 
@@ -81,6 +82,7 @@ def commit_import(upload_id: Any, outside: Outside = "refuse") -> tuple[Upload, 
     Upload.objects.filter(pk=upload.pk).update(
         state=Upload.State.TAKEN, content=b"", accepted_rows=count
     )
+    audit.record_entry("import", target, after={"file": upload.name, upload.kind: count})
     return upload, count
 
 
@@ -91,11 +93,13 @@ def undo_import(upload_id: Any) -> Upload:
     Raises NotFound for a file that was not imported, or not last; Conflict if a run uses it.
     """
     upload = _lock_upload(upload_id, Upload.State.TAKEN)
+    target = target_of(upload)
     try:
         with transaction.atomic():
-            _UNDOERS[upload.kind](target_of(upload), upload)
+            _UNDOERS[upload.kind](target, upload)
     except IntegrityError as error:
         raise Conflict(USED) from error
+    audit.record_entry("import undone", target, after={"file": upload.name})
     forget_uploads(Upload.objects.filter(pk=upload.pk))
     return upload
 
@@ -285,8 +289,8 @@ def _undo_answers(run: Run, upload: Upload) -> None:
     RecordedAnswer.objects.filter(pk__in=waiting.values("pk"))._raw_delete("default")
 
 
-def _chunk_keys(keys: Sequence[str], size: int = 2000) -> list[Sequence[str]]:
-    return [keys[start : start + size] for start in range(0, len(keys), size)]
+def _chunk_keys(keys: Sequence[str]) -> list[Sequence[str]]:
+    return [keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK)]
 
 
 _TAKERS: dict[str, Callable[[Any, Upload, Outside], int]] = {

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from django.db import transaction
 
+from selection import audit
 from selection.answers.recording import NO_TEXT
 from selection.errors import Refused
 from selection.grading import question_kinds, rules
@@ -174,10 +175,12 @@ def _sort_rows(
     return fates, good
 
 
-def count_fates(fates: Sequence[RowFate]) -> dict[str, int]:
-    """Return the number of rows with each result."""
+def report_rows(target: Pool | QuestionSet, nouns: str, fates: Sequence[RowFate]) -> dict[str, Any]:
+    """Return the results for a program, with their counts; the audit log gets the stored rows."""
     counts = Counter(fate.result for fate in fates)
-    return {result: counts[result] for result in (ADDED, CHANGED, UNCHANGED, REFUSED)}
+    audit.record_entry("import", target, after={nouns: counts[ADDED] + counts[CHANGED]})
+    numbers = {result: counts[result] for result in (ADDED, CHANGED, UNCHANGED, REFUSED)}
+    return {**numbers, "rows": [vars(fate) for fate in fates]}
 
 
 def rename_worker(

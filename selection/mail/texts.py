@@ -85,9 +85,7 @@ def _texts(worker: Worker) -> list[tuple[str, str]]:
 
 
 @transaction.atomic
-def change_settings(
-    run: Run, remind_hours: int | None, texts: Texts, who: str = "", why: str = ""
-) -> None:
+def change_settings(run: Run, remind_hours: int | None, texts: Texts, who: str = "") -> None:
     """Change the messages of a run; they hold for all that is sent from now on.
 
     remind_hours  None: as it is
@@ -109,7 +107,7 @@ def change_settings(
         raise Refused(f"A reminder comes after 0 to {MOST_REMIND_HOURS:,} hours.")
     if (chosen.remind_hours, chosen.texts) != before:
         chosen.save()
-        events.write_event(locked, "mail", "The e-mails to workers were changed.", who, why)
+        events.write_event(locked, "mail", "The e-mails to workers were changed.", who)
 
 
 def _validate_text(language: str, kind: str, text: Text) -> dict[str, str]:

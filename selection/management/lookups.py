@@ -9,7 +9,7 @@ from django.core.management import CommandError
 from django.db.models import Model, QuerySet
 
 from selection.errors import NotFound, Refused
-from selection.models import Run
+from selection.models import Run, Team, default_team
 
 Found = TypeVar("Found", bound=Model)
 DASH = "A name that begins with - goes after --."
@@ -17,15 +17,25 @@ TEAM = "whose run it is, where several have one of this name"
 
 
 @contextmanager
-def report_refusals() -> Iterator[None]:
-    """Turn refusals into an error of one line, with a returncode of 2."""
+def report_refusals(interrupted: str = "Interrupted.") -> Iterator[None]:
+    """Turn refusals and Ctrl-C into an error of one line, with a returncode of 2 or 130."""
     try:
         yield
+    except KeyboardInterrupt:
+        raise CommandError(interrupted, returncode=130) from None
     except Refused as refusal:
         raise CommandError(str(refusal), returncode=2) from refusal
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise CommandError(f"{error.filename}: {reason}.", returncode=2) from error
+
+
+def find_team(name: str) -> Team:
+    """Return the team of this name; without one, the first team. Raises NotFound."""
+    team = Team.objects.filter(name=name).first() if name else Team.objects.get(pk=default_team())
+    if team is None:
+        raise NotFound(f"There is no team “{name}”.")
+    return team
 
 
 def run_of(name: str, team: str = "") -> Run:
@@ -34,7 +44,7 @@ def run_of(name: str, team: str = "") -> Run:
 
 def find_by_name(rows: QuerySet[Found], name: str, team: str = "") -> Found:
     """Return the object of this name, else number. Raises NotFound, or Refused for several."""
-    rows = rows.filter(team__name=team) if team else rows
+    rows = rows.filter(team=find_team(team)) if team else rows
     lookup: dict[str, Any] = {"name": name}
     if name.isdecimal() and len(name) < 19 and not rows.filter(**lookup).exists():
         lookup = {"pk": int(name)}

@@ -1,7 +1,6 @@
 """Recorded answers of real workers to tasks with known answers."""
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -35,13 +34,6 @@ class RecordedCrowd(past_answers.GradedAnswers):
             )
             for gold in self.golds
         ]
-
-    @cached_property
-    def _responses_by_pair(self) -> dict[tuple[str, str], str]:
-        return {(row.worker, row.question): row.response for row in self.answers}
-
-    def respond(self, worker: str, question: str, choices: Sequence[str]) -> str | None:
-        return self._responses_by_pair.get((worker, question))
 
 
 def read_crowd(answers: Path, *golds: Path) -> RecordedCrowd:

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from statistics import mean
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -17,65 +17,47 @@ from .what_if import BAND
 
 @dataclass(frozen=True)
 class MethodResult:
-    """A method on the past answers. The play with the median number of answers is its result.
+    """A method on the past answers, played with several orders of the questions.
 
-    ours       False for published methods
-    average    True if its guarantee holds on average over pools, not for each pool
-    runs       number of replays, each with another order of the questions
-    enough     True if it stopped by itself in most replays
-    answers    of the median replay; low and high: four of five are between
-    share      of all answers
-    cost       of the answers, by the prices of models if they gave them; None without a price
-    tokens     of the answers' calls; None without models, or if no call has told its tokens
-    selected   workers that the median replay selects
-    loss       mean accuracy of the best K less that of the selected, by all answers
-    loss_mean  the same, mean of all replays
-    epsilon    guaranteed at the end of the median replay; None: nothing
-    reach      the same if all answers of the budget are used; None if unknown or nothing
-    reach_answers  the answers used for it; None until it is played
-    untrue     replays with a guarantee that is not true by all answers
-    doubts     sentences on doubts about the guarantee
-    plays      (answers, loss, stopped by itself, guarantee not true) of each replay
+    The play with the median number of answers is its result.
+
+    cost   of the answers, by the prices of models if they gave them; None without a price
+    plays  (answers, loss, stopped by itself, guarantee not true) of each play
     """
 
     algorithm: str
     title: str
-    ours: bool
-    average: bool
-    runs: int
-    enough: bool
+    ours: Annotated[bool, "False for a published method."]
+    average: Annotated[bool, "True if the guarantee is on average over pools."]
+    runs: Annotated[int, "Plays so far."]
+    enough: Annotated[bool, "True if the method stopped by itself in most plays."]
     answers: int
-    low: int
+    low: Annotated[int, "Four plays of five are between low and high."]
     high: int
-    share: float
+    share: Annotated[float, "Share of all answers."]
     cost: float | None
-    tokens: int | None
+    tokens: Annotated[int | None, "Tokens of the calls of models; null if unknown."]
     selected: list[str]
-    loss: float
-    loss_mean: float
-    epsilon: float | None
-    reach: float | None
-    reach_answers: int | None
-    untrue: int
+    loss: Annotated[float, "Mean accuracy of the best K less the mean accuracy of the selection."]
+    loss_mean: Annotated[float, "Mean of `loss` over all plays."]
+    epsilon: Annotated[float | None, "The guaranteed ε at the end; null: no guarantee."]
+    reach: Annotated[float | None, "The ε that all answers of the budget would guarantee."]
+    reach_answers: Annotated[int | None, "Answers used for `reach`; null: not played yet."]
+    untrue: Annotated[int, "Plays with a guarantee that is false by all answers."]
     doubts: list[str]
     plays: list[tuple[int, float, bool, bool]]
 
 
 @dataclass(frozen=True)
 class WorkerResult:
-    """A worker that a method selects, or one of the best K.
-
-    accuracy  share of right answers of all
-    best      True if among the best K by all answers
-    methods   methods that select them
-    """
+    """One of the best K by all answers, or a worker that a method selects."""
 
     worker: str
     right: int
     answers: int
     accuracy: float
     best: bool
-    methods: list[str]
+    methods: Annotated[list[str], "Algorithms that select the worker."]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from selection import db_clock
 from selection.models import Assignment, Run, Step, status_counts
 from selection.models.answers import is_given
 
+MINUTES = 2  # of the rate
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -74,11 +76,11 @@ def _share_closed(run: Run, last: Step | None) -> float:
     return 1 - last.gap if run.fixed_budget else last.closed
 
 
-def _answers_per_minute(run: Run, minutes: float = 2) -> float:
-    since = db_clock.database_now() - timedelta(minutes=minutes)
+def _answers_per_minute(run: Run) -> float:
+    since = db_clock.database_now() - timedelta(minutes=MINUTES)
     steps = run.history.filter(at__gte=since).order_by("number")
     counted: int = steps.aggregate(total=Sum("applied", default=0))["total"]
-    return counted / minutes
+    return counted / MINUTES
 
 
 def read_history(run: Run, most: int = 200) -> list[Step]:

@@ -136,7 +136,7 @@ def may_use_recorded_only(run: Run) -> bool:
 
 
 @transaction.atomic
-def use_recorded_only(run: Run, who: str = "", why: str = "") -> None:
+def use_recorded_only(run: Run, who: str = "") -> None:
     """Switch the run; no effect if it is switched already.
 
     Raises Conflict for a run that has ended or has an open roster.
@@ -148,5 +148,5 @@ def use_recorded_only(run: Run, who: str = "", why: str = "") -> None:
         raise Conflict(f"The roster of the run “{run}” is open: close it first.")
     locked.recorded_only = run.recorded_only = True
     locked.save(update_fields=["recorded_only"])
-    events.write_event(locked, "recorded only", SWITCHED, who, why)
+    events.write_event(locked, "recorded only", SWITCHED, who)
     wakeups.request_step(locked.pk)

@@ -59,7 +59,7 @@ def check_run(run: Run) -> list[ConsistencyFault]:
 
 
 @transaction.atomic
-def repair_run(run: Run, who: str = "", why: str = "") -> list[ConsistencyFault]:
+def repair_run(run: Run, who: str = "") -> list[ConsistencyFault]:
     """Recount a run from its answers and decide anew; return the faults that remain."""
     locked = Run.objects.locked(run.pk) or run
     faults = [fault.words for fault in find_faults(locked) if fault.mends]
@@ -74,7 +74,7 @@ def repair_run(run: Run, who: str = "", why: str = "") -> list[ConsistencyFault]
         late_regrades.grade_answers(locked)
         verdict = rejudge(locked)
         text = f"Recounted from the answers. {' '.join(faults)} {verdict}"
-        events.write_event(locked, "recount", text, who, why)
+        events.write_event(locked, "recount", text, who)
         wakeups.request_step(locked.pk)
     return find_faults(Run.objects.get(pk=run.pk))
 

@@ -62,7 +62,7 @@ def generated_code(run: Run, outcome: Outcome) -> str:
 
 
 @transaction.atomic
-def change_facts(run: Run, facts: PageFacts, who: str = "", why: str = "") -> None:
+def change_facts(run: Run, facts: PageFacts, who: str = "") -> None:
     """Change the texts, at any time: the platform's codes are often known only during the run.
 
     Raises Refused for two outcomes with one code, a code that is too long, and more than four
@@ -77,7 +77,7 @@ def change_facts(run: Run, facts: PageFacts, who: str = "", why: str = "") -> No
         return
     locked.page = facts.stored()
     locked.save(update_fields=["page"])
-    events.write_event(locked, "worker page", "What workers are told was changed.", who, why)
+    events.write_event(locked, "worker page", "What workers are told was changed.", who)
 
 
 def _tidy_codes(run: Run, facts: PageFacts) -> PageFacts:

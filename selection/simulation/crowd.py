@@ -1,23 +1,14 @@
-"""Crowds that answer questions, and synthetic workers made by a seed."""
+"""Synthetic workers made by a seed, who answer questions."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
 from selection.models import normalise_text
 from selection.replays.crowd import number_of
-
-
-class Crowd(Protocol):
-    """A crowd that answers questions."""
-
-    def respond(self, worker: str, question: str, choices: Sequence[str]) -> str | None:
-        """Return this worker's answer to this question, always the same; None: never an answer."""
-
 
 GOOD = (0.92, 0.97)
 FAIR = (0.47, 0.53)
@@ -42,6 +33,7 @@ class SyntheticCrowd:
         return [label for label, _ in Counter(self.gold.values()).most_common(1000)]
 
     def respond(self, worker: str, question: str, choices: Sequence[str]) -> str | None:
+        """Return this worker's answer to this question, always the same; None: never an answer."""
         if worker not in self.accuracy or question not in self.gold:
             return None
         rng = _seeded_rng(self.seed, worker, question)

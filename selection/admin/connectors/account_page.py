@@ -1,16 +1,14 @@
 """The page of a connection: its state, what can be read from it, and its calls."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
 
 from selection import connectors
-from selection.admin.page import Page, object_url
+from selection.admin.page import ActionPage, object_url
 from selection.admin.safe_lookups import parse_id
 from selection.connectors.connector import Source
 from selection.errors import Refused
@@ -25,16 +23,14 @@ MOST_SELECTED = 5
 WANTED = {"epsilon": 0.1, "delta": 0.05}
 
 
-class AccountPage(Page):
+class AccountPage(ActionPage):
     """State, sources and calls. Sources are listed on request, since that asks the tool."""
 
     permission_required = ["selection.change_connection"]
+    location = ("<int:pk>/calls/", "calls")
     below_object = True
     template_name = "selection/connection.html"
-
-    @property
-    def title(self) -> str:
-        return "Projects and calls"
+    title = "Projects and calls"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         connection: Connection = self.object
@@ -57,42 +53,17 @@ class AccountPage(Page):
             messages.error(self.request, str(refusal))
             return []
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        actions: dict[str, Callable[[], HttpResponse]] = {
-            "check": self._check,
-            "pause": self._pause,
-            "resume": self._resume,
-            "gold": self._read_gold,
-            "workers": self._read_workers,
-            "past": self._try_past,
-            "repeat": self._repeat,
-        }
-        action = actions.get(request.POST.get("do", ""))
-        if action is None:
-            raise Http404
-        try:
-            return action()
-        except Refused as refusal:
-            messages.error(request, str(refusal))
-            return self._back()
-
-    def _back(self) -> HttpResponse:
-        return redirect(reverse("admin:selection_connection_calls", args=[self.object.pk]))
-
-    def _check(self) -> HttpResponse:
+    def _check(self) -> None:
         messages.success(self.request, f"It works: {connectors.check_account(self.object)}")
         connectors.pause_connection(self.object, self.object.paused)
-        return self._back()
 
-    def _pause(self) -> HttpResponse:
+    def _pause(self) -> None:
         connectors.pause_connection(self.object, True)
         messages.success(self.request, "Paused: nothing is sent or fetched; calls wait.")
-        return self._back()
 
-    def _resume(self) -> HttpResponse:
+    def _resume(self) -> None:
         connectors.pause_connection(self.object, False)
         messages.success(self.request, "The connection continues.")
-        return self._back()
 
     def _read_gold(self) -> HttpResponse:
         if not self.may("selection.add_questionset"):
@@ -116,16 +87,24 @@ class AccountPage(Page):
             raise Http404
         found = connectors.fetch_past(self.object, self.request.POST.get("source", ""))
         source = replay_requests.Source(File(found.name, found.content))
-        by = str(self.request.user.get_username())
         wanted: dict[str, Any] = WANTED | {"k": max(1, min(MOST_SELECTED, found.people // 2))}
         replay = replay_requests.request_replay(
-            source, wanted, self.object.team_id, by, may_ask=True
+            source, wanted, self.object.team_id, self.username, may_ask=True
         )
         return redirect("admin:selection_run_past_result", replay.pk)
 
-    def _repeat(self) -> HttpResponse:
+    def _repeat(self) -> None:
         rows = self.object.calls.select_related("connection", "link")
         pk = parse_id(self.request.POST.get("call", "")) or 0
         connectors.repeat_call(get_object_or_404(rows, pk=pk))
         messages.success(self.request, "The call is made again.")
-        return self._back()
+
+    actions = {
+        "check": _check,
+        "pause": _pause,
+        "resume": _resume,
+        "gold": _read_gold,
+        "workers": _read_workers,
+        "past": _try_past,
+        "repeat": _repeat,
+    }

@@ -14,7 +14,7 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection import connectors
-from selection.admin.page import page_urls
+from selection.admin.page import CountedDeletionMixin, page_urls
 from selection.admin.scope import ScopedAdmin
 from selection.connectors import accounts
 from selection.errors import Refused
@@ -70,7 +70,7 @@ class ConnectionForm(forms.ModelForm):
 
 
 @admin.register(Connection)
-class ConnectionAdmin(ScopedAdmin):
+class ConnectionAdmin(CountedDeletionMixin, ScopedAdmin):
     """Admin of connections; saving one checks the account."""
 
     form = ConnectionForm
@@ -153,21 +153,12 @@ class ConnectionAdmin(ScopedAdmin):
     def used(self, connection: Connection) -> str:
         return format_html('<a href="{}">Projects and calls</a>', account_url(connection))
 
-    def get_deleted_objects(
-        self, objs: Iterable[Connection], request: HttpRequest
-    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """Protect connections of runs."""
-        rows = list(objs)
-        protected = [
-            f"the run “{link.run}” uses “{row}”"
-            for row in rows
-            for link in row.runs.select_related("run")[:MOST_NAMED]
-        ]
-        return [str(row) for row in rows], {"connections": len(rows)}, set(), protected
+    def uses(self, item: Connection) -> Iterable[str]:
+        links = item.runs.select_related("run")[:MOST_NAMED]
+        return (f"the run “{link.run}” uses “{item}”" for link in links)
 
     def get_urls(self) -> list[URLPattern]:
-        pages = page_urls(self, {"<int:pk>/calls/": ("calls", AccountPage)})
-        return pages + super().get_urls()
+        return page_urls(self, AccountPage) + super().get_urls()
 
 
 def account_url(connection: Connection) -> str:

@@ -1,18 +1,17 @@
 """Where people answer: a section of a run's page, and the page of its connections."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.db.models import Count
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
 from selection import connectors, reports
 from selection.accounts import scoped
-from selection.admin.page import Page
+from selection.admin.page import ActionPage
 from selection.admin.safe_lookups import parse_id
 from selection.errors import Refused
 from selection.models import Connection, OutsideTask, Run, RunConnection
@@ -65,10 +64,11 @@ def _describe(link: RunConnection) -> dict[str, Any]:
     }
 
 
-class WherePage(Page):
+class WherePage(ActionPage):
     """The connections of a run; ?connection=ID has the form to use one."""
 
     permission_required = ["selection.view_run"]
+    location = ("<int:pk>/where/", "where")
     below_object = True
     template_name = "selection/run_where.html"
     title = "Where people answer"
@@ -121,22 +121,6 @@ class WherePage(Page):
 
     # -- actions
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        actions: dict[str, Callable[[], HttpResponse | None]] = {
-            "connect": self._connect,
-            "disconnect": self._disconnect,
-            "dismiss": self._dismiss,
-            "write": self._write,
-        }
-        action = actions.get(request.POST.get("do", ""))
-        if action is None:
-            raise Http404
-        try:
-            return action() or redirect(where_url(self.object))
-        except Refused as refusal:
-            messages.error(request, str(refusal))
-            return redirect(where_url(self.object))
-
     def _connect(self) -> HttpResponse | None:
         connection = self._chosen()
         if connection is None:
@@ -146,7 +130,7 @@ class WherePage(Page):
             return self.render_to_response(self.get_context_data(form=form))
         settings = fields.values_of(form.cleaned_data, fields.SETTING)
         try:
-            connectors.connect_run(self.object, connection, settings, self._who())
+            connectors.connect_run(self.object, connection, settings, self.username)
         except Refused as refusal:
             form.add_error(None, str(refusal))
             return self.render_to_response(self.get_context_data(form=form))
@@ -157,7 +141,7 @@ class WherePage(Page):
 
     def _disconnect(self) -> None:
         link = self._link()
-        connectors.disconnect_run(link, self._who())
+        connectors.disconnect_run(link, self.username)
         deals = connectors.connector_of(link.connection).deals
         done = "Open tasks are being removed in" if deals else "The run is disconnected from"
         messages.success(self.request, f"{done} “{link.connection}”.")
@@ -176,8 +160,12 @@ class WherePage(Page):
         link: RunConnection = get_object_or_404(rows, pk=pk)
         return link
 
-    def _who(self) -> str:
-        return str(self.request.user.get_username())
+    actions = {
+        "connect": _connect,
+        "disconnect": _disconnect,
+        "dismiss": _dismiss,
+        "write": _write,
+    }
 
 
 def build_form(connection: Connection, run: Run) -> type[forms.Form]:

@@ -12,12 +12,10 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import URLPattern, reverse
-from unfold.admin import ModelAdmin
+from django.urls import reverse
 
-from selection import audit
 from selection.admin.forms import UploadForm
-from selection.admin.page import Page, csv_response, object_url, page_urls
+from selection.admin.page import FormPage, Page, csv_response, object_url
 from selection.answers.recording import Outside
 from selection.errors import NotFound, Refused
 from selection.imports import commit, uploads
@@ -38,14 +36,6 @@ ALIKE_ROWS = 5
 ROWS_SHOWN = 10
 
 State = Upload.State
-
-
-def import_urls(model_admin: ModelAdmin, importer: Importer) -> list[URLPattern]:
-    pages: dict[str, tuple[str, type[Page]]] = {
-        "<int:pk>/import/": ("import", UploadPage),
-        "<int:pk>/import/<uuid:upload>/": ("preview", PreviewPage),
-    }
-    return page_urls(model_admin, pages, importer=importer)
 
 
 class ImportPage(Page):
@@ -69,30 +59,24 @@ class ImportPage(Page):
         return reverse(f"admin:selection_{model}_{step}", args=[self.object.pk, *args])
 
 
-class UploadPage(ImportPage):
+class UploadPage(FormPage, ImportPage):
+    location = ("<int:pk>/import/", "import")
     template_name = "selection/import.html"
+    form_class = UploadForm
 
-    def page(self, form: UploadForm) -> HttpResponse:
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         last = uploads.last_taken(self.importer.kind, self.object)
         undo = self.address("preview", last.pk) if last else ""
-        return self.render_to_response(self.get_context_data(form=form, taken=last, undo=undo))
+        return super().get_context_data(taken=last, undo=undo, **kwargs)
 
-    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return self.page(UploadForm())
-
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        form = UploadForm(request.POST, request.FILES)
-        if form.is_valid():
-            name, content = form.cleaned_data["name"], form.cleaned_data["content"]
-            try:
-                upload = uploads.create_upload(self.importer.kind, self.object, name, content)
-                return redirect(self.address("preview", upload.pk))
-            except Refused as refusal:
-                form.add_error(None, str(refusal))
-        return self.page(form)
+    def apply_form(self, form: UploadForm) -> HttpResponse:
+        name, content = form.cleaned_data["name"], form.cleaned_data["content"]
+        upload = uploads.create_upload(self.importer.kind, self.object, name, content)
+        return redirect(self.address("preview", upload.pk))
 
 
 class PreviewPage(ImportPage):
+    location = ("<int:pk>/import/<uuid:upload>/", "preview")
     template_name = "selection/import_preview.html"
 
     def upload(self) -> Upload:
@@ -186,15 +170,12 @@ class PreviewPage(ImportPage):
         try:
             with transaction.atomic():
                 if upload.kind == Upload.Kind.ANSWERS and "recorded_only" in self.request.POST:
-                    changes.use_recorded_only(self.object, self.request.user.get_username())
+                    changes.use_recorded_only(self.object, self.username)
                 upload, count = commit.commit_import(upload.pk, self.outside)
         except NotFound:
             return self._redirect_gone()
         except Refused as refusal:
             return self._redirect_refused(upload, refusal)
-        audit.record_entry(
-            "import", self.object, after={"file": upload.name, self.importer.noun + "s": count}
-        )
         messages.success(self.request, f"{count_noun(count, self.importer.noun)} imported.")
         refused = upload.bad + (upload.outside if self.outside == "refuse" else 0)
         if refused:
@@ -209,7 +190,6 @@ class PreviewPage(ImportPage):
         except Refused as refusal:
             messages.error(self.request, str(refusal))
             return redirect(self.address("import"))
-        audit.record_entry("import undone", self.object, after={"file": upload.name})
         messages.success(self.request, f"Import of {upload.name} undone.")
         return redirect(object_url(self.object))
 
@@ -221,6 +201,9 @@ class PreviewPage(ImportPage):
         messages.error(self.request, str(refusal))
         uploads.discard_upload(upload)
         return redirect(self.address("import"))
+
+
+IMPORT_PAGES = (UploadPage, PreviewPage)
 
 
 def _are_alike(reasons: Sequence[str]) -> bool:

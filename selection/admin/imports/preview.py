@@ -4,10 +4,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import URLPattern
-from unfold.admin import ModelAdmin
 
-from selection.admin.page import Page, object_url, page_urls
+from selection.admin.page import Page, object_url
 from selection.worker import page
 
 # As strict as the worker's own page, and forms cannot be sent.
@@ -19,6 +17,7 @@ POLICY = (
 
 class PreviewQuestion(Page):
     permission_required = ["selection.view_question"]
+    location = ("<int:pk>/preview/", "preview")
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         question, instructions = page.preview_question(self.object)
@@ -30,7 +29,3 @@ class PreviewQuestion(Page):
         response = render(request, "work/preview.html", context)
         response.headers["Content-Security-Policy"] = POLICY
         return response
-
-
-def preview_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    return page_urls(model_admin, {"<int:pk>/preview/": ("preview", PreviewQuestion)})

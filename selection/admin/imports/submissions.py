@@ -5,14 +5,11 @@ import io
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern
-from unfold.admin import ModelAdmin
 
 from selection.admin.forms import UploadForm
-from selection.admin.page import Page, object_url, page_urls
-from selection.errors import Refused
+from selection.admin.page import FormPage, object_url
 from selection.imports import submissions
 from selection.reports.durations import count_noun
 from selection.runs import platform_submissions
@@ -20,37 +17,26 @@ from selection.runs import platform_submissions
 MOST_NAMED = 10
 
 
-class SubmissionsPage(Page):
+class SubmissionsPage(FormPage):
     """Upload of the platform's export; workers that returned or timed out are withdrawn."""
 
     permission_required = ["selection.change_run"]
+    location = ("<int:pk>/submissions/", "submissions")
     below_object = True
     template_name = "selection/submissions.html"
-
-    @property
-    def title(self) -> str:
-        return "Sync returned submissions"
+    title = "Sync returned submissions"
+    form_class = UploadForm
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        kwargs.setdefault("form", UploadForm())
         return super().get_context_data(back=object_url(self.object), **kwargs)
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        form = UploadForm(request.POST, request.FILES)
-        if not form.is_valid():
-            return self.render_to_response(self.get_context_data(form=form))
+    def apply_form(self, form: UploadForm) -> HttpResponse:
         cleaned = form.cleaned_data
-        try:
-            statuses = submissions.read_submissions(cleaned["content"], cleaned["name"])
-            if "confirm" not in request.POST:
-                return self._preview(statuses, cleaned["name"])
-            result = platform_submissions.report_submissions(
-                self.object, statuses, request.user.get_username()
-            )
-        except Refused as refusal:
-            form.add_error(None, str(refusal))
-            return self.render_to_response(self.get_context_data(form=form))
-        messages.success(request, describe_result(result))
+        statuses = submissions.read_submissions(cleaned["content"], cleaned["name"])
+        if "confirm" not in self.request.POST:
+            return self._preview(statuses, cleaned["name"])
+        result = platform_submissions.report_submissions(self.object, statuses, self.username)
+        messages.success(self.request, describe_result(result))
         return redirect(object_url(self.object))
 
     def _preview(self, statuses: dict[str, str], name: str) -> HttpResponse:
@@ -73,7 +59,3 @@ def describe_result(result: platform_submissions.FreedAssignments) -> str:
         ending = ", …" if len(result.unknown) > MOST_NAMED else "."
         text += f" Not in this run: {', '.join(result.unknown[:MOST_NAMED])}{ending}"
     return text
-
-
-def submission_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    return page_urls(model_admin, {"<int:pk>/submissions/": ("submissions", SubmissionsPage)})

@@ -8,9 +8,10 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextareaWidget
+from unfold.widgets import UnfoldAdminTextareaWidget
 
 from selection.accounts import scoped
+from selection.admin.forms import file_field
 from selection.admin.imports.join_offer import offer_joining
 from selection.admin.page import Page, object_url
 from selection.errors import Refused
@@ -34,12 +35,7 @@ WITH_KEY = "Enter the API key on the page of the model server, and leave it out 
 class ModelsForm(forms.Form):
     """A YAML file, or its text. ``cleaned_data["text"]`` is the text."""
 
-    file = forms.FileField(
-        label="File",
-        required=False,
-        allow_empty_file=True,
-        widget=UnfoldAdminFileFieldWidget(attrs={"accept": ".yaml,.yml,.txt"}),
-    )
+    file = file_field("File", ".yaml,.yml,.txt")
     pasted = forms.CharField(
         label="Or write it here",
         required=False,
@@ -61,6 +57,7 @@ class PoolModelsPage(Page):
     """A form, then a preview of the workers that its text describes; ``do=add`` stores them."""
 
     permission_required = ["selection.change_pool"]
+    location = ("<int:pk>/models/", "models")
     below_object = True
     template_name = "selection/pool_models.html"
     title = "Add models as workers"

@@ -70,12 +70,10 @@ class RunCalls(Page):
     """All calls of a run, latest first; POST changes the limit of its money."""
 
     permission_required = ["selection.view_run", "selection.view_modelcall"]
+    location = ("<int:pk>/calls/", "calls")
+    heading = "Calls of {}"
     below_object = True
     template_name = "selection/run_calls.html"
-
-    @property
-    def title(self) -> str:
-        return f"Calls of {self.object}"
 
     def has_permission(self) -> bool:
         if self.request.method == "POST":

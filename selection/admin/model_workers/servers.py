@@ -16,7 +16,7 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
-from selection.admin.page import Page, page_urls
+from selection.admin.page import CountedDeletionMixin, Page, page_urls
 from selection.admin.scope import ScopedAdmin
 from selection.errors import Refused
 from selection.model_workers import endpoints, testing
@@ -60,7 +60,7 @@ class ModelServerForm(forms.ModelForm):
 
 
 @admin.register(ModelServer)
-class ModelServerAdmin(ScopedAdmin):
+class ModelServerAdmin(CountedDeletionMixin, ScopedAdmin):
     """Admin of model servers."""
 
     form = ModelServerForm
@@ -93,33 +93,25 @@ class ModelServerAdmin(ScopedAdmin):
         url = reverse("admin:selection_modelserver_models", args=[server.pk])
         return format_html('<a href="{}">List models</a>', url)
 
-    def get_deleted_objects(
-        self, objs: Iterable[ModelServer], request: HttpRequest
-    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """Protect servers of workers."""
-        servers = list(objs)
-        protected = [
-            f"“{key}” is a model of the server “{server}”"
-            for server in servers
-            for key in server.endpoints.values_list("worker__key", flat=True)[:MOST_NAMED]
-        ]
-        return [str(server) for server in servers], {"servers": len(servers)}, set(), protected
+    def contents(self, item: ModelServer) -> dict[str, int]:
+        return {"servers": 1}
+
+    def uses(self, item: ModelServer) -> Iterable[str]:
+        keys = item.endpoints.values_list("worker__key", flat=True)[:MOST_NAMED]
+        return (f"“{key}” is a model of the server “{item}”" for key in keys)
 
     def get_urls(self) -> list[URLPattern]:
-        pages: dict[str, tuple[str, type[Page]]] = {"<int:pk>/models/": ("models", ListedModels)}
-        return page_urls(self, pages) + super().get_urls()
+        return page_urls(self, ListedModels) + super().get_urls()
 
 
 class ListedModels(Page):
     """The names of the models that the server lists: it is asked whenever the page is opened."""
 
     permission_required = ["selection.change_modelserver"]
+    location = ("<int:pk>/models/", "models")
+    heading = "Models of {}"
     below_object = True
     template_name = "selection/model_names.html"
-
-    @property
-    def title(self) -> str:
-        return f"Models of {self.object}"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         names: list[str] = []

@@ -7,13 +7,12 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from selection.accounts import scoped
-from selection.admin.page import Page, object_url
+from selection.admin.page import ActionPage, object_url
 from selection.errors import Refused
 from selection.limits import LONGEST_KEY
 from selection.model_workers import changes, endpoints, testing
@@ -22,7 +21,6 @@ from selection.models import Endpoint, ModelServer, QuestionSet
 from selection.runs.money import format_call_cost
 
 CHANGE = "selection.change_worker"
-PARTS = {"save", "test", "remove"}
 LABELS = {
     "max_tokens": "Most output tokens",
     "timeout": "Seconds to wait for a reply",
@@ -56,10 +54,11 @@ class CallTestForm(forms.Form):
     )
 
 
-class WorkerModelPage(Page):
+class WorkerModelPage(ActionPage):
     """The settings of a worker's model. ``do`` is save, test or remove."""
 
     permission_required = ["selection.view_worker"]
+    location = ("<int:pk>/model/", "model")
     below_object = True
     template_name = "selection/worker_model.html"
     title = "Model of this worker"
@@ -98,12 +97,6 @@ class WorkerModelPage(Page):
         field.queryset = scoped(QuestionSet, self.request).filter(team=self.object.pool.team_id)
         field.initial = field.queryset.first()
         return form
-
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        do = request.POST.get("do", "")
-        if do not in PARTS:
-            raise Http404
-        return {"save": self._save, "test": self._test, "remove": self._remove}[do]()
 
     def has_permission(self) -> bool:
         needs_change = self.request.method == "POST"
@@ -148,10 +141,8 @@ class WorkerModelPage(Page):
         return self._show(test_form=form, test=facts)
 
     def _remove(self) -> HttpResponse:
-        try:
-            changes.remove_endpoint(self.endpoint)
-        except Refused as refusal:
-            messages.error(self.request, str(refusal))
-            return redirect(self.request.path)
+        changes.remove_endpoint(self.endpoint)
         messages.success(self.request, f"“{self.object}” is not a model any more.")
         return redirect(object_url(self.object))
+
+    actions = {"save": _save, "test": _test, "remove": _remove}

@@ -8,13 +8,13 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from unfold.widgets import (
     UnfoldAdminDecimalFieldWidget,
-    UnfoldAdminFileFieldWidget,
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextInputWidget,
 )
 
 from selection.accounts import has_multiple_teams, scoped
+from selection.admin.forms import file_field
 from selection.errors import Refused
 from selection.imports.keyed_answers import read_upload
 from selection.models import QuestionSet, Run, Team
@@ -22,7 +22,6 @@ from selection.replays.replay_requests import Source
 from selection.runs import money
 
 PERMISSION = "selection.add_run"
-FORMATS = ".csv,.tsv,.txt,.xlsx,.xls,.ods,.json,.jsonl,text/csv"
 PRECISIONS = [
     ("0.2", "within 20 percentage points"),
     ("0.1", "within 10 percentage points"),
@@ -30,11 +29,6 @@ PRECISIONS = [
     ("0.02", "within 2 percentage points"),
 ]
 CONFIDENCES = [("0.2", "80%"), ("0.1", "90%"), ("0.05", "95%"), ("0.01", "99%")]
-
-
-def _file_field(label: str) -> forms.FileField:
-    widget = UnfoldAdminFileFieldWidget(attrs={"accept": FORMATS})
-    return forms.FileField(label=label, required=False, allow_empty_file=True, widget=widget)
 
 
 def _choice_field(label: str, choices: Any, initial: str) -> forms.ChoiceField:
@@ -45,8 +39,8 @@ def _choice_field(label: str, choices: Any, initial: str) -> forms.ChoiceField:
 class PastForm(forms.Form):
     """The form; once valid, ``source``, ``wanted`` and ``team`` are its content."""
 
-    answers = _file_field("Answers")
-    key = _file_field("Correct answers (optional)")
+    answers = file_field("Answers")
+    key = file_field("Correct answers (optional)")
     run: Any = forms.ModelChoiceField(
         None,
         label="Run",

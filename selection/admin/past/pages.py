@@ -5,15 +5,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import URLPattern, reverse
-from unfold.admin import ModelAdmin
+from django.urls import reverse
 
 from selection.accounts import MEMBER, scoped
 from selection.admin.imports.column_form import ColumnForm
-from selection.admin.page import Page, object_url, page_urls
+from selection.admin.page import ActionPage, FormPage, Page, object_url
 from selection.errors import Refused
 from selection.imports.column_plan import ColumnPlan
 from selection.imports.open_columns import OpenColumns
@@ -27,40 +26,28 @@ from .result_texts import result_context
 TITLE = "Try it on past answers"
 
 
-class RequesterPage(Page):
+class PastPage(FormPage):
     permission_required = [PERMISSION]
-
-    @property
-    def username(self) -> str:
-        return str(self.request.user.get_username())
-
-
-class PastPage(RequesterPage):
+    location = ("past/", "past")
     template_name = "selection/past.html"
     title = TITLE
     object: Any = None
 
-    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        initial = {name: request.GET[name] for name in PastForm.base_fields if name in request.GET}
-        return self._render_form(PastForm(request=request, initial=initial))
+    def build_form(self, *data: Any) -> PastForm:
+        query = self.request.GET
+        initial = {name: query[name] for name in PastForm.base_fields if name in query}
+        return PastForm(*data, request=self.request, initial=initial)
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        form = PastForm(request.POST, request.FILES, request=request)
-        if form.is_valid():
-            try:
-                replay = replay_requests.request_replay(
-                    form.source, form.wanted, form.team, self.username, may_ask=True
-                )
-                return redirect("admin:selection_run_past_result", replay.pk)
-            except Refused as refusal:
-                form.add_error(None, str(refusal))
-        return self._render_form(form)
-
-    def _render_form(self, form: PastForm) -> HttpResponse:
-        return self.render_to_response(self.get_context_data(form=form))
+    def apply_form(self, form: PastForm) -> HttpResponse:
+        replay = replay_requests.request_replay(
+            form.source, form.wanted, form.team, self.username, may_ask=True
+        )
+        return redirect("admin:selection_run_past_result", replay.pk)
 
 
-class ReplayPage(RequesterPage):
+class ReplayPage(Page):
+    permission_required = [PERMISSION]
+
     @cached_property
     def object(self) -> Replay:
         replays = scoped(Replay, self.request, MEMBER).defer(*Replay.LARGE)
@@ -73,6 +60,7 @@ class ReplayPage(RequesterPage):
 class ColumnsPage(ReplayPage):
     """The columns of a file that were not recognised."""
 
+    location = ("past/<uuid:replay>/columns/", "past_columns")
     template_name = "selection/past_columns.html"
     title = "Assign columns"
 
@@ -114,7 +102,8 @@ class ColumnsPage(ReplayPage):
         )
 
 
-class ResultPage(ReplayPage):
+class ResultPage(ReplayPage, ActionPage):
+    location = ("past/<uuid:replay>/", "past_result")
     template_name = "selection/past_result.html"
     title = "How many of these answers would have been enough?"
 
@@ -138,17 +127,6 @@ class ResultPage(ReplayPage):
             **result_context(replay, result),
         )
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        actions = {"pool": self._keep_pool, "draft": self._keep_draft, "delete": self._delete}
-        action = actions.get(request.POST.get("do", ""))
-        if action is None:
-            raise Http404
-        try:
-            return action()
-        except Refused as refusal:
-            messages.error(request, str(refusal))
-            return redirect("admin:selection_run_past_result", self.object.pk)
-
     def _keep_pool(self) -> HttpResponse:
         pool = keeping.create_pool(self.object)
         messages.success(
@@ -171,20 +149,14 @@ class ResultPage(ReplayPage):
         messages.success(self.request, "Answers and result deleted.")
         return redirect("admin:selection_run_past")
 
+    actions = {"pool": _keep_pool, "draft": _keep_draft, "delete": _delete}
+
 
 class NumbersPage(ResultPage):
     """The part of the page that changes while it is played, fetched by forecast.js."""
 
+    location = ("past/<uuid:replay>/numbers/", "past_numbers")
     template_name = "selection/past_numbers.html"
 
 
-PAGES = {
-    "past/": ("past", PastPage),
-    "past/<uuid:replay>/": ("past_result", ResultPage),
-    "past/<uuid:replay>/columns/": ("past_columns", ColumnsPage),
-    "past/<uuid:replay>/numbers/": ("past_numbers", NumbersPage),
-}
-
-
-def past_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    return page_urls(model_admin, PAGES)
+PAST_PAGES = (PastPage, ResultPage, ColumnsPage, NumbersPage)

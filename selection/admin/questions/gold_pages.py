@@ -10,13 +10,11 @@ from django.forms import HiddenInput
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import URLPattern
-from unfold.admin import ModelAdmin
 
 from selection import reports
 from selection.accounts import scoped
 from selection.admin.forms import ReasonForm
-from selection.admin.page import Page, csv_response, object_url, page_urls
+from selection.admin.page import Page, csv_response, object_url
 from selection.admin.safe_lookups import parse_id
 from selection.errors import Refused
 from selection.grading.rules import split_into_answers
@@ -36,11 +34,9 @@ class GoldPage(Page):
     """A set's questions that were dealt, the most suspicious first."""
 
     permission_required = ["selection.view_questionset", "selection.view_question"]
+    location = ("<int:pk>/gold/", "gold")
+    heading = "Gold health of {}"
     template_name = "selection/gold.html"
-
-    @property
-    def title(self) -> str:
-        return f"Gold health of {self.object}"
 
     def crumbs(self) -> list[tuple[str, str]]:
         run = self._chosen_run()
@@ -90,11 +86,12 @@ class ChangePage(Page):
 
     permission_required = ["selection.change_question"]
     template_name = "selection/regrade.html"
-    verb = "correct"
+    verb = ""
+    change: Callable[..., list[Run]]
 
     @property
     def title(self) -> str:
-        return f"{TITLES[self.verb]} “{self.object}”?"
+        return f"{self.verb.capitalize()} “{self.object}”?"
 
     def crumbs(self) -> list[tuple[str, str]]:
         question: Question = self.object
@@ -113,7 +110,7 @@ class ChangePage(Page):
         return self._apply_change(reason.cleaned_data["why"])
 
     def _ask_reason(self, reason: ReasonForm, **more: Any) -> HttpResponse:
-        context = self.get_context_data(reason=reason, verb=TITLES[self.verb], **more)
+        context = self.get_context_data(reason=reason, verb=self.verb.capitalize(), **more)
         return self.render_to_response(
             context | {"touched": self._effects(more), "kind": self.verb}
         )
@@ -122,9 +119,8 @@ class ChangePage(Page):
         return corrections.preview_correction(self.object)
 
     def _apply_change(self, reason: str, *more: Any) -> HttpResponse:
-        username = self.request.user.get_username()
         try:
-            runs = VERBS[self.verb](self.object, *more, username, reason)
+            runs = type(self).change(self.object, *more, self.username, reason)
         except Refused as refusal:
             messages.error(self.request, str(refusal))
         else:
@@ -139,6 +135,9 @@ class CorrectPage(ChangePage):
 
     Also reached by ``?accept=`` (one more accepted answer) and ``?instead=`` (the only one).
     """
+
+    location = ("<int:pk>/correct/", "correct")
+    verb, change = "correct", corrections.correct_question
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         question: Question = self.object
@@ -179,25 +178,10 @@ class CorrectPage(ChangePage):
 
 
 class RetirePage(ChangePage):
-    verb = "retire"
+    location = ("<int:pk>/retire/", "retire")
+    verb, change = "retire", corrections.retire_question
 
 
 class RestorePage(ChangePage):
-    verb = "restore"
-
-
-TITLES = {"correct": "Correct", "retire": "Retire", "restore": "Restore"}
-VERBS: dict[str, Callable[..., list[Run]]] = {
-    "correct": corrections.correct_question,
-    "retire": corrections.retire_question,
-    "restore": corrections.restore_question,
-}
-
-
-def gold_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    return page_urls(model_admin, {"<int:pk>/gold/": ("gold", GoldPage)})
-
-
-def change_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    pages = {"correct": CorrectPage, "retire": RetirePage, "restore": RestorePage}
-    return page_urls(model_admin, {f"<int:pk>/{name}/": (name, pages[name]) for name in pages})
+    location = ("<int:pk>/restore/", "restore")
+    verb, change = "restore", corrections.restore_question

@@ -9,11 +9,9 @@ from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import URLPattern
-from unfold.admin import ModelAdmin
 
 from selection import audit
-from selection.admin.page import Page, page_urls
+from selection.admin.page import Page
 from selection.admin.safe_lookups import parse_id
 from selection.errors import Refused
 from selection.questions import media
@@ -45,12 +43,10 @@ class MediaForm(forms.Form):
 
 class MediaPage(Page):
     permission_required = ["selection.change_questionset"]
+    location = ("<int:pk>/media/", "media")
+    heading = "Media files of {}"
     below_object = True
     template_name = "selection/media.html"
-
-    @property
-    def title(self) -> str:
-        return f"Media files of {self.object}"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         files = self.object.media.defer("data")
@@ -85,7 +81,3 @@ class MediaPage(Page):
             audit.record_entry("delete", self.object, before={"file": file.name})
             messages.success(self.request, f"{file} deleted.")
         return redirect(self.request.path)
-
-
-def media_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    return page_urls(model_admin, {"<int:pk>/media/": ("media", MediaPage)})

@@ -1,5 +1,6 @@
 """Question sets and their gold questions."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin
@@ -13,18 +14,18 @@ from unfold.decorators import display
 from selection import reports
 from selection.admin.imports.first_file import FirstFileMixin
 from selection.admin.imports.importers import QUESTIONS
-from selection.admin.imports.pages import import_urls
-from selection.admin.imports.preview import preview_urls
-from selection.admin.page import CountedDeletionMixin, list_url
-from selection.admin.run.worker_texts import acknowledge_urls
+from selection.admin.imports.pages import IMPORT_PAGES
+from selection.admin.imports.preview import PreviewQuestion
+from selection.admin.page import CountedDeletionMixin, list_url, page_urls
+from selection.admin.run.worker_texts import AcknowledgePage
 from selection.admin.scope import ScopedAdmin
 from selection.imports import catalog
 from selection.models import Question, QuestionSet, Run
 from selection.questions import corrections, problem_reports
 
 from .forms import CorrectionForm, QuestionForm, QuestionSetForm
-from .gold_pages import CorrectPage, change_urls, gold_urls
-from .media import media_urls
+from .gold_pages import CorrectPage, GoldPage, RestorePage, RetirePage
+from .media import MediaPage
 
 REPORTS_SHOWN = 20
 
@@ -48,11 +49,12 @@ class QuestionSetAdmin(FirstFileMixin, CountedDeletionMixin, ScopedAdmin):
         count = question_set.how_many  # type: ignore[attr-defined]
         return format_html('<a href="{}">{}</a>', url, count)
 
-    def contents(self, item: QuestionSet) -> dict[str, QuerySet[Question]]:
-        return {"questions": item.questions.all()}
+    def contents(self, item: QuestionSet) -> dict[str, int]:
+        return {"questions": item.questions.count()}
 
-    def users(self, item: QuestionSet) -> QuerySet[Run]:
-        return Run.objects.filter(Q(question_set=item) | Q(further__question_set=item)).distinct()
+    def uses(self, item: QuestionSet) -> Iterable[str]:
+        runs = Run.objects.filter(Q(question_set=item) | Q(further__question_set=item)).distinct()
+        return (f"run “{run}”" for run in runs)
 
     def change_view(
         self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any
@@ -64,12 +66,8 @@ class QuestionSetAdmin(FirstFileMixin, CountedDeletionMixin, ScopedAdmin):
         return super().change_view(request, object_id, *args, **kwargs)
 
     def get_urls(self) -> list[URLPattern]:
-        return [
-            *import_urls(self, QUESTIONS),
-            *gold_urls(self),
-            *media_urls(self),
-            *super().get_urls(),
-        ]
+        imports = page_urls(self, *IMPORT_PAGES, importer=QUESTIONS)
+        return imports + page_urls(self, GoldPage, MediaPage) + super().get_urls()
 
 
 @admin.register(Question)
@@ -124,8 +122,8 @@ class QuestionAdmin(ScopedAdmin):
         return super().change_view(request, object_id, *args, **kwargs)
 
     def get_urls(self) -> list[URLPattern]:
-        pages = change_urls(self) + acknowledge_urls(self) + preview_urls(self)
-        return pages + super().get_urls()
+        changes = (CorrectPage, RetirePage, RestorePage)
+        return page_urls(self, *changes, AcknowledgePage, PreviewQuestion) + super().get_urls()
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Question | None = None

@@ -1,17 +1,14 @@
 """Read-only list of all answers. A run's page offers its own as a file."""
 
-from typing import Any
-
 from django.contrib import admin
-from django.http import HttpRequest
 from unfold.decorators import display
 
-from selection.admin.scope import ScopedAdmin
+from selection.admin.scope import ReadOnlyAdmin
 from selection.models import Answer
 
 
 @admin.register(Answer)
-class AnswerAdmin(ScopedAdmin):
+class AnswerAdmin(ReadOnlyAdmin):
     list_display = ["worker", "question", "response", "outcome", "at", "counting_step", "run"]
     list_filter = ["run", "right", "expired", "void"]
     list_select_related = ["run", "assignment__candidate__worker", "assignment__question"]
@@ -40,12 +37,3 @@ class AnswerAdmin(ScopedAdmin):
     @display(description="counted in step", ordering="applied_in")
     def counting_step(self, answer: Answer) -> int | None:
         return answer.applied_in
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Answer | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Answer | None = None) -> bool:
-        return False

@@ -5,20 +5,17 @@ Every page shows the effect on the guarantee before the change is made.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect
-from django.urls import URLPattern
-from unfold.admin import ModelAdmin
+from django.shortcuts import redirect
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection import connectors, reports
-from selection.admin.page import Page, object_url, page_urls
+from selection.admin.page import CandidatePage, Page, object_url
 from selection.admin.setting_fields import LABELS, build_field
 from selection.errors import Refused
 from selection.models import Candidate, Run
@@ -116,10 +113,6 @@ class ChangeView(Page):
     permission_required = ["selection.change_run"]
     below_object = True
 
-    @property
-    def username(self) -> str:
-        return str(self.request.user.get_username())
-
     def redirect_done(self, *sentences: str) -> HttpResponseRedirect:
         messages.success(self.request, "Done. " + " ".join(sentences))
         return redirect(object_url(self.object))
@@ -132,11 +125,9 @@ class ChangeView(Page):
 class ChangePage(ChangeView):
     """Settings in two steps, preview and confirmation; and the roster."""
 
+    location = ("<int:pk>/do/change/", "do_change")
+    heading = "Change {}"
     template_name = "selection/run_change.html"
-
-    @property
-    def title(self) -> str:
-        return f"Change {self.object}"
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if self.object.status == Run.Status.DRAFT:
@@ -208,19 +199,15 @@ class ChangePage(ChangeView):
 VERDICTS = {"accept": 1, "reject": -1, "no-verdict": None}
 
 
-class WorkerChange(ChangeView):
+class WorkerChange(ChangeView, CandidatePage):
     """A worker in a run: withdrawal, return, verdict by hand, new link."""
 
+    location = ("<int:pk>/worker/<int:candidate>/change/", "worker_change")
     template_name = "selection/worker_change.html"
 
     @property
     def title(self) -> str:
         return f"{self.candidate.worker} in {self.object}"
-
-    @cached_property
-    def candidate(self) -> Candidate:
-        rows = self.object.candidates.select_related("worker", "run")
-        return get_object_or_404(rows, pk=self.kwargs["candidate"])
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         candidate = self.candidate
@@ -296,11 +283,3 @@ class WorkerChange(ChangeView):
     def redirect_to_worker(self) -> HttpResponseRedirect:
         messages.success(self.request, "The new link is on this page; the old one no longer works.")
         return redirect("admin:selection_run_worker", self.object.pk, self.candidate.pk)
-
-
-def change_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    pages: dict[str, tuple[str, type[Page]]] = {
-        "<int:pk>/do/change/": ("do_change", ChangePage),
-        "<int:pk>/worker/<int:candidate>/change/": ("worker_change", WorkerChange),
-    }
-    return page_urls(model_admin, pages)

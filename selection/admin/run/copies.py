@@ -5,21 +5,18 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import URLPattern
-from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
 from selection import reports
 from selection.accounts import scoped
-from selection.admin.page import Page, object_url, page_urls
+from selection.admin.page import FormPage, Page, object_url
 from selection.admin.safe_lookups import parse_id
-from selection.errors import Refused
 from selection.models import Run
 from selection.runs import copies
 
-from .changes import ChangeView, ReasonForm
+from .changes import ReasonForm
 
 RUNS_OFFERED = 50
 
@@ -35,46 +32,31 @@ class CopyForm(ReasonForm):
     field_order: Sequence[str] = ["name", "same_seed", "why"]
 
 
-class CopyPage(ChangeView):
+class CopyPage(FormPage):
     permission_required = ["selection.view_run", "selection.add_run"]
+    location = ("<int:pk>/copy/", "copy")
+    heading = "Copy {}"
+    below_object = True
     template_name = "selection/run_copy.html"
 
-    @property
-    def title(self) -> str:
-        return f"Copy {self.object}"
+    def build_form(self, *data: Any) -> CopyForm:
+        form = CopyForm(*data)
+        form.initial["name"] = copies.free_name(self.object)
+        return form
 
-    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        form = CopyForm(initial={"name": copies.free_name(self.object)})
-        return self.render_to_response(self.get_context_data(form=form))
-
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        form = CopyForm(request.POST)
-        if form.is_valid():
-            cleaned = form.cleaned_data
-            try:
-                copied = copies.copy_run(
-                    self.object,
-                    cleaned["name"],
-                    cleaned["same_seed"],
-                    self.username,
-                    cleaned["why"],
-                )
-            except Refused as refusal:
-                form.add_error(None, str(refusal))
-            else:
-                messages.success(request, "The copy is a draft. Edit the copy before its start.")
-                return redirect(object_url(copied))
-        return self.render_to_response(self.get_context_data(form=form))
+    def apply_form(self, form: CopyForm) -> HttpResponse:
+        name, same_seed, why = (form.cleaned_data[field] for field in CopyForm.field_order)
+        copied = copies.copy_run(self.object, name, same_seed, self.username, why)
+        messages.success(self.request, "The copy is a draft. Edit the copy before its start.")
+        return redirect(object_url(copied))
 
 
 class ComparePage(Page):
     permission_required = ["selection.view_run"]
+    location = ("<int:pk>/compare/", "compare")
+    heading = "Compare {}"
     below_object = True
     template_name = "selection/run_compare.html"
-
-    @property
-    def title(self) -> str:
-        return f"Compare {self.object}"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run, pk = self.object, parse_id(self.request.GET.get("with", ""))
@@ -87,8 +69,3 @@ class ComparePage(Page):
             other=other,
             found=reports.compare_runs(run, other) if other else None,
         )
-
-
-def copy_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    pages = {"<int:pk>/copy/": ("copy", CopyPage), "<int:pk>/compare/": ("compare", ComparePage)}
-    return page_urls(model_admin, pages)

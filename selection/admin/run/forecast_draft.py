@@ -6,10 +6,8 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern
-from unfold.admin import ModelAdmin
 
-from selection.admin.page import object_url, page_urls
+from selection.admin.page import object_url
 from selection.admin.wizard.forecast_rows import describe_ending, key_of
 from selection.admin.wizard.recommendation import list_on_set
 from selection.algorithms import describe_variant
@@ -130,6 +128,8 @@ def _answers_of(row: Forecast) -> str:
 class ExpectedPage(ChangeView):
     """Buttons of the draft's page: request a forecast, or apply a change."""
 
+    location = ("<int:pk>/expected/", "expected")
+
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return redirect(object_url(self.object))
 
@@ -160,7 +160,3 @@ def _parse_number(text: str) -> float:
         return float(text)
     except ValueError:
         raise Http404 from None
-
-
-def expected_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    return page_urls(model_admin, {"<int:pk>/expected/": ("expected", ExpectedPage)})

@@ -96,7 +96,8 @@ def _basis(forecast: reports.RunningForecast) -> str:
     return f"The run finished in {forecast.finished} of {simulations} from its current state.{few}"
 
 
-def _format_cost(run: Run, answers: int) -> str:
+def format_cost(run: Run, answers: int) -> str:
+    """Return a number of answers with their cost, if they have a price."""
     cost = money.format_cost(run, answers)
     return f"{count_noun(answers, 'answer')}{f', {cost}' if cost else ''}"
 
@@ -125,5 +126,5 @@ def _describe_full_test(run: Run, full_test: reports.FullTestForecast | None) ->
     return (
         "For comparison: testing all workers on "
         f"{count_noun(full_test.questions, 'question')} each would take "
-        f"{_format_cost(run, full_test.answers)} and guarantee nothing."
+        f"{format_cost(run, full_test.answers)} and guarantee nothing."
     )

@@ -171,6 +171,7 @@ class LiveView(Page):
     """
 
     permission_required = ["selection.view_run"]
+    location = ("<int:pk>/live/", "live")
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         run: Run = self.object

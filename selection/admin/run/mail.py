@@ -9,15 +9,14 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import URLPattern, reverse
-from unfold.admin import ModelAdmin
+from django.urls import reverse
 from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
 )
 
-from selection.admin.page import Page, page_urls
+from selection.admin.page import FormPage, Page
 from selection.errors import Refused
 from selection.mail import invitations, texts
 from selection.models import Mail, Run
@@ -84,18 +83,18 @@ class MailForm(forms.Form):
         return chosen
 
 
-class MailPage(Page):
+class MailPage(FormPage):
     permission_required = ["selection.change_run"]
+    location = ("<int:pk>/mail/", "mail")
+    heading = "E-mail to the workers of {}"
     below_object = True
     template_name = "selection/mail.html"
 
-    @property
-    def title(self) -> str:
-        return f"E-mail to the workers of {self.object}"
+    def build_form(self, *data: Any) -> MailForm:
+        return MailForm(self.object, *data)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run: Run = self.object
-        kwargs.setdefault("form", MailForm(run))
         failed = invitations.failed_mails(run)
         counts = invitations.count_states(run)
         return super().get_context_data(
@@ -112,24 +111,20 @@ class MailPage(Page):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if do := request.POST.get("do"):
             return self._act(do)
-        form = MailForm(self.object, request.POST)
-        if form.is_valid():
-            who, hours = request.user.get_username(), form.cleaned_data["remind_hours"]
-            try:
-                texts.change_settings(self.object, hours, form.texts(), who)
-            except Refused as refusal:
-                form.add_error(None, str(refusal))
-            else:
-                messages.success(request, "The messages are saved.")
-                return redirect(request.path)
-        return self.render_to_response(self.get_context_data(form=form))
+        return super().post(request, *args, **kwargs)
+
+    def apply_form(self, form: MailForm) -> HttpResponse:
+        hours = form.cleaned_data["remind_hours"]
+        texts.change_settings(self.object, hours, form.texts(), self.username)
+        messages.success(self.request, "The messages are saved.")
+        return redirect(self.request.path)
 
     def _act(self, do: str) -> HttpResponse:
         if do not in ACTIONS:
             raise Http404
         act, result = ACTIONS[do]
         try:
-            count = act(self.object, self.request.user.get_username())
+            count = act(self.object, self.username)
         except Refused as refusal:
             messages.error(self.request, str(refusal))
         else:
@@ -137,14 +132,14 @@ class MailPage(Page):
         return redirect(self.request.path)
 
 
-class SendPage(MailPage):
+class SendPage(Page):
     """The confirmation before invitations are sent."""
 
+    permission_required = ["selection.change_run"]
+    location = ("<int:pk>/mail/send/", "mail_send")
+    heading = "Send invitations to {}?"
+    below_object = True
     template_name = "selection/mail_send.html"
-
-    @property
-    def title(self) -> str:
-        return f"Send invitations to {self.object}?"
 
     def crumbs(self) -> list[tuple[str, str]]:
         return [*super().crumbs(), ("E-mail", mail_url(self.object))]
@@ -152,11 +147,11 @@ class SendPage(MailPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run: Run = self.object
         facts = {"plan": invitations.plan_invitations(run), "refusal": _refusal(run)}
-        return Page.get_context_data(self, run=run, back=mail_url(run), **facts)
+        return super().get_context_data(run=run, back=mail_url(run), **facts)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
-            plan = invitations.send_invitations(self.object, request.user.get_username())
+            plan = invitations.send_invitations(self.object, self.username)
         except Refused as refusal:
             messages.error(request, str(refusal))
         else:
@@ -178,8 +173,3 @@ def _labelled(states: dict[str, int]) -> dict[str, int]:
 
 def mail_url(run: Run) -> str:
     return reverse("admin:selection_run_mail", args=[run.pk])
-
-
-def mail_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    pages = {"<int:pk>/mail/": ("mail", MailPage), "<int:pk>/mail/send/": ("mail_send", SendPage)}
-    return page_urls(model_admin, pages)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from selection import reports
 from selection.models import Run
 from selection.reports import WorkerStanding
-from selection.reports.durations import count_noun
-from selection.runs import money
 
 from . import table
+from .forecast_running import format_cost
 
 # The table below has the others: the guarantee and the cost must stay in the first screen.
 MOST_NAMED = 8
@@ -74,10 +73,5 @@ def _cost(run: Run, lines: Sequence[WorkerStanding]) -> str:
     """Return what the run cost, and what testing each worker on each question would have cost."""
     workers = Counter(line.number for line in lines)
     everything = sum(workers[skill.number] * skill.deck_size for skill in run.skills)
-    paid = _format_answers(run, reports.count_given(run))
-    return f"{paid}. Testing everyone on every question: {_format_answers(run, everything)}."
-
-
-def _format_answers(run: Run, answers: int) -> str:
-    cost = money.format_cost(run, answers)
-    return f"{count_noun(answers, 'answer')}{f', {cost}' if cost else ''}"
+    paid = format_cost(run, reports.count_given(run))
+    return f"{paid}. Testing everyone on every question: {format_cost(run, everything)}."

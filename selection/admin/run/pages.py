@@ -16,7 +16,7 @@ from unfold.admin import ModelAdmin
 from selection import connectors, exports, reports, viewer_locale
 from selection.accounts import MEMBER, scoped
 from selection.admin.connectors.run_page import WherePage, connection_facts
-from selection.admin.imports import submissions
+from selection.admin.imports.submissions import SubmissionsPage
 from selection.admin.model_workers.run_page import RunCalls, format_spending, model_facts
 from selection.admin.page import Page, csv_response, file_response, object_url, page_urls
 from selection.errors import Refused
@@ -26,19 +26,14 @@ from selection.models import Run
 from selection.runs import algorithm_choices, eligibility, lifecycle, money, priors, validation
 from selection.worker import links
 
-from . import (
-    changes,
-    copies,
-    forecast_draft,
-    live,
-    mail,
-    prolific,
-    table,
-    temporary_links,
-    worker_texts,
-)
+from . import changes, forecast_draft, live, table
+from .copies import ComparePage, CopyPage
 from .live import LiveView
+from .mail import MailPage, SendPage
+from .prolific import ProlificPage
+from .temporary_links import TemporaryLinksPage
 from .worker_card import WorkerExplanationPage, WorkerPage
+from .worker_texts import WorkerTextsPage
 
 VERBS = {
     "start": lifecycle.start_run,
@@ -68,6 +63,7 @@ class RunPage(Page):
     """State of the run. While it is active, live.js fetches the changes (LiveView)."""
 
     permission_required = ["selection.view_run"]
+    location = ("<int:pk>/", "page")
     template_name = "selection/run.html"
 
     @cached_property
@@ -149,12 +145,10 @@ class RunVerb(Page):
     """Buttons such as start and pause. Stopping is final, so a page asks for confirmation."""
 
     permission_required = ["selection.change_run"]
+    location = ("<int:pk>/do/<slug:verb>/", "verb")
+    heading = "Stop {}?"
     below_object = True
     template_name = "selection/run_stop.html"
-
-    @property
-    def title(self) -> str:
-        return f"Stop {self.object}?"
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if self.kwargs["verb"] != "stop" or self.object.status == Run.Status.ENDED:
@@ -166,7 +160,7 @@ class RunVerb(Page):
         if verb not in VERBS:
             raise Http404
         try:
-            VERBS[verb](self.object, str(request.user.get_username()))
+            VERBS[verb](self.object, self.username)
         except Refused as refusal:
             messages.error(request, str(refusal))
         else:
@@ -242,6 +236,8 @@ class PayForm(forms.Form):
 class Export(Page):
     """The run's results in one of the export formats."""
 
+    location = ("<int:pk>/export/<slug:format>/", "export")
+
     def get_permission_required(self) -> Sequence[str]:
         export_format = exports.FORMATS.get(self.kwargs["format"])
         return ["selection.view_run", *(export_format.asks if export_format else ())]
@@ -265,6 +261,7 @@ class Report(Page):
     """The report as a page, for a run in any state."""
 
     permission_required = ["selection.view_run"]
+    location = ("<int:pk>/report/", "report")
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         page = exports.render_page(self.object, object_url(self.object))
@@ -275,17 +272,28 @@ class Report(Page):
 OLD_FILE_NAMES = {"selected.json": "json", "answers.csv": "answers"}
 
 
-PAGES: dict[str, tuple[str, type[Page]]] = {
-    "<int:pk>/": ("page", RunPage),
-    "<int:pk>/live/": ("live", LiveView),
-    "<int:pk>/worker/<int:candidate>/": ("worker", WorkerPage),
-    "<int:pk>/worker/<int:candidate>/why/": ("worker_why", WorkerExplanationPage),
-    "<int:pk>/do/<slug:verb>/": ("verb", RunVerb),
-    "<int:pk>/report/": ("report", Report),
-    "<int:pk>/calls/": ("calls", RunCalls),
-    "<int:pk>/where/": ("where", WherePage),
-    "<int:pk>/export/<slug:format>/": ("export", Export),
-}
+PAGES: tuple[type[Page], ...] = (
+    RunPage,
+    LiveView,
+    WorkerPage,
+    WorkerExplanationPage,
+    changes.WorkerChange,
+    changes.ChangePage,  # before RunVerb, whose addresses have the same form
+    RunVerb,
+    CopyPage,
+    ComparePage,
+    forecast_draft.ExpectedPage,
+    ProlificPage,
+    TemporaryLinksPage,
+    WorkerTextsPage,
+    MailPage,
+    SendPage,
+    SubmissionsPage,
+    Report,
+    RunCalls,
+    WherePage,
+    Export,
+)
 
 
 def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
@@ -298,18 +306,7 @@ def run_urls(model_admin: ModelAdmin) -> list[URLPattern]:
         path(f"<int:pk>/{file}", export, {"format": name}, name=_url_name(file))
         for file, name in OLD_FILE_NAMES.items()
     ]
-    return [
-        *changes.change_urls(model_admin),
-        *copies.copy_urls(model_admin),
-        *forecast_draft.expected_urls(model_admin),
-        *prolific.prolific_urls(model_admin),
-        *temporary_links.temporary_link_urls(model_admin),
-        *worker_texts.worker_text_urls(model_admin),
-        *mail.mail_urls(model_admin),
-        *submissions.submission_urls(model_admin),
-        *page_urls(model_admin, PAGES),
-        *downloads,
-    ]
+    return page_urls(model_admin, *PAGES) + downloads
 
 
 def _url_name(file: str) -> str:

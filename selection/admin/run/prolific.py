@@ -10,11 +10,9 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import URLPattern
-from unfold.admin import ModelAdmin
 
 from selection import exports
-from selection.admin.page import Page, page_urls
+from selection.admin.page import Page
 from selection.connectors.platforms import prolific
 from selection.connectors.views import message_address
 from selection.errors import Refused
@@ -30,12 +28,10 @@ class TotalForm(forms.Form):
 
 class ProlificPage(Page):
     permission_required = ["selection.change_run"]
+    location = ("<int:pk>/prolific/", "prolific")
+    heading = "{} on Prolific"
     below_object = True
     template_name = "selection/prolific.html"
-
-    @property
-    def title(self) -> str:
-        return f"{self.object} on Prolific"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         try:
@@ -101,23 +97,15 @@ class ProlificPage(Page):
         form = TotalForm(self.request.POST)
         total = form.cleaned_data["total"] if form.is_valid() else Decimal(-1)
         due = exports.prolific_amounts(self.object)
-        batch = prolific.confirm_bonuses(link, due, total, self._username)
+        batch = prolific.confirm_bonuses(link, due, total, self.username)
         return f"Bonuses of {batch.total} are being paid."
 
     def _settle_bonuses(self, link: RunConnection) -> str:
         paid = self.request.POST["do"] == "paid"
         batch = self.request.POST.get("batch", "")
-        prolific.settle_bonuses(link, batch, paid, self._username)
+        prolific.settle_bonuses(link, batch, paid, self.username)
         return "The result of the payment is saved."
-
-    @property
-    def _username(self) -> str:
-        return str(self.request.user.get_username())
 
 
 def _format_body(body: Any) -> str:
     return "" if body is None else json.dumps(body, indent=2, ensure_ascii=False)
-
-
-def prolific_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    return page_urls(model_admin, {"<int:pk>/prolific/": ("prolific", ProlificPage)})

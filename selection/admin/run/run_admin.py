@@ -15,12 +15,12 @@ from unfold.views import ChangeList
 
 from selection import reports
 from selection.admin.imports.importers import ANSWERS
-from selection.admin.imports.pages import import_urls
-from selection.admin.page import CountedDeletionMixin, object_url
-from selection.admin.past.pages import past_urls
+from selection.admin.imports.pages import IMPORT_PAGES
+from selection.admin.page import CountedDeletionMixin, object_url, page_urls
+from selection.admin.past.pages import PAST_PAGES
 from selection.admin.scope import ScopedAdmin, TabularInline
 from selection.admin.setting_fields import build_section
-from selection.admin.wizard.pages import guide_urls
+from selection.admin.wizard.pages import GUIDE_PAGES
 from selection.models import Pool, Run, Skill
 from selection.runs import algorithm_choices, drafts, lifecycle, quotas, validation
 from selection.runs.run_settings import STORED, Section
@@ -216,15 +216,14 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
         return [
             path("prices/", prices, name="selection_run_prices"),
             path("promises/", guarantees, name="selection_run_promises"),
-            *guide_urls(self),
-            *past_urls(self),
+            *page_urls(self, *GUIDE_PAGES, *PAST_PAGES),
             *run_urls(self),
-            *import_urls(self, ANSWERS),
+            *page_urls(self, *IMPORT_PAGES, importer=ANSWERS),
             *super().get_urls(),
         ]
 
-    def contents(self, item: Run) -> dict[str, QuerySet[Any]]:
-        return {"workers' results": item.candidates.all(), "answers": item.answers.all()}
+    def contents(self, item: Run) -> dict[str, int]:
+        return {"workers' results": item.candidates.count(), "answers": item.answers.count()}
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         active = isinstance(obj, Run) and obj.status in {Run.Status.RUNNING, Run.Status.PAUSED}

@@ -1,38 +1,32 @@
 """A worker's card in a run: answers, confidence interval, verdict, other runs."""
 
-from functools import cached_property
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.urls import reverse
 
 from selection import reports
-from selection.admin.page import Page, object_url
+from selection.admin.page import CandidatePage, Page, object_url
 from selection.charts import worker_charts
 from selection.errors import Refused
 from selection.mail import invitations
-from selection.models import Candidate, Run, status_of
+from selection.models import Run, status_of
 from selection.reports.worker_columns import SHAPES
 from selection.worker import links
 
 from . import table
 
 
-class WorkerPage(Page):
+class WorkerPage(CandidatePage):
     """The card. Responses and accepted answers need the permission to view answers."""
 
     permission_required = ["selection.view_run"]
+    location = ("<int:pk>/worker/<int:candidate>/", "worker")
     below_object = True
     template_name = "selection/worker_card.html"
-
-    @cached_property
-    def candidate(self) -> Candidate:
-        candidates = self.object.candidates.select_related("worker", "run", "run__pool")
-        candidate: Candidate = get_object_or_404(candidates, pk=self.kwargs["candidate"])
-        return candidate
 
     @property
     def title(self) -> str:
@@ -60,6 +54,7 @@ class WorkerPage(Page):
 class WorkerExplanationPage(WorkerPage):
     """Explanation of the worker's standing, on request only because it replays the run."""
 
+    location = ("<int:pk>/worker/<int:candidate>/why/", "worker_why")
     template_name = "selection/worker_why.html"
 
     @property

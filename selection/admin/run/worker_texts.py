@@ -5,10 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import URLPattern
-from unfold.admin import ModelAdmin
 from unfold.widgets import (
     UnfoldAdminDecimalFieldWidget,
     UnfoldAdminTextareaWidget,
@@ -16,8 +13,7 @@ from unfold.widgets import (
 )
 
 from selection import audit
-from selection.admin.page import Page, object_url, page_urls
-from selection.errors import Refused
+from selection.admin.page import FormPage, Page, object_url
 from selection.models import Run
 from selection.questions import problem_reports
 from selection.runs import money, worker_texts
@@ -68,47 +64,30 @@ class WorkerTextsForm(forms.Form):
         return PageFacts(cleaned["pay"], codes, cleaned["after"])
 
 
-class WorkerTextsPage(Page):
+class WorkerTextsPage(FormPage):
     permission_required = ["selection.change_run"]
+    location = ("<int:pk>/told/", "told")
+    heading = "Worker messages and pay of {}"
     below_object = True
     template_name = "selection/told.html"
 
-    @property
-    def title(self) -> str:
-        return f"Worker messages and pay of {self.object}"
+    def build_form(self, *data: Any) -> WorkerTextsForm:
+        return WorkerTextsForm(self.object, *data)
 
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        kwargs.setdefault("form", WorkerTextsForm(self.object))
-        return super().get_context_data(**kwargs)
-
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        form = WorkerTextsForm(self.object, request.POST)
-        if form.is_valid():
-            try:
-                worker_texts.change_facts(self.object, form.facts(), request.user.get_username())
-            except Refused as refusal:
-                form.add_error(None, str(refusal))
-            else:
-                messages.success(request, "The worker messages are saved.")
-                return redirect(object_url(self.object))
-        return self.render_to_response(self.get_context_data(form=form))
+    def apply_form(self, form: WorkerTextsForm) -> HttpResponse:
+        worker_texts.change_facts(self.object, form.facts(), self.username)
+        messages.success(self.request, "The worker messages are saved.")
+        return redirect(object_url(self.object))
 
 
 class AcknowledgePage(Page):
     """A button that marks the reports about a question as handled."""
 
     permission_required = ["selection.change_question"]
+    location = ("<int:pk>/heard/", "heard")
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if count := problem_reports.acknowledge_reports(self.object):
             audit.record_entry("heard", self.object, after={"reports": count})
         return redirect(object_url(self.object))
-
-
-def worker_text_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    return page_urls(model_admin, {"<int:pk>/told/": ("told", WorkerTextsPage)})
-
-
-def acknowledge_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    return page_urls(model_admin, {"<int:pk>/heard/": ("heard", AcknowledgePage)})

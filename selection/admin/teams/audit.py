@@ -16,14 +16,12 @@ from selection import audit
 from selection.accounts import scoped
 from selection.admin import object_history
 from selection.admin.page import csv_response, lines_response
-from selection.admin.scope import ScopedAdmin
+from selection.admin.scope import ReadOnlyAdmin
 from selection.models import AuditEntry
 
 
 @admin.register(AuditEntry)
-class AuditAdmin(ScopedAdmin):
-    """A read-only list, even for superusers."""
-
+class AuditAdmin(ReadOnlyAdmin):
     list_display = ["at", "user", "action", "type", "name", "values", "reason", "from_address"]
     list_display_links = None
     list_filter = ["at"]
@@ -56,15 +54,6 @@ class AuditAdmin(ScopedAdmin):
     @display(description="before → after")
     def values(self, entry: AuditEntry) -> SafeString:
         return object_history.describe_changes(entry)
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
     def get_list_display(self, request: HttpRequest) -> Any:
         columns = super().get_list_display(request)

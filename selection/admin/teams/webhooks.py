@@ -10,12 +10,12 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, reverse
 from django.utils.html import format_html
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from selection.admin.page import Page
+from selection.admin.page import Page, page_urls
 from selection.admin.safe_lookups import parse_id
 from selection.admin.scope import ScopedAdmin
 from selection.errors import Refused
@@ -109,9 +109,7 @@ class WebhookAdmin(ScopedAdmin):
         return TemplateResponse(request, "selection/webhook_secret.html", context)
 
     def get_urls(self) -> list[URLPattern]:
-        page = self.admin_site.admin_view(DeliveriesPage.as_view(model_admin=self))
-        deliveries = path("<int:pk>/deliveries/", page, name="selection_webhook_deliveries")
-        return [deliveries, *super().get_urls()]
+        return page_urls(self, DeliveriesPage) + super().get_urls()
 
 
 def deliveries_url(hook: Webhook) -> str:
@@ -122,11 +120,9 @@ class DeliveriesPage(Page):
     """A webhook's deliveries, the latest first, with buttons to test, replay and renew."""
 
     permission_required = ["selection.change_webhook"]
+    location = ("<int:pk>/deliveries/", "deliveries")
     template_name = "selection/webhook.html"
-
-    @property
-    def title(self) -> str:
-        return "Messages"
+    title = "Messages"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         deliveries: QuerySet[Delivery] = self.object.deliveries.all()

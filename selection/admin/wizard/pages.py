@@ -8,12 +8,11 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import URLPattern, reverse
-from unfold.admin import ModelAdmin
+from django.urls import reverse
 
 from selection import reports
 from selection.accounts import MEMBER, scoped
-from selection.admin.page import Page, list_url, object_url, page_urls
+from selection.admin.page import ActionPage, FormPage, Page, list_url, object_url
 from selection.algorithms import ALGORITHMS
 from selection.charts import cost_curves
 from selection.errors import Refused
@@ -33,38 +32,22 @@ class GuidePage(Page):
     permission_required = ["selection.add_run"]
     template_name = "selection/guide.html"
 
-    @property
-    def username(self) -> str:
-        return str(self.request.user.get_username())
-
-    def crumbs(self) -> list[tuple[str, str]]:
-        return []
-
     def _bound_form(self, *args: Any, **kwargs: Any) -> GuideForm:
         return GuideForm(*args, request=self.request, **kwargs)
 
 
-class BeginPage(GuidePage):
+class BeginPage(GuidePage, FormPage):
     """The form; an address with a query prefills it."""
 
+    location = ("begin/", "begin")
     title = "New run"
     object: Any = None
 
-    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return self._render_form(
-            self._bound_form(initial=request.GET.dict(), past=self._past_answers)
-        )
+    def build_form(self, *data: Any) -> GuideForm:
+        initial = {} if data else self.request.GET.dict()
+        return self._bound_form(*data, initial=initial, past=self._past_answers)
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        form = self._bound_form(request.POST, request.FILES, past=self._past_answers)
-        if form.is_valid():
-            try:
-                return self._redirect_to_forecast(form)
-            except Refused as refusal:
-                form.add_error(None, str(refusal))
-        return self._render_form(form)
-
-    def _redirect_to_forecast(self, form: GuideForm) -> HttpResponse:
+    def apply_form(self, form: GuideForm) -> HttpResponse:
         wish, query = form.wish, QueryDict(form.address(), mutable=True)
         plan = wish.plan
         if wish.by_money:
@@ -83,15 +66,15 @@ class BeginPage(GuidePage):
         )
         return forecast_requests.stored_belief(planning) if planning else None
 
-    def _render_form(self, form: GuideForm) -> HttpResponse:
-        return self.render_to_response(
-            self.get_context_data(
-                form=form,
-                pools=form.pools.exists(),
-                question_sets=form.question_sets.exists(),
-                full=reverse("admin:selection_run_add") + "?full=1",
-                back=list_url(Run),
-            )
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        form: GuideForm = kwargs.pop("form", None) or self.build_form()
+        return super().get_context_data(
+            **kwargs,
+            form=form,
+            pools=form.pools.exists(),
+            question_sets=form.question_sets.exists(),
+            full=reverse("admin:selection_run_add") + "?full=1",
+            back=list_url(Run),
         )
 
 
@@ -99,9 +82,11 @@ def forecast_url(planning: ForecastRequest, query: str) -> str:
     return reverse("admin:selection_run_forecast", args=[planning.pk]) + f"?{query}"
 
 
-class ForecastPage(GuidePage):
+class ForecastPage(GuidePage, ActionPage):
     """The forecast of each algorithm's cost. The address holds the form's content."""
 
+    location = ("forecast/<int:pk>/", "forecast")
+    title = "Cost estimate"
     template_name = "selection/forecast.html"
 
     @cached_property
@@ -109,10 +94,6 @@ class ForecastPage(GuidePage):
         return get_object_or_404(
             scoped(ForecastRequest, self.request, MEMBER), pk=self.kwargs["pk"]
         )
-
-    @property
-    def title(self) -> str:
-        return "Cost estimate"
 
     def crumbs(self) -> list[tuple[str, str]]:
         return [("Back to settings", self._settings_url())]
@@ -201,37 +182,24 @@ class ForecastPage(GuidePage):
 
     # -- buttons
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        action = request.POST.get("do", "")
-        verbs = {
-            "make": self._make,
-            "stop": self._stop_forecast,
-            "go on": self._go_on,
-            "at": self._use_reachable_epsilon,
-        }
-        if action not in verbs:
-            raise Http404
-        try:
-            return verbs[action]()
-        except Refused as refusal:
-            messages.error(request, str(refusal))
-            return self._redirect_back(self.object)
+    def redirect_back(self) -> HttpResponse:
+        return self._redirect_to(self.object)
 
-    def _redirect_back(
+    def _redirect_to(
         self, planning: ForecastRequest, query: str | None = None
     ) -> HttpResponseRedirect:
         query = self.request.GET.urlencode() if query is None else query
         return redirect(forecast_url(planning, query))
 
     def _stop_forecast(self) -> HttpResponse:
-        return self._redirect_back(forecast_requests.cancel_forecast(self.object))
+        return self._redirect_to(forecast_requests.cancel_forecast(self.object))
 
     def _go_on(self) -> HttpResponse:
         plan, belief = (
             forecast_requests.stored_plan(self.object),
             forecast_requests.stored_belief(self.object),
         )
-        return self._redirect_back(
+        return self._redirect_to(
             forecast_requests.request_forecast(
                 plan, belief, self.username, team=self.object.team_id
             )
@@ -249,7 +217,7 @@ class ForecastPage(GuidePage):
         query["precise_own"] = f"{100 * plan.epsilon:g}"
         belief, team = forecast_requests.stored_belief(self.object), self.object.team_id
         planning = forecast_requests.request_forecast(plan, belief, self.username, team=team)
-        return self._redirect_back(planning, query.urlencode())
+        return self._redirect_to(planning, query.urlencode())
 
     def _make(self) -> HttpResponse:
         key, wish = self.request.POST.get("row", ""), self.wish
@@ -262,10 +230,18 @@ class ForecastPage(GuidePage):
         messages.success(self.request, "Draft created. No worker is contacted before the start.")
         return redirect(object_url(run))
 
+    actions = {
+        "make": _make,
+        "stop": _stop_forecast,
+        "go on": _go_on,
+        "at": _use_reachable_epsilon,
+    }
+
 
 class NumbersPage(ForecastPage):
     """The part of the page that changes while it is refined, fetched by forecast.js."""
 
+    location = ("forecast/<int:pk>/numbers/", "numbers")
     template_name = "selection/forecast_numbers.html"
 
 
@@ -313,10 +289,4 @@ def _settings_of_row(row: Forecast, planning: ForecastRequest, wish: WizardInput
     }
 
 
-def guide_urls(model_admin: ModelAdmin) -> list[URLPattern]:
-    pages: dict[str, tuple[str, type[Page]]] = {
-        "begin/": ("begin", BeginPage),
-        "forecast/<int:pk>/": ("forecast", ForecastPage),
-        "forecast/<int:pk>/numbers/": ("numbers", NumbersPage),
-    }
-    return page_urls(model_admin, pages)
+GUIDE_PAGES = (BeginPage, ForecastPage, NumbersPage)

@@ -5,12 +5,11 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema
 
 from selection import reports
 from selection.accounts import scoped
-from selection.api.base import api
+from selection.api.base import api, find_object
 from selection.api.fields import Id, price_field
 from selection.api.pagination import Page, paginate
 from selection.limits import LONGEST_KEY
@@ -30,8 +29,8 @@ class CallOut(Schema):
     """A call of a model. cost: in the currency of the run."""
 
     id: int
-    worker: str
-    question: str
+    worker: str = Field(alias="worker.key")
+    question: str = Field(alias="question.key")
     attempt: int = Field(description="Number of the call for its assignment, from 1.")
     state: CallState
     sent: datetime
@@ -44,14 +43,6 @@ class CallOut(Schema):
     reply: str
     answer: str = Field(description="The answer read from the reply; empty: no answer.")
     problem: str
-
-    @staticmethod
-    def resolve_worker(call: Any) -> str:
-        return str(call.worker.key)
-
-    @staticmethod
-    def resolve_question(call: Any) -> str:
-        return str(call.question.key)
 
     @staticmethod
     def resolve_cost(call: Any) -> float:
@@ -78,7 +69,7 @@ def list_calls(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[CallQuery]
 ) -> list[Any]:
     """Return the calls of a run, oldest first."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     rows = scoped(ModelCall, request).filter(run=run).select_related("worker", "question")
     if query.state is not None:
         rows = rows.filter(state=query.state)
@@ -90,7 +81,7 @@ def list_calls(
 @api.get("/runs/{run_id}/spending", response=SpendingOut, tags=["models"])
 def show_spending(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return what a run spends on calls of models."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     report = reports.forecast_spending(run)
     return {name: None if value is None else float(value) for name, value in vars(report).items()}
 
@@ -98,6 +89,6 @@ def show_spending(request: HttpRequest, run_id: Id) -> dict[str, Any]:
 @api.put("/runs/{run_id}/spending", response=SpendingOut, tags=["models"])
 def limit_spending(request: HttpRequest, run_id: Id, payload: SpendingIn) -> dict[str, Any]:
     """Limit what a run spends on calls, before its start or while it goes on."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     spending.set_limit(run, payload.limit)
     return show_spending(request, run_id)

@@ -4,12 +4,10 @@ from dataclasses import asdict
 from typing import Any, Literal
 
 from django.http import HttpRequest
-from django.shortcuts import get_object_or_404
 from ninja import Field, Schema
 
 from selection import reports
-from selection.accounts import scoped
-from selection.api.base import ERRORS, api
+from selection.api.base import api, find_object
 from selection.api.fields import Id, declared_by
 from selection.models import Run
 from selection.reports.collusion import CollusionSign, CollusionSigns, Power
@@ -40,7 +38,7 @@ class SignsOut(Schema):
 
 @api.get(
     "/runs/{run_id}/signs",
-    response={200: SignsOut, **ERRORS},
+    response=SignsOut,
     tags=["runs"],
     summary="Show signs of collusion",
 )
@@ -49,6 +47,6 @@ def show_signs(request: HttpRequest, run_id: Id) -> dict[str, Any]:
 
     They are recomputed after a tenth more answers, and at the end.
     """
-    signs = reports.find_signs(get_object_or_404(scoped(Run, request), pk=run_id))
+    signs = reports.find_signs(find_object(request, Run, run_id))
     power = {"power": asdict(signs.power) | {"words": signs.power.words}} if signs.power else {}
     return asdict(signs) | power

@@ -3,14 +3,13 @@
 from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema, Status
 
 from selection.accounts import scoped
-from selection.api.base import ERRORS, api, requester_name
+from selection.api.base import api, find_object, requester_name
 from selection.api.fields import Amount, Id, Name, Part, Value, Yes, build_schema
-from selection.api.idempotency import KEYED, idempotent
-from selection.api.pagination import NEXT, Page, paginate
+from selection.api.idempotency import idempotent
+from selection.api.pagination import Page, paginate
 from selection.api.schemas import WhyIn
 from selection.limits import LONGEST_KEY
 from selection.models import Pool, QuestionSet, Run, Skill
@@ -83,7 +82,7 @@ class RunRowOut(RunHead):
     k: int
 
 
-@api.get("/runs", response={200: list[RunRowOut], **ERRORS}, tags=["runs"], openapi_extra=NEXT)
+@api.get("/runs", response=list[RunRowOut], tags=["runs"])
 def list_runs(
     request: HttpRequest, response: HttpResponse, query: Query[RunsQuery]
 ) -> list[dict[str, Any]]:
@@ -97,7 +96,7 @@ def list_runs(
     return [read_columns(run, RunRowOut) for run in page]
 
 
-@api.post("/runs", response={201: RunOut, **ERRORS}, tags=["runs"], openapi_extra=KEYED)
+@api.post("/runs", tags=["runs"])
 @idempotent(RunOut)
 def create_run(request: HttpRequest, payload: RunIn) -> dict[str, Any]:
     """Create a run as a draft: no question is asked before it is started."""
@@ -106,30 +105,28 @@ def create_run(request: HttpRequest, payload: RunIn) -> dict[str, Any]:
     return show_run(request, run.pk)
 
 
-@api.put("/runs/{run_id}", response={200: RunOut, **ERRORS}, tags=["runs"])
+@api.put("/runs/{run_id}", response=RunOut, tags=["runs"])
 def replace_run(request: HttpRequest, run_id: Id, payload: RunIn) -> dict[str, Any]:
     """Replace all settings of a draft; 409 once it has started: use PATCH then."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     settings, further = _read_settings(request, payload)
     wanted = drafts.build_draft(settings)
     lifecycle.replace_draft(run, wanted, further, who=requester_name(request))
     return show_run(request, run_id)
 
 
-@api.delete("/runs/{run_id}", response={204: None, **ERRORS}, tags=["runs"])
+@api.delete("/runs/{run_id}", response={204: None}, tags=["runs"])
 def delete_run(request: HttpRequest, run_id: Id) -> Status[None]:
     """Delete a run with its answers and verdicts; 409 while it is running or paused."""
-    lifecycle.delete_run(get_object_or_404(scoped(Run, request), pk=run_id))
+    lifecycle.delete_run(find_object(request, Run, run_id))
     return Status(204, None)
 
 
-@api.post(
-    "/runs/{run_id}/copy", response={201: RunOut, **ERRORS}, tags=["runs"], openapi_extra=KEYED
-)
+@api.post("/runs/{run_id}/copy", tags=["runs"])
 @idempotent(RunOut)
 def copy_run(request: HttpRequest, run_id: Id, payload: CopyIn) -> dict[str, Any]:
     """Create a draft with a run's settings: the way to change fixed settings of a started run."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     name = payload.name or copies.free_name(run)
     copy = copies.copy_run(run, name, payload.same_seed, requester_name(request), payload.why)
     return show_run(request, copy.pk)
@@ -141,21 +138,17 @@ def _read_settings(request: HttpRequest, payload: RunIn) -> tuple[dict[str, Any]
     for setting in RUN_SETTINGS:
         if setting.worked_out and settings.get(setting.name) is None:
             settings.pop(setting.name, None)
-    settings["pool"] = get_object_or_404(scoped(Pool, request), pk=payload.pool)
-    settings["question_set"] = _find_set(request, payload.question_set)
+    settings["pool"] = find_object(request, Pool, payload.pool)
+    settings["question_set"] = find_object(request, QuestionSet, payload.question_set)
     if payload.learn_from is not None:
-        settings["learn_from"] = get_object_or_404(scoped(Run, request), pk=payload.learn_from)
+        settings["learn_from"] = find_object(request, Run, payload.learn_from)
     if payload.quotas:
         limits = {
             value: [limit.least, limit.most] for value, limit in payload.quotas.limits.items()
         }
         settings["quotas"] = {"attribute": payload.quotas.attribute, "limits": limits}
     further = [
-        Skill(question_set=_find_set(request, skill.question_set), k=skill.k)
+        Skill(question_set=find_object(request, QuestionSet, skill.question_set), k=skill.k)
         for skill in payload.skills
     ]
     return drafts.default_for_models(settings), further
-
-
-def _find_set(request: HttpRequest, pk: int) -> Any:
-    return get_object_or_404(scoped(QuestionSet, request), pk=pk)

@@ -3,12 +3,10 @@
 from decimal import Decimal
 
 from django.http import HttpRequest, StreamingHttpResponse
-from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema
 
 from selection import exports
-from selection.accounts import scoped
-from selection.api.base import ERRORS, api
+from selection.api.base import ERRORS, api, find_object
 from selection.api.fields import Id, price_field
 from selection.limits import LONGEST_KEY
 from selection.models import Run
@@ -44,7 +42,7 @@ class ExportIn(Schema):
     description=f"Return a started run as a file, in parts.\n\n{LISTED}",
 )
 def export_run(request: HttpRequest, run_id: Id, query: Query[ExportIn]) -> StreamingHttpResponse:
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     file = exports.make_file(run, query.format, query.named, query.pay)
     headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
     return StreamingHttpResponse(file.pieces, content_type=file.media, headers=headers)

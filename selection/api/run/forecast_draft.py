@@ -3,11 +3,9 @@
 from typing import Any
 
 from django.http import HttpRequest
-from django.shortcuts import get_object_or_404
 from ninja import Field, Schema, Status
 
-from selection.accounts import scoped
-from selection.api.base import ERRORS, api, requester_name
+from selection.api.base import api, find_object, requester_name
 from selection.api.fields import Id, declared_by
 from selection.errors import Conflict, NotFound
 from selection.forecast import Forecast, draft_forecast, forecast_requests
@@ -42,7 +40,7 @@ class ExpectedOut(Schema):
 
 @api.get(
     "/runs/{run_id}/expected",
-    response={200: ExpectedOut, **ERRORS},
+    response=ExpectedOut,
     tags=["runs"],
     summary="Show draft forecast",
 )
@@ -66,7 +64,7 @@ def show_expected(request: HttpRequest, run_id: Id) -> dict[str, Any]:
 
 @api.post(
     "/runs/{run_id}/expected",
-    response={200: ExpectedOut, 202: ExpectedOut, **ERRORS},
+    response={200: ExpectedOut, 202: ExpectedOut},
     tags=["runs"],
     summary="Request draft forecast",
 )
@@ -81,7 +79,7 @@ def order_expected(request: HttpRequest, run_id: Id) -> Status[Any]:
 
 
 def _find_draft(request: HttpRequest, run_id: Id) -> Run:
-    run: Run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run: Run = find_object(request, Run, run_id)
     if run.status != Run.Status.DRAFT:
         raise Conflict(f"The run “{run}” has begun: this is about runs that have not.")
     return run

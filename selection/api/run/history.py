@@ -4,14 +4,12 @@ from datetime import datetime
 from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema
 
 from selection import reports
-from selection.accounts import scoped
-from selection.api.base import ERRORS, api
+from selection.api.base import api, find_object
 from selection.api.fields import Id
-from selection.api.pagination import NEXT, Page, paginate
+from selection.api.pagination import Page, paginate
 from selection.api.schemas import EventOut, HistoryOut, StepOut
 from selection.limits import LONGEST_KEY
 from selection.models import Run
@@ -35,17 +33,12 @@ class AnswerOut(Schema):
     counted_in: int | None = Field(description="The step that counted it; null: none has yet.")
 
 
-@api.get(
-    "/runs/{run_id}/answers",
-    response={200: list[AnswerOut], **ERRORS},
-    tags=["answers"],
-    openapi_extra=NEXT,
-)
+@api.get("/runs/{run_id}/answers", response=list[AnswerOut], tags=["answers"])
 def list_answers(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[AnswersQuery]
 ) -> list[dict[str, Any]]:
     """Return the graded answers of a run, in the order in which their questions were assigned."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     rows = reports.answers_of(run, query.worker, query.question, query.outcome)
     names = [str(skill) for skill in run.skills]
     return [
@@ -59,41 +52,26 @@ def list_answers(
     ]
 
 
-@api.get(
-    "/runs/{run_id}/history",
-    response={200: HistoryOut, **ERRORS},
-    tags=["runs"],
-    summary="Show run history",
-)
+@api.get("/runs/{run_id}/history", response=HistoryOut, tags=["runs"], summary="Show run history")
 def show_history(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return a run's events with their actors, and its steps, thinned to at most 200."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     return {"events": run.events.all(), "steps": reports.read_history(run)}
 
 
-@api.get(
-    "/runs/{run_id}/steps",
-    response={200: list[StepOut], **ERRORS},
-    tags=["runs"],
-    openapi_extra=NEXT,
-)
+@api.get("/runs/{run_id}/steps", response=list[StepOut], tags=["runs"])
 def list_steps(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[Page]
 ) -> list[Any]:
     """Return every step of a run, in order."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     return paginate(request, response, run.history.all(), query, by="number")
 
 
-@api.get(
-    "/runs/{run_id}/events",
-    response={200: list[EventOut], **ERRORS},
-    tags=["runs"],
-    openapi_extra=NEXT,
-)
+@api.get("/runs/{run_id}/events", response=list[EventOut], tags=["runs"])
 def list_events(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[Page]
 ) -> list[Any]:
     """Return a run's events and who or what caused them, latest first."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     return paginate(request, response, run.events.all(), query, by="-pk")

@@ -6,11 +6,9 @@ from typing import Any, Literal
 
 from django.db import transaction
 from django.http import HttpRequest
-from django.shortcuts import get_object_or_404
 
 from selection import reports
-from selection.accounts import scoped
-from selection.api.base import ERRORS, api, may_manage, requester_name
+from selection.api.base import api, find_object, may_manage, requester_name
 from selection.api.fields import Id
 from selection.models import Run
 from selection.runs import changes, lifecycle, previews, priors, roster_opening, void_budget
@@ -19,10 +17,10 @@ from selection.worker import links
 from .schemas import ChangedOut, ChangeIn, MoveIn, RunHead, RunOut
 
 
-@api.get("/runs/{run_id}", response={200: RunOut, **ERRORS}, tags=["runs"])
+@api.get("/runs/{run_id}", response=RunOut, tags=["runs"])
 def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return a run's current state."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     fit = reports.model_fit(run)
     promised = reports.promise_status(run, doubts=fit)
     progress = reports.read_progress(run)
@@ -65,12 +63,7 @@ MOVES: dict[str, Callable[[Run, str, str], object]] = {
 }
 
 
-@api.post(
-    "/runs/{run_id}/moves/{move}",
-    response={200: RunOut, **ERRORS},
-    tags=["runs"],
-    summary="Change run state",
-)
+@api.post("/runs/{run_id}/moves/{move}", response=RunOut, tags=["runs"], summary="Change run state")
 def move_run(
     request: HttpRequest,
     run_id: Id,
@@ -82,15 +75,15 @@ def move_run(
     Also reopen one that lost its guarantee by a correction, or let all other workers of its pool
     join.
     """
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     MOVES[move](run, requester_name(request), payload.why if payload else "")
     return show_run(request, run_id)
 
 
-@api.patch("/runs/{run_id}", response={200: ChangedOut, **ERRORS}, tags=["runs"])
+@api.patch("/runs/{run_id}", response=ChangedOut, tags=["runs"])
 def change_run(request: HttpRequest, run_id: Id, payload: ChangeIn) -> dict[str, Any]:
     """Change a run that has started: all of the changes are made, or none."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     settings = payload.dict(exclude_unset=True)
     moves: dict[str, bool] = {
         name: settings.pop(name) for name in ("enrolling", "concluded") if name in settings

@@ -3,11 +3,9 @@
 from typing import Annotated, Any
 
 from django.http import HttpRequest
-from django.shortcuts import get_object_or_404
 from ninja import Field, Schema, Status
 
-from selection.accounts import scoped
-from selection.api.base import ERRORS, api, requester_name
+from selection.api.base import api, find_object, requester_name
 from selection.api.fields import WHOLE, Id, Part, Why, Yes
 from selection.mail import invitations, texts
 from selection.mail.invitations import InvitationPlan
@@ -79,15 +77,10 @@ class CancelledOut(Schema):
     cancelled: int
 
 
-@api.get(
-    "/runs/{run_id}/mail",
-    response={200: MailOut, **ERRORS},
-    tags=["runs"],
-    summary="Show e-mail texts",
-)
+@api.get("/runs/{run_id}/mail", response=MailOut, tags=["runs"], summary="Show e-mail texts")
 def show_mail(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return the texts of the e-mails to workers, and the numbers of messages by outcome."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     chosen = texts.read_settings(run)
     shown = {
         language: {kind: text._asdict() for kind, text in kinds.items()}
@@ -102,15 +95,10 @@ def show_mail(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     return {"remind_hours": chosen.remind_hours, "texts": shown, **counts}
 
 
-@api.put(
-    "/runs/{run_id}/mail",
-    response={200: MailOut, **ERRORS},
-    tags=["runs"],
-    summary="Change e-mail texts",
-)
+@api.put("/runs/{run_id}/mail", response=MailOut, tags=["runs"], summary="Change e-mail texts")
 def change_mail(request: HttpRequest, run_id: Id, payload: MailIn) -> dict[str, Any]:
     """Change the texts of the e-mails to workers, and the time of the reminder."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     given = {
         language: {kind: Text(part.subject, part.body) for kind, part in kinds.items()}
         for language, kinds in payload.texts.items()
@@ -119,17 +107,13 @@ def change_mail(request: HttpRequest, run_id: Id, payload: MailIn) -> dict[str, 
     return show_mail(request, run_id)
 
 
-@api.post(
-    "/runs/{run_id}/invitations",
-    response={200: InvitedOut, 202: InvitedOut, **ERRORS},
-    tags=["runs"],
-)
+@api.post("/runs/{run_id}/invitations", response={200: InvitedOut, 202: InvitedOut}, tags=["runs"])
 def invite_workers(request: HttpRequest, run_id: Id, payload: InviteIn) -> Status[Any]:
     """Send an e-mail with the personal link to each worker who has an address and no invitation.
 
     They leave one after the other; ``GET …/mail`` has the outcomes.
     """
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     if payload.preview:
         return Status(200, _plan_payload(invitations.plan_invitations(run)))
     who = requester_name(request)
@@ -145,8 +129,8 @@ def _plan_payload(plan: InvitationPlan, messages: int | None = None) -> dict[str
     return {"messages": plan.messages if messages is None else messages, **counts}
 
 
-@api.delete("/runs/{run_id}/invitations", response={200: CancelledOut, **ERRORS}, tags=["runs"])
+@api.delete("/runs/{run_id}/invitations", response=CancelledOut, tags=["runs"])
 def cancel_invitations(request: HttpRequest, run_id: Id) -> dict[str, int]:
     """Take the invitations and reminders that still wait out of the outbox."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     return {"cancelled": invitations.cancel_waiting(run, requester_name(request))}

@@ -3,14 +3,12 @@
 from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema
 
 from selection import reports
-from selection.accounts import scoped
-from selection.api.base import ERRORS, api
+from selection.api.base import api, find_object
 from selection.api.fields import Id, declared_by
-from selection.api.pagination import LONGEST_CURSOR, NEXT, paginate_list
+from selection.api.pagination import LONGEST_CURSOR, paginate_list
 from selection.limits import LONGEST_KEY, MOST_ENTRIES
 from selection.models import Run
 from selection.reports.standings import QuotaStanding
@@ -118,12 +116,7 @@ class SelectionOut(Schema):
     taken_out_by_hand: list[SelectedOut]
 
 
-@api.get(
-    "/runs/{run_id}/standings",
-    response={200: list[LineOut], **ERRORS},
-    tags=["runs"],
-    openapi_extra=NEXT,
-)
+@api.get("/runs/{run_id}/standings", response=list[LineOut], tags=["runs"])
 def show_standings(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[StandingsQuery]
 ) -> list[dict[str, Any]]:
@@ -132,7 +125,7 @@ def show_standings(
     filters = {name: value for name, value in filters.items() if value not in (None, "")}
     lines = [
         line
-        for line in reports.worker_standings(get_object_or_404(scoped(Run, request), pk=run_id))
+        for line in reports.worker_standings(find_object(request, Run, run_id))
         if all(getattr(line, name) == value for name, value in filters.items())
     ]
     rows = paginate_list(
@@ -141,12 +134,7 @@ def show_standings(
     return [vars(line) for line in rows]
 
 
-@api.get(
-    "/runs/{run_id}/selection",
-    response={200: SelectionOut, **ERRORS},
-    tags=["runs"],
-    exclude_unset=True,
-)
+@api.get("/runs/{run_id}/selection", response=SelectionOut, tags=["runs"], exclude_unset=True)
 def show_selection(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return the selected workers, with the run's parameters and guarantee."""
-    return reports.export_run(get_object_or_404(scoped(Run, request), pk=run_id))
+    return reports.export_run(find_object(request, Run, run_id))

@@ -4,11 +4,9 @@ from decimal import Decimal
 from typing import Any
 
 from django.http import HttpRequest
-from django.shortcuts import get_object_or_404
 from ninja import Field, Schema
 
-from selection.accounts import scoped
-from selection.api.base import ERRORS, api, requester_name
+from selection.api.base import api, find_object, requester_name
 from selection.api.fields import Id, Part, price_field
 from selection.models import Run
 from selection.runs import worker_texts
@@ -44,29 +42,19 @@ class PageOut(Schema):
     after: str
 
 
-@api.get(
-    "/runs/{run_id}/page",
-    response={200: PageOut, **ERRORS},
-    tags=["runs"],
-    summary="Show worker page",
-)
+@api.get("/runs/{run_id}/page", response=PageOut, tags=["runs"], summary="Show worker page")
 def show_page(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return the texts on the workers' page besides the questions."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     facts = PageFacts.from_run(run)
     codes = {outcome: worker_texts.completion_code(run, outcome) for outcome in OUTCOMES}
     return {"pay": facts.pay, "currency": run.currency, "codes": codes, "after": facts.after}
 
 
-@api.put(
-    "/runs/{run_id}/page",
-    response={200: PageOut, **ERRORS},
-    tags=["runs"],
-    summary="Set worker page",
-)
+@api.put("/runs/{run_id}/page", response=PageOut, tags=["runs"], summary="Set worker page")
 def tell_workers(request: HttpRequest, run_id: Id, payload: PageIn) -> dict[str, Any]:
     """Replace all of these texts; possible at any time."""
-    run = get_object_or_404(scoped(Run, request), pk=run_id)
+    run = find_object(request, Run, run_id)
     codes = payload.codes.dict() if payload.codes else {}
     worker_texts.change_facts(
         run, PageFacts(payload.pay, codes, payload.after), requester_name(request)

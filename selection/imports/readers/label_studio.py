@@ -5,6 +5,7 @@ of any annotator. Only for projects with a single control for choices: with seve
 belong to any of them.
 """
 
+import html
 import json
 import re
 from collections.abc import Iterable
@@ -17,7 +18,6 @@ _CONFIG = re.compile(rf'"label_config"\s*:\s*({_TEXT})')
 _CONTROLS = re.compile(r"<Choices\b[^>]*>")
 _CHOICE = re.compile(r"""<Choice\b[^>]*?\bvalue=(?:"([^"]*)"|'([^']*)')""")
 _MULTIPLE = re.compile(r"""\bchoice=["']multiple["']""")
-_NAMED = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 MOST = 200  # more are texts rather than choices
 BETWEEN = "|"
 
@@ -53,7 +53,7 @@ def _configured_choices(text: str) -> Choices | None:
     controls = _CONTROLS.findall(config)
     if len(controls) != 1:
         return None
-    labels = _distinct_labels(_unescape_value(a or b) for a, b in _CHOICE.findall(config))
+    labels = _distinct_labels(html.unescape(a or b) for a, b in _CHOICE.findall(config))
     several = bool(_MULTIPLE.search(controls[0]))
     return Choices(labels, several, f"its configuration has {len(labels)} choices")
 
@@ -69,9 +69,3 @@ def _occurring_choices(text: str) -> Choices:
 def _distinct_labels(labels: Iterable[str]) -> list[str]:
     """Return the labels in order, stripped as cells are."""
     return list(dict.fromkeys(label.strip() for label in labels if label.strip()))
-
-
-def _unescape_value(value: str) -> str:
-    for entity, sign in _NAMED.items():
-        value = value.replace(entity, sign)
-    return value

@@ -11,7 +11,8 @@ from django.db.models import QuerySet
 
 from selection import audit
 from selection.imports import row_parsers
-from selection.models import AuditEntry, Team
+from selection.management.lookups import find_team, report_refusals
+from selection.models import AuditEntry
 
 
 class Command(BaseCommand):
@@ -40,10 +41,8 @@ class Command(BaseCommand):
 def _selected_entries(team: str, of: str) -> QuerySet[AuditEntry]:
     entries: QuerySet[AuditEntry] = AuditEntry.objects.all()
     if team:
-        named_team = Team.objects.filter(name=team).first()
-        if named_team is None:
-            raise CommandError(f"There is no team “{team}”.")
-        entries = entries.filter(team=named_team)
+        with report_refusals():
+            entries = entries.filter(team=find_team(team))
     if of:
         kind, colon, number = of.partition(":")
         if not (kind and colon and number):

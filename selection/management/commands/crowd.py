@@ -3,28 +3,21 @@
 import os
 import time
 from argparse import ArgumentTypeError
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.core.management import BaseCommand, CommandError, CommandParser
+from django.core.management import BaseCommand, CommandParser
 
+from crowdselect_client import Client
 from selection.errors import Refused
 from selection.imports import row_parsers
-from selection.replays.crowd import read_crowd
-from selection.simulation import crowd, players
-from selection.simulation.crowd import Crowd, SyntheticCrowd
-from selection.simulation.server import ServerConnection
+from selection.management.lookups import report_refusals
+from selection.simulation import players
+from selection.simulation.crowd import SyntheticCrowd, draw_accuracies
 
 SAY_SECONDS = 5.0
+TRIES = 10  # of a request: a server that is being restarted is back within two minutes
 TOKEN = "CROWD_TOKEN"  # nosec B105: the name of a variable
-
-
-def parse_amount(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < float("inf"):
-        raise ArgumentTypeError("must be a number from 0 up")
-    return value
 
 
 def parse_count(text: str) -> int:
@@ -43,58 +36,37 @@ class Command(BaseCommand):
         add("--url", required=True, help="where the server is, such as http://127.0.0.1:8000")
         add("--token", help=f"API token; without it, the environment's {TOKEN}")
         add("--run", type=int, required=True, help="id of the run")
-        add("--answers", type=Path, help="CSV with worker,task,label: what each worker answers")
-        add("--synthetic", type=parse_count, metavar="N", help="make up workers w1 to wN instead")
+        add(
+            "--synthetic",
+            type=parse_count,
+            required=True,
+            metavar="N",
+            help="how many workers answer: w1 to wN",
+        )
         add("--gold", type=Path, required=True, help="CSV with task,label: the known answers")
-        add(
-            "--rate",
-            type=parse_amount,
-            default=60.0,
-            help="answers a second; 0: as many as will go",
-        )
-        add(
-            "--think",
-            type=parse_amount,
-            default=0.25,
-            help="seconds of thought a question, in the mean",
-        )
-        add("--concurrency", type=parse_count, default=4, help="clients that answer at once")
-        add("--seed", type=int, default=0, help="of the workers made up and of their thinking")
+        add("--seed", type=int, default=0, help="of the workers' accuracies and answers")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
+        with report_refusals():
             count = self._simulate_crowd(options)
-        except Refused as refusal:
-            raise CommandError(str(refusal), returncode=2) from refusal
-        except KeyboardInterrupt:
-            raise CommandError("Interrupted.", returncode=130) from None
         self._print_line(f"The run has ended. {count:,} answers were taken.")
 
     def _simulate_crowd(self, options: dict[str, Any]) -> int:
-        token = options["token"] or os.environ.get(TOKEN, "")
+        token, seed = options["token"] or os.environ.get(TOKEN, ""), options["seed"]
         if not token:
             raise Refused(f"Name an API token with --token or in {TOKEN}.")
-        return players.play_crowd(
-            partial(ServerConnection, options["url"], token, options["run"]),
-            crowd_of(options),
-            players.CrowdPace(options["rate"], options["think"], options["concurrency"]),
-            options["seed"],
-            Reporter(self._print_line),
-        )
+        gold = row_parsers.parse_gold(row_parsers.read_path(options["gold"]), str(options["gold"]))
+        crowd = SyntheticCrowd(draw_accuracies(options["synthetic"], seed), gold, seed)
+        try:
+            client = Client(options["url"], token, tries=TRIES)
+        except ValueError as error:
+            raise Refused(str(error)) from error
+        with client:
+            return players.play_crowd(client.run(options["run"]), crowd, Reporter(self._print_line))
 
     def _print_line(self, line: str) -> None:
         self.stdout.write(line)
         self.stdout.flush()
-
-
-def crowd_of(options: dict[str, Any]) -> Crowd:
-    if (options["answers"] is None) == (options["synthetic"] is None):
-        raise Refused("Name either a file of recorded --answers or --synthetic N.")
-    if options["answers"]:
-        return read_crowd(options["answers"], options["gold"])
-    gold = row_parsers.parse_gold(row_parsers.read_path(options["gold"]), str(options["gold"]))
-    accuracy = crowd.draw_accuracies(options["synthetic"], options["seed"])
-    return SyntheticCrowd(accuracy, gold, options["seed"])
 
 
 class Reporter:

@@ -14,10 +14,9 @@ from tqdm import tqdm
 from selection import reports
 from selection.errors import Refused
 from selection.imports import column_plan, commit, platforms, row_parsers, uploads
-from selection.management.lookups import parse_amount, report_refusals, run_of
+from selection.management.lookups import find_team, parse_amount, report_refusals, run_of
 from selection.model_workers import changes, model_files, play, prices, spending
 from selection.models import ModelServer, ModelSpending, Pool, QuestionSet, Run, Team, Upload
-from selection.models.teams import default_team
 from selection.reports.selection import selection_of_run
 from selection.runs import drafts, lifecycle, money
 
@@ -104,7 +103,7 @@ class Command(BaseCommand):
 
 def create_run(options: dict[str, Any]) -> Run:
     """Store the servers, models, gold questions and run of the files, and start it."""
-    team = _find_team(options["team"])
+    team = find_team(options["team"])
     file = model_files.ModelFile(options["models"].read_text(encoding="utf-8"))
     allow_own_environment(
         {str(entry.values.get("key_variable", "")): entry.values["url"] for entry in file.servers}
@@ -143,15 +142,6 @@ def allow_own_environment(urls: dict[str, str]) -> None:
     """
     settings.MODELS_INSIDE = True
     settings.MODEL_KEYS = {**settings.MODEL_KEYS, **urls}
-
-
-def _find_team(name: str) -> Team:
-    if not name:
-        return Team.objects.get(pk=default_team())
-    team = Team.objects.filter(name=name).first()
-    if team is None:
-        raise Refused(f"There is no team “{name}”.")
-    return team
 
 
 def _import_questions(path: Path, team: Team, name: str) -> QuestionSet:

@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management import BaseCommand, CommandError, CommandParser
+from django.core.management import BaseCommand, CommandParser
 
-from selection import audit
 from selection.answers.recording import Outside
-from selection.errors import Conflict, NotFound, Refused
+from selection.errors import Refused
 from selection.imports import column_plan, commit, platforms, row_parsers, staging, uploads
 from selection.imports.readers import ENCODINGS
-from selection.models import Team, Upload
+from selection.management.lookups import find_by_name, report_refusals
+from selection.models import Upload
 
 SHOWN = 20
 
@@ -60,15 +60,12 @@ class Command(BaseCommand):
         add("--strict", action="store_true", help="import nothing if any row would not be taken")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
+        with report_refusals("Interrupted; nothing was imported."):
             self._import_file(options)
-        except Refused as refusal:
-            raise CommandError(str(refusal), returncode=2) from refusal
-        except KeyboardInterrupt:
-            raise CommandError("Interrupted; nothing was imported.", returncode=130) from None
 
     def _import_file(self, options: dict[str, Any]) -> None:
-        target = find_target(options["kind"], options["into"], options["team"])
+        rows = staging.TARGETS[options["kind"]]._default_manager.all()
+        target: Any = find_by_name(rows, options["into"], options["team"])
         raw = row_parsers.read_path(options["file"])
         upload = uploads.create_upload(
             options["kind"], target, options["file"].name, raw, at_once=False
@@ -103,7 +100,6 @@ class Command(BaseCommand):
         if options["strict"] and refused_count:
             raise Refused(f"Nothing was imported: {refused_count:,} rows would not be taken.")
         _, count = commit.commit_import(upload.pk, outside)
-        audit.record_entry("import", target, after={"file": upload.name, options["kind"]: count})
         self.stdout.write(f"{count:,} {options['kind']} imported into “{target}”.")
 
     def _print_preview(self, upload: Upload, outside: Outside, quiet: bool) -> int:
@@ -118,23 +114,6 @@ class Command(BaseCommand):
             if refused_count > SHOWN:
                 self.stderr.write(f"… and {refused_count - SHOWN:,} more rows that are not taken.")
         return refused_count
-
-
-def find_target(kind: str, name: str, team: str) -> Any:
-    """Return the pool, question set or run. Raises NotFound, or Conflict for several."""
-    model = staging.TARGETS[kind]
-    rows = model._default_manager.filter(name=name)
-    if team:
-        if not Team.objects.filter(name=team).exists():
-            raise NotFound(f"There is no team “{team}”.")
-        rows = rows.filter(team__name=team)
-    matches = list(rows[:2])
-    kind_name = model._meta.verbose_name
-    if not matches:
-        raise NotFound(f"There is no {kind_name} “{name}”.")
-    if len(matches) > 1:
-        raise Conflict(f"Several teams have a {kind_name} “{name}”: say which with --team.")
-    return matches[0]
 
 
 def parse_column_pair(text: str, example: str) -> tuple[str, str]:

@@ -5,11 +5,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from django.core.management import BaseCommand, CommandError, CommandParser
+from django.core.management import BaseCommand, CommandParser
 
 from selection import forecast
 from selection.errors import Refused
 from selection.forecast import Belief, Forecast, Plan, ReachableEpsilon
+from selection.management.lookups import report_refusals
 from selection.models import Run
 from selection.replays import crowd
 from selection.runs import money
@@ -66,15 +67,10 @@ class Command(BaseCommand):
         add("--json", action="store_true", help="as a list for programs")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
+        with report_refusals():
             belief, plan = _build_belief(options), _build_plan(options)
-            text = _reach_table(plan, belief, options) if options["spend"] is not None else None
-            text = text or _forecast_table(plan, belief, options)
-        except Refused as refusal:
-            raise CommandError(str(refusal), returncode=2) from refusal
-        except KeyboardInterrupt:
-            raise CommandError("Interrupted.", returncode=130) from None
-        self.stdout.write(text)
+            table = _forecast_table if options["spend"] is None else _reach_table
+            self.stdout.write(table(plan, belief, options))
 
 
 # -- the request

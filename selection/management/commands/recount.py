@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from selection.errors import Conflict, NotFound
-from selection.management.lookups import DASH, TEAM, report_refusals, run_of
-from selection.models import Run, Team
+from selection.errors import Conflict
+from selection.management.lookups import DASH, TEAM, find_team, report_refusals, run_of
+from selection.models import Run
 from selection.runs import consistency
 
 
@@ -49,11 +49,9 @@ class Command(BaseCommand):
 
 def _find_runs(names: list[str], team: str) -> list[Run]:
     """Return each named run once. Raises NotFound, and Conflict for a draft."""
-    if team and not Team.objects.filter(name=team).exists():
-        raise NotFound(f"There is no team “{team}”.")
     started = Run.objects.exclude(status=Run.Status.DRAFT).order_by("pk")
     if not names:
-        return list(started.filter(team__name=team) if team else started)
+        return list(started.filter(team=find_team(team)) if team else started)
     by_pk = {run.pk: run for run in (run_of(name, team) for name in names)}
     for run in by_pk.values():
         if run.status == Run.Status.DRAFT:

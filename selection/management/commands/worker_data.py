@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-from django.core.management import BaseCommand, CommandError, CommandParser
+from django.core.management import BaseCommand, CommandParser
 
 from selection import actor, privacy
-from selection.errors import Refused
-from selection.models import Team, default_team
+from selection.errors import NotFound
+from selection.management.lookups import find_team, report_refusals
 
 
 class Command(BaseCommand):
@@ -20,25 +20,14 @@ class Command(BaseCommand):
         parser.add_argument("--why", default="", help="the reason, for the audit log")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        rows = privacy.same_person(options["worker"], _find_team(options["team"]))
-        if not rows:
-            raise CommandError(f"There is no worker “{options['worker']}” in this team.")
-        if not options["erase"]:
-            document = privacy.export_worker(rows)
-            self.stdout.write(json.dumps(document, indent=2, ensure_ascii=False))
-            return
-        try:
-            erasure = privacy.erase_worker(
-                rows, actor.person() or "manage.py worker_data", options["why"]
-            )
-        except Refused as refusal:
-            raise CommandError(str(refusal)) from refusal
+        with report_refusals():
+            rows = privacy.same_person(options["worker"], find_team(options["team"]))
+            if not rows:
+                raise NotFound(f"There is no worker “{options['worker']}” in this team.")
+            if not options["erase"]:
+                document = privacy.export_worker(rows)
+                self.stdout.write(json.dumps(document, indent=2, ensure_ascii=False))
+                return
+            who = actor.person() or "manage.py worker_data"
+            erasure = privacy.erase_worker(rows, who, options["why"])
         self.stdout.write(f"They are {erasure.pseudonym} from now on, in {len(erasure.runs)} runs.")
-
-
-def _find_team(name: str) -> Team:
-    teams = Team.objects.filter(name=name) if name else Team.objects.filter(pk=default_team())
-    team = teams.first()
-    if team is None:
-        raise CommandError(f"There is no team “{name}”.")
-    return team
