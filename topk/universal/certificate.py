@@ -30,8 +30,8 @@ class Tally:
 
     gone_right, gone_wrong  (g,) of workers who gave answers and were withdrawn
     questions               0, or how many there are in the set that accuracy means
-    groups, gone_groups     (n,) and (g,) numbers of known groups, each with a population of its
-                            own; None for one population
+    groups                  numbers of the known groups of both (n,), (g,), each with a population
+                            of its own; None for one population
     """
 
     right: Floats
@@ -39,16 +39,18 @@ class Tally:
     gone_right: Floats
     gone_wrong: Floats
     questions: int = 0
-    groups: Counts | None = None
-    gone_groups: Counts | None = None
+    groups: tuple[Counts, Counts] | None = None
 
     @cached_property
-    def parts(self) -> tuple["Tally", ...]:
-        """The tally of each group; itself for one population."""
-        if self.groups is None or self.gone_groups is None:
-            return (self,)
-        chosen = zip(self.members, self.gone_members, strict=True)
-        return tuple(
+    def members(self) -> list[tuple[Chosen, Chosen]]:
+        """Of each group, who to choose from (n,) and who of the withdrawn (g,) belongs to it."""
+        here, gone = self.groups or (np.zeros(self.right.size), np.zeros(self.gone_right.size))
+        return [(here == number, gone == number) for number in np.union1d(here, gone)]
+
+    @cached_property
+    def parts(self) -> list["Tally"]:
+        """The tally of each group."""
+        return [
             Tally(
                 self.right[here],
                 self.wrong[here],
@@ -56,29 +58,8 @@ class Tally:
                 self.gone_wrong[gone],
                 self.questions,
             )
-            for here, gone in chosen
-        )
-
-    @cached_property
-    def members(self) -> tuple[Chosen, ...]:
-        """Of each group, who of the workers to choose from (n,) belongs to it."""
-        if self.groups is None:
-            return (np.ones(self.right.size, np.bool_),)
-        return tuple(self.groups == number for number in self._numbers)
-
-    @cached_property
-    def gone_members(self) -> tuple[Chosen, ...]:
-        """Of each group, who of those who were withdrawn (g,) belongs to it."""
-        if self.gone_groups is None:
-            return (np.ones(self.gone_right.size, np.bool_),)
-        return tuple(self.gone_groups == number for number in self._numbers)
-
-    @property
-    def _numbers(self) -> list[int]:
-        assert self.groups is not None
-        assert self.gone_groups is not None
-        numbers: list[int] = np.union1d(self.groups, self.gone_groups).tolist()
-        return numbers
+            for here, gone in self.members
+        ]
 
     @cached_property
     def reference(self) -> Reference:
@@ -200,7 +181,7 @@ def certified(tally: Tally, chosen: Chosen, k: int, delta: float, pool: bool = F
     """
     parts = [
         (part, part.rows(chosen[here]))
-        for part, here in zip(tally.parts, tally.members, strict=True)
+        for part, (here, _) in zip(tally.parts, tally.members, strict=True)
     ]
     count = float(parts[0][1][3].sum()) if pool else 0.0
     answers = [float(right.sum() + wrong.sum()) for _, (right, wrong, _, _) in parts]

@@ -128,17 +128,12 @@ class Universal(Selector):
             pulls = self.state.pulls.astype(np.float64)
             right = np.minimum(np.rint(self.state.rewards), pulls)
             gone_right, gone, _ = np.rint(self.state.gone)
+            known, gone_known = self.groups, self.state.gone_groups
+            groups = None if known is None else number_groups(known, gone_known)
             self._tally_now = Tally(
-                right, pulls - right, gone_right, gone - gone_right, self.questions, *self._numbers
+                right, pulls - right, gone_right, gone - gone_right, self.questions, groups
             )
         return self._tally_now
-
-    @property
-    def _numbers(self) -> tuple[Counts, Counts] | tuple[None, None]:
-        """The numbers of the groups, of those to choose from and of the withdrawn."""
-        if self.groups is None:
-            return None, None
-        return number_groups(self.groups, self.state.gone_groups)
 
     # -- judging
 
@@ -147,7 +142,7 @@ class Universal(Selector):
         """(n,) means and variances of accuracies under the reference measure."""
         if self._moments_now is None:
             mean, variance = np.empty(self.problem.n), np.empty(self.problem.n)
-            for part, here in zip(self._tally.parts, self._tally.members, strict=True):
+            for part, (here, _) in zip(self._tally.parts, self._tally.members, strict=True):
                 mean[here], variance[here] = known_of(part)
             self._moments_now = mean, variance
         return self._moments_now
@@ -175,8 +170,7 @@ class Universal(Selector):
         tally, waiting = self._tally, self.state.gone[2].astype(np.int64)
         gone = np.zeros(tally.gone_right.size, np.int64)
         gone[: waiting.size] = waiting  # the rest never answered
-        chosen = zip(tally.members, tally.gone_members, strict=True)
-        return [np.r_[self.state.out[here], gone[left]] for here, left in chosen]
+        return [np.r_[self.state.out[here], gone[left]] for here, left in tally.members]
 
     def _without_out(self, arms: Counts) -> float:
         """Return what would be certified of these arms if nothing were out."""
@@ -253,7 +247,7 @@ class Universal(Selector):
         """Return (n,) how many nats an answer of each worker is foreseen to bring."""
         (mean, variance), worth = self._known, np.empty(self.problem.n)
         parts = zip(self._tally.parts, self._tally.members, bound.groups, strict=True)
-        for part, here, group in parts:
+        for part, (here, _), group in parts:
             worth[here] = gains(part, (mean[here], variance[here]), chosen[here], group)
         return worth
 

@@ -56,16 +56,15 @@ def test_the_names_of_groups_do_not_matter_and_a_stored_run_goes_on_alike():
 def wrong_and_seen(tally, chosen, k, epsilon, populations):
     """P(answers and regret above epsilon), by summing over all accuracies of all workers."""
     total = 0.0
-    present = [populations[group] for group in tally.groups]
+    groups, gone_groups = tally.groups
+    present = [populations[group] for group in groups]
     for places in product(range(3), repeat=tally.right.size):
         theta = np.array([points[j] for j, (points, _) in zip(places, present, strict=True)])
         if np.sort(theta)[-k:].mean() - theta[chosen].mean() <= epsilon + 1e-12:
             continue
         mass = math.prod(mass[j] for j, (_, mass) in zip(places, present, strict=True))
         total += mass * float((theta**tally.right * (1 - theta) ** tally.wrong).prod())
-    for group, right, wrong in zip(
-        tally.gone_groups, tally.gone_right, tally.gone_wrong, strict=True
-    ):
+    for group, right, wrong in zip(gone_groups, tally.gone_right, tally.gone_wrong, strict=True):
         points, mass = populations[group]
         total *= float(mass @ (points**right * (1 - points) ** wrong))
     return total
@@ -82,8 +81,7 @@ def test_no_populations_of_two_groups_break_what_is_certified(delta):
         wrong, groups = answers - right, rng.integers(0, 2, n + gone)
         tally = Tally(
             *(right[:n], wrong[:n], right[n:], wrong[n:]),
-            groups=groups[:n],
-            gone_groups=groups[n:],
+            groups=(groups[:n], groups[n:]),
         )
         chosen = chosen_of(n, [int(np.argmax((right[:n] + 1) / (answers[:n] + 2)))])
         bound = certified(tally, chosen, 1, delta)
