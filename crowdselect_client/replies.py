@@ -796,6 +796,7 @@ class RunState(TypedDict):
     price: float | None
     currency: str
     by_price: bool
+    grouped_by: str
     slots: int
     slots_per_worker: int
     minutes: int
@@ -916,6 +917,7 @@ class Settings(TypedDict):
     price: NotRequired[float | str | None]
     currency: NotRequired[str | None]
     by_price: NotRequired[bool]
+    grouped_by: NotRequired[str]
     slots: NotRequired[int]
     slots_per_worker: NotRequired[int]
     minutes: NotRequired[int]

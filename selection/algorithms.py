@@ -104,7 +104,16 @@ def stored_options(name: str) -> list[Option]:
 
 def takes_prices(name: str) -> bool:
     """Return True if this algorithm can spend by price."""
-    return any(option.name == "prices" for option in ALGORITHMS[name].known_options)
+    return _takes_option(name, "prices")
+
+
+def takes_groups(name: str) -> bool:
+    """Return True if this algorithm lets each known group of workers have its own population."""
+    return _takes_option(name, "groups")
+
+
+def _takes_option(name: str, option: str) -> bool:
+    return any(known.name == option for known in ALGORITHMS[name].known_options)
 
 
 def describe_variant(options: Mapping[str, Any]) -> str:

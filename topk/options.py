@@ -16,7 +16,7 @@ class Option:
     name     its stored name, and the constructor's keyword
     default  its value if unset; None means that the algorithm works it out
     about    a sentence for users
-    kind     "number", "integer", "flag", "choice", "object" or "positives"
+    kind     "number", "integer", "flag", "choice", "object", "positives" or "labels"
     choices  the values of a "choice"
     above    a number must be greater than this
     most     and at most this
@@ -50,6 +50,8 @@ class Option:
             return " or ".join(self.choices)
         if self.kind == "positives":
             return "a list of finite numbers above 0"
+        if self.kind == "labels":
+            return "a list of texts or whole numbers"
         return "yes or no" if self.kind == "flag" else "an object"
 
     def _range(self) -> str:
@@ -78,6 +80,11 @@ class Option:
         except (TypeError, ValueError):
             return False
         return numbers.ndim == 1 and bool((np.isfinite(numbers) & (numbers > 0)).all())
+
+    def _is_labels(self, value: Any) -> bool:
+        if not isinstance(value, list | tuple | np.ndarray) or not len(value):
+            return False
+        return all(isinstance(label, str | int | np.integer) for label in value)
 
     def _is_object(self, value: Any) -> bool:
         return isinstance(value, dict)

@@ -150,13 +150,19 @@ def quotas_per_kind(
 def restrict_options(
     options: Mapping[str, Any], arms: Sequence[int] | Counts, k: int
 ) -> dict[str, Any]:
-    """Return the options for these arms: quotas and prices have a value for each arm."""
+    """Return the options for these arms: quotas, prices and groups have a value for each."""
     restricted = dict(options)
     if options.get("quotas"):
         restricted["quotas"] = restrict_quotas(options["quotas"], arms, k)
-    if options.get("prices"):
-        restricted["prices"] = np.asarray(options["prices"])[np.asarray(arms, np.int64)].tolist()
+    for name in ("prices", "groups"):
+        if options.get(name):
+            restricted[name] = np.asarray(options[name])[np.asarray(arms, np.int64)].tolist()
     return restricted
+
+
+def groups_of(left: Flags, groups: Sequence[Any] | None) -> tuple[Any, ...]:
+    """Return the labels of the groups of the arms that ``left`` (n,), if the run has groups."""
+    return tuple(np.asarray(groups)[left].tolist()) if groups else ()
 
 
 def restrict_quotas(option: dict[str, Any], arms: Sequence[int] | Counts, k: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .early_selection import select_early
+from .groups import check_groups
 from .prices import check_prices
 from .problem import Problem, ProblemError
 from .promise import rounded_up
@@ -46,6 +47,7 @@ def select(
     algorithm: str = "certified",
     budget: int | None = None,
     prices: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     seed: int = 0,
     **options: Any,
 ) -> Selected:
@@ -56,6 +58,7 @@ def select(
     n        number of workers, if ``answers`` is a function
     budget   most answers in all
     prices   (n,) of an answer of each worker, for an algorithm that takes them
+    groups   (n,) labels of the workers' known groups, for an algorithm that takes them
     options  the algorithm's own
 
     Raises KeyError for an unknown algorithm, and ProblemError for one that cannot be run, or for
@@ -70,6 +73,9 @@ def select(
     costs = check_prices(prices, n)
     if costs is not None:
         options["prices"] = costs[place]
+    labels = check_groups(groups, n)
+    if labels is not None:
+        options["groups"] = [labels[i] for i in place]
     selector = build_selector(algorithm, Problem(n, k, epsilon, delta, budget), **options)
     while not selector.stop():
         left = None if room is None else room[place] - selector.state.pulls

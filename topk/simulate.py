@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .groups import check_groups
 from .prices import check_prices
 from .problem import Problem
 from .registry import build_selector
@@ -50,6 +51,7 @@ def simulate_run(
     seed: int = 0,
     gaussian: bool = False,
     prices: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     **options: Any,
 ) -> Outcome:
     """Run the algorithm of this name to its end on Bernoulli arms.
@@ -58,6 +60,7 @@ def simulate_run(
     slots      pulls per batch at most; None pulls just as the paper does
     max_pulls  give up at this number, at the end of the round, and say so in the reasons
     prices     (n,) of a pull of each arm, for an algorithm that takes them
+    groups     (n,) labels of the arms' known groups, for an algorithm that takes them
     gaussian   rewards of variance 1/4 instead of 0 and 1 (Jiang et al. 2017, section 5)
     options    the algorithm's own
 
@@ -71,6 +74,9 @@ def simulate_run(
     costs = check_prices(prices, truth.size)
     if costs is not None:
         options["prices"] = costs[place]
+    labels = check_groups(groups, truth.size)
+    if labels is not None:
+        options["groups"] = [labels[i] for i in place]
     selector = build_selector(name, problem, **options)
     cap = np.iinfo(np.int64).max if max_pulls is None else max_pulls
     if slots is None:

@@ -29,6 +29,7 @@ class State:
     out      int64 (n,), outstanding answers; not stored, but set anew
     gone     float64 (3, g), rewards, pulls and outstanding answers of arms that were withdrawn
              after their first question; not stored, but set anew
+    gone_groups  (g,) the labels of their groups, for an algorithm that takes groups
     """
 
     pulls: NDArray[np.int64]
@@ -37,6 +38,7 @@ class State:
     memory: Memory = field(default_factory=dict)
     out: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     gone: NDArray[np.float64] = field(default_factory=lambda: np.zeros((3, 0)))
+    gone_groups: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.out.size:

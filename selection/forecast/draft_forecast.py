@@ -134,6 +134,7 @@ def _describe_ignored(run: Run) -> str:
         *(["options set by hand"] if other else []),
         *(["quotas"] if run.quotas else []),
         *(["the workers’ prices"] if run.by_price else []),
+        *(["groups of workers"] if run.grouped_by else []),
         *(["workers that may still join"] if run.enrolling else []),
     ]
     return f"The forecast ignores {' and '.join(parts)}." if parts else ""

@@ -23,6 +23,7 @@ from selection.models import (
 from selection.runs import algorithm_choices
 from selection.runs.run_settings import RUN_SETTINGS, Dumped
 from topk import __version__, expand_memory, pack_memory, verify
+from topk.groups import number_groups
 from topk.verify import FORMAT, VERSION, DumpError, Verification, digest_of
 
 from .guarantee_status import promise_status
@@ -91,7 +92,7 @@ def dump_frame(run: Run, anonymous: bool, media: bool) -> dict[str, Any]:
         "anonymous": anonymous,
         "run": _column_values(run, RUN)
         | {"called": _json_ready(run.absence_since)}
-        | _settings_data(run)
+        | _settings_data(run, anonymous)
         | life,
         "kinds": [_skill_data(skill, anonymous, media) for skill in run.skills],
         "workers": [_worker_data(worker, anonymous) for worker in workers.iterator(AT_ONCE)],
@@ -139,13 +140,16 @@ def _json_ready(value: Any) -> Any:
     return str(value) if isinstance(value, Decimal) else value
 
 
-def _settings_data(run: Run) -> dict[str, Any]:
+def _settings_data(run: Run, anonymous: bool) -> dict[str, Any]:
     """Return the options as the algorithm gets them; ``recorded`` is True for a recorded order.
 
     The seed alone does not give it with answers made elsewhere, or with an exposure limit.
     """
     recorded = run.has_recorded or run.recorded_only or run.rationed
-    return {"options": run.effective_options(), "recorded": recorded, "pool": run.pool.name}
+    options = run.effective_options()
+    if anonymous and "groups" in options:  # their names tell who a worker is
+        options["groups"] = number_groups(options["groups"], ())[0].tolist()
+    return {"options": options, "recorded": recorded, "pool": run.pool.name}
 
 
 def _skill_data(skill: Skill, anonymous: bool, media: bool) -> dict[str, Any]:

@@ -159,7 +159,7 @@ def _compute_status(run: Run, selected: SelectedArms | None) -> GuaranteeStatus:
 def _run_guarantee(run: Run, n: int) -> Promise:
     """Return the algorithm's guarantee over ``n`` workers, the remaining ones in a begun run."""
     options = run.effective_options()
-    if {"quotas", "prices"} & options.keys():
+    if {"quotas", "prices", "groups"} & options.keys():
         candidates = run.candidates.filter(gone="", skill=0).order_by("arm")
         arms = list(candidates.values_list("arm", flat=True))
         options = restrict_options(options, arms, run.k)

@@ -151,7 +151,9 @@ def _merit_key(line: WorkerStanding) -> tuple[int, bool, bool, bool, float, int]
 
 
 def _group_names(run: Run) -> Callable[[int], str]:
-    """Return a function from an arm to the name of its group; empty without quotas."""
+    """Return a function from an arm to the name of its group; empty without groups or quotas."""
+    if labels := run.options.get("groups"):
+        return lambda arm: str(labels[arm])
     option = run.options.get("quotas")
     if not option:
         return lambda arm: ""

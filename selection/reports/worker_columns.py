@@ -61,7 +61,7 @@ class WorkerStanding:
     by_hand: Annotated[str, "The requester's own verdict, if there is one."] = ""
     by_hand_why: str = ""
     by_algorithm: Annotated[bool, "True if the algorithm itself selects the worker."] = False
-    group: Annotated[str, "Of the quotas' attribute."] = ""
+    group: Annotated[str, "By the attribute of the quotas or of the groups."] = ""
     skill: str = ""
     number: Annotated[int, "Of the skill."] = 0
     expected: Annotated[
@@ -101,7 +101,7 @@ def _further_columns(run: Run) -> tuple[list[str], list[str], list[str]]:
     """Return the columns for several skills, for quotas and for an early end."""
     return (
         ["skill"] if run.several else [],
-        ["group"] if run.quotas else [],
+        ["group"] if run.quotas or run.grouped_by else [],
         ["expected"] if ended_early(run) else [],
     )
 

@@ -119,7 +119,7 @@ def _describe_epsilon_reached(run: Run, value: float) -> str:
 def _describe_guarantee(run: Run, value: float) -> str:
     workers = max(run.candidates.filter(gone="", skill=0).count(), run.k + 1)
     probe = validation.copy_unsaved(run)
-    fixed = ("quotas", "prices")  # they have a value for each worker
+    fixed = ("quotas", "prices", "groups")  # they have a value for each worker
     probe.options = {name: value for name, value in run.options.items() if name not in fixed}
     probe.epsilon = value
     return algorithm_choices.guarantee_sentence(probe, probe.selector(workers).promise, workers)

@@ -10,7 +10,7 @@ from .run_settings import RUN_SETTINGS
 
 FIELDS = (*(setting.name for setting in RUN_SETTINGS if setting.copied), "quotas", "belief")
 # Computed at the start of a run or later, so not settings.
-DERIVED_OPTIONS = ("quotas", "prices", "tuned_for")
+DERIVED_OPTIONS = ("quotas", "prices", "groups", "tuned_for")
 
 
 @transaction.atomic

@@ -24,6 +24,7 @@ from . import (
     quotas,
     run_settings,
     validation,
+    worker_groups,
     worker_prices,
 )
 
@@ -67,7 +68,7 @@ def _validate_new_run(run: Run, further: Sequence[Skill]) -> None:
     run.skills = [first, *further]
     workers = eligibility.count_eligible(run)
     faults = validation.validate_run(run, workers) | validation.validate_quotas(run)
-    faults |= worker_prices.validate_prices(run)
+    faults |= worker_prices.validate_prices(run) | worker_groups.validate_groups(run)
     faults |= validation.validate_skills(run, len(further))
     faults |= validation.validate_team(run, further) | validation.validate_name(run)
     faults |= validation.validate_closing_time(run, run.enrol_until)
@@ -109,7 +110,7 @@ def start_run(run: Run, who: str = "", why: str = "") -> None:
 def _start_locked(run: Run, who: str, why: str) -> None:
     run = _change_status(run, Status.RUNNING, {Status.DRAFT})
     workers = list(eligibility.eligible_workers(run))
-    for name in ("quotas", "prices"):
+    for name in ("quotas", "prices", "groups"):
         run.options.pop(name, None)
     for refusal in validation.validate_stored_run(run, len(workers)).values():
         raise Refused(refusal)
@@ -122,6 +123,9 @@ def _start_locked(run: Run, who: str, why: str) -> None:
     if run.by_price:
         prices = worker_prices.list_prices(run, workers)
         run.options["prices"] = [prices[i] for i in np.argsort(arms[0])]
+    if run.grouped_by:
+        groups = worker_groups.list_groups(run, workers)
+        run.options["groups"] = [groups[i] for i in np.argsort(arms[0])]
     run.save()
     for skill in run.skills:
         places = arms[skill.number] + skill.number * len(workers)

@@ -13,7 +13,14 @@ from selection.model_workers import askable
 from selection.models import Endpoint, Run, Skill
 from topk import LIKE_THESE, THIS_SET, ProblemError
 
-from . import eligibility, exposure_limits, join_platforms, quotas, worker_prices
+from . import (
+    eligibility,
+    exposure_limits,
+    join_platforms,
+    quotas,
+    worker_groups,
+    worker_prices,
+)
 
 # Settings of a run that have a range, each with a value that every algorithm accepts.
 HARMLESS: dict[str, Any] = {"k": 1, "epsilon": 0.1, "delta": 0.05, "budget": 10**12}
@@ -143,6 +150,7 @@ def validate_stored_run(run: Run, workers: int) -> dict[str, str]:
         validate_run(run, workers)
         | validate_quotas(run)
         | worker_prices.validate_prices(run)
+        | worker_groups.validate_groups(run)
         | validate_closing_time(run, run.enrol_until)
         | join_platforms.validate_platform(run)
         | join_platforms.validate_way_back(run)
@@ -237,7 +245,7 @@ def validate_quotas(run: Run) -> dict[str, str]:
 
 def copy_unsaved(run: Run) -> Run:
     """Return a run of the same settings that is not stored, to try other values on."""
-    fields = (*HARMLESS, "algorithm", "options", "one_kind_each")
+    fields = (*HARMLESS, "algorithm", "options", "one_kind_each", "grouped_by")
     copy = Run(**{field: getattr(run, field) for field in fields})
     if run.several:
         first = Skill(k=copy.k, question_set_id=run.question_set_id)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from topk.compiled import compiled
 
-from .certificate import Bound, Tally
+from .certificate import GroupBound, Tally
 from .likelihood import log_likelihoods, log_or_zero, tilted
 from .reference import FIRST_MEAN, FIRST_SHARE, FIRST_WIDTH, MEAN_STEP, SHARE_STEP, WIDTH_STEP
 
@@ -112,9 +112,9 @@ def known_of(tally: Tally) -> tuple[Floats, Floats]:
 
 
 def gains(
-    tally: Tally, known: tuple[Floats, Floats], chosen: NDArray[np.bool_], bound: Bound
+    tally: Tally, known: tuple[Floats, Floats], chosen: NDArray[np.bool_], bound: GroupBound
 ) -> Floats:
-    """Return (n,) how many nats an answer of each worker is foreseen to bring.
+    """Return (n,) how many nats an answer of each worker of a group is foreseen to bring.
 
     known  (n,) means and variances of accuracies under Q
     """

@@ -1,6 +1,7 @@
 """What is certified of a selection, whatever the population: docs/universal.md, sections 2 to 4."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -15,6 +16,7 @@ from .search import epsilon_at, first_lambda, proved, proved_on_set, refined, se
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Chosen = NDArray[np.bool_]
+Rows = tuple[Floats, Floats, Counts, Floats]
 
 COARSEST, FINEST, PER_ROOT = 48, 320, 5.0  # points of the grid; per root of the most answers
 REFINEMENTS = 1
@@ -28,6 +30,8 @@ class Tally:
 
     gone_right, gone_wrong  (g,) of workers who gave answers and were withdrawn
     questions               0, or how many there are in the set that accuracy means
+    groups                  numbers of the known groups of both (n,), (g,), each with a population
+                            of its own; None for one population
     """
 
     right: Floats
@@ -35,14 +39,35 @@ class Tally:
     gone_right: Floats
     gone_wrong: Floats
     questions: int = 0
+    groups: tuple[Counts, Counts] | None = None
+
+    @cached_property
+    def members(self) -> list[tuple[Chosen, Chosen]]:
+        """Of each group, who to choose from (n,) and who of the withdrawn (g,) belongs to it."""
+        here, gone = self.groups or (np.zeros(self.right.size), np.zeros(self.gone_right.size))
+        return [(here == number, gone == number) for number in np.union1d(here, gone)]
+
+    @cached_property
+    def parts(self) -> list["Tally"]:
+        """The tally of each group."""
+        return [
+            Tally(
+                self.right[here],
+                self.wrong[here],
+                self.gone_right[gone],
+                self.gone_wrong[gone],
+                self.questions,
+            )
+            for here, gone in self.members
+        ]
 
     @cached_property
     def reference(self) -> Reference:
-        """Q of all these answers."""
+        """Q of all these answers, of one group."""
         right, wrong, _, workers = self.rows(np.zeros(self.right.size, np.bool_))
         return reference(right, wrong, workers)
 
-    def rows(self, chosen: Chosen) -> tuple[Floats, Floats, Counts, Floats]:
+    def rows(self, chosen: Chosen) -> Rows:
         """Return right, wrong, kinds and number of workers (G,), of those that are equal."""
         kinds = np.where(chosen, INSIDE, OUTSIDE)
         all_kinds = np.r_[kinds, np.full(self.gone_right.size, WITHDRAWN)]
@@ -54,39 +79,22 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Bound:
-    """A bound on the regret.
+class GroupBound:
+    """What the workers of one population add to a bound on the regret.
 
     rows        right, wrong, kinds, workers (G,)
-    lam, c      where the bound is least
+    lam, c      of the bound
     grid        (M,) accuracies, with
     population  (M,) the worst population on them
-    shift       what is added to the logarithms: of n, delta and rounding
-    hint        less than any epsilon that is certified, but for rounding
     """
 
     tally: Tally
-    rows: tuple[Floats, Floats, Counts, Floats]
-    places: int
+    rows: Rows
     pool: float
-    shift: float
     lam: float
     c: float
     grid: Floats
     population: Floats
-    hint: float
-
-    def within(self, low: float, high: float) -> "Bound":
-        """Return the least bound with c between these limits."""
-        if low <= self.c <= high:
-            return self
-        right, wrong, kinds, workers = self.rows
-        logs = log_likelihoods(right, wrong, self.grid, self.tally.questions)
-        loss, x = self.shift - float(self.tally.reference.slices.max()), self.population.copy()
-        place = (kinds, workers, self.grid, self.lam, float(np.clip(self.c, low, high)))
-        limits = (self.places, loss, self.pool, x, low, high)
-        hint, lam, c = search(logs, *place, *limits)
-        return replace(self, lam=lam, c=c, population=x, hint=hint)
 
     @cached_property
     def tangents(self) -> tuple[Floats, Floats]:
@@ -102,9 +110,10 @@ class Bound:
     def _everywhere(self, etas: Floats) -> list[float]:
         right, wrong, kinds, workers = self.rows
         fine, y = refined(self.grid, self.population, self.c)
+        place, all_rows = (self.lam, self.c, 1, 0.0, self.pool), np.array([0, kinds.size])
         for _ in range(REFINEMENTS):
             logs = log_likelihoods(right, wrong, fine, 0)
-            epsilon_at(logs, kinds, workers, fine, self.lam, self.c, 1, 0.0, self.pool, y)
+            epsilon_at(logs, kinds, workers, fine, *place, y, all_rows)
             fine, y = refined(fine, y, self.c)
         return [
             proved(right, wrong, kinds, workers, fine, y.copy(), self.lam, self.c, eta, self.pool)
@@ -120,15 +129,48 @@ class Bound:
             for eta in etas
         ]
 
-    def epsilon(self, slices: Floats) -> float:
-        """Return the epsilon that is certified where the reference measure is ``slices`` (S,).
+    def most(self, slices: Floats) -> float:
+        """Return at least the largest difference to the reference measure ``slices`` (S,).
 
         Between two nodes the logarithm of the reference measure is at least the straight line.
         """
         etas, heights = self.tangents
         ends = heights[:, None] + etas[:, None] * NODES - slices
-        worst = np.maximum(ends[:, :-1], ends[:, 1:]).min(0)
-        epsilon = (float(worst.max()) + self.shift) / (self.lam * self.places)
+        return float(np.maximum(ends[:, :-1], ends[:, 1:]).min(0).max())
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound on the regret.
+
+    groups  what each group of workers adds
+    places  K
+    shift   what is added to the logarithms: of n, delta and rounding
+    lam, c  where the bound is least
+    hint    less than any epsilon that is certified, but for rounding
+    """
+
+    groups: tuple[GroupBound, ...]
+    places: int
+    shift: float
+    lam: float
+    c: float
+    hint: float
+
+    def within(self, low: float, high: float) -> "Bound":
+        """Return the least bound with c between these limits."""
+        if low <= self.c <= high:
+            return self
+        c = float(np.clip(self.c, low, high))
+        return _least_bound(self.groups, self.places, self.shift, self.lam, c, (low, high))
+
+    def epsilon(self, *slices: Floats) -> float:
+        """Return the epsilon that is certified where the reference measures are ``slices`` (S,).
+
+        slices  of each group
+        """
+        worst = sum(group.most(own) for group, own in zip(self.groups, slices, strict=True))
+        epsilon = (worst + self.shift) / (self.lam * self.places)
         return float(np.clip(epsilon, 0, 1)) if np.isfinite(epsilon) else 1.0
 
 
@@ -137,18 +179,52 @@ def certified(tally: Tally, chosen: Chosen, k: int, delta: float, pool: bool = F
 
     pool  for every fixed pool instead of every population, for rules that ignore numbering
     """
-    rows = right, wrong, kinds, workers = tally.rows(chosen)
-    count = float(workers.sum()) if pool else 0.0
-    margin = ROUNDING + PER_ANSWER * float(right.sum() + wrong.sum())
+    parts = [
+        (part, part.rows(chosen[here]))
+        for part, (here, _) in zip(tally.parts, tally.members, strict=True)
+    ]
+    count = float(parts[0][1][3].sum()) if pool else 0.0
+    answers = [float(right.sum() + wrong.sum()) for _, (right, wrong, _, _) in parts]
+    margin = len(parts) * ROUNDING + PER_ANSWER * sum(answers)
     shift = margin - math.log(delta) - (math.lgamma(count + 1) if pool else 0.0)
-    grid, x = _start_population(int((right + wrong).max()), tally.questions)
-    logs = log_likelihoods(right, wrong, grid, tally.questions)
-    loss = shift - float(tally.reference.slices.max())
+    most = max(int((right + wrong).max()) for _, (right, wrong, _, _) in parts)
+    grid, x = _start_population(most, tally.questions)
     means = (tally.right + 1) / (tally.right + tally.wrong + 2)
     c = float(0.5 * (means[chosen].min() + means[~chosen].max()))
-    lam = first_lambda(logs, kinds, workers, grid, c, k, loss, count, x)
-    hint, lam, c = search(logs, kinds, workers, grid, lam, c, k, loss, count, x, 0.0, 1.0)
-    return Bound(tally, rows, k, count, shift, lam, c, grid, x, hint)
+    groups = tuple(GroupBound(part, rows, count, 0.0, c, grid, x) for part, rows in parts)
+    return _least_bound(groups, k, shift, None, c, (0.0, 1.0))
+
+
+def _least_bound(
+    groups: Sequence[GroupBound],
+    places: int,
+    shift: float,
+    lam: float | None,
+    c: float,
+    limits: tuple[float, float],
+) -> Bound:
+    """Return the least bound that is found from this start, with c between the limits.
+
+    lam  to start from; None to look for one
+    """
+    grid, pool, questions = groups[0].grid, groups[0].pool, groups[0].tally.questions
+    right, wrong, kinds, workers = (
+        np.concatenate(column) for column in zip(*(group.rows for group in groups), strict=True)
+    )
+    ends = np.cumsum([0, *(group.rows[0].size for group in groups)])
+    logs = log_likelihoods(right, wrong, grid, questions)
+    loss = shift - sum(float(group.tally.reference.slices.max()) for group in groups)
+    x = np.concatenate([group.population for group in groups])
+    goal = (places, loss, pool, x, ends)
+    if lam is None:
+        lam = first_lambda(logs, kinds, workers, grid, c, *goal)
+    hint, lam, c = search(logs, kinds, workers, grid, lam, c, *goal, *limits)
+    populations = x.reshape(len(groups), grid.size)
+    found = tuple(
+        replace(group, lam=lam, c=c, population=own)
+        for group, own in zip(groups, populations, strict=True)
+    )
+    return Bound(found, places, shift, lam, c, hint)
 
 
 def _slopes(slices: Floats) -> Floats:

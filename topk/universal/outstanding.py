@@ -14,12 +14,15 @@ from .reference import FIRST_SHARE, SHARE_STEP
 def worst_slices(tally: Tally, out: Counts) -> Floats:
     """Return (S,) the least that the reference measure may be once what is out is in.
 
-    out  (n + g,) answers of the workers to choose from, then of those who were withdrawn
+    tally  of one group
+    out    (n + g,) answers of the workers to choose from, then of those who were withdrawn
 
     More answers cannot make the likelihood of what was seen larger than it is. Each term of the
     reference measure is a product over workers, and is taken at its worst worker by worker.
     """
     known, waiting = tally.reference, np.flatnonzero(out)
+    if not waiting.size:
+        return known.slices
     right = np.r_[tally.right, tally.gone_right]
     wrong = np.r_[tally.wrong, tally.gone_wrong]
     more = (right[waiting], wrong[waiting], out[waiting])

@@ -28,21 +28,28 @@ POLISHED = 0.003  # nats, of the supremum on the finer grid
 
 
 @compiled
-def epsilon_at(logs, kinds, workers, theta, lam, c, k, loss, pool, x):  # type: ignore[no-untyped-def]
-    """Return epsilon(lambda, c) by the likeliest population on the grid, to which x (M,) moves."""
+def epsilon_at(logs, kinds, workers, theta, lam, c, k, loss, pool, x, ends):  # type: ignore[no-untyped-def]
+    """Return epsilon(lambda, c) by the likeliest populations on the grid, to which x moves.
+
+    x     (m * M,) the populations of m groups
+    ends  (m + 1,) where the rows of each group begin, and where the last ones end
+    """
     rows, scale = np.empty_like(logs), np.empty(workers.size)
     tilted(logs, kinds, theta, lam, c, rows, scale)
-    value = climb(rows, workers, x, np.zeros(x.size), pool, TOLERANCE)
+    value, cost = 0.0, np.zeros(theta.size)
+    for i in range(ends.size - 1):
+        own, first, last = x[i * theta.size : (i + 1) * theta.size], ends[i], ends[i + 1]
+        value += climb(rows[first:last], workers[first:last], own, cost, pool, TOLERANCE)
     return (value + dot_product(scale, workers) + loss) / (lam * k)
 
 
 @compiled
-def first_lambda(logs, kinds, workers, theta, c, k, loss, pool, x):  # type: ignore[no-untyped-def]
-    """Return a lambda to start the search from, and move x (M,) to the population there."""
+def first_lambda(logs, kinds, workers, theta, c, k, loss, pool, x, ends):  # type: ignore[no-untyped-def]
+    """Return a lambda to start the search from, and move x (m * M,) to the populations there."""
     best, least, y = math.sqrt(workers.sum()) / k, np.inf, x.copy()
     for power in range(FIRST_POWER, LAST_POWER):
         lam = 4.0**power * math.sqrt(workers.sum()) / k
-        tried = epsilon_at(logs, kinds, workers, theta, lam, c, k, loss, pool, y)
+        tried = epsilon_at(logs, kinds, workers, theta, lam, c, k, loss, pool, y, ends)
         if not tried < least:
             break
         best, least = lam, tried
@@ -52,12 +59,12 @@ def first_lambda(logs, kinds, workers, theta, c, k, loss, pool, x):  # type: ign
 
 
 @compiled
-def search(logs, kinds, workers, theta, lam, c, k, loss, pool, x, low, high):  # type: ignore[no-untyped-def]
-    """Return the best (epsilon, lambda, c) that is found from this start; x (M,) is moved.
+def search(logs, kinds, workers, theta, lam, c, k, loss, pool, x, ends, low, high):  # type: ignore[no-untyped-def]
+    """Return the best (epsilon, lambda, c) that is found from this start; x (m * M,) is moved.
 
     low, high  c stays between them
     """
-    best = epsilon_at(logs, kinds, workers, theta, lam, c, k, loss, pool, x)
+    best = epsilon_at(logs, kinds, workers, theta, lam, c, k, loss, pool, x, ends)
     factor, move = WIDEST, FIRST_MOVE
     y = np.empty_like(x)
     quiet, ways = 0, np.ones(2)
@@ -72,7 +79,8 @@ def search(logs, kinds, workers, theta, lam, c, k, loss, pool, x, low, high):  #
                     break
                 for j in range(x.size):
                     y[j] = x[j]
-                tried = epsilon_at(logs, kinds, workers, theta, new_lam, new_c, k, loss, pool, y)
+                place = (kinds, workers, theta, new_lam, new_c)
+                tried = epsilon_at(logs, *place, k, loss, pool, y, ends)
                 if not tried < best:
                     break
                 best, lam, c, gained = tried, new_lam, new_c, True

@@ -12,6 +12,7 @@ import numpy as np
 
 from topk.accuracy import ACCURACY, QUESTIONS, THIS_SET
 from topk.best_sets import top_arms
+from topk.groups import GROUPS, check_groups, number_groups
 from topk.options import Option
 from topk.prices import PRICES, UNRELATED
 from topk.problem import ProblemError
@@ -27,19 +28,26 @@ from .sharing import Use, share_out
 
 DRAWN = (
     "Assumes that before the run nothing distinguished the good workers from the others: they are "
-    "independent draws from one population, about which nothing else is assumed. During the run "
-    "nothing but answers distinguishes them: who is present, how fast they answer and who is "
-    "withdrawn may follow from answers and chance, not from accuracy otherwise. "
+    "independent draws from one population, about which nothing else is assumed. "
+)
+DRAWN_BY_GROUP = (
+    "Assumes that before the run nothing distinguished the good workers of a group from the others "
+    "of the group: those of a group are independent draws from one population, and nothing else is "
+    "assumed about the populations of the groups. "
+)
+DURING = (
+    "During the run nothing but answers distinguishes them: who is present, how fast they answer "
+    "and who is withdrawn may follow from answers and chance, not from accuracy otherwise. "
+)
+INDEPENDENT = (
+    "Also that a worker's answers are independent of each other and of those of other workers, and "
+    "that questions come in random order. "
+)
+SHUFFLED = (
+    "Also that questions come in a random order of each worker's own, and that whether a worker "
+    "gets a question right does not depend on when it comes. "
 )
 STOP = "The guarantee is evaluated once, when the run stops."
-ASSUMES = (
-    f"{DRAWN}Also that a worker's answers are independent of each other and of those of other "
-    f"workers, and that questions come in random order. {STOP}"
-)
-SET_ASSUMES = (
-    f"{DRAWN}Also that questions come in a random order of each worker's own, and that whether a "
-    f"worker gets a question right does not depend on when it comes. {STOP}"
-)
 FIRST = 3  # answers of each worker before answers are shared out by their use
 BATCH, LARGEST_BATCH, STRIDE = 0.02, 0.1, 0.15  # of the answers so far
 INTERVAL = 1.96  # standard deviations
@@ -62,14 +70,14 @@ class Universal(Selector):
         "confidence",
         "Ours, proved in docs/universal.md",
         within=", whatever population the workers come from",
-        assumes=ASSUMES,
+        assumes=DRAWN + DURING + INDEPENDENT + STOP,
         at_the_stop=True,
     )
     interval = (
         "95 % credible interval: where the worker's accuracy lies with that probability if the "
         "population is as the reference measure takes it; the guarantee does not rest on it"
     )
-    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, PRICES)
+    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, PRICES, GROUPS)
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -79,11 +87,19 @@ class Universal(Selector):
         if self.problem.epsilon <= 0:
             raise ProblemError(f"{self.title} needs an epsilon above 0.")
         self.questions = self._questions()
+        self.groups = check_groups(self.options["groups"], self.problem.n)
         if self.questions:
             measure = f"accuracy on this set of {self.questions} questions"
-            self.promise = replace(self.promise, measure=measure, assumes=SET_ASSUMES)
-        if self.prices is not None:
-            self.promise = replace(self.promise, assumes=UNRELATED + self.promise.assumes)
+            self.promise = replace(self.promise, measure=measure)
+        if self.groups is not None:
+            within = ", whatever population each group of workers comes from"
+            self.promise = replace(self.promise, within=within)
+        self.promise = replace(self.promise, assumes=self._assumptions())
+
+    def _assumptions(self) -> str:
+        prices = UNRELATED if self.prices is not None else ""
+        drawn = DRAWN if self.groups is None else DRAWN_BY_GROUP
+        return prices + drawn + DURING + (SHUFFLED if self.questions else INDEPENDENT) + STOP
 
     def _questions(self) -> int:
         """Return how many questions there are in the set that accuracy means, 0 for any others."""
@@ -112,8 +128,10 @@ class Universal(Selector):
             pulls = self.state.pulls.astype(np.float64)
             right = np.minimum(np.rint(self.state.rewards), pulls)
             gone_right, gone, _ = np.rint(self.state.gone)
+            known, gone_known = self.groups, self.state.gone_groups
+            groups = None if known is None else number_groups(known, gone_known)
             self._tally_now = Tally(
-                right, pulls - right, gone_right, gone - gone_right, self.questions
+                right, pulls - right, gone_right, gone - gone_right, self.questions, groups
             )
         return self._tally_now
 
@@ -123,7 +141,10 @@ class Universal(Selector):
     def _known(self) -> tuple[Floats, Floats]:
         """(n,) means and variances of accuracies under the reference measure."""
         if self._moments_now is None:
-            self._moments_now = known_of(self._tally)
+            mean, variance = np.empty(self.problem.n), np.empty(self.problem.n)
+            for part, (here, _) in zip(self._tally.parts, self._tally.members, strict=True):
+                mean[here], variance[here] = known_of(part)
+            self._moments_now = mean, variance
         return self._moments_now
 
     def _bound(self, arms: Counts) -> Bound:
@@ -141,15 +162,20 @@ class Universal(Selector):
 
     def _with_out(self, arms: Counts) -> float:
         """Return the epsilon that is certified of these arms, whatever the answers that are out."""
-        slices = self._tally.reference.slices
-        if self.state.is_waiting:
-            out = np.r_[self.state.out, self.state.gone[2].astype(np.int64)]
-            slices = worst_slices(self._tally, out)
-        return self._bound(arms).epsilon(slices)
+        slices = map(worst_slices, self._tally.parts, self._out())
+        return self._bound(arms).epsilon(*slices)
+
+    def _out(self) -> list[Counts]:
+        """Return the answers of each group that are out, of the withdrawn last."""
+        tally, waiting = self._tally, self.state.gone[2].astype(np.int64)
+        gone = np.zeros(tally.gone_right.size, np.int64)
+        gone[: waiting.size] = waiting  # the rest never answered
+        return [np.r_[self.state.out[here], gone[left]] for here, left in tally.members]
 
     def _without_out(self, arms: Counts) -> float:
         """Return what would be certified of these arms if nothing were out."""
-        return self._bound(arms).epsilon(self._tally.reference.slices)
+        slices = [part.reference.slices for part in self._tally.parts]
+        return self._bound(arms).epsilon(*slices)
 
     def _is_done(self) -> bool:
         arms = self.selection()
@@ -212,10 +238,18 @@ class Universal(Selector):
             chosen = self._chosen(arms)
             goal = self.problem.k * self.problem.epsilon
             bound = self._bound(arms).within(*borders(self._known[0], chosen, goal))
-            worth = gains(self._tally, self._known, chosen, bound)
+            worth = self._gains(chosen, bound)
             use = Use.of(self._known, chosen, bound, worth, self.prices)
             counts += share_out(left, use, pending + counts, room - counts, rng or self._rng())
         return counts
+
+    def _gains(self, chosen: Any, bound: Bound) -> Floats:
+        """Return (n,) how many nats an answer of each worker is foreseen to bring."""
+        (mean, variance), worth = self._known, np.empty(self.problem.n)
+        parts = zip(self._tally.parts, self._tally.members, bound.groups, strict=True)
+        for part, (here, _), group in parts:
+            worth[here] = gains(part, (mean[here], variance[here]), chosen[here], group)
+        return worth
 
     def _rng(self) -> np.random.Generator:
         """Return the same luck for equal tallies, whoever has them."""

@@ -13,6 +13,7 @@ from topk.roster import (
     active_arms,
     build_problem,
     covers_withdrawal,
+    groups_of,
     has_enough,
     is_guarantee_lost,
     opening_option,
@@ -109,7 +110,9 @@ def _selector_from_tallies(record: DumpRecord, arms: Counts, upto: int | None) -
     left = record.gone & ((before[0] > 0) | (waiting > 0))
     gone = np.array([before[1][left], before[0][left], waiting[left]], float)
     outstanding = _outstanding(record, upto, counted=upto)[arms]
-    state = State(pulls[arms], right[arms].astype(float), undecided, {}, outstanding, gone)
+    groups = groups_of(left, record.options.get("groups"))
+    columns = (pulls[arms], right[arms].astype(float), undecided)
+    state = State(*columns, {}, outstanding, gone, groups)
     return rebuild_selector(record, arms, state, share_left(record.gone, before[0]))
 
 

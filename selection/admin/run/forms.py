@@ -24,6 +24,7 @@ from selection.runs import (
     priors,
     quotas,
     validation,
+    worker_groups,
     worker_prices,
 )
 from selection.runs.run_settings import INITIAL, NAMES, STORED
@@ -155,6 +156,8 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
             faults |= validation.validate_quotas(run)
         if {"by_price", "question_set"} <= valid - faults.keys():
             faults |= worker_prices.validate_prices(run)
+        if "grouped_by" in valid:
+            faults |= worker_groups.validate_groups(run)
         for field, reason in faults.items():
             if field in valid:
                 self.add_error(field, reason)
@@ -250,6 +253,7 @@ class PromiseForm(OptionFields):
     price = forms.DecimalField(required=False, min_value=0)
     currency = forms.CharField(required=False)
     learn_from = forms.CharField(required=False)
+    grouped_by = forms.CharField(required=False)
 
     def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -261,7 +265,7 @@ class PromiseForm(OptionFields):
         """Return the run with the settings that are given; a missing K is 1."""
         self.full_clean()
         cleaned = self.cleaned_data
-        names = (*validation.HARMLESS, "algorithm", "enrolling")
+        names = (*validation.HARMLESS, "algorithm", "enrolling", "grouped_by")
         given = {name: cleaned[name] for name in names if cleaned.get(name) not in (None, "")}
         return Run(**{"k": 1} | given, options=options_given(cleaned.get("algorithm", ""), cleaned))
 

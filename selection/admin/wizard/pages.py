@@ -158,7 +158,8 @@ class ForecastPage(GuidePage, ActionPage):
         if wish is None:
             return arrange_rows(self.rows, "group")
         models = has_models_only(wish.pool)
-        return arrange_rows(self.rows, wish.need, wish.settings["by_price"], models)
+        by_price, grouped = wish.settings["by_price"], bool(wish.settings["grouped_by"])
+        return arrange_rows(self.rows, wish.need, by_price, models, grouped)
 
     def _method_texts(self, plan: Plan, timed: WizardInput | None) -> dict[str, Any]:
         """Return the texts of the recommended method, our other rules and the other methods."""
