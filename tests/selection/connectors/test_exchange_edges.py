@@ -1,16 +1,18 @@
 """What happens once in a thousand times: returns, repeats, races and kills."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 
 from selection import connectors, db_clock, engine
 from selection.answers import overdue
-from selection.connectors import intake, wanted_tasks
+from selection.connectors import CONNECTORS, intake, leases, wanted_tasks
 from selection.connectors.connector import LostTasks, OutsideAnswer
 from selection.connectors.faults import Rejected
-from selection.models import Assignment, Candidate, Connection, OutsideTask
-from tests.connector_stub import make_connection, outage
+from selection.models import Assignment, Candidate, Connection, ConnectorCall, OutsideTask
+from selection.runs import lifecycle
+from tests.connector_stub import Stub, make_connection, outage
 from tests.worlds import make_run, open_of
 
 pytestmark = pytest.mark.django_db
@@ -110,6 +112,55 @@ def test_a_process_killed_while_tasks_return_loses_none(run, link, stub, monkeyp
     connectors.take_news([LostTasks(link, [gone])])
     exchange(link)
     assert set(stub.there) == numbers(run)
+
+
+# -- leases
+
+
+class Interrupted(Stub):
+    """Something happens before the second request of each call."""
+
+    meanwhile: Callable[[], object]
+
+    def send_assignments(self, link, tasks):
+        sent = super().send_assignments(link, tasks)
+        self.meanwhile()
+        leases.renew_lease()
+        return sent
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    one = Interrupted()
+    monkeypatch.setitem(CONNECTORS, Stub.name, one)
+    return one
+
+
+def test_each_request_renews_the_lease_of_a_long_call(run, link, interrupted):
+    leases_kept = []
+
+    def let_time_pass():
+        ConnectorCall.objects.pending().update(due=db_clock.database_now() - timedelta(seconds=9))
+        leases.renew_lease()
+        leases_kept.append(not ConnectorCall.objects.ready().filter(tries=1).exists())
+
+    interrupted.meanwhile = let_time_pass
+    exchange(link)
+    assert leases_kept
+    assert all(leases_kept)
+    assert set(interrupted.there) == numbers(run)
+
+
+def test_a_process_that_lost_its_lease_stops_and_records_nothing(run, link, interrupted):
+    """It was frozen for so long that another process has begun the call anew."""
+    interrupted.meanwhile = lambda: ConnectorCall.objects.filter(tries=1).update(tries=2)
+    exchange(link)
+    assert not link.tasks.exclude(state=State.WAITING).exists()
+    assert link.connection.problem == ""
+    interrupted.meanwhile = lambda: None
+    ConnectorCall.objects.pending().update(due=db_clock.database_now())
+    exchange(link)
+    assert interrupted.made == len(interrupted.there) == len(numbers(run))
 
 
 # -- answers
