@@ -24,7 +24,7 @@ from .secret_store import hide_secrets
 logger = logging.getLogger(__name__)
 
 SEND, REMOVE, WRITE_BACK = "tasks.send", "tasks.remove", "selection.write"
-# If the process is killed, the call is made again after this time. Each request renews it.
+# If the process is killed, the call is made again after this time. Long work renews it.
 LEASE = timedelta(seconds=90)
 AT_ONCE_SECONDS = 20.0
 # An error of the connector itself is given up after so many tries.
