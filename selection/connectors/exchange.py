@@ -67,14 +67,14 @@ def _links(connection: Connection) -> QuerySet[RunConnection]:
 
 
 def _fetch_last(link: RunConnection) -> bool:
-    """Fetch the answers given since the last poll, before tasks of a former use are removed.
+    """Fetch the answers given since the last poll, before the use or the run ends there.
 
     Return False if they cannot be fetched now: the tasks stay until then.
     """
-    connector = registry.connector_of(link.connection)
-    if link.on or link.run.status not in wanted_tasks.GOING or not connector.can("poll"):
+    used = link.on and link.run.status in wanted_tasks.GOING
+    if used or not registry.connector_of(link.connection).can("poll"):
         return True
-    if not link.tasks.present().filter(assignment__answer=None).exclude(assignment=None).exists():
+    if not link.tasks.present().exists():
         return True
     return _is_awake(link.connection_id) and _fetch(link)
 

@@ -132,11 +132,12 @@ class Interrupted(Stub):
 @pytest.fixture
 def interrupted(monkeypatch):
     one = Interrupted()
+    monkeypatch.setattr(leases, "SECONDS", 0.0)
     monkeypatch.setitem(CONNECTORS, Stub.name, one)
     return one
 
 
-def test_each_request_renews_the_lease_of_a_long_call(run, link, interrupted):
+def test_a_long_call_renews_its_lease(run, link, interrupted):
     leases_kept = []
 
     def let_time_pass():
@@ -218,6 +219,40 @@ def test_answers_given_since_the_last_poll_count_when_a_run_is_disconnected(run,
     exchange(link)
     assert response_of(run, number) == "yes"
     assert set(stub.there) == {number}  # it stays as a record
+
+
+def test_an_answer_given_while_its_task_is_removed_counts(run, link, stub):
+    exchange(link)
+    number = open_of(run)[0].pk
+    stub.answered = {number}
+    connectors.disconnect_run(link)
+    exchange(link)
+    assert set(stub.there) == {number}
+    stub.news = [OutsideAnswer(link, number, "yes", revision="1")]
+    exchange(link)
+    assert response_of(run, number) == "yes"
+    assert not link.tasks.present().exists()
+
+
+def test_an_answer_after_the_end_stays_there_and_does_not_count(run, link, stub):
+    exchange(link)
+    number = open_of(run)[0].pk
+    stub.news = [OutsideAnswer(link, number, "yes", revision="1")]
+    lifecycle.stop_run(run)
+    exchange(link)
+    assert set(stub.there) == {number}
+    assert not run.answers.exists()
+    assert link.tasks.get(state=State.ANSWERED).number == number
+
+
+def test_an_answer_to_a_withdrawn_task_stays_there(run, link, stub):
+    exchange(link)
+    number = open_of(run)[0].pk
+    Assignment.objects.filter(pk=number).delete()
+    connectors.take_news([OutsideAnswer(link, number, "yes", revision="1")])
+    exchange(link)
+    assert number in stub.there
+    assert not run.answers.exists()
 
 
 def test_an_outage_at_the_end_keeps_the_tasks_until_their_answers_were_read(run, link, stub):
