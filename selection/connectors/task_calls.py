@@ -39,7 +39,8 @@ def remove_tasks(connector: Connector, link: RunConnection, data: Mapping[str, A
     leaving.filter(number__in=answered).update(state=State.SENT)
     ids = [task.pk for task in tasks if task.number not in answered]
     leaving.filter(pk__in=ids).update(state=State.REMOVED, ended=db_clock.database_now())
-    return f"{len(ids):,} removed." + (f" {len(answered):,} were answered." if answered else "")
+    stay = f", {len(answered):,} answered meanwhile" if answered else ""
+    return f"{len(ids):,} removed{stay}."
 
 
 def refuse_tasks(link: RunConnection, data: Mapping[str, Any]) -> None:

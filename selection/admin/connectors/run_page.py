@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from selection import connectors, reports
 from selection.accounts import scoped
-from selection.admin.page import Page
+from selection.admin.page import Page, object_url
 from selection.admin.safe_lookups import parse_id
 from selection.connectors.connector import Setting
 from selection.errors import Refused
@@ -29,6 +29,7 @@ STATES = [
     (State.LEAVING, "to be removed"),
     (State.REFUSED, "refused"),
 ]
+USUAL = (State.SENT, State.ANSWERED)  # shown even if there are none
 CONNECT = "selection.change_connection"
 # The page of a run for what only this connector does, by its name.
 OWN_PAGES = {"prolific": "admin:selection_run_prolific"}
@@ -68,7 +69,11 @@ def _describe(link: RunConnection) -> dict[str, Any]:
 def _count_tasks(link: RunConnection) -> list[tuple[str, int]]:
     rows = link.tasks.order_by().values_list("state").annotate(number=Count("id"))
     counts = dict(rows.values_list("state", "number"))
-    tasks = [(words, counts.get(state, 0)) for state, words in STATES]
+    tasks = [
+        (words, counts.get(state, 0))
+        for state, words in STATES
+        if state in USUAL or counts.get(state)
+    ]
     late = link.tasks.filter(state=State.ANSWERED, assignment__answer=None).count()
     return [*tasks, ("answered too late", late)] if late else tasks
 
@@ -160,8 +165,10 @@ class WherePage(Page):
             return self.render_to_response(self.get_context_data(form=form))
         deals = connectors.connector_of(connection).deals
         done = "People answer in" if deals else "The run is connected to"
-        messages.success(self.request, f"{done} “{connection}” from now on.")
-        return None
+        draft = self.object.status == Run.Status.DRAFT
+        when = "once the run has started" if draft and deals else "from now on"
+        messages.success(self.request, f"{done} “{connection}” {when}.")
+        return redirect(object_url(self.object)) if draft else None
 
     def _disconnect(self) -> None:
         link = self._link()

@@ -161,6 +161,14 @@ def test_a_run_is_connected_and_its_page_says_where_people_answer(requester, con
     ]
 
 
+def test_after_a_draft_is_connected_its_page_is_shown(requester, connection, run):
+    draft = make_run(pool=run.pool, question_set=run.question_set, start=False, name="Next")
+    query = f"?connection={connection.pk}"
+    shown = where(requester, draft, query, do="connect", setting_project="2")
+    assert shown.redirect_chain == [(admin_url("run_page", draft.pk), 302)]
+    assert "People answer in “Ours” once the run has started." in text_of(shown)
+
+
 def test_answers_after_the_end_are_told_apart(requester, connection, run):
     link = connectors.connect_run(run, connection)
     connectors.exchange(connection.pk)
