@@ -1,6 +1,6 @@
 """A connector whose other side is a dictionary: for tests of everything around connectors."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,6 +23,7 @@ class Stub(Connector):
     """Keeps tasks by assignment's id in ``there``; what it answers is put into ``news``.
 
     faults     raised one after another, before a call has an effect
+    answered   numbers of tasks that were answered: they are not removed
     lost       raised one after another, after a call had its effect: the reply is lost
     """
 
@@ -44,6 +45,7 @@ class Stub(Connector):
         self.lost: list[Exception] = []
         self.news: list[News] = []
         self.written: list[str] = []
+        self.answered: set[int] = set()
 
     @contextmanager
     def _call(self, name: str) -> Iterator[None]:
@@ -73,10 +75,14 @@ class Stub(Connector):
                     self.there[one.pk] = f"t{self.made}"
         return {one.pk: self.there[one.pk] for one in tasks.assignments}
 
-    def remove_assignments(self, link: RunConnection, tasks: Sequence[OutsideTask]) -> None:
+    def remove_assignments(
+        self, link: RunConnection, tasks: Sequence[OutsideTask]
+    ) -> Collection[int]:
         with self._call("remove"):
             for one in tasks:
-                self.there.pop(one.number, None)
+                if one.number not in self.answered:
+                    self.there.pop(one.number, None)
+        return self.answered & {one.number for one in tasks}
 
     def write_back(self, link: RunConnection, how: str, workers: Sequence[str]) -> str:
         with self._call("write"):

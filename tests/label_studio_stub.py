@@ -22,7 +22,8 @@ class LabelStudioStub:
     """Speaks Label Studio's API on a port of its own; ``with`` starts and stops it.
 
     faults  one is taken by each request: "lost" does the work and hangs up, "broken" is 500,
-            "denied" is 401, "limited" is 429; None is none
+            "denied" is 401, "limited" is 429, "missing" is 404; None is none
+    late    users that answer a task just before tasks are deleted, by task
     legacy  False refuses legacy tokens
     """
 
@@ -34,6 +35,7 @@ class LabelStudioStub:
         self.members: list[tuple[int, int]] = []
         self.faults: list[str | None] = []
         self.requests: list[str] = []
+        self.late: dict[int, int] = {}
         self.legacy = True
         self.token = LEGACY
         self.access = "access-1"
@@ -191,6 +193,11 @@ class LabelStudioStub:
             return 404, None
         return 201, {"task_ids": [self.add_task(project, one["data"]) for one in body]}
 
+    def _create_task(self, *, query: Object, body: Any) -> tuple[int, Any]:
+        if body["project"] not in self.projects:
+            return 404, None
+        return 201, self.tasks[self.add_task(body["project"], body["data"])]
+
     def _export(self, project: int, *, query: Object, body: Any) -> tuple[int, Any]:
         rows = [one for one in self.tasks.values() if one["project"] == project]
         return 200, [one for one in rows if one["annotations"]]
@@ -206,9 +213,17 @@ class LabelStudioStub:
     def _delete_tasks(self, *, query: Object, body: Any) -> tuple[int, Any]:
         if int(query["project"]) not in self.projects:
             return 404, None
-        for pk in body["selectedItems"]["included"]:
-            self.tasks.pop(pk, None)
-        return 200, {"processed_items": 1}
+        assert body["filters"]["items"][0]["filter"] == "filter:tasks:total_annotations"
+        for task, user in self.late.items():
+            self.annotate(task, {"choices": ["yes"]}, by=user)
+        there = [pk for pk in body["selectedItems"]["included"] if pk in self.tasks]
+        gone = [pk for pk in there if not self._is_answered(pk)]
+        for pk in gone:
+            del self.tasks[pk]
+        return 200, {"processed_items": len(gone)}
+
+    def _is_answered(self, task: int) -> bool:
+        return any(not one["was_cancelled"] for one in self.tasks[task]["annotations"])
 
     def _list_hooks(self, *, query: Object, body: Any) -> tuple[int, Any]:
         return 200, [one for one in self.hooks if one["project"] == int(query["project"])]
@@ -238,6 +253,7 @@ _ROUTES = [
     (r"GET /api/projects/(\d+)/export", "_export"),
     (r"POST /api/projects/(\d+)/members/", "_add_member"),
     (r"GET /api/tasks", "_list_tasks"),
+    (r"POST /api/tasks/", "_create_task"),
     (r"POST /api/dm/actions", "_delete_tasks"),
     (r"GET /api/webhooks/", "_list_hooks"),
     (r"POST /api/webhooks/", "_create_hook"),
@@ -293,7 +309,7 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-_FAULTS = {"broken": 500, "denied": 401, "limited": 429}
+_FAULTS = {"broken": 500, "denied": 401, "limited": 429, "missing": 404}
 
 
 def _now() -> str:

@@ -16,7 +16,7 @@ from selection.errors import Refused
 from selection.models import Connection, ConnectorCall
 from selection.models.webhooks import REPLY_LENGTH
 
-from . import health, registry, task_calls
+from . import health, leases, registry, task_calls
 from .call_queue import queue_call
 from .faults import Denied, Fault, Outage
 from .secret_store import hide_secrets
@@ -24,7 +24,7 @@ from .secret_store import hide_secrets
 logger = logging.getLogger(__name__)
 
 SEND, REMOVE, WRITE_BACK = "tasks.send", "tasks.remove", "selection.write"
-# If the process is killed, the call is made again after this time.
+# If the process is killed, the call is made again after this time. Long work renews it.
 LEASE = timedelta(seconds=90)
 AT_ONCE_SECONDS = 20.0
 # An error of the connector itself is given up after so many tries.
@@ -61,7 +61,10 @@ def _lease_next(connection: Connection) -> ConnectorCall | None:
 def attempt_call(call: ConnectorCall) -> bool:
     """Make the call and record the outcome; return False if the connection must rest."""
     try:
-        said = _make_call(call)
+        with leases.renewing(lambda: _renew(call)):
+            said = _make_call(call)
+    except leases.LeaseLost:
+        return False
     except (Outage, Denied) as fault:
         _keep_for_later(call, fault)
         return False
@@ -80,6 +83,12 @@ def attempt_call(call: ConnectorCall) -> bool:
     call.keep(due=None, delivered=now, code=200, said=said[:REPLY_LENGTH])
     health.note_success(call.connection)
     return True
+
+
+def _renew(call: ConnectorCall) -> bool:
+    """Renew the lease; return False if another process has made the call its own."""
+    rows = ConnectorCall.objects.pending().filter(pk=call.pk, tries=call.tries)
+    return bool(rows.update(due=db_clock.database_now() + LEASE))
 
 
 def _make_call(call: ConnectorCall) -> str:

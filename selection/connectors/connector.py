@@ -1,6 +1,6 @@
 """The shape of a connector: what it needs, and what it can do."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -15,7 +15,7 @@ from .faults import NotAuthentic
 class Setting:
     """A setting of a connection, or of its use by a run. Forms and API are built from it.
 
-    kind     text, number, yes (or no) or choice
+    kind     text, number, yes (or no), choice, or source: the id of one of ``list_sources``
     choices  value and label of each choice
     """
 
@@ -23,7 +23,7 @@ class Setting:
     label: str
     default: Any = ""
     help: str = ""
-    kind: Literal["text", "number", "yes", "choice"] = "text"
+    kind: Literal["text", "number", "yes", "choice", "source"] = "text"
     choices: tuple[tuple[str, str], ...] = ()
     required: bool = False
 
@@ -134,6 +134,7 @@ class Connector:
     label         name for people
     about         its use, in a sentence
     address       default address of its API; empty: the user must give one
+    address_help  where the user finds the address
     secrets       secrets it needs, the first one for every call
     settings      settings of a connection; run_settings: of its use by a run
     deals         True if assignments become tasks there
@@ -147,6 +148,7 @@ class Connector:
     label: ClassVar[str]
     about: ClassVar[str] = ""
     address: ClassVar[str] = ""
+    address_help: ClassVar[str] = ""
     secrets: ClassVar[tuple[Secret, ...]] = ()
     settings: ClassVar[tuple[Setting, ...]] = ()
     run_settings: ClassVar[tuple[Setting, ...]] = ()
@@ -194,8 +196,13 @@ class Connector:
         """
         raise self._refusal("take tasks")
 
-    def remove_assignments(self, link: RunConnection, tasks: Sequence[OutsideTask]) -> None:
-        """Remove these tasks; a task that is gone already is no fault."""
+    def remove_assignments(
+        self, link: RunConnection, tasks: Sequence[OutsideTask]
+    ) -> Collection[int]:
+        """Remove these tasks; a task that is gone already is no fault.
+
+        Return the numbers of those that were answered meanwhile: they stay, as work that was done.
+        """
         raise self._refusal("remove tasks")
 
     def write_back(self, link: RunConnection, how: str, workers: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from selection.errors import Refused
 from selection.models import Connection, ConnectorCall, OutsideTask, Run, RunConnection
 from selection.webhooks import outbox
 
-from . import calls, health, intake, registry, wanted_tasks
+from . import calls, health, intake, leases, registry, wanted_tasks
 from .faults import Denied, Fault, Outage
 
 logger = logging.getLogger(__name__)
@@ -67,14 +67,14 @@ def _links(connection: Connection) -> QuerySet[RunConnection]:
 
 
 def _fetch_last(link: RunConnection) -> bool:
-    """Fetch the answers given since the last poll, before tasks of a former use are removed.
+    """Fetch the answers given since the last poll, before the use or the run ends there.
 
     Return False if they cannot be fetched now: the tasks stay until then.
     """
-    connector = registry.connector_of(link.connection)
-    if link.on or link.run.status not in wanted_tasks.GOING or not connector.can("poll"):
+    used = link.on and link.run.status in wanted_tasks.GOING
+    if used or not registry.connector_of(link.connection).can("poll"):
         return True
-    if not link.tasks.present().filter(assignment__answer=None).exclude(assignment=None).exists():
+    if not link.tasks.present().exists():
         return True
     return _is_awake(link.connection_id) and _fetch(link)
 
@@ -95,7 +95,8 @@ def _fetch(link: RunConnection) -> bool:
     """Store what is new; return False after a fault that passes."""
     connector = registry.connector_of(link.connection)
     try:
-        intake.take_link_news(link, connector.poll(link))
+        with leases.renewing(lambda: _note_poll(link)):
+            intake.take_link_news(link, connector.poll(link))
         health.note_success(link.connection)
     except (Outage, Denied) as fault:
         health.note_fault(link.connection, fault)
@@ -105,6 +106,12 @@ def _fetch(link: RunConnection) -> bool:
     except Exception as error:
         logger.exception("A poll of %s failed.", link)
         health.note_problem(link, f"A poll failed: {type(error).__name__}: {error}")
+    return True
+
+
+def _note_poll(link: RunConnection) -> bool:
+    """Keep other processes from polling beside a slow poll."""
+    RunConnection.objects.filter(pk=link.pk).update(polled=db_clock.database_now())
     return True
 
 

@@ -10,6 +10,7 @@ from selection.limits import MB
 from selection.webhooks import safe_http
 
 from .faults import Denied, Fault, Missing, Outage, Rejected
+from .leases import renew_lease
 
 SETTING = "CONNECTORS_INSIDE"
 LONGEST_REPLY = 64 * MB
@@ -44,6 +45,7 @@ def send(
     seconds: float = safe_http.SECONDS,
 ) -> safe_http.Reply:
     """Return a reply of the status 200 to 299. Raises a Fault for every other outcome."""
+    renew_lease()
     address = f"{url}?{urlencode(query, doseq=True)}" if query else url
     content = None if body is None else json.dumps(body).encode()
     sent = {"User-Agent": "CrowdSelect", "Accept": "application/json", **headers}

@@ -50,8 +50,9 @@ def take_answer(item: OutsideAnswer) -> bool:
             "person answers their own tasks only.",
         )
         return False
-    if task.assignment_id is None:
-        return False  # withdrawn: nobody waits for it
+    if task.assignment_id is None:  # withdrawn: nobody waits for it
+        _close_task(task, item)
+        return False
     try:
         changed = _record(task, item)
     except Refused as refusal:

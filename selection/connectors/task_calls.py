@@ -34,12 +34,13 @@ def remove_tasks(connector: Connector, link: RunConnection, data: Mapping[str, A
     """Remove the call's tasks; return a sentence."""
     leaving = _tasks_of(link, data).filter(state=State.LEAVING)
     tasks = list(leaving.select_related("candidate__worker"))
-    if tasks:
-        connector.remove_assignments(link, tasks)
-    ids = [task.pk for task in tasks]
-    rows = OutsideTask.objects.filter(pk__in=ids, state=State.LEAVING)
-    rows.update(state=State.REMOVED, ended=db_clock.database_now())
-    return f"{len(tasks):,} removed."
+    answered = connector.remove_assignments(link, tasks) if tasks else ()
+    # The next poll takes their answers.
+    leaving.filter(number__in=answered).update(state=State.SENT)
+    ids = [task.pk for task in tasks if task.number not in answered]
+    leaving.filter(pk__in=ids).update(state=State.REMOVED, ended=db_clock.database_now())
+    stay = f", {len(answered):,} answered meanwhile" if answered else ""
+    return f"{len(ids):,} removed{stay}."
 
 
 def refuse_tasks(link: RunConnection, data: Mapping[str, Any]) -> None:

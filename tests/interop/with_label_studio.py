@@ -90,7 +90,6 @@ def read(connection: Connection, project: str, **settings: object) -> Run:
     questions, pool = QuestionSet.objects.create(name="gold"), Pool.objects.create(name="people")
     assert connectors.import_gold(questions, connection, project) == GOLD
     connectors.import_workers(pool, connection)
-    pool.workers.filter(key="admin@example.org").delete()
     return make_run(pool=pool, question_set=questions, start=False, **settings)
 
 

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.html import format_html
 
 from selection import connectors
 from selection.admin.page import ActionPage, object_url
@@ -13,7 +14,7 @@ from selection.admin.safe_lookups import parse_id
 from selection.connectors.connector import Source
 from selection.errors import Refused
 from selection.imports.keyed_answers import File
-from selection.models import Connection
+from selection.models import Connection, Pool, QuestionSet
 from selection.replays import replay_requests
 from selection.viewer_locale import format_count
 
@@ -71,16 +72,19 @@ class AccountPage(ActionPage):
         name, source = self.request.POST.get("name", ""), self.request.POST.get("source", "")
         question_set = connectors.create_question_set(self.object, name, source)
         count = format_count(question_set.questions.count())
-        messages.success(self.request, f"{count} gold questions were read into “{question_set}”.")
-        return redirect(object_url(question_set))
+        self._tell_import(f"{count} gold questions", question_set)
+        return self._back()
 
     def _read_workers(self) -> HttpResponse:
         if not self.may("selection.add_pool"):
             raise Http404
         pool = connectors.create_pool(self.object)
-        count = format_count(pool.workers.count())
-        messages.success(self.request, f"{count} workers were read into the pool “{pool}”.")
-        return redirect(object_url(pool))
+        self._tell_import(f"{format_count(pool.workers.count())} workers", pool)
+        return self._back()
+
+    def _tell_import(self, what: str, target: QuestionSet | Pool) -> None:
+        link = format_html('<a class="cs-link" href="{}">{}</a>', object_url(target), target)
+        messages.success(self.request, format_html("{} were read into {}.", what, link))
 
     def _try_past(self) -> HttpResponse:
         if not self.may("selection.add_run"):

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -89,7 +89,10 @@ class ConnectionAdmin(CountedDeletionMixin, ScopedAdmin):
         own = fields.secret_fields(connector.secrets, stored)
         own |= fields.setting_fields(connector.settings, obj.settings if obj else {})
         kwargs["form"] = type("ConnectorForm", (ConnectionForm,), own | {"kind": connector.name})
-        return super().get_form(request, obj, change, **kwargs)
+        form = super().get_form(request, obj, change, **kwargs)
+        form.base_fields["address"].required = True
+        form.base_fields["address"].help_text = connector.address_help
+        return form
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         connector = self._connector(request, obj)
@@ -137,6 +140,7 @@ class ConnectionAdmin(CountedDeletionMixin, ScopedAdmin):
     def response_add(
         self, request: HttpRequest, obj: Connection, post_url_continue: str | None = None
     ) -> HttpResponse:
+        messages.success(request, f"{connectors.connector_of(obj).label} accepts the account.")
         return redirect(account_url(obj))
 
     @display(description="tool")

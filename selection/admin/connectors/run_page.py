@@ -1,18 +1,20 @@
 """Where people answer: a section of a run's page, and the page of its connections."""
 
+from dataclasses import replace
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.db.models import Count
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
 from selection import connectors, reports
 from selection.accounts import scoped
-from selection.admin.page import ActionPage
+from selection.admin.page import ActionPage, object_url
 from selection.admin.safe_lookups import parse_id
+from selection.connectors.connector import Setting
 from selection.errors import Refused
 from selection.models import Connection, OutsideTask, Run, RunConnection
 
@@ -26,6 +28,7 @@ STATES = [
     (State.LEAVING, "to be removed"),
     (State.REFUSED, "refused"),
 ]
+USUAL = (State.SENT, State.ANSWERED)  # shown even if there are none
 CONNECT = "selection.change_connection"
 # The page of a run for what only this connector does, by its name.
 OWN_PAGES = {"prolific": "admin:selection_run_prolific"}
@@ -43,8 +46,6 @@ def where_url(run: Run) -> str:
 
 def _describe(link: RunConnection) -> dict[str, Any]:
     """Return a connection of a run with its tasks by state, and its problems."""
-    rows = link.tasks.order_by().values_list("state").annotate(number=Count("id"))
-    counts = dict(rows.values_list("state", "number"))
     connector = connectors.connector_of(link.connection)
     notes = {one.get("webhook", "") for one in link.workers.values_list("notes", flat=True)}
     return {
@@ -53,7 +54,7 @@ def _describe(link: RunConnection) -> dict[str, Any]:
         "page_url": reverse(OWN_PAGES[connector.name], args=[link.run_id])
         if connector.name in OWN_PAGES
         else "",
-        "tasks": [(words, counts.get(state, 0)) for state, words in STATES if connector.deals],
+        "tasks": _count_tasks(link) if connector.deals else [],
         "problems": [one for one in (link.connection.problem, link.problem) if one],
         "notes": sorted(notes - {"", "on"}),
         "settings": [
@@ -62,6 +63,18 @@ def _describe(link: RunConnection) -> dict[str, Any]:
             if link.settings.get(one.name)
         ],
     }
+
+
+def _count_tasks(link: RunConnection) -> list[tuple[str, int]]:
+    rows = link.tasks.order_by().values_list("state").annotate(number=Count("id"))
+    counts = dict(rows.values_list("state", "number"))
+    tasks = [
+        (words, counts.get(state, 0))
+        for state, words in STATES
+        if state in USUAL or counts.get(state)
+    ]
+    late = link.tasks.filter(state=State.ANSWERED, assignment__answer=None).count()
+    return [*tasks, ("answered too late", late)] if late else tasks
 
 
 class WherePage(ActionPage):
@@ -136,8 +149,10 @@ class WherePage(ActionPage):
             return self.render_to_response(self.get_context_data(form=form))
         deals = connectors.connector_of(connection).deals
         done = "People answer in" if deals else "The run is connected to"
-        messages.success(self.request, f"{done} “{connection}” from now on.")
-        return None
+        draft = self.object.status == Run.Status.DRAFT
+        when = "once the run has started" if draft and deals else "from now on"
+        messages.success(self.request, f"{done} “{connection}” {when}.")
+        return redirect(object_url(self.object)) if draft else None
 
     def _disconnect(self) -> None:
         link = self._link()
@@ -171,6 +186,19 @@ class WherePage(ActionPage):
 def build_form(connection: Connection, run: Run) -> type[forms.Form]:
     """Return the form of the run's settings for this connection."""
     link = run.connections.filter(connection=connection).first()
-    declared = connectors.connector_of(connection).run_settings
+    settings = connectors.connector_of(connection).run_settings
+    declared = [_offer_sources(one, connection) for one in settings]
     own: dict[str, Any] = fields.setting_fields(declared, link.settings if link else {})
     return type("LinkForm", (forms.Form,), own)
+
+
+def _offer_sources(setting: Setting, connection: Connection) -> Setting:
+    """Return the setting with places to choose from; a text if they cannot be listed now."""
+    if setting.kind != "source":
+        return setting
+    try:
+        sources = connectors.list_sources(connection)
+    except Refused:
+        return setting
+    listed = [(one.id, f"{one.name} ({one.id})") for one in sources]
+    return replace(setting, kind="choice", choices=(("", "none"), *listed))

@@ -4,9 +4,11 @@ import pytest
 from django.db import transaction
 
 from selection import connectors, engine
+from selection.connectors.connector import OutsideAnswer
 from selection.connectors.platforms.label_studio.client import Client
 from selection.models import AuditEntry, Connection, Pool, QuestionSet, Replay
 from selection.reports import list_alerts
+from selection.runs import lifecycle
 from tests.label_studio_stub import LEGACY, LabelStudioStub
 from tests.pages import admin_url, text_of
 from tests.worlds import make_run
@@ -107,7 +109,8 @@ def test_gold_and_people_are_read_with_a_click_each(requester, connection, studi
     assert QuestionSet.objects.get().name == "Birds"
     do(requester, connection, do="gold", source=project, name="Birds")
     assert QuestionSet.objects.filter(name="Birds 2").exists()
-    do(requester, connection, do="workers")
+    shown = do(requester, connection, do="workers")
+    assert "3 workers were read into People of Ours" in text_of(shown)
     assert Pool.objects.get().workers.filter(key="ann@example.org").exists()
 
 
@@ -158,10 +161,29 @@ def test_a_run_is_connected_and_its_page_says_where_people_answer(requester, con
     ]
 
 
-def test_wrong_settings_are_told_at_the_form(requester, connection, run):
+def test_after_a_draft_is_connected_its_page_is_shown(requester, connection, run):
+    draft = make_run(pool=run.pool, question_set=run.question_set, start=False, name="Next")
     query = f"?connection={connection.pk}"
-    shown = where(requester, run, query, do="connect", setting_project="999")
-    assert "sees no project 999" in text_of(shown)
+    shown = where(requester, draft, query, do="connect", setting_project="2")
+    assert shown.redirect_chain == [(admin_url("run_page", draft.pk), 302)]
+    assert "People answer in “Ours” once the run has started." in text_of(shown)
+
+
+def test_answers_after_the_end_are_told_apart(requester, connection, run):
+    link = connectors.connect_run(run, connection)
+    connectors.exchange(connection.pk)
+    assert "answered too late" not in text_of(where(requester, run))
+    lifecycle.stop_run(run)
+    connectors.take_news([OutsideAnswer(link, link.tasks.earliest("number").number, "yes")])
+    assert "Tasks answered too late 1" in text_of(where(requester, run))
+
+
+def test_wrong_settings_are_told_at_the_form(requester, connection, run, studio):
+    other = studio.add_project(CONFIG, PARSED, title="Cats")
+    query = f"?connection={connection.pk}"
+    assert f"Cats ({other})" in text_of(where(requester, run, query))
+    shown = where(requester, run, query, do="connect", setting_project=str(other))
+    assert "The project “Cats” has no task" in text_of(shown)
     assert not run.connections.exists()
 
 

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.django_db
 OWN = "https://example.org/done?id={worker}&session={task}&cc={code}"
 CREDIT = "https://school.sona-systems.com/webstudy_credit.aspx?experiment_id=1&survey_code={worker}"
 PROJECT = "https://connect.cloudresearch.com/participant/project/FF4E/complete"
+SURVEY = "https://survey.example.org/complete"
 PROLIFIC = "https://app.prolific.com/submissions/complete?cc=C1"
 # By name: the settings, the parameters of a visit, the stored task, the address back.
 PLATFORMS: dict[str, tuple[dict[str, str], dict[str, str], str, str]] = {
@@ -31,14 +32,19 @@ PLATFORMS: dict[str, tuple[dict[str, str], dict[str, str], str, str]] = {
         "a7",
         PROJECT,
     ),
-    "besample": ({"completion": "code"}, {"response_id": "60 a"}, "", ""),
+    "besample": ({"completion_url": SURVEY}, {"response_id": "60 a"}, "", SURVEY),
     "sona": (
         {"completion_url": CREDIT},
         {"id": "60 a"},
         "",
         CREDIT.replace("{worker}", "60%20a"),
     ),
-    "mturk": ({"completion": "code"}, {"workerId": "60 a", "assignmentId": "3X"}, "3X", ""),
+    "mturk": (
+        {"completion_url": SURVEY},
+        {"workerId": "60 a", "assignmentId": "3X"},
+        "3X",
+        SURVEY,
+    ),
     "custom": (
         {"worker_parameter": "person", "completion_url": OWN},
         {"person": "60 a"},
@@ -88,10 +94,13 @@ def answer_all(own: str, run: Run) -> str:
     raise AssertionError("The questions do not end.")
 
 
+@pytest.mark.parametrize("completion", ["redirect", "code"])
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_a_platforms_worker_joins_answers_goes_back_and_is_exported(manager, platform):
+def test_a_platforms_worker_joins_answers_goes_back_and_is_exported(manager, platform, completion):
     settings, visit, task, back = PLATFORMS[platform]
-    run = begin(manager, platform, **settings)
+    if completion == "code":
+        settings, back = settings | {"completion_url": ""}, ""
+    run = begin(manager, platform, completion=completion, **settings)
     own = Client().get(f"{join_link(run)}?{urlencode(visit)}").url
     candidate = run.candidates.get(worker__key="60 a")
     assert (candidate.platform, candidate.task) == (platform, task)

@@ -1,16 +1,18 @@
 """What happens once in a thousand times: returns, repeats, races and kills."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 
 from selection import connectors, db_clock, engine
 from selection.answers import overdue
-from selection.connectors import intake, wanted_tasks
+from selection.connectors import CONNECTORS, intake, leases, wanted_tasks
 from selection.connectors.connector import LostTasks, OutsideAnswer
 from selection.connectors.faults import Rejected
-from selection.models import Assignment, Candidate, Connection, OutsideTask
-from tests.connector_stub import make_connection, outage
+from selection.models import Assignment, Candidate, Connection, ConnectorCall, OutsideTask
+from selection.runs import lifecycle
+from tests.connector_stub import Stub, make_connection, outage
 from tests.worlds import make_run, open_of
 
 pytestmark = pytest.mark.django_db
@@ -112,6 +114,56 @@ def test_a_process_killed_while_tasks_return_loses_none(run, link, stub, monkeyp
     assert set(stub.there) == numbers(run)
 
 
+# -- leases
+
+
+class Interrupted(Stub):
+    """Something happens before the second request of each call."""
+
+    meanwhile: Callable[[], object]
+
+    def send_assignments(self, link, tasks):
+        sent = super().send_assignments(link, tasks)
+        self.meanwhile()
+        leases.renew_lease()
+        return sent
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    one = Interrupted()
+    monkeypatch.setattr(leases, "SECONDS", 0.0)
+    monkeypatch.setitem(CONNECTORS, Stub.name, one)
+    return one
+
+
+def test_a_long_call_renews_its_lease(run, link, interrupted):
+    leases_kept = []
+
+    def let_time_pass():
+        ConnectorCall.objects.pending().update(due=db_clock.database_now() - timedelta(seconds=9))
+        leases.renew_lease()
+        leases_kept.append(not ConnectorCall.objects.ready().filter(tries=1).exists())
+
+    interrupted.meanwhile = let_time_pass
+    exchange(link)
+    assert leases_kept
+    assert all(leases_kept)
+    assert set(interrupted.there) == numbers(run)
+
+
+def test_a_process_that_lost_its_lease_stops_and_records_nothing(run, link, interrupted):
+    """It was frozen for so long that another process has begun the call anew."""
+    interrupted.meanwhile = lambda: ConnectorCall.objects.filter(tries=1).update(tries=2)
+    exchange(link)
+    assert not link.tasks.exclude(state=State.WAITING).exists()
+    assert link.connection.problem == ""
+    interrupted.meanwhile = lambda: None
+    ConnectorCall.objects.pending().update(due=db_clock.database_now())
+    exchange(link)
+    assert interrupted.made == len(interrupted.there) == len(numbers(run))
+
+
 # -- answers
 
 
@@ -167,6 +219,40 @@ def test_answers_given_since_the_last_poll_count_when_a_run_is_disconnected(run,
     exchange(link)
     assert response_of(run, number) == "yes"
     assert set(stub.there) == {number}  # it stays as a record
+
+
+def test_an_answer_given_while_its_task_is_removed_counts(run, link, stub):
+    exchange(link)
+    number = open_of(run)[0].pk
+    stub.answered = {number}
+    connectors.disconnect_run(link)
+    exchange(link)
+    assert set(stub.there) == {number}
+    stub.news = [OutsideAnswer(link, number, "yes", revision="1")]
+    exchange(link)
+    assert response_of(run, number) == "yes"
+    assert not link.tasks.present().exists()
+
+
+def test_an_answer_after_the_end_stays_there_and_does_not_count(run, link, stub):
+    exchange(link)
+    number = open_of(run)[0].pk
+    stub.news = [OutsideAnswer(link, number, "yes", revision="1")]
+    lifecycle.stop_run(run)
+    exchange(link)
+    assert set(stub.there) == {number}
+    assert not run.answers.exists()
+    assert link.tasks.get(state=State.ANSWERED).number == number
+
+
+def test_an_answer_to_a_withdrawn_task_stays_there(run, link, stub):
+    exchange(link)
+    number = open_of(run)[0].pk
+    Assignment.objects.filter(pk=number).delete()
+    connectors.take_news([OutsideAnswer(link, number, "yes", revision="1")])
+    exchange(link)
+    assert number in stub.there
+    assert not run.answers.exists()
 
 
 def test_an_outage_at_the_end_keeps_the_tasks_until_their_answers_were_read(run, link, stub):

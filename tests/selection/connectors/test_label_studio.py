@@ -128,6 +128,7 @@ def connect_personal(studio):
         (lambda studio: setattr(studio, "legacy", False), LEGACY, "personal access token"),
         (lambda studio: studio.stop(), LEGACY, "No answer"),
         (lambda studio: studio.faults.append("broken"), LEGACY, "answered 500"),
+        (lambda studio: studio.faults.append("missing"), LEGACY, "no Label Studio at this address"),
     ],
 )
 def test_a_wrong_account_is_refused_in_a_sentence(studio, prepare, token, words):
@@ -166,7 +167,7 @@ def test_gold_questions_and_people_are_read(studio, gold_project):
     first = questions.questions.get(number=0)
     assert (first.prompt, first.accepted) == ("Say yes to 0.", ["yes"])
     assert first.choices == ["yes", "no"]
-    assert connectors.import_workers(pool, connection) == 2
+    assert connectors.import_workers(pool, connection) == 1  # the token's owner knows the answers
     assert pool.workers.get(key="ann@example.org").attributes["label_studio"]
 
 
@@ -255,6 +256,17 @@ def test_a_fault_at_any_request_loses_and_doubles_nothing(studio, run, link, fau
     assert len(studio.projects) == len({one.candidate.worker_id for one in open_of(run)})
 
 
+@pytest.mark.parametrize("place", range(4))
+def test_many_tasks_of_a_worker_are_sent_in_one_request(studio, run, link, place, monkeypatch):
+    monkeypatch.setattr(studio_client, "FEW", 0)
+    studio.faults = [None] * place + ["lost"]
+    for _ in range(2):
+        exchange(link)
+        wake(link)
+    assert studio.numbers() == numbers(run)
+    assert "POST /api/tasks/" not in studio.requests
+
+
 def test_an_outage_is_told_and_made_up_for(studio, run, link):
     studio.stop()
     for _ in range(3):
@@ -331,6 +343,26 @@ def test_the_end_of_the_run_removes_open_tasks_and_keeps_answered_ones(studio, r
     lifecycle.stop_run(run)
     exchange(link)
     assert studio.numbers() == [first]
+
+
+def test_a_task_answered_a_moment_before_its_removal_stays(studio, run, link):
+    exchange(link)
+    first, *others = numbers(run)
+    studio.late = {studio.task_of(first)["id"]: user_of(studio, run, first)}
+    lifecycle.stop_run(run)
+    exchange(link)
+    assert studio.numbers() == [first]
+    assert others
+    exchange(link)
+    assert dict(link.tasks.values_list("number", "state"))[first] == "answered"
+
+
+def test_workers_are_members_of_their_projects_where_the_edition_has_members(studio, run, link):
+    studio.enterprise = True
+    exchange(link)
+    places = link.workers.exclude(place="")
+    expected = {(int(one.place), int(one.outside_id)) for one in places}
+    assert set(studio.members) == expected != set()
 
 
 def test_unknown_people_are_told_before_the_run_is_connected(studio, run):

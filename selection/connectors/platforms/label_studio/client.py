@@ -21,12 +21,31 @@ NO_LEGACY = (
     "Label Studio does not accept legacy tokens: enter a personal access token, or allow legacy "
     "tokens under Organization, Access Token Settings."
 )
+# So many tasks are created one by one. With SQLite, Label Studio lets an import that meets an
+# answer sleep for 3 seconds, then for 6, and so on.
+FEW = 3
 PAGE = 500  # tasks of a page
 MOST_PAGES = 400
-LONG_SECONDS = 60.0  # for files and pages of tasks
+LONG_SECONDS = 60.0  # for files, imports, and pages of tasks
+# Deleting a task deletes its annotations: somebody may have answered it a moment ago.
+UNANSWERED = {
+    "conjunction": "and",
+    "items": [
+        {
+            "filter": "filter:tasks:total_annotations",
+            "operator": "equal",
+            "type": "Number",
+            "value": 0,
+        }
+    ],
+}
 # An access token is valid for five minutes. By the digest of its personal token.
 ACCESS_SECONDS = 200.0
 _access: dict[str, tuple[str, float]] = {}
+
+
+class NoMembers(Rejected):
+    """The edition has no members of projects: everybody sees every project."""
 
 
 @dataclass(frozen=True)
@@ -123,11 +142,11 @@ class Client:
         self.call("PATCH", f"/api/projects/{project}/", fields)
 
     def add_member(self, project: str, user: int) -> None:
-        """Let this person work in the project. Raises Rejected for the community edition."""
+        """Let this person work in the project. Raises NoMembers for the community edition."""
         try:
             self.call("POST", f"/api/projects/{project}/members/", {"user": user})
         except Missing:
-            raise Rejected(
+            raise NoMembers(
                 "This edition of Label Studio has no members of projects: choose another way."
             ) from None
 
@@ -139,10 +158,16 @@ class Client:
 
     # -- tasks
 
-    def import_tasks(self, project: str, tasks: Sequence[Object]) -> list[int]:
+    def create_tasks(self, project: str, tasks: Sequence[Object]) -> list[int]:
         """Create the tasks and return their ids, in the same order."""
+        if len(tasks) > FEW:
+            return self._import_tasks(project, tasks)
+        bodies = [{"project": int(project), **task} for task in tasks]
+        return [int(as_object(self.call("POST", "/api/tasks/", one))["id"]) for one in bodies]
+
+    def _import_tasks(self, project: str, tasks: Sequence[Object]) -> list[int]:
         path, query = f"/api/projects/{project}/import", {"return_task_ids": "true"}
-        reply = as_object(self.call("POST", path, list(tasks), query, seconds=30.0))
+        reply = as_object(self.call("POST", path, list(tasks), query, seconds=LONG_SECONDS))
         ids = reply.get("task_ids")
         if not isinstance(ids, list) or len(ids) != len(tasks):
             raise Outage("Label Studio did not tell the ids of the new tasks.")
@@ -163,11 +188,12 @@ class Client:
                     f"The project has more than {MOST_PAGES * PAGE:,} tasks: use a smaller one."
                 )
 
-    def delete_tasks(self, project: str, ids: Sequence[int]) -> None:
-        """Delete these tasks; those that are gone already are no fault."""
-        selected = {"selectedItems": {"all": False, "included": list(ids)}}
+    def delete_unanswered(self, project: str, ids: Sequence[int]) -> int:
+        """Delete those of these tasks that nobody answered; return their number."""
+        body = {"selectedItems": {"all": False, "included": list(ids)}, "filters": UNANSWERED}
         query = {"id": "delete_tasks", "project": project}
-        self.call("POST", "/api/dm/actions", selected, query, seconds=30.0)
+        reply = self.call("POST", "/api/dm/actions", body, query, seconds=30.0)
+        return int(as_object(reply).get("processed_items", 0))
 
     # -- webhooks
 

@@ -1,8 +1,8 @@
 """The connector: a project for each worker, and a task in it for each open assignment."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
 from django.utils.crypto import constant_time_compare
 
@@ -26,6 +26,9 @@ from . import news, places, reading, task_data
 from .client import Client
 from .interface import read_control
 
+WRONG_ADDRESS = (
+    "There is no Label Studio at this address: enter the one in your browser, up to “/projects”."
+)
 HEADER = "x-crowdselect-secret"
 BEGIN, END = "[CrowdSelect]", "[/CrowdSelect]"
 
@@ -33,6 +36,7 @@ BEGIN, END = "[CrowdSelect]", "[/CrowdSelect]"
 class LabelStudio(Connector):
     name, label = "label_studio", "Label Studio"
     about = "Workers answer in Label Studio: each has a project with their open questions."
+    address_help = "The address in your browser, up to “/projects”."
     secrets = (
         Secret(
             "token",
@@ -44,11 +48,13 @@ class LabelStudio(Connector):
         Setting(
             "project",
             "Project of the gold questions",
-            help="Its number. The workers' projects show its labelling interface, and the "
-            "selection can be written to it. Leave blank for a plain interface.",
+            kind="source",
+            help="The workers' projects show its labelling interface, and the selection can be "
+            "written to it. Without a project they show a plain interface.",
         ),
     )
     deals = True
+    actions: ClassVar = {places.OPEN: "Open a worker's project"}
     write_backs: ClassVar = (
         ("description", "in the project's description"),
         ("members", "as members of the project (Enterprise)"),
@@ -57,9 +63,12 @@ class LabelStudio(Connector):
     # -- in
 
     def check(self, connection: Connection) -> str:
-        account = Client.of(connection).whoami()
+        try:
+            account = Client.of(connection).whoami()
+        except Missing:
+            raise Rejected(WRONG_ADDRESS) from None
         if "id" not in account:
-            raise Rejected("This address is not Label Studio's: enter the one in your browser.")
+            raise Rejected(WRONG_ADDRESS)
         return f"Account “{account.get('email') or account['id']}”."
 
     def list_sources(self, connection: Connection) -> list[Source]:
@@ -73,7 +82,9 @@ class LabelStudio(Connector):
         return reading.gold_rows(client.export_project(source), control)
 
     def read_workers(self, connection: Connection, source: str) -> list[WorkerRow]:
-        return reading.worker_rows(Client.of(connection).list_users())
+        client = Client.of(connection)
+        own = client.whoami().get("id")  # it made the gold questions and knows their answers
+        return reading.worker_rows([one for one in client.list_users() if one["id"] != own])
 
     def read_past(self, connection: Connection, source: str) -> Fetched:
         client = Client.of(connection)
@@ -104,25 +115,35 @@ class LabelStudio(Connector):
         missing = [one for one in tasks.assignments if one.pk not in there]
         if missing:
             data = [{"data": task_data.build_data(link, one)} for one in missing]
-            ids = client.import_tasks(place.place, data)
+            ids = client.create_tasks(place.place, data)
             there |= {one.pk: str(pk) for one, pk in zip(missing, ids, strict=True)}
         return {one.pk: there[one.pk] for one in tasks.assignments}
 
-    def remove_assignments(self, link: RunConnection, tasks: Sequence[OutsideTask]) -> None:
-        client = Client.of(link.connection)
+    def remove_assignments(
+        self, link: RunConnection, tasks: Sequence[OutsideTask]
+    ) -> Collection[int]:
         worker = tasks[0].candidate.worker_id
         place = link.workers.exclude(place="").filter(worker=worker).first()
         if place is None:
-            return
+            return ()
         try:
-            known = {task.number: task.outside_id for task in tasks}
-            if not all(known.values()):  # it is not known whether they arrived
-                known = news.ids_by_number(client.list_tasks(place.place))
-            ids = [int(known[task.number]) for task in tasks if known.get(task.number)]
-            if ids:
-                client.delete_tasks(place.place, ids)
+            return self._delete_tasks(Client.of(link.connection), place.place, tasks)
         except Missing:
             places.forget(place)
+            return ()
+
+    def _delete_tasks(
+        self, client: Client, project: str, tasks: Sequence[OutsideTask]
+    ) -> Collection[int]:
+        """Delete tasks without an answer; return the numbers of those that stay."""
+        known = {task.number: task.outside_id for task in tasks}
+        if not all(known.values()):  # it is not known whether they arrived
+            known = news.ids_by_number(client.list_tasks(project))
+        ids = [int(known[task.number]) for task in tasks if known.get(task.number)]
+        if not ids or client.delete_unanswered(project, ids) == len(ids):
+            return ()
+        there = news.ids_by_number(client.list_tasks(project))
+        return there.keys() & known.keys()
 
     def write_back(self, link: RunConnection, how: str, workers: Sequence[str]) -> str:
         project = str(link.settings.get("project", ""))
@@ -137,6 +158,12 @@ class LabelStudio(Connector):
         for user in ids:
             client.add_member(project, int(user))
         return f"{len(ids)} members added to project {project}."
+
+    def perform(self, link: RunConnection, kind: str, data: Mapping[str, Any], again: bool) -> str:
+        place = link.workers.exclude(place="").filter(worker=data["worker"]).first()
+        if place is None:
+            return "The project is gone."
+        return places.open_project(link, place, Client.of(link.connection))
 
     # -- back
 

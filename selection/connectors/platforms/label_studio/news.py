@@ -36,7 +36,6 @@ def poll_place(link: RunConnection, place: OutsideWorker, client: Client) -> Ite
     uncounted = tasks.filter(state=State.ANSWERED, assignment__answer__applied_in=None)
     if not sent and not uncounted.exists():
         return
-    places.ensure_webhook(link, place, client)
     try:
         there = [(number_of(task), task) for task in client.list_tasks(place.place)]
     except Missing:

@@ -2,19 +2,24 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 from django.conf import settings
+from django.db import transaction
 from django.urls import reverse
 
+from selection.connectors import call_queue
 from selection.connectors.faults import Missing, Rejected
 from selection.errors import Refused
 from selection.models import OutsideWorker, RunConnection, Worker
 
 from . import reading, task_data
-from .client import Client
+from .client import Client, NoMembers
 
+CHUNK = 1000
 LONGEST_TITLE = 50
 _OWN = re.compile(r"\[cs-[0-9a-f]+-\d+-\d+\]")
+OPEN = "project.open"  # kind of a call
 ACTIONS = ["ANNOTATION_CREATED", "ANNOTATION_UPDATED"]
 NO_WEBHOOK = (
     "Label Studio refuses to send messages to this server: answers are fetched every 30 seconds. "
@@ -33,15 +38,25 @@ def find_or_create(
 
     again  True to look for a project of an earlier attempt
     """
-    place, _ = OutsideWorker.objects.get_or_create(link=link, worker=worker)
-    if not place.outside_id:
-        place.outside_id = _account(worker, client)
+    known = link.workers.exclude(outside_id="").filter(worker=worker)
+    if not known.exists():
+        _note_accounts(link, client)
+    place = known.first()
+    if place is None:
+        raise Rejected(UNKNOWN.format(f"“{worker}”"))
     if not place.place:
         mark = _mark(link, worker)
         found = client.list_projects(mark) if again else []
         place.place = str(found[0]["id"]) if found else _create_project(link, worker, client, mark)
-    place.save(update_fields=["outside_id", "place"])
+        _store_project(link, place)
     return place
+
+
+@transaction.atomic
+def _store_project(link: RunConnection, place: OutsideWorker) -> None:
+    """Store the place; the rest follows in a call behind the tasks that wait already."""
+    place.save(update_fields=["place"])
+    call_queue.queue_call(link.connection, OPEN, {"worker": place.worker_id}, link)
 
 
 def _create_project(link: RunConnection, worker: Worker, client: Client, mark: str) -> str:
@@ -80,20 +95,30 @@ def forget(place: OutsideWorker) -> None:
     place.save(update_fields=["place", "notes"])
 
 
-def ensure_webhook(link: RunConnection, place: OutsideWorker, client: Client) -> None:
-    """Let Label Studio tell of annotations in this project, if it can; polls find them anyway."""
-    if place.notes.get("webhook"):
-        return
+def open_project(link: RunConnection, place: OutsideWorker, client: Client) -> str:
+    """Register the project's webhook, and let its worker see it; return a sentence."""
+    said = _register_webhook(link, place, client)
+    with suppress(NoMembers):
+        client.add_member(place.place, int(place.outside_id))
+    return said
+
+
+def _register_webhook(link: RunConnection, place: OutsideWorker, client: Client) -> str:
+    """Let Label Studio tell of annotations in this project, if it can; return a sentence.
+
+    Polls find them anyway.
+    """
     path = reverse("receive_message", args=[link.connection_id])
     url = f"{settings.PUBLIC_URL}{path}"
     try:
         if not any(hook.get("url") == url for hook in client.list_webhooks(place.place)):
             client.create_webhook(place.place, _webhook_fields(link, url))
-        said = "on"
+        note = "on"
     except (Rejected, Missing):
-        said = NO_WEBHOOK
-    place.notes = {**place.notes, "webhook": said}
+        note = NO_WEBHOOK
+    place.notes = {**place.notes, "webhook": note}
     place.save(update_fields=["notes"])
+    return "Label Studio sends messages." if note == "on" else note
 
 
 def _webhook_fields(link: RunConnection, url: str) -> dict[str, object]:
@@ -110,11 +135,23 @@ def _webhook_fields(link: RunConnection, url: str) -> dict[str, object]:
 # -- people
 
 
-def _account(worker: Worker, client: Client) -> str:
-    account = reading.account_of(_names(worker), client.list_users())
-    if not account:
-        raise Rejected(UNKNOWN.format(f"“{worker}”"))
-    return account
+def _note_accounts(link: RunConnection, client: Client) -> None:
+    """Store who all workers of the run are there: one request, instead of one for each."""
+    accounts = reading.accounts_by_name(client.list_users())
+    workers = link.run.pool.workers.filter(endpoint=None)
+    known = link.workers.exclude(outside_id="").values("worker")
+    rows = [
+        OutsideWorker(link=link, worker=worker, outside_id=account)
+        for worker in workers.exclude(pk__in=known)
+        if (account := reading.account_of(_names(worker), accounts))
+    ]
+    OutsideWorker.objects.bulk_create(
+        rows,
+        CHUNK,
+        update_conflicts=True,
+        update_fields=["outside_id"],
+        unique_fields=["link", "worker"],
+    )
 
 
 def _names(worker: Worker) -> list[str]:
@@ -125,16 +162,17 @@ def _names(worker: Worker) -> list[str]:
 
 def refuse_strangers(link: RunConnection, client: Client) -> None:
     """Raise Refused if no worker of the run is known there: their names must be of another kind."""
-    users = client.list_users()
+    accounts = reading.accounts_by_name(client.list_users())
     workers = list(link.run.pool.workers.filter(endpoint=None))
-    if workers and not any(reading.account_of(_names(one), users) for one in workers):
+    if workers and not any(reading.account_of(_names(one), accounts) for one in workers):
         raise Refused(UNKNOWN.format(f"“{workers[0]}”, or any other worker"))
 
 
 def accounts_of(link: RunConnection, workers: Sequence[str], client: Client) -> list[str]:
     """Return the ids of these workers there. Raises Rejected for an unknown one."""
-    users, rows = client.list_users(), link.run.pool.workers.filter(key__in=workers)
-    found = {one.key: reading.account_of(_names(one), users) for one in rows}
+    accounts = reading.accounts_by_name(client.list_users())
+    rows = link.run.pool.workers.filter(key__in=workers)
+    found = {one.key: reading.account_of(_names(one), accounts) for one in rows}
     for name in workers:
         if not found.get(name):
             raise Rejected(UNKNOWN.format(f"“{name}”"))

@@ -115,10 +115,13 @@ def _user_id(by: Any) -> int | None:
     return found if isinstance(found, int) else None
 
 
-def account_of(names: Sequence[str], users: Sequence[Object]) -> str:
-    """Return the id of the person with one of these names: an id or an address; "" for nobody."""
-    folded = {name.strip().casefold() for name in names if name}
-    for user in users:
-        if {str(user.get("id")), str(user.get("email") or "").casefold()} & folded:
-            return str(user["id"])
-    return ""
+def accounts_by_name(users: Sequence[Object]) -> dict[str, str]:
+    """Return the ids of people by their names, which are the id itself and the address."""
+    names = {str(user.get("email") or "").casefold(): str(user["id"]) for user in users}
+    return names | {str(user["id"]): str(user["id"]) for user in users}
+
+
+def account_of(names: Sequence[str], accounts: Mapping[str, str]) -> str:
+    """Return the id of the person with one of these names; "" for nobody."""
+    folded = (name.strip().casefold() for name in names)
+    return next((accounts[name] for name in folded if name and name in accounts), "")

@@ -36,8 +36,8 @@ class Prolific(Connector):
 
     name, label = "prolific", "Prolific"
     about = (
-        "Creates a draft study, keeps a participant group of the accepted workers, follows "
-        "submissions, approves submissions with the code, and pays bonuses that you confirm."
+        "CrowdSelect creates a draft study, keeps a participant group of the accepted workers, "
+        "follows submissions, approves those with the code, and pays bonuses that you confirm."
     )
     address = "https://api.prolific.com/api/v1"
     secrets = (
