@@ -142,7 +142,8 @@ def _clean_fields(instance: Endpoint | ModelServer, names: Sequence[str]) -> Non
         name, faults = next(iter(error.error_dict.items()))
         why = faults[0].messages[0]
         if faults[0].code == "invalid_choice":
-            known = ", ".join(value for value, _ in instance._meta.get_field(name).flatchoices)
+            field = next(field for field in instance._meta.fields if field.name == name)
+            known = ", ".join(value for value, _ in field.flatchoices)
             why = f"“{getattr(instance, name)}” is unknown; there are {known}."
         raise FieldRefused(name, why) from error
 

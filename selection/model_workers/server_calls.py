@@ -243,7 +243,7 @@ def _describe_connection(error: aiohttp.ClientConnectorError) -> str:
     else:
         cause = error.os_error.strerror or str(error.os_error)
         if cause.startswith("Connect call failed"):  # asyncio's words for every number
-            cause = os.strerror(error.os_error.errno)
+            cause = os.strerror(error.os_error.errno or 0)
     return f"No connection to {error.host}, port {error.port}: {cause}"
 
 
