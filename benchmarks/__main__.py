@@ -14,7 +14,7 @@ import tempfile
 import django
 from django.core.management import call_command
 
-ON_DATABASES = ("engine", "load", "api", "page", "tells")
+ON_DATABASES = ("engine", "load", "api", "page", "tells", "calls")
 PLAIN = ("bandit", "forecasts", "life")
 
 

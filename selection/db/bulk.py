@@ -37,7 +37,9 @@ def insert_rows(
     ]
     arrays = _uses_arrays(columns)
     sql = _insert_statement(model, tuple(columns), tuple(same), ignore_conflicts, arrays)
-    return (_execute_chunks if arrays else _execute_each)(sql, columns, shared)
+    if arrays:
+        return _execute_chunks(sql, columns, shared)
+    return _execute_each(sql, _adapt_moments(model, columns), shared)
 
 
 @cache
@@ -115,14 +117,9 @@ def update_rows(model: type[Model], ids: Sequence[int], columns: dict[str, Seque
         )
         _execute_chunks(sql, {**values, "among": ids}, [])
         return
-    # Only moments are formatted differently by each database; asking each field takes long.
-    moments = {
-        field.attname: list(map(connection.ops.adapt_datetimefield_value, values[field.attname]))
-        for field in fields
-        if isinstance(field, DateTimeField)
-    }
     new = ", ".join(f"{_quote_name(field)} = %s" for field in fields)
-    _execute_each(f"UPDATE {table} SET {new} WHERE {where} = %s", values | moments, [])  # nosec B608
+    sql = f"UPDATE {table} SET {new} WHERE {where} = %s"  # nosec B608
+    _execute_each(sql, _adapt_moments(model, values), [])
 
 
 # -- statements
@@ -133,6 +130,18 @@ Columns = dict[str, Sequence[Any]]
 def _uses_arrays(columns: Columns) -> bool:
     """Return True if each column is sent as one value: PostgreSQL, for more than one row."""
     return connection.vendor == "postgresql" and len(next(iter(columns.values()))) > 1
+
+
+def _adapt_moments(model: type[Model], columns: Columns) -> Columns:
+    """Return the columns with moments as this database stores them.
+
+    Only moments are formatted differently by each database; asking each field takes long.
+    """
+    return columns | {
+        field.attname: list(map(connection.ops.adapt_datetimefield_value, columns[field.attname]))
+        for field in _model_fields(model, tuple(columns))
+        if isinstance(field, DateTimeField)
+    }
 
 
 def _execute_each(sql: str, columns: Columns, shared: Sequence[Any]) -> int:

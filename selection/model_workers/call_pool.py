@@ -17,6 +17,8 @@ from selection.errors import Refused
 
 from .server_calls import Fault, GuardedLoop, Outcome, ask_model, open_client
 
+AT_ONCE = 8  # calls that are begun before the loop looks at replies
+
 
 @dataclass(frozen=True)
 class Request:
@@ -61,7 +63,7 @@ class CallPool:
 
     def send(self, requests: list[Request]) -> None:
         """Begin these calls."""
-        self._loop.call_soon_threadsafe(self._begin, requests)
+        asyncio.run_coroutine_threadsafe(self._begin(requests), self._loop)
 
     def collect(self, wait: float) -> list[tuple[int, Outcome]]:
         """Return the outcomes that are there, as (call, outcome); wait so long for the first."""
@@ -75,9 +77,12 @@ class CallPool:
             except queue.Empty:
                 return found
 
-    def _begin(self, requests: list[Request]) -> None:
-        for request in requests:
+    async def _begin(self, requests: list[Request]) -> None:
+        """Begin a few at a time: replies that come meanwhile free connections to use again."""
+        for number, request in enumerate(requests, 1):
             self._loop.create_task(self._call(request))
+            if number % AT_ONCE == 0:
+                await asyncio.sleep(0)
 
     async def _call(self, request: Request) -> None:
         try:

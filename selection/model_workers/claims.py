@@ -55,7 +55,7 @@ def lock_claims(claims: Sequence[Claim]) -> list[Claim]:
     Since they were read, another process may have called for them, or withdrawn them, or a run may
     have been paused or ended. One that another process holds now is left to it.
     """
-    rows = list_uncalled().filter(pk__in=[claim.assignment.pk for claim in claims]).order_by()
+    rows = list_uncalled().filter(pk__among=[claim.assignment.pk for claim in claims]).order_by()
     locked = rows.select_for_update(of=("self",), skip_locked=True)
     callable_now = set(locked.values_list("pk", flat=True))
     return [claim for claim in claims if claim.assignment.pk in callable_now]
@@ -66,7 +66,7 @@ def lock_assignments(assignments: Iterable[int | None]) -> set[int]:
 
     Those of a call that counted as interrupted may be withdrawn at this moment.
     """
-    rows = Assignment.objects.filter(pk__in=[pk for pk in assignments if pk is not None])
+    rows = Assignment.objects.filter(pk__among=[pk for pk in assignments if pk is not None])
     return set(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
 
 
@@ -81,7 +81,7 @@ def start_time(opened: Sequence[tuple[ModelCall, Claim]]) -> None:
         by_due[due].append(claim.assignment.pk)
     for due, assignments in by_due.items():
         shown = Case(When(shown=None, then=Now()), default=F("shown"))
-        Assignment.objects.filter(pk__in=assignments).update(shown=shown, due=Value(due))
+        Assignment.objects.filter(pk__among=assignments).update(shown=shown, due=Value(due))
 
 
 def stop_time(assignments: Sequence[int]) -> None:

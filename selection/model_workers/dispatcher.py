@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
@@ -87,7 +88,7 @@ class Dispatcher:
                 continue
             try:
                 began += self._begin_at(server, throttle, room)
-            except IntegrityError:
+            except (IntegrityError, ObjectDoesNotExist):
                 logger.warning("Assignments of models were changed meanwhile by another process.")
         return began
 
@@ -194,13 +195,10 @@ def list_callable(
     ready = Q(candidate__worker__endpoint__rests_until=None) | Q(
         candidate__worker__endpoint__rests_until__lte=now
     )
-    rows = (
-        list_uncalled()
-        .filter(ready, candidate__worker__endpoint__server=server)
-        .select_related(
-            "candidate__run", "candidate__worker__endpoint__server", "question__question_set"
-        )
-    )
+    # A query for each table: joined, the few models and runs would be read for each assignment.
+    reads = "candidate__run", "candidate__worker__endpoint__server", "question__question_set"
+    rows = list_uncalled().filter(ready, candidate__worker__endpoint__server=server)
+    rows = rows.prefetch_related(*reads)
     if runs is None:
         rows = rows.exclude(candidate__run__spending__held_until__gt=now)
     else:

@@ -31,6 +31,7 @@ ENDPOINT_FIELDS = (
     "price_out",
     "price_call",
 )
+SWITCHES = ("structured", "reuse")
 MOST_GRID = 1_000  # workers of one grid
 
 
@@ -80,6 +81,7 @@ def build_endpoint(server: ModelServer, values: Mapping[str, Any]) -> Endpoint:
     for name, value in values.items():
         if name not in ENDPOINT_FIELDS:
             raise FieldRefused(name, f"There is no such setting; there are {_listed()}.")
+        _refuse_shape(name, value)
         # YAML and JSON read 0.1 as the float nearest to it.
         setattr(endpoint, name, Decimal(repr(value)) if isinstance(value, float) else value)
     _clean_fields(endpoint, ENDPOINT_FIELDS)
@@ -137,8 +139,23 @@ def _clean_fields(instance: Endpoint | ModelServer, names: Sequence[str]) -> Non
     try:
         instance.clean_fields(exclude=others)
     except ValidationError as error:
-        name, messages = next(iter(error.message_dict.items()))
-        raise FieldRefused(name, messages[0]) from error
+        name, faults = next(iter(error.error_dict.items()))
+        why = faults[0].messages[0]
+        if faults[0].code == "invalid_choice":
+            field = next(field for field in instance._meta.fields if field.name == name)
+            known = ", ".join(value for value, _ in field.flatchoices)
+            why = f"“{getattr(instance, name)}” is unknown; there are {known}."
+        raise FieldRefused(name, why) from error
+
+
+def _refuse_shape(name: str, value: Any) -> None:
+    """Raise FieldRefused for a value of a wrong type that Django would convert silently."""
+    if isinstance(value, list | dict):
+        shape = "list" if isinstance(value, list) else "mapping"
+        raise FieldRefused(name, f"Give one value, not a {shape}.")
+    if isinstance(value, bool) and name not in SWITCHES:
+        why = "YAML reads yes, no, on and off as true and false: put a text in quotes."
+        raise FieldRefused(name, why)
 
 
 def _check(field: str, check: Any, value: str) -> Any:

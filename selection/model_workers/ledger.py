@@ -8,6 +8,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
@@ -15,6 +16,7 @@ from django.db.models.functions import Now
 
 from selection import db_clock, wakeups
 from selection.answers import recording
+from selection.db import bulk
 from selection.limits import LONGEST_RESPONSE
 from selection.models import (
     Assignment,
@@ -79,25 +81,36 @@ def open_calls(claims: Sequence[Claim]) -> tuple[list[tuple[ModelCall, Claim]], 
         budget.in_flight += reserved
         attempt = attempts.get(claim.assignment.pk, 0) + 1
         opened.append((_build_call(claim, now, reserved, attempt), claim))
-    ModelCall.objects.bulk_create(call for call, _ in opened)
+    _store_calls([call for call, _ in opened])
+    sent = ModelCall.objects.in_flight().filter(
+        assignment__id__among=[claim.assignment.pk for _, claim in opened]
+    )
+    keys = dict(sent.values_list("assignment", "pk"))
+    for call, claim in opened:
+        call.pk = keys[claim.assignment.pk]
     ModelSpending.objects.bulk_update(spending.values(), ["in_flight"])
     start_time(opened)
     return opened, too_dear
 
 
-@transaction.atomic
 def reuse_replies(claims: Sequence[Claim]) -> set[int]:
     """Answer claims from equal earlier requests; return the ids of their assignments."""
-    claims = lock_claims(claims)
-    wanted = {claim.prompt.digest for claim in claims if claim.endpoint.reuses_replies}
+    claims = [claim for claim in claims if claim.endpoint.reuses_replies]
+    wanted = {claim.prompt.digest for claim in claims}
     stored = ModelCall.objects.reusable().filter(digest__in=wanted).order_by("id")
     replies = dict(stored.values_list("digest", "reply"))
+    claims = [claim for claim in claims if claim.prompt.digest in replies]
+    return _answer_from(replies, claims) if claims else set()
+
+
+@transaction.atomic
+def _answer_from(replies: Mapping[str, str], claims: Sequence[Claim]) -> set[int]:
+    """Answer the claims that were never called for from these replies, by digest."""
+    claims = lock_claims(claims)
     again = _count_attempts([claim.assignment.pk for claim in claims])
     now, calls, answers = db_clock.database_now(), [], []
     for claim in claims:
-        if claim.prompt.digest not in replies or again.get(claim.assignment.pk):
-            continue
-        if not claim.endpoint.reuses_replies:
+        if again.get(claim.assignment.pk):
             continue
         reply = replies[claim.prompt.digest]
         answer = _read_answer(claim.endpoint, claim.assignment.question, reply)
@@ -105,7 +118,7 @@ def reuse_replies(claims: Sequence[Claim]) -> set[int]:
         calls[-1].state, calls[-1].closed = State.REUSED, now
         calls[-1].reply, calls[-1].answer = reply, answer or ""
         answers.append((claim.assignment, _response_of(answer, reply)))
-    ModelCall.objects.bulk_create(calls)
+    _store_calls(calls)
     _record_answers(answers)
     return {assignment.pk for assignment, _ in answers}
 
@@ -117,30 +130,27 @@ def close_calls(outcomes: Mapping[int, Outcome]) -> set[int]:
     Return the ids of the calls after which nothing is to be asked again. Calls of a worker without
     an endpoint by now, for example an erased one, wait for ``close_interrupted``.
     """
-    columns = (
-        "assignment__question",
-        "assignment__candidate__run",
-        "question",
-        "worker__endpoint__server",
-    )
-    rows = ModelCall.objects.filter(pk__in=outcomes, worker__endpoint__isnull=False)
-    rows = rows.order_by("id").select_related(*columns)
-    runs = set(rows.values_list("run", flat=True)) - {None}
-    spending = _lock_spending(runs)
+    open_states = (State.SENT, State.INTERRUPTED)
+    rows = ModelCall.objects.filter(pk__among=[*outcomes], state__in=open_states).order_by("id")
+    spending = _lock_spending(set(rows.order_by().values_list("run", flat=True)) - {None})
     now, answers, failed = db_clock.database_now(), [], list[int]()
-    calls = [call for call in rows if call.state in (State.SENT, State.INTERRUPTED)]
+    # A query for each table: joined, the few questions and runs would be read once for each call.
+    calls = list(rows.prefetch_related("assignment__candidate__run", "question"))
+    endpoints = Endpoint.objects.in_bulk({call.worker_id for call in calls})
+    calls = [call for call in calls if call.worker_id in endpoints]
     present = lock_assignments(call.assignment_id for call in calls)
     for call in calls:
-        outcome = outcomes[call.pk]
-        _settle(call, spending, actual_cost(call.worker.endpoint, outcome, call.reserved))
-        answer = _close_call(call, outcome, now)
+        outcome, endpoint = outcomes[call.pk], endpoints[call.worker_id]
+        _settle(call, spending, actual_cost(endpoint, outcome, call.reserved))
+        answer = _close_call(call, endpoint, outcome, now)
         if call.assignment is None or call.assignment_id not in present:
             continue
         if answer is None:
             failed.append(call.assignment.pk)
         else:
+            call.assignment.question = call.question  # the same row, read once
             answers.append((call.assignment, answer))
-    ModelCall.objects.bulk_update(calls, CLOSING)
+    _store_ends(calls, CLOSING)
     ModelSpending.objects.bulk_update(spending.values(), ["spent", "in_flight"])
     _record_answers(answers)
     stop_time(failed)
@@ -161,7 +171,7 @@ def close_interrupted() -> int:
         _settle(call, spending, call.reserved)
         call.state, call.closed = State.INTERRUPTED, now
         call.problem = "The program ended before the reply came. The call may have been charged."
-    ModelCall.objects.bulk_update(calls, ["state", "closed", "cost", "problem"])
+    _store_ends(calls, ("state", "closed", "cost", "problem"))
     ModelSpending.objects.bulk_update(spending.values(), ["spent", "in_flight"])
     stop_time([call.assignment_id for call in calls if call.assignment_id is not None])
     return len(calls)
@@ -205,7 +215,24 @@ def _settle(call: ModelCall, spending: Mapping[int, ModelSpending], cost: int) -
     call.cost = cost
 
 
-def _close_call(call: ModelCall, outcome: Outcome, now: datetime) -> str | None:
+def _store_calls(calls: Sequence[ModelCall]) -> None:
+    names = [field.attname for field in ModelCall._meta.concrete_fields if not field.primary_key]
+    bulk.insert_rows(ModelCall, _columns_of(calls, names), {})
+
+
+def _store_ends(calls: Sequence[ModelCall], names: Sequence[str]) -> None:
+    bulk.update_rows(ModelCall, [call.pk for call in calls], _columns_of(calls, names))
+
+
+def _columns_of(calls: Sequence[ModelCall], names: Sequence[str]) -> dict[str, Sequence[Any]]:
+    columns: dict[str, Sequence[Any]] = {
+        name: [getattr(call, name) for call in calls] for name in names
+    }
+    columns["state"] = [str(call.state) for call in calls]  # no enumeration: drivers want text
+    return columns
+
+
+def _close_call(call: ModelCall, endpoint: Endpoint, outcome: Outcome, now: datetime) -> str | None:
     """Complete the call; return the response to record, or None if there is to be another call."""
     call.closed, call.milliseconds = now, outcome.milliseconds
     call.request_id, call.problem = outcome.request_id, outcome.problem
@@ -215,11 +242,11 @@ def _close_call(call: ModelCall, outcome: Outcome, now: datetime) -> str | None:
         refused = outcome.fault == Fault.REQUEST and _has_replied(call)
         return NOT_READABLE.format(outcome.problem) if refused else None
     call.state, call.reply = State.REPLIED, outcome.reply
-    answer = _read_answer(call.worker.endpoint, call.question, outcome.reply)
+    answer = _read_answer(endpoint, call.question, outcome.reply)
     call.answer = answer or ""
     if answer is None:
         call.problem = _explain_no_answer(outcome)
-        retry = call.worker.endpoint.unreadable == Endpoint.Unreadable.RETRY
+        retry = endpoint.unreadable == Endpoint.Unreadable.RETRY
         if retry and _count_earlier_replies(call) < MOST_TRIES - 1:
             return None
     return _response_of(answer, outcome.reply or call.problem)

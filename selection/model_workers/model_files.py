@@ -20,6 +20,8 @@ from .endpoints import ENDPOINT_FIELDS, MOST_GRID, SERVER_FIELDS, FieldRefused, 
 LARGEST_FILE = 1_000_000  # characters
 GRID = ("model", "prompt", "template", "temperature", "seed")
 ENTRY_FIELDS = ("name", "server", "prompt", *ENDPOINT_FIELDS)
+REMEDY = "Indent with spaces, and put a text with special characters in quotes."
+FILE_NAMES = {"system_prompt": "prompt"}  # a file may use either
 Path = tuple[str | int, ...]
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # escapes can spell them
 
@@ -73,8 +75,9 @@ class ModelFile:
             try:
                 endpoints.append((entry.worker, build_endpoint(server, entry.values)))
             except FieldRefused as refusal:
-                field = "prompt" if refusal.field == "system_prompt" else refusal.field
-                raise self._refusal((*entry.path, field), str(refusal)) from refusal
+                written = (*entry.path, refusal.field) in self._marks
+                field = refusal.field if written else FILE_NAMES.get(refusal.field, refusal.field)
+                raise self._refusal((*entry.path, field), f"{field}: {refusal.why}") from refusal
         return endpoints
 
     def refusal_of_server(self, entry: ServerEntry, refusal: Refused) -> Refused:
@@ -100,7 +103,9 @@ class ModelFile:
 
     def _read_models(self, models: Any) -> Iterator[ModelEntry]:
         if not isinstance(models, list) or not models:
-            raise self._refusal(("models",), "“models” is a list with one entry at least.")
+            raise self._refusal(
+                ("models",), "“models” is a list with one entry at least, which begins with a dash."
+            )
         for place, entry in enumerate(models):
             path: Path = ("models", place)
             if not isinstance(entry, dict):
@@ -109,6 +114,11 @@ class ModelFile:
             for name in ("model", "server"):
                 if name not in entry:
                     raise self._refusal(path, f"the entry has no “{name}”.")
+            if "prompt" in entry and "system_prompt" in entry:
+                why = "give “prompt” or “system_prompt”, not both."
+                raise self._refusal((*path, "system_prompt"), why)
+            if isinstance(entry["server"], list | dict):
+                raise self._refusal((*path, "server"), "“server” is one name.")
             yield from self._expand_grid(path, entry)
 
     def _expand_grid(self, path: Path, entry: dict[str, Any]) -> Iterator[ModelEntry]:
@@ -188,7 +198,8 @@ class ModelFile:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             place = f"Line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-            raise Refused(f"{place}not valid YAML: {error.problem or error.context}.") from error
+            why = f"{error.problem or error.context}. {REMEDY}"
+            raise Refused(f"{place}not valid YAML: {why}") from error
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             raise Refused(f"The file is not valid YAML: {error}") from error
 
@@ -200,6 +211,8 @@ class ModelFile:
             for key, value in node.value:
                 if isinstance(key, yaml.ScalarNode):
                     _refuse_unstorable(key)
+                    if (*path, key.value) in self._marks:
+                        raise _refuse_at(key.start_mark, f"“{key.value}” is given twice.")
                     self._marks[(*path, key.value)] = key.start_mark
                     self._mark_places(value, (*path, key.value))
         elif isinstance(node, yaml.ScalarNode):
@@ -212,13 +225,14 @@ class ModelFile:
         while path and path not in self._marks:
             path = path[:-1]
         mark = self._marks.get(path)
-        place = f"Line {mark.line + 1}, column {mark.column + 1}: " if mark else "Line 1: "
-        return Refused(f"{place}{why}")
+        return _refuse_at(mark, why) if mark else Refused(f"Line 1: {why}")
+
+
+def _refuse_at(mark: yaml.Mark, why: str) -> Refused:
+    return Refused(f"Line {mark.line + 1}, column {mark.column + 1}: {why}")
 
 
 def _refuse_unstorable(node: yaml.ScalarNode) -> None:
     """Raise Refused for a text that no database stores."""
     if _UNSTORABLE.search(node.value):
-        mark = node.start_mark
-        place = f"Line {mark.line + 1}, column {mark.column + 1}"
-        raise Refused(f"{place}: the text has a character that cannot be stored.")
+        raise _refuse_at(node.start_mark, "the text has a character that cannot be stored.")

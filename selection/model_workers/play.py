@@ -59,4 +59,7 @@ def _describe_problems(run: Run) -> str:
     first = failing.first()
     if first is None:
         return "Nothing has moved for a minute."
-    return f"No model has replied for a minute. “{first.worker}”: {first.problem}"
+    told = f"No model has replied for a minute. “{first.worker}”: {first.problem}"
+    if too_dear := run.candidates.filter(unaffordable=True).count():
+        told += f" ({too_dear} others wait for a higher limit of money.)"
+    return told

@@ -7,6 +7,7 @@ import asyncio
 import ipaddress
 import json
 import math
+import os
 import socket
 import time
 from collections.abc import Mapping
@@ -133,7 +134,7 @@ async def ask_model(
             reply = await _send_request(client, "POST", "chat/completions", body)
         outcome = _read_reply(reply, start) if reply.good else _read_status(reply, start)
     except aiohttp.ClientConnectorError as error:
-        outcome = _build_failed(start, f"No connection: {error}")
+        outcome = _build_failed(start, _describe_connection(error))
     except aiohttp.InvalidURL as error:
         problem = f"The address cannot be used: {error}"
         outcome = _build_failed(start, problem, Fault.SETTINGS)
@@ -152,6 +153,8 @@ async def list_models(client: aiohttp.ClientSession, key: str) -> list[str]:
     try:
         reply = await _send_request(client, "GET", "models")
         reason = "" if reply.good else _describe_status(reply)
+    except aiohttp.ClientConnectorError as error:
+        reason = _describe_connection(error)
     except (aiohttp.ClientError, ConnectionError) as error:
         reason = str(error)
     if reason:
@@ -231,6 +234,17 @@ def _describe_status(reply: _Reply) -> str:
     except (ValueError, AttributeError):
         pass
     return f"The server answered {reply.status}: {_clean(str(said))}"
+
+
+def _describe_connection(error: aiohttp.ClientConnectorError) -> str:
+    """Return the address and the cause, in the words of the system."""
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        cause = str(error.certificate_error)
+    else:
+        cause = error.os_error.strerror or str(error.os_error)
+        if cause.startswith("Connect call failed"):  # asyncio's words for every number
+            cause = os.strerror(error.os_error.errno or 0)
+    return f"No connection to {error.host}, port {error.port}: {cause}"
 
 
 def _seconds(header: str | None) -> float:

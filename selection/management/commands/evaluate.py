@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Sum
 from tqdm import tqdm
 
-from selection import reports
+from selection import reports, wakeups
 from selection.errors import Refused
 from selection.imports import column_plan, commit, platforms, row_parsers, uploads
 from selection.management.lookups import find_team, parse_amount, report_refusals, run_of
@@ -45,14 +45,14 @@ class Command(BaseCommand):
             help="let the guarantee be about questions like these, not about this set",
         )
         add("--by-price", action="store_true", help="ask cheaper models more; for universal")
-        add("--limit", metavar="MONEY", help="most money to spend on calls")
+        add("--limit", metavar="MONEY", help="most money to spend on calls; also with --resume")
         add("--currency", default="$", help="of the prices in the YAML file (default: $)")
         add("--seed", type=int, help="fixes every random choice (default: drawn)")
         add("--team", default="", help="whose run it is (default: the first team's)")
         add("--json", action="store_true", help="print the result for programs")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with report_refusals():
+        with report_refusals(), wakeups.silenced():  # it takes the steps itself, without Redis
             run = self._resumed_run(options) if options["resume"] else self._new_run(options)
             try:
                 self._play(run, options["verbosity"] > 0 and not options["json"])
@@ -69,6 +69,7 @@ class Command(BaseCommand):
         rows = ModelServer.objects.filter(endpoints__worker__candidates__run=run).distinct()
         allow_own_environment({server.key_variable: server.url for server in rows})
         play.hold_run(run.pk)
+        set_limit(run, options)
         if run.status == Run.Status.PAUSED:
             lifecycle.resume_run(run)
         run.refresh_from_db()
@@ -126,13 +127,18 @@ def create_run(options: dict[str, Any]) -> Run:
     if options["seed"] is not None:
         wanted["seed"] = options["seed"]
     run = drafts.create_draft(wanted, said="Created by evaluate.", who="command")
-    limit = parse_amount("--limit", options["limit"])
-    if limit is not None:
-        spending.set_limit(run, limit)
+    set_limit(run, options)
     play.hold_run(run.pk)
     lifecycle.start_run(run)
     run.refresh_from_db()
     return run
+
+
+def set_limit(run: Run, options: dict[str, Any]) -> None:
+    """Limit the run's money if a limit is given; a resumed run keeps its own without."""
+    limit = parse_amount("--limit", options["limit"])
+    if limit is not None:
+        spending.set_limit(run, limit)
 
 
 def allow_own_environment(urls: dict[str, str]) -> None:

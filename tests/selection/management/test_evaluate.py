@@ -127,7 +127,8 @@ def test_pause_by_an_interruption_and_resume(
         assert not ModelCall.objects.in_flight().exists()
         assert f"--resume {run.pk}" in capsys.readouterr().err
         monkeypatch.setattr(play, "play_run", whole)
-        call_command("evaluate", "--resume", str(run.pk), "--json")
+        call_command("evaluate", "--resume", str(run.pk), "--limit", "4", "--json")
+    assert ModelSpending.objects.get().limit == 4_000_000_000
     assert json.loads(capsys.readouterr().out)["ending"] == "promise"
     assert ModelSpending.objects.get().spent == stub.calls * 10_000_000
 

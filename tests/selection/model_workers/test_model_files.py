@@ -54,7 +54,7 @@ def test_the_name_of_a_single_model_is_its_own() -> None:
         ("", "Line 1: the file has no “models”"),
         ("models: [", "Line 1, column 10: not valid YAML"),
         ("modells: []", "Line 1, column 1: there is no “modells” here"),
-        ("models: []", "Line 1, column 1: “models” is a list with one entry at least."),
+        ("models: []", "Line 1, column 1: “models” is a list with one entry at least"),
         ("models:\n  - model: m", "Line 2, column 5: the entry has no “server”."),
         (
             "models:\n  - {model: m, server: local, prise: 3}",
@@ -74,8 +74,45 @@ def test_the_name_of_a_single_model_is_its_own() -> None:
         ),
         (
             "models:\n  - model: m\n    server: local\n    parsing: guess",
-            "Line 4, column 5: parsing: ",
+            "Line 4, column 5: parsing: “guess” is unknown; there are auto, letter, word, json,",
         ),
+        (
+            "models:\n  - model: m\n    server: local\n    system_prompt: [a, b]",
+            "Line 4, column 5: system_prompt: Give one value, not a list.",
+        ),
+        (
+            "models:\n  - model: m\n    server: local\n    prompt: {a: {b: c}}",
+            "Line 4, column 5: prompt: Give one value, not a mapping.",
+        ),
+        (
+            "models:\n  - model: m\n    server: local\n    parsing: [auto, word]",
+            "Line 4, column 5: parsing: Give one value, not a list.",
+        ),
+        (
+            "models:\n  - model: {a: b}\n    server: local",
+            "Line 2, column 5: model: Give one value, not a mapping.",
+        ),
+        (
+            "models:\n  - model: m\n    server: [local]",
+            "Line 3, column 5: “server” is one name.",
+        ),
+        (
+            "models:\n  - model: m\n    server: local\n    temperature: [0, yes]",
+            "Line 4, column 5: temperature: YAML reads yes, no, on and off as true and false",
+        ),
+        (
+            "models:\n  - model: m\n    server: local\n    prompt: a\n    system_prompt: b",
+            "Line 5, column 5: give “prompt” or “system_prompt”, not both.",
+        ),
+        (
+            "models:\n  - model: m\n    server: local\n    model: n",
+            "Line 4, column 5: “model” is given twice.",
+        ),
+        (
+            "models:\n  - model: m\n\tserver: local",
+            "Indent with spaces, and put a text with special characters in quotes.",
+        ),
+        ("models:\n  model: m", "is a list with one entry at least, which begins with a dash."),
         ("models:\n  - {model: m, server: far}", "Line 2, column 16: there is no server “far”"),
         (
             "models:\n  - {model: m, server: local}\n  - {model: m, server: local}",
