@@ -58,6 +58,7 @@ class ReplayFactsOut(Schema):
     left_out: int = Field(0, description="Answers to questions without a known answer.")
     idle: int = Field(0, description="Workers without any other answer.")
     repeated: int = Field(0, description="Further answers of a worker to the same question.")
+    scores: bool = Field(False, description="True if the answers are scores between 0 and 1.")
 
 
 class ReplayMethodOut(Schema):
@@ -94,9 +95,9 @@ class ReplayWorkerOut(Schema):
     """One of the best K by all answers, or selected by a method."""
 
     worker: str
-    right: int
+    right: float = Field(description="Right answers, or the sum of scores.")
     answers: int
-    accuracy: float
+    accuracy: float = Field(description="Share of right answers, or the mean score.")
     best: bool
     methods: list[str] = Field(description="Algorithms that select the worker.")
 

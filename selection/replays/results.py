@@ -65,13 +65,13 @@ class MethodResult:
 class WorkerResult:
     """A worker that a method selects, or one of the best K.
 
-    accuracy  share of right answers of all
+    accuracy  share of right answers of all, or the mean score
     best      True if among the best K by all answers
     methods   methods that select them
     """
 
     worker: str
-    right: int
+    right: float
     answers: int
     accuracy: float
     best: bool
