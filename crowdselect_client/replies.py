@@ -439,6 +439,7 @@ class ReplayFacts(TypedDict):
     left_out: int
     idle: int
     repeated: int
+    scores: bool
 
 
 class ReplayMethod(TypedDict):
@@ -481,7 +482,7 @@ class ReplayWanted(TypedDict):
 
 class ReplayWorker(TypedDict):
     worker: str
-    right: int
+    right: float
     answers: int
     accuracy: float
     best: bool

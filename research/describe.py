@@ -26,7 +26,8 @@ the table without a guarantee. The three goals differ, and at the same ε only t
 others: compare algorithms only under the same goal.
 
 All algorithms assume that a worker's answers are independent of each other, that questions come in
-random order, and that the pool stays the same during a run.
+random order, and that the pool stays the same during a run. {without_scores} count answers as
+right or wrong; the guarantees of all others also cover scores between 0 and 1.
 """
 
 OURS = """\
@@ -72,9 +73,10 @@ def algorithms_page() -> str:
     others = [kind for name, kind in SELECTORS.items() if name not in OUR_RULES]
     confidence = [kind for kind in others if kind.promise.fixed == "confidence"]
     budget = [kind for kind in others if kind.promise.fixed == "budget"]
+    without_scores = [f"`{name}`" for name, kind in SELECTORS.items() if not kind.takes_scores]
     needs = "\n".join(f"- `{name}`: {need}" for name, need in OUR_RULES.items())
     parts = [
-        INTRODUCTION,
+        INTRODUCTION.format(without_scores=" and ".join(without_scores)),
         OURS.format(needs=needs),
         algorithm_table([SELECTORS[name] for name in OUR_RULES]),
         "## Other methods of fixed confidence\n",

@@ -18,7 +18,7 @@ from .population_summary import PopulationSummary
 from .problem import Problem, ProblemError
 from .promise import ASSUMPTIONS, Goal, Promise, rounded_up
 from .published.multi import MultiProblem
-from .registry import MULTI_SELECTORS, SELECTORS, build_selector
+from .registry import MULTI_SELECTORS, SELECTORS, build_selector, score_options
 from .select_best import Selected, select
 from .selector import BUDGET_SPENT, PROMISE_KEPT, Event, Selector, Standing
 from .state import Memory, State, Verdict, compact_memory, expand_memory, pack_memory
@@ -55,6 +55,7 @@ __all__ = [
     "pack_memory",
     "prior_from_tallies",
     "rounded_up",
+    "score_options",
     "select",
     "select_early",
     "select_remaining",

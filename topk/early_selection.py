@@ -110,9 +110,9 @@ def _interval_epsilon(selector: Selector, arms: Counts) -> float:
     Only for an algorithm without a guarantee of its own: a run that states now one guarantee and
     now another, each true except with probability delta, is wrong in up to 2 delta.
     """
-    problem, pulls = selector.problem, selector.state.pulls
-    right = np.minimum(np.rint(selector.state.rewards).astype(np.int64), pulls)
-    lower, upper = confidence_intervals(pulls, right, math.log(problem.n / problem.delta), 0)
+    problem, state = selector.problem, selector.state
+    level = math.log(problem.n / problem.delta)
+    lower, upper = confidence_intervals(state.pulls, state.rewards, level, 0)
     return selector.worst_swap(arms, lower, upper)
 
 

@@ -1,6 +1,6 @@
 """The guarantees of algorithms, in words that can stand next to a number."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import ceil
 
@@ -85,6 +85,10 @@ class Promise:
     among: str = "pools like this one"
     limits: str = ""
     at_the_stop: bool = False
+
+    def of_scores(self) -> "Promise":
+        """Return the same guarantee about true scores, the means, in place of accuracies."""
+        return replace(self, measure=self.measure.replace("accuracy", "score"))
 
     def sentence(self, problem: Problem, epsilon: float | None = None) -> str:
         """Return the guarantee for this problem, or for the ``epsilon`` that holds now."""

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from .certified import Certified
+from .certified import SCORES, Certified
 from .credible import Credible
-from .problem import Problem
+from .problem import Problem, ProblemError
 from .published.adaptive_top_k import AdaptiveTopK, AdaptiveTopKBudget, ImprovedTopK
 from .published.clucb import CLUCBPAC, LilCLUCB
 from .published.gap_e import GapE
@@ -63,6 +63,9 @@ MULTI_SELECTORS: dict[str, type[Selector]] = {
     selector.name: selector for selector in (MultiSAR, MultiUGapE)
 }
 
+# The algorithms that take scores with the fewest answers, one for each goal.
+FOR_SCORES: tuple[type[Selector], ...] = (Certified, KLLUCB, PairLUCB)
+
 
 def build_selector(
     name: str, problem: Problem, state: State | None = None, **options: Any
@@ -80,3 +83,18 @@ def build_selector(
     if name not in selectors:
         raise KeyError(f"There is no algorithm {name!r}; there are {', '.join(selectors)}.")
     return selectors[name](problem, state, **options)
+
+
+def score_options(name: str) -> dict[str, Any]:
+    """Return the options with which the algorithm of this name takes scores.
+
+    Raises ProblemError if its guarantee does not cover them.
+    """
+    kind = (SELECTORS | MULTI_SELECTORS)[name]
+    if not kind.takes_scores:
+        one, two, three = (each.title for each in FOR_SCORES)
+        raise ProblemError(
+            f"{kind.title} counts answers as right or wrong, and its guarantee does not cover "
+            f"scores between 0 and 1: choose {one}, {two}, {three} or another that takes scores."
+        )
+    return {SCORES.name: True} if SCORES in kind.known_options else {}

@@ -11,8 +11,8 @@ from .early_selection import select_early
 from .groups import check_groups
 from .prices import check_prices
 from .problem import Problem, ProblemError
-from .promise import rounded_up
-from .registry import build_selector
+from .promise import Promise, rounded_up
+from .registry import build_selector, score_options
 from .selector import PROMISE_KEPT, Counts, Floats, Selector
 
 Answers = Callable[[int], float]
@@ -48,6 +48,7 @@ def select(
     budget: int | None = None,
     prices: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    scores: bool | None = None,
     seed: int = 0,
     **options: Any,
 ) -> Selected:
@@ -59,6 +60,8 @@ def select(
     budget   most answers in all
     prices   (n,) of an answer of each worker, for an algorithm that takes them
     groups   (n,) labels of the workers' known groups, for an algorithm that takes them
+    scores   True if rewards may lie between 0 and 1, for an algorithm whose guarantee covers them;
+             None: as the table shows, and False for a function
     options  the algorithm's own
 
     Raises KeyError for an unknown algorithm, and ProblemError for one that cannot be run, or for
@@ -66,6 +69,10 @@ def select(
     """
     rng = np.random.default_rng(seed)
     asked, room = (answers, None) if callable(answers) else _deal(answers, rng)
+    if scores is None:
+        scores = room is not None and bool((np.asarray(answers) % 1).any())
+    if scores:
+        options |= score_options(algorithm)
     n = n if room is None else room.size
     if n is None:
         raise ProblemError("n must say how many workers there are, if answers is a function.")
@@ -83,8 +90,11 @@ def select(
         if not counts.any():
             break
         arms = np.repeat(np.arange(n), counts)
-        selector.tell(arms, [asked(int(worker)) for worker in place[arms]])
-    return _describe_end(selector, place, costs)
+        rewards = np.array([asked(int(worker)) for worker in place[arms]], np.float64)
+        if not scores and (rewards % 1).any():
+            raise ProblemError("A reward lies between 0 and 1: say scores=True if it is a score.")
+        selector.tell(arms, rewards)
+    return _describe_end(selector, place, costs, scores)
 
 
 def _deal(rewards: ArrayLike, rng: np.random.Generator) -> tuple[Answers, Counts]:
@@ -98,16 +108,21 @@ def _deal(rewards: ArrayLike, rng: np.random.Generator) -> tuple[Answers, Counts
     return lambda worker: float(next(rows[worker])), np.full(len(rows), table.shape[1])
 
 
-def _describe_end(selector: Selector, place: Counts, costs: Floats | None) -> Selected:
+def _describe_end(
+    selector: Selector, place: Counts, costs: Floats | None, scores: bool
+) -> Selected:
+    def say(promise: Promise, epsilon: float | None = None) -> str:
+        return (promise.of_scores() if scores else promise).sentence(problem, epsilon)
+
     complete = PROMISE_KEPT in selector.stop()
     problem, pulls = selector.problem, np.empty_like(selector.state.pulls)
     pulls[place] = selector.state.pulls
-    arms, guarantee = selector.selection(), selector.promise.sentence(problem)
+    arms, guarantee = selector.selection(), say(selector.promise)
     if not complete:
         early = select_early(selector)
         arms, guarantee = early.arms, NOTHING
         if early.epsilon is not None:
-            guarantee = early.promise.sentence(problem, rounded_up(early.epsilon))
+            guarantee = say(early.promise, rounded_up(early.epsilon))
     return Selected(
         workers=np.sort(place[arms]),
         guarantee=guarantee,

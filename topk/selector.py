@@ -94,6 +94,7 @@ class Selector(ABC):
                     and its guarantee is lost if workers join after the first answers
     covers_leavers  True if its guarantee covers workers who leave because of their answers
     says_accuracy   True if the meaning of accuracy may be chosen
+    takes_scores    True if its guarantee also covers independent rewards between 0 and 1
     prices          (n,) what an answer of each arm costs, relative to the others; None if all cost
                     the same, or if it does not take them
     interval        the meaning of lower and upper of its standing, for users
@@ -120,6 +121,7 @@ class Selector(ABC):
     roster_fixed: ClassVar[bool] = False
     covers_leavers: ClassVar[bool] = True
     says_accuracy: ClassVar[bool] = False
+    takes_scores: ClassVar[bool] = False
     interval: ClassVar[str] = "confidence bounds: where the algorithm takes the accuracy to lie"
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
@@ -316,11 +318,12 @@ def drive_selector(
     cap: int,
     gaussian: bool,
     rng: np.random.Generator,
+    concentration: float | None = None,
 ) -> tuple[str, ...]:
     """Ask, draw and tell until the selector stops (its reasons) or the cap is reached (none)."""
     while not (reasons := selector.stop()) and selector.state.pulls.sum() < cap:
         counts = selector.ask(slots, rng=rng)
         arms = np.flatnonzero(counts)
-        rewards = draw_rewards(truth[arms], counts[arms], gaussian, rng)
+        rewards = draw_rewards(truth[arms], counts[arms], gaussian, rng, concentration)
         selector.tell(arms, rewards, counts[arms])
     return reasons

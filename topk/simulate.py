@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from .groups import check_groups
 from .prices import check_prices
 from .problem import Problem
-from .registry import build_selector
+from .registry import build_selector, score_options
 from .selector import drive_selector
 
 PULLS_CAP = "max-pulls"
@@ -52,9 +52,10 @@ def simulate_run(
     gaussian: bool = False,
     prices: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    concentration: float | None = None,
     **options: Any,
 ) -> Outcome:
-    """Run the algorithm of this name to its end on Bernoulli arms.
+    """Run the algorithm of this name to its end on Bernoulli arms, or on arms with scores.
 
     means      (n,) in [0, 1]
     slots      pulls per batch at most; None pulls just as the paper does
@@ -62,6 +63,7 @@ def simulate_run(
     prices     (n,) of a pull of each arm, for an algorithm that takes them
     groups     (n,) labels of the arms' known groups, for an algorithm that takes them
     gaussian   rewards of variance 1/4 instead of 0 and 1 (Jiang et al. 2017, section 5)
+    concentration  rewards are scores, Beta(c m, c (1 - m)) for a mean of m and this c
     options    the algorithm's own
 
     Arms are numbered at random for the algorithm, so the order of ``means`` tells it nothing.
@@ -77,12 +79,15 @@ def simulate_run(
     labels = check_groups(groups, truth.size)
     if labels is not None:
         options["groups"] = [labels[i] for i in place]
+    if concentration is not None:
+        options |= score_options(name)
     selector = build_selector(name, problem, **options)
     cap = np.iinfo(np.int64).max if max_pulls is None else max_pulls
-    if slots is None:
+    if slots is None and concentration is None:
         reasons = selector.simulate(truth[place], cap, gaussian, rng)
     else:
-        reasons = drive_selector(selector, truth[place], slots, cap, gaussian, rng)
+        truth = truth[place]
+        reasons = drive_selector(selector, truth, slots, cap, gaussian, rng, concentration)
     pulls = np.empty(truth.size, np.int64)
     pulls[place] = selector.state.pulls
     selection = np.sort(place[selector.selection()])

@@ -15,7 +15,6 @@ from .cases import Case, fixed_case
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
 django.setup()
 
-from selection.models import normalise_text  # noqa: E402
 from selection.replays.crowd import read_crowd  # noqa: E402
 
 ENOUGH_ANSWERS = 50
@@ -48,12 +47,11 @@ def recorded_table(answers: Path) -> NDArray[np.bool_]:
     workers = {key: place for place, key in enumerate(crowd.workers)}
     questions = {key: place for place, key in enumerate(crowd.gold)}
     table = np.zeros((len(workers), len(questions)), bool)
-    for row in crowd.answers:
-        right = normalise_text(row.response) == normalise_text(crowd.gold[row.question])
+    for row, right in zip(crowd.answers, crowd.grades, strict=True):
         table[workers[row.worker], questions[row.question]] = right
     return table
 
 
-def recorded_accuracies(right: Iterable[list[bool]]) -> Iterable[float]:
+def recorded_accuracies(right: Iterable[list[float]]) -> Iterable[float]:
     """Yield the recorded accuracies of workers with enough answers."""
     return (sum(answers) / len(answers) for answers in right if len(answers) >= ENOUGH_ANSWERS)

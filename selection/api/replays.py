@@ -57,6 +57,7 @@ class ReplayFactsOut(Schema):
     left_out: int = Field(0, description="Answers to questions without a known answer.")
     idle: int = Field(0, description="Workers without any other answer.")
     repeated: int = Field(0, description="Further answers of a worker to the same question.")
+    scores: bool = Field(False, description="True if the answers are scores between 0 and 1.")
 
 
 @declared_by(results.MethodResult, without=("plays",))

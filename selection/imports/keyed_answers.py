@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from selection.errors import Refused
-from selection.grading import rules
+from selection.grading import rules, scores
 from selection.limits import MOST_OF_THE_PAST
 from selection.models import Question, plain_key
 
@@ -56,13 +56,13 @@ def read_upload(file: Any) -> File | None:
 class KeyedAnswers:
     """Graded answers, and the key of their questions.
 
-    rows      (worker, question, True if right), one for each worker and question
+    rows      (worker, question, grade from 0 to 1), one for each worker and question
     left_out  number of answers to questions without a key
     idle      number of workers without an answer to a question of the key
     repeated  number of further answers of a worker to a question: the first counts
     """
 
-    rows: list[tuple[str, str, bool]]
+    rows: list[tuple[str, str, float]]
     key: Key
     left_out: int = 0
     idle: int = 0
@@ -88,7 +88,10 @@ def read_keyed_answers(answers: File, key: File | Key | None) -> KeyedAnswers:
             else f"{answers.name} has no answers below its header."
         )
     return KeyedAnswers(
-        [(row.worker, row.question, _is_right(questions[row.question], row)) for row in graded],
+        [
+            (row.worker, row.question, _grade_answer(questions[row.question], row, answers.name))
+            for row in graded
+        ],
         questions,
         left_out,
         idle,
@@ -96,8 +99,16 @@ def read_keyed_answers(answers: File, key: File | Key | None) -> KeyedAnswers:
     )
 
 
-def _is_right(question: QuestionRow, row: AnswerRow) -> bool:
-    return rules.is_match(question.accepted, row.response, question.grading)
+def _grade_answer(question: QuestionRow, row: AnswerRow, name: str) -> float:
+    """Return 1 for a right answer, 0 for a wrong one, or the score. Raises Refused, with line."""
+    if question.accepted != [scores.KEY]:
+        return float(rules.is_match(question.accepted, row.response, question.grading))
+    try:
+        return scores.parse_score(row.response)
+    except ValueError:
+        raise Refused(
+            f"{name}, line {row.line}: “{row.response}” is not {scores.KEY}; write it as in 0.73."
+        ) from None
 
 
 def key_of_questions(questions: Iterable[Question]) -> Key:
@@ -256,4 +267,5 @@ def open_table(file: File, kind: str = column_plan.ANSWERS) -> Table:
     """Return the file's table, its header as chosen or as columns of this kind suggest."""
     fits = None if file.plan else platforms.header_test(kind)
     header = file.plan.header if file.plan else 0
-    return read_table(file.content, file.name, most_rows=MOST_OF_THE_PAST, header=header, fits=fits)
+    most = MOST_OF_THE_PAST
+    return read_table(file.content, file.name, "", most, header, fits, between=True)

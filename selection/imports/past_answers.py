@@ -31,14 +31,18 @@ class GradedAnswers:
     golds: list[dict[str, str]]
 
     @cached_property
-    def right(self) -> dict[str, list[bool]]:
-        """Return, by worker, whether each recorded answer is right, in the order of the file."""
-        by_worker: dict[str, list[bool]] = defaultdict(list)
-        for row in self.answers:
-            by_worker[row.worker].append(
-                normalise_text(row.response) == normalise_text(self.gold[row.question])
-            )
+    def right(self) -> dict[str, list[float]]:
+        """Return, by worker, the grade of each recorded answer, in the order of the file."""
+        by_worker: dict[str, list[float]] = defaultdict(list)
+        for row, grade in zip(self.answers, self.grades, strict=True):
+            by_worker[row.worker].append(grade)
         return by_worker
+
+    @cached_property
+    def grades(self) -> list[float]:
+        """Return 1 for each right answer and 0 for each wrong one."""
+        labels = {task: normalise_text(label) for task, label in self.gold.items()}
+        return [float(normalise_text(row.response) == labels[row.question]) for row in self.answers]
 
 
 def read_kinds(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selection.engine.best_guarantee import remember_guarantee
-from selection.models import Run, normalise_text
+from selection.models import Run
 from selection.models.roster import Roster
 from selection.reports import order_doubt
 from selection.reports.selection import selected_by
@@ -22,6 +22,7 @@ from .crowd import RecordedCrowd, number_of
 from .settings import Regrets, ReplaySettings, compute_regrets, most_draws, run_settings, slots_of
 
 Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
 UNLIMITED = int(np.iinfo(np.int64).max)
 ROUNDING = 1e-9
 
@@ -53,7 +54,7 @@ class PlayedRun:
 
 @dataclass(frozen=True)
 class RecordedAnswers:
-    """A crowd's answers as arrays: (a,) worker, question and correctness, in file order.
+    """A crowd's answers as arrays: (a,) worker, question and grade, in file order.
 
     Workers are numbered as the file names them, questions as the gold file does.
     """
@@ -61,20 +62,12 @@ class RecordedAnswers:
     crowd: RecordedCrowd
 
     @cached_property
-    def _arm_rows(self) -> tuple[Counts, Counts, NDArray[np.bool_]]:
+    def _arm_rows(self) -> tuple[Counts, Counts, Floats]:
         worker = {key: i for i, key in enumerate(self.crowd.workers)}
         number = {key: i for i, key in enumerate(self.crowd.gold)}
-        labels = {key: normalise_text(label) for key, label in self.crowd.gold.items()}
-        rows = [
-            (
-                worker[row.worker],
-                number[row.question],
-                normalise_text(row.response) == labels[row.question],
-            )
-            for row in self.crowd.answers
-        ]
-        workers, questions, right = np.array(rows, np.int64).T
-        return workers, questions, right.astype(bool)
+        rows = [(worker[row.worker], number[row.question]) for row in self.crowd.answers]
+        workers, questions = np.array(rows, np.int64).T
+        return workers, questions, np.array(self.crowd.grades)
 
     @cached_property
     def numbers(self) -> NDArray[np.uint64]:
@@ -105,7 +98,7 @@ class RecordedAnswers:
 class DrawnAnswers:
     """Answers of the arms: ``right`` is (a,), arm by arm; ``sizes`` (n,) counts them per arm."""
 
-    right: NDArray[np.bool_]
+    right: Floats
     sizes: Counts
 
     def __post_init__(self) -> None:
@@ -115,9 +108,9 @@ class DrawnAnswers:
     def room(self) -> Counts:
         return self.sizes
 
-    def grade(self, arms: Counts, positions: Counts) -> NDArray[np.bool_]:
-        """Return (m,) True for each right answer of these arms at these positions."""
-        graded: NDArray[np.bool_] = self.right[self.first[arms] + positions]
+    def grade(self, arms: Counts, positions: Counts) -> Floats:
+        """Return (m,) grades of the answers of these arms at these positions."""
+        graded: Floats = self.right[self.first[arms] + positions]
         return graded
 
 
@@ -131,7 +124,7 @@ class RedrawnAnswers(DrawnAnswers):
     def room(self) -> Counts:
         return np.full_like(self.sizes, self.most)
 
-    def grade(self, arms: Counts, positions: Counts) -> NDArray[np.bool_]:
+    def grade(self, arms: Counts, positions: Counts) -> Floats:
         keys = question_order.shuffle_ranks(self.seed, self.numbers[arms], positions)
         drawn: Counts = (keys % self.sizes[arms].astype(np.uint64)).astype(np.int64)
         return super().grade(arms, drawn)

@@ -41,8 +41,13 @@ def create_draft(replay: Replay, algorithm: str, who: str = "") -> Run:
     """Return a draft over the workers and questions of the replay, with the same settings.
 
     The pool is the run's, or a new one. An algorithm that learns starts from the past answers.
-    Raises Refused for settings that no run can have.
+    Raises Refused for settings that no run can have, and for scores.
     """
+    if "scores" in replay.facts:
+        raise Refused(
+            "These answers are scores, and a run counts right and wrong ones. Upload 0 for wrong "
+            "and 1 for right instead, or select by scores with topk.select."
+        )
     if algorithm not in METHODS:
         raise Refused(f"“{algorithm}” was not tried: choose one of {', '.join(METHODS)}.")
     wanted, tallies = replay.wanted, _tallies_of(replay)

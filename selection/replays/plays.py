@@ -9,7 +9,8 @@ from selection.errors import Refused
 from .arrays import PlayedRun, RecordedAnswers, play_record
 from .settings import ReplaySettings, check_replay
 
-OURS = ("credible", "universal", "certified")
+CERTIFIED = "certified"
+OURS = ("credible", "universal", CERTIFIED)
 PUBLISHED = ("adaptive-top-k", "kl-lucb", "lucb")
 METHODS = (*OURS, *PUBLISHED)
 SEEDS = 11  # an odd number, so that the median is one of the plays
@@ -38,18 +39,22 @@ def list_plays() -> list[PlannedPlay]:
 FIRST_ROUND = len(METHODS) + len(OURS)
 
 
-def build_settings(wanted: dict[str, Any], name: str) -> ReplaySettings:
-    """Return the settings of a replay's plays, with the first of our algorithms."""
+def build_settings(wanted: dict[str, Any], name: str, scores: bool) -> ReplaySettings:
+    """Return the settings of a replay's plays, with an algorithm that takes any answers.
+
+    scores  True if the answers are scores between 0 and 1
+    """
     return ReplaySettings(
         name=name,
         k=wanted["k"],
-        algorithm=OURS[0],
+        algorithm=CERTIFIED,
         epsilon=wanted["epsilon"],
         delta=wanted["delta"],
         budget=wanted.get("budget"),
         seed=0,
         slots=None,
         redraw=False,
+        scores=scores,
     )
 
 

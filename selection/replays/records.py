@@ -2,9 +2,10 @@
 
 import json
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -17,15 +18,21 @@ from selection.models import Answer, QuestionSet, RecordedAnswer, Run
 
 from .crowd import RecordedCrowd
 
-RIGHT, WRONG = "right", "wrong"
+Graded = tuple[str, str, float]
+Tally = tuple[str, float, int]
 
-Graded = tuple[str, str, bool]
-Tally = tuple[str, int, int]
+
+class _GradedCrowd(RecordedCrowd):
+    """A crowd whose responses are its grades."""
+
+    @cached_property
+    def grades(self) -> list[float]:
+        return [float(row.response) for row in self.answers]
 
 
 @dataclass(frozen=True)
 class AnswerRecord:
-    """Graded answers: (worker, question, True if right), one for each worker and question.
+    """Graded answers: (worker, question, grade from 0 to 1), one for each worker and question.
 
     asked  the questions, in the order of the key
     key    the questions with their known answers; empty if they are stored already
@@ -42,7 +49,7 @@ class AnswerRecord:
         content = {
             "workers": workers,
             "asked": self.asked,
-            "rows": [[places[w], numbers[q], int(right)] for w, q, right in self.rows],
+            "rows": [[places[w], numbers[q], _shorten(grade)] for w, q, grade in self.rows],
             "key": [asdict(question) for question in self.key],
         }
         return zlib.compress(json.dumps(content).encode())
@@ -51,22 +58,32 @@ class AnswerRecord:
     def unpack(cls, packed: bytes) -> "AnswerRecord":
         content: dict[str, Any] = json.loads(zlib.decompress(packed))
         workers, asked = content["workers"], content["asked"]
-        rows = [(workers[w], asked[q], bool(right)) for w, q, right in content["rows"]]
+        rows = [(workers[w], asked[q], float(grade)) for w, q, grade in content["rows"]]
         return cls(rows, asked, [QuestionRow(**question) for question in content["key"]])
 
     def crowd(self) -> RecordedCrowd:
         """Return the answers as a crowd that can be replayed."""
-        answers = [AnswerRow(0, w, q, RIGHT if right else WRONG) for w, q, right in self.rows]
-        gold = dict.fromkeys(self.asked, RIGHT)
-        return RecordedCrowd(answers, gold, 0, 0, 0, [gold])
+        answers = [AnswerRow(0, w, q, str(grade)) for w, q, grade in self.rows]
+        gold = dict.fromkeys(self.asked, "")
+        return _GradedCrowd(answers, gold, 0, 0, 0, [gold])
+
+    @property
+    def scored(self) -> bool:
+        """Return True if a grade is between 0 and 1."""
+        return any(grade % 1 for _, _, grade in self.rows)
 
     def tallies(self) -> list[Tally]:
-        """Return the numbers of right answers and of all answers of each worker."""
-        right: Counter[str] = Counter()
-        for worker, _, mark in self.rows:
-            right[worker] += mark
+        """Return the sum of grades and the number of answers of each worker."""
+        right: dict[str, float] = defaultdict(float)
+        for worker, _, grade in self.rows:
+            right[worker] += grade
         answers = Counter(worker for worker, _, _ in self.rows)
-        return [(worker, right[worker], count) for worker, count in answers.items()]
+        return [(worker, _shorten(right[worker]), count) for worker, count in answers.items()]
+
+
+def _shorten(grade: float) -> float:
+    """Return a whole number as such, which takes less space."""
+    return grade if grade % 1 else int(grade)
 
 
 def record_of_files(keyed: KeyedAnswers, name: str) -> AnswerRecord:
@@ -90,7 +107,7 @@ def record_of_question_set(question_set: QuestionSet) -> AnswerRecord:
 
 def _record_of_runs(runs: list[Run], question_set: QuestionSet, name: str) -> AnswerRecord:
     asked = list(question_set.questions.filter(retired=None).values_list("key", flat=True))
-    first: dict[tuple[str, str], bool] = {}
+    first: dict[tuple[str, str], float] = {}
     known = set(asked)
     for worker, question, right in _graded_answers(runs, question_set, name):
         if question in known:  # one may have been retired since

@@ -153,8 +153,9 @@ def _read_answers(replay: Replay) -> None:
         assert replay.question_set is not None
         record = records.record_of_question_set(replay.question_set)
     crowd = record.crowd()
-    check_replay(crowd, plays.build_settings(replay.wanted, replay.name))
-    replay.facts = facts | {
+    check_replay(crowd, plays.build_settings(replay.wanted, replay.name, record.scored))
+    replay.facts = facts | ({"scores": True} if record.scored else {})
+    replay.facts |= {
         "workers": len(crowd.workers),
         "questions": len(record.asked),
         "answers": len(record.rows),
@@ -247,7 +248,8 @@ def _work_for_a_turn(replay: Replay) -> None:
 def _play_next(replay: Replay, record: RecordedAnswers) -> bool:
     """Play the next planned play, and store it if no other process was quicker."""
     planned, started = plays.list_plays(), process_time()
-    settings = plays.build_settings(replay.wanted, replay.name)
+    scores = "scores" in replay.facts
+    settings = plays.build_settings(replay.wanted, replay.name, scores)
     result = plays.play(record, settings, planned[replay.played], plays.pick_rates(replay.facts))
     replay.plays.append(result)
     number, replay.played = replay.played, replay.played + 1

@@ -53,9 +53,9 @@ class WorkerResult:
     """One of the best K by all answers, or a worker that a method selects."""
 
     worker: str
-    right: int
+    right: Annotated[float, "Right answers, or the sum of scores."]
     answers: int
-    accuracy: float
+    accuracy: Annotated[float, "Share of right answers, or the mean score."]
     best: bool
     methods: Annotated[list[str], "Algorithms that select the worker."]
 

@@ -8,7 +8,7 @@ from typing import Any
 from selection.errors import Refused
 from selection.models import QuestionSet, Run, Skill
 from selection.runs import algorithm_choices, validation
-from topk import LIKE_THESE, THIS_SET
+from topk import LIKE_THESE, THIS_SET, ProblemError, score_options
 
 from .crowd import RecordedCrowd
 
@@ -28,6 +28,7 @@ class ReplaySettings:
     kinds    names of the kinds of task; empty if there is one
     further  K of each further kind
     one_kind_each  no worker is selected for two kinds
+    scores   answers are scores between 0 and 1
     """
 
     name: str
@@ -43,6 +44,7 @@ class ReplaySettings:
     kinds: tuple[str, ...] = ()
     further: tuple[int, ...] = ()
     one_kind_each: bool = False
+    scores: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,13 @@ def further_skills(settings: ReplaySettings, sets: Sequence[QuestionSet]) -> lis
 
 
 def run_settings(settings: ReplaySettings) -> dict[str, Any]:
-    """Return the fields of the run for these settings."""
+    """Return the fields of the run for these settings. Raises Refused if scores are not taken."""
     fields = ("k", "algorithm", "epsilon", "delta", "budget", "seed", "one_kind_each")
     options = algorithm_choices.read_options(settings.algorithm, settings.options)
+    try:
+        options |= score_options(settings.algorithm) if settings.scores else {}
+    except ProblemError as error:
+        raise Refused(str(error)) from error
     return {field: getattr(settings, field) for field in fields} | {"options": options}
 
 

@@ -27,7 +27,7 @@ def script(url: str, token: str) -> str:
     assert [kind for kind, _ in blocks] == [
         "run-by-test",
         "and-this",
-        *["run-by-test"] * 3,
+        *["run-by-test"] * 4,
     ]
     begin = f"url, token = {url!r}, {token!r}\nimport random\nrandom.seed(1)\n"
     return begin + "".join(AGAIN + code if kind == "and-this" else code for kind, code in blocks)
@@ -77,10 +77,12 @@ def test_judges_and_people_are_chosen_as_the_page_says(live_server, tmp_path, mo
     words = said.read_text()
     assert program.wait() == 0, words
     ends = dict(Run.objects.exclude(status=Run.Status.DRAFT).values_list("name", "ending"))
-    assert ends == dict.fromkeys(("Best 3 judges", "Best 3 judges, copy", "Best 2"), "promise")
+    names = ("Best 3 judges", "Best 3 judges, copy", "Best 2 prompts", "Best 2")
+    assert ends == dict.fromkeys(names, "promise")
     assert "MTurk's worker file" in words
     assert "3 workers" in words
     assert f"Selected: {' '.join(selected('Best 3 judges', 3))}\n" in words
+    assert selected("Best 2 prompts", 2) == ["prompt-1", "prompt-2"]
     people = selected("Best 2", 2)
     assert sorted(re.findall(r"(?m)^(\w+) [01]\.\d+$", words)) == people
     file = (tmp_path / "run.csv").read_text(encoding="utf-8")

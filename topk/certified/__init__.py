@@ -1,6 +1,6 @@
 """``certified``: a proved bound on the regret of the whole selection, for every pool."""
 
 from .confidence_sequences import confidence_intervals
-from .selector import Certified
+from .selector import SCORES, Certified
 
-__all__ = ["Certified", "confidence_intervals"]
+__all__ = ["SCORES", "Certified", "confidence_intervals"]

@@ -22,15 +22,26 @@ TABLES_KEPT = 16
 
 
 def confidence_intervals(
-    pulls: Counts, right: Counts, x: float, questions: int, above: float | None = None
+    pulls: Counts, rewards: Floats | Counts, x: float, questions: int, above: float | None = None
 ) -> tuple[Floats, Floats]:
     """Return (n,) lower and upper, in [0, 1], each excluded at level x; upper at ``above``, if
     given.
 
-    right      (n,) 0 to pulls
+    rewards    (n,) 0 to pulls; a sum of scores is rounded down for lower, and up for upper
     questions  0, or the size of the set that accuracy means; pulls are then at most that
     """
-    most, levels = int(pulls.max()), (x, x if above is None else above)
+    levels = (x, x if above is None else above)
+    less, more = (bound(rewards).astype(np.int64) for bound in (np.floor, np.ceil))
+    lower, upper = _whole_intervals(pulls, less, levels, questions)
+    if (less < more).any():
+        upper = _whole_intervals(pulls, more, levels, questions)[1]
+    return lower, upper
+
+
+def _whole_intervals(
+    pulls: Counts, right: Counts, levels: Levels, questions: int
+) -> tuple[Floats, Floats]:
+    most = int(pulls.max())
     if most < TABLED:
         lower, upper = _interval_table(max(64, 1 << most.bit_length()), levels, questions)
         place = pulls * (pulls + 1) // 2 + right

@@ -36,6 +36,10 @@ CROWD_ASSUMES = (
     f"(where all answer from one small deck, rather promise about accuracy {THIS_SET}), that "
     "questions come in random order, and that the pool stays the same during the run."
 )
+SCORE_ASSUMES = (
+    "Assumes that a worker's scores are independent of each other and of those of other workers, "
+    "that questions come in random order, and that the pool stays the same during the run."
+)
 SET_ASSUMES = (
     "Assumes that questions come in random order, that whether a worker gets a question right does "
     "not depend on when it comes, and that the pool stays the same during the run."
@@ -82,6 +86,14 @@ ASKED_OPEN = Option(
     "flag",
     by_hand=False,
 )
+SCORES = Option(
+    "scores",
+    False,
+    "Whether answers are scores between 0 and 1: then swaps certify, because the mean over "
+    "numberings is about answers that are right or wrong.",
+    "flag",
+    by_hand=False,
+)
 OPEN_ASSUMES = (
     " Workers could join while others answered: who joined, and when the roster closed, may not "
     "depend on the answers."
@@ -94,14 +106,15 @@ class Certified(Selector):
     C is the least of a bound by intervals and of one by numberings (``EveryPool``) or by swaps.
     Which of the two it is depends on the problem and the options alone.
 
-    Rewards are taken to be 0 or 1; a sum that is not whole is rounded, and then there is no
-    guarantee.
+    Rewards are 0 or 1, or with the option ``scores`` between these (section 4, *Scores*); without
+    it a sum that is not whole is rounded, and then there is no guarantee.
     """
 
     name = "certified"
     title = "Certified"
     keeps_quotas = True
     says_accuracy = True
+    takes_scores = True
     weighs_out = True
     roster_fixed = True
     interval = (
@@ -113,7 +126,7 @@ class Certified(Selector):
     )
     known_options: ClassVar[tuple[Option, ...]] = (
         *(ACCURACY, QUESTIONS, QUOTAS),
-        *(TUNED_FOR, PLANNED_FOR, ASKED_OPEN),
+        *(TUNED_FOR, PLANNED_FOR, ASKED_OPEN, SCORES),
     )
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
@@ -139,13 +152,20 @@ class Certified(Selector):
         self.questions: int = self.options["questions"] or 0
         if self.options["accuracy"] == LIKE_THESE:
             self.questions = 0
+        elif self.options["scores"]:
+            raise ProblemError(
+                f"Accuracy {THIS_SET} is about right and wrong answers: for scores choose accuracy "
+                f"{LIKE_THESE}."
+            )
         elif not self.questions:
             raise ProblemError(f"Accuracy {THIS_SET} needs the number of questions in the set.")
 
     @classmethod
     def covers_withdrawal(cls, problem: Problem, options: Mapping[str, Any]) -> bool:
         """Return True if numberings are what certifies: by what the run began with alone."""
-        if options.get("asked_open") or options.get("quotas") is not None:
+        if options.get("asked_open") or options.get("scores"):
+            return False
+        if options.get("quotas") is not None:
             return False
         return covers_numberings(_weighed(problem, options))
 
@@ -155,6 +175,8 @@ class Certified(Selector):
             measure = f"accuracy on this set of {self.questions} questions"
         within = Quotas.within if self.options["quotas"] is not None else ""
         assumes = SET_ASSUMES if self.questions else CROWD_ASSUMES
+        if self.options["scores"]:
+            assumes = SCORE_ASSUMES
         if self.pool is not None:
             assumes = POOL_SET_ASSUMES if self.questions else POOL_ASSUMES
         if self.options["asked_open"]:
@@ -189,6 +211,16 @@ class Certified(Selector):
     @property
     def _tally_with_outstanding(self) -> Tally:
         return replace(self._tally, out=self.state.out)
+
+    def _rounded_against(self, chosen: Chosen, tally: Tally) -> Tally:
+        """Return the tally with sums of scores rounded against the selection: prices of workers
+        outside rise with the sum, and those inside fall.
+        """
+        if not self.options["scores"]:
+            return tally
+        rewards = self.state.rewards
+        right = np.where(chosen, np.floor(rewards), np.ceil(rewards)).astype(np.int64)
+        return replace(tally, right=right)
 
     # -- judging
 
@@ -242,7 +274,8 @@ class Certified(Selector):
         silent = tally.pulls == 0
         if silent.any() and (self.options["quotas"] is not None or (silent & chosen).any()):
             return math.inf
-        return self.swaps.worst(chosen, tally).total + int(silent.sum())
+        against = self._rounded_against(chosen, tally)
+        return self.swaps.worst(chosen, against).total + int(silent.sum())
 
     def best(self, values: Floats) -> Counts:
         return np.flatnonzero(self.quotas.best(values))
@@ -256,9 +289,9 @@ class Certified(Selector):
         (5.2).
         """
         if self._spread is None:
-            tally, (below, above) = self._tally, self._levels
+            state, (below, above) = self.state, self._levels
             self._spread = confidence_intervals(
-                tally.pulls, tally.right, below, self.questions, above
+                state.pulls, state.rewards, below, self.questions, above
             )
         return self._spread
 

@@ -168,6 +168,7 @@ class MultiUGapE(Selector):
     title = "Multi-bandit UGapE"
     several_skills = True
     takes_skills = True
+    takes_scores = True
     promise = Promise(
         Goal.EXPLORE_K, "budget", "Gabillon, Ghavamzadeh, Lazaric, Bubeck 2011; no theorem for K"
     )

@@ -21,6 +21,7 @@ class RoundSelector(Selector):
     """
 
     in_rounds = True
+    takes_scores = True
     open_roster = False  # every arm takes part in a round
     fresh: ClassVar[bool] = False  # True if means are of the round's own pulls
 

@@ -33,6 +33,7 @@ class SequentialSelector(Selector):
     Its bounds hold for any sampling strategy, so answers may be batched and late.
     """
 
+    takes_scores = True
     chosen_row: ClassVar[int] = kernels.HIGH
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:

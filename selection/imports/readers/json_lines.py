@@ -24,15 +24,17 @@ _SPACE = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
 
 
-def read_lines(text: str, name: str) -> tuple[str, Iterator[Line]]:
+def read_lines(text: str, name: str, between: bool = False) -> tuple[str, Iterator[Line]]:
     """Return the kind of file, in words, and its lines: the header, then a row for each object.
+
+    between  True if results of models may be scores between 0 and 1
 
     Raises Refused.
     """
     choices = label_studio.read_choices(text)
     matrix = result_matrices.recognise_matrix(next(_read_objects(text, name), (1, {}))[1])
     if matrix:
-        rows = matrix.read(_read_objects(text, name), name)
+        rows = matrix.read(_read_objects(text, name), name, between)
         return f"JSON; results of {matrix.title}", _arrange_rows(rows, name)
     kind = f"JSON; {choices.description}" if choices else "JSON"
     return kind, _arrange_rows(_object_rows(text, name, choices), name)

@@ -1,4 +1,4 @@
-"""Read results of models on a benchmark: a row for each model and item, right or wrong.
+"""Read results of models on a benchmark: a row for each model and item, right or wrong or a score.
 
 AlpacaEval's annotations, samples of lm-evaluation-harness, and HELM's statistics of each instance.
 The last two name the model only in their path, so that each object needs a field "model".
@@ -10,16 +10,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from selection.errors import Refused
+from selection.grading import scores
 from selection.limits import LONGEST_KEY
 
 Object = dict[str, Any]
 Objects = Iterable[tuple[int, Object]]
 Rows = Iterator[tuple[int, dict[str, str]]]
+Graded = Iterator[tuple[int, str, str, float]]
 
-RIGHT, WRONG = "right", "wrong"
+GRADES = {0.0: "wrong", 1.0: "right"}
 _DRAW = 1.5  # AlpacaEval prefers the reference below, and the model above
 _HASH = 12  # characters of the hash after a text that is too long for a key
-# The metrics that are right or wrong, the likeliest first.
+# The metrics that are read, the likeliest first; most are right or wrong.
 _LM_EVAL_METRICS = ("acc", "exact_match")
 _HELM_METRICS = (
     "exact_match",
@@ -27,6 +29,8 @@ _HELM_METRICS = (
     "prefix_exact_match",
     "quasi_prefix_exact_match",
     "chain_of_thought_correctness",
+    "f1_score",
+    "rouge_l",
 )
 
 
@@ -35,12 +39,28 @@ class Matrix:
     """A format of results.
 
     signs  fields that an object of such a file has, in any of these groups
-    read   generator of rows from (line, object) and the file's name; raises Refused
+    grade  generator of (line, worker, question, score from 0 to 1) from (line, object) and the
+           file's name; raises Refused, for a score between 0 and 1 unless the flag allows it
     """
 
     title: str
     signs: tuple[frozenset[str], ...]
-    read: Callable[[Objects, str], Rows]
+    grade: Callable[[Objects, str, bool], Graded]
+
+    def read(self, objects: Objects, name: str, between: bool) -> Rows:
+        """Yield (line, cells). Raises Refused.
+
+        between  True if scores between 0 and 1 are allowed: then all of a file that has one are
+                 scores
+        """
+        graded: Iterable[tuple[int, str, str, float]] = self.grade(objects, name, between)
+        if between:
+            graded = list(graded)
+        scored = between and any(score % 1 for *_, score in graded)
+        for line, worker, question, score in graded:
+            response, gold = (str(score), scores.KEY) if scored else (GRADES[score], GRADES[1])
+            cells = {"worker": worker, "question": question, "response": response, "gold": gold}
+            yield line, cells
 
 
 def recognise_matrix(first: Object) -> Matrix | None:
@@ -52,8 +72,8 @@ def recognise_matrix(first: Object) -> Matrix | None:
 # -- the formats
 
 
-def _read_alpaca_eval(objects: Objects, name: str) -> Rows:
-    """Yield right if the output of ``generator_2`` is preferred; nothing without a preference."""
+def _read_alpaca_eval(objects: Objects, name: str, between: bool) -> Graded:
+    """Yield 1 if the output of ``generator_2`` is preferred; nothing without a preference."""
     reference = None
     for line, value in objects:
         place = f"{name}, line {line}"
@@ -67,7 +87,8 @@ def _read_alpaca_eval(objects: Objects, name: str) -> Rows:
         preference = _read_preference(value.get("preference"), place)
         if preference is not None:
             item = _shorten_key(_read_text(value, "instruction", place))
-            yield line, _build_row(value, "generator_2", item, preference > _DRAW, place)
+            worker = _read_text(value, "generator_2", place)
+            yield line, worker, item, float(preference > _DRAW)
 
 
 def _read_preference(value: Any, place: str) -> float | None:
@@ -82,7 +103,7 @@ def _read_preference(value: Any, place: str) -> float | None:
     return preference
 
 
-def _read_lm_eval(objects: Objects, name: str) -> Rows:
+def _read_lm_eval(objects: Objects, name: str, between: bool) -> Graded:
     """Yield the metric of each sample, by the first filter of the file."""
     filters: set[str] = set()
     documents: dict[str, Any] = {}
@@ -100,8 +121,8 @@ def _read_lm_eval(objects: Objects, name: str) -> Rows:
                 f"{place}: “{item}” is another document than before; if the file has samples of "
                 "several tasks, give each object its “task”."
             )
-        right = _read_score(*_pick_sample_metric(value, place), place)
-        yield line, _build_row(value, "model", item, right, place)
+        score = _read_score(*_pick_sample_metric(value, place), place, between)
+        yield line, _read_text(value, "model", place), item, score
 
 
 def _pick_sample_metric(value: Object, place: str) -> tuple[str, Any]:
@@ -119,15 +140,15 @@ def _pick_sample_metric(value: Object, place: str) -> tuple[str, Any]:
     return metric, value[metric]
 
 
-def _read_helm(objects: Objects, name: str) -> Rows:
+def _read_helm(objects: Objects, name: str, between: bool) -> Graded:
     """Yield the metric of each instance, without those that were perturbed."""
     for line, value in objects:
         place = f"{name}, line {line}"
         if value.get("perturbation"):
             continue
         item = _name_item(value, "instance_id", place)
-        right = _read_score(*_pick_instance_metric(value, place), place)
-        yield line, _build_row(value, "model", item, right, place)
+        score = _read_score(*_pick_instance_metric(value, place), place, between)
+        yield line, _read_text(value, "model", place), item, score
 
 
 def _pick_instance_metric(value: Object, place: str) -> tuple[str, Any]:
@@ -140,7 +161,7 @@ def _pick_instance_metric(value: Object, place: str) -> tuple[str, Any]:
     metric = next((metric for metric in _HELM_METRICS if metric in means), None)
     if metric is None:
         raise Refused(
-            f"{place}: this instance has no statistic that is right or wrong; "
+            f"{place}: this instance has no statistic from 0 to 1 that is known; "
             f"{', '.join(_HELM_METRICS)} are read."
         )
     return metric, means[metric]
@@ -164,16 +185,6 @@ MATRICES = (
 # -- fields
 
 
-def _build_row(value: Object, field: str, item: str, right: bool, place: str) -> dict[str, str]:
-    worker = _read_text(value, field, place)
-    return {
-        "worker": worker,
-        "question": item,
-        "response": RIGHT if right else WRONG,
-        "gold": RIGHT,
-    }
-
-
 def _read_text(value: Object, field: str, place: str) -> str:
     text = value.get(field)
     if not isinstance(text, str) or not text.strip():
@@ -192,14 +203,17 @@ def _name_item(value: Object, field: str, place: str) -> str:
     return _shorten_key(f"{task}/{item}" if task else item)
 
 
-def _read_score(metric: str, value: Any, place: str) -> bool:
+def _read_score(metric: str, value: Any, place: str, between: bool) -> float:
     score = _read_number(value, place, metric)
-    if score not in (0, 1):
+    if between and not 0 <= score <= 1:
+        raise Refused(f"{place}: {metric} is {value}, but a score is a number from 0 to 1.")
+    if not between and score not in GRADES:
         raise Refused(
-            f"{place}: {metric} is {value}, but an answer is wrong (0) or right (1). Decide from "
-            "which score on it is right, and write 0 or 1."
+            f"{place}: {metric} is {value}, but an answer is wrong (0) or right (1) here. Decide "
+            "from which score on it is right, and write 0 or 1; or use “Try it on past answers”, "
+            "which takes scores."
         )
-    return score == 1
+    return score
 
 
 def _read_number(value: Any, place: str, field: str) -> float:

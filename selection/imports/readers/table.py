@@ -64,6 +64,7 @@ def read_table(
     most_rows: int = MOST_ROWS,
     header: int = 0,
     fits: header_row.Fits | None = None,
+    between: bool = False,
 ) -> Table:
     """Return the table in these bytes, or in a text that was typed.
 
@@ -71,13 +72,14 @@ def read_table(
     encoding  of its characters; empty: detected
     header    the line that names the columns; 0: the first that ``fits`` among the first rows, or
               simply the first without ``fits``
+    between   True if results of models may be scores between 0 and 1
 
     Rows are read lazily, so an unreadable row is refused when it is reached. Raises Refused, with
     the line.
     """
     raw = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else bytes(raw)
     _refuse_others(raw, name)
-    kind, encoding, lines = _read_lines(raw, name, encoding)
+    kind, encoding, lines = _read_lines(raw, name, encoding, between)
     checked_lines = check_lines(lines, name, most_rows)
     if header:
         titled, (line, cells), rest = header_row.use_header(checked_lines, header, name)
@@ -109,14 +111,16 @@ def _refuse_others(raw: bytes, name: str) -> None:
         raise Refused(f"{name} is a web page, whatever its name says; export the table as CSV.")
 
 
-def _read_lines(raw: bytes, name: str, encoding: str) -> tuple[str, str, Iterator[Line]]:
+def _read_lines(
+    raw: bytes, name: str, encoding: str, between: bool
+) -> tuple[str, str, Iterator[Line]]:
     """Return (kind of file, its encoding, its lines)."""
     if workbooks.is_workbook(raw):
         kind, lines = workbooks.lines(raw, name)
         return kind, "", lines
     encoding = check_encoding(raw, encoding, name) if encoding else encoding_of(raw, name)
     if _is_json(raw, encoding):
-        kind, lines = json_lines.read_lines(raw.decode(encoding), name)
+        kind, lines = json_lines.read_lines(raw.decode(encoding), name, between)
         return kind, encoding, lines
     dialect = csv_dialect.detect_dialect(raw, encoding)
     return dialect.description, encoding, csv_dialect.read_lines(raw, dialect, name)

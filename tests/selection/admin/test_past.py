@@ -150,6 +150,28 @@ def graded() -> list[object]:
     return AnswerRecord.unpack(bytes(Replay.objects.get().record)).rows
 
 
+def test_scores_are_shown_as_means_and_make_no_draft(requester, filled):
+    rows = [
+        f"w{worker},t{task},{mean + 0.05 * (task % 3 - 1):.2f},a score from 0 to 1"
+        for worker, mean in enumerate((0.95, 0.9, 0.5, 0.4))
+        for task in range(40)
+    ]
+    table = "\n".join(["worker,task,label,gold", *rows]).encode()
+    del filled["key"]
+    requester.post(FORM, filled | {"answers": SimpleUploadedFile("scores.csv", table)})
+    tasks.replay(str(Replay.objects.get().pk))
+    page = requester.get(result_url())
+    text = text_of(page)
+    assert "Mean score" in text
+    assert "95% of 40" in text
+    assert "credible: Credible counts answers as right or wrong" in text
+    assert 'id="keep-pool"' in page.content.decode()
+    assert 'id="keep-draft"' not in page.content.decode()
+    refused = requester.post(result_url(), {"do": "draft", "algorithm": "certified"}, follow=True)
+    assert "These answers are scores, and a run counts right and wrong ones." in text_of(refused)
+    assert not Run.objects.exists()
+
+
 RIGHT = [("ann", "q1", True), ("bob", "q1", False), ("ann", "q2", True), ("bob", "q2", True)]
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
@@ -97,6 +98,43 @@ def test_published_results_of_models_need_no_key(call):
 
 
 JSON = "application/json"
+
+
+def test_scores_are_replayed_by_algorithms_that_take_them(call):
+    """Six models with the mean scores .9, .85, .5, .4, .3 and .2 on 400 items."""
+    rng = np.random.default_rng(3)
+    means = [0.9, 0.85, 0.5, 0.4, 0.3, 0.2]
+    samples = [
+        {"doc_id": item, "doc_hash": str(item), "model": f"m{i}", "f1": rng.beta(3 * m, 3 - 3 * m)}
+        | {"metrics": ["f1"]}
+        for i, m in enumerate(means)
+        for item in range(400)
+    ]
+    text = "\n".join(map(json.dumps, samples)).encode()
+    file = {"file": SimpleUploadedFile("joined.json", text)}
+    made = call("post", "", file | {"k": 2, "epsilon": 0.15, "delta": 0.1})
+    assert made.status_code == 202, made.content
+    tasks.replay(made.json()["id"])
+    shown = call("get", f"/{made.json()['id']}").json()
+    result = shown["result"]
+    assert shown["facts"]["scores"] is True
+    assert set(result["refused"]) == {"credible", "universal"}
+    assert "right or wrong, and its guarantee does not cover" in result["refused"]["credible"]
+    played = {row["algorithm"]: row for row in result["methods"]}
+    assert set(played) == set(plays.METHODS) - {"credible", "universal"}
+    assert played["certified"]["enough"]
+    assert result["enough"] == played["certified"]["answers"] < 2400
+    assert set(played["certified"]["selected"]) == {"m0", "m1"}
+    assert played["certified"]["untrue"] == 0
+    best = result["workers"][0]
+    own = [sample["f1"] for sample in samples if sample["model"] == best["worker"]]
+    assert (best["right"], best["answers"]) == (pytest.approx(sum(own)), 400)
+    assert best["accuracy"] == pytest.approx(np.mean(own), abs=1e-4)
+    assert call("post", f"/{made.json()['id']}/pool").status_code == 201
+    path = f"/{made.json()['id']}/draft"
+    refused = call("post", path, {"algorithm": "certified"}, content_type=JSON)
+    assert refused.status_code == 422
+    assert refused.json()["error"].startswith("These answers are scores, and a run counts right")
 
 
 def test_a_run_is_replayed_without_a_file(call):

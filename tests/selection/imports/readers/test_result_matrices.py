@@ -169,12 +169,39 @@ def test_a_single_other_metric_is_taken_and_of_several_none():
     assert "there is none" in refusal(lines([sample(0, {}, model="a")]))
 
 
-@pytest.mark.parametrize("score", [0.5, 2, "NaN", 0.9999])
-def test_scores_between_right_and_wrong_are_refused_with_their_line(score):
+def test_all_of_a_file_are_scores_if_one_is_between_right_and_wrong():
+    scores = [1, 0.25, 0.0, 0.9999]
+    rows = [sample(doc, {"bleu": score}, model="a") for doc, score in enumerate(scores)]
+    keyed = read(lines(rows))
+    assert keyed.rows == [("a", str(doc), score) for doc, score in enumerate(scores)]
+    assert {row.accepted[0] for row in keyed.key.values()} == {"a score from 0 to 1"}
+    assert read([instance("id1", {"f1_score": 0.4}, model="a")]).rows == [("a", "id1", 0.4)]
+
+
+@pytest.mark.parametrize("score", [2, "NaN", -0.1])
+def test_scores_beyond_0_and_1_are_refused_with_their_line(score):
     rows = [sample(0, {"acc": 1}, model="a"), sample(1, {"acc": score}, model="a")]
-    assert refusal(lines(rows)) == (
-        f"f.json, line 2: acc is {score}, but an answer is wrong (0) or right (1). Decide from "
-        "which score on it is right, and write 0 or 1."
+    sentence = f"f.json, line 2: acc is {score}, but a score is a number from 0 to 1."
+    assert refusal(lines(rows)) == sentence
+
+
+def test_a_table_with_scores_as_its_key_is_read_as_scores():
+    head = "worker,task,label,gold\n"
+    key = "a score from 0 to 1"
+    assert read(f"{head}a,1,0.75,{key}\n").rows == [("a", "1", 0.75)]
+    assert refusal(f"{head}a,1,0.75,{key}\na,2,good,{key}\n") == (
+        "f.json, line 3: “good” is not a score from 0 to 1; write it as in 0.73."
+    )
+
+
+def test_an_import_into_a_question_set_refuses_scores_with_their_line():
+    rows = [sample(0, {"acc": 1}, model="a"), sample(1, {"acc": 0.5}, model="a")]
+    with pytest.raises(Refused) as caught:
+        list(read_table(lines(rows), "f.json").rows)
+    assert str(caught.value) == (
+        "f.json, line 2: acc is 0.5, but an answer is wrong (0) or right (1) here. Decide from "
+        "which score on it is right, and write 0 or 1; or use “Try it on past answers”, which "
+        "takes scores."
     )
 
 
@@ -211,12 +238,12 @@ def test_instances_of_helm_are_graded_by_exact_match():
 
 
 def test_instances_without_such_a_metric_are_refused():
-    assert refusal([instance("id1", {"f1_score": 0.4}, model="a")]) == (
-        "f.json, line 2: this instance has no statistic that is right or wrong; exact_match, "
+    assert refusal([instance("id1", {"logprob": -0.4}, model="a")]) == (
+        "f.json, line 2: this instance has no statistic from 0 to 1 that is known; exact_match, "
         "quasi_exact_match, prefix_exact_match, quasi_prefix_exact_match, "
-        "chain_of_thought_correctness are read."
+        "chain_of_thought_correctness, f1_score, rouge_l are read."
     )
-    assert "exact_match is 0.5" in refusal([instance("id1", {"exact_match": 0.5}, model="a")])
+    assert "exact_match is 1.5" in refusal([instance("id1", {"exact_match": 1.5}, model="a")])
     assert "no statistic" in refusal([{"instance_id": "id1", "stats": None, "model": "a"}])
 
 
