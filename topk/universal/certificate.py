@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .bounds import ROUNDING
 from .likelihood import INSIDE, OUTSIDE, WITHDRAWN, log_likelihoods
 from .reference import NODES, Reference, reference
-from .search import epsilon_at, first_lambda, proved, proved_on_set, refined, search
+from .search import epsilon_at, proved, proved_on_set, refined, search
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -18,7 +18,8 @@ Chosen = NDArray[np.bool_]
 
 COARSEST, FINEST, PER_ROOT = 48, 320, 5.0  # points of the grid; per root of the most answers
 REFINEMENTS = 1
-TANGENTS = np.array([0.0, 0.5, -0.5, 1.0, -1.0, 1.8, -1.8])  # in units of 1 / deviation of the mean
+FIRST_LAMBDA = 24.0  # in units of root n / K
+TANGENTS = np.linspace(-2.0, 2.0, 17)  # in units of 1 / deviation of the mean
 PER_ANSWER = 1e-11  # nats of rounding
 
 
@@ -97,28 +98,22 @@ class Bound:
         """
         etas = _slopes(self.tally.reference.slices)
         prove = self._on_set if self.tally.questions else self._everywhere
-        return etas, np.array(prove(etas))
+        return etas, prove(etas)
 
-    def _everywhere(self, etas: Floats) -> list[float]:
+    def _everywhere(self, etas: Floats) -> Floats:
         right, wrong, kinds, workers = self.rows
         fine, y = refined(self.grid, self.population, self.c)
         for _ in range(REFINEMENTS):
             logs = log_likelihoods(right, wrong, fine, 0)
             epsilon_at(logs, kinds, workers, fine, self.lam, self.c, 1, 0.0, self.pool, y)
             fine, y = refined(fine, y, self.c)
-        return [
-            proved(right, wrong, kinds, workers, fine, y.copy(), self.lam, self.c, eta, self.pool)
-            for eta in etas
-        ]
+        return proved(right, wrong, kinds, workers, fine, y, self.lam, self.c, etas, self.pool)
 
-    def _on_set(self, etas: Floats) -> list[float]:
+    def _on_set(self, etas: Floats) -> Floats:
         right, wrong, kinds, workers = self.rows
         logs = log_likelihoods(right, wrong, self.grid, self.tally.questions)
         grid, y, pool = self.grid, self.population, self.pool
-        return [
-            proved_on_set(logs, kinds, workers, grid, y.copy(), self.lam, self.c, eta, pool)
-            for eta in etas
-        ]
+        return proved_on_set(logs, kinds, workers, grid, y.copy(), self.lam, self.c, etas, pool)
 
     def epsilon(self, slices: Floats) -> float:
         """Return the epsilon that is certified where the reference measure is ``slices`` (S,).
@@ -143,11 +138,14 @@ def certified(tally: Tally, chosen: Chosen, k: int, delta: float, pool: bool = F
     shift = margin - math.log(delta) - (math.lgamma(count + 1) if pool else 0.0)
     grid, x = _start_population(int((right + wrong).max()), tally.questions)
     logs = log_likelihoods(right, wrong, grid, tally.questions)
-    loss = shift - float(tally.reference.slices.max())
+    slices = tally.reference.slices
+    loss = shift - float(slices.max())
     means = (tally.right + 1) / (tally.right + tally.wrong + 2)
     c = float(0.5 * (means[chosen].min() + means[~chosen].max()))
-    lam = first_lambda(logs, kinds, workers, grid, c, k, loss, count, x)
+    lam = FIRST_LAMBDA * math.sqrt(workers.sum()) / k
     hint, lam, c = search(logs, kinds, workers, grid, lam, c, k, loss, count, x, 0.0, 1.0)
+    # The population is held against the reference measure of its own mean, not the largest.
+    hint -= (loss - shift + float(np.interp(grid @ x, NODES, slices))) / (lam * k)
     return Bound(tally, rows, k, count, shift, lam, c, grid, x, hint)
 
 
