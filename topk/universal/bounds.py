@@ -11,17 +11,10 @@ import numpy as np
 
 from topk.compiled import compiled
 
-from .likelihood import log_or_zero, tilt
+from .likelihood import INSIDE, OUTSIDE, log_or_zero, slopes, tilt
 
 ROUNDING = 1e-6  # nats, more than all errors of rounding
 MOST_CELLS = 4000
-
-
-@compiled
-def log_of(right, wrong, kind, theta, lam, c):  # type: ignore[no-untyped-def]
-    """Return log a(theta) of one row."""
-    value = right * log_or_zero(theta) + wrong * log_or_zero(1 - theta)
-    return value + lam * tilt(kind, theta, c)
 
 
 @compiled
@@ -58,63 +51,100 @@ def log_peak(right, wrong, low, high, at_low, at_high, rise):  # type: ignore[no
 
 
 @compiled
-def cell(rows, low, high, lam, c, fall):  # type: ignore[no-untyped-def]
-    """Return D at both ends of a cell without c inside, and a bound of D on the cell.
-
-    rows  (G, 5) right, wrong, kind, log of the factor, weight
-    fall  eta / n
-
-    D exceeds the larger end by at most width^2 / 8 times the largest -D'', and -a'' is at most
-    a * (s / theta^2 + f / (1 - theta)^2) because log a has no other curvature.
-    """
-    width, middle = high - low, 0.5 * (low + high)
-    first = last = peaks = bend = 0.0
-    for g in range(rows.shape[0]):
-        right, wrong, kind = rows[g, 0], rows[g, 1], int(rows[g, 2])
-        at_low = log_of(right, wrong, kind, low, lam, c)
-        at_high = log_of(right, wrong, kind, high, lam, c)
-        rise = 0.0
-        if kind == 0 and middle > c:
-            rise = lam
-        elif kind == 1 and middle < c:
-            rise = -lam
-        most = log_peak(right, wrong, low, high, at_low, at_high, rise)
-        factor, peak = rows[g, 3], math.exp(min(most + rows[g, 3], 700.0)) * rows[g, 4]
-        first += math.exp(min(at_low + factor, 700.0)) * rows[g, 4]
-        last += math.exp(min(at_high + factor, 700.0)) * rows[g, 4]
-        peaks += peak
-        curve = 0.0
-        if right > 0:
-            curve += right / (low * low) if low > 0 else math.inf
-        if wrong > 0:
-            curve += wrong / ((1 - high) * (1 - high)) if high < 1 else math.inf
-        if curve > 0 and peak > 0:
-            bend += peak * curve
-    crude = peaks - min(fall * low, fall * high)
-    first, last = first - fall * low, last - fall * high
-    return first, last, min(crude, max(first, last) + width * width / 8 * bend)
+def logs_of(low, high):  # type: ignore[no-untyped-def]
+    """Return log theta and log(1 - theta) of both ends of a cell."""
+    return log_or_zero(low), log_or_zero(1 - low), log_or_zero(high), log_or_zero(1 - high)
 
 
 @compiled
-def highest(rows, grid, lam, c, fall, close):  # type: ignore[no-untyped-def]
+def parts_of(row, low, high, logs, lam, c):  # type: ignore[no-untyped-def]
+    """Return a(theta) of a row at both ends of a cell without c inside, and two bounds on the cell.
+
+    row   right, wrong, kind, log of the factor
+    logs  ``logs_of`` the cell's ends
+
+    They are of a and of -a'': that is at most a * (s / theta^2 + f / (1 - theta)^2), because log a
+    has no other curvature.
+    """
+    right, wrong, kind = row[0], row[1], int(row[2])
+    at_low = right * logs[0] + wrong * logs[1] + lam * tilt(kind, low, c)
+    at_high = right * logs[2] + wrong * logs[3] + lam * tilt(kind, high, c)
+    rise, middle = 0.0, 0.5 * (low + high)
+    if kind == OUTSIDE and middle > c:
+        rise = lam
+    elif kind == INSIDE and middle < c:
+        rise = -lam
+    most = log_peak(right, wrong, low, high, at_low, at_high, rise)
+    peak, curve = math.exp(min(most + row[3], 700.0)), 0.0
+    if right > 0:
+        curve += right / (low * low) if low > 0 else math.inf
+    if wrong > 0:
+        curve += wrong / ((1 - high) * (1 - high)) if high < 1 else math.inf
+    bend = peak * curve if curve > 0 and peak > 0 else 0.0
+    first, last = math.exp(min(at_low + row[3], 700.0)), math.exp(min(at_high + row[3], 700.0))
+    return first, last, peak, bend
+
+
+@compiled
+def top_of(sums, low, high, fall):  # type: ignore[no-untyped-def]
+    """Return D at both ends of a cell, and a bound of D on the cell.
+
+    sums  of ``parts_of`` over the rows, times their weights
+    fall  eta / n
+
+    D exceeds the larger end by at most width^2 / 8 times the largest -D''.
+    """
+    first, last = sums[0] - fall * low, sums[1] - fall * high
+    crude = sums[2] - min(fall * low, fall * high)
+    return first, last, min(crude, max(first, last) + (high - low) ** 2 / 8 * sums[3])
+
+
+@compiled
+def cell(rows, weight, low, high, lam, c, fall):  # type: ignore[no-untyped-def]
+    """Return ``top_of`` a cell without c inside, given rows (G, 4) and their weights (G,)."""
+    first = last = peaks = bend = 0.0
+    logs = logs_of(low, high)
+    for g in range(rows.shape[0]):
+        one = parts_of(rows[g], low, high, logs, lam, c)
+        first += weight[g] * one[0]
+        last += weight[g] * one[1]
+        peaks += weight[g] * one[2]
+        bend += weight[g] * one[3]
+    return top_of((first, last, peaks, bend), low, high, fall)
+
+
+@compiled
+def cells(rows, grid, lam, c):  # type: ignore[no-untyped-def]
+    """Return the ends (C + 1,) of cells, and ``parts_of`` all rows (G, 4) there: (4, G, C).
+
+    grid  (M,) rising, from 0 to 1; c is made an end of cells
+    """
+    ends = np.unique(np.append(grid, c))
+    table = np.empty((4, rows.shape[0], ends.size - 1))
+    for j in range(ends.size - 1):
+        logs = logs_of(ends[j], ends[j + 1])
+        for g in range(rows.shape[0]):
+            one = parts_of(rows[g], ends[j], ends[j + 1], logs, lam, c)
+            for part in range(4):
+                table[part, g, j] = one[part]
+    return ends, table
+
+
+@compiled
+def highest(rows, weight, ends, table, lam, c, fall, close):  # type: ignore[no-untyped-def]
     """Return an upper bound of D on [0, 1], and the largest value of D that was seen.
 
-    grid   (M,) rising, from 0 to 1; c is made an end of cells
-    close  a cell is not divided once its bound is so close to the largest value
+    ends, table  of ``cells``
+    close        a cell is not divided once its bound is so close to the largest value
     """
-    lows, highs = np.empty(MOST_CELLS), np.empty(MOST_CELLS)
-    count, seen, bound = 0, -np.inf, -np.inf
-    for j in range(grid.size - 1):
-        lows[count], highs[count] = grid[j], grid[j + 1]
-        if grid[j] < c < grid[j + 1]:
-            highs[count] = c
-            count += 1
-            lows[count], highs[count] = c, grid[j + 1]
-        count += 1
-    at = 0
-    tops = np.empty(MOST_CELLS)
-    for at in range(count):
-        first, last, tops[at] = cell(rows, lows[at], highs[at], lam, c, fall)
+    lows, highs, tops = np.empty(MOST_CELLS), np.empty(MOST_CELLS), np.empty(MOST_CELLS)
+    count, seen, bound = ends.size - 1, -np.inf, -np.inf
+    sums = np.empty((4, count))
+    for part in range(4):
+        slopes(table[part], weight, sums[part])
+    for j in range(count):
+        lows[j], highs[j] = ends[j], ends[j + 1]
+        first, last, tops[j] = top_of(sums[:, j], lows[j], highs[j], fall)
         seen = max(seen, first, last)
     done = 0
     while done < count:
@@ -124,8 +154,8 @@ def highest(rows, grid, lam, c, fall, close):  # type: ignore[no-untyped-def]
             done += 1
             continue
         middle = 0.5 * (low + high)
-        first, last, left_top = cell(rows, low, middle, lam, c, fall)
-        other, _, right_top = cell(rows, middle, high, lam, c, fall)
+        first, last, left_top = cell(rows, weight, low, middle, lam, c, fall)
+        other, _, right_top = cell(rows, weight, middle, high, lam, c, fall)
         seen = max(seen, first, last, other)
         # Bounds of the halves never exceed the bound of the whole cell.
         highs[done], tops[done] = middle, min(left_top, top)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .bounds import ROUNDING
 from .likelihood import INSIDE, OUTSIDE, WITHDRAWN, log_likelihoods
 from .reference import NODES, Reference, reference
-from .search import epsilon_at, first_lambda, proved, proved_on_set, refined, search
+from .search import epsilon_at, proved, proved_on_set, refined, search
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -20,7 +20,8 @@ Rows = tuple[Floats, Floats, Counts, Floats]
 
 COARSEST, FINEST, PER_ROOT = 48, 320, 5.0  # points of the grid; per root of the most answers
 REFINEMENTS = 1
-TANGENTS = np.array([0.0, 0.5, -0.5, 1.0, -1.0, 1.8, -1.8])  # in units of 1 / deviation of the mean
+FIRST_LAMBDA = 24.0  # in units of root n / K
+TANGENTS = np.linspace(-2.0, 2.0, 17)  # in units of 1 / deviation of the mean
 PER_ANSWER = 1e-11  # nats of rounding
 
 
@@ -105,9 +106,9 @@ class GroupBound:
         """
         etas = _slopes(self.tally.reference.slices)
         prove = self._on_set if self.tally.questions else self._everywhere
-        return etas, np.array(prove(etas))
+        return etas, prove(etas)
 
-    def _everywhere(self, etas: Floats) -> list[float]:
+    def _everywhere(self, etas: Floats) -> Floats:
         right, wrong, kinds, workers = self.rows
         fine, y = refined(self.grid, self.population, self.c)
         place, all_rows = (self.lam, self.c, 1, 0.0, self.pool), np.array([0, kinds.size])
@@ -115,19 +116,18 @@ class GroupBound:
             logs = log_likelihoods(right, wrong, fine, 0)
             epsilon_at(logs, kinds, workers, fine, *place, y, all_rows)
             fine, y = refined(fine, y, self.c)
-        return [
-            proved(right, wrong, kinds, workers, fine, y.copy(), self.lam, self.c, eta, self.pool)
-            for eta in etas
-        ]
+        heights: Floats = proved(
+            right, wrong, kinds, workers, fine, y, self.lam, self.c, etas, self.pool
+        )
+        return heights
 
-    def _on_set(self, etas: Floats) -> list[float]:
+    def _on_set(self, etas: Floats) -> Floats:
         right, wrong, kinds, workers = self.rows
         logs = log_likelihoods(right, wrong, self.grid, self.tally.questions)
         grid, y, pool = self.grid, self.population, self.pool
-        return [
-            proved_on_set(logs, kinds, workers, grid, y.copy(), self.lam, self.c, eta, pool)
-            for eta in etas
-        ]
+        place = (kinds, workers, grid, y.copy(), self.lam, self.c)
+        heights: Floats = proved_on_set(logs, *place, etas, pool)
+        return heights
 
     def most(self, slices: Floats) -> float:
         """Return at least the largest difference to the reference measure ``slices`` (S,).
@@ -162,7 +162,7 @@ class Bound:
         if low <= self.c <= high:
             return self
         c = float(np.clip(self.c, low, high))
-        return _least_bound(self.groups, self.places, self.shift, self.lam, c, (low, high))
+        return _least_bound(self.groups, self.places, self.shift, c, (low, high))
 
     def epsilon(self, *slices: Floats) -> float:
         """Return the epsilon that is certified where the reference measures are ``slices`` (S,).
@@ -191,35 +191,37 @@ def certified(tally: Tally, chosen: Chosen, k: int, delta: float, pool: bool = F
     grid, x = _start_population(most, tally.questions)
     means = (tally.right + 1) / (tally.right + tally.wrong + 2)
     c = float(0.5 * (means[chosen].min() + means[~chosen].max()))
-    groups = tuple(GroupBound(part, rows, count, 0.0, c, grid, x) for part, rows in parts)
-    return _least_bound(groups, k, shift, None, c, (0.0, 1.0))
+    lam = FIRST_LAMBDA * math.sqrt(tally.right.size + tally.gone_right.size) / k
+    groups = tuple(GroupBound(part, rows, count, lam, c, grid, x) for part, rows in parts)
+    return _least_bound(groups, k, shift, c, (0.0, 1.0))
 
 
 def _least_bound(
     groups: Sequence[GroupBound],
     places: int,
     shift: float,
-    lam: float | None,
     c: float,
     limits: tuple[float, float],
 ) -> Bound:
-    """Return the least bound that is found from this start, with c between the limits.
-
-    lam  to start from; None to look for one
-    """
+    """Return the least bound that is found from this start, with c between the limits."""
     grid, pool, questions = groups[0].grid, groups[0].pool, groups[0].tally.questions
     right, wrong, kinds, workers = (
         np.concatenate(column) for column in zip(*(group.rows for group in groups), strict=True)
     )
     ends = np.cumsum([0, *(group.rows[0].size for group in groups)])
     logs = log_likelihoods(right, wrong, grid, questions)
-    loss = shift - sum(float(group.tally.reference.slices.max()) for group in groups)
+    slices = [group.tally.reference.slices for group in groups]
+    loss = shift - sum(float(own.max()) for own in slices)
     x = np.concatenate([group.population for group in groups])
-    goal = (places, loss, pool, x, ends)
-    if lam is None:
-        lam = first_lambda(logs, kinds, workers, grid, c, *goal)
-    hint, lam, c = search(logs, kinds, workers, grid, lam, c, *goal, *limits)
+    place = (kinds, workers, grid, groups[0].lam, c)
+    hint, lam, c = search(logs, *place, places, loss, pool, x, ends, *limits)
     populations = x.reshape(len(groups), grid.size)
+    # A population is held against the reference measure of its own mean, not the largest.
+    held = sum(
+        float(np.interp(own @ grid, NODES, heights))
+        for own, heights in zip(populations, slices, strict=True)
+    )
+    hint -= (loss - shift + held) / (lam * places)
     found = tuple(
         replace(group, lam=lam, c=c, population=own)
         for group, own in zip(groups, populations, strict=True)

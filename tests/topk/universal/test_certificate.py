@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from topk.universal.bounds import highest
+from topk.universal.bounds import cells, highest
 from topk.universal.certificate import Tally, certified
 from topk.universal.likelihood import climb, log_likelihoods, tilted
 from topk.universal.reference import (
@@ -97,9 +97,10 @@ def test_the_supremum_is_bounded_from_any_start_and_nearly_reached(sample):
             coarse = np.sin(np.linspace(0, np.pi / 2, 200)) ** 2
             coarse[-1] = 1.0
             bad, good = np.full(200, 1 / 200), np.full(200, 1 / 200)
-            tight = proved(right, wrong, kinds, workers, coarse, good, lam, 0.8, eta, 0.0)
+            etas = np.array([eta])
+            (tight,) = proved(right, wrong, kinds, workers, coarse, good, lam, 0.8, etas, 0.0)
             assert reached - 1e-3 <= tight <= reached + 1.0
-            other = proved(right, wrong, kinds, workers, coarse, bad, lam, 0.8, eta, 0.0)
+            (other,) = proved(right, wrong, kinds, workers, coarse, bad, lam, 0.8, etas, 0.0)
             assert other >= reached - 1e-3
 
 
@@ -115,8 +116,9 @@ def test_bounds_hold_between_the_points_of_a_grid():
         tilted(logs, kinds, fine, lam, c, rows, scale)
         weight, fall = rng.random(size) / size, rng.normal()
         truth = float((weight @ rows - fall * fine).max())
-        parts = np.c_[right, wrong, kinds, -scale, weight]
-        bound, seen = highest(parts, np.linspace(0, 1, 30), lam, c, fall, 1e-4)
+        parts = np.c_[right, wrong, kinds, -scale]
+        ends, table = cells(parts, np.linspace(0, 1, 30), lam, c)
+        bound, seen = highest(parts, weight, ends, table, lam, c, fall, 1e-4)
         assert truth <= bound + 1e-12
         assert bound <= truth + 1e-3
         assert seen <= bound
