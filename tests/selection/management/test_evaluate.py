@@ -186,3 +186,20 @@ def test_give_up_without_any_reply(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(CommandError, match="No connection"):
         call_command("evaluate", *files)
     assert Run.objects.get().status == Run.Status.PAUSED
+
+
+def test_tell_that_the_others_wait_for_money(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play, "PATIENCE", 0.5)
+    with ModelStub(reply) as stub:
+        files = write_files(tmp_path, stub.url, ["good", "bad"])
+        dead = "dead: {url: 'http://127.0.0.1:9/v1'}, stub:"
+        text = Path(files[0]).read_text().replace("stub:", dead, 1)
+        text = text.replace("}]", "}, {server: dead, model: gone}]")
+        Path(files[0]).write_text(text)
+        with pytest.raises(
+            CommandError, match=r"No connection .*\(2 others wait for a higher limit"
+        ):
+            call_command("evaluate", *files, "--epsilon", "0.001", "--limit", "0.1")
+    assert ModelSpending.objects.get().spent <= 100_000_000

@@ -17,7 +17,7 @@ from selection.model_workers.server_calls import (
     list_models,
     open_client,
 )
-from tests.model_stub import completion
+from tests.model_stub import ModelStub, completion
 
 KEY = "sk-planted-1234567890"
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -171,6 +171,13 @@ def test_call_no_inner_address_in_disguise(settings: Any, url: str, problem: str
     assert not outcome.charged
     if url.startswith("https://0x"):
         assert "on this machine or in its network" in outcome.problem
+
+
+def test_name_the_cause_of_a_failed_handshake() -> None:
+    with ModelStub(lambda model, text: "A") as stub:
+        outcome = ask_address(stub.url.replace("http:", "https:"))
+    assert outcome.problem.startswith(f"No connection to 127.0.0.1, port {stub.port}: [SSL")
+    assert "ssl:default" not in outcome.problem
 
 
 @pytest.mark.parametrize("url", ["https://[::ffff:127.0.0.1]/v1", "https://10.0.0.1/v1"])
