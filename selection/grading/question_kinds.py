@@ -5,7 +5,7 @@ from typing import Any
 
 from selection.errors import Refused
 
-from . import numbers, rules
+from . import numbers, rules, scores
 
 # Other names of the kinds in use.
 OTHER_NAMES = {
@@ -69,6 +69,11 @@ def find_question_faults(
 ) -> list[str]:
     """Return the faults of a gold question, in sentences."""
     faults = [*_choice_faults(accepted, choices, way)] if choices else []
+    if scores.KEY in accepted:
+        faults.append(
+            "A run counts right and wrong answers, and no scores: let your program draw right or "
+            "wrong by the score."
+        )
     if way.get("number"):
         faults += _number_faults([*accepted, *choices])
     if not choices and (way.get("multiple") or way.get("order")):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from selection.errors import Refused
+from selection.grading import scores
 from selection.models import normalise_text
 
 from . import row_parsers
@@ -59,6 +60,11 @@ def read_kinds(
         row_parsers.parse_gold(text, name) for text, name in zip(golds, names[1:], strict=True)
     ]
     labels = _merge_kinds(kinds, names[1:])
+    if scores.KEY in labels.values():
+        raise Refused(
+            f"{names[0]} has scores, which are not read here: use the page “Try it on past "
+            "answers”."
+        )
     graded, left_out, idle = select_known(rows, labels, "the tasks of the gold file")
     _refuse_unanswered(kinds, {row.question for row in graded}, names)
     return GradedAnswers(graded, labels, left_out, idle, repeated, kinds)

@@ -13,6 +13,7 @@ from django.core.management import CommandError
 
 from selection import engine
 from selection.algorithms import ALGORITHMS
+from selection.grading import scores
 from selection.imports import catalog, row_parsers, validate_answers
 from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import Answer, Assignment, Pool, QuestionSet, RecordedAnswer, Run
@@ -124,6 +125,11 @@ def test_each_draw_is_a_question_of_its_own(past, out):
     asked = Assignment.objects.values_list("candidate_id", "question_id")
     assert len(set(asked)) == len(asked) > 360
     assert set(Answer.objects.values_list("response", flat=True)) == {"right", "wrong"}
+
+
+def test_scores_are_refused_rather_than_counted_as_wrong(past, out):
+    past[1].write_text(f"task,label\nt0,{scores.KEY}\n")
+    assert "use the page “Try it on past answers”" in refused(past, out)
 
 
 def test_it_writes_json_by_the_ending(past, tmp_path):
