@@ -67,7 +67,7 @@ def _links(connection: Connection) -> QuerySet[RunConnection]:
 
 
 def _fetch_last(link: RunConnection) -> bool:
-    """Fetch the answers given since the last poll, before the use or the run ends there.
+    """Fetch the answers given since the last poll, before the open tasks are removed for good.
 
     Return False if they cannot be fetched now: the tasks stay until then.
     """

@@ -90,8 +90,8 @@ class ConnectionAdmin(CountedDeletionMixin, ScopedAdmin):
         own |= fields.setting_fields(connector.settings, obj.settings if obj else {})
         kwargs["form"] = type("ConnectorForm", (ConnectionForm,), own | {"kind": connector.name})
         form = super().get_form(request, obj, change, **kwargs)
-        form.base_fields["address"].required = True
-        form.base_fields["address"].help_text = connector.address_help
+        if (address := form.base_fields.get("address")) is not None:  # None for viewers
+            address.required, address.help_text = True, connector.address_help
         return form
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:

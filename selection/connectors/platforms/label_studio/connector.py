@@ -138,12 +138,13 @@ class LabelStudio(Connector):
         """Delete tasks without an answer; return the numbers of those that stay."""
         known = {task.number: task.outside_id for task in tasks}
         if not all(known.values()):  # it is not known whether they arrived
-            known = news.ids_by_number(client.list_tasks(project))
-        ids = [int(known[task.number]) for task in tasks if known.get(task.number)]
+            there = news.ids_by_number(client.list_tasks(project))
+            known = {number: there.get(number, "") for number in known}
+        ids = [int(pk) for pk in known.values() if pk]
         if not ids or client.delete_unanswered(project, ids) == len(ids):
             return ()
-        there = news.ids_by_number(client.list_tasks(project))
-        return there.keys() & known.keys()
+        left = {str(task.get("id")) for task in client.list_tasks(project)}
+        return [number for number, pk in known.items() if pk in left]
 
     def write_back(self, link: RunConnection, how: str, workers: Sequence[str]) -> str:
         project = str(link.settings.get("project", ""))
