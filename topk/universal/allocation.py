@@ -17,7 +17,7 @@ from topk.compiled import compiled
 
 from .certificate import GroupBound, Tally
 from .likelihood import log_likelihoods, log_or_zero, tilted
-from .reference import FIRST_MEAN, FIRST_SHARE, FIRST_WIDTH, MEAN_STEP, SHARE_STEP, WIDTH_STEP
+from .reference import FIRST_SHARE, SHARE_STEP, beta_of, log_beta
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -62,18 +62,6 @@ def moments(right, wrong, terms, weight):  # type: ignore[no-untyped-def]
         mean[i] /= total
         square[i] = max(square[i] / total - mean[i] * mean[i], LEAST_VARIANCE)
     return mean, square
-
-
-@compiled
-def beta_of(mean, width):  # type: ignore[no-untyped-def]
-    p = 1 / (1 + math.exp(-(FIRST_MEAN + mean * MEAN_STEP)))
-    size = math.exp(FIRST_WIDTH + width * WIDTH_STEP)
-    return p * size, (1 - p) * size
-
-
-@compiled
-def log_beta(a, b):  # type: ignore[no-untyped-def]
-    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
 @compiled

@@ -116,18 +116,15 @@ class GroupBound:
             logs = log_likelihoods(right, wrong, fine, 0)
             epsilon_at(logs, kinds, workers, fine, *place, y, all_rows)
             fine, y = refined(fine, y, self.c)
-        heights: Floats = proved(
-            right, wrong, kinds, workers, fine, y, self.lam, self.c, etas, self.pool
-        )
-        return heights
+        bounds: Floats = proved(*self.rows, fine, y, self.lam, self.c, etas, self.pool)
+        return bounds
 
     def _on_set(self, etas: Floats) -> Floats:
         right, wrong, kinds, workers = self.rows
         logs = log_likelihoods(right, wrong, self.grid, self.tally.questions)
-        grid, y, pool = self.grid, self.population, self.pool
-        place = (kinds, workers, grid, y.copy(), self.lam, self.c)
-        heights: Floats = proved_on_set(logs, *place, etas, pool)
-        return heights
+        place, y = (self.lam, self.c, etas, self.pool), self.population.copy()
+        bounds: Floats = proved_on_set(logs, kinds, workers, self.grid, y, *place)
+        return bounds
 
     def most(self, slices: Floats) -> float:
         """Return at least the largest difference to the reference measure ``slices`` (S,).

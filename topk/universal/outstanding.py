@@ -6,9 +6,8 @@ import numpy as np
 
 from topk.compiled import compiled
 
-from .allocation import beta_of, log_beta
 from .certificate import Counts, Floats, Tally
-from .reference import FIRST_SHARE, SHARE_STEP
+from .reference import FIRST_SHARE, SHARE_STEP, beta_of, log_beta
 
 
 def worst_slices(tally: Tally, out: Counts) -> Floats:

@@ -18,7 +18,7 @@ from topk.compiled import compiled
 Floats = NDArray[np.float64]
 
 # Of a Beta distribution: the logit of its mean, and the logarithm of its concentration a + b.
-MEANS, FIRST_MEAN, MEAN_STEP = 91, -4.0, 0.1
+MEANS, FIRST_MEAN, MEAN_STEP = 181, -4.0, 0.05
 WIDTHS, FIRST_WIDTH, WIDTH_STEP = 24, -0.5, 0.35
 CENTRE, SPREAD = 1.1, 1.0  # of the prior of means
 TYPICAL, RANGE = 2.1, 1.0  # of the prior of the logarithm of the concentration
@@ -29,13 +29,15 @@ EVEN, EVEN_RANGE = 0.0, 2.5
 FLAT = 0.1  # part of each prior that is even over the lattice
 LOG_ONE, LOG_TWO = math.log(0.62), math.log(0.38)  # of one distribution, of two
 
-# A population is compared with the whole mixture, and with the part that has about its mean: at a
-# node with that node's part, and in between with a mixture of the parts of both neighbours.
-LOG_WHOLE, LOG_SLICE = math.log(0.25), math.log(0.75)
+# A population is compared with the whole mixture, with the part that has about its mean, and with a
+# wider part around that: at a node with that node's parts, and in between with a mixture of the
+# parts of both neighbours.
+LOG_WHOLE = math.log(0.15)
+WINDOWS = ((0.5, 1.0), (0.35, 4.0))  # weight, and width in nodes
 NODES = np.r_[0.0, 1 / (1 + np.exp(-(FIRST_MEAN + np.arange(MEANS) * MEAN_STEP))), 1.0]
 EDGES = 0.5 * (NODES[:-1] + NODES[1:])
 
-COUNTS = 6.0  # nats below the largest term at which terms are left out
+COUNTS = 5.0  # nats below the largest term at which terms are left out
 MOST_TERMS = 1200
 SLOTS = 32768  # of the table of terms that were seen; a power of 2
 STARTS = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9])
@@ -80,13 +82,15 @@ class Reference:
 
         By Jensen's inequality a sum of terms falls by no more than its terms do on average.
         """
-        node = _node_of(_mean_of(self.terms))
+        node, whole = _node_of(_mean_of(self.terms)), self.log_q - float(self.weight @ fall)
         part = np.bincount(node, self.weight, NODES.size)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            less = np.nan_to_num(np.bincount(node, self.weight * fall, NODES.size) / part)
-            alone = np.log(part) + self.log_q - _slice_masses() - less
-        whole = self.log_q - float(self.weight @ fall)
-        result: Floats = np.logaddexp(LOG_WHOLE + whole, LOG_SLICE + alone)
+        fallen = np.bincount(node, self.weight * fall, NODES.size)
+        result: Floats = np.full(NODES.size, LOG_WHOLE + whole)
+        for share, window, mass in _windows():
+            with np.errstate(divide="ignore", invalid="ignore"):
+                less = np.nan_to_num((window @ fallen) / (window @ part))
+                alone = np.log(window @ part) + self.log_q - mass - less
+            result = np.logaddexp(result, math.log(share) + alone)
         return result
 
 
@@ -125,8 +129,11 @@ def _node_of(mean: Floats) -> NDArray[np.int64]:
 
 
 @lru_cache(1)
-def _slice_masses() -> Floats:
-    """Return (S,) logs of the prior weight of the populations that are counted to each node."""
+def _windows() -> list[tuple[float, Floats, Floats]]:
+    """Return the weight of each part that a population is compared with, and of which nodes it is.
+
+    These are (S, S) weights of the nodes around each, and (S,) logs of the prior weight of it all.
+    """
     first, second, share = (
         axis.ravel() for axis in np.meshgrid(np.arange(MEANS), np.arange(MEANS), np.arange(SHARES))
     )
@@ -137,22 +144,31 @@ def _slice_masses() -> Floats:
     alone = np.arange(MEANS)
     ones = np.stack([alone, alone, alone, alone, np.full(MEANS, -1)], axis=1)
     mass += np.bincount(_node_of(_mean_of(ones)), np.exp(MEAN_PRIOR + LOG_ONE), NODES.size)
-    mass[[0, -1]] = 1.0  # nothing is counted to them
-    result: Floats = np.log(mass)
-    return result
+    apart = np.subtract.outer(np.arange(NODES.size), np.arange(NODES.size))
+    windows = [(weight, np.exp(-0.5 * (apart / width) ** 2)) for weight, width in WINDOWS]
+    return [(weight, window, np.log(window @ mass)) for weight, window in windows]
+
+
+@compiled
+def beta_of(mean, width):  # type: ignore[no-untyped-def]
+    """Return a and b of the Beta distribution at a lattice point."""
+    p = 1 / (1 + math.exp(-(FIRST_MEAN + mean * MEAN_STEP)))
+    size = math.exp(FIRST_WIDTH + width * WIDTH_STEP)
+    return p * size, (1 - p) * size
+
+
+@compiled
+def log_beta(a, b):  # type: ignore[no-untyped-def]
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
 @compiled
 def _beta(right, wrong, mean, width, result):  # type: ignore[no-untyped-def]
     """Fill result (G,) with the log of each tally's probability under a Beta distribution."""
-    p = 1 / (1 + math.exp(-(FIRST_MEAN + mean * MEAN_STEP)))
-    size = math.exp(FIRST_WIDTH + width * WIDTH_STEP)
-    a, b = p * size, (1 - p) * size
-    constant = math.lgamma(size) - math.lgamma(a) - math.lgamma(b)
+    a, b = beta_of(mean, width)
+    constant = log_beta(a, b)
     for g in range(right.size):
-        s, f = right[g], wrong[g]
-        total = math.lgamma(a + s) + math.lgamma(b + f) - math.lgamma(size + s + f)
-        result[g] = constant + total
+        result[g] = log_beta(a + right[g], b + wrong[g]) - constant
 
 
 @compiled
@@ -229,7 +245,7 @@ def _seen_before(term, table):  # type: ignore[no-untyped-def]
     """Put a term into the table of those that were seen; return whether it was there."""
     key = np.int64(0)
     for axis in range(5):
-        key = key * 128 + term[axis] + 1
+        key = key * 256 + term[axis] + 1
     at = (key * 2654435761) & (SLOTS - 1)
     while table[at] != 0:
         if table[at] == key:

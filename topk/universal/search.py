@@ -33,6 +33,7 @@ WORTHWHILE = 1e-3  # part of epsilon by which a cut may lower it, or the search 
 REFINED = 4  # parts in which a cell beside a support point is divided before the bound
 CLOSE = 0.02  # nats that a bound between grid points may lose
 POLISHED = 0.02  # nats, of the supremum on the finer grid
+FEW = 200.0  # workers; where there are more, both are as many times larger
 
 
 @compiled
@@ -197,10 +198,11 @@ def proved(right, wrong, kinds, workers, theta, x, lam, c, etas, pool):  # type:
             scale[g] = most
         parts[g, 0], parts[g, 1], parts[g, 2], parts[g, 3] = right[g], wrong[g], kinds[g], -scale[g]
     ends, table = cells(parts, theta, lam, c)
+    times = max(1.0, total / FEW)
     result = np.empty(etas.size)
     for e in range(etas.size):
         eta = etas[e]
-        climb(rows, workers, x, eta * theta, pool, POLISHED)
+        climb(rows, workers, x, eta * theta, pool, POLISHED * times)
         fit(rows, x, mean)
         value = -eta * dot_product(theta, x)
         level = value / total
@@ -209,7 +211,8 @@ def proved(right, wrong, kinds, workers, theta, x, lam, c, etas, pool):  # type:
             value += workers[g] * (height + scale[g])
             weight[g] = workers[g] * rise / total
             level += weight[g] * mean[g]
-        bound, _ = highest(parts, weight, ends, table, lam, c, eta / total, CLOSE / total)
+        close = CLOSE * times / total
+        bound, _ = highest(parts, weight, ends, table, lam, c, eta / total, close)
         result[e] = value + total * (bound - level) + ROUNDING
     return result
 

@@ -224,7 +224,7 @@ def test_renumbered_workers_have_the_same_guarantee():
     assert set(order[other.selection()]) == set(selector.selection())
     assert other.standing().gap == pytest.approx(selector.standing().gap, abs=1e-4)
     shares = [np.zeros(14), np.zeros(14)]
-    for seed in range(200):
+    for seed in range(400):
         for asked, one in zip(shares, (selector, other), strict=True):
             asked += one.ask(30, rng=np.random.default_rng(seed))
     assert shares[1] == pytest.approx(shares[0][order], rel=0.15, abs=40)

@@ -157,5 +157,5 @@ def test_the_parts_with_a_mean_make_up_the_whole():
     right = rng.binomial(20, 0.7, 30).astype(float)
     known = reference(right, 20 - right, np.ones(30))
     assert known.slices.max() > known.log_q + 1
-    assert known.slices.min() == pytest.approx(known.log_q + math.log(0.25))
+    assert known.slices.min() == pytest.approx(known.log_q + math.log(0.15))
     assert known.weight.sum() == pytest.approx(1)
