@@ -7,7 +7,7 @@ compiler turns into vector instructions; sets such as "the K best means" are kep
 and mended if they no longer hold.
 
 layout      the board, and the parameters of one algorithm (Strategy)
-compiled    how all this is compiled and kept on disk
+extremes    minimum and maximum, for the vectoriser
 sets        the K arms of largest key
 divergence  bounds of Bernoulli rewards
 radii       all other bounds

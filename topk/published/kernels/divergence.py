@@ -7,7 +7,9 @@ import math
 
 import numpy as np
 
-from .compiled import compiled, larger, smaller
+from topk.compiled import compiled
+
+from .extremes import larger, smaller
 from .layout import (
     EXTRA,
     HIGH,

@@ -7,8 +7,10 @@ sampling.
 
 import numpy as np
 
-from .compiled import compiled, larger, smaller
+from topk.compiled import compiled
+
 from .divergence import kl_farthest, pair_evidence, weakest_pair
+from .extremes import larger, smaller
 from .layout import (
     BERNSTEIN,
     CHOSEN,

@@ -5,7 +5,8 @@
 
 import numpy as np
 
-from .compiled import compiled
+from topk.compiled import compiled
+
 from .layout import (
     ADAPTIVE,
     BEST,

@@ -5,7 +5,8 @@
 
 import numpy as np
 
-from .compiled import compiled
+from topk.compiled import compiled
+
 from .divergence import log_mixture, negative_entropy
 from .layout import (
     ADAPTIVE,

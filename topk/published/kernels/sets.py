@@ -5,7 +5,9 @@
 
 import numpy as np
 
-from .compiled import compiled, larger, smaller
+from topk.compiled import compiled
+
+from .extremes import larger, smaller
 from .layout import Floats, Sides
 
 MOST_SWAPS = 8  # repairs of a set that cost about as much as sorting it anew
