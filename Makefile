@@ -35,11 +35,11 @@ test: tools
 	$(TESTS)
 	$(BIN)/python -m tests.postgres --for-tests $(TESTS) -m both_databases
 
-# Everything, with full statistical samples, before an issue is closed or a release is made. Tests that
-# are marked any_database ask nothing in which databases differ.
+# Everything, with full statistical samples, before an issue is closed or a release is made. On PostgreSQL
+# all that asks a database, except tests that are marked any_database, and slow ones outside its rooms.
 test-all: tools
 	$(TESTS) --full
-	$(BIN)/python -m tests.postgres --for-tests $(TESTS) --full -m "django_db and not any_database" --ignore-glob "*/test_browser*.py"
+	$(BIN)/python -m tests.postgres --for-tests $(TESTS) --full -m "both_databases or (django_db and not any_database and not slow)"
 
 # Our files in pandas, crowd-kit and Label Studio's SDK, and theirs in ours; in an environment of 0.7 GB.
 # Then a real Label Studio, in one of 1 GB: its first start takes minutes. INTEROP_OUTAGE=600 kills it for so many seconds.

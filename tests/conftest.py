@@ -23,7 +23,8 @@ TESTS = Path(__file__).parent
 # Rooms whose statements, locks or constraints differ between databases: `make test` runs these on
 # SQLite and on PostgreSQL.
 BOTH_DATABASES = (
-    "project/test_migrations.py",
+    "project/test_migrations",
+    "project/test_models_killed.py",
     "project/test_web_read_only.py",
     "selection/answers/",
     "selection/db/",
@@ -36,6 +37,7 @@ BOTH_DATABASES = (
     "selection/model_workers/test_dispatcher.py",
     "selection/model_workers/test_threads.py",
     "selection/models/",
+    "selection/transfer/",
     "selection/webhooks/test_outbox.py",
     "selection/webhooks/test_sending.py",
 )
