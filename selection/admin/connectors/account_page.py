@@ -66,21 +66,19 @@ class AccountPage(ActionPage):
         connectors.pause_connection(self.object, False)
         messages.success(self.request, "The connection continues.")
 
-    def _read_gold(self) -> HttpResponse:
+    def _read_gold(self) -> None:
         if not self.may("selection.add_questionset"):
             raise Http404
         name, source = self.request.POST.get("name", ""), self.request.POST.get("source", "")
         question_set = connectors.create_question_set(self.object, name, source)
         count = format_count(question_set.questions.count())
         self._tell_import(f"{count} gold questions", question_set)
-        return self._back()
 
-    def _read_workers(self) -> HttpResponse:
+    def _read_workers(self) -> None:
         if not self.may("selection.add_pool"):
             raise Http404
         pool = connectors.create_pool(self.object)
         self._tell_import(f"{format_count(pool.workers.count())} workers", pool)
-        return self._back()
 
     def _tell_import(self, what: str, target: QuestionSet | Pool) -> None:
         link = format_html('<a class="cs-link" href="{}">{}</a>', object_url(target), target)
