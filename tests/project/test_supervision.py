@@ -17,7 +17,14 @@ from tests.processes import celery_worker, database_url, free_port, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 
-PARTS = {"web": "web_server", "worker": "-Q celery", "forecasts": "-Q forecasts", "beat": "beat"}
+PARTS = {
+    "web": "web_server",
+    "worker": "-Q celery",
+    "forecasts": "-Q forecasts",
+    "webhooks": "-Q webhooks",
+    "models": "-Q models",
+    "beat": "beat",
+}
 
 
 def children(pid: int) -> dict[int, str]:
