@@ -29,7 +29,7 @@ def check_groups(groups: Any, n: int) -> list[Any] | None:
     GROUPS.check(groups)
     if groups is None:
         return None
-    labels: list[Any] = np.asarray(groups).tolist()
+    labels = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
     if len(labels) != n:
         raise ProblemError(f"groups must be one for each of the {n} workers, not {len(labels)}.")
     return labels

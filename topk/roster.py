@@ -156,13 +156,13 @@ def restrict_options(
         restricted["quotas"] = restrict_quotas(options["quotas"], arms, k)
     for name in ("prices", "groups"):
         if options.get(name):
-            restricted[name] = np.asarray(options[name])[np.asarray(arms, np.int64)].tolist()
+            restricted[name] = [options[name][i] for i in arms]
     return restricted
 
 
 def groups_of(left: Flags, groups: Sequence[Any] | None) -> tuple[Any, ...]:
     """Return the labels of the groups of the arms that ``left`` (n,), if the run has groups."""
-    return tuple(np.asarray(groups)[left].tolist()) if groups else ()
+    return tuple(groups[i] for i in np.flatnonzero(left)) if groups else ()
 
 
 def restrict_quotas(option: dict[str, Any], arms: Sequence[int] | Counts, k: int) -> dict[str, Any]:

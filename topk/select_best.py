@@ -61,7 +61,8 @@ def select(
     prices   (n,) of an answer of each worker, for an algorithm that takes them
     groups   (n,) labels of the workers' known groups, for an algorithm that takes them
     scores   True if rewards may lie between 0 and 1, for an algorithm whose guarantee covers them;
-             None: as the table shows, and False for a function
+             None: as the table shows, and False for a function. Give it for scores that may all
+             happen to be 0 or 1: the guarantee may not depend on them
     options  the algorithm's own
 
     Raises KeyError for an unknown algorithm, and ProblemError for one that cannot be run, or for

@@ -180,6 +180,7 @@ def certified(tally: Tally, chosen: Chosen, k: int, delta: float, pool: bool = F
         (part, part.rows(chosen[here]))
         for part, (here, _) in zip(tally.parts, tally.members, strict=True)
     ]
+    assert len(parts) == 1 or not pool  # numberings move workers between groups
     count = float(parts[0][1][3].sum()) if pool else 0.0
     answers = [float(right.sum() + wrong.sum()) for _, (right, wrong, _, _) in parts]
     margin = len(parts) * ROUNDING + PER_ANSWER * sum(answers)

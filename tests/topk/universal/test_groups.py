@@ -9,6 +9,8 @@ import pytest
 from tests.topk.harness import restored, stored, too_many
 from tests.topk.universal.test_certificate import chosen_of, log_reference_at
 from topk import Problem, ProblemError, State, build_selector, select
+from topk.groups import check_groups, number_groups
+from topk.roster import restrict_options
 from topk.simulate import simulate_run
 from topk.universal.certificate import Tally, certified
 
@@ -51,6 +53,13 @@ def test_the_names_of_groups_do_not_matter_and_a_stored_run_goes_on_alike():
     )
     assert (again.ask(60) == first.ask(60)).all()
     assert (other.ask(60) == first.ask(60)).all()
+
+
+def test_a_number_and_the_same_digit_as_text_are_two_groups():
+    labels = [1, "1", "x", 1]
+    assert check_groups(labels, 4) == labels
+    assert restrict_options({"groups": labels}, [0, 1, 3], 1)["groups"] == [1, "1", 1]
+    assert number_groups(labels, ["1"])[0].tolist() == [0, 1, 2, 0]
 
 
 def wrong_and_seen(tally, chosen, k, epsilon, populations):
