@@ -162,7 +162,7 @@ def restrict_options(
 
 def groups_of(left: Flags, groups: Sequence[Any] | None) -> tuple[Any, ...]:
     """Return the labels of the groups of the arms that ``left`` (n,), if the run has groups."""
-    return tuple(groups[i] for i in np.flatnonzero(left)) if groups else ()
+    return tuple(groups[i] for i in np.flatnonzero(left).tolist()) if groups else ()
 
 
 def restrict_quotas(option: dict[str, Any], arms: Sequence[int] | Counts, k: int) -> dict[str, Any]:
