@@ -48,6 +48,8 @@ class Link:
         for writer in list(self.writers):
             # Without waiting for anything: the other side is told of a reset, not of an end.
             own = writer.get_extra_info("socket")
+            if own.fileno() < 0:
+                continue  # it ended by itself a moment ago
             own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             writer.transport.abort()
 
