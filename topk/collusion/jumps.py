@@ -8,6 +8,7 @@ together.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -82,7 +83,7 @@ def _jumps_of_length(who: Ints, rows: Ints, tried: int, rate: float) -> list[Jum
         least = tails.min(axis=1)
         # The exact chance is no less than that of the split alone, so no worker is missed.
         for i in np.flatnonzero(least * tried <= rate):
-            chance = _chance_of_any_split(few, float(least[i])) * tried
+            chance = _chance_of_any_split(length, total, float(least[i])) * tried
             if chance <= rate:
                 split = int(tails[i].argmin()) + 1
                 before = int(so_far[i, split - 1])
@@ -92,6 +93,7 @@ def _jumps_of_length(who: Ints, rows: Ints, tried: int, rate: float) -> list[Jum
     return jumps
 
 
+@lru_cache(maxsize=128)
 def _few_before(length: int, total: int) -> Floats:
     """Return (length - 1, total + 1) at [t - 1, s]: the hypergeometric probability that at most s
     of ``total`` right answers are among the first t.
@@ -102,6 +104,7 @@ def _few_before(length: int, total: int) -> Floats:
         ways = _log_choose(first, right) + _log_choose(length - first, total - right)
     law = np.exp(ways - _log_choose(np.array(length), np.array(total)))
     below: Floats = np.cumsum(np.nan_to_num(law, nan=0.0), axis=1)
+    below.setflags(write=False)  # shared by all calls
     return below
 
 
@@ -112,13 +115,13 @@ def _log_choose(n: Ints, k: Ints) -> Floats:
     return chosen
 
 
-def _chance_of_any_split(few: Floats, least: float) -> float:
+@lru_cache(maxsize=4096)
+def _chance_of_any_split(length: int, total: int, least: float) -> float:
     """Return the probability that some split of a random order has a tail of ``least`` or less.
 
     A random order is walked answer by answer; mass that has come that low stays there.
     """
-    length, total = few.shape[0] + 1, few.shape[1] - 1
-    right = np.arange(total + 1)
+    few, right = _few_before(length, total), np.arange(total + 1)
     law, reached = np.zeros(total + 1), 0.0
     law[0] = 1
     for step in range(length - 1):
