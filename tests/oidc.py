@@ -128,7 +128,7 @@ class Handler(BaseHTTPRequestHandler):
 @contextmanager
 def providing() -> Iterator[Provider]:
     server = Provider()
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=[0.02], daemon=True)
     thread.start()
     yield server
     server.shutdown()

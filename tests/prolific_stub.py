@@ -314,7 +314,7 @@ def serve_prolific() -> Iterator[ProlificStub]:
     for method in ("GET", "POST", "DELETE"):
         setattr(Handler, f"do_{method}", Handler.handle_call)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=[0.02], daemon=True)
     thread.start()
     stub.url = f"http://127.0.0.1:{server.server_port}/api/v1"
     try:

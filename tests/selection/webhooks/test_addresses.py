@@ -123,13 +123,13 @@ def test_of_a_long_answer_the_beginning_is_kept_as_text(settings):
     assert reply.said == "\ufffd" + "x" * 499
 
 
-def test_a_receiver_that_answers_byte_by_byte_is_hung_up_on(settings, monkeypatch):
+def test_a_receiver_that_never_answers_is_hung_up_on(settings):
     settings.WEBHOOKS_INSIDE = True
-    monkeypatch.setattr(safe_http, "SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}/"
         with pytest.raises(safe_http.NoAnswer, match="No answer"):
-            safe_http.post_message(url, b"{}", {})  # never accepts the connection
+            # It never accepts the connection.
+            safe_http.send_request("POST", url, b"{}", {}, seconds=0.3)
 
 
 def test_where_nobody_is_there_it_says_so(settings):
