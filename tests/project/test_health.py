@@ -111,6 +111,7 @@ def test_the_page_says_what_is_away(admin_client):
     assert "No worker process answered within a second." in said
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_that_sweeps_makes_all_well(admin_client):
     with celery_worker():

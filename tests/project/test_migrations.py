@@ -41,6 +41,7 @@ def changes_database(migration: migrations.Migration) -> bool:
     return any(line not in ("BEGIN;", "COMMIT;") and not line.startswith("--") for line in lines)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_version_before_goes_on_while_they_run():
     found = {

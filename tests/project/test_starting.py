@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import pytest
 from django.conf import settings
 
 LOADS = """
@@ -23,6 +24,7 @@ PAGES = {"crowdselect.urls", "selection.admin", "selection.api"}
 LARGE = {"scipy.optimize", "scipy.stats"}
 
 
+@pytest.mark.slow
 def test_a_celery_worker_loads_no_pages_but_all_tasks_and_what_it_does_is_recorded():
     own = os.environ | {"DJANGO_SETTINGS_MODULE": "crowdselect.settings"}
     said = subprocess.run(

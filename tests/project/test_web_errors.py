@@ -53,6 +53,7 @@ def area(right: list[int], wrong: list[int]) -> float:
     return float((difference > 0).mean() + (difference == 0).mean() / 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_question_follows_a_right_answer_as_a_wrong_one(algorithm, sample):
     epsilon, wanted = ALGORITHMS[algorithm]

@@ -27,6 +27,7 @@ def sign_in(browser: httpx.Client, password: str) -> httpx.Response:
     return browser.post("/admin/login/", data=form)
 
 
+@pytest.mark.slow
 @pytest.mark.any_database
 @pytest.mark.django_db(transaction=True)
 def test_the_logs_of_a_full_run_have_no_secret(tmp_path, monkeypatch, settings):

@@ -164,6 +164,7 @@ def both_ways(
         assert as_first == found[2][what], (what, kind(slip.question), seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["page", "api"])
 def test_a_thousand_answers_look_the_same_right_and_wrong(
     way, run, program, sample, django_capture_on_commit_callbacks
@@ -210,6 +211,7 @@ def ended(slip: Assignment, run: Run) -> None:
 PATHS = [late, answered, answered_otherwise, expired, counted, paused, ended]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", PATHS, ids=lambda path: path.__name__)
 @pytest.mark.parametrize("way", ["page", "api"])
 def test_what_goes_wrong_looks_the_same_right_and_wrong(

@@ -60,6 +60,7 @@ def test_what_was_finished_before_an_interrupt_is_not_played_again(tmp_path):
     assert files(tmp_path) == {}
 
 
+@pytest.mark.slow
 def test_an_interrupted_command_ends_its_processes_and_goes_on_from_there(tmp_path):
     """As in a terminal: the interrupt reaches every process of the group."""
     words = ["reproduce", "adaptive-top-k", "--quick", "--processes", "2", "--out", str(tmp_path)]

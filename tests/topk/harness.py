@@ -4,8 +4,8 @@ import json
 from math import comb
 
 import numpy as np
-import pytest
 
+from tests.parameters import mostly_slow
 from topk import SELECTORS, Problem, Selector, State, pack_memory
 
 NAMES = sorted(SELECTORS)
@@ -13,7 +13,7 @@ FIXED_BUDGET = [name for name in NAMES if SELECTORS[name].promise.fixed == "budg
 FIXED_CONFIDENCE = [name for name in NAMES if name not in FIXED_BUDGET]
 MOST_ROUNDS = 20_000
 # Error probabilities that a certificate is tried at. The largest is spent most and shows most.
-DELTAS = [*(pytest.param(delta, marks=pytest.mark.slow) for delta in (0.05, 0.2)), 0.5]
+DELTAS = mostly_slow((0.05, 0.2, 0.5), ordinary=(0.5,))
 
 
 def places(name, k=3):

@@ -57,6 +57,7 @@ def test_it_asks_and_proves_the_same_whatever_epsilon_until_it_stops(name, slots
         assert known[0] == known[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIXED)
 def test_one_whose_epsilon_stays_would_have_gone_another_way(name):
     seen = list(together(name, 7, most=5000))

@@ -352,6 +352,7 @@ def test_that_nobody_holds_many_at_once_makes_our_own_algorithms_no_dearer(algor
     assert pulls < most
 
 
+@pytest.mark.slow
 def test_the_table_of_delays_compares_with_one_at_a_time(tmp_path, monkeypatch):
     monkeypatch.setattr(delays, "CASES", (SURE.name,))
     monkeypatch.setattr(delays, "AT_ONCE", (1, 4))

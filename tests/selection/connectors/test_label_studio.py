@@ -245,6 +245,7 @@ def test_the_interface_of_a_project_is_used_and_its_other_fields_are_not(studio,
     assert studio.projects[task["project"]]["label_config"] == CONFIG
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["lost", "broken", "limited"])
 @pytest.mark.parametrize("place", range(8))
 def test_a_fault_at_any_request_loses_and_doubles_nothing(studio, run, link, fault, place):

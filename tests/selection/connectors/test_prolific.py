@@ -78,6 +78,7 @@ def test_a_draft_study_has_the_run_s_link_codes_places_and_reward(study, there, 
         prolific.request_study(study, URL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["lost", 429, 500, "500 after"])
 @pytest.mark.parametrize("at", [0, 1])
 def test_a_study_and_its_group_are_made_once_whatever_happens(link, there, fault, at):
@@ -129,6 +130,7 @@ def test_participants_that_somebody_else_put_into_the_group_stay(study, there, r
     assert members(there, "accepted") == {WORKERS[1], "f" * 24}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["lost", 429, 500, "500 after"])
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 def test_groups_are_correct_after_faults(study, there, run, method, fault):
@@ -202,6 +204,7 @@ def test_an_unsigned_account_takes_no_message(there):
         prolific.CONNECTOR.authenticate(plain, empty)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("there_already", [[], ["their-secret"]])
 @pytest.mark.parametrize("fault", [None, "lost", 429, 500])
 def test_messages_are_subscribed_once_with_the_workspace_s_secret(
@@ -305,6 +308,7 @@ def test_a_submission_that_is_gone_is_asked_about_once(study, there, run):
     assert ConnectorCall.objects.filter(kind="approve").count() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["lost", 429, 500, "500 after"])
 def test_an_approval_is_made_once_after_faults(study, there, run, fault):
     answered(run)

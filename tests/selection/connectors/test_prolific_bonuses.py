@@ -43,6 +43,7 @@ def test_bonuses_are_paid_once_a_person_has_confirmed_the_amount(payable, there,
     assert paid(there) == [[150.0, 50.0], [75.0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["lost", 429, 500, "500 after"])
 def test_a_fault_while_a_batch_is_set_up_pays_once(payable, there, fault):
     there.faults["POST"] = [fault]
@@ -117,6 +118,7 @@ def test_a_killed_process_pays_nothing_twice(payable, there, monkeypatch):
     assert statuses(payable) == ["paid"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["bonus-payments/", "/submissions/"])
 def test_two_processes_at_the_same_batch_pay_it_once(payable, there, monkeypatch, end):
     """The first one is so slow that its lease ends and another one takes the call over."""

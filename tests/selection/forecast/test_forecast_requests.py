@@ -116,6 +116,7 @@ def test_same_request_returns_the_same_row(sent, django_capture_on_commit_callba
     assert request_plan(capture, belief=DefaultBelief()) != planning
 
 
+@pytest.mark.slow
 def test_cancelled_forecast_keeps_its_numbers(sent, django_capture_on_commit_callbacks):
     capture = django_capture_on_commit_callbacks
     planning = request_plan(capture)
@@ -209,6 +210,7 @@ def test_failure_is_reported_in_one_sentence(sent, monkeypatch, django_capture_o
     assert planning.error == "Simulating credible failed: ZeroDivisionError."
 
 
+@pytest.mark.slow
 def test_an_algorithm_that_fails_later_is_a_row_and_the_others_finish(
     sent, monkeypatch, django_capture_on_commit_callbacks
 ):

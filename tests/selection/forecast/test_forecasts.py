@@ -38,6 +38,7 @@ def new_user_table():
     return table(runs=4, price=0.05)
 
 
+@pytest.mark.slow
 def test_recommends_an_algorithm_with_about_200_answers(new_user_table):
     best = new_user_table[0]
     assert best.algorithm == "credible"
@@ -248,6 +249,7 @@ def test_runs_that_need_no_answers_have_a_band_of_none(runs):
     assert low == 0 <= median <= high <= 1000
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_algorithm_without_answers_is_recommended():
     settings = plan(workers=8, k=7, epsilon=0.2, questions=20, price=0.05)

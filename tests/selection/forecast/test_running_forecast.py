@@ -89,6 +89,7 @@ def test_while_workers_may_join_it_is_too_early_to_say():
     assert "roster is open" in running_forecast.make_forecast(run).why
 
 
+@pytest.mark.slow
 def test_too_few_questions_give_the_reachable_epsilon():
     run = begin_run(algorithm="certified", epsilon=0.02)
     outlook = running_forecast.make_forecast(run)

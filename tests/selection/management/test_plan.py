@@ -69,6 +69,7 @@ def test_what_cannot_be_simulated_is_a_line_that_says_why():
     assert "CSAR needs a budget" in said
 
 
+@pytest.mark.slow
 def test_money_says_which_epsilon_it_reaches():
     rows = json.loads(plan("--json", "--spend", "2", price="0.05"))
     assert rows[0]["recommended"]

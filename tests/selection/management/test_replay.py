@@ -111,6 +111,7 @@ def test_it_leaves_no_trace_in_the_configured_database(past, out):
     assert not Run.objects.exists()
 
 
+@pytest.mark.slow
 def test_a_kept_run_stays_in_the_configured_database(past, out):
     replay(past, out, "--keep")
     replay(past, out, "--keep", "--with-replacement")
@@ -120,6 +121,7 @@ def test_a_kept_run_stays_in_the_configured_database(past, out):
     assert Answer.objects.filter(run=first).count() + RecordedAnswer.objects.count() == 360
 
 
+@pytest.mark.slow
 def test_each_draw_is_a_question_of_its_own(past, out):
     replay(past, out, "--keep", "--with-replacement")
     asked = Assignment.objects.values_list("candidate_id", "question_id")
@@ -257,6 +259,7 @@ def test_recorded_accuracies_are_over_tasks_with_gold(past):
     assert known.accuracy["w1"] > 0.85 > 0.6 > known.accuracy["w6"]
 
 
+@pytest.mark.slow
 def test_a_large_crowd_can_be_replayed(tmp_path, out):
     past = write_past(tmp_path, [0.9] * 7 + [0.3] * 32, 100)
     said = replay(past, out, "--with-replacement", "--algorithm", "lucb", k=7, epsilon=0.5)

@@ -107,6 +107,7 @@ def test_the_gold_file_tells_the_kind_whatever_a_column_skill_says(past, out):
     assert out.read_text() == first
 
 
+@pytest.mark.slow
 def test_an_answer_given_again_under_another_skill_is_left_out(past, out):
     first = past[0].read_text().splitlines()
     alone = replay(past, out)
@@ -118,6 +119,7 @@ def test_an_answer_given_again_under_another_skill_is_left_out(past, out):
     assert said.replace("; 7 left out that answer a task again", "") == alone
 
 
+@pytest.mark.slow
 def test_a_worker_draws_for_each_kind_anew(past, out):
     """w5 answers both alike, so that one stream of draws would make the two the same."""
     lines = past[0].read_text().splitlines()
@@ -159,6 +161,7 @@ def test_who_answered_nothing_of_a_kind_is_told(past, out):
     assert "“w3” has no recorded answer to a task of “counting” to draw again" in why
 
 
+@pytest.mark.slow
 def test_kept_kinds_are_told_apart_by_numbers_and_files_alike_by_folders(past, out, tmp_path):
     replay(past, out, "--keep")
     other = tmp_path / "other"

@@ -107,6 +107,7 @@ def test_never_spend_more_than_the_limit() -> None:
         assert spending.spent == stub.calls * COST
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["lucb", "certified", "universal"])
 def test_a_run_goes_on_with_the_models_that_it_can_afford(algorithm: str) -> None:
     cheap, dear, limit = 10_000_000, 2_000_000_000, 5_000_000_000

@@ -111,6 +111,7 @@ def pages(run):
     yield admin_url("run_change", run.pk)
 
 
+@pytest.mark.slow
 def test_rows_from_before_break_no_page_and_no_export(requester):
     run = play(make_run(n=len(STORED), epsilon=0.3), crowd(1, good=2))
     before = {address: requester.get(address).status_code for address in pages(run)}

@@ -23,6 +23,7 @@ from selection.models import Run, Skill
 from selection.questions import corrections
 from selection.runs import changes, lifecycle, roster, roster_opening
 from tests.pages import admin_url, text_of
+from tests.parameters import mostly_slow
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
 from topk.verify import ANSWER, digest_of
 
@@ -33,6 +34,9 @@ SEVERAL = [name for name, kind in ALGORITHMS.items() if kind.takes_skills]
 # One of each kind of memory: tallies, rounds, phases, the best of all looks.
 FAMILIES = ["lucb", "certified", "credible", "adaptive-top-k", "kl-racing", "batch-racing"]
 FAMILIES += ["sar", "gap-e", "ugape-b", "opt-mai"]
+# Of these, `make test` dumps runs that were changed on the way; and it damages dumps of two.
+FEW = ["certified", "adaptive-top-k", "ugape-b"]
+DAMAGED = ["lucb", "certified", "adaptive-top-k", "sar", "ugape-b"]
 BUDGET = 150
 
 
@@ -74,14 +78,14 @@ def check_dump(run: Run) -> dict[str, Any]:
 # -- true dumps are verified
 
 
-@pytest.mark.parametrize("name", ONE)
+@pytest.mark.parametrize("name", mostly_slow(ONE, FAMILIES))
 def test_finished_run_is_verified(name):
     run = play(run_of(name), crowd(1, good=2), most=80)
     check_dump(run)
     assert run.steps > 1
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", mostly_slow(FAMILIES, FEW))
 def test_stopped_run_is_verified(name):
     few = {"slots": 30, "slots_per_worker": 5, "budget": 600, "questions": 3000}
     run = play(run_of(name, epsilon=0.05, **few), crowd(1, good=2), most=4)
@@ -91,7 +95,7 @@ def test_stopped_run_is_verified(name):
     check_dump(run)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", mostly_slow(FAMILIES, FEW))
 def test_run_with_corrected_and_retired_gold_is_verified(name):
     question_set = make_questions(400)
     question_set.questions.filter(number__lt=40).update(accepted=["no"])
@@ -106,7 +110,7 @@ def test_run_with_corrected_and_retired_gold_is_verified(name):
     check_dump(play(run, crowd(1, good=2), most=30))
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", mostly_slow(FAMILIES, FEW))
 def test_run_with_leavers_is_verified(name):
     run = play(run_of(name, slots=30, slots_per_worker=5), crowd(1, good=2), most=4)
     if run.status == Run.Status.RUNNING:
@@ -117,14 +121,14 @@ def test_run_with_leavers_is_verified(name):
     check_dump(play(run, crowd(1, good=2), most=40))
 
 
-@pytest.mark.parametrize("name", ["certified", "adaptive-top-k", "ugape-b"])
+@pytest.mark.parametrize("name", FEW)
 def test_run_with_failed_practice_is_verified(name):
     run = play(run_of(name, slots=30, slots_per_worker=5, budget=600), crowd(1, good=2), most=1)
     roster.record_failed_screening(run, run.candidates.get(worker__key="w5").worker_id)
     check_dump(play(run, crowd(1, good=2), most=30))
 
 
-@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.parametrize("name", mostly_slow(SEVERAL, ordinary=("clucb-pac", "multi-sar")))
 @pytest.mark.parametrize("one_kind_each", [False, True])
 def test_run_of_several_question_sets_is_verified(name, one_kind_each):
     if one_kind_each and not ALGORITHMS[name].matches:
@@ -198,7 +202,7 @@ def test_anonymous_dump_has_no_names_and_no_texts():
 # -- changes are findings
 
 
-@pytest.fixture(params=["lucb", "certified", "adaptive-top-k", "sar", "ugape-b"])
+@pytest.fixture(params=mostly_slow(DAMAGED, ordinary=("lucb", "certified")))
 def document(request) -> dict[str, Any]:
     return dump_document(play(run_of(request.param), crowd(1, good=2)))
 
@@ -401,6 +405,7 @@ def test_other_documents_are_refused(spoilt):
         reports.verify_dump(spoilt)
 
 
+@pytest.mark.slow
 def test_any_damage_is_refused_or_a_finding():
     """Every value is removed once, and once replaced by a value of another type."""
     run = play(run_of("adaptive-top-k", slots=30, slots_per_worker=5), crowd(1, good=2), most=3)

@@ -13,6 +13,7 @@ from selection.models import Answer, Candidate, Run, Skill
 from selection.questions import corrections
 from selection.runs import lifecycle, manual_verdicts, roster
 from tests.pages import admin_url, text_of
+from tests.parameters import mostly_slow
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
@@ -73,7 +74,9 @@ def test_every_algorithm_has_all_parts_of_an_explanation(name):
         assert "the worker would" in explanation.otherwise[0]
 
 
-@pytest.mark.parametrize("name", ["lucb", "certified", "adaptive-top-k", "sar"])
+@pytest.mark.parametrize(
+    "name", mostly_slow(("lucb", "certified", "adaptive-top-k", "sar"), ("lucb", "sar"))
+)
 def test_counterfactual_number_of_answers_is_minimal(name):
     """Checked by flipping this number of stored answers."""
     run = play(run_of(name), crowd(1, good=2))

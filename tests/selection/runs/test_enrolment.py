@@ -10,9 +10,12 @@ from selection import engine, reports
 from selection.errors import Conflict, Refused
 from selection.models import Pool, Run, Worker
 from selection.runs import changes, enrolment, lifecycle, roster_opening, validation
+from tests.parameters import mostly_slow
 from tests.worlds import crowd, make_pool, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
+
+BEGUN_EMPTY = ["lucb", "adaptive-top-k", "certified", "credible"]
 
 
 def reload_run(run: Run) -> Run:
@@ -25,7 +28,7 @@ def arrive(run: Run, count: int, **attributes: str) -> None:
         enrolment.enrol_worker(run, f"w{i}", attributes=attributes)
 
 
-@pytest.mark.parametrize("algorithm", ["lucb", "adaptive-top-k", "certified", "credible"])
+@pytest.mark.parametrize("algorithm", mostly_slow(BEGUN_EMPTY, ("adaptive-top-k", "certified")))
 def test_a_run_may_begin_with_nobody_and_ends_with_its_promise(algorithm):
     run = make_run(
         n=0,

@@ -16,8 +16,9 @@ ASKED = {"attribute": "language", "limits": {"Spanish": [1, 1], "English": [0, 2
 
 
 def quota_run(**fields: object) -> Run:
-    values = {"k": 2, "algorithm": "clucb-pac", "quotas": ASKED, "questions": 3000}
-    return make_run(**values | {"pool": make_pool(6, language=LANGUAGES)} | fields)
+    values = {"k": 2, "algorithm": "clucb-pac", "quotas": ASKED, "questions": 1000}
+    few_steps = {"slots": 120, "slots_per_worker": 20}
+    return make_run(**values | few_steps | {"pool": make_pool(6, language=LANGUAGES)} | fields)
 
 
 # -- as people write them

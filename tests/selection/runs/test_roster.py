@@ -77,6 +77,7 @@ def test_a_run_of_rounds_goes_on_without_those_who_left():
     assert {lines["w3"].verdict, lines["w4"].verdict} == {"not tested"}
 
 
+@pytest.mark.slow
 def test_workers_join_an_open_roster_and_nobody_is_judged_before_it_closes():
     run = make_run(n=4, k=2, enrolling=True, slots=40, epsilon=0.45, questions=600)
     respond = crowd(2, good=2, high=0.99, low=0.05)

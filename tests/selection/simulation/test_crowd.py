@@ -129,6 +129,7 @@ def test_a_wrong_token_run_or_address_is_refused_in_one_sentence(live_server, go
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_command_waits_for_the_server(advancing, live_server, gold, monkeypatch):
     run = make_run(n=4, k=1, epsilon=0.8, delta=0.3, algorithm="lucb", questions=400)

@@ -16,6 +16,7 @@ from .receiver import receiver
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_while_the_receiver_is_down(settings, monkeypatch):
     settings.WEBHOOKS_INSIDE = True
     monkeypatch.setenv("WEBHOOKS_INSIDE", "yes")

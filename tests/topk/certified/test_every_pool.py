@@ -6,6 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from tests.parameters import mostly_slow
 from tests.topk.harness import DELTAS, too_many
 from topk import Problem, State, select_early
 from topk.certified.every_pool import EveryPool, covers_numberings
@@ -74,7 +75,7 @@ def test_no_pool_breaks_what_is_certified_of_those_who_stay(gone):
 
 
 @pytest.mark.parametrize("delta", DELTAS)
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", mostly_slow(FAMILIES, ordinary=("bell", "border")))
 def test_errors_are_as_rare_as_guaranteed_in_every_pool(sample, family, delta):
     """Fails at a count of probability below 1e-4 at the guaranteed rate, exactly."""
     failures, runs = 0, sample(15, 100)
@@ -121,7 +122,7 @@ def told_in_turn(truth, rng, most, withdraw):
             here = np.delete(here, np.argmax(rewards[here] / np.maximum(pulls[here], 1)))
 
 
-@pytest.mark.parametrize("withdraw", [False, True])
+@pytest.mark.parametrize("withdraw", mostly_slow((False, True), ordinary=(True,)))
 def test_whoever_is_asked_and_withdrawn_and_whenever_it_stops(sample, withdraw):
     """An adversary asks whoever looks bad, withdraws whoever leads, and stops at once.
 

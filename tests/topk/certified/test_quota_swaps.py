@@ -48,6 +48,7 @@ def test_with_quotas_the_bound_is_that_of_the_worst_swap_that_keeps_to_them(leas
         assert keeps_to(quotas, after)
 
 
+@pytest.mark.slow
 def test_with_quotas_the_bound_is_rarely_below_the_regret_at_any_time():
     """The same with two of each kind, of which one each is wanted."""
     truth, broken = np.array([0.72, 0.6, 0.66, 0.55]), 0
@@ -77,6 +78,7 @@ def test_quotas_that_leave_no_choice_are_certified_at_once():
     assert selector.standing().gap == 0
 
 
+@pytest.mark.slow
 def test_quotas_cost_a_small_pool_little():
     """A fixed seed; four such pools took 9,823 by prices on average, and 3,272 by swaps."""
     quotas = {"groups": [0, 1, 2] * 10, "at_least": [1] * 3, "at_most": [3] * 3}

@@ -51,6 +51,7 @@ def claim_false_by_choosing_a_pair(seed, withhold):
     return False
 
 
+@pytest.mark.slow
 def test_who_chooses_the_pair_that_is_left_gets_no_false_claim():
     before = sum(claim_false_by_choosing_a_pair(seed, withhold=False) for seed in range(RUNS))
     after = sum(claim_false_by_choosing_a_pair(seed, withhold=True) for seed in range(RUNS))

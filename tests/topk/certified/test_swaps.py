@@ -187,6 +187,7 @@ def test_between_grid_points_a_mixture_falls_below_its_constant_in_a_long_run():
     assert evidence.min() < math.log(STANDS_STILL) - 1
 
 
+@pytest.mark.slow
 def test_with_few_wanted_the_bound_is_rarely_below_the_regret_at_any_time():
     """K is 1 of 16, delta = .3, looked at after every ten answers; 30 % of 60 runs are 18."""
     truth, broken = np.append(0.75, np.full(15, 0.62)), 0
@@ -202,6 +203,7 @@ def test_with_few_wanted_the_bound_is_rarely_below_the_regret_at_any_time():
     assert too_many(36, 60, 0.3)
 
 
+@pytest.mark.slow
 def test_the_bound_is_rarely_below_the_regret_at_any_time():
     """Close workers, delta = .3, looked at after every answer, asked as the rule asks.
 
@@ -244,6 +246,7 @@ def test_which_pools_are_certified_by_swaps_hangs_on_the_problem_alone():
     assert Certified(Problem(30, 6, 0.05, 0.01), quotas=quotas).pool is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slots", [None, 25])
 def test_small_pools_need_as_few_answers_as_the_page_says(slots):
     """Fixed seeds; the page has means of 1,100 for 12 workers and 3,100 for one good one."""

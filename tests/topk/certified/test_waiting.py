@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 
 from tests.topk.harness import too_many
 from topk import Problem
@@ -139,6 +140,7 @@ def test_a_crowd_that_delays_right_answers_breaks_the_event_of_swaps_only_as_cou
     assert (at_worst <= paths[..., -1].sum(axis=1) + 1e-9).all()
 
 
+@pytest.mark.slow
 def test_a_crowd_that_delays_by_grade_keeps_the_guarantee_of_numberings(sample):
     """Right answers are slow. A wrong place is an error: it costs .8, K times epsilon is .78."""
     truth, delta, wrong, runs = np.repeat([0.95, 0.15], [6, 8]), 0.2, 0, sample(10, 100)

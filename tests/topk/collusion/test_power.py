@@ -43,6 +43,7 @@ def is_leak_found(crowd, rng):
     return int(worker) in [jump.worker for jump in find_jumps(who, right, WORKERS, 200, RATE)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("each", "choices"), [(12, 4), (40, 4), (60, 12), (60, 2)])
 def test_the_stated_power_is_that_of_planted_sharing(each, choices):
     """The tolerance is four standard errors of both estimates, at most 0.21."""

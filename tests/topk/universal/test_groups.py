@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from tests.parameters import mostly_slow
 from tests.topk.harness import restored, stored, too_many
 from tests.topk.universal.test_certificate import chosen_of, log_reference_at
 from topk import Problem, ProblemError, State, build_selector, select
@@ -128,11 +129,11 @@ FAMILIES = {
 }
 
 
-@pytest.mark.parametrize("delta", [0.2, 0.5])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("delta", mostly_slow((0.2, 0.5), ordinary=(0.5,)))
+@pytest.mark.parametrize("family", mostly_slow(FAMILIES, ordinary=("newcomers ahead",)))
 def test_errors_are_as_rare_as_guaranteed_if_each_group_is_a_population(sample, family, delta):
     draw, groups = FAMILIES[family]
-    failures, runs = 0, sample(8, 60)
+    failures, runs = 0, sample(15, 60)
     for seed in range(runs):
         truth = draw(np.random.default_rng([12, seed]))
         outcome = simulate_run(

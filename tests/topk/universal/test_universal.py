@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.parameters import mostly_slow
 from tests.topk.harness import DELTAS, too_many
 from topk import Problem, ProblemError, State, build_selector, select_early
 from topk.simulate import simulate_run
@@ -23,7 +24,7 @@ def regret(truth, arms):
 
 
 @pytest.mark.parametrize("delta", DELTAS)
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", mostly_slow(FAMILIES, ordinary=("a star", "alike")))
 def test_errors_are_as_rare_as_guaranteed(sample, family, delta):
     """Fails at a count that has probability below 1e-4 at the guaranteed rate, exactly. With 40
     runs at .05 that is 10: power .5 against an error rate of 25 %."""

@@ -21,6 +21,7 @@ def old():
     executor.migrate(latest)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_all_there_is_goes_into_the_first_team_and_tokens_go_on_managing(old):
     secret = "cs_of_before"

@@ -21,6 +21,7 @@ def addresses() -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", ["a stranger", "somebody"])
 def test_no_query_breaks_a_page_of_signing_in(provider, who):
     client = Client()

@@ -29,6 +29,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", HOSTILE, ids=range(len(HOSTILE)))
 def test_what_is_no_passkey_opens_nothing_and_breaks_nothing(sent):
     person()

@@ -97,6 +97,7 @@ def mutated(raw: bytes, rng: random.Random) -> bytes:
     return bytes(made)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_files_with_changed_bytes_are_read_or_refused(seed, sample):
     rng = random.Random(seed)
@@ -126,6 +127,7 @@ VALUES = st.recursive(
 NAMES = st.sampled_from(["annotations", "data", "completed_by", "result", "value", "choices", "id"])
 
 
+@pytest.mark.slow
 @given(st.lists(st.dictionaries(NAMES, VALUES | st.lists(st.dictionaries(NAMES, VALUES)))))
 def test_any_json_is_read_or_refused(objects):
     attempt(json.dumps(objects))
@@ -134,6 +136,7 @@ def test_any_json_is_read_or_refused(objects):
 PLAIN = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zs", "Zl", "Zp"]))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(PLAIN, PLAIN), min_size=1, max_size=5))
 def test_what_is_written_to_excel_is_read_back(rows):
     """Texts that Excel takes, whatever they begin with: nothing in them is a formula."""

@@ -101,6 +101,7 @@ def test_what_is_no_table_is_refused_in_one_sentence(raw, why):
     assert why in refusal(raw)
 
 
+@pytest.mark.slow
 def test_as_many_rows_as_are_allowed_are_read_in_bounded_memory():
     row = b"A1234567,somebody with a name\n"
     raw = b"worker,name\n" + row * MOST_ROWS
@@ -268,6 +269,7 @@ def test_a_workbook_that_means_harm_is_refused_in_one_sentence(parts, why):
     assert why in refusal(replaced(workbook([["a", "b"], ["c", 1]]), **parts))
 
 
+@pytest.mark.slow
 def test_a_large_workbook_takes_no_memory_of_the_process_that_asks_for_it():
     row = '<row><c t="inlineStr"><is><t>A1234567</t></is></c></row>'
     raw = replaced(workbook([["a"]]), sheet1=of_cells(row * 100_000))
