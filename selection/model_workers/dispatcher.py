@@ -9,9 +9,10 @@ from datetime import timedelta
 
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, prefetch_related_objects
 
 from selection import db_clock
+from selection.db.related import attach_related
 from selection.errors import Refused
 from selection.models import Assignment, Endpoint, ModelServer, Run
 from selection.models.model_workers import PROBLEM_LENGTH
@@ -121,7 +122,7 @@ class Dispatcher:
 
     def _claims(self, server: ModelServer, room: int) -> list[Claim]:
         claims, unfit = [], {}
-        for assignment in list_callable(server, self.runs, room):
+        for assignment in read_callable(server, self.runs, room):
             endpoint = assignment.candidate.worker.endpoint
             try:
                 claims.append(Claim(assignment, build_prompt(endpoint, assignment.question)))
@@ -195,15 +196,24 @@ def list_callable(
     ready = Q(candidate__worker__endpoint__rests_until=None) | Q(
         candidate__worker__endpoint__rests_until__lte=now
     )
-    # A query for each table: joined, the few models and runs would be read for each assignment.
-    reads = "candidate__run", "candidate__worker__endpoint__server", "question__question_set"
     rows = list_uncalled().filter(ready, candidate__worker__endpoint__server=server)
-    rows = rows.prefetch_related(*reads)
     if runs is None:
         rows = rows.exclude(candidate__run__spending__held_until__gt=now)
     else:
         rows = rows.filter(candidate__run__in=runs)
     return rows.order_by("id")[:most]
+
+
+def read_callable(server: ModelServer, runs: frozenset[int] | None, most: int) -> list[Assignment]:
+    """Return the same assignments with their models, runs and questions.
+
+    A query for each table: joined, the few models and runs would be read for each assignment.
+    """
+    assignments = list(list_callable(server, runs, most))
+    candidates = attach_related(assignments, "candidate")
+    prefetch_related_objects(candidates, "run", "worker__endpoint__server")
+    attach_related(attach_related(assignments, "question"), "question_set")
+    return assignments
 
 
 def rest_endpoints(endpoints: Iterable[int], problem: str) -> None:

@@ -17,6 +17,7 @@ from django.db.models.functions import Now
 from selection import db_clock, wakeups
 from selection.answers import recording
 from selection.db import bulk
+from selection.db.related import attach_related
 from selection.limits import LONGEST_RESPONSE
 from selection.models import (
     Assignment,
@@ -134,8 +135,11 @@ def close_calls(outcomes: Mapping[int, Outcome]) -> set[int]:
     rows = ModelCall.objects.filter(pk__among=[*outcomes], state__in=open_states).order_by("id")
     spending = _lock_spending(set(rows.order_by().values_list("run", flat=True)) - {None})
     now, answers, failed = db_clock.database_now(), [], list[int]()
+    calls = list(rows)
     # A query for each table: joined, the few questions and runs would be read once for each call.
-    calls = list(rows.prefetch_related("assignment__candidate__run", "question"))
+    candidates = attach_related(attach_related(calls, "assignment"), "candidate")
+    attach_related(candidates, "run")
+    attach_related(calls, "question")
     endpoints = Endpoint.objects.in_bulk({call.worker_id for call in calls})
     calls = [call for call in calls if call.worker_id in endpoints]
     present = lock_assignments(call.assignment_id for call in calls)
