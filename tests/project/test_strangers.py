@@ -11,9 +11,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLResolver, get_resolver
 
-from selection.accounts import rate_limits
 from selection.api import api
 from selection.api.base import Api
+from tests.rate_limits import begin_window
 
 pytestmark = pytest.mark.django_db
 
@@ -70,9 +70,11 @@ def test_the_apis_document_is_built_once_and_sent_as_it_is(no_work: None) -> Non
 
 
 @pytest.mark.any_database
-def test_who_tries_many_names_from_one_address_waits(settings: Any) -> None:
+def test_who_tries_many_names_from_one_address_waits(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.LINK_FAILURES_PER_MINUTE = 3
-    rate_limits._here.turn(-1)
+    begin_window(monkeypatch)
     here = Client(REMOTE_ADDR="192.0.2.7")
     told = [
         here.post("/admin/login/", {"username": f"name {one}", "password": "x"}).status_code

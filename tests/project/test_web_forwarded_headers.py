@@ -6,9 +6,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from crowdselect.web import forwarded_headers
-from selection.accounts import rate_limits
 from selection.models import ApiToken, AuditEntry
 from tests.pages import admin_url
+from tests.rate_limits import begin_window
 
 PROXY, INNER, SPOOFED = "10.0.0.1", "10.0.7.2", "203.0.113.9"
 
@@ -99,7 +99,7 @@ def test_what_follows_never_sees_what_a_stranger_said(behind):
 
 @pytest.fixture(autouse=True)
 def counted_anew(monkeypatch):
-    monkeypatch.setattr(rate_limits, "_here", rate_limits._WindowCounts(rests_until=0.0))
+    begin_window(monkeypatch)
 
 
 def test_failed_logins_are_counted_for_the_client(behind):

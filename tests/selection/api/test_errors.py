@@ -10,9 +10,9 @@ from django.test import Client
 from ninja import Schema
 
 import selection.api as room
-from selection.accounts import rate_limits
 from selection.api import api
 from selection.runs import deletion
+from tests.rate_limits import begin_window
 from tests.worlds import make_pool
 
 pytestmark = pytest.mark.django_db
@@ -81,9 +81,7 @@ def test_an_id_with_any_character_finds_its_address(worker):
 
 
 def test_who_asks_too_often_is_told_how_long_to_wait(manager, settings, monkeypatch):
-    monkeypatch.setattr(
-        rate_limits, "_here", rate_limits._WindowCounts()
-    )  # a client over its limit stays so for a minute
+    begin_window(monkeypatch)
     settings.API_REQUESTS_PER_MINUTE = 1
     reply = [manager.get("pools") for _ in range(4)][-1]
     assert "wait a minute" in told(reply, 429)

@@ -1,17 +1,14 @@
 """Rate limits of links, and their message."""
 
-import time
-from types import SimpleNamespace
-
 import pytest
 from django.core.cache import cache
 from django.test import Client
 
 from selection import engine
-from selection.accounts import rate_limits
 from selection.models import Answer
 from selection.worker import links
 from tests.pages import text_of
+from tests.rate_limits import begin_window, move_clock
 from tests.worlds import make_run, open_of
 
 pytestmark = pytest.mark.django_db
@@ -26,14 +23,7 @@ def run():
 
 @pytest.fixture(autouse=True)
 def one_minute(monkeypatch):
-    """Freeze the window during a test, and clear the pause that an earlier test left."""
-    at(monkeypatch, 1_000_000.0)
-    monkeypatch.setattr(rate_limits, "_here", rate_limits._WindowCounts())
-
-
-def at(monkeypatch, moment: float) -> None:
-    clock = SimpleNamespace(time=lambda: moment, monotonic=time.monotonic)
-    monkeypatch.setattr(rate_limits, "time", clock)
+    begin_window(monkeypatch)
 
 
 @pytest.fixture
@@ -62,7 +52,7 @@ def test_a_link_that_is_opened_too_often_waits_and_others_do_not(few, run):
 
 def test_a_minute_later_it_goes_on(few, run, monkeypatch):
     opened(own(run))
-    at(monkeypatch, 1_000_061.0)
+    move_clock(monkeypatch, 1_000_061.0)
     assert opened(own(run), 1) == [200]
 
 

@@ -3,7 +3,6 @@
 import re
 import time
 from datetime import timedelta
-from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import Permission
@@ -17,6 +16,7 @@ from selection import engine
 from selection.accounts import rate_limits, tokens
 from selection.models import ApiToken, Assignment
 from tests.pages import admin_url, text_of
+from tests.rate_limits import begin_window, move_clock
 from tests.worlds import make_run, open_of
 
 from .world import Role, member
@@ -211,14 +211,7 @@ def few(settings):
 
 @pytest.fixture(autouse=True)
 def one_minute(monkeypatch):
-    """Freeze the window during a test, and clear the pause that an earlier test left."""
-    at(monkeypatch, 1_000_000.0)
-    monkeypatch.setattr(rate_limits, "_here", rate_limits._WindowCounts())
-
-
-def at(monkeypatch, moment: float) -> None:
-    clock = SimpleNamespace(time=lambda: moment, monotonic=time.monotonic)
-    monkeypatch.setattr(rate_limits, "time", clock)
+    begin_window(monkeypatch)
 
 
 def test_a_token_that_asks_too_often_has_to_wait_and_others_have_not(few, run):
@@ -232,7 +225,7 @@ def test_a_token_that_asks_too_often_has_to_wait_and_others_have_not(few, run):
 def test_a_minute_later_it_goes_on(few, run, monkeypatch):
     hasty = ApiToken.issue("hasty")
     assert [status(hasty, run) for _ in range(4)][-1] == 429
-    at(monkeypatch, 1_000_061.0)
+    move_clock(monkeypatch, 1_000_061.0)
     assert status(hasty, run) == 200
 
 
