@@ -90,7 +90,7 @@ def _split_url(url: str) -> SplitResult:
             return parts
     except ValueError:
         pass
-    raise Refused(f"“{url}” is not an address; use one like https://example.org/crowdselect.")
+    raise Refused(f"“{url}” is not an address like https://example.org/path.")
 
 
 def _is_number(host: str) -> bool:

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Sum
 from tqdm import tqdm
 
-from selection import reports, wakeups
+from selection import engine, reports, wakeups
 from selection.errors import Refused
 from selection.imports import column_plan, commit, platforms, row_parsers, uploads
 from selection.management.lookups import find_team, parse_amount, report_refusals, run_of
@@ -57,12 +57,18 @@ class Command(BaseCommand):
             try:
                 self._play(run, options["verbosity"] > 0 and not options["json"])
             except BaseException as error:
+                if isinstance(error, Refused | KeyboardInterrupt):
+                    engine.advance(run.pk)  # with the replies that came last
+                    run.refresh_from_db()
+                    self._show_result(run, options["json"])
+                    if run.finished:
+                        return
                 lifecycle.pause_run(run)
                 self.stderr.write(f"Paused. Go on with: manage.py evaluate --resume {run.pk}")
                 if not isinstance(error, KeyboardInterrupt):
                     raise
                 return
-            self.stdout.write(format_json(run) if options["json"] else "\n".join(result_lines(run)))
+            self._show_result(run, options["json"])
 
     def _resumed_run(self, options: dict[str, Any]) -> Run:
         run = run_of(options["resume"], options["team"])
@@ -80,6 +86,9 @@ class Command(BaseCommand):
             raise Refused("Name two files: the models in YAML and the gold questions.")
         with transaction.atomic():
             return create_run(options)
+
+    def _show_result(self, run: Run, as_json: bool) -> None:
+        self.stdout.write(format_json(run) if as_json else "\n".join(result_lines(run)))
 
     def _play(self, run: Run, visible: bool) -> None:
         bar = tqdm(

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,10 @@ def test_pause_by_an_interruption_and_resume(
         run = Run.objects.get()
         assert run.status == Run.Status.PAUSED
         assert not ModelCall.objects.in_flight().exists()
-        assert f"--resume {run.pk}" in capsys.readouterr().err
+        shown = capsys.readouterr()
+        assert f"--resume {run.pk}" in shown.err
+        assert re.search(r"good +75\.0% +4 calls", shown.out)
+        assert "12 calls of 450 (2.7%), 0.12 $." in shown.out
         monkeypatch.setattr(play, "play_run", whole)
         call_command("evaluate", "--resume", str(run.pk), "--limit", "4", "--json")
     assert ModelSpending.objects.get().limit == 4_000_000_000
