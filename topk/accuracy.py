@@ -1,4 +1,4 @@
-"""What accuracy means: on questions like these, or on this very set."""
+"""The meaning of accuracy: on questions like these, or on this very set."""
 
 from .options import Option
 

@@ -1,4 +1,4 @@
-"""Rewards drawn from arms whose means are known."""
+"""Rewards drawn from arms with known means."""
 
 import numpy as np
 from numpy.typing import NDArray

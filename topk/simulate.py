@@ -1,4 +1,4 @@
-"""Simulation of an algorithm on arms whose means are known."""
+"""Simulation of an algorithm on arms with known means."""
 
 from dataclasses import dataclass
 from typing import Any

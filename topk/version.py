@@ -1,3 +1,3 @@
-"""The version of all of this: of the core, the app and what they write."""
+"""The version of all of this: of the core, the app and their files."""
 
 __version__ = "0.3.0"

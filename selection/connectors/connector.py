@@ -1,4 +1,4 @@
-"""The shape of a connector: what it needs, and what it can do."""
+"""The shape of a connector: its needs and its abilities."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""One exchange with the other side: plan tasks, make the due calls, fetch what is new."""
+"""One exchange with the other side: plan tasks, make the due calls, fetch the news."""
 
 import json
 import logging

@@ -1,1 +1,1 @@
-"""Models as workers: prompts, calls, replies, and the ledger of what they cost."""
+"""Models as workers: prompts, calls, replies, and the ledger of their cost."""

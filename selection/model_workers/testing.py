@@ -33,7 +33,7 @@ class CallTest:
 
 
 def make_test_call(endpoint: Endpoint, question: Question) -> CallTest:
-    """Ask the model a question, and return what came of it; the call is in the ledger of no run.
+    """Ask the model a question, and return the outcome; the call is in the ledger of no run.
 
     A reply ends the rest of a model that failed. Raises Refused for a question that the model
     cannot be shown, and for a key that cannot be read.

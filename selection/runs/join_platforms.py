@@ -24,9 +24,9 @@ class JoinPlatform:
 
     worker  the parameter with the worker's id; empty if each run names its own
     task    the parameter with their task there; empty if there is none
-    query   what to append to the join link on the platform; empty if the platform does it
+    query   text to append to the join link on the platform; empty if the platform does it
     back    the address that takes workers back; empty if each project has its own
-    needs   what a project's own address must contain
+    needs   text that a project's own address must contain
     """
 
     worker: str = ""
@@ -84,7 +84,7 @@ def find_source(run: Run, params: Mapping[str, str]) -> enrolment.EnrolmentSourc
 
 
 def entry_query(run: Run) -> str:
-    """Return what to append to the join link on the run's platform; empty if it appends itself."""
+    """Return the text to append to the run's join link; empty if the platform appends it."""
     if not run.platform:
         return ""
     query = JOIN_PLATFORMS[Platform(run.platform)].query
@@ -95,7 +95,7 @@ def entry_query(run: Run) -> str:
 
 
 def prolific_query(run: Run) -> str:
-    """Return what Prolific appends to the join link, under the run's parameter for the id."""
+    """Return the text that Prolific appends to join links, under the run's parameter for ids."""
     if run.platform == Platform.PROLIFIC:
         return entry_query(run)
     return JOIN_PLATFORMS[Platform.PROLIFIC].query

@@ -1,4 +1,4 @@
-"""What is certified of a selection, whatever the population: docs/universal.md, sections 2 to 4."""
+"""The certified bound of a selection, for every population: docs/universal.md, sections 2 to 4."""
 
 import math
 from collections.abc import Sequence
@@ -81,7 +81,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class GroupBound:
-    """What the workers of one population add to a bound on the regret.
+    """The contribution of one population's workers to a bound on the regret.
 
     rows        right, wrong, kinds, workers (G,)
     lam, c      of the bound
@@ -140,9 +140,9 @@ class GroupBound:
 class Bound:
     """A bound on the regret.
 
-    groups  what each group of workers adds
+    groups  contribution of each group of workers
     places  K
-    shift   what is added to the logarithms: of n, delta and rounding
+    shift   sum that is added to the logarithms: of n, delta and rounding
     lam, c  where the bound is least
     hint    less than any epsilon that is certified, but for rounding
     """
@@ -172,7 +172,7 @@ class Bound:
 
 
 def certified(tally: Tally, chosen: Chosen, k: int, delta: float, pool: bool = False) -> Bound:
-    """Return what is certified of the regret of ``chosen`` (n,), k of the workers.
+    """Return the certified bound on the regret of ``chosen`` (n,), k of the workers.
 
     pool  for every fixed pool instead of every population, for rules that ignore numbering
     """

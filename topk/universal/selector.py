@@ -1,4 +1,4 @@
-"""`universal`: one likelihood ratio that bounds the error, whatever the population (ours).
+"""`universal`: one likelihood ratio that bounds the error for every population (ours).
 
 A run stops when the probability of its answers together with a wrong selection is at most delta
 times their probability under a fixed reference measure, for every population that the workers may

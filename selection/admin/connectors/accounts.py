@@ -1,4 +1,4 @@
-"""Connections: list, form of what the connector needs, and the page of one."""
+"""Connections: list, form with the connector's fields, and the page of one."""
 
 from collections.abc import Iterable
 from typing import Any

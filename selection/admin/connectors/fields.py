@@ -1,4 +1,4 @@
-"""Form fields of what connectors declare: settings and secrets."""
+"""Form fields that connectors declare: settings and secrets."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,1 +1,1 @@
-"""Pages on past answers: a form, the result of a replay, and what is kept of it."""
+"""Pages on past answers: a form, the result of a replay, and the parts of it that are kept."""

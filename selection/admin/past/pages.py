@@ -1,4 +1,4 @@
-"""Try it on past answers: the form, the result while it is played, and what is kept of it."""
+"""Try it on past answers: the form, the result while it is played, and the parts that are kept."""
 
 from functools import cached_property
 from typing import Any

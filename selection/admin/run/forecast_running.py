@@ -24,7 +24,7 @@ SHORT_REASONS = {
 
 @dataclass(frozen=True)
 class RemainingWork:
-    """What a run still takes, in phrases; all may be empty.
+    """The work that remains for a run, in phrases; all may be empty.
 
     spent    money so far, or answers if there is no price
     given    the answers so far, if ``spent`` is money
