@@ -63,6 +63,8 @@ SLOW = (
     "project/test_web_hardening.py",
     "project/test_web_hostile.py",
     "project/test_web_uploads.py",
+    "research/papers/",
+    "research/validation/",
     "selection/accounts/access/test_every_address.py",
     "selection/admin/test_junk_in_forms.py",
     "selection/api/test_openapi.py",

@@ -125,7 +125,6 @@ def test_no_two_cells_share_a_seed(paper, quick):
 # -- going on
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("tiny")
 def test_a_finished_table_is_not_played_again(tmp_path, monkeypatch):
     reproduce("adaptive-top-k", tmp_path, "--quiet")
@@ -135,7 +134,6 @@ def test_a_finished_table_is_not_played_again(tmp_path, monkeypatch):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("tiny")
 def test_another_number_of_runs_is_played_anew(tmp_path):
     reproduce("adaptive-top-k", tmp_path, "--quiet")
@@ -152,7 +150,6 @@ def test_torn_lines_and_cells_are_played_again(tmp_path):
     assert list(studies.finished_rows([cell, other], read(path))) == [cell.key]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_committed_tables_are_gone_on_with_and_give_the_committed_files(
     paper, tmp_path, monkeypatch

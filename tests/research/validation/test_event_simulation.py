@@ -19,7 +19,6 @@ def lived(algorithm: str, happens: str, seed: int) -> event_simulation.StudyResu
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("happens", event_simulation.LIVES)
 @pytest.mark.parametrize("algorithm", CHEAP)
 def test_a_promise_survives_what_happens(algorithm, happens):
@@ -47,7 +46,6 @@ def test_a_run_that_an_event_brings_to_its_end_has_ended():
     assert not played.false
 
 
-@pytest.mark.slow
 def test_measuring_an_algorithm_again_keeps_the_rows_of_the_others(tmp_path, monkeypatch):
     monkeypatch.setattr(event_table, "LEAST", 1)
     (tmp_path / "life").mkdir()

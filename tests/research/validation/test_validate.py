@@ -342,7 +342,6 @@ def test_what_is_still_out_at_the_stop_is_paid(algorithm):
     assert outcome.pulls == outcome.pulls_per_arm.sum()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("algorithm", "most"), [("certified", 3_500), ("credible", 1_400)])
 def test_that_nobody_holds_many_at_once_makes_our_own_algorithms_no_dearer(algorithm, most):
     asked = {"k": 20, "epsilon": 0.1, "delta": 0.01}
@@ -352,7 +351,6 @@ def test_that_nobody_holds_many_at_once_makes_our_own_algorithms_no_dearer(algor
     assert pulls < most
 
 
-@pytest.mark.slow
 def test_the_table_of_delays_compares_with_one_at_a_time(tmp_path, monkeypatch):
     monkeypatch.setattr(delays, "CASES", (SURE.name,))
     monkeypatch.setattr(delays, "AT_ONCE", (1, 4))
