@@ -7,8 +7,7 @@ from typing import Annotated, Any, TypeVar, cast, get_type_hints
 from django.db.models import QuerySet
 from ninja import Field, File, Schema
 from ninja.files import UploadedFile
-from ninja.schema import model_validator  # type: ignore[attr-defined]  # pydantic's, by way of ninja
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, model_validator
 
 from selection.limits import LONGEST_KEY, LONGEST_WHY
 
