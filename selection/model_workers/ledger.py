@@ -197,11 +197,12 @@ def _count_attempts(assignments: Sequence[int]) -> dict[int, int]:
 
 
 def _build_call(claim: Claim, now: datetime, reserved: int, attempt: int) -> ModelCall:
+    assignment = claim.assignment
     return ModelCall(
-        run=claim.run,
-        assignment=claim.assignment,
-        worker=claim.assignment.candidate.worker,
-        question=claim.assignment.question,
+        run_id=claim.run.pk,
+        assignment_id=assignment.pk,
+        worker_id=assignment.candidate.worker_id,
+        question_id=assignment.question_id,
         digest=claim.prompt.digest,
         attempt=attempt,
         sent=now,

@@ -48,6 +48,12 @@ def play_run(run: Run, tell: Callable[[Run], None]) -> None:
             ModelSpending.objects.filter(run=run).update(held_until=None)
 
 
+def count_last_replies(run: Run) -> None:
+    """Take a step with the replies that came before an interruption."""
+    engine.advance(run.pk)
+    run.refresh_from_db()
+
+
 def hold_run(run_id: int) -> None:
     """Keep other processes from making the run's calls: they may be allowed fewer addresses."""
     until = db_clock.database_now() + HOLD

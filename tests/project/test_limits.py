@@ -21,7 +21,7 @@ BYTES = {
     "a file that is brought in": [limits.MOST_FILE],
     "a request with such a file in its form": [settings.MOST_UPLOADED],
     "a request to the API": [settings.DATA_UPLOAD_MAX_MEMORY_SIZE],
-    "a request of somebody not signed in": [settings.MOST_FROM_STRANGERS],
+    "a request without sign-in": [settings.MOST_FROM_STRANGERS],
     "a picture, a sound, a film": list(limits.MOST_MEDIA.values()),
 }
 COUNTS = {

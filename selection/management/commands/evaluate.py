@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Sum
 from tqdm import tqdm
 
-from selection import engine, reports, wakeups
+from selection import reports, wakeups
 from selection.errors import Refused
 from selection.imports import column_plan, commit, platforms, row_parsers, uploads
 from selection.management.lookups import find_team, parse_amount, report_refusals, run_of
@@ -58,8 +58,7 @@ class Command(BaseCommand):
                 self._play(run, options["verbosity"] > 0 and not options["json"])
             except BaseException as error:
                 if isinstance(error, Refused | KeyboardInterrupt):
-                    engine.advance(run.pk)  # with the replies that came last
-                    run.refresh_from_db()
+                    play.count_last_replies(run)
                     self._show_result(run, options["json"])
                     if run.finished:
                         return

@@ -72,7 +72,8 @@ def test_with_equal_prices_the_answers_are_the_same():
     blind = played(priced("3"), question_set=questions)
 
     def dealt(run: Run) -> list[tuple[str, int, int]]:
-        rows = Assignment.objects.filter(candidate__run=run).order_by("step", "candidate__arm", "position")
+        rows = Assignment.objects.filter(candidate__run=run)
+        rows = rows.order_by("step", "candidate__arm", "position")
         return list(rows.values_list("candidate__worker__key", "question__number", "step"))
 
     assert dealt(run) == dealt(blind)
