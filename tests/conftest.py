@@ -92,6 +92,14 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("crowdselect")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave other files unread: reading all takes a fifth of the time of these tests."""
+    if config.getoption("markexpr") != "both_databases" or collection_path.suffix != ".py":
+        return None
+    place = collection_path.relative_to(TESTS).as_posix()
+    return not place.startswith(BOTH_DATABASES) or None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark tests by their room; without ``--full`` leave the slow ones out."""
     for item in items:

@@ -62,7 +62,7 @@ def assert_money_adds_up(run: Run) -> ModelSpending:
 
 def test_select_the_best_models_although_calls_fail() -> None:
     with ModelStub(accuracy_reply, faults=0.1) as stub:
-        run = make_model_run(stub.url, endpoint=PRICES)
+        run = make_model_run(stub.url, endpoint=PRICES, algorithm="certified", epsilon=0.15)
         play(run)
         assert run.ending == Run.Ending.PROMISE
         chosen = run.candidates.filter(verdict=1).values_list("worker__endpoint__model", flat=True)
