@@ -79,7 +79,7 @@ def _create_sample_run() -> Run:
             "k": 6,
             # It accepts and rejects one worker after another, within two minutes.
             "algorithm": "kl-racing",
-            "epsilon": 0.1,
+            "epsilon": 0.2,
             "delta": 0.1,
             "slots": 24,
             "slots_per_worker": 1,

@@ -13,7 +13,7 @@ from tests import worlds
 from tests.worlds import make_run
 from topk.simulate import simulate_run
 
-MOST = 2400  # answers: two minutes at twenty a second
+MOST = 1800  # answers: two minutes at fifteen a second
 SEEDS = 3
 
 
