@@ -1,4 +1,4 @@
-"""The shape of a connector: its needs and its abilities."""
+"""The interface that every connector implements."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

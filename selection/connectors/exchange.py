@@ -1,4 +1,4 @@
-"""One exchange with the other side: plan tasks, make the due calls, fetch the news."""
+"""One exchange with the other side: plan tasks, make the due calls, fetch the changes."""
 
 import json
 import logging

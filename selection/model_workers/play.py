@@ -21,7 +21,8 @@ HOLD = timedelta(minutes=1)  # after the death of its process, others may make t
 def play_run(run: Run, tell: Callable[[Run], None]) -> None:
     """Take steps and make calls until the run ends; ``tell`` is called after each turn.
 
-    Raises Refused if no model has replied for a minute; the run can be continued later.
+    Raises Refused if no model has replied for a minute, and the run can be continued later. Before
+    it leaves a run that goes on, it counts the replies that came last.
     """
     replied, held = time.monotonic(), 0.0
     only = frozenset([run.pk])
@@ -43,15 +44,15 @@ def play_run(run: Run, tell: Callable[[Run], None]) -> None:
                 tell(run)
                 if time.monotonic() - replied > PATIENCE:
                     raise Refused(_describe_problems(run))
+        except (Refused, KeyboardInterrupt):
+            dispatcher.finish()
+            engine.advance(run.pk)
+            run.refresh_from_db()
+            if not run.finished:
+                raise
         finally:
             dispatcher.finish()
             ModelSpending.objects.filter(run=run).update(held_until=None)
-
-
-def count_last_replies(run: Run) -> None:
-    """Take a step with the replies that came before an interruption."""
-    engine.advance(run.pk)
-    run.refresh_from_db()
 
 
 def hold_run(run_id: int) -> None:

@@ -62,7 +62,7 @@ def _amount_or_none(nano: int | None) -> Decimal | None:
 
 @transaction.atomic
 def set_limit(run: Run, limit: Decimal | None) -> None:
-    """Limit the money that the run spends on calls; None removes the limit.
+    """Limit the run's spending on calls; None removes the limit.
 
     Calls in flight go on; below what is spent, no further call is made. Models that were too dear
     are asked again if they are not now. Raises Conflict for a run

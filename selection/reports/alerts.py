@@ -234,11 +234,10 @@ def _gold_alerts(run: Run) -> list[Alert]:
     if run.fixed_budget or run.recorded_only:
         return []
     undecided = run.candidates.filter(gone="", verdict=Candidate.Verdicts.UNDECIDED)
-    short, size, closed = 0, 0, exposure.closed_to(run)
+    short, closed = 0, exposure.closed_to(run)
     for skill in run.skills:
         in_skill = undecided.filter(skill=skill.number)
         reserve = max(1, int(SHORT * skill.deck_size))
-        size += in_skill.count()
         if closed.any():
             rows = in_skill.values_list("arm", "asked", "skipped")
             most = skill.deck_size - reserve
@@ -247,10 +246,8 @@ def _gold_alerts(run: Run) -> list[Alert]:
             short += in_skill.filter(asked__gte=skill.deck_size - reserve - F("skipped")).count()
     if not short:
         return []
-    return [
-        Alert(
-            "gold",
-            f"{short} of the {size} undecided workers have almost no gold questions left: the run "
-            "may end before it reaches its target.",
-        )
-    ]
+    message = (
+        f"{short} of the {undecided.count()} undecided workers have almost no gold questions left: "
+        "the run may end before it reaches its target."
+    )
+    return [Alert("gold", message)]

@@ -118,7 +118,7 @@ def forecast_remaining(
 
 
 def forecast_spending(run: Run) -> spending.SpendingReport:
-    """Return the money that the run spends on calls of models, with a forecast of the rest."""
+    """Return the run's spending on calls of models, with a forecast of the rest."""
     ahead = forecast_remaining(run)
     needed = None if ahead is None else ahead.median
     return spending.describe_spending(run, run.tally()["counted"], needed)

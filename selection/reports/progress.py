@@ -5,8 +5,8 @@ from datetime import timedelta
 from typing import Annotated
 
 from django.db.models import Count, F, QuerySet, Sum
+from django.db.models.functions import Now
 
-from selection import db_clock
 from selection.models import Assignment, Run, Step, status_counts
 from selection.models.answers import is_given
 
@@ -77,8 +77,7 @@ def _share_closed(run: Run, last: Step | None) -> float:
 
 
 def _answers_per_minute(run: Run) -> float:
-    since = db_clock.database_now() - timedelta(minutes=MINUTES)
-    steps = run.history.filter(at__gte=since).order_by("number")
+    steps = run.history.filter(at__gte=Now() - timedelta(minutes=MINUTES)).order_by("number")
     counted: int = steps.aggregate(total=Sum("applied", default=0))["total"]
     return counted / MINUTES
 

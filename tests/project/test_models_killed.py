@@ -41,8 +41,9 @@ def test_a_killed_evaluation_goes_on_without_loss(tmp_path: Path) -> None:
     assert command(database, "migrate", "-v0").wait(300) == 0
     with ModelStub(reply, seconds=0.2) as stub:
         files = write_files(tmp_path, stub.url, list(ACCURACY))
-        killed = command(database, "evaluate", *files, "--epsilon", "0.1", "--seed", "1")
-        while stub.calls < 12:
+        how = ("--epsilon", "0.05", "--seed", "1", "--json")
+        killed = command(database, "evaluate", *files, *how)
+        while stub.calls < 40:
             assert killed.poll() is None
             time.sleep(0.02)
         killed.send_signal(signal.SIGKILL)

@@ -93,7 +93,7 @@ def _jumps_of_length(who: Ints, rows: Ints, tried: int, rate: float) -> list[Jum
     return jumps
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=16)  # at most 8 MB
 def _few_before(length: int, total: int) -> Floats:
     """Return (length - 1, total + 1) at [t - 1, s]: the hypergeometric probability that at most s
     of ``total`` right answers are among the first t.

@@ -80,7 +80,7 @@ def list_calls(
 
 @api.get("/runs/{run_id}/spending", response=SpendingOut, tags=["models"])
 def show_spending(request: HttpRequest, run_id: Id) -> dict[str, Any]:
-    """Return the money that a run spends on calls of models."""
+    """Return the run's spending on calls of models."""
     run = find_object(request, Run, run_id)
     report = reports.forecast_spending(run)
     return {name: None if value is None else float(value) for name, value in vars(report).items()}
@@ -88,7 +88,7 @@ def show_spending(request: HttpRequest, run_id: Id) -> dict[str, Any]:
 
 @api.put("/runs/{run_id}/spending", response=SpendingOut, tags=["models"])
 def limit_spending(request: HttpRequest, run_id: Id, payload: SpendingIn) -> dict[str, Any]:
-    """Limit the money of a run for calls, before its start or while it goes on."""
+    """Limit the run's spending on calls, before its start or while it goes on."""
     run = find_object(request, Run, run_id)
     spending.set_limit(run, payload.limit)
     return show_spending(request, run_id)

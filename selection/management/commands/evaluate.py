@@ -57,12 +57,9 @@ class Command(BaseCommand):
             try:
                 self._play(run, options["verbosity"] > 0 and not options["json"])
             except BaseException as error:
-                if isinstance(error, Refused | KeyboardInterrupt):
-                    play.count_last_replies(run)
-                    self._show_result(run, options["json"])
-                    if run.finished:
-                        return
                 lifecycle.pause_run(run)
+                if isinstance(error, Refused | KeyboardInterrupt):
+                    self._show_result(run, options["json"])
                 self.stderr.write(f"Paused. Go on with: manage.py evaluate --resume {run.pk}")
                 if not isinstance(error, KeyboardInterrupt):
                     raise
