@@ -187,13 +187,12 @@ def result_lines(run: Run) -> list[str]:
     ]
     lines += [""] + [LINE.format(place="", **_format_row(row, run)) for row in others[:10]]
     lines += [f"     … and {len(others) - 10} more"] if len(others) > 10 else []
-    status = reports.promise_status(run)
     everything = run.candidates.count() * run.deck_size
     calls = run.model_calls.count()
     return [
         *lines,
         "",
-        status.sentence,
+        _describe_guarantee(run),
         f"{calls:,} calls of {everything:,} ({calls / everything:.1%}), {_format_spent(run)}. "
         f"Run {run.pk}, “{run}”.",
     ]
@@ -205,13 +204,19 @@ def format_json(run: Run) -> str:
         "run": run.pk,
         "name": run.name,
         "ending": run.ending,
-        "guarantee": status.sentence,
+        "guarantee": _describe_guarantee(run),
         "epsilon_reached": status.epsilon,
         "calls": run.model_calls.count(),
         "cost": str(prices.to_amount(_spending(run))),
         "models": _standing_rows(run),
     }
     return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def _describe_guarantee(run: Run) -> str:
+    """Return the guarantee; of a paused run, that it is not reached yet."""
+    sentence = reports.promise_status(run).sentence
+    return sentence if run.finished else f"Not reached yet: {sentence}"
 
 
 def _standing_rows(run: Run) -> list[dict[str, Any]]:

@@ -129,6 +129,7 @@ def test_pause_by_an_interruption_and_resume(
         shown = capsys.readouterr()
         assert f"--resume {run.pk}" in shown.err
         assert re.search(r"good +75\.0% +4 calls", shown.out)
+        assert "Not reached yet: With probability at least 0.95" in shown.out
         assert "12 calls of 450 (2.7%), 0.12 $." in shown.out
         monkeypatch.setattr(play, "play_run", whole)
         call_command("evaluate", "--resume", str(run.pk), "--limit", "4", "--json")
