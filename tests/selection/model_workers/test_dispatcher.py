@@ -21,6 +21,7 @@ from selection.models import (
     Run,
 )
 from tests.model_stub import PROMPT_TOKENS, REPLY_TOKENS, ModelStub
+from tests.parameters import mostly_slow
 from tests.selection.model_workers.conftest import make_model_run
 
 pytestmark = pytest.mark.django_db
@@ -60,9 +61,11 @@ def assert_money_adds_up(run: Run) -> ModelSpending:
     return spending
 
 
-def test_select_the_best_models_although_calls_fail() -> None:
+@pytest.mark.parametrize("algorithm", mostly_slow(("certified", "lucb"), ordinary=("certified",)))
+def test_select_the_best_models_although_calls_fail(algorithm: str) -> None:
     with ModelStub(accuracy_reply, faults=0.1) as stub:
-        run = make_model_run(stub.url, endpoint=PRICES, algorithm="certified", epsilon=0.15)
+        epsilon = {"certified": 0.15, "lucb": 0.3}[algorithm]
+        run = make_model_run(stub.url, endpoint=PRICES, algorithm=algorithm, epsilon=epsilon)
         play(run)
         assert run.ending == Run.Ending.PROMISE
         chosen = run.candidates.filter(verdict=1).values_list("worker__endpoint__model", flat=True)
