@@ -11,7 +11,7 @@ from selection import db_clock
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
 from selection.models import Candidate, Mail, OptOut, Run, recipient_digest
-from selection.reports.durations import count_noun
+from selection.texts import count_noun
 
 from . import opt_outs, outbox, texts
 from .server import has_server, require_server

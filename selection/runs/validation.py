@@ -22,6 +22,7 @@ from . import (
     worker_prices,
 )
 
+MOST_PLANNED = 10_000  # workers that a draft is checked with, if fewer have joined
 # Settings of a run that have a range, each with a value that every algorithm accepts.
 HARMLESS: dict[str, Any] = {"k": 1, "epsilon": 0.1, "delta": 0.05, "budget": 10**12}
 
@@ -43,10 +44,11 @@ def validate_run(run: Run, workers: int) -> dict[str, str]:
 
 
 def expected_workers(run: Run, workers: int) -> int:
-    """Return the number of workers to plan with: those present, or the least that must join."""
+    """Return the number of workers to plan with: those present, or expected to join."""
     if not run.enrolling:
         return workers
-    return max(workers, 2, *(skill.k + 1 for skill in run.skills), run.total)
+    least = max(workers, 2, *(skill.k + 1 for skill in run.skills), run.total)
+    return max(least, min(run.enrol_most or 0, MOST_PLANNED))
 
 
 def _validate_enrolment(run: Run) -> dict[str, str]:
