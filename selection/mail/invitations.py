@@ -198,6 +198,13 @@ def count_states(run: Run) -> dict[str, dict[str, int]]:
     return counts
 
 
+def invited_keys(run: Run, among: Iterable[str] | None = None) -> set[str]:
+    """Return the ids of the workers, of all or among these, that an invitation was sent to."""
+    mails = Mail.objects.filter(run=run, kind=Kind.INVITATION, state=State.SENT)
+    rows = mails if among is None else mails.filter(candidate__worker__key__in=list(among))
+    return set(rows.values_list("candidate__worker__key", flat=True))
+
+
 def failed_mails(run: Run) -> QuerySet[Mail]:
     """Return the messages to workers that failed for good, or may have arrived."""
     return Mail.objects.filter(run=run).undelivered().select_related("candidate__worker")
