@@ -34,8 +34,7 @@ def validate_run(run: Run, workers: int) -> dict[str, str]:
     """
     workers = expected_workers(run, workers)
     return (
-        _validate_enrolment(run)
-        or find_out_of_range(run, workers)
+        _validate_enrolment(run) | find_out_of_range(run, workers)
         or _validate_skill_sizes(run, workers)
         or _validate_options(run)
         or _validate_set_size(run)
