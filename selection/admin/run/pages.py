@@ -23,7 +23,9 @@ from selection.errors import Refused
 from selection.mail import invitations
 from selection.model_workers.spending import has_models, with_models
 from selection.models import Run
+from selection.questions import media
 from selection.runs import algorithm_choices, eligibility, lifecycle, money, priors, validation
+from selection.texts import count_noun
 from selection.worker import links
 
 from . import bring_in, changes, forecast_draft, live, table
@@ -45,6 +47,7 @@ VERBS = {
     "conclude": lifecycle.conclude_run,
     "take-up": lifecycle.take_up,
 }
+MOST_NAMED = 10  # missing files in a message
 # Formats with a button on the page; the others are in a list.
 BUTTONS = ("csv", "xlsx")
 DONE_MESSAGES = {
@@ -99,6 +102,7 @@ class RunPage(Page):
         return {
             "workers": workers,
             "questions": questions,
+            "missing_media": media.missing_in_run(run),
             "refusals": list(validation.validate_stored_run(run, workers).values()),
             "own": algorithm_choices.choice_of_run(run, workers),
             "target": reports.promise_status(run),
@@ -166,7 +170,15 @@ class RunVerb(Page):
             messages.error(request, str(refusal))
         else:
             messages.success(request, DONE_MESSAGES[verb])
+            if verb == "start":
+                self._warn_of_missing_media()
         return redirect(object_url(self.object))
+
+    def _warn_of_missing_media(self) -> None:
+        for question_set, names in media.missing_in_run(self.object).items():
+            files = count_noun(len(names), "media file")
+            text = f"“{question_set}” lacks {files}: {', '.join(names[:MOST_NAMED])}."
+            messages.warning(self.request, text)
 
 
 class Download(Page):
