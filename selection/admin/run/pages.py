@@ -192,34 +192,37 @@ class Download(Page):
         if run.status == Run.Status.DRAFT:
             messages.error(request, "There is nothing to download before the run has started.")
             return redirect(object_url(run))
+        style = exports.choose_style(request.GET.get("csv", ""))
         with viewer_locale.formatting_for(None):
-            return FILES[self.kwargs["file"]](run)
+            return FILES[self.kwargs["file"]](run, style)
 
 
-def _selected_csv(run: Run) -> HttpResponseBase:
+def _selected_csv(run: Run, style: exports.CsvStyle) -> HttpResponseBase:
     """Return the selection. Facts about the run are repeated in every row, as clients expect."""
     table = exports.selected_with_facts(run)
-    return csv_response(f"{run} selected", table.columns, table.rows)
+    return csv_response(f"{run} selected", table.columns, table.rows, style)
 
 
-def _links_csv(run: Run) -> HttpResponseBase:
+def _links_csv(run: Run, style: exports.CsvStyle) -> HttpResponseBase:
     candidates = run.candidates.filter(skill=0).select_related("worker").order_by("worker__key")
     rows = [
         {
             "worker": candidate.worker.key,
             "name": candidate.worker.name,
+            "email": candidate.worker.mail_address,
             "link": links.worker_url(candidate.pk, candidate.link_version),
         }
         for candidate in candidates
     ]
-    return csv_response(f"{run} links", ["worker", "name", "link"], rows)
+    return csv_response(f"{run} links", ["worker", "name", "email", "link"], rows, style)
 
 
-def _open_csv(run: Run) -> HttpResponseBase:
-    return csv_response(f"{run} open questions", reports.open_columns(run), reports.open_table(run))
+def _open_csv(run: Run, style: exports.CsvStyle) -> HttpResponseBase:
+    columns = reports.open_columns(run)
+    return csv_response(f"{run} open questions", columns, reports.open_table(run), style)
 
 
-def _dump_response(run: Run) -> HttpResponseBase:
+def _dump_response(run: Run, _: exports.CsvStyle) -> HttpResponseBase:
     pieces = map(str.encode, reports.dump_text(run).pieces)
     name = f"{slugify(f'{run} dump') or 'dump'}.json"
     return file_response(exports.File(name, "application/json", pieces))
@@ -264,7 +267,9 @@ class Export(Page):
             return redirect(object_url(self.object))
         pay = form.cleaned_data["pay"]
         try:
-            return file_response(exports.make_file(self.object, self.kwargs["format"], pay=pay))
+            style = exports.choose_style(request.GET.get("csv", ""))
+            file = exports.make_file(self.object, self.kwargs["format"], pay=pay, style=style)
+            return file_response(file)
         except Refused as refusal:
             messages.error(request, str(refusal))
             return redirect(object_url(self.object))
