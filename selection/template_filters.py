@@ -68,6 +68,12 @@ def count(value: Any, noun: str) -> str:
 
 
 @register.filter
+def noun(value: Any, singular: str) -> str:
+    """Return the noun without its number, in the singular or the plural."""
+    return texts.plural(singular, _parse_number(value) or 0)
+
+
+@register.filter
 def points(value: Any) -> str:
     """Return a difference of shares in percentage points: 0.1 as 10."""
     known = _parse_number(value)

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+import topk
 from selection import exports
 from selection.algorithms import ALGORITHMS
 from selection.exports.bibtex import citation_entry, format_bibtex
@@ -216,3 +217,14 @@ def test_a_long_course_is_drawn_with_few_points():
     points = re.search(r'class="course" points="([^"]*)"', exports.render_page(run))[1].split()
     assert len(points) <= 302
     assert points[-1] == "640.0,0.0"
+
+
+@pytest.mark.parametrize("url", ["https://crowd.example.org", "http://127.0.0.1:8000"])
+def test_the_software_is_cited_with_version_and_address(settings, url):
+    settings.CITATION_URL = url
+    text = report_text(play(make_run(questions=3000), crowd(1, 2)))
+    shown = url.startswith("https")
+    assert f"version = {{{topk.__version__}}}" in text
+    assert (f"url = {{{url}}}" in text) is shown
+    place = f" ({url})" if shown else ""
+    assert f"as CrowdSelect {topk.__version__}{place} implements it" in text
