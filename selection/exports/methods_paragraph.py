@@ -5,7 +5,7 @@ from statistics import median
 from selection.models import Run
 from selection.reports import WEAKENED, count_given, ended_early
 from selection.runs import algorithm_choices, money
-from selection.texts import count_noun
+from selection.texts import count_noun, counted
 from topk import __version__
 
 from .bibtex import citation_url, format_bibtex
@@ -109,7 +109,10 @@ def _corrections_sentence(run: Run) -> str:
         return ""
     if count == 1:
         return "One gold question was corrected or retired, and its answers were regraded."
-    return f"{count} times a gold question was corrected or retired, and its answers regraded."
+    return (
+        f"{counted(count, 'time')} a gold question was corrected or retired, and its "
+        "answers regraded."
+    )
 
 
 def _repeat_sentence(run: Run) -> str:

@@ -11,6 +11,7 @@ from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.model_workers import askable
 from selection.models import Endpoint, Run, Skill
+from selection.texts import counted
 from topk import LIKE_THESE, THIS_SET, ProblemError
 
 from . import (
@@ -86,7 +87,8 @@ def _validate_skill_sizes(run: Run, workers: int) -> dict[str, str]:
             return {"skills": f"In the skill “{skill}”: {reason}"}
     if run.one_kind_each and run.total > workers:
         return {
-            "skills": f"Together the question sets want {run.total} workers, each for at most one "
+            "skills": f"Together the question sets want {counted(run.total, 'worker')}, "
+            "each for at most one "
             f"kind of task, but there are only {workers}."
         }
     return {}
@@ -118,7 +120,8 @@ def _validate_set_size(run: Run) -> dict[str, str]:
     if size is None or size <= most:
         return {}
     reason = (
-        f"Accuracy {THIS_SET} can be promised for at most {most:,} questions, and this one has "
+        f"Accuracy {THIS_SET} can be promised for at most {counted(most, 'question')}, "
+        "and this one has "
         f"{size:,}: choose {LIKE_THESE}, or a smaller set."
     )
     return {"option_accuracy": reason}
@@ -234,7 +237,7 @@ def validate_quotas(run: Run) -> dict[str, str]:
         return {"quota_lines": "Say how many there may be of each value."}
     if run.enrolling:  # the workers are checked when the roster closes
         least = sum(limit[0] or 0 for limit in request["limits"].values())
-        want = f"Together the quotas want at least {least} workers, but K is {run.k}."
+        want = f"Together the quotas want at least {counted(least, 'worker')}, but K is {run.k}."
         return {"quota_lines": want} if least > run.k else {}
     workers = eligibility.eligible_workers(run)
     try:

@@ -16,6 +16,7 @@ from selection.errors import Refused
 from selection.imports.keyed_answers import File
 from selection.models import Connection, Pool, QuestionSet
 from selection.replays import replay_requests
+from selection.texts import count_noun
 from selection.viewer_locale import format_count
 
 PER_PAGE = 50
@@ -72,13 +73,13 @@ class AccountPage(ActionPage):
         name, source = self.request.POST.get("name", ""), self.request.POST.get("source", "")
         question_set = connectors.create_question_set(self.object, name, source)
         count = format_count(question_set.questions.count())
-        self._tell_import(f"{count} gold questions", question_set)
+        self._tell_import(count_noun(count, "gold question"), question_set)
 
     def _read_workers(self) -> None:
         if not self.may("selection.add_pool"):
             raise Http404
         pool = connectors.create_pool(self.object)
-        self._tell_import(f"{format_count(pool.workers.count())} workers", pool)
+        self._tell_import(count_noun(pool.workers.count(), "worker"), pool)
 
     def _tell_import(self, what: str, target: QuestionSet | Pool) -> None:
         link = format_html('<a class="cs-link" href="{}">{}</a>', object_url(target), target)
