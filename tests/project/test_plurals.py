@@ -23,7 +23,7 @@ IN_CODE = re.compile(
 IN_TEMPLATES = re.compile(
     rf"\{{\{{ [^}}]*\}}\}}(?:</\w+>)? (?:(?:more|gold|open|other|new) )?(?:{NOUNS})\b"
 )
-SUFFIX = re.compile(r"\w\{\{[^}]*\|pluralize|'s' if |else 's'\}|'' if [^}]* else 's'")
+SUFFIX = re.compile(r"[\w}]\{\{[^}]*\|pluralize|'s' if |else 's'\}|'' if [^}]* else 's'")
 ALLOWED = {
     "{{ original.endpoint }} answers",  # a verb
     "{user} signs",
