@@ -100,10 +100,10 @@ UNFOLD = {
                     },
                     {
                         "title": "Documentation",
-                        "icon": "help_center",
+                        "icon": "menu_book",
                         "link": reverse_lazy("docs", args=["README"]),
                     },
-                    {"title": "Terms", "icon": "menu_book", "link": reverse_lazy("terms")},
+                    {"title": "Terms", "icon": "help", "link": reverse_lazy("terms")},
                     {
                         "title": "API reference",
                         "icon": "code",

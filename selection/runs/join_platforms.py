@@ -40,7 +40,7 @@ class JoinPlatform:
     steps: tuple[str, ...] = ("Send people to the join link, with the parameter and their id.",)
 
 
-CODES = "Use the run’s completion codes there, or enter the platform’s codes here."
+CODES = "Use the run’s completion codes there, or enter the platform’s codes in the run’s messages."
 JOIN_PLATFORMS = {
     Platform.PROLIFIC: JoinPlatform(
         "PROLIFIC_PID",

@@ -433,8 +433,9 @@ def test_an_empty_pool_starts_with_an_expected_number(requester, form_data, plat
     assert forecast_requests.stored_plan(planning).workers == 12
     run = make(requester, page, forecast_rows.key_of(forecast_requests.forecast_rows(planning)[0]))
     assert (run.enrolling, run.enrol_most) == (True, 12)
-    draft = admin_url("run_page", run.pk)
-    assert "Start the run" in text_of(requester.get(draft))
+    draft = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "2 of up to 12 workers that join" in draft
+    assert "Start the run" in draft
     requester.post(admin_url("run_verb", run.pk, "start"))
     run.refresh_from_db()
     assert run.status == Run.Status.RUNNING
