@@ -19,11 +19,11 @@ PAGE = re.compile(r"([\w-]+)\.md(#.*)?")
 _READER = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
-def _show_image(tokens: list[Token], place: int, *_: Any) -> str:
+def _show_image(_renderer: Any, tokens: list[Token], place: int, *_: Any) -> str:
     return str(escape(tokens[place].content))  # pictures are on the site alone
 
 
-_READER.renderer.rules["image"] = _show_image
+_READER.add_render_rule("image", _show_image)
 
 
 def render_docs(text: str) -> str:

@@ -217,7 +217,7 @@ def _spending_sentence(plan: Plan, row: Forecast) -> str:
     if row.feasible:
         return f"It always uses the whole budget, without a guarantee. {loss}."
     return (
-        f"It cannot spend the budget of {counted(plan.budget, 'answer')}: with "
+        f"It cannot spend the budget of {counted(plan.budget or 0, 'answer')}: with "
         f"{counted(plan.questions, 'question')} "
         f"it takes {row.median:,}. It has no guarantee. {loss}."
     )

@@ -104,7 +104,7 @@ def _plain(name: str) -> str:
 @cache
 def _language_names() -> dict[str, str]:
     """Return the codes of our languages by code and by name, as other languages name them."""
-    names = {}
+    names: dict[str, str] = {}
     for code, _name in settings.LANGUAGES:
         own = (code, *THREE_LETTERS.get(code, ()))
         named = [Locale.parse(speaker).languages.get(code, "") for speaker in SPEAKERS]

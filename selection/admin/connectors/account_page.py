@@ -17,7 +17,6 @@ from selection.imports.keyed_answers import File
 from selection.models import Connection, Pool, QuestionSet
 from selection.replays import replay_requests
 from selection.texts import count_noun
-from selection.viewer_locale import format_count
 
 PER_PAGE = 50
 # Settings of a replay that nobody chose; its page offers others. Of few people fewer are selected.
@@ -72,7 +71,7 @@ class AccountPage(ActionPage):
             raise Http404
         name, source = self.request.POST.get("name", ""), self.request.POST.get("source", "")
         question_set = connectors.create_question_set(self.object, name, source)
-        count = format_count(question_set.questions.count())
+        count = question_set.questions.count()
         self._tell_import(count_noun(count, "gold question"), question_set)
 
     def _read_workers(self) -> None:

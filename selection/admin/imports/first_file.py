@@ -40,9 +40,11 @@ class FirstFileMixin:
             fields[place:place] = FIELDS
         return fields
 
-    def get_form(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> Any:
         """Explain the file's columns beside it, as the page of imports does."""
-        form = super().get_form(request, obj, **kwargs)  # type: ignore[misc]
+        form = super().get_form(request, obj, change, **kwargs)  # type: ignore[misc]
         if "file" in form.base_fields:
             form.base_fields["file"] = copy(form.base_fields["file"])
             form.base_fields["file"].help_text = _describe_columns(self.importer)

@@ -126,7 +126,9 @@ class RunPage(Page):
             "filtered": any(self.request.GET.get(name) for name in table.FILTERS),
             "formats": self._allowed_formats(),
             **changes.change_facts(run, self.may("selection.change_run")),
-            **bring_in.entrance_facts(run, self.may("selection.change_run"), run.with_tools),
+            **bring_in.entrance_facts(
+                run, self.may("selection.change_run"), self.object.with_tools
+            ),
         }
 
     def _allowed_formats(self) -> dict[str, list[tuple[exports.Format, str]]]:

@@ -103,7 +103,8 @@ class Command(BaseCommand):
                 f"Nothing was imported: {counted(refused_count, 'row')} would not be taken."
             )
         _, count = commit.commit_import(upload.pk, outside)
-        self.stdout.write(f"{count:,} {options['kind']} imported into “{target}”.")
+        rows = counted(count, options["kind"].removesuffix("s"))
+        self.stdout.write(f"{rows} imported into “{target}”.")
 
     def _print_preview(self, upload: Upload, outside: Outside, quiet: bool) -> int:
         """Print a preview; return the number of rows that would not be imported."""
