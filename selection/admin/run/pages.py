@@ -117,7 +117,7 @@ class RunPage(Page):
         }
 
     def _running_context(self, run: Run) -> dict[str, Any]:
-        facts = live.live_context(run, self.request.GET)
+        facts, may_change = live.live_context(run, self.request.GET), self.may(CHANGE)
         pieces = live.render_pieces(facts)
         live.remember_pieces(run, pieces)
         return facts | {

@@ -66,7 +66,7 @@ def test_the_form_refuses_quotas_that_cannot_be_kept(requester, lines, why):
         quota_lines=lines,
     )
     response = requester.post(admin_url("run_add"), form)
-    assert text_of(response).count(why) == 2  # in the summary and at the field
+    assert text_of(response).count(why) == 2
     assert not Run.objects.exists()
 
 
