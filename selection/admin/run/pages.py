@@ -117,7 +117,10 @@ class RunPage(Page):
         }
 
     def _running_context(self, run: Run) -> dict[str, Any]:
-        facts, may_change = live.live_context(run, self.request.GET), self.may(CHANGE)
+        facts, may_change = (
+            live.live_context(run, self.request.GET),
+            self.may("selection.change_run"),
+        )
         pieces = live.render_pieces(facts)
         live.remember_pieces(run, pieces)
         return facts | {
@@ -125,10 +128,8 @@ class RunPage(Page):
             "attributes": table.attribute_values(run),
             "filtered": any(self.request.GET.get(name) for name in table.FILTERS),
             "formats": self._allowed_formats(),
-            **changes.change_facts(run, self.may("selection.change_run")),
-            **bring_in.entrance_facts(
-                run, self.may("selection.change_run"), self.object.with_tools
-            ),
+            **changes.change_facts(run, may_change),
+            **bring_in.entrance_facts(run, may_change, self.object.with_tools),
         }
 
     def _allowed_formats(self) -> dict[str, list[tuple[exports.Format, str]]]:

@@ -181,7 +181,8 @@ def _reach_table(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
     *_, rows = forecast.search_reachable(plan, belief, options["seconds"])
     if options["json"]:
         return _format_json(rows)
-    head = f"{options['spend']:g} pays for {counted(plan.budget or 0, 'answer')} at {options['price']:g}."
+    answers = counted(plan.budget or 0, "answer")
+    head = f"{options['spend']:g} pays for {answers} at {options['price']:g}."
     lines = (f"{_format_epsilon(row):<12} {row.title}: {row.promise}" for row in rows)
     return "\n".join(
         [belief.words, head, "In at least 16 of 20 simulations, this money reaches:", "", *lines]
