@@ -98,7 +98,12 @@ UNFOLD = {
                         "icon": "manage_accounts",
                         "link": reverse_lazy("mfa_index"),
                     },
-                    {"title": "Terms", "icon": "menu_book", "link": reverse_lazy("terms")},
+                    {
+                        "title": "Documentation",
+                        "icon": "menu_book",
+                        "link": reverse_lazy("docs", args=["README"]),
+                    },
+                    {"title": "Terms", "icon": "help", "link": reverse_lazy("terms")},
                     {
                         "title": "API reference",
                         "icon": "code",

@@ -32,6 +32,9 @@ CSRF_TRUSTED_ORIGINS = env.names("CSRF_TRUSTED_ORIGINS")
 PUBLIC_URL = env.url_starting(
     "PUBLIC_URL", "http://127.0.0.1:8000", ["http://", "https://"]
 ).rstrip("/")
+# The address that publications cite for the software.
+CITATION_URL = env.url_starting("CITATION_URL", PUBLIC_URL, ["http://", "https://"]).rstrip("/")
+DOCS_DIR = BASE_DIR / "docs"
 HTTPS = PUBLIC_URL.startswith("https://")
 # Addresses and networks of proxies that are trusted to report the client's address, the scheme and,
 # if there is a header for it, the user.

@@ -10,7 +10,12 @@ from decimal import Decimal
 from functools import cache
 
 from babel import Locale, UnknownLocaleError
-from babel.numbers import NumberPattern, format_decimal, get_currency_symbol
+from babel.numbers import (
+    NumberPattern,
+    format_decimal,
+    get_currency_symbol,
+    get_decimal_symbol,
+)
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation.trans_real import parse_accept_lang_header
@@ -53,6 +58,12 @@ def formatting_for(locale: Locale | None) -> Iterator[None]:
 def locale_name() -> str:
     """Return the name of the active locale, as a part of cache keys; empty if neutral."""
     return str(_viewer.get() or "")
+
+
+def decimal_mark() -> str:
+    """Return the mark before decimal places; a full stop if neutral."""
+    locale = _viewer.get()
+    return "." if locale is None else get_decimal_symbol(locale)
 
 
 def format_count(number: float) -> str:

@@ -193,11 +193,18 @@ def object_url(item: Model) -> str:
 
 
 def csv_response(
-    name: str, columns: Sequence[str], rows: Iterable[Sequence[Any] | Mapping[str, Any]]
+    name: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any] | Mapping[str, Any]],
+    style: exports.CsvStyle | None = None,
 ) -> StreamingHttpResponse:
-    """Return a download of the rows, each a sequence or a dictionary of its cells."""
+    """Return a download of the rows, each a sequence or a dictionary of its cells.
+
+    style  None: that of the viewer's spreadsheets
+    """
     cells = ([row[c] for c in columns] if isinstance(row, Mapping) else row for row in rows)
-    pieces = exports.csv_file(exports.ExportTable(columns, cells))
+    table = exports.ExportTable(columns, cells)
+    pieces = exports.csv_file(table, style=style or exports.choose_style())
     return file_response(exports.File(f"{slugify(name) or 'crowdselect'}.csv", CSV, pieces))
 
 

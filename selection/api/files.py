@@ -18,6 +18,7 @@ from selection.errors import Conflict, Refused
 from selection.imports import column_plan, commit, platforms, uploads
 from selection.imports.readers import ENCODINGS
 from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow
+from selection.texts import counted
 
 from .base import api, find_object
 from .fields import Amount, Id, Sent, Value, Yes
@@ -280,7 +281,7 @@ def take_file(request: HttpRequest, file_id: UUID, payload: TakeIn) -> dict[str,
         )
     left = commit.rejected_rows(upload, payload.outside).count() if payload.strict else 0
     if left:
-        raise Conflict(f"Nothing was taken: {left:,} rows would be left out.")
+        raise Conflict(f"Nothing was taken: {counted(left, 'row')} would be left out.")
     commit.commit_import(upload.pk, payload.outside)
     return show_file(request, file_id)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from selection.forecast import Plan
+from selection.texts import counted
 
 from .scales import draw_band, draw_line, spread
 
@@ -103,7 +104,7 @@ def _build_curve(number: int, points: Sequence[Mapping[str, Any]], scale: _Scale
     across = [scale.x(point["at"]) for point in points]
     lower, middle, upper = ([scale.y(_band(point)[i]) for point in points] for i in range(3))
     dots = [
-        Dot(x, y, point["feasible"], f"{point['at']:g}: {point['median']:,} answers")
+        Dot(x, y, point["feasible"], f"{point['at']:g}: {counted(point['median'], 'answer')}")
         for x, y, point in zip(across, middle, points, strict=True)
     ]
     line, band = draw_line(across, middle), draw_band(across, lower, upper)

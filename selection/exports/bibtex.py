@@ -1,6 +1,11 @@
 """BibTeX entries of the algorithms' papers, by authors and year, as the algorithms cite them."""
 
 import re
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from topk import __version__
 
 _ENTRIES = """
 @inproceedings{bubeck2013multiple,
@@ -104,9 +109,23 @@ def _cite(entry: str) -> str:
 
 
 _BY_CITATION = {_cite(entry): f"@{entry.strip()}" for entry in _ENTRIES.split("@") if entry.strip()}
-OURS = """@software{crowdselect,
-  title = {CrowdSelect: choosing the best workers of a crowd, with a statistical guarantee}
-}"""
+LOCAL = ("127.0.0.1", "localhost", "::1")
+
+
+def citation_url() -> str:
+    """Return the address to cite for CrowdSelect; empty if only this machine can open it."""
+    url = str(settings.CITATION_URL)
+    return "" if urlsplit(url).hostname in LOCAL else url
+
+
+def _own_entry() -> str:
+    fields = {
+        "title": "CrowdSelect: choosing the best workers of a crowd, with a statistical guarantee",
+        "version": __version__,
+        "url": citation_url(),
+    }
+    lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items() if value)
+    return f"@software{{crowdselect,\n{lines}\n}}"
 
 
 def citation_entry(citation: str) -> str:
@@ -116,4 +135,4 @@ def citation_entry(citation: str) -> str:
 
 def format_bibtex(citation: str) -> str:
     """Return all entries to cite for an algorithm of this citation."""
-    return "\n".join(filter(None, (citation_entry(citation), OURS)))
+    return "\n".join(filter(None, (citation_entry(citation), _own_entry())))

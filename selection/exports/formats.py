@@ -61,8 +61,16 @@ class File:
     pieces: Iterator[bytes]
 
 
-def make_file(run: Run, name: str, named: str = "", pay: Decimal | None = None) -> File:
+def make_file(
+    run: Run,
+    name: str,
+    named: str = "",
+    pay: Decimal | None = None,
+    style: writing.CsvStyle = writing.COMMA,
+) -> File:
     """Return the run in this format. named, pay: see ``ExportContext``.
+
+    style  of a CSV file for people; those of platforms have their own
 
     Raises Refused for an unknown format, Conflict for a run that has not begun.
     """
@@ -71,8 +79,9 @@ def make_file(run: Run, name: str, named: str = "", pay: Decimal | None = None) 
         raise Conflict(f"There is nothing to download before the run “{run}” has started.")
     with viewer_locale.formatting_for(None):
         made = chosen.write(ExportContext(run, named, pay))
-    pieces = writing.csv_file(made) if isinstance(made, ExportTable) else made
-    file = f"{slugify(f'{run} {name}') or name}.{chosen.ending}"
+    pieces = writing.csv_file(made, style=style) if isinstance(made, ExportTable) else made
+    content = name.removesuffix(chosen.ending).strip("-") or "selected"
+    file = f"{slugify(f'{run} {content}')}.{chosen.ending}"
     return File(file, chosen.media, pieces)
 
 

@@ -4,10 +4,11 @@ from statistics import median
 
 from selection.models import Run
 from selection.reports import WEAKENED, count_given, ended_early
-from selection.reports.durations import count_noun
 from selection.runs import algorithm_choices, money
+from selection.texts import count_noun, counted
+from topk import __version__
 
-from .bibtex import format_bibtex
+from .bibtex import citation_url, format_bibtex
 from .context import ExportContext
 
 
@@ -42,11 +43,11 @@ def _selection_sentence(context: ExportContext) -> str:
         for skill in run.skills
     )
     limit = ", each worker for at most one of them" if run.several and run.one_kind_each else ""
-    workers = count_noun(len(context.lines_by_worker), "worker")
+    url, workers = citation_url(), count_noun(len(context.lines_by_worker), "worker")
     return (
         f"We chose {run.total} of {workers} by gold questions with known "
         f"answers, of {sets}{limit}, with the algorithm {kind.title} ({source}) as "
-        "CrowdSelect implements it."
+        f"CrowdSelect {__version__}{f' ({url})' if url else ''} implements it."
     )
 
 
@@ -108,7 +109,10 @@ def _corrections_sentence(run: Run) -> str:
         return ""
     if count == 1:
         return "One gold question was corrected or retired, and its answers were regraded."
-    return f"{count} times a gold question was corrected or retired, and its answers regraded."
+    return (
+        f"{counted(count, 'time')} a gold question was corrected or retired, and its "
+        "answers regraded."
+    )
 
 
 def _repeat_sentence(run: Run) -> str:

@@ -12,12 +12,14 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from itertools import chain
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from django.core.serializers.json import DjangoJSONEncoder
 from xlsxwriter import Workbook
 
+from selection import viewer_locale
 from selection.imports import row_parsers
 
 # The byte-order mark tells spreadsheets that a CSV file is UTF-8. Platforms would take it as a part
@@ -30,6 +32,22 @@ NARROWEST, WIDEST = 11, 60
 # Characters that XML cannot represent.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+
+
+class CsvStyle(NamedTuple):
+    """Marks of a CSV file. Spreadsheets expect those of their language."""
+
+    delimiter: str
+    decimal: str
+
+
+COMMA, SEMICOLON = CsvStyle(",", "."), CsvStyle(";", ",")
+STYLES = {"comma": COMMA, "semicolon": SEMICOLON}
+
+
+def choose_style(name: str = "") -> CsvStyle:
+    """Return the style of this name; for any other name, that of the viewer's spreadsheets."""
+    return STYLES.get(name) or (SEMICOLON if viewer_locale.decimal_mark() == "," else COMMA)
 
 
 @dataclass(frozen=True)
@@ -60,10 +78,13 @@ def defuse_for_program(cell: Any) -> Any:
 
 
 def csv_file(
-    table: ExportTable, safe: Callable[[Any], Any] = row_parsers.defuse_formula, mark: str = MARK
+    table: ExportTable,
+    safe: Callable[[Any], Any] = row_parsers.defuse_formula,
+    mark: str = MARK,
+    style: CsvStyle = COMMA,
 ) -> Iterator[bytes]:
     """Yield the table with its header."""
-    return _csv_lines(chain([table.columns], table.rows), safe, mark)
+    return _csv_lines(chain([table.columns], table.rows), safe, mark, style)
 
 
 def program_csv(table: ExportTable) -> Iterator[bytes]:
@@ -77,16 +98,25 @@ def plain_lines(rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
 
 
 def _csv_lines(
-    rows: Iterable[Sequence[Any]], safe: Callable[[Any], Any], mark: str
+    rows: Iterable[Sequence[Any]],
+    safe: Callable[[Any], Any],
+    mark: str,
+    style: CsvStyle = COMMA,
 ) -> Iterator[bytes]:
     text = io.StringIO()
     text.write(mark)
-    writer = csv.writer(text)
+    writer = csv.writer(text, delimiter=style.delimiter)
     for number, row in enumerate(rows, 1):
-        writer.writerow(map(safe, row))
+        writer.writerow(_mark_decimals(safe(cell), style.decimal) for cell in row)
         if number % ROWS == 0:
             yield _take_written(text)
     yield _take_written(text)
+
+
+def _mark_decimals(cell: Any, decimal: str) -> Any:
+    """Return a number with the decimal mark of the style; texts stay as they are."""
+    is_fraction = isinstance(cell, (float, Decimal)) and decimal != "."
+    return str(cell).replace(".", decimal) if is_fraction else cell
 
 
 def _take_written(text: io.StringIO) -> bytes:

@@ -18,6 +18,7 @@ from scipy.special import betainc, expit, logit
 from selection.errors import Refused
 from selection.models import Run
 from selection.runs import priors
+from selection.texts import counted
 
 Floats = NDArray[np.float64]
 
@@ -138,8 +139,9 @@ class PastBelief:
     @property
     def words(self) -> str:
         return (
-            f"The workers are like the {len(self.answers):,} workers of {self.source}, "
-            f"with {sum(self.answers):,} answers."
+            f"The workers are like the {counted(len(self.answers), 'worker')} of "
+            f"{self.source}, "
+            f"with {counted(sum(self.answers), 'answer')}."
         )
 
     @cached_property

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selection.errors import Refused
+from selection.texts import counted
 from topk import Goal, Problem, ProblemError
 
 # The requester's goal, and the guarantees that imply it. Exactly the best satisfies every goal; of
@@ -65,7 +66,8 @@ class Plan:
             raise Refused("Questions that were met, and workers who met them, are 1 or more.")
         if self.met_by > self.workers:
             raise Refused(
-                f"{self.met_by:,} workers have met questions, of {self.workers:,} there are."
+                f"{counted(self.met_by, 'worker', 'have')} met questions, of "
+                f"{self.workers:,} there are."
             )
 
     @property

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from selection.texts import counted
 from topk import rounded_up
 
 from .bands import MANY, prediction_band
@@ -201,13 +202,13 @@ def _compare(row: Forecast, best: Forecast) -> str:
     if not row.median:
         return f"without any answers, like {best.title}"
     if not best.median:
-        return f"with about {row.median:,} answers; {best.title} needs no answers"
+        return f"with about {counted(row.median, 'answer')}; {best.title} needs no answers"
     return f"at {row.median / best.median:.1f} times the answers of {best.title}"
 
 
 def share_of_runs(many: int, runs: int) -> str:
     """Return "7 of 20 simulations"."""
-    return f"{many:,} of {runs:,} simulation{'' if runs == 1 else 's'}"
+    return f"{many:,} of {counted(runs, 'simulation')}"
 
 
 def _spending_sentence(plan: Plan, row: Forecast) -> str:
@@ -216,7 +217,8 @@ def _spending_sentence(plan: Plan, row: Forecast) -> str:
     if row.feasible:
         return f"It always uses the whole budget, without a guarantee. {loss}."
     return (
-        f"It cannot spend the budget of {plan.budget:,} answers: with {plan.questions:,} questions "
+        f"It cannot spend the budget of {counted(plan.budget or 0, 'answer')}: with "
+        f"{counted(plan.questions, 'question')} "
         f"it takes {row.median:,}. It has no guarantee. {loss}."
     )
 
@@ -225,7 +227,10 @@ def _describe_end(plan: Plan, row: Forecast) -> str:
     if row.few or row.answers_per_worker is None:
         return row.ends
     most = row.answers_per_worker["at_most"]
-    return f"{row.ends}, and no worker was asked more than {most} of {plan.questions:,} questions"
+    return (
+        f"{row.ends}, and no worker was asked more than {most} of "
+        f"{counted(plan.questions, 'question')}"
+    )
 
 
 def _describe_cut(plan: Plan, ledger: SimulationLedger, row: Forecast, best: Forecast) -> str:
@@ -251,6 +256,7 @@ def _describe_need(plan: Plan, ledger: SimulationLedger) -> str:
         return ""
     about = "about" if need.ended else "more than"
     return (
-        f"A worker would need {about} {need.most:,} questions; you have {plan.questions:,} "
+        f"A worker would need {about} {counted(need.most, 'question')}; you have "
+        f"{plan.questions:,} "
         "questions. "
     )

@@ -1,11 +1,14 @@
 """Texts of the messages to workers: a default in each language, which a run may replace."""
 
+import re
+import unicodedata
+from functools import cache
 from typing import NamedTuple
 
+from babel import Locale
 from django.conf import settings
 from django.db import transaction
 from django.utils import translation
-from django.utils.translation import get_language_info
 from django.utils.translation import gettext as _
 
 from selection.errors import NotFound, Refused
@@ -18,6 +21,20 @@ LONGEST_SUBJECT = 200
 LONGEST_BODY = 10_000
 LINK, NAME = "{link}", "{name}"
 DEFAULT_LANGUAGE = "en"
+# Headers of a column of languages, and the languages in which its values may name one.
+ATTRIBUTES = {
+    *("language", "languages", "lang", "locale", "native language", "first language"),
+    *("sprache", "sprachen", "muttersprache", "erstsprache"),
+    *("langue", "langues", "langue maternelle", "idioma", "idiomas", "lengua", "lengua materna"),
+    *("língua", "lingua", "lingua madre", "taal", "moedertaal", "språk", "sprog", "język", "jazyk"),
+    *("kieli", "nyelv", "limbă", "dil", "γλώσσα", "язык", "мова", "שפה"),
+    *("لغة", "اللغة", "اللغه", "اللغة الأم", "زبان", "भाषा", "语言", "語言", "言語", "언어"),
+}
+SPEAKERS = (
+    *("en", "de", "ar", "fr", "es", "it", "pt", "nl", "sv", "da", "nb", "pl", "cs", "fi", "hu"),
+    *("ro", "tr", "el", "ru", "uk", "he", "fa", "hi", "zh", "zh_Hant", "ja", "ko"),
+)
+THREE_LETTERS = {"en": ("eng",), "de": ("deu", "ger"), "ar": ("ara",)}
 
 
 class Text(NamedTuple):
@@ -71,17 +88,28 @@ def text_of(chosen: MailSettings, kind: str, language: str) -> Text:
 
 
 def language_of(worker: Worker) -> str:
-    """Return the language that the worker's attribute “language” names; else English."""
-    names = {value.casefold() for name, value in _texts(worker) if name.casefold() == "language"}
-    for code, _name in settings.LANGUAGES:
-        info = get_language_info(code)
-        if names & {code, info["name"].casefold(), info["name_local"].casefold()}:
-            return code
+    """Return the language that an attribute of the worker names, in any language; else English."""
+    for name, value in worker.attributes.items():
+        if _plain(name) in ATTRIBUTES and isinstance(value, str):
+            first = re.split(r"[,;/(|_-]", value, maxsplit=1)[0]
+            if code := _language_names().get(_plain(first)):
+                return code
     return DEFAULT_LANGUAGE
 
 
-def _texts(worker: Worker) -> list[tuple[str, str]]:
-    return [(name, value) for name, value in worker.attributes.items() if isinstance(value, str)]
+def _plain(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).strip().casefold()
+
+
+@cache
+def _language_names() -> dict[str, str]:
+    """Return the codes of our languages by code and by name, as other languages name them."""
+    names: dict[str, str] = {}
+    for code, _name in settings.LANGUAGES:
+        own = (code, *THREE_LETTERS.get(code, ()))
+        named = [Locale.parse(speaker).languages.get(code, "") for speaker in SPEAKERS]
+        names |= {_plain(name): code for name in (*own, *named) if name}
+    return names
 
 
 @transaction.atomic

@@ -1,6 +1,7 @@
 """Questions that no model can be asked, found before a run starts."""
 
 from selection.models import Pool, QuestionSet
+from selection.texts import counted
 
 from .prompts import LETTERS, MEDIA, UNSEEN
 
@@ -31,7 +32,7 @@ def _unseen_reason(text: str, seen: set[str]) -> str:
 def _choices_reason(choices: list[str]) -> str:
     if len(choices) <= len(LETTERS):
         return ""
-    return f"there are {len(choices)} choices: models are shown {len(LETTERS)} at most."
+    return f"there are {counted(len(choices), 'choice')}: models are shown {len(LETTERS)} at most."
 
 
 def has_models_only(pool: Pool) -> bool:

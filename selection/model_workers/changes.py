@@ -8,6 +8,7 @@ from django.db import transaction
 from selection import audit
 from selection.errors import Conflict, Refused
 from selection.models import Endpoint, ModelServer, Pool, Run
+from selection.texts import plural
 
 from . import endpoints, spending
 from .model_files import ModelFile
@@ -24,7 +25,7 @@ def delete_server(server: ModelServer) -> None:
     if keys:
         named = ", ".join(f"“{key}”" for key in keys[:MOST_NAMED])
         more = " and others" if len(keys) > MOST_NAMED else ""
-        noun = "worker" if len(keys) == 1 else "workers"
+        noun = plural("worker", len(keys))
         raise Conflict(f"“{server}” is the server of the {noun} {named}{more}, and stays.")
     server.delete()
 

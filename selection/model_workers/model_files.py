@@ -14,6 +14,7 @@ import yaml
 from selection.errors import Refused
 from selection.limits import LONGEST_KEY
 from selection.models import Endpoint, ModelServer, find_invisible
+from selection.texts import counted
 
 from .endpoints import ENDPOINT_FIELDS, MOST_GRID, SERVER_FIELDS, FieldRefused, build_endpoint
 
@@ -173,7 +174,9 @@ class ModelFile:
 
     def _refuse_repeats(self) -> None:
         if len(self.models) > MOST_GRID:
-            raise Refused(f"The file has {len(self.models):,} workers; at most {MOST_GRID:,} fit.")
+            raise Refused(
+                f"The file has {counted(len(self.models), 'worker')}; at most {MOST_GRID:,} fit."
+            )
         seen: set[str] = set()
         for entry in self.models:
             if entry.worker in seen:

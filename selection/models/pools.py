@@ -37,7 +37,7 @@ class Present(models.Manager["Worker"]):
 class Worker(models.Model):
     """A worker in a pool. ``key`` is their id on the requester's platform.
 
-    mail_address  in no export, dump or reply besides the export of personal data
+    mail_address  in no dump or reply, and besides the export of personal data in links.csv alone
     erased        time of the removal of all personal data; the row stays, because of its answers
     """
 

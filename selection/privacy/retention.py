@@ -24,6 +24,7 @@ from selection.models import (
 )
 from selection.models.audit import AuditQuerySet
 from selection.runs.eligibility import ODD
+from selection.texts import counted
 
 from .erasure import erase_worker
 from .identity import same_people
@@ -154,4 +155,6 @@ def _forget_responses(run: Run) -> None:
     PracticeAnswer.objects.filter(candidate__run=locked).update(response="")
     QuestionReport.objects.filter(assignment__candidate__run=locked).delete()
     after = f"{settings.RESPONSES_DAYS} days after the end"
-    events.write_event(locked, PART, f"{count} responses were deleted, {after}. Grades stay.")
+    events.write_event(
+        locked, PART, f"{counted(count, 'response', 'were')} deleted, {after}. Grades stay."
+    )

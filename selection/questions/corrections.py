@@ -18,6 +18,7 @@ from selection.errors import Conflict, Refused
 from selection.grading.rules import describe_grading, is_match
 from selection.history import events
 from selection.models import DELETED, Answer, Assignment, Question, RecordedAnswer, Run
+from selection.texts import counted
 
 CHUNK = 2000
 MOST_NAMED = 10
@@ -242,7 +243,7 @@ def _regrade_answers(run: Run, question: Question) -> str:
     for value in (True, False):
         _update_answers([pk for pk in flips if right[pk] == value], right=value)
     _update_answers([row[0] for row in rows if row[4] != void], void=void)
-    return f"{len(rows)} answer{'' if len(rows) == 1 else 's'}"
+    return counted(len(rows), "answer")
 
 
 def _update_answers(answers: Sequence[int], **values: bool) -> None:

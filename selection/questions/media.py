@@ -4,11 +4,16 @@ No file is fetched from anywhere, and none is changed. SVG is refused: it may co
 """
 
 import re
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import PurePath
+from typing import Any
+
+from django.db.models import Q, QuerySet
 
 from selection.errors import Refused
 from selection.limits import MOST_MEDIA, MOST_MEDIA_FILES
-from selection.models import MediaFile, QuestionSet
+from selection.models import MediaFile, QuestionSet, Run, UploadedRow
 
 MB = 1024 * 1024
 # Media types by the first bytes of a file.
@@ -30,6 +35,8 @@ _KNOWN = [
         (rb"\x1aE\xdf\xa3.{0,60}webm", "video/webm"),
     )
 ]
+# A file of the set in a text: between angle brackets, or a name with an ending.
+_MENTION = re.compile(r"<media:([^<>]+)>|(?<![\w/-])media:([\w-][\w.-]*\.\w+)")
 _ODD = re.compile(r"[^\w.-]+")
 
 
@@ -66,3 +73,42 @@ def media_name(name: str) -> str:
     path = PurePath(name.replace("\\", "/"))
     stem = _ODD.sub("-", path.stem).strip("-") or "file"
     return f"{stem[:80]}{_ODD.sub('', path.suffix)[:15]}"
+
+
+# -- files that texts mention
+
+
+def mentioned_names(*texts: str) -> set[str]:
+    """Return the names of the files that the texts mention, as they are stored."""
+    found = (match[1] or match[2] for text in texts for match in _MENTION.finditer(text))
+    return set(map(media_name, found))
+
+
+def missing_in_set(question_set: QuestionSet) -> list[str]:
+    """Return the names of files that the set's texts mention, but that are missing."""
+    rows = question_set.questions.filter(retired=None).order_by()
+    practice = question_set.practice.values_list("prompt", "explanation")
+    texts = [question_set.instructions, *chain.from_iterable(practice)]
+    return _missing_names(question_set, texts, rows)
+
+
+def missing_in_run(run: Run) -> dict[QuestionSet, list[str]]:
+    """Return the missing files of each question set that lacks any."""
+    sets = [skill.question_set for skill in run.skills]
+    return {one: names for one in sets if (names := missing_in_set(one))}
+
+
+def missing_in_rows(question_set: QuestionSet, rows: "QuerySet[UploadedRow]") -> list[str]:
+    """Return the names of files that rows of an upload mention, but that are missing."""
+    return _missing_names(question_set, [], rows, "data__")
+
+
+def _missing_names(
+    question_set: QuestionSet, texts: Iterable[str], rows: Any, prefix: str = ""
+) -> list[str]:
+    prompt, choices = f"{prefix}prompt", f"{prefix}choices"
+    mentioning = Q(**{f"{prompt}__icontains": "media:"}) | Q(**{f"{choices}__icontains": "media:"})
+    names = mentioned_names(*texts)
+    for text, options in rows.filter(mentioning).values_list(prompt, choices).iterator():
+        names |= mentioned_names(text, *options)
+    return sorted(names.difference(question_set.media.values_list("name", flat=True)))

@@ -8,15 +8,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
+from urllib.parse import unquote
 
 import nh3
 from django.urls import reverse
-from django.utils.html import escape
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from markdown_it import MarkdownIt
 
 from selection.models import MediaFile, QuestionSet
+
+from .media import media_name, mentioned_names
 
 KINDS = {
     "image": ("png", "jpg", "jpeg", "gif", "webp", "avif"),
@@ -53,11 +56,10 @@ class QuestionTexts:
 
         base  beginning of the files' addresses, for pages of other servers
         """
-        names = {name for text in texts for name in re.findall(r"media:([\w.-]+)", text)}
+        names = mentioned_names(*texts)
         if not names:
             return cls(question_set.markdown, {})
-        ends = {name.rstrip(".") for name in names}
-        rows = MediaFile.objects.filter(question_set=question_set, name__in=names | ends)
+        rows = MediaFile.objects.filter(question_set=question_set, name__in=names)
         files = rows.values_list("name", "token", "type")
         return cls(
             question_set.markdown,
@@ -74,6 +76,8 @@ class QuestionTexts:
         if not _BARE.fullmatch(text.strip()):
             return escape(text)
         address, kind = self.place(text.strip())
+        if not address:
+            return _missing_text(text.strip())
         if kind != "image":
             return escape(text)
         picture = f'<img src="{escape(address)}" alt="{escape(_alt_text(text))}">'
@@ -82,7 +86,7 @@ class QuestionTexts:
     def place(self, address: str) -> tuple[str, str]:
         """Return the address and its kind: image, audio or video; "" and "" for a missing file."""
         if address.startswith(OWN):
-            file = self.files.get(address.removeprefix(OWN))
+            file = self.files.get(media_name(unquote(address.removeprefix(OWN))))
             return (file[0], file[1].split("/")[0]) if file else ("", "")
         if not address.startswith("https://"):
             return address, ""
@@ -98,13 +102,21 @@ def _alt_text(address: str) -> str:
     return address.split("?")[0].rpartition("/")[2].removeprefix(OWN).rpartition(".")[0]
 
 
+def _missing_text(source: str, alt: str = "") -> SafeString:
+    """Return a sentence in the place of a missing file, with its name kept left to right."""
+    name = f"\N{FIRST STRONG ISOLATE}{unquote(source.removeprefix(OWN))}\N{POP DIRECTIONAL ISOLATE}"
+    sentence = _("The file %(name)s is missing here.") % {"name": name}
+    return format_html("<em>{}</em>", f"{alt}: {sentence}" if alt else sentence)
+
+
 def _render_media(self: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
     """Render ``![words](address)``."""
     token = tokens[i]
     alt = self.renderInlineAsText(token.children or [], options, env)
-    address, kind = env["texts"].place(str(token.attrGet("src")))
+    source = str(token.attrGet("src"))
+    address, kind = env["texts"].place(source)
     if not address:
-        return f"<em>{escape(alt or _('A file is missing here.'))}</em>"
+        return _missing_text(source, alt)
     return _SHOWN[kind](escape(address), escape(alt))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from selection.algorithms import ALGORITHMS
 from selection.models import Replay
+from selection.texts import count_noun
 from selection.viewer_locale import format_count
 from topk import PROMISE_KEPT
 
@@ -81,11 +82,11 @@ class ReplayResult:
     @property
     def headline(self) -> str:
         """Return the answer in one sentence; empty while there are no numbers."""
-        total = format_count(self.answers)
+        total = count_noun(self.answers, "answer")
         if self.enough:
             were = "would have been enough"
-            return f"{format_count(self.enough.answers)} of {total} answers {were}"
-        return f"All {total} answers were not enough" if self.methods else ""
+            return f"{format_count(self.enough.answers)} of {total} {were}"
+        return f"All {total} were not enough" if self.methods else ""
 
     def serialize(self) -> dict[str, Any]:
         """Return the result for a program."""

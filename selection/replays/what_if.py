@@ -13,6 +13,7 @@ from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.exports import ExportTable
 from selection.runs import algorithm_choices
+from selection.texts import counted
 from topk import PROMISE_KEPT
 
 from .arrays import PlayedRun, RecordedAnswers, play_record
@@ -191,10 +192,12 @@ def describe_rows(
 ) -> list[str]:
     """Return the lines of the table, its legend, and the doubts."""
     used = "drawn again and again" if usual.redraw else "each used once"
-    budget = "" if usual.budget is None else f", at most {usual.budget:,} answers"
+    budget = "" if usual.budget is None else f", at most {counted(usual.budget, 'answer')}"
     head = (
-        f"{len(crowd.workers):,} workers, the best {usual.k} wanted, ε = {usual.epsilon:g}, "
-        f"δ = {usual.delta:g}{budget}; {len(crowd.answers):,} recorded answers, {used}; "
+        f"{counted(len(crowd.workers), 'worker')}, the best {usual.k} wanted, ε = "
+        f"{usual.epsilon:g}, "
+        f"δ = {usual.delta:g}{budget}; {counted(len(crowd.answers), 'recorded answer')}, "
+        f"{used}; "
         f"{rows[0].seeds} seeds from {rows[0].plays[0].seed}."
     )
     return [
@@ -234,7 +237,7 @@ def _align_table(lines: Sequence[Sequence[str]]) -> list[str]:
 
 def _list_doubts(rows: Sequence[WhatIfRow]) -> list[str]:
     return [
-        f"Mind: {row.algorithm}, {count} of {row.seeds} runs: {doubt}"
+        f"Mind: {row.algorithm}, {count} of {counted(row.seeds, 'run')}: {doubt}"
         for row in rows
         for doubt, count in row.doubts.items()
     ]

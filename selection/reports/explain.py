@@ -7,13 +7,13 @@ import numpy as np
 from django.db.models import Count, Max, Min, Q
 
 from selection.models import Answer, Candidate, Run
-from selection.viewer_locale import format_count, format_moment, format_percent, format_points
+from selection.texts import count_noun, counted
+from selection.viewer_locale import format_moment, format_percent, format_points
 from topk import Standing, Verdict, rounded_up
 from topk.verify import DumpRecord, ReplayedRun, read_record, replay_run
 from topk.verify.what_if import flips_needed, selected_numbers
 
 from .dump import dump_run
-from .durations import count_noun
 
 # Limit of answers, because the counterfactuals replay the algorithm some ten times.
 MOST_ANSWERS = 200_000
@@ -231,7 +231,7 @@ def _counterfactuals(candidate: Candidate, record: DumpRecord, upto: int | None)
     if candidate.gone or record.run["ending"] == Run.Ending.ROSTER or not candidate.pulls:
         return ["No answer of this worker influenced the result."]
     if record.asked.arm.size > MOST_ANSWERS:
-        return [f"This is not calculated for more than {format_count(MOST_ANSWERS)} assignments."]
+        return [f"This is not calculated for more than {count_noun(MOST_ANSWERS, 'assignment')}."]
     inside = candidate.arm in selected_numbers(record, replay_run(record, upto))
     count = flips_needed(record, candidate.arm, upto)
     was, other = ("right", "wrong") if inside else ("wrong", "right")
@@ -240,7 +240,7 @@ def _counterfactuals(candidate: Candidate, record: DumpRecord, upto: int | None)
     same = "all other answers being equal"
     if not count:
         never = f"No answer of the worker was {was}" if count == 0 else ""
-        never = never or f"Even with all its {was} answers {other}"
+        never = never or f"Even with every {was} answer {other}"
         return [f"{never}, the worker would {keep}, {same}."]
-    last = f"{was} answer" if count == 1 else f"{count} {was} answers"
+    last = f"{was} answer" if count == 1 else counted(count, f"{was} answer")
     return [f"Had the last {last} been {other}, the worker would {side}, {same}."]

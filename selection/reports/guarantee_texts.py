@@ -4,6 +4,7 @@ from collections import Counter
 
 from selection.models import Run
 from selection.runs import algorithm_choices, manual_verdicts
+from selection.texts import counted
 from selection.viewer_locale import format_moment
 from topk import Goal, Promise
 from topk.promise import GUARANTEE_LOST
@@ -25,12 +26,14 @@ def roster_clause(run: Run, counts: Counter[str]) -> str:
     if losses:
         total = counts.total()
         parts.append(
-            f"Of the {total} workers {' and '.join(losses)}: they are not tested to the end, and "
+            f"Of the {counted(total, 'worker')} {' and '.join(losses)}: they are not tested to "
+            "the end, and "
             f"neither accepted nor rejected. The guarantee covers the other {counts['']}."
         )
     if run.enrolling:
         parts.append(
-            f"The roster is open, with {counts['']} workers now. No worker is accepted or "
+            f"The roster is open, with {counted(counts[''], 'worker')} now. No worker is "
+            "accepted or "
             "rejected before it closes; the guarantee then covers the workers on it."
         )
     return " ".join(parts)
@@ -45,7 +48,8 @@ def manual_clause(run: Run) -> str:
     if not clauses:
         return ""
     return (
-        f"{' and '.join(clauses).capitalize()}. The guarantee covers the {run.total} workers "
+        f"{' and '.join(clauses).capitalize()}. The guarantee covers the "
+        f"{counted(run.total, 'worker')} "
         "that the algorithm selects itself, not verdicts by hand."
     )
 
@@ -58,7 +62,8 @@ def empty_places(run: Run, selected: SelectedArms | None) -> str:
     if not empty:
         return ""
     return (
-        f" {empty} of the {run.total} places stay empty: there were no tested workers left for "
+        f" {empty} of the {counted(run.total, 'place')} stay empty: there were no tested "
+        "workers left for "
         "them."
     )
 
@@ -71,20 +76,25 @@ def places_needed(run: Run) -> int:
 def too_few_sentence(run: Run, n: int) -> str:
     if run.enrolling:
         more = max(places_needed(run) - 1, *(skill.k for skill in run.skills))
-        return f"More than {more} workers must join before there is a choice."
+        return f"More than {counted(more, 'worker')} must join before there is a choice."
     if run.ending == Run.Ending.ROSTER and run.several:
         return (
-            f"Only {n} workers were left for {run.total} places, too few for a choice. The "
+            f"Only {counted(n, 'worker', 'were')} left for "
+            f"{counted(run.total, 'place')}, too few for a choice. The "
             "workers favoured by all answers are selected, with no guarantee."
         )
     if run.ending == Run.Ending.ROSTER:
         tested = run.candidates.filter(gone="", pulls__gt=0).count()
-        left = f"the {n} selected" if tested == n else f"{n} workers, {tested} of them tested,"
+        left = (
+            f"the {n} selected"
+            if tested == n
+            else f"{counted(n, 'worker')}, {tested} of them tested,"
+        )
         return (
             f"Only {left} were left: there was no choice, and there is no guarantee. "
-            f"The target was {run.k} workers."
+            f"The target was {counted(run.k, 'worker')}."
         )
-    return f"Only {n} workers are left; a guarantee needs more than {run.k}."
+    return f"Only {counted(n, 'worker', 'are')} left; a guarantee needs more than {run.k}."
 
 
 def explain_lost(run: Run, selected: SelectedArms | None) -> str:
@@ -100,7 +110,7 @@ def early_sentence(run: Run, promise: Promise, n: int, selected: SelectedArms) -
     if run.fixed_budget:
         if selected.rounded_epsilon is None:
             clause = "favoured by all answers, because the run ended before its plan was complete"
-            return f"The {run.total} workers {clause}; no guarantee."
+            return f"The {counted(run.total, 'worker')} {clause}; no guarantee."
         short = "The run ended before its plan was complete"
     else:
         short = _shortfall_sentence(run, promise, selected)

@@ -12,6 +12,7 @@ from django.db.models import Count
 
 from selection.models import Answer, RecordedAnswer, Run
 from selection.models.roster import Roster
+from selection.texts import counted
 from topk import THIS_SET, PopulationSummary, Selector
 from topk.dependence import same_questions
 
@@ -77,7 +78,8 @@ def _order_warnings(run: Run) -> tuple[str, ...]:
 
 def order_doubt(questions: int) -> str:
     return (
-        f"The imported answers do not cover all {questions} questions for every worker. If "
+        f"The imported answers do not cover all {counted(questions, 'question')} for every "
+        "worker. If "
         "workers chose their questions, these are not a random sample of the set, and the "
         f"guarantee about accuracy {THIS_SET} is not valid."
     )

@@ -9,6 +9,7 @@ from decimal import Decimal
 from selection import db_clock
 from selection.errors import Conflict, Refused
 from selection.models import Completion, Heartbeat, Platform, Run
+from selection.texts import counted
 from selection.viewer_locale import format_moment
 
 from . import algorithm_choices, money, roster, validation
@@ -31,13 +32,14 @@ def describe_budget(run: Run, value: int | None) -> str:
         raise Conflict(f"The run ended because {run.why_ended}: the budget no longer matters.")
     used = run.count_spent()
     if value is not None and value < used:
-        raise Refused(f"The budget cannot be below the {used:,} assignments already made.")
+        raise Refused(f"The budget cannot be below the {counted(used, 'assignment')} already made.")
     if value is None:
         now = f"The budget is unlimited instead of {_format_budget(run.budget)}."
     else:
         now = (
-            f"The budget is {value:,} answers instead of {_format_budget(run.budget)}: "
-            f"{value - used:,} more assignments can be made."
+            f"The budget is {counted(value, 'answer')} instead of "
+            f"{_format_budget(run.budget)}: "
+            f"{counted(value - used, 'more assignment')} can be made."
         )
     lowered = value is not None and (run.budget is None or value < run.budget)
     early = " If it is spent before the target is reached, the run ends with a weaker guarantee."
@@ -46,7 +48,7 @@ def describe_budget(run: Run, value: int | None) -> str:
 
 
 def _format_budget(budget: int | None) -> str:
-    return "no limit" if budget is None else f"{budget:,} answers"
+    return "no limit" if budget is None else f"{counted(budget, 'answer')}"
 
 
 def describe_price(run: Run, value: Decimal | None) -> str:
@@ -70,7 +72,7 @@ def describe_hours_to_come(run: Run, value: float | None) -> str:
     now = Heartbeat.objects.time_taken(db_clock.database_now())
     silent = roster.silent_candidates(run, value, now)
     count = 0 if run.enrolling else silent.values("worker").distinct().count()
-    affected = f" This affects up to {count} workers now." if count else ""
+    affected = f" This affects up to {counted(count, 'worker')} now." if count else ""
     text = (
         f"Workers who do nothing for {value:g} hours count as gone.{affected} They are neither "
         "accepted nor rejected, and the guarantee covers the others. It assumes that no-shows are "
@@ -147,8 +149,13 @@ def describe_enrol_most(run: Run, value: int | None) -> str:
     if value is None:
         return "The roster no longer closes at a number of workers. The guarantee does not change."
     if value <= run.k:
-        raise Refused(f"The roster must have more than {run.k} workers before it closes.")
-    return f"The roster closes when {value:,} workers are on it. The guarantee then covers them."
+        raise Refused(
+            f"The roster must have more than {counted(run.k, 'worker')} before it closes."
+        )
+    return (
+        f"The roster closes when {counted(value, 'worker', 'are')} on it. The guarantee "
+        "then covers them."
+    )
 
 
 def is_joined_by_link(run: Run) -> bool:

@@ -13,6 +13,7 @@ from selection.engine.rejudge import rejudge
 from selection.errors import Conflict
 from selection.history import events
 from selection.models import Answer, Assignment, Candidate, RecordedAnswer, Run
+from selection.texts import counted
 
 MOST_NAMED = 5  # workers named in a sentence
 COUNTED = Q(assignments__answer__applied_in__isnull=False)
@@ -117,11 +118,11 @@ def _check_tallies(rows: list[_Row]) -> Iterator[ConsistencyFault]:
         "void": ("silent", "answers to retired questions"),
         "rewards": ("won", "right answers"),
     }
-    for column, (counted, label) in pairs.items():
+    for column, (source, label) in pairs.items():
         wrong = [
-            f"{row.worker} (stored {getattr(row, column):g}, there {getattr(row, counted)})"
+            f"{row.worker} (stored {getattr(row, column):g}, there {getattr(row, source)})"
             for row in rows
-            if getattr(row, column) != getattr(row, counted)
+            if getattr(row, column) != getattr(row, source)
         ]
         if wrong:
             yield ConsistencyFault(
@@ -170,13 +171,20 @@ def _check_answers(run: Run) -> Iterator[ConsistencyFault]:
         + run.answers.exclude(assignment__candidate__run=run).count()
     )
     if strays:
-        yield ConsistencyFault("strays", f"{strays} answers are recorded in the wrong run.")
+        yield ConsistencyFault(
+            "strays", f"{counted(strays, 'answer', 'are')} recorded in the wrong run."
+        )
     if blocked := _blocked_records(run).count():
-        text = f"{blocked} imported answers belong to questions asked before: no step is possible."
+        text = (
+            f"{counted(blocked, 'imported answer', 'belong')} to questions asked before: "
+            "no step is possible."
+        )
         yield ConsistencyFault("waiting", text, True)
     late = answers.filter(applied_in__gt=run.steps).count()
     if late:
-        yield ConsistencyFault("future", f"{late} answers are counted in missing steps.")
+        yield ConsistencyFault(
+            "future", f"{counted(late, 'answer', 'are')} counted in missing steps."
+        )
     wrong = [str(question) for question in late_regrades.misgraded_questions(run.pk)]
     if wrong:
         text = f"Answers to {_shorten_names(wrong)} are not graded as the question says."
@@ -193,11 +201,14 @@ def _blocked_records(run: Run) -> QuerySet[RecordedAnswer]:
 def _check_steps(run: Run, rows: list[_Row]) -> Iterator[ConsistencyFault]:
     steps = run.history.aggregate(count=Count("pk"), last=Max("number"))
     if (steps["count"], steps["last"] or 0) != (run.steps, run.steps):
-        text = f"{run.steps} steps are counted and {steps['count']} are there."
+        text = f"{counted(run.steps, 'step', 'are')} counted and {steps['count']} are there."
         yield ConsistencyFault("steps", text)
     spent = sum(row.dealt for row in rows) - run.answers.closed_unseen().count()
     if run.budget is not None and spent > run.budget:
-        text = f"{spent:,} assignments exceed the budget of {run.budget:,} answers."
+        text = (
+            f"{counted(spent, 'assignment', 'exceed')} the budget of "
+            f"{counted(run.budget, 'answer')}."
+        )
         yield ConsistencyFault("budget", text, _is_explained_by_void(run, spent))
 
 

@@ -6,6 +6,7 @@ from django.db.models import Model, ProtectedError, Q, QuerySet
 
 from selection.errors import Conflict, Refused
 from selection.models import Pool, QuestionSet, Run, Skill, Worker
+from selection.texts import plural
 
 from . import exposure_limits
 
@@ -39,7 +40,7 @@ def delete_item(item: Pool | QuestionSet | Worker) -> None:
     names = runs_using(item).order_by("pk").values_list("name", flat=True)[: MOST_NAMED + 1]
     runs = [f"“{name}”" for name in names]
     if runs:
-        noun = "run" if len(runs) == 1 else "runs"
+        noun = plural("run", len(runs))
         more = " and others" if len(runs) > MOST_NAMED else ""
         listed = ", ".join(runs[:MOST_NAMED])
         raise Conflict(f"“{item}” is needed by the {noun} {listed}{more}, and stays.")

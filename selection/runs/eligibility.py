@@ -24,7 +24,7 @@ from selection.models import (
     plain_key,
     stored_spellings,
 )
-from selection.viewer_locale import format_count
+from selection.texts import count_noun
 from topk import LIKE_THESE, THIS_SET
 
 Met = Run.Met
@@ -209,7 +209,7 @@ def refuse_met(run: Run, workers: int) -> dict[str, str]:
     this_set = run.options.get("accuracy") == THIS_SET
     if run.met != Met.SKIP or not this_set or not workers or run.recorded_only:
         return {}
-    have = "One worker has" if workers == 1 else f"{format_count(workers)} workers have"
+    have = count_noun(workers, "worker", "have")
     return {
         "met": f"{have} seen questions of this run before. Accuracy {THIS_SET} needs "
         "answers to all questions: exclude these workers, let them see the questions again, or "

@@ -3,6 +3,7 @@
 from django.db.models import Q
 
 from selection.models import QuestionSet, Run, exposure
+from selection.texts import counted
 from topk import THIS_SET
 
 
@@ -15,12 +16,14 @@ def validate_exposure(run: Run) -> dict[str, str]:
         if run.options.get("accuracy") == THIS_SET:
             return {
                 "option_accuracy": f"Accuracy {THIS_SET} is about all its questions, but “{skill}” "
-                f"asks none of more than {most:,} workers: take that limit away, or choose another "
+                f"asks none of more than {counted(most, 'worker')}: take that limit "
+                "away, or choose another "
                 "accuracy."
             }
         if not run.recorded_only and not exposure.count_askable(skill.question_set):
             return {
-                "question_set": f"Every question of “{skill}” was met by {most:,} workers, and no "
+                "question_set": f"Every question of “{skill}” was met by "
+                f"{counted(most, 'worker')}, and no "
                 "more may: import further questions, or raise that limit."
             }
     return {}

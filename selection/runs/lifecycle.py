@@ -17,6 +17,7 @@ from selection.engine.precompile import precompile_run
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
 from selection.models import Candidate, Run, Skill
+from selection.texts import counted
 
 from . import (
     eligibility,
@@ -136,7 +137,13 @@ def _start_locked(run: Run, who: str, why: str) -> None:
         eligibility.pass_over(run, rows)
         Candidate.objects.bulk_create(rows)
     roster = ", with an open roster" if run.enrolling else ""
-    events.write_event(run, "start", f"Started with {len(workers)} workers{roster}.", who, why)
+    events.write_event(
+        run,
+        "start",
+        f"Started with {counted(len(workers), 'worker')}{roster}.",
+        who,
+        why,
+    )
     wakeups.request_step(run.pk)
 
 

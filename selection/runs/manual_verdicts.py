@@ -5,6 +5,7 @@ from django.db import transaction
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events, notifications
 from selection.models import Candidate, Run
+from selection.texts import counted
 
 Verdicts = Candidate.Verdicts
 WORDS: dict[int, str] = {Verdicts.ACCEPTED: "accepted", Verdicts.REJECTED: "rejected"}
@@ -32,7 +33,7 @@ def preview_verdict(candidate: Candidate, verdict: int | None) -> str:
     return (
         f"“{candidate.worker}” is {place} the selected by your own verdict, and marked “by hand” "
         "everywhere. The algorithm ignores it: its guarantee covers the "
-        f"{run.k} workers that it selects itself."
+        f"{counted(run.k, 'worker')} that it selects itself."
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from selection.errors import Conflict, Refused
 from selection.models import Candidate, Run
+from selection.texts import counted
 
 from . import roster, roster_opening
 
@@ -26,7 +27,8 @@ def preview_withdrawal(run: Run, workers: Sequence[str]) -> str:
     text += f"{'is' if len(workers) == 1 else 'are'} neither accepted nor rejected."
     if remaining <= run.k and not run.enrolling:
         return (
-            f"{text} Only {remaining} workers are then left, and the run needs all of them. It "
+            f"{text} Only {counted(remaining, 'worker', 'are')} then left, and the run "
+            "needs all of them. It "
             "ends at once, with no guarantee."
         )
     text += f" The run chooses the best {run.k} of the other {remaining}"
@@ -52,7 +54,7 @@ def take_back(run: Run, workers: Sequence[str]) -> str:
     absent = run.candidates.exclude(gone="").exclude(worker__in=returning).filter(pulls__gt=0)
     if not run.covers_withdrawal and absent.exists():
         return f"{text} The run has no guarantee while other workers with counted answers are out."
-    return f"{text} The guarantee then covers {present} workers.{RECALCULATED}"
+    return f"{text} The guarantee then covers {counted(present, 'worker')}.{RECALCULATED}"
 
 
 def open_roster(run: Run) -> str:
@@ -84,7 +86,7 @@ def join_others(run: Run) -> str:
         raise Refused(f"All workers of the pool “{run.pool}” are in this run already.")
     if not run.enrolling:
         roster_opening.refuse_opening(run)
-    workers = "1 worker joins" if count == 1 else f"{count} workers join"
+    workers = counted(count, "worker", "join")
     reopening = "" if run.enrolling else " The roster opens for this and closes again."
     if not run.enrolling and _loses_by_joining(run):
         text = f"{workers} the {_count_present(run)} in the run.{reopening}"

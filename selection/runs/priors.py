@@ -13,6 +13,7 @@ from django.db.models import Count, QuerySet, Sum
 
 from selection.errors import Refused
 from selection.models import Run
+from selection.texts import counted
 from topk import prior_from_tallies
 
 MOST_WEIGHT = 20
@@ -40,8 +41,9 @@ class LearnedPrior:
     def __str__(self) -> str:
         on = f" on “{self.question_set}”" if self.question_set else ""
         return (
-            f"{self.source}{on}: {self.workers} workers with {self.answers} answers, "
-            f"counting as {self.counts_as} workers"
+            f"{self.source}{on}: {counted(self.workers, 'worker')} with "
+            f"{counted(self.answers, 'answer')}, "
+            f"counting as {counted(self.counts_as, 'worker')}"
         )
 
 
@@ -57,7 +59,10 @@ class PriorSource:
     answers: int
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.workers} workers of {self.pool}, {self.answers} answers"
+        return (
+            f"{self.name}: {counted(self.workers, 'worker')} of {self.pool}, "
+            f"{counted(self.answers, 'answer')}"
+        )
 
 
 def list_sources(runs: QuerySet[Run]) -> list[PriorSource]:

@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 
 from selection.errors import Refused
 from selection.models import Pool, Worker
+from selection.texts import counted
 
 NOT_GIVEN = "not given"
 MOST_VALUES = 50
@@ -111,9 +112,11 @@ def check_quotas(asked: dict[str, Any], of_workers: Sequence[str], k: int) -> No
             raise Refused(f"{least} are wanted of {value}, but the pool has only {sizes[value]}.")
     least, most = _total_limits(limits, sizes)
     if least > k:
-        raise Refused(f"Together the quotas want at least {least} workers, but K is {k}.")
+        raise Refused(
+            f"Together the quotas want at least {counted(least, 'worker')}, but K is {k}."
+        )
     if most < k:
-        raise Refused(f"Together the quotas allow at most {most} workers, but K is {k}.")
+        raise Refused(f"Together the quotas allow at most {counted(most, 'worker')}, but K is {k}.")
 
 
 def _total_limits(limits: Limits, sizes: Counter[str]) -> tuple[int, int]:

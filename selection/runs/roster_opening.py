@@ -12,6 +12,7 @@ from selection import db_clock, wakeups
 from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.models import Candidate, Run, Worker
+from selection.texts import counted
 from topk.roster import CLOSED, OPENED
 
 from . import eligibility, quotas, worker_groups, worker_prices
@@ -48,7 +49,13 @@ def join_others(run: Run, who: str = "", why: str = "") -> int:
         open_roster(locked, who, why)
         locked = lock_active_run(run)
     _add_workers(locked, others)
-    events.write_event(locked, "join", f"Joined from the pool: {len(others)} workers.", who, why)
+    events.write_event(
+        locked,
+        "join",
+        f"Joined from the pool: {counted(len(others), 'worker')}.",
+        who,
+        why,
+    )
     locked.refresh_from_db()
     if closed and locked.enrolling:
         close_roster(locked, who, why)
@@ -113,7 +120,11 @@ def close_roster(run: Run, who: str = "", why: str = "") -> int:
     locked.enrolling, locked.absence_since = False, db_clock.database_now()
     locked.save(update_fields=["enrolling", "absence_since"])
     events.write_event(
-        locked, CLOSED, f"The roster closed with {_roster_size(locked)} workers.", who, why
+        locked,
+        CLOSED,
+        f"The roster closed with {counted(_roster_size(locked), 'worker')}.",
+        who,
+        why,
     )
     wakeups.request_step(locked.pk)
     return int(locked.pk)
@@ -125,7 +136,7 @@ def too_few(run: Run) -> str:
     if run.several and run.one_kind_each:
         needed = max(needed, run.total - 1)
     if size <= needed:
-        have = "1 worker has" if size == 1 else f"{size or 'No'} workers have"
+        have = counted(size, "worker", "have") if size else "No workers have"
         return (
             f"{have} joined; the roster can close when there are more than {needed}, because "
             "otherwise there is no choice."

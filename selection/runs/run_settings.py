@@ -172,20 +172,20 @@ RUN_SETTINGS = (
     RunSetting(
         "slots",
         Section.DEALING,
-        effect="At most {new:,} assignments are open at the same time, instead of {old:,}."
+        effect="The maximum number of open assignments is {new:,} instead of {old:,}."
         f" {change_effects.OPEN_ASSIGNMENTS_STAY}",
     ),
     RunSetting(
         "slots_per_worker",
         Section.DEALING,
-        effect="A worker holds at most {new:,} open assignments, instead of {old:,}."
+        effect="The maximum number of a worker’s open assignments is {new:,} instead of {old:,}."
         f" {change_effects.OPEN_ASSIGNMENTS_STAY}",
         beside=True,
     ),
     RunSetting(
         "minutes",
         Section.DEALING,
-        effect="Workers have {new:,} minutes per question from now on, instead of {old:,}. Open "
+        effect="The time to answer is {new:,} min per question from now on, not {old:,} min. Open "
         "questions keep their time limit. The guarantee assumes that answers before and after the "
         "change are alike.",
     ),

@@ -11,6 +11,7 @@ from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.model_workers import askable
 from selection.models import Endpoint, Run, Skill
+from selection.texts import counted
 from topk import LIKE_THESE, THIS_SET, ProblemError
 
 from . import (
@@ -22,6 +23,7 @@ from . import (
     worker_prices,
 )
 
+MOST_PLANNED = 10_000  # workers that a draft is checked with, if fewer have joined
 # Settings of a run that have a range, each with a value that every algorithm accepts.
 HARMLESS: dict[str, Any] = {"k": 1, "epsilon": 0.1, "delta": 0.05, "budget": 10**12}
 
@@ -33,8 +35,7 @@ def validate_run(run: Run, workers: int) -> dict[str, str]:
     """
     workers = expected_workers(run, workers)
     return (
-        _validate_enrolment(run)
-        or find_out_of_range(run, workers)
+        _validate_enrolment(run) | find_out_of_range(run, workers)
         or _validate_skill_sizes(run, workers)
         or _validate_options(run)
         or _validate_set_size(run)
@@ -43,10 +44,11 @@ def validate_run(run: Run, workers: int) -> dict[str, str]:
 
 
 def expected_workers(run: Run, workers: int) -> int:
-    """Return the number of workers to plan with: those present, or the least that must join."""
+    """Return the number of workers to plan with: those present, or expected to join."""
     if not run.enrolling:
         return workers
-    return max(workers, 2, *(skill.k + 1 for skill in run.skills), run.total)
+    least = max(workers, 2, *(skill.k + 1 for skill in run.skills), run.total)
+    return max(least, min(run.enrol_most or 0, MOST_PLANNED))
 
 
 def _validate_enrolment(run: Run) -> dict[str, str]:
@@ -85,7 +87,8 @@ def _validate_skill_sizes(run: Run, workers: int) -> dict[str, str]:
             return {"skills": f"In the skill “{skill}”: {reason}"}
     if run.one_kind_each and run.total > workers:
         return {
-            "skills": f"Together the question sets want {run.total} workers, each for at most one "
+            "skills": f"Together the question sets want {counted(run.total, 'worker')}, "
+            "each for at most one "
             f"kind of task, but there are only {workers}."
         }
     return {}
@@ -117,7 +120,8 @@ def _validate_set_size(run: Run) -> dict[str, str]:
     if size is None or size <= most:
         return {}
     reason = (
-        f"Accuracy {THIS_SET} can be promised for at most {most:,} questions, and this one has "
+        f"Accuracy {THIS_SET} can be promised for at most {counted(most, 'question')}, "
+        "and this one has "
         f"{size:,}: choose {LIKE_THESE}, or a smaller set."
     )
     return {"option_accuracy": reason}
@@ -233,7 +237,7 @@ def validate_quotas(run: Run) -> dict[str, str]:
         return {"quota_lines": "Say how many there may be of each value."}
     if run.enrolling:  # the workers are checked when the roster closes
         least = sum(limit[0] or 0 for limit in request["limits"].values())
-        want = f"Together the quotas want at least {least} workers, but K is {run.k}."
+        want = f"Together the quotas want at least {counted(least, 'worker')}, but K is {run.k}."
         return {"quota_lines": want} if least > run.k else {}
     workers = eligibility.eligible_workers(run)
     try:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from selection.errors import Conflict
 from selection.models import Run
+from selection.texts import count_noun
 from selection.viewer_locale import format_count
 
 from . import changes
@@ -36,18 +37,20 @@ def void_budget_of(run: Run) -> VoidBudget | None:
     ):
         return None
     text = (
-        f"{format_count(answers)} paid answers of the budget count for nothing: their questions "
+        f"{count_noun(answers, 'paid answer')} of the budget count for nothing: their questions "
         "were retired."
     )
     if answers == 1:
         text = "One paid answer of the budget counts for nothing: its question was retired."
     if run.fixed_budget:
-        plan = f"{run.selector_class.title} planned with {format_count(run.budget)} answers"
+        plan = f"{run.selector_class.title} planned with {count_noun(run.budget, 'answer')}"
         left = f"at most {format_count(run.budget - answers)} can count"
         return VoidBudget(answers, None, f"{text} {plan}; {left}.")
     budget = run.budget + answers
     return VoidBudget(
-        answers, budget, f"{text} A budget of {format_count(budget)} answers replaces them."
+        answers,
+        budget,
+        f"{text} A budget of {count_noun(budget, 'answer')} replaces them.",
     )
 
 

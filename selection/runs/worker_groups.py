@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from selection import algorithms
 from selection.algorithms import ALGORITHMS
 from selection.models import Run, Worker
+from selection.texts import counted
 
 from . import eligibility, quotas
 
@@ -39,8 +40,8 @@ def _refuse_workers(run: Run) -> str:
         )
     if groups > quotas.MOST_VALUES:
         return (
-            f"“{run.grouped_by}” has {groups} values, but there can be at most "
-            f"{quotas.MOST_VALUES} groups: choose an attribute with fewer."
+            f"“{run.grouped_by}” has {counted(groups, 'value')}, but there can be at most "
+            f"{counted(quotas.MOST_VALUES, 'group')}: choose an attribute with fewer."
         )
     return ""
 

@@ -6,6 +6,7 @@ from selection import reports
 from selection.models import Run
 from selection.replays.crowd import RecordedCrowd
 from selection.replays.settings import compute_regrets
+from selection.texts import counted
 
 from . import question_kinds
 
@@ -61,11 +62,11 @@ def _summarise_skills(run: Run, crowd: RecordedCrowd, rows: list[dict[str, Any]]
 
 def _recorded_clause(run: Run, crowd: RecordedCrowd) -> str:
     verb = "of" if run.recorded_only else "drawn with replacement from"
-    parts = [f"{verb} {len(crowd.answers):,} recorded by {len(crowd.workers):,} workers"]
+    parts = [f"{verb} {len(crowd.answers):,} recorded by {counted(len(crowd.workers), 'worker')}"]
     if crowd.left_out:
         parts.append(f"{crowd.left_out:,} to tasks without a known answer left out")
     if crowd.repeated:
         parts.append(f"{crowd.repeated:,} left out that answer a task again")
     if crowd.idle:
-        parts.append(f"{crowd.idle:,} workers left out who have no other")
+        parts.append(f"{counted(crowd.idle, 'worker')} left out who have no other")
     return "; ".join(parts)

@@ -21,6 +21,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Model
 
 from selection.errors import Conflict, Refused
+from selection.texts import counted
 
 HERE, THERE = DEFAULT_DB_ALIAS, "moved to"
 ENGINES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
@@ -117,7 +118,7 @@ def _copy_table(model: type[Model], target: BaseDatabaseWrapper) -> CopiedTable:
         raise Refused(f"A row of “{name}” does not fit: {_first_difference(error)}.") from error
     counts = [model._base_manager.using(alias).count() for alias in (HERE, THERE)]
     if counts[0] != counts[1]:
-        raise Refused(f"“{name}” has {counts[0]:,} rows here and {counts[1]:,} there.")
+        raise Refused(f"“{name}” has {counted(counts[0], 'row')} here and {counts[1]:,} there.")
     return CopiedTable(name, counts[0])
 
 

@@ -18,6 +18,7 @@ from selection.history import events
 from selection.limits import MOST_TEMPORARY_LINKS
 from selection.models import Candidate, Platform, Run, map_to_stored
 from selection.runs import enrolment
+from selection.texts import counted
 from selection.viewer_locale import format_moment
 
 from . import join, links, views
@@ -52,7 +53,10 @@ def make_temporary_links(
         )
         for key in keys
     }
-    sentence = f"Temporary links for {len(made):,} workers were made, until {format_moment(until)}."
+    sentence = (
+        f"Temporary links for {counted(len(made), 'worker')} were made, until "
+        f"{format_moment(until)}."
+    )
     events.write_event(run, "link", sentence, who)
     return made
 

@@ -49,7 +49,7 @@ def test_every_verb_reaches_a_real_server(live_server):
         assert brought.show()["state"] == "open"
         assert brought.name({"Frage": "prompt", "Ergebnis": "answer"})["fine"] == 1
         assert [row["line"] for row in client.file(brought.id).rows(taken=False)] == [3]
-        with pytest.raises(ApiError, match="1 rows would be left out"):
+        with pytest.raises(ApiError, match="1 row would be left out"):
             brought.take(strict=True)
         assert brought.take()["state"] == "taken"
         brought.undo()

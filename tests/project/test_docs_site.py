@@ -1,5 +1,6 @@
 """The documentation builds as a site, without broken links and with every page in its menu."""
 
+import json
 import os
 import subprocess
 import sys
@@ -8,6 +9,14 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).parents[2]
+
+# Words that people search for, and the page that answers.
+SEARCHED = {
+    "pause a run": "changing-a-run.html",
+    "password": "signing-in.html",
+    "cheating": "collusion.html",
+    "sprache": "email.html",
+}
 
 pytestmark = pytest.mark.any_database
 
@@ -22,7 +31,13 @@ def test_the_site_is_built_without_a_warning(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "index.html").exists()
-    assert (tmp_path / "search" / "search_index.json").exists()
+    index = json.loads((tmp_path / "search" / "search_index.json").read_text(encoding="utf-8"))
+    for word, page in SEARCHED.items():
+        assert any(
+            word in f"{entry['title']} {entry['text']}".casefold()
+            for entry in index["docs"]
+            if entry["location"].startswith(page)
+        ), word
 
 
 def test_every_page_is_in_the_menu():

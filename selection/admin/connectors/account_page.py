@@ -16,7 +16,7 @@ from selection.errors import Refused
 from selection.imports.keyed_answers import File
 from selection.models import Connection, Pool, QuestionSet
 from selection.replays import replay_requests
-from selection.viewer_locale import format_count
+from selection.texts import count_noun
 
 PER_PAGE = 50
 # Settings of a replay that nobody chose; its page offers others. Of few people fewer are selected.
@@ -71,14 +71,14 @@ class AccountPage(ActionPage):
             raise Http404
         name, source = self.request.POST.get("name", ""), self.request.POST.get("source", "")
         question_set = connectors.create_question_set(self.object, name, source)
-        count = format_count(question_set.questions.count())
-        self._tell_import(f"{count} gold questions", question_set)
+        count = question_set.questions.count()
+        self._tell_import(count_noun(count, "gold question"), question_set)
 
     def _read_workers(self) -> None:
         if not self.may("selection.add_pool"):
             raise Http404
         pool = connectors.create_pool(self.object)
-        self._tell_import(f"{format_count(pool.workers.count())} workers", pool)
+        self._tell_import(count_noun(pool.workers.count(), "worker"), pool)
 
     def _tell_import(self, what: str, target: QuestionSet | Pool) -> None:
         link = format_html('<a class="cs-link" href="{}">{}</a>', object_url(target), target)

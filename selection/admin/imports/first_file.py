@@ -1,5 +1,6 @@
 """A new pool or question set with its first file: saving it leads to the file's preview."""
 
+from copy import copy
 from typing import Any
 
 from django import forms
@@ -7,6 +8,8 @@ from django.contrib import messages
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from selection.admin.forms import UploadForm
 from selection.errors import Refused
@@ -37,6 +40,16 @@ class FirstFileMixin:
             fields[place:place] = FIELDS
         return fields
 
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        """Explain the file's columns beside it, as the page of imports does."""
+        form = super().get_form(request, obj, change, **kwargs)  # type: ignore[misc]
+        if "file" in form.base_fields:
+            form.base_fields["file"] = copy(form.base_fields["file"])
+            form.base_fields["file"].help_text = _describe_columns(self.importer)
+        return form
+
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
     ) -> HttpResponse:
@@ -64,3 +77,9 @@ class FirstFileMixin:
         except Refused as refusal:
             messages.error(request, str(refusal))
             return None
+
+
+def _describe_columns(importer: Importer) -> SafeString:
+    lines = format_html_join("", "<li>{}</li>", ((line,) for line in importer.help))
+    template = '<ul class="cs-help">{}</ul><pre class="cs-example">{}</pre>'
+    return format_html(template, lines, importer.example)

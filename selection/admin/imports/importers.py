@@ -8,7 +8,7 @@ from selection.answers.recording import Outside
 from selection.grading import rules
 from selection.imports import commit
 from selection.models import Upload, UploadedRow
-from selection.reports.durations import count_noun
+from selection.texts import count_noun
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,11 @@ WORKERS = Importer(
         "We recognise MTurk worker files and batch results, Prolific exports and lists of IDs.",
         "In your own file, the first row names the columns. Only worker is required: the "
         "worker’s ID on your platform.",
-        "Optional columns: name and email. All other columns are kept as worker attributes.",
+        "Optional columns: name and email. All other columns are kept as worker attributes; "
+        "language (or Sprache, langue, idioma) chooses the language of e-mails.",
     ),
-    "worker,name,country\nA1B2C3,Ada,UK\nD4E5F6,Grace,US",
+    "worker,name,email,language\nA1B2C3,Ada,ada@example.org,English\n"
+    "D4E5F6,Grace,grace@example.org,German",
     ["worker", "name", "e-mail", "attributes"],
     "selection.change_pool",
     _import_workers,

@@ -9,6 +9,7 @@ from selection.accounts import is_allowed
 from selection.errors import Refused
 from selection.models import Pool, Run
 from selection.runs import previews, roster_opening
+from selection.texts import count_noun
 
 MOST_RUNS = 5
 
@@ -28,7 +29,7 @@ def offer_joining(request: HttpRequest, pool: Pool) -> None:
 
 
 def _offer_message(request: HttpRequest, run: Run, count: int) -> None:
-    workers = "1 worker of this pool is" if count == 1 else f"{count} workers of this pool are"
+    workers = f"{count_noun(count, 'worker')} of this pool {'is' if count == 1 else 'are'}"
     try:
         previews.join_others(run)
     except Refused as refusal:

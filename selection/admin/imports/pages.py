@@ -23,8 +23,9 @@ from selection.imports.column_plan import ColumnPlan
 from selection.imports.platforms import suggest_other_kind
 from selection.imports.submissions import statuses_of
 from selection.models import Pool, Upload
-from selection.reports.durations import count_noun
+from selection.questions import media
 from selection.runs import changes, platform_submissions
+from selection.texts import count_noun
 
 from .column_form import ColumnForm
 from .importers import WORKERS, Importer
@@ -133,6 +134,9 @@ class PreviewPage(ImportPage):
             "gave_up": [
                 key for key, status in statuses.items() if platform_submissions.has_left(status)
             ],
+            "missing_media": media.missing_in_rows(self.object, commit.accepted_rows(upload))
+            if upload.kind == Upload.Kind.QUESTIONS
+            else [],
             "may_switch": upload.kind == Upload.Kind.ANSWERS
             and changes.may_use_recorded_only(self.object),
             "words": self.importer.words(self.object, upload, self.outside),

@@ -18,6 +18,7 @@ from selection.errors import Refused
 from selection.model_workers import changes
 from selection.model_workers.model_files import LARGEST_FILE, ModelEntry, ModelFile
 from selection.models import ModelServer, map_to_stored
+from selection.texts import count_noun
 
 ROWS_SHOWN = 100
 EXAMPLE = """models:
@@ -124,8 +125,8 @@ class PoolModelsPage(Page):
         new, changed = changes.store_file(self.object, file)
         told = [f"{new} added"] if new or not changed else []
         told += [f"{changed} changed"] if changed else []
-        noun = "model" if new + changed == 1 else "models"
-        messages.success(self.request, f"Stored {new + changed} {noun}: {', '.join(told)}.")
+        models = count_noun(new + changed, "model")
+        messages.success(self.request, f"Stored {models}: {', '.join(told)}.")
         if new:
             offer_joining(self.request, self.object)
         return redirect(object_url(self.object))

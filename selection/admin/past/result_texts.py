@@ -9,6 +9,7 @@ from selection.replays.results import MethodResult, ReplayResult, WorkerResult
 from selection.reports import count_points
 from selection.runs import money
 from selection.runs.worker_prices import format_price
+from selection.texts import count_noun
 from selection.viewer_locale import format_count, format_percent
 
 
@@ -69,7 +70,7 @@ def describe_goal(replay: Replay) -> str:
     """Return the wanted selection in words."""
     wanted, workers = replay.wanted, replay.facts.get("workers", 0)
     return (
-        f"the best {format_count(wanted['k'])} of {format_count(workers)} workers, within "
+        f"the best {format_count(wanted['k'])} of {count_noun(workers, 'worker')}, within "
         f"{count_points(wanted['epsilon'])} of the best, with {format_share(1 - wanted['delta'])} "
         "confidence"
     )
@@ -120,7 +121,7 @@ def _format_cost(replay: Replay, answers: int, cost: float | None) -> str:
 
 
 def _format_tokens(tokens: int | None) -> str:
-    return "" if tokens is None else f"{format_count(tokens)} tokens"
+    return "" if tokens is None else f"{count_noun(tokens, 'token')}"
 
 
 def _describe_left_out(facts: dict[str, int]) -> str:

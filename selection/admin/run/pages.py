@@ -23,10 +23,12 @@ from selection.errors import Refused
 from selection.mail import invitations
 from selection.model_workers.spending import has_models, with_models
 from selection.models import Run
+from selection.questions import media
 from selection.runs import algorithm_choices, eligibility, lifecycle, money, priors, validation
+from selection.texts import count_noun
 from selection.worker import links
 
-from . import changes, forecast_draft, live, table
+from . import bring_in, changes, forecast_draft, live, table
 from .copies import ComparePage, CopyPage
 from .live import LiveView
 from .mail import MailPage, SendPage
@@ -45,6 +47,7 @@ VERBS = {
     "conclude": lifecycle.conclude_run,
     "take-up": lifecycle.take_up,
 }
+MOST_NAMED = 10  # missing files in a message
 # Formats with a button on the page; the others are in a list.
 BUTTONS = ("csv", "xlsx")
 DONE_MESSAGES = {
@@ -99,6 +102,7 @@ class RunPage(Page):
         return {
             "workers": workers,
             "questions": questions,
+            "missing_media": media.missing_in_run(run),
             "refusals": list(validation.validate_stored_run(run, workers).values()),
             "own": algorithm_choices.choice_of_run(run, workers),
             "target": reports.promise_status(run),
@@ -113,7 +117,10 @@ class RunPage(Page):
         }
 
     def _running_context(self, run: Run) -> dict[str, Any]:
-        facts = live.live_context(run, self.request.GET)
+        facts, may_change = (
+            live.live_context(run, self.request.GET),
+            self.may("selection.change_run"),
+        )
         pieces = live.render_pieces(facts)
         live.remember_pieces(run, pieces)
         return facts | {
@@ -121,7 +128,8 @@ class RunPage(Page):
             "attributes": table.attribute_values(run),
             "filtered": any(self.request.GET.get(name) for name in table.FILTERS),
             "formats": self._allowed_formats(),
-            **changes.change_facts(run, self.may("selection.change_run")),
+            **changes.change_facts(run, may_change),
+            **bring_in.entrance_facts(run, may_change, self.object.with_tools),
         }
 
     def _allowed_formats(self) -> dict[str, list[tuple[exports.Format, str]]]:
@@ -165,7 +173,15 @@ class RunVerb(Page):
             messages.error(request, str(refusal))
         else:
             messages.success(request, DONE_MESSAGES[verb])
+            if verb == "start":
+                self._warn_of_missing_media()
         return redirect(object_url(self.object))
+
+    def _warn_of_missing_media(self) -> None:
+        for question_set, names in media.missing_in_run(self.object).items():
+            files = count_noun(len(names), "media file")
+            text = f"“{question_set}” lacks {files}: {', '.join(names[:MOST_NAMED])}."
+            messages.warning(self.request, text)
 
 
 class Download(Page):
@@ -179,34 +195,37 @@ class Download(Page):
         if run.status == Run.Status.DRAFT:
             messages.error(request, "There is nothing to download before the run has started.")
             return redirect(object_url(run))
+        style = exports.choose_style(request.GET.get("csv", ""))
         with viewer_locale.formatting_for(None):
-            return FILES[self.kwargs["file"]](run)
+            return FILES[self.kwargs["file"]](run, style)
 
 
-def _selected_csv(run: Run) -> HttpResponseBase:
+def _selected_csv(run: Run, style: exports.CsvStyle) -> HttpResponseBase:
     """Return the selection. Facts about the run are repeated in every row, as clients expect."""
     table = exports.selected_with_facts(run)
-    return csv_response(f"{run} selected", table.columns, table.rows)
+    return csv_response(f"{run} selected", table.columns, table.rows, style)
 
 
-def _links_csv(run: Run) -> HttpResponseBase:
+def _links_csv(run: Run, style: exports.CsvStyle) -> HttpResponseBase:
     candidates = run.candidates.filter(skill=0).select_related("worker").order_by("worker__key")
     rows = [
         {
             "worker": candidate.worker.key,
             "name": candidate.worker.name,
+            "email": candidate.worker.mail_address,
             "link": links.worker_url(candidate.pk, candidate.link_version),
         }
         for candidate in candidates
     ]
-    return csv_response(f"{run} links", ["worker", "name", "link"], rows)
+    return csv_response(f"{run} links", ["worker", "name", "email", "link"], rows, style)
 
 
-def _open_csv(run: Run) -> HttpResponseBase:
-    return csv_response(f"{run} open questions", reports.open_columns(run), reports.open_table(run))
+def _open_csv(run: Run, style: exports.CsvStyle) -> HttpResponseBase:
+    columns = reports.open_columns(run)
+    return csv_response(f"{run} open questions", columns, reports.open_table(run), style)
 
 
-def _dump_response(run: Run) -> HttpResponseBase:
+def _dump_response(run: Run, _: exports.CsvStyle) -> HttpResponseBase:
     pieces = map(str.encode, reports.dump_text(run).pieces)
     name = f"{slugify(f'{run} dump') or 'dump'}.json"
     return file_response(exports.File(name, "application/json", pieces))
@@ -251,7 +270,9 @@ class Export(Page):
             return redirect(object_url(self.object))
         pay = form.cleaned_data["pay"]
         try:
-            return file_response(exports.make_file(self.object, self.kwargs["format"], pay=pay))
+            style = exports.choose_style(request.GET.get("csv", ""))
+            file = exports.make_file(self.object, self.kwargs["format"], pay=pay, style=style)
+            return file_response(file)
         except Refused as refusal:
             messages.error(request, str(refusal))
             return redirect(object_url(self.object))

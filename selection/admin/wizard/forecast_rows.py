@@ -7,6 +7,7 @@ from selection import reports
 from selection.algorithms import OUR_RULES, describe_variant
 from selection.forecast import Contender, Forecast, Plan, no_shows, share_of_runs
 from selection.runs.worker_prices import format_price
+from selection.texts import count_noun
 from selection.viewer_locale import format_count
 
 from .form import WizardInput
@@ -111,10 +112,10 @@ def describe_ending(row: Forecast, questions: int) -> tuple[str, str]:
 
 def _describe_most_questions(row: Forecast, questions: int) -> str:
     assert row.answers_per_worker is not None
-    longest, size = row.answers_per_worker["at_most"], format_count(questions)
+    longest, size = row.answers_per_worker["at_most"], count_noun(questions, "question")
     if longest >= questions:
-        return f"Just enough: {row.ends}. In some, a worker answered all {size} questions."
-    return f"Yes: {row.ends}. No worker answered more than {longest:g} of {size} questions."
+        return f"Just enough: {row.ends}. In some, a worker answered all {size}."
+    return f"Yes: {row.ends}. No worker answered more than {longest:g} of {size}."
 
 
 def _finished_share(row: Forecast) -> str:

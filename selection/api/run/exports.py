@@ -1,6 +1,7 @@
 """Exports: a run as a file, in any format of its page."""
 
 from decimal import Decimal
+from typing import Literal
 
 from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Field, Query, Schema
@@ -32,6 +33,11 @@ class ExportIn(Schema):
         "Payment for an answer. Default: the payment shown to workers; without that payment, the "
         "run's price. Used by payment and the bonuses."
     )
+    csv: Literal["comma", "semicolon"] = Field(
+        "comma",
+        description="Marks of a CSV file for people: semicolon has decimal commas, as spreadsheets "
+        "in German or French expect. Files of platforms have their own.",
+    )
 
 
 @api.get(
@@ -43,6 +49,6 @@ class ExportIn(Schema):
 )
 def export_run(request: HttpRequest, run_id: Id, query: Query[ExportIn]) -> StreamingHttpResponse:
     run = find_object(request, Run, run_id)
-    file = exports.make_file(run, query.format, query.named, query.pay)
+    file = exports.make_file(run, query.format, query.named, query.pay, exports.STYLES[query.csv])
     headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
     return StreamingHttpResponse(file.pieces, content_type=file.media, headers=headers)

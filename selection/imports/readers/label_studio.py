@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from selection.texts import counted
+
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _CHOSEN = re.compile(rf'"value"\s*:\s*{{\s*"choices"\s*:\s*(\[(?:\s*{_TEXT}\s*,?)*\s*\])')
 _CONTROL = re.compile(rf'"from_name"\s*:\s*({_TEXT})')
@@ -55,7 +57,7 @@ def _configured_choices(text: str) -> Choices | None:
         return None
     labels = _distinct_labels(html.unescape(a or b) for a, b in _CHOICE.findall(config))
     several = bool(_MULTIPLE.search(controls[0]))
-    return Choices(labels, several, f"its configuration has {len(labels)} choices")
+    return Choices(labels, several, f"its configuration has {counted(len(labels), 'choice')}")
 
 
 def _occurring_choices(text: str) -> Choices:
@@ -63,7 +65,11 @@ def _occurring_choices(text: str) -> Choices:
     lists = [json.loads(group, strict=False) for group in sorted(chosen)]
     labels = _distinct_labels(label for group in lists for label in group)
     several = any(len(group) > 1 for group in lists)
-    return Choices(labels, several, f"as choices, the {len(labels)} labels that occur in it")
+    return Choices(
+        labels,
+        several,
+        f"as choices, the {counted(len(labels), 'label')} that occur in it",
+    )
 
 
 def _distinct_labels(labels: Iterable[str]) -> list[str]:

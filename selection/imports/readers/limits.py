@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from selection.errors import Refused
 from selection.limits import LONGEST_CELL, LONGEST_ROW, MOST_COLUMNS
+from selection.texts import counted
 
 # Databases do not store NUL or halves of surrogate pairs, and texts do not need them.
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -27,7 +28,7 @@ def _check_line(line: int, cells: Sequence[str], name: str) -> None:
     place = f"{name}, line {line}"
     if len(cells) > MOST_COLUMNS:
         raise Refused(
-            f"{place}: there are {len(cells):,} cells; at most {MOST_COLUMNS:,} are read."
+            f"{place}: there are {counted(len(cells), 'cell')}; at most {MOST_COLUMNS:,} are read."
         )
     text = "\n".join(cells)
     if _NO_TEXT.search(text):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from selection.errors import Refused
 from selection.limits import MOST_ROWS
+from selection.texts import counted
 
 from . import csv_dialect, header_row, json_lines, workbooks
 from .encoding import check_encoding, encoding_of
@@ -140,7 +141,8 @@ def _pad_rows(lines: Iterator[Line], width: int, name: str) -> Iterator[Row]:
             cells.pop()
         if len(cells) > width:
             raise Refused(
-                f"{name}, line {line}: there are {len(cells)} values for {width} columns; "
+                f"{name}, line {line}: there are {counted(len(cells), 'value')} for "
+                f"{counted(width, 'column')}; "
                 "put a value that has a comma in it in quotation marks."
             )
         yield line, [cell.strip() for cell in cells] + [""] * (width - len(cells))

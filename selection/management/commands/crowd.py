@@ -14,6 +14,7 @@ from selection.imports import row_parsers
 from selection.management.lookups import report_refusals
 from selection.simulation import players
 from selection.simulation.crowd import SyntheticCrowd, draw_accuracies
+from selection.texts import counted
 
 SAY_SECONDS = 5.0
 TRIES = 10  # of a request: a server that is being restarted is back within two minutes
@@ -49,7 +50,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         with report_refusals():
             count = self._simulate_crowd(options)
-        self._print_line(f"The run has ended. {count:,} answers were taken.")
+        self._print_line(f"The run has ended. {counted(count, 'answer', 'were')} taken.")
 
     def _simulate_crowd(self, options: dict[str, Any]) -> int:
         token, seed = options["token"] or os.environ.get(TOKEN, ""), options["seed"]
@@ -81,7 +82,7 @@ class Reporter:
             return
         self.last, progress = now, run["progress"]
         self.say(
-            f"{run['name']} ({run['status']}): {taken:,} answers taken, "
+            f"{run['name']} ({run['status']}): {counted(taken, 'answer')} taken, "
             f"{taken / max(now - self.started, 1):.0f} a second; "
             f"{progress['accepted']} accepted, {progress['rejected']} rejected, "
             f"{progress['undecided']} undecided, {progress['not_tested']} not tested"

@@ -19,6 +19,7 @@ from selection.model_workers import changes, model_files, play, prices, spending
 from selection.models import ModelServer, ModelSpending, Pool, QuestionSet, Run, Team, Upload
 from selection.reports.selection import selection_of_run
 from selection.runs import drafts, lifecycle, money
+from selection.texts import counted
 
 ON_THIS_SET = "on this question set"
 LINE = "{place:>3}  {name:<40} {accuracy:>8}  {calls:>6} calls  {cost:>12}  {verdict}"
@@ -193,7 +194,8 @@ def result_lines(run: Run) -> list[str]:
         *lines,
         "",
         _describe_guarantee(run),
-        f"{calls:,} calls of {everything:,} ({calls / everything:.1%}), {_format_spent(run)}. "
+        f"{counted(calls, 'call')} of {everything:,} ({calls / everything:.1%}), "
+        f"{_format_spent(run)}. "
         f"Run {run.pk}, “{run}”.",
     ]
 

@@ -56,13 +56,23 @@ class Command(BaseCommand):
             help="what a worker is paid for an answer; for payment and the bonuses (default: "
             "what workers were told, else the run's price)",
         )
+        add(
+            "--csv",
+            choices=list(exports.STYLES),
+            default="comma",
+            help="marks of a CSV file for people; semicolon: with decimal commas (default: comma)",
+        )
         add("--team", default="", help=TEAM)
 
     def handle(self, *args: Any, **options: Any) -> None:
         with report_refusals():
             run = run_of(options["run"], options["team"])
             file = exports.make_file(
-                run, options["format"], options["named"], parse_amount("--pay", options["pay"])
+                run,
+                options["format"],
+                options["named"],
+                parse_amount("--pay", options["pay"]),
+                exports.STYLES[options["csv"]],
             )
             out = options["out"] or (Path(file.name) if file.name.endswith(".xlsx") else STDOUT)
             if out == STDOUT:

@@ -11,6 +11,7 @@ from selection.imports import column_plan, commit, platforms, row_parsers, stagi
 from selection.imports.readers import ENCODINGS
 from selection.management.lookups import find_by_name, report_refusals
 from selection.models import Upload
+from selection.texts import counted
 
 SHOWN = 20
 
@@ -98,9 +99,12 @@ class Command(BaseCommand):
         if options["check"]:
             return
         if options["strict"] and refused_count:
-            raise Refused(f"Nothing was imported: {refused_count:,} rows would not be taken.")
+            raise Refused(
+                f"Nothing was imported: {counted(refused_count, 'row')} would not be taken."
+            )
         _, count = commit.commit_import(upload.pk, outside)
-        self.stdout.write(f"{count:,} {options['kind']} imported into “{target}”.")
+        rows = counted(count, options["kind"].removesuffix("s"))
+        self.stdout.write(f"{rows} imported into “{target}”.")
 
     def _print_preview(self, upload: Upload, outside: Outside, quiet: bool) -> int:
         """Print a preview; return the number of rows that would not be imported."""
@@ -112,7 +116,8 @@ class Command(BaseCommand):
             for problem in problems[:SHOWN]:
                 self.stderr.write(f"line {problem.line}: {problem.why}")
             if refused_count > SHOWN:
-                self.stderr.write(f"… and {refused_count - SHOWN:,} more rows that are not taken.")
+                more = counted(refused_count - SHOWN, "more row")
+                self.stderr.write(f"… and {more} not taken.")
         return refused_count
 
 

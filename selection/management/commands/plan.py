@@ -14,6 +14,7 @@ from selection.management.lookups import report_refusals
 from selection.models import Run
 from selection.replays import crowd
 from selection.runs import money
+from selection.texts import counted
 
 SHOWN = "{:<37} {:>24} {:>24} {:>11} {:>10}  {}"
 
@@ -180,7 +181,8 @@ def _reach_table(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
     *_, rows = forecast.search_reachable(plan, belief, options["seconds"])
     if options["json"]:
         return _format_json(rows)
-    head = f"{options['spend']:g} pays for {plan.budget:,} answers at {options['price']:g}."
+    answers = counted(plan.budget or 0, "answer")
+    head = f"{options['spend']:g} pays for {answers} at {options['price']:g}."
     lines = (f"{_format_epsilon(row):<12} {row.title}: {row.promise}" for row in rows)
     return "\n".join(
         [belief.words, head, "In at least 16 of 20 simulations, this money reaches:", "", *lines]

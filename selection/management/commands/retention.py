@@ -6,6 +6,7 @@ from django.conf import settings
 from django.core.management import BaseCommand, CommandParser
 
 from selection import privacy
+from selection.texts import counted
 
 
 class Command(BaseCommand):
@@ -18,12 +19,18 @@ class Command(BaseCommand):
         counts = privacy.apply_retention() if options["apply"] else privacy.count_due()
         self.stdout.write("Taken away:" if options["apply"] else "To be taken away:")
         for setting, description in (
-            ("PERSONAL_DATA_DAYS", f"who {counts.workers:,} workers of finished runs are"),
+            (
+                "PERSONAL_DATA_DAYS",
+                f"who {counted(counts.workers, 'worker')} of finished runs are",
+            ),
             (
                 "AUDIT_ADDRESS_DAYS",
-                f"the addresses of {counts.addresses:,} entries of the audit log",
+                f"the addresses of {counted(counts.addresses, 'entry')} of the audit log",
             ),
-            ("RESPONSES_DAYS", f"{counts.responses:,} responses of {counts.runs:,} finished runs"),
+            (
+                "RESPONSES_DAYS",
+                f"{counted(counts.responses, 'response')} of {counts.runs:,} finished runs",
+            ),
         ):
             days = getattr(settings, setting)
             period = f"{days} days" if days > 0 else "kept for good"

@@ -14,6 +14,7 @@ from selection.management import run_arguments
 from selection.management.lookups import DASH, report_refusals, run_of
 from selection.models import Run
 from selection.runs import algorithm_choices, changes, lifecycle, money, void_budget
+from selection.texts import counted
 
 MOVES: dict[str, tuple[Callable[[Run, str, str], None], str]] = {
     "start": (lifecycle.start_run, "let a draft begin: questions go out"),
@@ -154,7 +155,7 @@ def _count_lines(run: Run, now: reports.Progress) -> list[str]:
     return [
         f"{now.accepted:,} accepted, {now.rejected:,} rejected, {now.undecided:,} undecided, "
         f"{now.not_tested:,} not tested",
-        f"{now.counted:,} answers counted, {now.out:,} out; {handed}",
+        f"{counted(now.counted, 'answer')} counted, {now.out:,} out; {handed}",
         *([f"Estimated remaining: {to_come}"] if run.status != Run.Status.ENDED else []),
     ]
 

@@ -8,6 +8,7 @@ from django.core.management import BaseCommand, CommandParser
 from selection import actor, privacy
 from selection.errors import NotFound
 from selection.management.lookups import find_team, report_refusals
+from selection.texts import counted
 
 
 class Command(BaseCommand):
@@ -30,4 +31,6 @@ class Command(BaseCommand):
                 return
             who = actor.person() or "manage.py worker_data"
             erasure = privacy.erase_worker(rows, who, options["why"])
-        self.stdout.write(f"They are {erasure.pseudonym} from now on, in {len(erasure.runs)} runs.")
+        self.stdout.write(
+            f"They are {erasure.pseudonym} from now on, in {counted(len(erasure.runs), 'run')}."
+        )

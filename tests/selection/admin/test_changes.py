@@ -27,7 +27,7 @@ def test_settings_are_changed_in_two_steps(requester):
     form = settings_of(run, budget=80, slots=5, why="cheaper")
     preview = requester.post(url, form)
     assert "The budget is 80 answers instead of 100" in text_of(preview)
-    assert "At most 5 assignments are open at the same time" in text_of(preview)
+    assert "The maximum number of open assignments is 5 instead of" in text_of(preview)
     run.refresh_from_db()
     assert run.budget == 100
     page = text_of(requester.post(url, form | {"confirm": "1"}, follow=True))

@@ -1,6 +1,9 @@
 """Downloads of a run: the selected, links, open questions, answers."""
 
+import csv
+import io
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -9,9 +12,9 @@ from django.utils import timezone
 
 from selection import engine, exports
 from selection.exports import FORMATS
-from selection.models import Answer, Assignment
+from selection.models import Answer, Assignment, Worker
 from tests.pages import admin_url, confirm, lines_of, text_of, upload
-from tests.worlds import crowd, make_run, open_of, play
+from tests.worlds import crowd, make_pool, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
 
@@ -40,8 +43,10 @@ def test_it_exports_the_selected_as_csv_and_json(requester):
 
 def test_it_gives_every_worker_a_link_of_their_own(requester, client):
     run = make_run()
+    Worker.objects.filter(key="w0").update(mail_address="w0@example.org")
     header, *rows = lines_of(requester.get(admin_url("run_links_csv", run.pk)))
-    assert header == "worker,name,link"
+    assert header == "worker,name,email,link"
+    assert rows[0].startswith("w0,Worker 0,w0@example.org,http")
     links = [row.rsplit(",", 1)[1] for row in rows]
     assert len(set(links)) == 6
     path = links[0][links[0].index("/work/") :]
@@ -136,3 +141,61 @@ def test_the_file_is_sent_while_it_is_made(requester):
     assert response.streaming
     whole = b"".join(exports.make_file(run, "all-csv").pieces)
     assert response.getvalue() == whole
+
+
+GERMAN = {"Accept-Language": "de-DE,de;q=0.9"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "query", "marks"),
+    [
+        (GERMAN, {}, ";,"),
+        ({"Accept-Language": "fr"}, {}, ";,"),
+        ({"Accept-Language": "en-GB"}, {}, ",."),
+        ({}, {}, ",."),
+        (GERMAN, {"csv": "comma"}, ",."),
+        ({}, {"csv": "semicolon"}, ";,"),
+    ],
+)
+def test_a_table_has_the_marks_of_the_viewer_s_spreadsheets(requester, headers, query, marks):
+    run = play(make_run(n=3, questions=3000), crowd(1, 2))
+    delimiter, decimal = marks
+    for url in (admin_url("run_export", run.pk, "all-csv"), admin_url("run_selected_csv", run.pk)):
+        content = requester.get(url, query, headers=headers).getvalue()
+        assert content.startswith(b"\xef\xbb\xbf")
+        first, *_ = csv.DictReader(io.StringIO(content.decode("utf-8-sig")), delimiter=delimiter)
+        assert re.fullmatch(rf"[01]({re.escape(decimal)}\d+)?", first["mean"])
+        assert re.fullmatch(rf"0{re.escape(decimal)}\d+", first["lower"])
+    platform = requester.get(admin_url("run_export", run.pk, "crowd-kit"), headers=GERMAN)
+    assert lines_of(platform)[0] == "worker,skill"
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [("csv", "selected.csv"), ("all-csv", "all.csv"), ("xlsx", "selected.xlsx")],
+)
+def test_a_file_s_name_has_its_ending_once(requester, name, file):
+    run = play(make_run(questions=3000, name="Best 2"), crowd(1, 2))
+    response = requester.get(admin_url("run_export", run.pk, name))
+    assert response["Content-Disposition"] == f'attachment; filename="best-2-{file}"'
+
+
+def test_open_questions_with_semicolons_come_back(requester):
+    run = make_run()
+    engine.advance(run.pk)
+    header, *rows = lines_of(requester.get(admin_url("run_open_csv", run.pk), headers=GERMAN))
+    assert header.startswith("worker;question;prompt")
+    answered = "\n".join([header + ";response", *(row + ";yes" for row in rows)])
+    confirm(requester, upload(requester, admin_url("run_import", run.pk), answered))
+    assert Answer.objects.count() == len(rows) > 0
+
+
+def test_a_table_of_workers_with_semicolons_comes_back(requester):
+    run = play(make_run(n=3, questions=3000), crowd(1, 2))
+    table = requester.get(admin_url("run_export", run.pk, "all-csv"), headers=GERMAN)
+    pool = make_pool(0)
+    content = table.getvalue().decode()
+    confirm(requester, upload(requester, admin_url("pool_import", pool.pk), content))
+    worker = pool.workers.get(key="w0")
+    assert (worker.name, pool.workers.count()) == ("Worker 0", 3)
+    assert worker.attributes["mean"].startswith(("0,", "1,"))

@@ -56,3 +56,10 @@ def test_the_guided_start_presets_the_only_pool_and_set(requester):
     make_pool(3)
     form = requester.get(admin_url("run_begin")).context["form"]
     assert (form["pool"].value(), form["question_set"].value()) == (None, questions.pk)
+
+
+@pytest.mark.parametrize(("model", "column"), [("pool", "email"), ("questionset", "tolerance")])
+def test_the_page_of_a_new_one_explains_the_columns(requester, model, column):
+    page = requester.get(admin_url(f"{model}_add"))
+    assert "the first row names the columns" in text_of(page)
+    assert f",{column}" in page.content.decode()

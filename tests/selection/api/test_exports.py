@@ -67,3 +67,14 @@ def test_the_reference_names_every_format():
     assert set(operation["responses"][200]["content"]) == {
         each.media.partition(";")[0] for each in FORMATS.values()
     }
+
+
+def test_a_table_has_decimal_commas_if_asked(client):
+    run = play(make_run(questions=3000), crowd(1, 2))
+    url = f"/api/runs/{run.pk}/export"
+    german = {"Accept-Language": "de"}
+    usual = client.get(url, {"format": "csv"}, headers=german).getvalue()
+    asked = client.get(url, {"format": "csv", "csv": "semicolon"}).getvalue()
+    assert usual.startswith(b"\xef\xbb\xbfrank,worker,")
+    assert asked.startswith(b"\xef\xbb\xbfrank;worker;")
+    assert asked.decode().splitlines()[1].count(";") == usual.decode().splitlines()[1].count(",")

@@ -49,7 +49,7 @@ def test_a_file_of_strange_columns_is_named_looked_at_taken_and_undone(manager):
     assert not Worker.objects.filter(key="w-1").exists()
 
     strict = manager.post(f"{at}/take", {"strict": True})
-    assert strict.json()["error"] == "Nothing was taken: 1 rows would be left out."
+    assert strict.json()["error"] == "Nothing was taken: 1 row would be left out."
     taken = manager.post(f"{at}/take")
     assert (taken.status_code, taken.json()["state"], taken.json()["fine"]) == (200, "taken", 2)
     assert manager.post(f"{at}/take").json() == taken.json()

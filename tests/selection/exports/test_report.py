@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+import topk
 from selection import exports
 from selection.algorithms import ALGORITHMS
 from selection.exports.bibtex import citation_entry, format_bibtex
@@ -98,7 +99,7 @@ def test_report_lists_missing_workers_and_verdicts_by_hand():
 def test_report_names_workers_without_answers():
     run = make_run(n=60, questions=40)
     lifecycle.stop_run(run)
-    assert "60 invited, and had not answered anything: w" in report_text(run)
+    assert "60 on the roster without any answer: w" in report_text(run)
     assert "and 10 more" in report_text(run)
 
 
@@ -216,3 +217,14 @@ def test_a_long_course_is_drawn_with_few_points():
     points = re.search(r'class="course" points="([^"]*)"', exports.render_page(run))[1].split()
     assert len(points) <= 302
     assert points[-1] == "640.0,0.0"
+
+
+@pytest.mark.parametrize("url", ["https://crowd.example.org", "http://127.0.0.1:8000"])
+def test_the_software_is_cited_with_version_and_address(settings, url):
+    settings.CITATION_URL = url
+    text = report_text(play(make_run(questions=3000), crowd(1, 2)))
+    shown = url.startswith("https")
+    assert f"version = {{{topk.__version__}}}" in text
+    assert (f"url = {{{url}}}" in text) is shown
+    place = f" ({url})" if shown else ""
+    assert f"as CrowdSelect {topk.__version__}{place} implements it" in text

@@ -250,3 +250,22 @@ def test_who_unsubscribes_while_a_message_waits_does_not_get_it(mailbox):
     mail.write_reminders()
     send_all()
     assert len(mailbox.letters) == 2
+
+
+@pytest.mark.parametrize(
+    ("attributes", "language"),
+    [
+        ({"Sprache": "Deutsch"}, "de"),
+        ({"Lang": "de_AT"}, "de"),
+        ({"langue": "allemand"}, "de"),
+        ({"Idioma": "Alemán (Austria)"}, "de"),
+        ({"اللغة": "العربية"}, "ar"),
+        ({"language": "Arabic, English"}, "ar"),
+        ({"Muttersprache": "ger"}, "de"),
+        ({"language": "Klingonisch", "Sprache": "deutsch"}, "de"),
+        ({"Land": "Deutsch"}, "en"),
+        ({"Sprache": "Klingonisch"}, "en"),
+    ],
+)
+def test_a_message_is_in_the_language_of_the_worker(attributes, language):
+    assert texts.language_of(Worker(key="w", attributes=attributes)) == language

@@ -31,7 +31,7 @@ def test_it_imports_workers_from_an_excel_file_with_columns_named_by_hand(tmp_pa
     path.write_bytes(workbook([["Kennung", "Wer", "Ort"], ["A1", "Jörg", "Köln"], ["", "x", "y"]]))
     said = imported("workers", path, pool.name, "--map", "Kennung=worker", "--map", "Wer=name")
     assert "line 3: The column “Kennung” is empty." in said
-    assert f"1 workers imported into “{pool}”." in said
+    assert f"1 worker imported into “{pool}”." in said
     worker = pool.workers.get()
     assert (worker.key, worker.name, worker.attributes) == ("A1", "Jörg", {"ort": "Köln"})
     assert not Upload.objects.exclude(state="taken").exists()
@@ -40,10 +40,10 @@ def test_it_imports_workers_from_an_excel_file_with_columns_named_by_hand(tmp_pa
 def test_it_imports_questions_and_answers(tmp_path):
     asked, path = make_questions(0), tmp_path / "gold.json"
     path.write_text(json.dumps([{"question": "q1", "prompt": "Bird?", "answer": "yes"}]))
-    assert "1 questions imported" in imported("questions", path, asked.name)
+    assert "1 question imported" in imported("questions", path, asked.name)
     run, path = make_run(), tmp_path / "answers.tsv"
     path.write_text("task\tworker\tlabel\nq1\tw1\tyes\n")
-    assert "1 answers imported" in imported("answers", path, run.name)
+    assert "1 answer imported" in imported("answers", path, run.name)
     assert RecordedAnswer.objects.get().response == "yes"
 
 
@@ -51,7 +51,7 @@ def test_it_checks_without_importing_and_strictly_imports_all_or_nothing(tmp_pat
     pool, path = make_pool(0), tmp_path / "ids.txt"
     path.write_text("worker\nA1\nA1\n")
     assert "line 3: This worker is there already" in imported("workers", path, pool.name, "--check")
-    assert "1 rows would not be taken" in refusal("workers", path, pool.name, "--strict")
+    assert "1 row would not be taken" in refusal("workers", path, pool.name, "--strict")
     assert not pool.workers.exists()
     assert not Upload.objects.exists()
 

@@ -146,7 +146,7 @@ def test_answers_to_tasks_without_gold_are_left_out_and_counted(past, out):
     past[0].write_text(past[0].read_text() + more)
     said = replay(past, out)
     assert "3 to tasks without a known answer left out" in said
-    assert "1 workers left out" in said
+    assert "1 worker left out" in said
     assert "recorded by 6 workers" in said
 
 

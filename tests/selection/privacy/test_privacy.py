@@ -276,7 +276,7 @@ def test_the_page_says_what_goes_and_erases_and_the_api_does(ada):
     assert AuditEntry.objects.filter(kind="erased", who="token m").exists()
     out = StringIO()
     call_command("worker_data", "w2", erase=True, why="asked to", stdout=out)
-    assert "from now on, in 1 runs" in out.getvalue()
+    assert "from now on, in 1 run" in out.getvalue()
     assert people_of(run, "w2") == []
 
 

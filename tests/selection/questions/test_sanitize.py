@@ -24,7 +24,10 @@ MARKDOWN, PLAIN = QuestionTexts(True, FILES), QuestionTexts(False, FILES)
         ("Is it? https://a.b/1.JPG?x=2&y=3", '<img src="https://a.b/1.JPG?x=2&amp;y=3" alt="Pic'),
         ("See https://a.b/1.png.", '<img src="https://a.b/1.png" alt'),
         ("![](https://a.b/film.mp4)", '<video controls="" preload="metadata" src="https://a.b/fi'),
-        ("![gone](media:none.png)", "<em>gone</em>"),
+        (
+            "![gone](media:none.png)",
+            "<em>gone: The file \u2068none.png\u2069 is missing here.</em>",
+        ),
         ("![](http://a.b/1.png)", '<a href="http://a.b/1.png"'),
     ],
 )

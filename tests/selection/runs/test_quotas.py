@@ -54,7 +54,7 @@ def test_it_says_which_line_it_cannot_read(line):
         ("Klingon: 1", "No worker has “Klingon” as language; there are English, Spanish."),
         ("Spanish: 3", "3 are wanted of Spanish, but the pool has only 2."),
         ("English: 2-\nSpanish: 1-", "want at least 3 workers, but K is 2."),
-        ("English: 0\nSpanish: -1", "allow at most 1 workers, but K is 2."),
+        ("English: 0\nSpanish: -1", "allow at most 1 worker, but K is 2."),
     ],
 )
 def test_the_form_refuses_quotas_that_cannot_be_kept(requester, lines, why):
@@ -66,7 +66,7 @@ def test_the_form_refuses_quotas_that_cannot_be_kept(requester, lines, why):
         quota_lines=lines,
     )
     response = requester.post(admin_url("run_add"), form)
-    assert text_of(response).count(why) == 1
+    assert text_of(response).count(why) == 2
     assert not Run.objects.exists()
 
 
@@ -89,7 +89,9 @@ def test_the_form_says_what_is_missing(requester, changes, why):
         **{"algorithm": "clucb-pac", "quota_attribute": "language", "quota_lines": "English: 1"}
         | changes,
     )
-    assert text_of(requester.post(admin_url("run_add"), form)).count(why) == 1
+    assert (
+        text_of(requester.post(admin_url("run_add"), form)).count(why) == 2
+    )  # in the summary and at the field
     assert not Run.objects.exists()
 
 

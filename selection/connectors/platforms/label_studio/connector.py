@@ -21,6 +21,7 @@ from selection.connectors.faults import Missing, NotAuthentic, Rejected
 from selection.errors import Refused
 from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import Connection, OutsideTask, OutsideWorker, RunConnection
+from selection.texts import counted
 
 from . import news, places, reading, task_data
 from .client import Client
@@ -154,11 +155,14 @@ class LabelStudio(Connector):
         if how == "description":
             before = str(client.project(project).get("description") or "")
             client.change_project(project, {"description": _describe(before, link, workers)})
-            return f"{len(workers)} workers written into the description of project {project}."
+            return (
+                f"{counted(len(workers), 'worker')} written into the description of "
+                f"project {project}."
+            )
         ids = places.accounts_of(link, workers, client)
         for user in ids:
             client.add_member(project, int(user))
-        return f"{len(ids)} members added to project {project}."
+        return f"{counted(len(ids), 'member')} added to project {project}."
 
     def perform(self, link: RunConnection, kind: str, data: Mapping[str, Any], again: bool) -> str:
         place = link.workers.exclude(place="").filter(worker=data["worker"]).first()

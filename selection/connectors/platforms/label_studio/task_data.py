@@ -7,6 +7,7 @@ from django.conf import settings
 from selection.errors import Refused
 from selection.models import Assignment, Question, RunConnection
 from selection.questions.sanitize import QuestionTexts
+from selection.texts import counted
 
 from . import interface
 from .client import Client
@@ -46,7 +47,8 @@ def _of_project(link: RunConnection, client: Client, project: str) -> dict[str, 
         names = ", ".join(f"“{key}”" for key in missing[:MOST_NAMED])
         raise Refused(
             f"The project “{found.get('title')}” has no task {names}: {len(missing)} of "
-            f"{len(wanted)} questions are from elsewhere. Read the gold questions from it, or "
+            f"{counted(len(wanted), 'question', 'are')} from elsewhere. Read the gold "
+            "questions from it, or "
             "leave the project blank."
         )
     # Only what the interface shows: other fields may hold the answer.

@@ -23,6 +23,7 @@ from selection.connectors.faults import Denied, Fault, Missing, Outage, Rejected
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
 from selection.models import RunConnection
+from selection.texts import counted
 
 from .session import Session, add_notes
 from .submissions import APPROVED, AWAITING, read_submissions
@@ -115,7 +116,7 @@ def confirm_bonuses(
     number = len(locked.memory.get("bonuses", {}))  # databases keep no order of keys
     _store(locked, batch.key, {"number": number, "rows": rows, "state": batch.state})
     queue_call(locked.connection, "bonuses", {"batch": batch.key}, locked)
-    sentence = f"Bonuses of {batch.total} for {len(rows):,} workers were confirmed."
+    sentence = f"Bonuses of {batch.total} for {counted(len(rows), 'worker')} were confirmed."
     events.write_event(locked.run, "bonus", sentence, who)
     link.memory = locked.memory
     return batch

@@ -7,6 +7,7 @@ from selection.connectors.connector import OutsideSubmission
 from selection.connectors.faults import Missing, Rejected
 from selection.models import Answer, OutsideWorker, RunConnection
 from selection.runs import worker_texts
+from selection.texts import counted
 
 from .session import Session
 
@@ -85,7 +86,7 @@ def approve(session: Session, numbers: list[str]) -> str:
             refusal = fault
     if refusal is not None:
         raise refusal
-    return f"{statuses.count(APPROVED):,} submissions approved."
+    return f"{counted(statuses.count(APPROVED), 'submission')} approved."
 
 
 def _approve_one(session: Session, number: str) -> str:
