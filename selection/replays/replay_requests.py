@@ -257,7 +257,9 @@ def _play_next(replay: Replay, record: RecordedAnswers) -> bool:
     if replay.played == len(planned) or _has_enough(replay):
         replay.state = State.DONE
     columns = ("plays", "played", "seconds", "state")
-    going = Replay.objects.filter(pk=replay.pk, played=number, state=State.WORKING)
+    # An erasure may have renamed a worker meanwhile.
+    same = {"played": number, "state": State.WORKING, "tallies": replay.tallies}
+    going = Replay.objects.filter(pk=replay.pk, **same)
     return bool(going.update(**{name: getattr(replay, name) for name in columns}))
 
 

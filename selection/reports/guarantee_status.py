@@ -17,7 +17,7 @@ from .collusion import find_signs
 from .model_fit import ModelFit, model_fit
 from .selection import ended_early, selection_of_run
 from .standings import WorkerStanding
-from .weakenings import list_weakenings
+from .weakenings import Weakening, list_weakenings
 
 STAYING = (
     " That a worker came or stayed away is assumed to have nothing to do with how good they are."
@@ -30,6 +30,7 @@ KEPT, WEAKENED, EARLY, NOTHING = "kept", "weakened", "early", "none"
 NOBODY_TESTED = (
     "No answer was counted: no worker is tested, no worker is selected, and nothing is guaranteed."
 )
+NOTHING_YET = "No guarantee yet: there are too few answers."
 EVERY_POOL, ON_AVERAGE = "for every pool", "on average over pools like this one"
 
 
@@ -51,7 +52,7 @@ class GuaranteeStatus:
               another ε than the run was started with) or none; empty while the run goes on
     plain     the sentence in short, without what weakens it; empty if it is short already
     achieved  while the run goes on: ``plain`` for the ε that holds now; empty if there is none
-    reasons   what weakens it, each in a few words
+    weakenings  what weakens it or adds an assumption, with the remedy of each
     """
 
     sentence: str
@@ -65,11 +66,26 @@ class GuaranteeStatus:
     verdict: str = ""
     plain: str = ""
     achieved: str = ""
-    reasons: tuple[str, ...] = ()
+    weakenings: tuple[Weakening, ...] = ()
 
     @property
     def short(self) -> str:
         return self.plain or self.sentence
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """What weakens it, each in a few words."""
+        return tuple(reason.short for reason in self.weakenings if reason.remedy.weakens)
+
+    @property
+    def now(self) -> str:
+        """What is guaranteed now, and what weakens that, in one sentence."""
+        holds = self.achieved or (NOTHING_YET if self.so_far else self.short)
+        if not self.reasons:
+            return holds
+        causes = "; ".join(self.reasons)
+        lost = self.plain == plain.LOST
+        return f"No guarantee: {causes}." if lost else f"{holds} Weakened: {causes}."
 
 
 def promise_status(
@@ -81,19 +97,21 @@ def promise_status(
     doubts    the model fit, if already computed
     """
     status = _compute_status(run, selected)
+    if run.status == Run.Status.DRAFT:
+        return status
+    fit, signs = doubts or model_fit(run), find_signs(run)
+    status = replace(status, weakenings=list_weakenings(run, fit, signs, status.by_hand))
     if run.status != Run.Status.ENDED:
         return status
     if status.epsilon is None:
         return replace(status, verdict=NOTHING)
-    reasons = list_weakenings(run, doubts or model_fit(run), find_signs(run), status.by_hand)
-    if not reasons:
+    if not status.reasons:
         return replace(status, verdict=EARLY if ended_early(run) else KEPT)
-    causes = " ".join(reason.sentence for reason in reasons)
+    causes = " ".join(each.sentence for each in status.weakenings if each.remedy.weakens)
     return replace(
         status,
         sentence=f"The guarantee is weakened. {causes} Apart from this: {status.sentence}",
         plain=status.short,
-        reasons=tuple(reason.short for reason in reasons),
         verdict=WEAKENED,
     )
 

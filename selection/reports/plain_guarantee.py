@@ -22,18 +22,31 @@ AVERAGE = (
     "For {sure} in 100 crowds like yours, the {k} selected workers are on average at most {points} "
     "less accurate than the best {k}."
 )
-# Parts of the sentences on doubts, each with a few words that name the doubt.
+# Parts of the sentences on doubts, each with the code of the doubt and a few words that name it.
 DOUBTS = {
-    "do not look like one population": "this crowd may be of groups with very different accuracy",
-    "population was hard to fit": "the fit to this crowd is rough",
-    "stand apart by a gap": "the best workers may be clearly ahead of the rest",
-    "gave fewer than two answers": "some workers gave fewer than two answers and are assumed to be "
-    "like the others",
-    "seem nearly equal": "the workers are nearly equal, and a few may just lead the others",
-    "right and wrong on the same questions": "workers err on the same questions, so their answers "
-    "are not independent",
-    "If workers chose": "workers may have chosen which questions they answered",
-    "asked other questions": "it starts from a run with other questions",
+    "do not look like one population": (
+        "population",
+        "this crowd may be of groups with very different accuracy",
+    ),
+    "population was hard to fit": ("rough", "the fit to this crowd is rough"),
+    "stand apart by a gap": ("gap", "the best workers may be clearly ahead of the rest"),
+    "gave fewer than two answers": (
+        "few-answers",
+        "some workers gave fewer than two answers and are assumed to be like the others",
+    ),
+    "seem nearly equal": (
+        "nearly-equal",
+        "the workers are nearly equal, and a few may just lead the others",
+    ),
+    "right and wrong on the same questions": (
+        "same-questions",
+        "workers err on the same questions, so their answers are not independent",
+    ),
+    "If workers chose": (
+        "chosen-questions",
+        "workers may have chosen which questions they answered",
+    ),
+    "asked other questions": ("earlier-run", "it starts from a run with other questions"),
 }
 LIMITS = " Not covered: a crowd in which a few workers just lead nearly equal others."
 
@@ -89,4 +102,13 @@ def state_early_end(run: Run, promise: Promise, workers: int, epsilon: float | N
 
 def shorten_doubt(sentence: str) -> str:
     """Return the doubt in a few words; the sentence itself if it has no short form."""
-    return next((short for part, short in DOUBTS.items() if part in sentence), sentence.rstrip("."))
+    return _name_doubt(sentence)[1]
+
+
+def code_of_doubt(sentence: str) -> str:
+    return _name_doubt(sentence)[0]
+
+
+def _name_doubt(sentence: str) -> tuple[str, str]:
+    found = (names for part, names in DOUBTS.items() if part in sentence)
+    return next(found, ("population", sentence.rstrip(".")))

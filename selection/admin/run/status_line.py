@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from django.urls import reverse
 
 from selection.models import Run
-from selection.reports import Alert, Progress, WorkerStanding
+from selection.reports import Alert, Progress, Weakening, WorkerStanding
 from selection.reports.durations import count_noun
 
 from .forecast_running import RemainingWork
@@ -118,6 +118,18 @@ def show_alerts(
     return shown
 
 
+def show_remedies(run: Run, weakenings: Sequence[Weakening]) -> list[ShownAlert]:
+    """Return what weakens the guarantee, each with its remedy."""
+    return [
+        ShownAlert(
+            each.short[:1].upper() + each.short[1:],
+            each.remedy.words,
+            _add_urls(run, [Fix(each.remedy.label, each.remedy.page)] if each.remedy.label else []),
+        )
+        for each in weakenings
+    ]
+
+
 def _fixes_of(run: Run, alert: Alert) -> tuple[Fix, ...]:
     if alert.kind == "stuck" and run.recorded_only:
         return (IMPORT,)
@@ -138,4 +150,5 @@ def _url_of(run: Run, page: str) -> str:
     if page == "gold":
         gold = reverse("admin:selection_questionset_gold", args=[run.question_set_id])
         return f"{gold}?run={run.pk}"
-    return reverse(f"admin:selection_run_{page}", args=[run.pk])
+    name, _, part = page.partition("#")
+    return reverse(f"admin:selection_run_{name}", args=[run.pk]) + (f"#{part}" if part else "")
