@@ -137,6 +137,13 @@ class RunColumns(NamedInTeam):
         help_text="Workers who do nothing for this long count as gone and are not tested. "
         "Leave blank to wait for all workers.",
     )
+    keep_no_shows = models.BooleanField(
+        "at the end, no-shows",
+        default=False,
+        choices=[(False, "are out of the pool"), (True, "stay in the pool")],
+        help_text="The guarantee is about the workers who took part, or also about those of whom "
+        "no answer counted. Decide before you see answers.",
+    )
     enrolling = models.BooleanField(
         "open roster",
         default=False,

@@ -52,6 +52,7 @@ class GuaranteeStatus:
               another ε than the run was started with) or none; empty while the run goes on
     plain     the sentence in short, without what weakens it; empty if it is short already
     achieved  while the run goes on: ``plain`` for the ε that holds now; empty if there is none
+    no_shows    the workers, by id, that it leaves out at the end: no answer of theirs counted
     weakenings  what weakens it or adds an assumption, with the remedy of each
     """
 
@@ -66,6 +67,7 @@ class GuaranteeStatus:
     verdict: str = ""
     plain: str = ""
     achieved: str = ""
+    no_shows: tuple[str, ...] = ()
     weakenings: tuple[Weakening, ...] = ()
 
     @property
@@ -100,7 +102,8 @@ def promise_status(
     if run.status == Run.Status.DRAFT:
         return status
     fit, signs = doubts or model_fit(run), find_signs(run)
-    status = replace(status, weakenings=list_weakenings(run, fit, signs, status.by_hand))
+    found = list_weakenings(run, fit, signs, status.by_hand, status.no_shows)
+    status = replace(status, weakenings=found)
     if run.status != Run.Status.ENDED:
         return status
     if status.epsilon is None:
@@ -145,17 +148,22 @@ def _compute_status(run: Run, selected: SelectedArms | None) -> GuaranteeStatus:
             by_hand=texts.manual_clause(run),
             plain=plain.LOST,
         )
-    if ended_early(run):
+    ended = run.status == Run.Status.ENDED
+    if ended:
         selected = selected or selection_of_run(run)
+    no_shows = texts.find_no_shows(run, selected)
+    among = texts.participants_clause(run, len(no_shows))
+    if selected and ended_early(run):
         promise = selected.promise or promise
         epsilon = selected.rounded_epsilon
         sentence = texts.early_sentence(run, promise, n, selected)
-        short = plain.state_early_end(run, promise, n, epsilon)
+        short = plain.state_early_end(run, promise, n, epsilon, among)
     else:
         epsilon = _stated_epsilon(run, promise)
         sentence = algorithm_choices.guarantee_sentence(run, promise, n)
-        short = plain.state_guarantee(run, promise, n)
-    ended = run.status == Run.Status.ENDED
+        short = plain.state_guarantee(run, promise, n, among=among)
+    if epsilon is not None:
+        over = " ".join(filter(None, (over, texts.no_shows_clause(no_shows, n))))
     provisional = epsilon is not None and not ended
     changes = texts.empty_places(run, selected) + texts.regraded_clause(run)
     return GuaranteeStatus(
@@ -171,6 +179,7 @@ def _compute_status(run: Run, selected: SelectedArms | None) -> GuaranteeStatus:
         holds="" if epsilon is None else ON_AVERAGE if promise.average else EVERY_POOL,
         assumes=assumes + (STAYING if counts.total() > n else ""),
         over=over,
+        no_shows=tuple(no_shows) if epsilon is not None else (),
     )
 
 

@@ -55,6 +55,10 @@ REMEDIES = {
         "Nothing to do if the questions were not chosen because of the answers.",
         *("Review the questions", "gold", False),
     ),
+    "no-shows": Remedy(
+        "The guarantee can include them: decide that before you see the answers.",
+        *("Keep them in…", "do_change", False),
+    ),
     "minutes": Remedy("Nothing to do: answers before and after it count alike.", weakens=False),
     "outage": Remedy("Nothing to do: workers got their time back.", weakens=False),
 }
@@ -91,19 +95,25 @@ Found = tuple[str, str, str]  # code, short, sentence
 
 
 def list_weakenings(
-    run: Run, fit: ModelFit, signs: CollusionSigns, by_hand: str
+    run: Run,
+    fit: ModelFit,
+    signs: CollusionSigns,
+    by_hand: str = "",
+    no_shows: Sequence[str] = (),
 ) -> tuple[Weakening, ...]:
     """Return what weakens the guarantee or adds an assumption; mostly nothing.
 
     fit      doubts of the algorithm and of the tests of its assumptions
     signs    signs that workers share answers
     by_hand  the effect of verdicts by hand on the guarantee; empty without any
+    no_shows  the workers, by id, that the guarantee leaves out at the end
     """
     prior = priors.prior_doubt(run)
     found: list[Found] = [
         *((code_of_doubt(doubt), shorten_doubt(doubt), doubt) for doubt in fit.warnings),
         *(reason for source in SOURCES for reason in source(run)),
         *_sharing(signs),
+        *_absences(no_shows),
         ("earlier-run", shorten_doubt(prior), prior),
         ("by-hand", "verdicts were set by hand", by_hand),
     ]
@@ -139,6 +149,13 @@ def _departures(run: Run) -> Iterator[Found]:
     if lost and run.joined and run.events.filter(kind=OPENED, step__gt=0).exists():
         joined = "workers joined after answers had counted"
         yield "joined", joined, f"{joined.capitalize()}, and no guarantee covers that."
+
+
+def _absences(no_shows: Sequence[str]) -> Iterator[Found]:
+    if no_shows:
+        workers, are = count_noun(len(no_shows), "worker"), "is" if len(no_shows) == 1 else "are"
+        short = f"{workers} without a counted answer {are} not covered"
+        yield "no-shows", f"{short} ({_join_names(no_shows)})", f"{short}."
 
 
 def _join_names(keys: Sequence[str]) -> str:

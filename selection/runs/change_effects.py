@@ -81,6 +81,12 @@ def describe_hours_to_come(run: Run, value: float | None) -> str:
     return text
 
 
+def describe_keep_no_shows(run: Run, value: bool) -> str:
+    if value:
+        return "At the end, the guarantee is about all workers, also those who never answered."
+    return "At the end, the guarantee is about the workers of whom an answer counted."
+
+
 def may_move_epsilon(run: Run) -> bool:
     """Return True if the algorithm's bounds hold for every ε at once."""
     return "epsilon" in run.selector_class.needs and run.selector_class.epsilon_moves

@@ -1,0 +1,21 @@
+"""Workers of whom no answer counted: out of the pool at the end of a run, or in it."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("selection", "0035_groups")]
+
+    operations = [
+        migrations.AddField(
+            "run",
+            "keep_no_shows",
+            models.BooleanField(
+                "at the end, no-shows",
+                default=False,
+                choices=[(False, "are out of the pool"), (True, "stay in the pool")],
+                help_text="The guarantee is about the workers who took part, or also about those "
+                "of whom no answer counted. Decide before you see answers.",
+            ),
+        ),
+    ]
