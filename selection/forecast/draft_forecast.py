@@ -87,6 +87,7 @@ def draft_forecast(run: Run) -> DraftForecast | None:
         return None
     if planning is None:
         return None
+    forecast_requests.touch_forecast(planning)
     rows = forecast_requests.forecast_rows(planning)
     own_rows = [row for row in rows if row.algorithm == run.algorithm]
     accuracy = run.options.get("accuracy", "")
