@@ -75,7 +75,7 @@ def request_replay(
 ) -> Replay:
     """Return a new replay of these answers, after handing out its plays.
 
-    wanted   K, epsilon, delta, and perhaps budget, price and currency
+    wanted   K, epsilon, delta, and perhaps budget, price, currency and leave_out
     may_ask  if columns are not recognised, wait for ``choose_columns``
 
     Raises Refused for an impossible combination, and for faults of a small file.
@@ -192,7 +192,8 @@ def _price_facts(
 def _files_of(replay: Replay) -> tuple[File, File | Key | None]:
     """Return the file of answers, and its key."""
     plans = {role: ColumnPlan(**plan) for role, plan in replay.columns.items()}
-    answers = File(replay.names[0], bytes(replay.answers), plans.get(ANSWERS))
+    leave_out = bool(replay.wanted.get("leave_out"))
+    answers = File(replay.names[0], bytes(replay.answers), plans.get(ANSWERS), leave_out=leave_out)
     if len(replay.names) > 1:
         return answers, File(replay.names[1], bytes(replay.key), plans.get(KEY))
     questions = replay.question_set and replay.question_set.questions.filter(retired=None)

@@ -89,8 +89,10 @@ class PosteriorRisk:
         return self.holds_among(met, self.epsilon)
 
     def holds_whatever(self, met: NDArray[np.bool_]) -> bool:
-        """Return True if epsilon, or what is reached of it, holds even if the workers without enough
-        answers are always right, and the chosen as good as their posterior means.
+        """Return True if epsilon holds even if the workers without enough answers are always right.
+
+        The chosen are taken to be as good as their posterior means. Where the wanted epsilon does
+        not hold, it is the one that is reached.
         """
         if (self.chosen & ~met).any():
             return False

@@ -8,6 +8,7 @@ from django.urls import reverse
 from selection.models import Run
 from selection.reports import Alert, Progress, Weakening, WorkerStanding
 from selection.reports.durations import count_noun
+from selection.runs import roster_opening
 
 from .forecast_running import RemainingWork
 
@@ -82,7 +83,10 @@ def write_status(
     if urgent:
         return StatusLine("act", f"Action needed: {urgent.title}", urgent.kind)
     if run.enrolling:
-        return StatusLine("wait", "Waiting for workers to join")
+        if roster_opening.too_few(run):
+            return StatusLine("wait", "Waiting for workers to join")
+        joined = count_noun(len({line.worker for line in lines}), "worker")
+        return StatusLine("good", f"{joined} joined: close the roster when all are here")
     if any(alert.kind == "waits" for alert in alerts):
         workers = len({line.worker for line in lines if line.out})
         return StatusLine("wait", f"Waiting for {count_noun(workers, 'worker')}", "waits")
