@@ -16,6 +16,7 @@ from .plain_guarantee import code_of_doubt, shorten_doubt
 
 MOST_NAMED = 5
 COPY, TAKE_BACK = ("Copy the run…", "copy"), ("Take workers back…", "do_change#roster")
+TIMEOUT = ("Change the timeout…", "do_change")
 OTHER_POOLS = "“Universal” holds for every such crowd: copy the run and choose it."
 
 
@@ -44,7 +45,9 @@ REMEDIES = {
     "population": Remedy(OTHER_POOLS, *COPY),
     "rough": Remedy("More answers help: a copy can start from this run.", *COPY),
     "gap": Remedy(OTHER_POOLS, *COPY),
-    "few-answers": Remedy("A copy of the run can leave them out.", *COPY),
+    "few-answers": Remedy(
+        "Invite them again, or shorten the no-show timeout: then they are not tested.", *TIMEOUT
+    ),
     "nearly-equal": Remedy(OTHER_POOLS, *COPY),
     "same-questions": Remedy("A copy can guarantee the accuracy on this question set.", *COPY),
     "chosen-questions": Remedy("Nothing to do if workers did not choose their questions."),
@@ -82,7 +85,8 @@ class Weakening:
     @classmethod
     def build(cls, run: Run, code: str, short: str, sentence: str) -> "Weakening":
         remedy = REMEDIES[code]
-        over = run.status == Run.Status.ENDED and (remedy.label, remedy.page) == TAKE_BACK
+        while_active = (remedy.label, remedy.page) in (TAKE_BACK, TIMEOUT)
+        over = run.status == Run.Status.ENDED and while_active
         return cls(code, short, sentence, GONE_FOR_GOOD if over else remedy)
 
     def as_row(self) -> dict[str, str]:

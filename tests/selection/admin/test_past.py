@@ -103,7 +103,7 @@ def test_a_large_files_fault_is_shown_on_its_page(requester, filled, monkeypatch
 
 
 def test_blank_answers_are_left_out_on_request(requester, filled, token):
-    content = filled["answers"].read() + b"w0,q999,\nw1,q998,\n"
+    content = filled["answers"].read() + b"\nw1,q999,\nw2,q998,\n"
 
     def files():
         filled["key"].seek(0)
@@ -129,13 +129,13 @@ def test_erased_worker_is_a_pseudonym_in_replays_that_stay(requester, filled):
     tasks.replay(str(Replay.objects.get().pk))
     before = Replay.objects.get()
     assert before.state == Replay.State.DONE
-    worker = Worker.objects.create(pool=make_pool(0), key="w0")
+    worker = Worker.objects.create(pool=make_pool(0), key="w1")
     erased = privacy.erase_worker([worker], "ada").pseudonym
     after = Replay.objects.get()
     assert [tally[1:] for tally in after.tallies] == [tally[1:] for tally in before.tallies]
     assert after.tallies[0][0] == erased
     text = str((after.tallies, after.plays, after.facts)) + str(AnswerRecord.unpack(after.record))
-    assert "'w0'" not in text
+    assert "'w1'" not in text
     assert erased in text_of(requester.get(result_url()))
 
 
@@ -143,7 +143,7 @@ def test_replay_that_plays_during_an_erasure_stores_no_name(requester, filled):
     requester.post(FORM, filled)
     playing = Replay.objects.get()
     record = replay_requests.RecordedAnswers(AnswerRecord.unpack(bytes(playing.record)).crowd())
-    privacy.erase_worker([Worker.objects.create(pool=make_pool(0), key="w0")], "ada")
+    privacy.erase_worker([Worker.objects.create(pool=make_pool(0), key="w1")], "ada")
     assert not replay_requests._play_next(playing, record)
     assert Replay.objects.get().plays == []
 

@@ -17,6 +17,7 @@ from topk.verify import digest_of
 
 pytestmark = pytest.mark.django_db
 
+SOME = {"n": 30, "k": 5, "algorithm": "credible", "epsilon": 0.15, "delta": 0.1}
 ABSENT = ("w2", "w6", "w9")
 
 
@@ -48,14 +49,14 @@ def play_early(algorithm: str, rounds: int = 12, **fields: object) -> Run:
 
 
 def test_result_with_no_shows_is_green_and_names_them(requester):
-    run = make_run(n=20, k=4, algorithm="credible", epsilon=0.15, delta=0.1, slots=60)
+    run = make_run(**SOME, slots=60, slots_per_worker=10)
     run = play(run, without(ABSENT, answer_smoothly))
     assert run.ended_by_guarantee
     promised = reports.promise_status(run)
     assert promised.verdict == "kept"
-    assert "the best 4 of the 17 who took part" in promised.plain
+    assert "the best 5 of the 27 who took part" in promised.plain
     assert promised.no_shows == ABSENT
-    assert "The guarantee is about the 17 who took part." in promised.over
+    assert "The guarantee is about the 27 who took part." in promised.over
     response = requester.get(admin_url("run_page", run.pk))
     assert "cs-note good" in response.content.decode()
     text = text_of(response)
@@ -65,12 +66,13 @@ def test_result_with_no_shows_is_green_and_names_them(requester):
 
 
 def test_requester_may_keep_no_shows_in(requester):
-    run = make_run(n=20, k=4, algorithm="credible", epsilon=0.15, delta=0.1, slots=60)
+    run = make_run(**SOME, slots=60, slots_per_worker=10)
     run = play(run, without(ABSENT, answer_smoothly))
-    form = {"keep_no_shows": "True", "name": run.name, "confirm": "1"}
-    assert "also those who never answered" in text_of(
-        requester.post(admin_url("run_do_change", run.pk), form, follow=True)
-    )
+    url = admin_url("run_do_change", run.pk)
+    form = requester.get(url).context["form"]
+    sent = {name: form[name].value() for name in form.fields if form[name].value() is not None}
+    sent |= {"keep_no_shows": "True", "confirm": "1"}
+    assert "also those who never answered" in text_of(requester.post(url, sent, follow=True))
     run.refresh_from_db()
     promised = reports.promise_status(run)
     assert promised.no_shows == ()
