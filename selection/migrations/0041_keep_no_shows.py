@@ -14,8 +14,8 @@ class Migration(migrations.Migration):
                 "at the end, no-shows",
                 default=False,
                 choices=[(False, "are out of the pool"), (True, "stay in the pool")],
-                help_text="The guarantee is about the workers who took part, or also about those "
-                "of whom no answer counted. Decide before you see answers.",
+                help_text="The guarantee covers workers with a counted answer, or no-shows as well. "
+                "Decide before you see answers.",
             ),
         ),
     ]

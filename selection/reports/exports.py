@@ -51,7 +51,7 @@ def run_facts(run: Run, standings: RunStandings) -> dict[str, Any]:
         "over": guarantee.over,
         "by_hand": guarantee.by_hand,
         "guaranteed_now": guarantee.now,
-        "weakenings": [each.as_row() for each in guarantee.weakenings],
+        "weakenings": [each.build_row() for each in guarantee.weakenings],
         "warnings": list(fit.warnings),
         "population": fit.numbers(),
         "assumptions": guarantee.assumes,

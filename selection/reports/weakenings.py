@@ -17,7 +17,7 @@ from .plain_guarantee import code_of_doubt, shorten_doubt
 MOST_NAMED = 5
 COPY, TAKE_BACK = ("Copy the run…", "copy"), ("Take workers back…", "do_change#roster")
 TIMEOUT = ("Change the timeout…", "do_change")
-OTHER_POOLS = "“Universal” holds for every such crowd: copy the run and choose it."
+OTHER_POOLS = "“Universal” holds for every crowd: copy the run and choose this algorithm."
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Remedy:
 REMEDIES = {
     "roster": Remedy("The guarantee returns when all of them take part again.", *TAKE_BACK),
     "joined": Remedy("A copy of the run begins with all workers.", *COPY),
-    "left": Remedy("Take back those whose reason was their answers.", *TAKE_BACK),
+    "left": Remedy("Take back the workers who left because of their answers.", *TAKE_BACK),
     "erased": Remedy("An erased worker cannot return; a copy of the run begins anew.", *COPY),
     "population": Remedy(OTHER_POOLS, *COPY),
     "rough": Remedy("More answers help: a copy can start from this run.", *COPY),
@@ -51,7 +51,9 @@ REMEDIES = {
     "nearly-equal": Remedy(OTHER_POOLS, *COPY),
     "same-questions": Remedy("A copy can guarantee the accuracy on this question set.", *COPY),
     "chosen-questions": Remedy("Nothing to do if workers did not choose their questions."),
-    "sharing": Remedy("Check them, and withdraw who did.", "See the signs", "#signs"),
+    "sharing": Remedy(
+        "Check the signs, and withdraw workers that share answers.", "See the signs", "#signs"
+    ),
     "earlier-run": Remedy("A copy of the run can do without the earlier one.", *COPY),
     "by-hand": Remedy("A worker’s page undoes a verdict.", "See the workers", "#workers"),
     "regrade": Remedy(
@@ -89,7 +91,7 @@ class Weakening:
         over = run.status == Run.Status.ENDED and while_active
         return cls(code, short, sentence, GONE_FOR_GOOD if over else remedy)
 
-    def as_row(self) -> dict[str, str]:
+    def build_row(self) -> dict[str, str]:
         """Return it for programs."""
         remedy = self.remedy.words
         return {"code": self.code, "sentence": self.sentence, "remedy": remedy}

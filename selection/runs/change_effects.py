@@ -83,8 +83,8 @@ def describe_hours_to_come(run: Run, value: float | None) -> str:
 
 def describe_keep_no_shows(run: Run, value: bool) -> str:
     if value:
-        return "At the end, the guarantee is about all workers, also those who never answered."
-    return "At the end, the guarantee is about the workers of whom an answer counted."
+        return "At the end, the guarantee is about all workers, no-shows included."
+    return "At the end, the guarantee is about the workers with a counted answer."
 
 
 def may_move_epsilon(run: Run) -> bool:

@@ -32,7 +32,7 @@ def count_tries(request: HttpRequest) -> int:
     return min(int(tries), MOST_TRIES) if tries.isdecimal() and len(tries) < 4 else 0
 
 
-def for_people(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def open_to_people(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """Let a door open for people only: nobody joins by a page that is loaded ahead."""
 
     @wraps(view)

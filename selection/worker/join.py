@@ -16,7 +16,7 @@ from selection.runs import enrolment, join_platforms, worker_texts
 from selection.runs.join_platforms import Visit
 
 from . import links
-from .attendance import ACTED, for_people
+from .attendance import ACTED, open_to_people
 from .busy_page import excuse_busy
 from .end_texts import return_label
 from .languages import worker_language
@@ -41,7 +41,7 @@ TAKEN = gettext_lazy(
 @require_http_methods(["GET", "HEAD", "POST"])
 @worker_language
 @limit_per_visitor
-@for_people
+@open_to_people
 @excuse_busy
 def join_run(request: HttpRequest, token: str) -> HttpResponse:
     run = links.find_run(token)

@@ -38,7 +38,7 @@ def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
         "by_hand": promised.by_hand,
         "epsilon_reached": promised.epsilon,
         "guaranteed_now": promised.now,
-        "weakenings": [each.as_row() for each in promised.weakenings],
+        "weakenings": [each.build_row() for each in promised.weakenings],
         "warnings": list(fit.warnings),
         "population": fit.numbers(),
         "progress": vars(progress),

@@ -141,7 +141,9 @@ class RunOut(_RunSettings):
     )
     by_hand: str = Field(description="Effect of verdicts by hand on the guarantee.")
     epsilon_reached: float | None = Field(description="The ε achieved until now or at the end.")
-    guaranteed_now: str = Field(description="What holds now and what weakens it, in one sentence.")
+    guaranteed_now: str = Field(
+        description="The guarantee now and its weakenings, in one sentence."
+    )
     weakenings: list[WeakeningOut]
     warnings: list[str] = Field(description="Reasons to doubt the guarantee for the pool.")
     population: PopulationOut | None = Field(

@@ -72,7 +72,7 @@ def test_requester_may_keep_no_shows_in(requester):
     form = requester.get(url).context["form"]
     sent = {name: form[name].value() for name in form.fields if form[name].value() is not None}
     sent |= {"keep_no_shows": "True", "confirm": "1"}
-    assert "also those who never answered" in text_of(requester.post(url, sent, follow=True))
+    assert "no-shows included" in text_of(requester.post(url, sent, follow=True))
     run.refresh_from_db()
     promised = reports.promise_status(run)
     assert promised.no_shows == ()

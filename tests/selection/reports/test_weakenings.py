@@ -66,7 +66,7 @@ def test_one_definition_reaches_the_api_and_the_files(requester, token):
     run = make_answered_run()
     roster.withdraw_workers(run, ["w0"])
     promised = reports.promise_status(run)
-    rows = [each.as_row() for each in promised.weakenings]
+    rows = [each.build_row() for each in promised.weakenings]
     assert rows[0]["code"] == "roster"
     assert "“w0”" in rows[0]["sentence"]
     assert promised.now == "No guarantee: 1 worker left or was withdrawn during the test."
