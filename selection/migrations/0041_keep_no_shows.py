@@ -11,9 +11,8 @@ class Migration(migrations.Migration):
             "run",
             "keep_no_shows",
             models.BooleanField(
-                "at the end, no-shows",
+                "no-shows stay in the pool at the end",
                 default=False,
-                choices=[(False, "are out of the pool"), (True, "stay in the pool")],
                 help_text="The guarantee covers workers with a counted answer, or no-shows as well. "
                 "Decide before you see answers.",
             ),
