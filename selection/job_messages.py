@@ -12,9 +12,17 @@ from selection import db_clock
 
 logger = logging.getLogger(__name__)
 
+# Redis hands out lower numbers first: what a page waits for comes before what makes it complete,
+# and that before what nobody waits for.
+AWAITED, COMPLETING, BACKGROUND = 0, 3, 6
+
 
 def hand_out(
-    task: str, jobs: QuerySet[Any], messages: Iterable[Sequence[Any]], lost: timedelta
+    task: str,
+    jobs: QuerySet[Any],
+    messages: Iterable[Sequence[Any]],
+    lost: timedelta,
+    priority: int = AWAITED,
 ) -> None:
     """Send these messages for the jobs; if Redis is unreachable, the sweep does it later.
 
@@ -27,7 +35,13 @@ def hand_out(
             # With few workers a message waits for long, and the job is handed out again: without
             # an expiry of the first message there would be ever more of them.
             seconds = lost.total_seconds()
-            current_app.send_task(task, message, retry=False, ignore_result=True, expires=seconds)
+            current_app.send_task(
+                *(task, message),
+                retry=False,
+                ignore_result=True,
+                expires=seconds,
+                priority=priority,
+            )
     except Exception:
         jobs.update(sent=None)
         logger.warning("Could not send %s; the sweep will.", task)

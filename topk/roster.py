@@ -40,6 +40,35 @@ def share_left(gone: Flags, pulls: Counts) -> float:
     return present / (present + lost) if lost else 1.0
 
 
+def drop_no_shows(
+    kind: type[Selector],
+    gone: Flags,
+    pulls: Counts,
+    worker: Counts,
+    ks: Sequence[int],
+    one_kind_each: bool,
+    covers: bool,
+) -> tuple[Flags, Counts]:
+    """Return the roster of a run that is over, without workers of whom no answer counted.
+
+    It is ``gone`` with them, and the answers by which ``share_left`` shares δ. Where the proof does
+    not allow that they follow from answers of others, and where too few would be left, both are
+    unchanged (docs/absence.md, section 2).
+
+    gone, pulls, worker  (n,) by arm
+    covers               True if the guarantee covers workers who leave because of the answers
+    """
+    came = np.isin(worker, worker[(pulls > 0) & ~gone])
+    left = np.unique(worker[came & ~gone]).size
+    allowed = kind.open_roster and (kind.promise.average or (kind.covers_leavers and covers))
+    if not allowed or not has_enough(left, ks, one_kind_each):
+        return gone, pulls
+    dropped = gone | ~came
+    # An absence says nothing to a posterior; any other bound has the level of the whole roster.
+    counted = pulls if kind.promise.average else np.where(gone, pulls, 1)
+    return dropped, counted
+
+
 def plan_options(kind: type[Selector], n: int, left: int) -> dict[str, Any]:
     """Return the option that keeps the weights of the start if some of n arms are gone.
 

@@ -50,6 +50,7 @@ class ErasePage(Page):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         rows = self._worker_rows()
         facts = {"rows": rows, "runs": privacy.runs_of(rows), "form": ErasureForm()}
+        facts["effects"] = privacy.preview_erasure(rows)
         return super().get_context_data(**kwargs, **facts)
 
     def _worker_rows(self) -> Sequence[Worker]:
@@ -60,6 +61,8 @@ class ErasePage(Page):
         reason = form.cleaned_data["why"] if form.is_valid() else ""
         erasure = privacy.erase_worker(list(self._worker_rows()), self.username, reason)
         messages.success(
-            request, f"Erased. In their runs they are {erasure.pseudonym} from now on."
+            request,
+            f"Erased. In their runs they are {erasure.pseudonym} from now on."
+            + "".join(f" Withdrawn from {run}." for run in erasure.withdrawn),
         )
         return redirect(list_url(Worker))

@@ -41,6 +41,9 @@ class ReplayIn(Schema, extra="forbid"):
     currency: str = Field(
         "", max_length=10, pattern=r"^[^\x00-\x1f]*$", description="Of the price."
     )
+    leave_out: bool = Field(
+        False, description="Leave out rows with an error, such as blank answers."
+    )
     run: Id = _optional_field("The run with the answers to replay.")
     question_set: Id = _optional_field(
         "With a file: the question set with the key. Without: replay all answers to the set's "

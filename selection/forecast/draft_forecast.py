@@ -8,7 +8,7 @@ from django.core.cache import cache
 from selection.algorithms import VARIED, describe_variant
 from selection.errors import Refused
 from selection.models import ForecastRequest, Run, exposure
-from selection.runs import eligibility, validation
+from selection.runs import drafts, eligibility, validation
 from topk import Goal
 
 from . import forecast_requests, inputs
@@ -27,8 +27,9 @@ class DraftForecast:
     """Forecast of a draft.
 
     own      of the run's algorithm; None if that cannot be simulated
-    best     the recommended row for the same goal, possibly the run's own; None until there are
-             numbers
+    best     the recommended row for the same goal that the draft can take, possibly the run's own;
+             None without
+    numbers  True once there are any
     this_set  of the same algorithm with a guarantee for this question set alone
     rough    settings left out of the simulation, in words; empty if none
     """
@@ -37,6 +38,7 @@ class DraftForecast:
     plan: Plan
     own: Forecast | None
     best: Forecast | None
+    numbers: bool
     this_set: Forecast | None
     rough: str
 
@@ -87,6 +89,7 @@ def draft_forecast(run: Run) -> DraftForecast | None:
         return None
     if planning is None:
         return None
+    forecast_requests.touch_forecast(planning)
     rows = forecast_requests.forecast_rows(planning)
     own_rows = [row for row in rows if row.algorithm == run.algorithm]
     accuracy = run.options.get("accuracy", "")
@@ -98,10 +101,17 @@ def draft_forecast(run: Run) -> DraftForecast | None:
         planning=planning,
         plan=plan,
         own=same_variant[0] if same_variant else None,
-        best=rows[0] if rows else None,
+        best=next((row for row in rows if _is_takable(run, row)), None),
+        numbers=bool(rows),
         this_set=this_set[0] if this_set else None,
         rough=_describe_ignored(run),
     )
+
+
+def _is_takable(run: Run, row: Forecast) -> bool:
+    """Return True if the draft, with its quotas and groups, can have the row's algorithm."""
+    variant = describe_variant(row.options)
+    return not row.feasible or drafts.is_possible(run, {"algorithm": row.algorithm}, variant)
 
 
 def quick_forecast(run: Run) -> list[Forecast]:

@@ -18,7 +18,7 @@ from django.db.models import Q, QuerySet
 
 from selection import db_clock
 from selection.errors import NotFound, Refused
-from selection.job_messages import hand_out
+from selection.job_messages import AWAITED, COMPLETING, hand_out
 from selection.models import ForecastPart, ForecastRequest, default_team
 
 from . import curves, inputs, no_shows, parts
@@ -34,7 +34,10 @@ TASK = "selection.tasks.forecast"
 FIRST = 0.5  # seconds for the first numbers
 LOST = timedelta(seconds=120)  # after which a piece of work is handed out again
 KEPT = timedelta(days=7)  # since the last use
-NOTED = timedelta(hours=1)  # uses closer to each other are not recorded
+NOTED = timedelta(seconds=15)  # uses closer to each other are not recorded
+# A page asks again every few seconds. Without a look for so long its forecast is abandoned: work
+# on it stops until the next look.
+ABANDONED = timedelta(seconds=60)
 
 State = ForecastRequest.State
 
@@ -117,6 +120,13 @@ def touch_forecast(planning: ForecastRequest, now: datetime | None = None) -> No
     now = now or db_clock.database_now()
     if planning.used < now - NOTED:
         ForecastRequest.objects.filter(pk=planning.pk).update(used=now)
+    if planning.going and _is_abandoned(planning, now):
+        _hand_out(planning.parts.filter(finished=False))
+
+
+def _is_abandoned(planning: ForecastRequest, now: datetime) -> bool:
+    """Return True if a person asked for the forecast and nobody looks at it any more."""
+    return not planning.by.startswith("token ") and planning.used < now - ABANDONED
 
 
 def _change_state(planning: ForecastRequest, state: State, error: str = "") -> None:
@@ -192,6 +202,8 @@ def work_on_part(part_id: int, runs: int) -> None:
     part = ForecastPart.objects.select_related("planning").filter(pk=part_id, runs=runs).first()
     if part is None or not part.planning.going:
         return
+    if _is_abandoned(part.planning, db_clock.database_now()):
+        return
     planning = part.planning
     if planning.state == State.WAITING:
         ForecastRequest.objects.filter(pk=planning.pk, state=State.WAITING).update(
@@ -235,9 +247,11 @@ def _start_next_parts(planning: ForecastRequest) -> None:
 
 
 def _hand_out(open_parts: QuerySet[ForecastPart]) -> None:
-    messages = list(open_parts.values_list("pk", "runs"))
-    sent = ForecastPart.objects.filter(pk__in=[pk for pk, _ in messages])
-    hand_out(TASK, sent, messages, LOST)
+    rows = list(open_parts.values_list("curve", "pk", "runs"))
+    for priority, of_curve in ((AWAITED, False), (COMPLETING, True)):
+        messages = [message for curve, *message in rows if bool(curve) == of_curve]
+        sent = ForecastPart.objects.filter(pk__in=[pk for pk, _ in messages])
+        hand_out(TASK, sent, messages, LOST, priority)
 
 
 def sweep_forecasts() -> None:
@@ -245,7 +259,8 @@ def sweep_forecasts() -> None:
     now = db_clock.database_now()
     ForecastRequest.objects.filter(used__lt=now - KEPT).delete()
     unsent = Q(sent=None) | Q(sent__lt=now - LOST)
-    active = ForecastPart.objects.filter(planning__state__in=(State.WAITING, State.WORKING))
-    _hand_out(active.filter(unsent, finished=False))
-    for planning in ForecastRequest.objects.filter(state__in=(State.WAITING, State.WORKING)):
+    going = ForecastRequest.objects.filter(state__in=(State.WAITING, State.WORKING))
+    awaited = [planning for planning in going if not _is_abandoned(planning, now)]
+    _hand_out(ForecastPart.objects.filter(unsent, planning__in=awaited, finished=False))
+    for planning in awaited:
         _start_next_parts(planning)

@@ -5,16 +5,19 @@ Made by Celery and stored, never in a request: pages, lists and the API read the
 
 import copy
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from time import thread_time
 
 import numpy as np
 from celery import current_app
+from django.core.cache import cache
 from django.db.models import Count, F, Q
 from numpy.typing import NDArray
 
 from selection import db_clock
+from selection.job_messages import BACKGROUND
 from selection.models import RecordedAnswer, Run, RunForecast, exposure
 from selection.models.roster import Roster
 from topk import Selector
@@ -229,6 +232,8 @@ def refresh_forecast(run_id: int) -> None:
 
     That one must not be new: messages that waited for long come several at a time.
     """
+    with suppress(Exception):  # without Redis the key expires
+        cache.delete(_cache_key(run_id))
     run = Run.objects.running().filter(pk=run_id).first()
     new = Q(at__gt=db_clock.database_now() - EVERY, why="")
     if run is None or RunForecast.objects.filter(Q(step=run.steps) | new, run=run).exists():
@@ -258,6 +263,20 @@ def _pause(took: float) -> timedelta:
 
 
 def sweep_run_forecasts() -> None:
-    """Request the forecasts that are due; if Redis is unreachable, the next sweep tries again."""
+    """Request the forecasts that are due; if Redis is unreachable, the next sweep tries again.
+
+    A run has at most one message on its way.
+    """
     for run_id in due_forecasts():
-        current_app.send_task(TASK, [run_id], retry=False, ignore_result=True, expires=EXPIRES)
+        if cache.add(_cache_key(run_id), True, EXPIRES):
+            current_app.send_task(
+                *(TASK, [run_id]),
+                retry=False,
+                ignore_result=True,
+                expires=EXPIRES,
+                priority=BACKGROUND,
+            )
+
+
+def _cache_key(run_id: int) -> str:
+    return f"outlook:{run_id}"

@@ -32,11 +32,13 @@ class File:
 
     name  for refusals
     plan  its columns as a person chose them, or only its header; None: they are recognised
+    leave_out  True if rows with an error, such as blank answers, are left out
     """
 
     name: str
     content: bytes
     plan: ColumnPlan | None = None
+    leave_out: bool = False
 
     @property
     def chosen(self) -> ColumnPlan | None:
@@ -78,7 +80,10 @@ def read_keyed_answers(answers: File, key: File | Key | None) -> KeyedAnswers:
         key_name, questions = key.name, read_key(key)
     else:
         key_name, questions = "the key", read_key_within(answers) if key is None else key
-    rows, repeated = take_first_answers(*_parse_answers(answers, questions), answers.name)
+    parsed, faults = _parse_answers(answers, questions)
+    if answers.leave_out:
+        faults = [row for row in faults if row.repeats]
+    rows, repeated = take_first_answers(parsed, faults, answers.name)
     graded, left_out, idle = select_known(rows, questions, "the questions of the key")
     if not graded:
         raise Refused(

@@ -1,6 +1,10 @@
 """Requested replays of past answers, and their plays so far."""
 
+import json
 import uuid
+import zlib
+from collections.abc import Callable
+from typing import Any
 
 from django.db import models
 
@@ -71,3 +75,17 @@ class Replay(models.Model):
     def going(self) -> bool:
         """Return True if more is to come."""
         return self.state in (self.State.READING, self.State.WORKING)
+
+    def rename_workers(self, rename: Callable[[str], str]) -> None:
+        """Store what was read with these ids of workers instead."""
+        self.tallies = [[rename(worker), *tally] for worker, *tally in self.tallies]
+        for rates in ("prices", "tokens"):
+            if rates in self.facts:
+                self.facts[rates] = {rename(w): rate for w, rate in self.facts[rates].items()}
+        for play in self.plays:
+            play["selected"] = [rename(worker) for worker in play.get("selected", ())]
+        if self.record:
+            content: dict[str, Any] = json.loads(zlib.decompress(bytes(self.record)))
+            content["workers"] = [rename(worker) for worker in content["workers"]]
+            self.record = zlib.compress(json.dumps(content).encode())
+        self.save(update_fields=["tallies", "facts", "plays", "record"])

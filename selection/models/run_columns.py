@@ -137,6 +137,12 @@ class RunColumns(NamedInTeam):
         help_text="Workers who do nothing for this long count as gone and are not tested. "
         "Leave blank to wait for all workers.",
     )
+    keep_no_shows = models.BooleanField(
+        "no-shows stay in the pool at the end",
+        default=False,
+        help_text="The guarantee covers workers with a counted answer, or no-shows as well. Decide "
+        "before you see answers.",
+    )
     enrolling = models.BooleanField(
         "open roster",
         default=False,

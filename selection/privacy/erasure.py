@@ -2,7 +2,7 @@
 
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -31,10 +31,11 @@ from selection.models import (
     Upload,
     UploadedRow,
     Worker,
+    plain_key,
     worker_digest,
 )
 from selection.models.connectors import PROBLEM_LENGTH
-from selection.runs import roster
+from selection.runs import previews, roster
 
 from .identity import entries_of, events_of, listing_runs, mention_pattern, runs_of
 
@@ -57,6 +58,15 @@ class ErasureResult:
     entries: int
 
 
+def preview_erasure(rows: Sequence[Worker]) -> list[tuple[Run, str]]:
+    """Return the runs that an erasure withdraws the worker from, each with its effect there."""
+    effects = []
+    for run in runs_of(rows):
+        with suppress(Refused):
+            effects.append((run, previews.preview_withdrawal(run, [rows[0].key], for_good=True)))
+    return effects
+
+
 @transaction.atomic
 def erase_worker(rows: list[Worker], who: str, why: str = "") -> ErasureResult:
     """Erase a worker's identity, and return the outcome.
@@ -77,6 +87,7 @@ def erase_worker(rows: list[Worker], who: str, why: str = "") -> ErasureResult:
     _forget_rows(rows, pseudonym)
     _forget_words(rows, events, replace)
     _forget_uploads(rows)
+    _forget_replays(rows, pseudonym)
     _forget_lists(rows, pseudonym)
     _forget_messages(rows, replace)
     _forget_connections(rows, replace)
@@ -120,7 +131,7 @@ def _forget_words(rows: list[Worker], events: list[Event], replace: Replace) -> 
 
 
 def _forget_uploads(rows: list[Worker]) -> None:
-    """Delete files that name the worker, and replays of past answers.
+    """Delete files that name the worker.
 
     Pending files all go, because their names are known only once they are read; imported files go
     if they name the worker, so that they cannot be undone any more.
@@ -128,9 +139,19 @@ def _forget_uploads(rows: list[Worker]) -> None:
     for row in rows:
         files = Upload.objects.filter(team=row.pool.team_id)
         naming = UploadedRow.objects.filter(Q(key=row.key) | Q(data__worker=row.key))
-        Replay.objects.filter(team=row.pool.team_id).delete()
         commit.forget_uploads(files.exclude(state=Upload.State.TAKEN))
         commit.forget_uploads(files.filter(pk__in=list(naming.values_list("upload", flat=True))))
+
+
+def _forget_replays(rows: list[Worker], pseudonym: str) -> None:
+    """Replace the worker in replays of past answers; files that are still to be read go."""
+    keys = {plain_key(row.key) for row in rows}
+    replays = Replay.objects.select_for_update().filter(team=rows[0].pool.team_id)
+    unread = replays.filter(state__in=(Replay.State.COLUMNS, Replay.State.READING))
+    unread.exclude(names=[]).delete()
+    for replay in replays.exclude(tallies=[]):
+        if any(plain_key(worker) in keys for worker, *_ in replay.tallies):
+            replay.rename_workers(lambda key: pseudonym if plain_key(key) in keys else key)
 
 
 def _forget_lists(rows: list[Worker], pseudonym: str) -> None:

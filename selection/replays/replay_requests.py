@@ -75,7 +75,7 @@ def request_replay(
 ) -> Replay:
     """Return a new replay of these answers, after handing out its plays.
 
-    wanted   K, epsilon, delta, and perhaps budget, price and currency
+    wanted   K, epsilon, delta, and perhaps budget, price, currency and leave_out
     may_ask  if columns are not recognised, wait for ``choose_columns``
 
     Raises Refused for an impossible combination, and for faults of a small file.
@@ -192,7 +192,8 @@ def _price_facts(
 def _files_of(replay: Replay) -> tuple[File, File | Key | None]:
     """Return the file of answers, and its key."""
     plans = {role: ColumnPlan(**plan) for role, plan in replay.columns.items()}
-    answers = File(replay.names[0], bytes(replay.answers), plans.get(ANSWERS))
+    leave_out = bool(replay.wanted.get("leave_out"))
+    answers = File(replay.names[0], bytes(replay.answers), plans.get(ANSWERS), leave_out=leave_out)
     if len(replay.names) > 1:
         return answers, File(replay.names[1], bytes(replay.key), plans.get(KEY))
     questions = replay.question_set and replay.question_set.questions.filter(retired=None)
@@ -257,7 +258,9 @@ def _play_next(replay: Replay, record: RecordedAnswers) -> bool:
     if replay.played == len(planned) or _has_enough(replay):
         replay.state = State.DONE
     columns = ("plays", "played", "seconds", "state")
-    going = Replay.objects.filter(pk=replay.pk, played=number, state=State.WORKING)
+    # An erasure may have renamed a worker meanwhile.
+    same = {"played": number, "state": State.WORKING, "tallies": replay.tallies}
+    going = Replay.objects.filter(pk=replay.pk, **same)
     return bool(going.update(**{name: getattr(replay, name) for name in columns}))
 
 

@@ -50,5 +50,6 @@ from .standings import (
 )
 from .system import celery_workers, system_load, system_parts
 from .throughput import Throughput, pool_throughput
+from .weakenings import Weakening
 from .worker_card import Point, worker_card
 from .worker_columns import WorkerStanding

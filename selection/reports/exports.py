@@ -50,6 +50,8 @@ def run_facts(run: Run, standings: RunStandings) -> dict[str, Any]:
         "holds": guarantee.holds,
         "over": guarantee.over,
         "by_hand": guarantee.by_hand,
+        "guaranteed_now": guarantee.now,
+        "weakenings": [each.build_row() for each in guarantee.weakenings],
         "warnings": list(fit.warnings),
         "population": fit.numbers(),
         "assumptions": guarantee.assumes,

@@ -90,10 +90,12 @@ def forecast_remaining(
         "committed_cost": _cost_of(run, progress.out),
     }
     outlook = RunForecast.objects.filter(run=run).first()
-    if outlook is None or outlook.why:
+    closed = progress.spent - progress.out
+    if outlook is None or outlook.why or outlook.is_outlived(closed):
         current = outlook is not None and outlook.step == run.steps
-        return RunningForecast(why=outlook.why if outlook and current else UNSEEN, **spent)  # type: ignore[arg-type]
-    band = remaining_band(outlook, progress.spent - progress.out)
+        why = outlook.why if outlook and current else ""
+        return RunningForecast(why=why or UNSEEN, **spent)  # type: ignore[arg-type]
+    band = remaining_band(outlook, closed)
     low, median, high = band
     banded = outlook.has_band
     hours, time = _remaining_time(run, high if banded else None, at or db_clock.database_now())
@@ -189,7 +191,8 @@ def _answers_per_hour(run: Run, now: datetime) -> float | None:
 
 def summarise_forecast(run: Run, outlook: RunForecast | None, closed: int) -> str:
     """Return the text for a list: "80 – 190 answers, 4.00 – 9.50 € (40 simulations)"."""
-    if outlook is None or outlook.why:
+    over = run.status == Run.Status.ENDED
+    if outlook is None or outlook.why or (outlook.is_outlived(closed) and not over):
         return "too early to say"
     low, _, high = remaining_band(outlook, closed)
     answers = format_answers(low, high)

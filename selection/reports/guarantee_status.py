@@ -17,7 +17,7 @@ from .collusion import find_signs
 from .model_fit import ModelFit, model_fit
 from .selection import ended_early, selection_of_run
 from .standings import WorkerStanding
-from .weakenings import list_weakenings
+from .weakenings import Weakening, list_weakenings
 
 STAYING = (
     " That a worker came or stayed away is assumed to have nothing to do with how good they are."
@@ -30,6 +30,7 @@ KEPT, WEAKENED, EARLY, NOTHING = "kept", "weakened", "early", "none"
 NOBODY_TESTED = (
     "No answer was counted: no worker is tested, no worker is selected, and nothing is guaranteed."
 )
+NOTHING_YET = "No guarantee yet: there are too few answers."
 EVERY_POOL, ON_AVERAGE = "for every pool", "on average over pools like this one"
 
 
@@ -51,7 +52,8 @@ class GuaranteeStatus:
               another ε than the run was started with) or none; empty while the run goes on
     plain     the sentence in short, without what weakens it; empty if it is short already
     achieved  while the run goes on: ``plain`` for the ε that holds now; empty if there is none
-    reasons   what weakens it, each in a few words
+    no_shows    the workers, by id, that it leaves out at the end: no answer of theirs counted
+    weakenings  what weakens it or adds an assumption, with the remedy of each
     """
 
     sentence: str
@@ -65,11 +67,27 @@ class GuaranteeStatus:
     verdict: str = ""
     plain: str = ""
     achieved: str = ""
-    reasons: tuple[str, ...] = ()
+    no_shows: tuple[str, ...] = ()
+    weakenings: tuple[Weakening, ...] = ()
 
     @property
     def short(self) -> str:
         return self.plain or self.sentence
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """What weakens it, each in a few words."""
+        return tuple(reason.short for reason in self.weakenings if reason.remedy.weakens)
+
+    @property
+    def now(self) -> str:
+        """What is guaranteed now, and what weakens that, in one sentence."""
+        holds = self.achieved or (NOTHING_YET if self.so_far else self.short)
+        if not self.reasons:
+            return holds
+        causes = "; ".join(self.reasons)
+        lost = self.plain == plain.LOST
+        return f"No guarantee: {causes}." if lost else f"{holds} Weakened: {causes}."
 
 
 def promise_status(
@@ -81,19 +99,22 @@ def promise_status(
     doubts    the model fit, if already computed
     """
     status = _compute_status(run, selected)
+    if run.status == Run.Status.DRAFT:
+        return status
+    fit, signs = doubts or model_fit(run), find_signs(run)
+    found = list_weakenings(run, fit, signs, status.by_hand, status.no_shows)
+    status = replace(status, weakenings=found)
     if run.status != Run.Status.ENDED:
         return status
     if status.epsilon is None:
         return replace(status, verdict=NOTHING)
-    reasons = list_weakenings(run, doubts or model_fit(run), find_signs(run), status.by_hand)
-    if not reasons:
+    if not status.reasons:
         return replace(status, verdict=EARLY if ended_early(run) else KEPT)
-    causes = " ".join(reason.sentence for reason in reasons)
+    causes = " ".join(each.sentence for each in status.weakenings if each.remedy.weakens)
     return replace(
         status,
         sentence=f"The guarantee is weakened. {causes} Apart from this: {status.sentence}",
         plain=status.short,
-        reasons=tuple(reason.short for reason in reasons),
         verdict=WEAKENED,
     )
 
@@ -127,17 +148,22 @@ def _compute_status(run: Run, selected: SelectedArms | None) -> GuaranteeStatus:
             by_hand=texts.manual_clause(run),
             plain=plain.LOST,
         )
-    if ended_early(run):
+    ended = run.status == Run.Status.ENDED
+    if ended:
         selected = selected or selection_of_run(run)
+    no_shows = texts.find_no_shows(run, selected)
+    among = texts.participants_clause(run, len(no_shows))
+    if selected and ended_early(run):
         promise = selected.promise or promise
         epsilon = selected.rounded_epsilon
         sentence = texts.early_sentence(run, promise, n, selected)
-        short = plain.state_early_end(run, promise, n, epsilon)
+        short = plain.state_early_end(run, promise, n, epsilon, among)
     else:
         epsilon = _stated_epsilon(run, promise)
         sentence = algorithm_choices.guarantee_sentence(run, promise, n)
-        short = plain.state_guarantee(run, promise, n)
-    ended = run.status == Run.Status.ENDED
+        short = plain.state_guarantee(run, promise, n, among=among)
+    if epsilon is not None:
+        over = " ".join(filter(None, (over, texts.no_shows_clause(no_shows, n))))
     provisional = epsilon is not None and not ended
     changes = texts.empty_places(run, selected) + texts.regraded_clause(run)
     return GuaranteeStatus(
@@ -153,6 +179,7 @@ def _compute_status(run: Run, selected: SelectedArms | None) -> GuaranteeStatus:
         holds="" if epsilon is None else ON_AVERAGE if promise.average else EVERY_POOL,
         assumes=assumes + (STAYING if counts.total() > n else ""),
         over=over,
+        no_shows=tuple(no_shows) if epsilon is not None else (),
     )
 
 

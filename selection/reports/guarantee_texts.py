@@ -4,10 +4,11 @@ from collections import Counter
 
 from selection.models import Run
 from selection.runs import algorithm_choices, manual_verdicts
-from selection.texts import counted
+from selection.texts import count_noun, counted
 from selection.viewer_locale import format_moment
 from topk import Goal, Promise
 from topk.promise import GUARANTEE_LOST
+from topk.roster import has_enough
 from topk.selected_arms import BY_PROOF, SelectedArms
 
 from .selection import MOST_NAMED, ended_early, selection_of_run
@@ -37,6 +38,42 @@ def roster_clause(run: Run, counts: Counter[str]) -> str:
             "rejected before it closes; the guarantee then covers the workers on it."
         )
     return " ".join(parts)
+
+
+def find_no_shows(run: Run, selected: SelectedArms | None) -> list[str]:
+    """Return the ids of the workers of whom no answer counted, if they are out at the run's end.
+
+    What holds of a selection among all workers holds among fewer, if they include the selected.
+    """
+    if run.status != Run.Status.ENDED or run.keep_no_shows:
+        return []
+    active = run.candidates.filter(gone="")
+    came = active.filter(pulls__gt=0).values("worker")
+    rows = active.exclude(worker__in=came).order_by("worker__key")
+    absent = list(rows.values_list("worker__key", flat=True).distinct())
+    if not absent or (selected or selection_of_run(run)).untested:
+        return []
+    left = active.filter(skill=0).count() - len(absent)
+    return absent if has_enough(left, [k.k for k in run.skills], run.one_kind_each) else []
+
+
+def participants_clause(run: Run, no_shows: int) -> str:
+    """Return “ of the 27 who took part”; empty before the end, and if all did."""
+    workers, gone = run.candidates.filter(skill=0), run.candidates.exclude(gone="")
+    present = workers.filter(gone="").count() - no_shows
+    if run.status != Run.Status.ENDED or present == workers.count():
+        return ""
+    until = " to the end" if gone.filter(pulls__gt=0).exists() else ""
+    return f" of the {present} who took part{until}"
+
+
+def no_shows_clause(absent: list[str], workers: int) -> str:
+    """Return the sentences on the workers that the guarantee leaves out at the end."""
+    if not absent:
+        return ""
+    who = count_noun(len(absent), "worker")
+    left = workers - len(absent)
+    return f"No answer of {who} counted. The guarantee is about the {left} who took part."
 
 
 def manual_clause(run: Run) -> str:

@@ -15,6 +15,7 @@ from selection.models.roster import Roster
 from selection.texts import counted
 from topk import THIS_SET, PopulationSummary, Selector
 from topk.dependence import same_questions
+from topk.roster import Counts, Flags, drop_no_shows
 
 TALLIES = ("asked", "pulls", "void", "skill", "gone", "rewards", "verdict")
 AT_ONCE = 5000  # rows
@@ -56,7 +57,13 @@ class ModelFit:
 def model_fit(run: Run) -> ModelFit:
     """Return the fit without the bounds of each worker, which may take longer than all the rest."""
     rows = list(run.candidates.order_by("arm").values_list(*TALLIES, named=True))
-    _, selector = restore_selector(run, rows)
+    return assess_fit(run, rows, restore_selector(run, rows)[1])
+
+
+def assess_fit(run: Run, rows: list[Any], selector: Selector | None) -> ModelFit:
+    """Return the fit of the selector; at the end, of the workers who took part."""
+    if run.finished and run.selector_class.promise.average:
+        selector = restore_selector(run, rows, of_participants=True)[1]
     return ModelFit.assess(run, selector) if selector else ModelFit()
 
 
@@ -119,17 +126,33 @@ def _is_dependent_cached(run_id: int, created: datetime, progress: Hashable) -> 
     return same_questions(arms, np.unique(questions, return_inverse=True)[1], right)
 
 
-def restore_selector(run: Run, rows: list[Any]) -> tuple[Roster, Selector | None]:
+def restore_selector(
+    run: Run, rows: list[Any], of_participants: bool | None = None
+) -> tuple[Roster, Selector | None]:
     """Return the roster and the algorithm as it stands, None with too few workers to choose from.
 
-    rows  the candidates in order of their arms, with their TALLIES
+    rows             the candidates in order of their arms, with their TALLIES
+    of_participants  leave out workers without a counted answer; None: if the run ended early
     """
     pulls = np.array([row.pulls for row in rows], np.int64)
     skill = np.array([row.skill for row in rows], np.int64)
     gone = np.array([bool(row.gone) for row in rows], bool)
-    roster = Roster.build(run, skill, gone, pulls)
+    early = run.status == Run.Status.ENDED and not run.finished
+    counted = pulls
+    if (early if of_participants is None else of_participants) and not run.keep_no_shows:
+        gone, counted = _drop_no_shows(run, gone, pulls)
+    roster = Roster.build(run, skill, gone, counted)
     rewards = np.array([row.rewards for row in rows], float)
     verdict = np.array([row.verdict for row in rows], np.int8)
     out = np.array([row.asked - row.void for row in rows], np.int64) - pulls
     state = roster.state(pulls, rewards, verdict, run.memory, out)
     return roster, roster.selector(run, state) if roster.ready(run) else None
+
+
+def _drop_no_shows(run: Run, gone: Flags, pulls: Counts) -> tuple[Flags, Counts]:
+    workers = np.arange(gone.size)
+    if run.several:
+        ids = run.candidates.order_by("arm").values_list("worker_id", flat=True)
+        workers = np.array(list(ids), np.int64)
+    ks, covers = [skill.k for skill in run.skills], run.covers_withdrawal
+    return drop_no_shows(run.selector_class, gone, pulls, workers, ks, run.one_kind_each, covers)

@@ -13,27 +13,41 @@ FIXED_BUDGET = "No guarantee: this method spends its budget and selects the work
 TOO_FEW = "No guarantee: there are too few answers."
 LOST = "No guarantee: workers joined or left after answers had counted."
 MEANINGS = {
-    Goal.EXACT: "these are the best {k}",
-    Goal.EXPLORE_K: "each selected worker is at most {points} less accurate than the {kth} best",
+    Goal.EXACT: "these are the best {k}{among}",
+    Goal.EXPLORE_K: "each selected worker is at most {points} less accurate than the {kth} "
+    "best{among}",
     Goal.AGGREGATE: "the {k} selected are on average at most {points} less accurate than the "
-    "best {k}",
+    "best {k}{among}",
 }
 AVERAGE = (
     "For {sure} in 100 crowds like yours, the {k} selected workers are on average at most {points} "
-    "less accurate than the best {k}."
+    "less accurate than the best {k}{among}."
 )
-# Parts of the sentences on doubts, each with a few words that name the doubt.
+# Parts of the sentences on doubts, each with the code of the doubt and a few words that name it.
 DOUBTS = {
-    "do not look like one population": "this crowd may be of groups with very different accuracy",
-    "population was hard to fit": "the fit to this crowd is rough",
-    "stand apart by a gap": "the best workers may be clearly ahead of the rest",
-    "gave fewer than two answers": "some workers gave fewer than two answers and are assumed to be "
-    "like the others",
-    "seem nearly equal": "the workers are nearly equal, and a few may just lead the others",
-    "right and wrong on the same questions": "workers err on the same questions, so their answers "
-    "are not independent",
-    "If workers chose": "workers may have chosen which questions they answered",
-    "asked other questions": "it starts from a run with other questions",
+    "do not look like one population": (
+        "population",
+        "this crowd may be of groups with very different accuracy",
+    ),
+    "population was hard to fit": ("rough", "the fit to this crowd is rough"),
+    "stand apart by a gap": ("gap", "the best workers may be clearly ahead of the rest"),
+    "gave fewer than two answers": (
+        "few-answers",
+        "some workers gave fewer than two answers and are assumed to be like the others",
+    ),
+    "seem nearly equal": (
+        "nearly-equal",
+        "the workers are nearly equal, and a few may just lead the others",
+    ),
+    "right and wrong on the same questions": (
+        "same-questions",
+        "workers err on the same questions, so their answers are not independent",
+    ),
+    "If workers chose": (
+        "chosen-questions",
+        "workers may have chosen which questions they answered",
+    ),
+    "asked other questions": ("earlier-run", "it starts from a run with other questions"),
 }
 LIMITS = " Not covered: a crowd in which a few workers just lead nearly equal others."
 
@@ -44,16 +58,26 @@ def count_points(difference: float) -> str:
     return f"{points} point{'' if points == '1' else 's'}"
 
 
-def state_guarantee(run: Run, promise: Promise, workers: int, epsilon: float | None = None) -> str:
-    """Return the guarantee of the run, or with the ``epsilon`` achieved, in one sentence."""
+def state_guarantee(
+    run: Run, promise: Promise, workers: int, epsilon: float | None = None, among: str = ""
+) -> str:
+    """Return the guarantee of the run, or with the ``epsilon`` achieved, in one sentence.
+
+    among  the workers that it is about, after “the best 5”, if they are not all
+    """
     if run.several and promise.fixed != "budget":
         return algorithm_choices.guarantee_sentence(run, promise, workers, epsilon)
-    sentence = state_plan_guarantee(promise, run.k, run.epsilon, run.delta, epsilon)
+    sentence = state_plan_guarantee(promise, run.k, run.epsilon, run.delta, epsilon, among)
     return sentence + (LIMITS if promise.average and promise.limits else "")
 
 
 def state_plan_guarantee(
-    promise: Promise, k: int, epsilon: float, delta: float, achieved: float | None = None
+    promise: Promise,
+    k: int,
+    epsilon: float,
+    delta: float,
+    achieved: float | None = None,
+    among: str = "",
 ) -> str:
     """Return the guarantee of a rule, or with the ε ``achieved``, in one sentence."""
     goal = promise.early if promise.goal is Goal.EXACT and achieved else promise.goal
@@ -63,6 +87,7 @@ def state_plan_guarantee(
     places = viewer_locale.places_of(sure)
     values = {
         "k": k,
+        "among": among,
         "kth": ordinal(k),
         "points": count_points(epsilon if achieved is None else achieved),
         "sure": viewer_locale.format_fraction(sure, places),
@@ -75,13 +100,15 @@ def state_plan_guarantee(
     return f"With {values['percent']} certainty, {meaning}{measure}{promise.within}."
 
 
-def state_early_end(run: Run, promise: Promise, workers: int, epsilon: float | None) -> str:
+def state_early_end(
+    run: Run, promise: Promise, workers: int, epsilon: float | None, among: str = ""
+) -> str:
     """Return the guarantee of a run that ended before its target."""
     if run.fixed_budget and epsilon is None:
         return "No guarantee: the run ended before its plan was carried out."
     if epsilon is None:
         return TOO_FEW
-    achieved = state_guarantee(run, promise, workers, epsilon)
+    achieved = state_guarantee(run, promise, workers, epsilon, among)
     exact = run.selector_class.promise.goal is Goal.EXACT
     target = "the certain best" if exact else count_points(run.epsilon)
     return f"The target ({target}) was not reached. {achieved}"
@@ -89,4 +116,13 @@ def state_early_end(run: Run, promise: Promise, workers: int, epsilon: float | N
 
 def shorten_doubt(sentence: str) -> str:
     """Return the doubt in a few words; the sentence itself if it has no short form."""
-    return next((short for part, short in DOUBTS.items() if part in sentence), sentence.rstrip("."))
+    return _name_doubt(sentence)[1]
+
+
+def code_of_doubt(sentence: str) -> str:
+    return _name_doubt(sentence)[0]
+
+
+def _name_doubt(sentence: str) -> tuple[str, str]:
+    found = (names for part, names in DOUBTS.items() if part in sentence)
+    return next(found, ("population", sentence.rstrip(".")))

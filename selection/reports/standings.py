@@ -16,7 +16,7 @@ from selection.runs import quotas
 from topk import Selector, Standing, Verdict
 from topk.selected_arms import SelectedArms
 
-from .model_fit import ModelFit, restore_selector
+from .model_fit import ModelFit, assess_fit, restore_selector
 from .selection import name_tested
 from .worker_columns import WorkerStanding
 
@@ -48,7 +48,7 @@ def run_standings(run: Run) -> RunStandings:
     roster, selector = restore_selector(run, rows)
     selected = name_tested(run, rows, roster, selector)
     lines = _build_lines(run, rows, roster, selector, selected)
-    return RunStandings(lines, ModelFit.assess(run, selector) if selector else ModelFit(), selected)
+    return RunStandings(lines, assess_fit(run, rows, selector), selected)
 
 
 def worker_standings(run: Run) -> list[WorkerStanding]:

@@ -23,6 +23,7 @@ UNSWEPT = timedelta(minutes=2)
 STUCK = timedelta(hours=1)
 # Longest gap between heartbeats of the web, which come every five seconds.
 SILENT = timedelta(seconds=30)
+PRIORITY_LISTS = ("", *(f"\x06\x16{step}" for step in (3, 6, 9)))  # as kombu names them
 READ_ONLY = "It responds, but is read-only: nothing can be saved."
 
 
@@ -157,13 +158,16 @@ def celery_workers() -> list[str]:
 
 
 def _queue_lengths() -> dict[str, int]:
-    """Return the length of each queue, which Celery keeps as a list in Redis."""
+    """Return the length of each queue, which Celery keeps as a list for each priority in Redis."""
     if not redis_answers():
         return {}
     seconds = settings.REDIS_SECONDS
     patience = {"socket_timeout": seconds, "socket_connect_timeout": seconds}
     try:
         with Redis.from_url(settings.REDIS_URL, **patience) as broker:
-            return {name: int(broker.llen(name)) for name in settings.CELERY_TASK_QUEUES}
+            return {
+                name: sum(int(broker.llen(f"{name}{step}")) for step in PRIORITY_LISTS)
+                for name in settings.CELERY_TASK_QUEUES
+            }
     except RedisError:
         return {}

@@ -1,5 +1,6 @@
-"""Reasons that weaken the guarantee of a run that has ended: one list, read by every surface."""
+"""What weakens a run's guarantee, with the remedy of each: one table, read by every surface."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Q
@@ -7,60 +8,184 @@ from django.db.models import Q
 from selection.models import Run
 from selection.runs import priors
 from selection.texts import count_noun
+from topk.roster import OPENED
 
 from .collusion import CollusionSigns
 from .model_fit import ModelFit
-from .plain_guarantee import shorten_doubt
+from .plain_guarantee import code_of_doubt, shorten_doubt
+
+MOST_NAMED = 5
+COPY, TAKE_BACK = ("Copy the run…", "copy"), ("Take workers back…", "do_change#roster")
+TIMEOUT = ("Change the timeout…", "do_change")
+OTHER_POOLS = "“Universal” holds for every crowd: copy the run and choose this algorithm."
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What to do about a weakening.
+
+    words    the remedy, or why there is nothing to do
+    label    of the button for it; empty if there is none
+    page     that the button opens: of the run, "gold", or a part of the run's own page, with #
+    weakens  False if it only adds an assumption
+    """
+
+    words: str
+    label: str = ""
+    page: str = ""
+    weakens: bool = True
+
+
+# A further code needs an entry here, and a function in SOURCES that finds it.
+REMEDIES = {
+    "roster": Remedy("The guarantee returns when all of them take part again.", *TAKE_BACK),
+    "joined": Remedy("A copy of the run begins with all workers.", *COPY),
+    "left": Remedy("Take back the workers who left because of their answers.", *TAKE_BACK),
+    "erased": Remedy("An erased worker cannot return; a copy of the run begins anew.", *COPY),
+    "population": Remedy(OTHER_POOLS, *COPY),
+    "rough": Remedy("More answers help: a copy can start from this run.", *COPY),
+    "gap": Remedy(OTHER_POOLS, *COPY),
+    "few-answers": Remedy(
+        "Invite them again, or shorten the no-show timeout: then they are not tested.", *TIMEOUT
+    ),
+    "nearly-equal": Remedy(OTHER_POOLS, *COPY),
+    "same-questions": Remedy("A copy can guarantee the accuracy on this question set.", *COPY),
+    "chosen-questions": Remedy("Nothing to do if workers did not choose their questions."),
+    "sharing": Remedy(
+        "Check the signs, and withdraw workers that share answers.", "See the signs", "#signs"
+    ),
+    "earlier-run": Remedy("A copy of the run can do without the earlier one.", *COPY),
+    "by-hand": Remedy("A worker’s page undoes a verdict.", "See the workers", "#workers"),
+    "regrade": Remedy(
+        "Nothing to do if the questions were not chosen because of the answers.",
+        *("Review the questions", "gold", False),
+    ),
+    "no-shows": Remedy(
+        "The guarantee can include them: decide that before you see the answers.",
+        *("Keep them in…", "do_change", False),
+    ),
+    "minutes": Remedy("Nothing to do: answers before and after it count alike.", weakens=False),
+    "outage": Remedy("Nothing to do: workers got their time back.", weakens=False),
+}
+GONE_FOR_GOOD = Remedy("The run is over; a copy of it begins anew.", *COPY)
+ADDED = {  # kinds of events that add an assumption
+    "regrade": "gold questions were corrected or retired",
+    "minutes": "the time to answer was changed",
+    "outage": "the site was away for a while",
+}
 
 
 @dataclass(frozen=True)
 class Weakening:
     """A reason not to rely on the guarantee as it stands: in a few words, and in full."""
 
+    code: str
     short: str
     sentence: str
+    remedy: Remedy
+
+    @classmethod
+    def build(cls, run: Run, code: str, short: str, sentence: str) -> "Weakening":
+        remedy = REMEDIES[code]
+        while_active = (remedy.label, remedy.page) in (TAKE_BACK, TIMEOUT)
+        over = run.status == Run.Status.ENDED and while_active
+        return cls(code, short, sentence, GONE_FOR_GOOD if over else remedy)
+
+    def build_row(self) -> dict[str, str]:
+        """Return it for programs."""
+        remedy = self.remedy.words
+        return {"code": self.code, "sentence": self.sentence, "remedy": remedy}
+
+
+Found = tuple[str, str, str]  # code, short, sentence
 
 
 def list_weakenings(
-    run: Run, fit: ModelFit, signs: CollusionSigns, by_hand: str
+    run: Run,
+    fit: ModelFit,
+    signs: CollusionSigns,
+    by_hand: str = "",
+    no_shows: Sequence[str] = (),
 ) -> tuple[Weakening, ...]:
-    """Return the reasons not to rely on the guarantee as it stands; mostly none.
+    """Return what weakens the guarantee or adds an assumption; mostly nothing.
 
     fit      doubts of the algorithm and of the tests of its assumptions
     signs    signs that workers share answers
     by_hand  the effect of verdicts by hand on the guarantee; empty without any
+    no_shows  the workers, by id, that the guarantee leaves out at the end
     """
     prior = priors.prior_doubt(run)
-    reasons = (
-        *(Weakening(shorten_doubt(doubt), doubt) for doubt in fit.warnings),
-        *_leavers(run),
+    found: list[Found] = [
+        *((code_of_doubt(doubt), shorten_doubt(doubt), doubt) for doubt in fit.warnings),
+        *(reason for source in SOURCES for reason in source(run)),
         *_sharing(signs),
-        Weakening(shorten_doubt(prior), prior),
-        Weakening("verdicts were set by hand", by_hand),
+        *_absences(no_shows),
+        ("earlier-run", shorten_doubt(prior), prior),
+        ("by-hand", "verdicts were set by hand", by_hand),
+    ]
+    return tuple(Weakening.build(run, *reason) for reason in found if reason[2])
+
+
+def _departures(run: Run) -> Iterator[Found]:
+    """Yield who went after answers had counted, if that loses or weakens the guarantee."""
+    lost = run.guarantee_lost
+    if not lost and run.selector_class.covers_leavers:
+        return
+    effect = (
+        "no guarantee holds without them"
+        if lost
+        else "the guarantee assumes that the reason had nothing to do with the answers"
     )
-    return tuple(reason for reason in reasons if reason.sentence)
+    out = run.candidates.filter(~Q(gone=""), pulls__gt=0).order_by("worker__key")
+    rows = out.values_list("worker__key", "worker__erased").distinct()
+    for code, verb, erased in (
+        ("roster" if lost else "left", "left or {} withdrawn", False),
+        ("erased", "{} erased", True),
+    ):
+        keys = [key for key, moment in rows if bool(moment) == erased]
+        workers = count_noun(len(keys), "worker")
+        went = f"{workers} {verb.format('was' if len(keys) == 1 else 'were')}"
+        names = f" ({_join_names(keys)})"
+        if keys:
+            yield (
+                code,
+                f"{went} during the test",
+                f"{went} after answers had counted{names}; {effect}.",
+            )
+    if lost and run.joined and run.events.filter(kind=OPENED, step__gt=0).exists():
+        joined = "workers joined after answers had counted"
+        yield "joined", joined, f"{joined.capitalize()}, and no guarantee covers that."
 
 
-def _leavers(run: Run) -> list[Weakening]:
-    if run.selector_class.covers_leavers:
-        return []
-    count = run.candidates.filter(~Q(gone=""), pulls__gt=0).values("worker").distinct().count()
-    if not count:
-        return []
-    workers, were = count_noun(count, "worker"), "was" if count == 1 else "were"
-    sentence = (
-        f"{workers} left or {were} withdrawn after answers had counted; the "
-        "guarantee assumes that the reason had nothing to do with the answers."
-    )
-    return [Weakening(f"{workers} left or {were} withdrawn during the test", sentence)]
+def _absences(no_shows: Sequence[str]) -> Iterator[Found]:
+    if no_shows:
+        workers, are = count_noun(len(no_shows), "worker"), "is" if len(no_shows) == 1 else "are"
+        short = f"{workers} without a counted answer {are} not covered"
+        yield "no-shows", f"{short} ({_join_names(no_shows)})", f"{short}."
 
 
-def _sharing(signs: CollusionSigns) -> list[Weakening]:
+def _join_names(keys: Sequence[str]) -> str:
+    more = [f"{len(keys) - MOST_NAMED} more"] if len(keys) > MOST_NAMED else []
+    return ", ".join([*(f"“{key}”" for key in keys[:MOST_NAMED]), *more])
+
+
+def _added_assumptions(run: Run) -> Iterator[Found]:
+    """Yield the changes during the run after which the guarantee holds under an assumption."""
+    kinds = set(run.events.filter(kind__in=ADDED).values_list("kind", flat=True))
+    for kind, short in ADDED.items():
+        if kind in kinds:
+            yield kind, short, f"{short.capitalize()} during the run."
+
+
+def _sharing(signs: CollusionSigns) -> Iterable[Found]:
     count = len(signs.found)
-    if not count:
-        return []
-    sentence = (
-        f"There {'is' if count == 1 else 'are'} {count_noun(count, 'sign')} that workers share "
-        "answers, and the guarantee assumes that they do not."
-    )
-    return [Weakening("workers may share answers", sentence)]
+    if count:
+        yield (
+            "sharing",
+            "workers may share answers",
+            f"There {'is' if count == 1 else 'are'} {count_noun(count, 'sign')} that workers share "
+            "answers, and the guarantee assumes that they do not.",
+        )
+
+
+SOURCES = (_departures, _added_assumptions)

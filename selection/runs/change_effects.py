@@ -83,6 +83,12 @@ def describe_hours_to_come(run: Run, value: float | None) -> str:
     return text
 
 
+def describe_keep_no_shows(run: Run, value: bool) -> str:
+    if value:
+        return "At the end, the guarantee is about all workers, no-shows included."
+    return "At the end, the guarantee is about the workers with a counted answer."
+
+
 def may_move_epsilon(run: Run) -> bool:
     """Return True if the algorithm's bounds hold for every ε at once."""
     return "epsilon" in run.selector_class.needs and run.selector_class.epsilon_moves

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -147,20 +148,30 @@ def change_draft(run: Run, wanted: dict[str, Any], meant: str | None = None, who
         raise NotFound("This run does not exist any more.")
     if locked.status != Run.Status.DRAFT:
         raise Conflict(f"The run “{locked}” has begun: copy it for other settings.")
-    if wanted.get("algorithm", locked.algorithm) != locked.algorithm:
-        learns = ALGORITHMS[wanted["algorithm"]].learns
-        locked.options = {k: v for k, v in locked.options.items() if k == "prior" and learns}
-    for name in CHANGEABLE:
-        if name in wanted:
-            setattr(locked, name, wanted[name])
-    _set_variant(locked, meant)
-    for why in validation.validate_stored_run(locked, eligibility.count_eligible(locked)).values():
+    for why in _apply_change(locked, wanted, meant).values():
         raise Refused(why)
     locked.save(update_fields=[*CHANGEABLE, "options"])
     changes = [f"{name} {getattr(locked, name) or 'without limit'}" for name in wanted]
     changes += [f"promise {meant}"] if meant else []
     events.write_event(locked, "draft", f"Changed before the start: {', '.join(changes)}.", who)
     return locked
+
+
+def is_possible(run: Run, wanted: dict[str, Any], meant: str | None = None) -> bool:
+    """Return True if ``change_draft`` would not be refused."""
+    return not _apply_change(copy(run), wanted, meant)
+
+
+def _apply_change(run: Run, wanted: dict[str, Any], meant: str | None) -> dict[str, str]:
+    """Set the attributes of the run; return its faults then, by field."""
+    if wanted.get("algorithm", run.algorithm) != run.algorithm:
+        learns = ALGORITHMS[wanted["algorithm"]].learns
+        run.options = {k: v for k, v in run.options.items() if k == "prior" and learns}
+    for name in CHANGEABLE:
+        if name in wanted:
+            setattr(run, name, wanted[name])
+    _set_variant(run, meant)
+    return validation.validate_stored_run(run, eligibility.count_eligible(run))
 
 
 def _set_variant(run: Run, meant: str | None) -> None:

@@ -17,7 +17,8 @@ REGAINED = " The guarantee returns when all workers with counted answers take pa
 RECALCULATED = " The guarantee covered the old roster, and is recalculated."
 
 
-def preview_withdrawal(run: Run, workers: Sequence[str]) -> str:
+def preview_withdrawal(run: Run, workers: Sequence[str], for_good: bool = False) -> str:
+    """Return the effect; ``for_good`` if the workers cannot be taken back."""
     rows = roster.find_withdrawable(run, workers)
     withdrawn = {row.worker_id for row in rows}
     answered = {row.worker_id for row in rows if row.pulls}
@@ -33,7 +34,7 @@ def preview_withdrawal(run: Run, workers: Sequence[str]) -> str:
         )
     text += f" The run chooses the best {run.k} of the other {remaining}"
     if answered and not run.covers_withdrawal:
-        return f"{text}.{LOST}{REGAINED}"
+        return f"{text}.{LOST}{'' if for_good else REGAINED}"
     text += ", and guarantees the result for them."
     if answered:
         text += (

@@ -88,6 +88,16 @@ def take_back(run: Run, workers: Sequence[str], who: str = "", why: str = "") ->
     return len(ids)
 
 
+def answered_leavers(run: Run) -> list[str]:
+    """Return the ids of the workers who went after answers had counted and may return."""
+    rows = run.candidates.exclude(gone="").filter(pulls__gt=0, worker__erased=None)
+    return list(rows.order_by("worker__key").values_list("worker__key", flat=True).distinct())
+
+
+def take_back_answered(run: Run, who: str = "", why: str = "") -> int:
+    return take_back(run, answered_leavers(run), who, why)
+
+
 def find_restorable(run: Run, workers: Sequence[str]) -> list[Candidate]:
     """Return the candidates of these workers; raises as ``take_back`` does."""
     refuse_over(run)
@@ -96,6 +106,8 @@ def find_restorable(run: Run, workers: Sequence[str]) -> list[Candidate]:
     for row in rows:
         if not row.gone:
             raise Refused(f"“{row.worker}” takes part in this run.")
+        if row.worker.erased:
+            raise Refused(f"“{row.worker}” was erased and cannot take part again.")
     return rows
 
 

@@ -197,6 +197,12 @@ RUN_SETTINGS = (
         effect=change_effects.describe_hours_to_come,
         beside=True,
     ),
+    RunSetting(
+        "keep_no_shows",
+        Section.DEALING,
+        effect=change_effects.describe_keep_no_shows,
+        when=When.STARTED,
+    ),
     RunSetting("recorded_only", Section.DEALING),
     RunSetting("enrolling", Section.JOINING, copied=False),
     RunSetting(

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
@@ -15,6 +16,7 @@ from selection.runs import enrolment, join_platforms, worker_texts
 from selection.runs.join_platforms import Visit
 
 from . import links
+from .attendance import ACTED, open_to_people
 from .busy_page import excuse_busy
 from .end_texts import return_label
 from .languages import worker_language
@@ -39,6 +41,7 @@ TAKEN = gettext_lazy(
 @require_http_methods(["GET", "HEAD", "POST"])
 @worker_language
 @limit_per_visitor
+@open_to_people
 @excuse_busy
 def join_run(request: HttpRequest, token: str) -> HttpResponse:
     run = links.find_run(token)
@@ -94,7 +97,8 @@ def _enter_typed_key(request: HttpRequest, run: Run) -> HttpResponse:
     if not new:
         return _render_join(request, 409, key=key, problem=TAKEN)
     join_platforms.find_source(run, request.GET).note(candidate)
-    return redirect("work", links.worker_token(candidate.pk, candidate.link_version))
+    own = reverse("work", args=[links.worker_token(candidate.pk, candidate.link_version)])
+    return redirect(f"{own}?{ACTED}")
 
 
 def _render_join(request: HttpRequest, status: int = 200, **context: Any) -> HttpResponse:

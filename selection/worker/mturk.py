@@ -27,6 +27,7 @@ from selection.questions.sanitize import QuestionTexts
 from selection.runs import enrolment
 
 from . import join, links, views
+from .attendance import open_to_people
 from .busy_page import excuse_busy
 from .languages import worker_language
 from .rate_limit import limit_per_link, limit_per_visitor
@@ -46,6 +47,7 @@ STRANGE = gettext_lazy(
 @require_safe
 @worker_language
 @limit_per_visitor
+@open_to_people
 @excuse_busy
 def enter_from_mturk(request: HttpRequest, token: str) -> HttpResponse:
     """Handle the visit of an ExternalQuestion; the token is that of the run's join link."""

@@ -20,12 +20,14 @@ from selection.questions.sanitize import QuestionTexts
 from . import end_texts
 from .end_texts import EndText
 
-State = Literal["practice", "question", "wait", "paused", "gone", "done", "over"]
+State = Literal["start", "practice", "question", "wait", "paused", "gone", "done", "over"]
 
 
 @dataclass(frozen=True)
 class WorkPage:
     """State of the page. question is set if and only if state is "question" or "practice".
+
+    In the state "start" a question waits, and its clock begins when the worker asks to see it.
 
     In the state "over" the run has ended, and the link with it: the page shows code, number of
     answers, earnings and next steps.
@@ -33,6 +35,7 @@ class WorkPage:
     most       upper bound on the number of questions
     gone       reason if the worker no longer takes part
     may_leave  True if the worker can still leave
+    minutes    time to answer a question
     """
 
     state: State
@@ -43,6 +46,7 @@ class WorkPage:
     question: "OpenQuestion | None" = None
     gone: str = ""
     may_leave: bool = False
+    minutes: int = 0
 
     @property
     def number(self) -> int:
@@ -96,11 +100,12 @@ class OpenQuestion:
         return "<img" not in self.prompt_html and "<video" not in self.prompt_html
 
 
-def visit_page(candidate_id: int, link: int = 0) -> WorkPage | None:
+def visit_page(candidate_id: int, link: int = 0, acting: bool = True) -> WorkPage | None:
     """Return the page of this candidate's worker, in all skills, for their link of this number.
 
-    The visit is recorded, and starts the clock of the question shown. None if there is no such
-    worker, or the link is not the latest.
+    If the worker acts, the visit is recorded, and starts the clock of the question shown; else it
+    may be a machine's, and changes nothing. None if there is no such worker, or the link is not the
+    latest.
     """
     candidate = _candidate_of_link(candidate_id, link)
     if candidate is None:
@@ -112,12 +117,16 @@ def visit_page(candidate_id: int, link: int = 0) -> WorkPage | None:
         return WorkPage(
             "over", end_texts.end_text(candidate, "over", answered, gone), answered=answered
         )
-    presence.note_presence(run, [entry.pk for entry in candidates], candidate.seen)
+    if acting:
+        presence.note_presence(run, [entry.pk for entry in candidates], candidate.seen)
     row = _oldest_assignment(_askable_candidates(run, candidates))
     lesson = _pending_practice(candidate, candidates, row)
+    hidden = not acting and lesson is None and (row is None or row.due is None)
     if lesson is None:
-        row = _show_next(run, candidates, row)
+        row = _show_next(run, candidates, row) if not hidden else row
     state: State = "practice" if lesson else "question" if row else idle_state(run, candidates)
+    if hidden and (row or (state == "wait" and candidate.seen is None)):
+        state, row = "start", None
     question_set = run.skills[row.skill if row else 0].question_set
     if lesson is not None:
         question_set = lesson.question_set
@@ -133,6 +142,7 @@ def visit_page(candidate_id: int, link: int = 0) -> WorkPage | None:
         question=_open_question(item, texts) if item else None,
         gone=gone,
         may_leave=bool(_askable_candidates(run, candidates)),
+        minutes=run.minutes,
     )
 
 

@@ -22,6 +22,7 @@ from selection.texts import counted
 from selection.viewer_locale import format_moment
 
 from . import join, links, views
+from .attendance import open_to_people
 from .busy_page import excuse_busy
 from .languages import worker_language
 from .links import TemporaryToken
@@ -86,6 +87,7 @@ def _check_joining(run: Run, key: str) -> None:
 @require_safe
 @worker_language
 @limit_per_temporary_link
+@open_to_people
 @excuse_busy
 def enter_by_temporary_link(request: HttpRequest, token: str) -> HttpResponse:
     """Let the worker join, or lead them back to their page; both until the end of the link."""

@@ -17,7 +17,7 @@ from selection.models import Candidate, Run
 from selection.questions import practice, problem_reports
 from selection.runs import roster
 
-from . import links, messages, page
+from . import attendance, links, messages, page
 from .busy_page import excuse_busy
 from .forms import BIGGEST_ID, WorkForm
 from .languages import worker_language
@@ -28,6 +28,7 @@ Made = TypeVar("Made")
 
 # The engine counts answers in batches, about half a second after the first; then it asks anew.
 WAIT_SECONDS = {"wait": 3, "paused": 20}
+FIRST_SECONDS = 1  # who joins a run before its first step has a question soon
 DAY = 24 * 3600
 
 
@@ -47,6 +48,8 @@ def work_page(request: HttpRequest, token: str) -> HttpResponse:
     candidate_id = links.candidate_id(token)
     if candidate_id is None:
         return render_lost(request, links.has_expired(token))
+    if "start" in request.POST:
+        return _show_page(request, token)
     if request.POST.get("leave") == "yes":
         _leave_or_withdraw(candidate_id, roster.record_leaving)
         return _show_page(request, token)
@@ -61,24 +64,31 @@ def work_page(request: HttpRequest, token: str) -> HttpResponse:
 
 def _show_page(request: HttpRequest, token: str, notice: str = "") -> HttpResponse:
     identity = links.read_worker_token(token)
-    content = page.visit_page(*identity) if identity else None
+    acting = attendance.has_acted(request)
+    content = page.visit_page(*identity, acting) if identity else None
     if content is None:
         return render_lost(request, links.has_expired(token))
     if notice in messages.REFUSED:
         content = _keep_sent_response(request, content)
     if "leave" in request.GET and content.may_leave:
         return render(request, "work/leave.html")
+    tries = attendance.count_tries(request)
+    first = content.state == "wait" and not content.answered and tries < attendance.MOST_TRIES
     context = {
         "page": content,
+        "first": acting and first,
+        "acted": f"?{attendance.ACTED}" if acting else "?",
         "notice": messages.notice_text(notice),
         "time_left": messages.time_left(content.question.seconds_left) if content.question else "",
         "still": "still" in request.GET,
     }
     status = 410 if content.state == "over" else 200
     response = render(request, "work/page.html", context, status=status)
-    refresh = _refresh_seconds(content)
+    refresh = FIRST_SECONDS if context["first"] else _refresh_seconds(content)
     if refresh is not None and not context["still"]:
-        response.headers["Refresh"] = f"{refresh}; url={request.path}"
+        # When time is up nobody may be there: only a page that waits goes on by itself.
+        again = f"?{attendance.ACTED}={tries + 1}" if acting and not content.question else ""
+        response.headers["Refresh"] = f"{refresh}; url={request.path}{again}"
     return response
 
 

@@ -66,6 +66,7 @@ def test_a_worker_answers_on_a_phone_without_javascript(browser: Browser, live_s
     page = context.new_page()
     page.goto(f"/work/{links.worker_token(worker.pk)}/")
     expect(page.get_by_text("Say what you see.")).to_be_visible()
+    page.get_by_role("button", name="Start").tap()
     for said in ("Question 2 of at most", "Question 3 of at most", "3 answered"):
         page.get_by_text("yes", exact=True).tap()
         page.get_by_role("button", name="Send answer").tap()

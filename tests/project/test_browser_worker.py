@@ -84,7 +84,7 @@ def phone(browser: Browser, live_server):
 
 
 def path_of(worker: Candidate) -> str:
-    return f"/work/{links.worker_token(worker.pk)}/"
+    return f"/work/{links.worker_token(worker.pk)}/?go"
 
 
 def test_a_picture_and_a_sound_are_shown_on_a_phone_without_javascript(phone: Page, worker):

@@ -77,7 +77,7 @@ def test_the_workers_page_works_under_a_policy_without_scripts(browser, live_ser
     page = context.new_page()
     errors: list[str] = []
     page.on("console", lambda line: _note(line, errors))
-    page.goto(f"/work/{links.worker_token(run.candidates.first().pk)}/")
+    page.goto(f"/work/{links.worker_token(run.candidates.first().pk)}/?go")
     before = page.locator("#prompt").inner_text()
     page.get_by_role("textbox").fill("yes")
     page.get_by_role("button", name="Send answer").click()

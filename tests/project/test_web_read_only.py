@@ -61,7 +61,7 @@ def test_a_worker_keeps_what_they_typed_and_sends_it_again(run, read_only):
     page = Client().post(address, sent)
     assert (page.status_code, page["Retry-After"]) == (503, "60")
     assert "typed with care" in text_of(page)
-    assert Client().get(address).status_code == 503
+    assert Client().get(f"{address}?go").status_code == 503
     set_read_only(False)
     assert Client().post(address, sent).status_code == 200
     assert Answer.objects.get().response == "typed with care"

@@ -86,9 +86,26 @@ class PosteriorRisk:
         unmet = posterior.bound(posterior.draws, no_worker, ~met)
         if sum(unmet.risk(self.epsilon)) <= self.delta:
             return False
-        draws = replace(posterior.draws, borders=posterior.borders_among(met))
-        bound = posterior.bound(draws, self.chosen, met & ~self.chosen)
-        return sum(bound.risk(self.epsilon)) <= self.delta
+        return self.holds_among(met, self.epsilon)
+
+    def holds_whatever(self, met: NDArray[np.bool_]) -> bool:
+        """Return True if epsilon holds even if the workers without enough answers are always right.
+
+        The chosen are taken to be as good as their posterior means. Where the wanted epsilon does
+        not hold, it is the one that is reached.
+        """
+        if (self.chosen & ~met).any():
+            return False
+        mean = self.posterior.average.mean[self.posterior.group]
+        replaced = np.sort(mean[self.chosen])[: int((~met).sum())]
+        rest = max(self.epsilon, self.reached) - float((1 - replaced).sum()) / self.posterior.k
+        return rest > 0 and self.holds_among(met, rest)
+
+    def holds_among(self, met: NDArray[np.bool_], epsilon: float) -> bool:
+        """Return True if epsilon holds of the same choice among these workers."""
+        draws = replace(self.posterior.draws, borders=self.posterior.borders_among(met))
+        bound = self.posterior.bound(draws, self.chosen, met & ~self.chosen)
+        return sum(bound.risk(epsilon)) <= self.delta
 
     def risk(self, epsilon: float) -> tuple[float, float]:
         """Return P(regret > epsilon) or a little more, and its Monte Carlo standard error."""

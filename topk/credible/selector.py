@@ -236,11 +236,15 @@ class Credible(Selector):
         return GAP.format(kth=ordinal(problem.k), risk=100 * risk, delta=100 * problem.delta)
 
     def _unmet(self) -> str:
-        """Return the warning about unmet workers; empty before enough were met, and if all were."""
-        few = int((~self._met).sum())
+        """Return the warning about unmet workers; empty before enough were met, and if all were,
+        or if ε holds whatever the others are like.
+        """
+        few, risk = int((~self._met).sum()), self._posterior_risk()
         if few == 0 or not self._enough:
             return ""
-        blocked = self._posterior_risk().rests_with_the_unmet(self._met)
+        blocked = risk.rests_with_the_unmet(self._met)
+        if risk.holds_whatever(self._met):
+            return ""
         sentence = UNMET.format(workers="1 worker" if few == 1 else f"{few} workers")
         return f"{sentence} {UP_TO_THEM}" if blocked else sentence
 

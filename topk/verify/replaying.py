@@ -1,6 +1,6 @@
 """Replay of a run: its algorithm in the state to which the answers of a record lead."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from topk.roster import (
     active_arms,
     build_problem,
     covers_withdrawal,
+    drop_no_shows,
     groups_of,
     has_enough,
     is_guarantee_lost,
@@ -53,10 +54,27 @@ def is_lost(record: DumpRecord) -> bool:
     events = record.events if record.run["joined"] else []
     opened = [event["step"] for event in events if event["kind"] == OPENED]
     pulls, _ = _count_answers(record, None)
+    return is_guarantee_lost(record.algorithm, record.gone, pulls, opened, _covers(record))
+
+
+def _covers(record: DumpRecord) -> bool:
     limits = record.run["epsilon"], record.run["delta"]
     options = _settle_options(record)
-    covers = covers_withdrawal(record.algorithm, record.n, record.ks, limits, options)
-    return is_guarantee_lost(record.algorithm, record.gone, pulls, opened, covers)
+    return covers_withdrawal(record.algorithm, record.n, record.ks, limits, options)
+
+
+def replay_participants(record: DumpRecord) -> ReplayedRun | None:
+    """Return the end of the run without workers of whom no answer counted; None if they stay."""
+    if record.run.get("keep_no_shows", True):  # they stayed in dumps of older versions
+        return None
+    pulls, _ = _count_answers(record, None)
+    rule = record.ks, record.run["one_kind_each"], _covers(record)
+    gone, counted = drop_no_shows(record.algorithm, record.gone, pulls, record.worker, *rule)
+    if np.array_equal(gone, record.gone):
+        return None
+    rest = replace(record, gone=gone)
+    arms = roster_arms(rest)
+    return ReplayedRun(arms, _selector_from_tallies(rest, arms, None, share_left(gone, counted)))
 
 
 def _settle_options(record: DumpRecord) -> dict[str, Any]:
@@ -101,7 +119,9 @@ def _outstanding(record: DumpRecord, upto: int | None, counted: int | None) -> C
     return asked.tally(open_ & (asked.dealt < upto), record.n)
 
 
-def _selector_from_tallies(record: DumpRecord, arms: Counts, upto: int | None) -> Selector:
+def _selector_from_tallies(
+    record: DumpRecord, arms: Counts, upto: int | None, share: float | None = None
+) -> Selector:
     """Return an algorithm that remembers nothing but tallies, in the state of this step."""
     pulls, right = _count_answers(record, upto)
     undecided = np.zeros(arms.size, np.int8)
@@ -113,7 +133,8 @@ def _selector_from_tallies(record: DumpRecord, arms: Counts, upto: int | None) -
     groups = groups_of(left, record.options.get("groups"))
     columns = (pulls[arms], right[arms].astype(float), undecided)
     state = State(*columns, {}, outstanding, gone, groups)
-    return rebuild_selector(record, arms, state, share_left(record.gone, before[0]))
+    share = share_left(record.gone, before[0]) if share is None else share
+    return rebuild_selector(record, arms, state, share)
 
 
 def _step_by_step(record: DumpRecord, arms: Counts, upto: int | None) -> ReplayedRun:

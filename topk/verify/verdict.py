@@ -21,7 +21,7 @@ from .dump_reader import (
     written_by,
 )
 from .findings import MOST_NAMED, Finding
-from .replaying import ReplayedRun, is_lost, replay_run
+from .replaying import ReplayedRun, is_lost, replay_participants, replay_run
 from .verdicts import CLOSE
 
 FILE = Finding("File", "its digest is not of what it says: it was changed after it was made")
@@ -84,7 +84,9 @@ def _check_end(record: DumpRecord, replayed: ReplayedRun) -> tuple[SelectedArms,
     if replayed.selector is None:
         return _select_remaining(record, replayed.arms), "", None
     early = record.ended and not record.finished
+    replayed = (replay_participants(record) if early else None) or replayed
     lost = is_lost(record)
+    assert replayed.selector is not None
     selected = select_arms(replayed.selector, replayed.arms, early, record.proof, lost)
     if lost:
         return selected, GUARANTEE_LOST if record.ended else "", None

@@ -56,6 +56,9 @@ class PastForm(forms.Form):
         widget=UnfoldAdminSelectWidget(),
     )
     team: Any = forms.ModelChoiceField(None, label="Team", widget=UnfoldAdminSelectWidget())
+    leave_out = forms.BooleanField(
+        label="Leave out rows with an error, such as blank answers", required=False
+    )
     k = forms.IntegerField(
         label="Workers to select (K)",
         initial=5,
@@ -137,4 +140,5 @@ def _build_wanted(cleaned: dict[str, Any]) -> dict[str, Any]:
         "budget": cleaned["budget"],
         "price": None if price is None else float(price),
         "currency": cleaned["currency"],
+        "leave_out": cleaned["leave_out"],
     }

@@ -168,13 +168,16 @@ class ChangePage(ChangeView):
             "join", "Add new workers of the pool", previews.join_others, run
         )
         if run.enrolling:
-            roster = ActionOffer.build_offer(
-                "close", "Close the roster", previews.close_roster, run
-            )
+            gate = ActionOffer.build_offer("close", "Close the roster", previews.close_roster, run)
         else:
-            roster = ActionOffer.build_offer("open", "Open the roster", previews.open_roster, run)
+            gate = ActionOffer.build_offer("open", "Open the roster", previews.open_roster, run)
+        keys = roster.answered_leavers(run)
+        back = ActionOffer.build_offer(
+            "take-back", "Take back the workers who left", previews.take_back, run, keys
+        )
         return [
-            roster,
+            *([back] if keys else []),
+            gate,
             join,
             ActionOffer.build_offer(
                 "links", "Replace all links", link_rotation.preview_rotation, run
@@ -188,6 +191,7 @@ class ChangePage(ChangeView):
             "join": roster_opening.join_others,
             "links": link_rotation.rotate_all_links,
             "make-up": void_budget.make_up,
+            "take-back": roster.take_back_answered,
         }
         if action not in verbs:
             raise Http404

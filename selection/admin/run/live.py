@@ -34,6 +34,7 @@ logger = logging.getLogger(__name__)
 
 PARTS = [
     "status",
+    "now",
     "needs",
     "tiles",
     "notes",
@@ -77,6 +78,7 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
         "skills": reports.skill_lines(run, lines),
         "quotas": reports.quota_lines(run, lines),
         "promised": guarantee,
+        "remedies": status_line.show_remedies(run, guarantee.weakenings),
         "proof": reports.current_guarantee(run, lines),
         "status": status,
         "money": format_spending(run),

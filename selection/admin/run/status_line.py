@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from django.urls import reverse
 
 from selection.models import Run
-from selection.reports import Alert, Progress, WorkerStanding
+from selection.reports import Alert, Progress, Weakening, WorkerStanding
+from selection.runs import roster_opening
 from selection.texts import count_noun
 
 from .forecast_running import RemainingWork
@@ -82,7 +83,10 @@ def write_status(
     if urgent:
         return StatusLine("act", f"Action needed: {urgent.title}", urgent.kind)
     if run.enrolling:
-        return StatusLine("wait", "Waiting for workers to join")
+        if roster_opening.too_few(run):
+            return StatusLine("wait", "Waiting for workers to join")
+        joined = count_noun(len({line.worker for line in lines}), "worker")
+        return StatusLine("good", f"{joined} joined: close the roster when all are here")
     if any(alert.kind == "waits" for alert in alerts):
         workers = len({line.worker for line in lines if line.out})
         return StatusLine("wait", f"Waiting for {count_noun(workers, 'worker')}", "waits")
@@ -118,6 +122,18 @@ def show_alerts(
     return shown
 
 
+def show_remedies(run: Run, weakenings: Sequence[Weakening]) -> list[ShownAlert]:
+    """Return what weakens the guarantee, each with its remedy."""
+    return [
+        ShownAlert(
+            each.short[:1].upper() + each.short[1:],
+            each.remedy.words,
+            _add_urls(run, [Fix(each.remedy.label, each.remedy.page)] if each.remedy.label else []),
+        )
+        for each in weakenings
+    ]
+
+
 def _fixes_of(run: Run, alert: Alert) -> tuple[Fix, ...]:
     if alert.kind == "stuck" and run.recorded_only:
         return (IMPORT,)
@@ -138,4 +154,5 @@ def _url_of(run: Run, page: str) -> str:
     if page == "gold":
         gold = reverse("admin:selection_questionset_gold", args=[run.question_set_id])
         return f"{gold}?run={run.pk}"
-    return reverse(f"admin:selection_run_{page}", args=[run.pk])
+    name, _, part = page.partition("#")
+    return reverse(f"admin:selection_run_{name}", args=[run.pk]) + (f"#{part}" if part else "")

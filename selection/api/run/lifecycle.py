@@ -37,6 +37,8 @@ def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
         "over": promised.over,
         "by_hand": promised.by_hand,
         "epsilon_reached": promised.epsilon,
+        "guaranteed_now": promised.now,
+        "weakenings": [each.build_row() for each in promised.weakenings],
         "warnings": list(fit.warnings),
         "population": fit.numbers(),
         "progress": vars(progress),

@@ -35,6 +35,14 @@ class NeedOut(Schema):
     """
 
 
+class WeakeningOut(Schema):
+    """A reason not to rely on the guarantee as it stands, or an assumption that a change added."""
+
+    code: str
+    sentence: str
+    remedy: str
+
+
 @declared_by(reports.FullTestForecast)
 class EverybodyOut(Schema):
     """Cost of testing all workers alike, with the number of questions of the busiest worker."""
@@ -133,6 +141,10 @@ class RunOut(_RunSettings):
     )
     by_hand: str = Field(description="Effect of verdicts by hand on the guarantee.")
     epsilon_reached: float | None = Field(description="The ε achieved until now or at the end.")
+    guaranteed_now: str = Field(
+        description="The guarantee now and its weakenings, in one sentence."
+    )
+    weakenings: list[WeakeningOut]
     warnings: list[str] = Field(description="Reasons to doubt the guarantee for the pool.")
     population: PopulationOut | None = Field(
         description="Fit to the pool: mean and spread of the accuracies, the accuracy that K "

@@ -13,7 +13,7 @@ from selection.limits import LONGEST_KEY, MOST_ENTRIES
 from selection.models import Run
 from selection.reports.standings import QuotaStanding
 
-from .schemas import VERDICT, LearnedOut, PopulationOut
+from .schemas import VERDICT, LearnedOut, PopulationOut, WeakeningOut
 
 
 @declared_by(reports.WorkerStanding)
@@ -89,6 +89,8 @@ class SelectionOut(Schema):
     holds: str
     over: str
     by_hand: str
+    guaranteed_now: str
+    weakenings: list[WeakeningOut]
     warnings: list[str]
     population: PopulationOut | None
     assumptions: str

@@ -3,16 +3,17 @@
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from selection import job_messages, tasks
-from selection.models import Pool, Replay, Run
+from selection import job_messages, privacy, tasks
+from selection.models import Pool, Replay, Run, Worker
 from selection.replays import plays, replay_requests
 from selection.replays.records import AnswerRecord
 from tests.pages import admin_url, text_of
 from tests.pasts import write_past
-from tests.worlds import make_run
+from tests.worlds import make_pool, make_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
@@ -99,6 +100,52 @@ def test_a_large_files_fault_is_shown_on_its_page(requester, filled, monkeypatch
     page = requester.get(result_url())
     assert "past.csv has no column with the correct answers" in text_of(page)
     assert "Upload other answers" in text_of(page)
+
+
+def test_blank_answers_are_left_out_on_request(requester, filled, token):
+    content = filled["answers"].read() + b"\nw1,q999,\nw2,q998,\n"
+
+    def files():
+        filled["key"].seek(0)
+        return {"answers": SimpleUploadedFile("past.csv", content)}
+
+    refused = text_of(requester.post(FORM, filled | files()))
+    assert "is empty (1 more lines are bad)" in refused
+    assert "Leave out rows with an error, such as blank answers" in refused
+    answer = requester.post(FORM, filled | files() | {"leave_out": "on"})
+    assert answer["Location"] == result_url()
+    assert Replay.objects.get().facts["answers"] == 160
+    filled["key"].seek(0)
+    program = Client(headers={"authorization": f"Bearer {token}"})
+    sent = {"k": 2, "file": SimpleUploadedFile("past.csv", content), "key": filled["key"]}
+    assert program.post("/api/replays", sent).status_code == 422
+    filled["key"].seek(0)
+    sent |= {"file": SimpleUploadedFile("past.csv", content), "leave_out": "true"}
+    assert program.post("/api/replays", sent).status_code == 202
+
+
+def test_erased_worker_is_a_pseudonym_in_replays_that_stay(requester, filled):
+    requester.post(FORM, filled)
+    tasks.replay(str(Replay.objects.get().pk))
+    before = Replay.objects.get()
+    assert before.state == Replay.State.DONE
+    worker = Worker.objects.create(pool=make_pool(0), key="w1")
+    erased = privacy.erase_worker([worker], "ada").pseudonym
+    after = Replay.objects.get()
+    assert [tally[1:] for tally in after.tallies] == [tally[1:] for tally in before.tallies]
+    assert after.tallies[0][0] == erased
+    text = str((after.tallies, after.plays, after.facts)) + str(AnswerRecord.unpack(after.record))
+    assert "'w1'" not in text
+    assert erased in text_of(requester.get(result_url()))
+
+
+def test_replay_that_plays_during_an_erasure_stores_no_name(requester, filled):
+    requester.post(FORM, filled)
+    playing = Replay.objects.get()
+    record = replay_requests.RecordedAnswers(AnswerRecord.unpack(bytes(playing.record)).crowd())
+    privacy.erase_worker([Worker.objects.create(pool=make_pool(0), key="w1")], "ada")
+    assert not replay_requests._play_next(playing, record)
+    assert Replay.objects.get().plays == []
 
 
 def test_one_click_makes_a_pool_or_a_draft(requester, filled):

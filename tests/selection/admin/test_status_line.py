@@ -11,7 +11,7 @@ from selection.admin.run.forecast_running import RemainingWork
 from selection.admin.run.status_line import show_alerts, write_status
 from selection.models import Run, Step
 from selection.reports import Alert, read_progress
-from selection.runs import lifecycle
+from selection.runs import enrolment, lifecycle
 from tests.pages import admin_url, text_of
 from tests.worlds import answer_all, crowd, make_run
 
@@ -106,3 +106,19 @@ def test_each_fix_of_an_alert_leads_to_a_page(requester: Client, kind: str):
     (shown,) = show_alerts(run, [Alert(kind, "Words.")], status, None)
     assert shown.fixes
     assert {requester.get(fix.url).status_code for fix in shown.fixes} == {200}
+
+
+def test_roster_is_closed_by_one_click_once_enough_have_joined(requester):
+    run = make_run(n=0, enrolling=True)
+    page = requester.get(admin_url("run_page", run.pk))
+    assert "Waiting for workers to join" in text_of(page)
+    assert 'value="close"' not in page.content.decode()
+    for key in ("anna", "bob", "carl"):
+        enrolment.enrol_worker(run, key)
+    page = requester.get(admin_url("run_page", run.pk))
+    assert "Waiting for workers to join" not in text_of(page)
+    assert "3 workers joined: close the roster when all are here" in text_of(page)
+    assert 'value="close"' in page.content.decode()
+    requester.post(admin_url("run_do_change", run.pk), {"do": "close"})
+    run.refresh_from_db()
+    assert not run.enrolling

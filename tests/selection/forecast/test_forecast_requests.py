@@ -269,3 +269,31 @@ def test_celery_worker_finishes_a_forecast():
             lambda: ForecastRequest.objects.get(pk=planning.pk).state == State.DONE, "the forecast"
         )
     assert forecast_requests.forecast_progress(ForecastRequest.objects.get(pk=planning.pk)) == 1
+
+
+def test_abandoned_forecast_is_dropped_until_somebody_looks(
+    sent, django_capture_on_commit_callbacks
+):
+    planning = request_plan(django_capture_on_commit_callbacks)
+    long_ago = timezone.now() - 2 * forecast_requests.ABANDONED
+    ForecastRequest.objects.update(used=long_ago)
+    ForecastPart.objects.update(sent=None)
+    simulated = list(planning.parts.values_list("runs", flat=True))
+    while sent:
+        forecast_requests.work_on_part(*sent.pop(0))
+    forecast_requests.sweep_forecasts()
+    assert sent == []
+    assert list(planning.parts.values_list("runs", flat=True)) == simulated
+    planning.refresh_from_db()
+    forecast_requests.touch_forecast(planning)
+    assert len(sent) == planning.parts.filter(finished=False).count() > 0
+    finish_work(planning, sent, django_capture_on_commit_callbacks)
+    assert planning.state == State.DONE
+
+
+def test_forecast_of_a_program_goes_on_without_a_look(sent, django_capture_on_commit_callbacks):
+    planning = request_plan(django_capture_on_commit_callbacks)
+    long_ago = timezone.now() - 2 * forecast_requests.ABANDONED
+    ForecastRequest.objects.update(used=long_ago, by="token lab")
+    finish_work(planning, sent, django_capture_on_commit_callbacks)
+    assert planning.state == State.DONE

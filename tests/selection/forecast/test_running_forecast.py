@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from selection import engine, reports
+from selection import engine, job_messages, reports
 from selection.forecast import running_forecast
 from selection.forecast.fitted import FittedBelief
 from selection.models import Run, RunForecast
@@ -228,3 +228,32 @@ def test_few_simulations_give_a_median_and_no_band(requester, client, token, mon
 def test_time_is_not_up_before_there_are_runs_enough_for_a_band():
     run = begin_run()
     assert running_forecast.make_forecast(run, seconds=0.0).runs == 20
+
+
+def test_run_has_one_message_on_its_way(monkeypatch):
+    run, sent = begin_run(), []
+    monkeypatch.setattr(
+        running_forecast.current_app,
+        "send_task",
+        lambda name, args, **how: sent.append((*args, how["priority"])),
+    )
+    for _ in range(3):
+        running_forecast.sweep_run_forecasts()
+    assert sent == [(run.pk, job_messages.BACKGROUND)]
+    running_forecast.refresh_forecast(run.pk)
+    RunForecast.objects.update(at=timezone.now() - timedelta(hours=1), step=0)
+    running_forecast.sweep_run_forecasts()
+    assert len(sent) == 2
+
+
+def test_run_that_outlived_its_forecast_is_estimated_anew(requester):
+    run = begin_run()
+    running_forecast.refresh_forecast(run.pk)
+    closed = reports.read_progress(run).counted
+    RunForecast.objects.update(low=closed - 3, median=closed - 2, high=closed - 1)
+    assert reports.forecast_remaining(run).why == forecast_running.UNSEEN
+    outlook = RunForecast.objects.get(run=run)
+    assert reports.summarise_forecast(run, outlook, closed) == "too early to say"
+    page = requester.get(f"/admin/selection/run/{run.pk}/").content.decode()
+    assert "Estimating" in page
+    assert "about 0" not in page

@@ -31,7 +31,7 @@ def open_run():
 
 
 def path(slip):
-    return reverse("work", args=[links.worker_token(slip.candidate_id)])
+    return reverse("work", args=[links.worker_token(slip.candidate_id)]) + "?go"
 
 
 def local(address):

@@ -43,7 +43,7 @@ def test_without_an_id_it_asks_for_one(client, run):
     strict = Client(enforce_csrf_checks=True)
     joined = strict.post(link(run), {"worker": " anna "})
     own = run.candidates.get(worker__key="anna")
-    assert joined.url == f"/work/{links.worker_token(own.pk)}/"
+    assert joined.url == f"/work/{links.worker_token(own.pk)}/?go"
 
 
 UNFILLED = ["{{%PROLIFIC_PID%}}", "%7B%7B%25PROLIFIC_PID%25%7D%7D", "${workerId}", "[worker_id]"]
@@ -66,7 +66,7 @@ def test_who_types_their_id_then_gets_back_to_the_platform_all_the_same(client, 
     own = client.post(asked, {"worker": "60a1"}).url
     candidate = run.candidates.get()
     assert (candidate.platform, candidate.task) == ("prolific", "x-7")
-    assert BACK in text(client.get(own))
+    assert BACK in text(client.get(f"{own}=20"))
     client.post(asked.replace("x-7", "x-8"), {"worker": "60a1"})
     candidate.refresh_from_db()
     assert candidate.task == "x-7"  # typed ids are unverified
@@ -197,6 +197,7 @@ def test_who_came_from_prolific_gets_back_with_the_code_of_their_outcome(client,
     own = client.get(link(run), ARRIVAL).url
     candidate = run.candidates.get()
     assert (candidate.platform, candidate.task) == ("prolific", "x-77")
+    assert BACK not in text(client.post(own, {"start": "yes"}))  # the first question comes
     assert f'href="{BACK}C3"' in text(client.get(own))
     client.post(own, {"leave": "yes"})
     assert f'href="{BACK}C2"' in text(client.get(own))

@@ -77,7 +77,7 @@ def test_a_question_shows_what_its_set_has(client):
         prompt="What is it?\n\n![A cat](media:cat.png)", choices=["media:cat.png", "dog"]
     )
     engine.advance(run.pk)
-    url = reverse("work", args=[links.worker_token(open_of(run)[0].candidate_id)])
+    url = reverse("work", args=[links.worker_token(open_of(run)[0].candidate_id)]) + "?go"
     response = client.get(url)
     address = reverse("media", args=[file.token])
     shown = response.content.decode()

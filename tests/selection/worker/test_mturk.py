@@ -54,12 +54,13 @@ def test_who_accepts_joins_answers_in_the_frame_and_hands_in(run):
     own = arrival.url
     assert own.startswith("/mturk/at/")
     assert run.candidates.get().worker.key == "A1B2"
-    waiting = text(strict.get(own))
+    assert "externalSubmit" not in text(strict.get(own))  # nothing is done yet
+    waiting = text(strict.get(f"{own}?go=20"))
     assert f'action="{SANDBOX}/mturk/externalSubmit"' in waiting
     assert 'name="assignmentId" value="3ABC"' in waiting
     assert 'value="wait"' in waiting
     engine.advance(run.pk)
-    asked = text(strict.get(own))
+    asked = text(strict.post(own, {"start": "yes"}))
     assert "Look at the birds." in asked
     assert "externalSubmit" not in asked
     slip = open_of(run)[0]
@@ -75,7 +76,7 @@ def test_coming_back_leads_to_the_same_worker_with_the_new_task(client, run):
     client.get(link(run), accepted())
     again = client.get(link(run), accepted(assignmentId="3DEF")).url
     assert run.candidates.count() == 1
-    assert 'value="3DEF"' in text(client.get(again))
+    assert 'value="3DEF"' in text(client.get(f"{again}?go=20"))
 
 
 def test_when_the_run_is_over_who_took_part_can_still_hand_in(client, run):
@@ -121,7 +122,7 @@ def test_whom_the_platform_does_not_name_is_told_so_and_nobody_joins(client, run
 @pytest.mark.parametrize("origin", ["https://www.mturk.com", SANDBOX])
 def test_it_hands_in_to_where_the_task_came_from(client, run, origin):
     own = client.get(link(run), accepted(turkSubmitTo=f"{origin}/")).url
-    assert f'action="{origin}/mturk/externalSubmit"' in text(client.get(own))
+    assert f'action="{origin}/mturk/externalSubmit"' in text(client.get(f"{own}?go=20"))
 
 
 def test_these_addresses_alone_may_be_framed_and_by_the_platform_alone(client, run):

@@ -34,7 +34,7 @@ def worker(run: Run) -> Candidate:
 
 
 def url_of(worker: Candidate) -> str:
-    return reverse("work", args=[links.worker_token(worker.pk)])
+    return reverse("work", args=[links.worker_token(worker.pk)]) + "?go"
 
 
 def question_of(client: Client, worker: Candidate):
@@ -160,8 +160,8 @@ def test_it_waits_when_there_is_nothing_right_now(client, run, worker):
         send(client, worker, question.assignment, "yes")
     shown = page(client, worker)
     assert "No question for you right now" in shown
-    assert client.get(url_of(worker))["Refresh"] == f"3; url={url_of(worker)}"
-    still = client.get(url_of(worker) + "?still")
+    assert client.get(url_of(worker))["Refresh"] == f"3; url={url_of(worker)}=1"
+    still = client.get(url_of(worker) + "&still")
     assert "Refresh" not in still
     assert "Look now" in still.content.decode()
 
@@ -268,7 +268,7 @@ def test_weeks_to_answer_do_not_reload_the_page_at_once(client, run, worker):
 def test_closing_what_is_overdue_does_not_count_as_answered(client, run, worker):
     Assignment.objects.update(due=timezone.now() - timedelta(minutes=1))
     overdue.expire_overdue()
-    assert "0 answered" in page(client, worker)
+    assert "0 answered" in client.get(f"{url_of(worker)}=20").content.decode()
 
 
 def test_an_answer_that_is_none_of_the_choices_is_not_taken(client, run, worker):

@@ -39,7 +39,7 @@ def worker(run: Run) -> Candidate:
 
 
 def url_of(worker: Candidate) -> str:
-    return reverse("work", args=[links.worker_token(worker.pk)])
+    return reverse("work", args=[links.worker_token(worker.pk)]) + "?go"
 
 
 def practise(client: Client, worker: Candidate, response: str):

@@ -45,7 +45,7 @@ def test_a_link_lets_its_worker_join_and_answer_on_their_page(run):
     own = Client().get(link).url
     candidate = run.candidates.get(worker__key="anna")
     engine.advance(run.pk)
-    question = Client().get(own).context["page"].question
+    question = Client().post(own, {"start": "yes"}).context["page"].question
     Client().post(own, {"assignment": question.assignment, "response": "yes"})
     assert Answer.objects.get().assignment.candidate == candidate
     assert Client().get(link).url == own
@@ -55,7 +55,7 @@ def test_after_its_end_neither_the_link_nor_the_page_behind_it_opens(run, later)
     (link,) = make(run, "w1", hours=2)
     engine.advance(run.pk)
     own = Client().get(link).url
-    question = Client().get(own).context["page"].question
+    question = Client().post(own, {"start": "yes"}).context["page"].question
     later(3)
     for response in (
         Client().get(link),

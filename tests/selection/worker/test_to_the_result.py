@@ -48,7 +48,7 @@ def test_each_kind_is_imported_asked_graded_and_exported(requester, said, outcom
     worker = open_of(run)[0].candidate
     url, page = reverse("work", args=[links.worker_token(worker.pk)]), Client()
     asked = {one.pk: one.question.key for one in open_of(run)}
-    shown = page.get(url)
+    shown = page.post(url, {"start": "yes"})
     while question := shown.context["page"].question:
         sent = {"assignment": question.assignment, "response": said[asked[question.assignment]]}
         shown = page.post(url, sent)

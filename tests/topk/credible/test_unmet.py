@@ -1,6 +1,7 @@
 """Credible with workers that give few answers, or none."""
 
 import numpy as np
+import pytest
 
 from tests.topk.credible.pools import pool, run
 from topk import Problem
@@ -74,12 +75,14 @@ def test_who_gave_fewer_than_two_answers_is_not_chosen_while_others_were_met():
     assert selector.selection().max() < 8
 
 
-def test_it_warns_of_workers_with_fewer_than_two_answers_once_it_could_stop():
-    selector = Credible(Problem(10, 3, 0.05, 0.1))
-    selector.tell(np.arange(4), np.full(4, 3.0), 4)
-    assert selector.warnings() == ()
-    selector.tell([4, 5, 6, 7, 8], np.full(5, 3.0), 4)
-    (sentence,) = selector.warnings()
-    assert sentence.startswith("1 worker gave fewer than two answers")
-    selector.tell([9], [2.0], 3)
-    assert selector.warnings() == ()
+@pytest.mark.parametrize(("k", "epsilon", "named"), [(1, 0.05, True), (5, 0.2, False)])
+def test_it_names_workers_with_fewer_than_two_answers_if_they_matter(k, epsilon, named):
+    selector, rng = Credible(Problem(20, k, epsilon, 0.1)), np.random.default_rng(1)
+    arms = np.arange(19)
+    selector.tell(arms[:9], np.full(9, 20.0), 40)
+    assert selector.warnings() == ()  # too few for a stop
+    selector.tell(arms[9:], rng.binomial(40, np.linspace(0.4, 0.9, 10)).astype(float), 40)
+    doubts = [doubt for doubt in selector.warnings() if "fewer than two answers" in doubt]
+    assert [doubt[:8] for doubt in doubts] == (["1 worker"] if named else [])
+    selector.tell([19], [2.0], 3)
+    assert "fewer than two answers" not in " ".join(selector.warnings())
