@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Case, Exists, F, OuterRef, QuerySet, Value, When
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.db.models.functions import Now
 
 from selection.models import Assignment, Endpoint, ModelCall, Run
@@ -40,6 +40,17 @@ def list_uncalled() -> QuerySet[Assignment]:
         candidate__gone="",
         candidate__unaffordable=False,
     )
+
+
+def in_trial() -> Q:
+    """Return the condition of assignments whose model waits for its first reply under a limit."""
+    calls = ModelCall.objects.in_flight().filter(
+        worker=OuterRef("candidate__worker"), run=OuterRef("candidate__run")
+    )
+    endpoint = "candidate__worker__endpoint__"
+    unproven = Q(**{f"{endpoint}dearest": None, "candidate__run__spending__limit__isnull": False})
+    priced = Q(**{f"{endpoint}price_in__gt": 0}) | Q(**{f"{endpoint}price_out__gt": 0})
+    return unproven & priced & Q(Exists(calls))
 
 
 def has_outstanding(run_id: int) -> bool:

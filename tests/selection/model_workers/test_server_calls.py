@@ -8,8 +8,8 @@ import pytest
 from aiohttp import web
 
 from selection.errors import Refused
+from selection.limits import LONGEST_JSON
 from selection.model_workers.server_calls import (
-    LONGEST_BODY,
     Fault,
     GuardedLoop,
     Outcome,
@@ -77,8 +77,10 @@ def test_follow_no_redirect() -> None:
         raise web.HTTPTemporaryRedirect("/elsewhere")
 
     outcome, paths = ask(answer)
-    assert outcome.fault == Fault.SERVER
-    assert outcome.problem.startswith("The server answered 307: ")
+    assert outcome.fault == Fault.SETTINGS
+    assert outcome.problem == (
+        "The server answered 307: it has moved. Enter its new address: /elsewhere"
+    )
     assert paths == ["/v1/chat/completions"]
 
 
@@ -89,7 +91,7 @@ def test_stop_reading_an_endless_reply() -> None:
         nonlocal sent
         response = web.StreamResponse()
         await response.prepare(request)
-        while sent < 10 * LONGEST_BODY:
+        while sent < 10 * LONGEST_JSON:
             await response.write(b" " * 1_000_000)
             sent += 1_000_000
         return response
@@ -97,7 +99,7 @@ def test_stop_reading_an_endless_reply() -> None:
     outcome, _ = ask(answer)
     assert (outcome.fault, outcome.charged) == (Fault.SERVER, True)
     assert outcome.problem == "The reply is not readable: it has more than 10,000,000 bytes"
-    assert sent < 2 * LONGEST_BODY
+    assert sent < 2 * LONGEST_JSON
 
 
 @pytest.mark.parametrize(
