@@ -7,7 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from selection.models import Endpoint
+
 from .completions import ServerError
+from .prices import to_amount
 
 Adjustments = Mapping[str, str | bool | None]
 MOST_CHANGES = 4  # of one request
@@ -53,7 +56,7 @@ def find_change(body: Mapping[str, Any], error: ServerError, made: Adjustments) 
         named = next((name for name in known if _is_named(name, error.words)), "")
     if named in SUCCESSORS:
         successor = SUCCESSORS[named]
-        return {} if successor in made or successor in body else {named: successor}
+        return {} if named in made or successor in body else {named: successor}
     if named:
         return {} if named == "stream" else {named: None}
     if _STREAM.search(error.words) and "stream" not in body:
@@ -63,8 +66,21 @@ def find_change(body: Mapping[str, Any], error: ServerError, made: Adjustments) 
     return {}
 
 
-def describe_adjustments(adjustments: Adjustments) -> str:
-    """Return the sentence about what the server refuses; empty without changes."""
+def describe_server(endpoint: Endpoint) -> str:
+    """Return what the model's server does otherwise than asked; empty if nothing."""
+    notices = []
+    if changes := _list_changes(endpoint.adjustments):
+        notices.append(f"The server refuses the request without changes: {', '.join(changes)}.")
+    if endpoint.dearest:
+        amount = f"{to_amount(endpoint.dearest).normalize():f}"
+        notices.append(
+            f"A reply cost {amount}, more than its request allowed: the server adds tokens, for "
+            "example hidden thoughts. Twice as much is now reserved for each call."
+        )
+    return " ".join(notices)
+
+
+def _list_changes(adjustments: Adjustments) -> list[str]:
     told = []
     for name, change in adjustments.items():
         if change is True:
@@ -72,8 +88,8 @@ def describe_adjustments(adjustments: Adjustments) -> str:
         elif name == SYSTEM:
             told.append("the system prompt begins the user's message")
         else:
-            told.append(f"“{change}” in place of “{name}”" if change else f"“{name}” is left out")
-    return f"The server asked for changes of the request: {', '.join(told)}." if told else ""
+            told.append(f"“{change}” replaces “{name}”" if change else f"“{name}” is left out")
+    return told
 
 
 def _is_named(name: str, words: str) -> bool:

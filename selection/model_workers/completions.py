@@ -134,8 +134,10 @@ def fault_of_status(status: int, names: frozenset[str]) -> Fault:
 def read_completion(body: bytes, milliseconds: int, request_id: str) -> Outcome:
     """Return the outcome of a reply with a status of success. Raises ValueError for no reply."""
     document = _parse_body(body)
+    if isinstance(document, list) and document:
+        document = document[0]  # Gemini's errors
     if not isinstance(document, dict):
-        document = {"error": find_error(document)} if find_error(document) else {}
+        raise ValueError("it is no JSON object")
     error = find_error(document) if document.get("error") or not _has_reply(document) else None
     choice = {} if error else _find_choice(document)
     error = error or find_error(choice)

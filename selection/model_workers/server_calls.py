@@ -34,11 +34,11 @@ from .completions import (
     read_completion,
     read_wait,
 )
+from .extras import fill_key
 
 SETTING = "MODELS_INSIDE"
 CONNECTIONS = 10_000
 REDIRECTS = (301, 302, 303, 307, 308)
-KEY_PLACE = "{key}"  # in a header's value
 
 
 class GuardedLoop(asyncio.SelectorEventLoop):
@@ -84,16 +84,17 @@ def open_client(
 ) -> ModelClient:
     """Return a client of the server; the caller closes it. Raises Refused for its address.
 
-    Names are resolved by the loop that it is opened in. Its caller sets the time. ``{key}`` in a
-    header is the place of the key.
+    Names are resolved by the loop that it is opened in. Its caller sets the time.
+
+    headers  besides ours, or in their place; ``query`` likewise of the address
     """
     address = check_url(url)
     _refuse_inner_address(address)
     resolver = aiohttp.ThreadedResolver()  # by the loop, which is guarded
     sent = {"Authorization": f"Bearer {key or 'none'}", "User-Agent": "CrowdSelect"}
-    for name, value in (headers or {}).items():
-        sent = {known: old for known, old in sent.items() if known.lower() != name.lower()}
-        sent[name] = value.replace(KEY_PLACE, key)
+    own = fill_key(headers or {}, key)
+    replaced = {name.lower() for name in own}
+    sent = {name: value for name, value in sent.items() if name.lower() not in replaced} | own
     try:
         session = aiohttp.ClientSession(
             f"{address}/",
@@ -104,7 +105,7 @@ def open_client(
         )
     except ValueError as error:
         raise Refused(f"The address “{url}” cannot be used: {error}.") from error
-    return ModelClient(session, query or {})
+    return ModelClient(session, fill_key(query or {}, key))
 
 
 def open_server(server: ModelServer, key: str) -> ModelClient:
