@@ -17,6 +17,7 @@ import httpx
 from tests.processes import wait_until
 
 from .links import Links, free_port
+from .model_servers import Servers
 from .services import Disk, Service, postgres_server, redis_server, running
 
 TOP = Path(__file__).parents[2]
@@ -36,6 +37,7 @@ class Stack:
     web       the port on which the web listens
     url       the crowd's address, by a link
     database  None with SQLite
+    models    servers of models
     """
 
     folder: Path
@@ -45,6 +47,7 @@ class Stack:
     redis: Service
     disk: Disk
     database: Service | None
+    models: Servers
 
     @property
     def sqlite(self) -> bool:
@@ -87,7 +90,8 @@ def services(folder: Path) -> Iterator[Stack]:
             until_end.enter_context(running(database, signal.SIGINT))
         web = free_port()
         url = f"http://127.0.0.1:{links.add('crowd to web', web)}"
-        yield Stack(folder, web, url, links, redis, disk, database)
+        models = until_end.enter_context(Servers())
+        yield Stack(folder, web, url, links, redis, disk, database, models)
 
 
 @contextmanager
