@@ -66,7 +66,8 @@ def lock_claims(claims: Sequence[Claim]) -> list[Claim]:
     Since they were read, another process may have called for them, or withdrawn them, or a run may
     have been paused or ended. One that another process holds now is left to it.
     """
-    rows = list_uncalled().filter(pk__among=[claim.assignment.pk for claim in claims]).order_by()
+    rows = list_uncalled().exclude(in_trial())
+    rows = rows.filter(pk__among=[claim.assignment.pk for claim in claims]).order_by()
     locked = rows.select_for_update(of=("self",), skip_locked=True)
     callable_now = set(locked.values_list("pk", flat=True))
     return [claim for claim in claims if claim.assignment.pk in callable_now]

@@ -138,40 +138,49 @@ def read_completion(body: bytes, milliseconds: int, request_id: str) -> Outcome:
         document = document[0]  # Gemini's errors
     if not isinstance(document, dict):
         raise ValueError("it is no JSON object")
-    error = find_error(document) if document.get("error") or not _has_reply(document) else None
+    error = None if _has_reply(document) and not document.get("error") else find_error(document)
     choice = {} if error else _find_choice(document)
-    error = error or find_error(choice)
     finish = str(_first(choice, FINISH) or "").lower()
     tokens_in, tokens_out = read_usage(document, choice)
     request_id = request_id or str(document.get("id") or "")
-    if error or finish == "error":
-        error = error or ServerError("the model's provider failed")
-        told = f"The server answered 200 with the error {error.code or ''}".rstrip()
+    if error or finish == "error" or choice.get("error"):
+        error = error or find_error(choice) or ServerError("the model's provider failed")
         return Outcome(
             milliseconds,
             error.fault,
-            f"{told}: {error.words}",
+            f"The server answered 200 with the error {error.code or error.fault.value}: "
+            f"{error.words}",
             charged=bool(tokens_out),
             request_id=request_id,
             retry_after=parse_duration(error.wait),
         )
-    message = choice.get("message") if isinstance(choice.get("message"), dict) else choice
-    text = read_text(message.get("content")) or read_text(message.get("text"))
-    text = text or _read_tool_call(message)
-    finish = FINISHES.get(finish, finish)
-    if not text and message.get("refusal"):
-        text, finish = read_text(message["refusal"]), "refusal"
-    if not (text or finish):
-        raise ValueError("it has neither content nor a reason for its end")
+    text, finish, problem = _read_message(choice, FINISHES.get(finish, finish))
     return Outcome(
         milliseconds,
-        problem="" if text or finish == "length" else _explain_thoughts(message),
+        problem=problem,
         reply=text,
         finish=finish,
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         request_id=request_id,
     )
+
+
+def _read_message(choice: dict[str, Any], finish: str) -> tuple[str, str, str]:
+    """Return the text of a choice, the reason for its end, and why it has no text, if known."""
+    message = choice.get("message") if isinstance(choice.get("message"), dict) else choice
+    assert message is not None
+    text = read_text(message.get("content")) or read_text(message.get("text"))
+    text = text or _read_tool_call(message)
+    if not text and message.get("refusal"):
+        return read_text(message["refusal"]), "refusal", ""
+    if not (text or finish):
+        raise ValueError("it has neither content nor a reason for its end")
+    thoughts = next((name for name in THOUGHTS if message.get(name)), "")
+    if text or finish == "length" or not thoughts:
+        return text, finish, ""
+    why = f"The reply has no content: all of it is in “{thoughts}”. Raise the limit of output "
+    return text, finish, f"{why}tokens, or change how the server separates thoughts."
 
 
 def read_text(content: Any) -> str:
@@ -191,16 +200,6 @@ def _read_tool_call(message: Mapping[str, Any]) -> str:
     call = calls[0] if isinstance(calls, list) and calls else None
     function = call.get("function") if isinstance(call, dict) else message.get("function_call")
     return read_text(function.get("arguments")) if isinstance(function, dict) else ""
-
-
-def _explain_thoughts(message: Mapping[str, Any]) -> str:
-    for name in THOUGHTS:
-        if message.get(name):
-            return (
-                f"The reply has no content: all of it is in “{name}”. Raise the limit of output "
-                "tokens, or change how the server separates thoughts."
-            )
-    return ""
 
 
 def _has_reply(document: Mapping[str, Any]) -> bool:

@@ -89,7 +89,7 @@ def open_calls(claims: Sequence[Claim]) -> tuple[list[tuple[ModelCall, Claim]], 
     claims = lock_claims(claims)
     attempts = _count_attempts([claim.assignment.pk for claim in claims])
     now, too_dear, opened = db_clock.database_now(), set(), []
-    trials = _load_trials(claims, spending)
+    trials: dict[int, dict[int, int]] = defaultdict(dict)
     for claim in claims:
         reserved = most_cost(claim.endpoint, claim.prompt.tokens)
         budget = spending[claim.run.pk]
@@ -98,10 +98,8 @@ def open_calls(claims: Sequence[Claim]) -> tuple[list[tuple[ModelCall, Claim]], 
             too_dear.add(claim.assignment.candidate_id)
         if reserved > left - budget.in_flight:
             continue
-        if budget.limit is not None and claim.endpoint.unproven:
-            if not _may_try(claim, reserved, left - budget.in_flight, trials[budget.run_id]):
-                continue
-            trials[budget.run_id][claim.endpoint.pk] = most_claim(claim.endpoint, reserved)
+        if not _may_call(claim, reserved, budget, trials[budget.run_id]):
+            continue
         budget.in_flight += reserved
         attempt = attempts.get(claim.assignment.pk, 0) + 1
         opened.append((_build_call(claim, now, reserved, attempt), claim))
@@ -117,28 +115,22 @@ def open_calls(claims: Sequence[Claim]) -> tuple[list[tuple[ModelCall, Claim]], 
     return opened, too_dear
 
 
-def _load_trials(
-    claims: Sequence[Claim], spending: Mapping[int, ModelSpending]
-) -> dict[int, dict[int, int]]:
-    """Return the most that calls in flight of unproven models may cost, by run and model."""
-    trials: dict[int, dict[int, int]] = defaultdict(dict)
-    runs = {claim.run.pk for claim in claims if claim.endpoint.unproven}
-    limited = [run for run in runs if spending[run].limit is not None]
-    rows = ModelCall.objects.in_flight().filter(run__in=limited, worker__endpoint__dearest=None)
-    for call in rows.select_related("worker__endpoint") if limited else ():
-        endpoint = call.worker.endpoint
-        if endpoint.unproven:
-            trials[call.run_id or 0][endpoint.pk] = most_claim(endpoint, call.reserved)
-    return trials
+def _may_call(claim: Claim, reserved: int, budget: ModelSpending, trials: dict[int, int]) -> bool:
+    """Return True except for a model that must wait until its price, or another's, is known.
 
+    Under a limit there is one call of each such model, and one model after another if all could
+    together cost more than is left.
 
-def _may_try(claim: Claim, reserved: int, left: float, trials: Mapping[int, int]) -> bool:
-    """Return True if a model whose price is not known may be called under a limit.
-
-    One call at a time, and one model at a time if all could together cost more than is left.
+    trials  the most that each such call may cost, by model; the call is added
     """
-    together = sum(trials.values()) + most_claim(claim.endpoint, reserved)
-    return claim.endpoint.pk not in trials and (not trials or together <= left)
+    if budget.limit is None or not claim.endpoint.unproven:
+        return True
+    most, left = most_claim(claim.endpoint, reserved), budget.limit - budget.spent
+    together = sum(trials.values()) + most
+    if claim.endpoint.pk in trials or (budget.in_flight and together > left - budget.in_flight):
+        return False
+    trials[claim.endpoint.pk] = most
+    return True
 
 
 def reuse_replies(claims: Sequence[Claim]) -> set[int]:
