@@ -234,6 +234,7 @@ KINDS: list[Kind] = [
     *(_signalled("worker", role, number) for role in ("child", "master") for number in ENDS),
     *(_signalled("web", role, number) for role in ("child", "master") for number in ENDS),
     *(_signalled("beat", "master", number) for number in ENDS),
+    *(_signalled("models", role, signal.SIGKILL) for role in ("child", "master")),
     *(_paused("worker", role) for role in ("child", "children", "master")),
     *(_paused("web", role) for role in ("child", "children", "all")),
     _paused("beat", "master"),

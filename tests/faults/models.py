@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Sum
 
 from selection.models import Endpoint, ModelCall, ModelServer, ModelSpending, Worker
@@ -45,10 +46,11 @@ class ModelRuns(traffic.Crowd):
         super()._start(client, run)
 
 
+@transaction.atomic
 def find_faults(runs: list[int]) -> list[str]:
     """Return violations: no money is lost or made up, none exceeds a limit, no model is harmed."""
     wrong = []
-    for spending in ModelSpending.objects.filter(run__in=runs):
+    for spending in ModelSpending.objects.select_for_update().filter(run__in=runs):
         calls = ModelCall.objects.filter(run=spending.run_id)
         spent = calls.aggregate(sum=Sum("cost"))["sum"] or 0
         reserved = calls.in_flight().aggregate(sum=Sum("reserved"))["sum"] or 0

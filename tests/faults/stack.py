@@ -24,7 +24,8 @@ TOP = Path(__file__).parents[2]
 MARK = "CROWDSELECT_FAULTS"  # in the environment of all processes of a stack: its folder
 PARTS = {
     "web": "crowdselect.start.web_server",
-    "worker": "crowdselect worker",
+    "worker": "crowdselect worker -Q celery",
+    "models": "crowdselect worker -Q models",
     "beat": "crowdselect beat",
 }
 
