@@ -56,7 +56,7 @@ class Fault(Enum):
 
 # By status; ``SERVER`` from 500 and below 400, else ``REQUEST``.
 STATUS_FAULTS = {429: Fault.RATE, 408: Fault.SERVER, 409: Fault.SERVER} | dict.fromkeys(
-    (301, 302, 303, 307, 308, 401, 402, 403, 404), Fault.SETTINGS
+    (401, 402, 403, 404), Fault.SETTINGS
 )
 # By code or type of the error, where it says more than the status.
 NAMED_FAULTS = dict.fromkeys(

@@ -164,6 +164,12 @@ class Dispatcher:
             else:
                 failed[flight.worker].append(outcome)
         self._outcomes = {}
+        # A false claim stops a model although other replies came at the same time.
+        replied -= {
+            worker
+            for worker, failures in failed.items()
+            if any(one.charged and one.fault == Fault.SETTINGS for one in failures)
+        }
         clear_problems(replied)
         for worker, problem in limited.items():
             if worker not in replied:

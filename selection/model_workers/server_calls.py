@@ -37,6 +37,7 @@ from .completions import (
 from .extras import fill_key
 
 SETTING = "MODELS_INSIDE"
+LONGEST_BODY = LONGEST_JSON  # bytes of a reply, with all that is around its text
 CONNECTIONS = 10_000
 REDIRECTS = (301, 302, 303, 307, 308)
 
@@ -212,8 +213,8 @@ async def _send_request(
         async for part in response.content.iter_any():
             parts.append(part)
             size += len(part)
-            if size > LONGEST_JSON:
-                raise ValueError(f"it has more than {LONGEST_JSON:,} bytes")
+            if size > LONGEST_BODY:
+                raise ValueError(f"it has more than {LONGEST_BODY:,} bytes")
         return _Reply(response.status, response.headers, b"".join(parts))
 
 

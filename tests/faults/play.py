@@ -202,7 +202,9 @@ class Play:
         for run in runs:
             self._tell(laws.of_run(run))
         self.result.checks += 1
+        servers = self.stack.models
         say(f"model calls: {models.count_calls()}")
+        say(f"good server: {dict(servers.good.outcomes)}, bad: {dict(servers.bad.outcomes)}")
         self.result.figures = {
             "runs": len(runs),
             "answers": len(ledger.taken),
