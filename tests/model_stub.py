@@ -38,6 +38,8 @@ class ModelStub:
         self.rng = random.Random(seed)
         self.status: int | None = None  # of every answer, if set
         self.error = "no"
+        self.usage: dict[str, Any] = {}  # what every reply claims instead
+        self.refused: dict[str, str] = {}  # parameters, with the server's words
         self.keys: set[str] = set()
         self.bodies: list[dict[str, Any]] = []
         self.outcomes: Counter[str] = Counter()
@@ -106,12 +108,18 @@ class ModelStub:
         if self.status is not None:
             self.outcomes["status"] += 1
             return web.json_response({"error": {"message": self.error}}, status=self.status)
+        for name in [name for name in self.refused if name in body][:1]:
+            self.outcomes["refused"] += 1
+            told = f"Unsupported parameter: '{name}'. {self.refused[name]}"
+            return web.json_response({"error": {"message": told, "param": name}}, status=400)
         if self.rng.random() < self.faults:
             return await self._fail(request)
         self.outcomes["replied"] += 1
         content = body["messages"][-1]["content"]
         text = content if isinstance(content, str) else content[0]["text"]
-        return web.json_response(completion(body["model"], self.reply(body["model"], text)))
+        made = completion(body["model"], self.reply(body["model"], text))
+        made["usage"] |= self.usage
+        return web.json_response(made)
 
     async def _fail(self, request: web.Request) -> web.StreamResponse:
         way = self.rng.choices(list(self.FAULTS), list(self.FAULTS.values()))[0]

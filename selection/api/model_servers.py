@@ -17,6 +17,7 @@ from .fields import Amount, Id
 LONGEST_NAME = 100
 LONGEST_API_KEY = 1_000
 KEY = "The API key: stored encrypted and never returned. Empty: removes it."
+HEADERS = "Sent with each request; {key} in a value is the place of the API key."
 VARIABLE = "Environment variable of the server that has the key, of those in MODEL_KEYS."
 
 
@@ -27,6 +28,8 @@ class ServerIn(Schema):
     key_variable: str = Field("", max_length=LONGEST_NAME, description=VARIABLE)
     requests_per_minute: Amount | None = Field(None, description="null: no limit.")
     concurrency: int = Field(8, ge=1, le=10_000, description="Most calls at once.")
+    extra_headers: dict[str, str] = Field({}, description=HEADERS)
+    extra_query: dict[str, str] = Field({}, description="Parameters of each address.")
 
 
 class ServerChangeIn(Schema, extra="forbid"):
@@ -38,6 +41,8 @@ class ServerChangeIn(Schema, extra="forbid"):
     key_variable: str = Field("", max_length=LONGEST_NAME, description=VARIABLE)
     requests_per_minute: Amount | None = None
     concurrency: int = Field(8, ge=1, le=10_000)
+    extra_headers: dict[str, str] = Field({}, description=HEADERS)
+    extra_query: dict[str, str] = {}
 
 
 class ServerOut(Schema):
@@ -50,6 +55,8 @@ class ServerOut(Schema):
     key_variable: str
     requests_per_minute: int | None
     concurrency: int
+    extra_headers: dict[str, str]
+    extra_query: dict[str, str]
     created: datetime
 
     @staticmethod

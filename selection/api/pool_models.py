@@ -10,6 +10,7 @@ from ninja import Field, Query, Schema, Status
 
 from selection.accounts import scoped
 from selection.model_workers import changes, testing
+from selection.model_workers.adjustments import describe_server
 from selection.model_workers.model_files import LARGEST_FILE, ModelFile
 from selection.model_workers.prices import to_amount
 from selection.models import Endpoint, ModelServer, Pool, QuestionSet, map_to_stored
@@ -50,6 +51,9 @@ class EndpointOut(Schema):
     temperature: float | None
     seed: int | None
     max_tokens: int
+    max_completion_tokens: int | None = Field(description="Sent in place of max_tokens.")
+    reasoning_effort: str
+    extra_body: dict[str, Any] = Field(description="Further parameters of the request.")
     timeout: float = Field(description="Seconds.")
     structured: bool
     parsing: ParsingName
@@ -61,6 +65,11 @@ class EndpointOut(Schema):
     price_call: float
     problem: str = Field(description="The last failure; empty after a reply.")
     rests_until: datetime | None = Field(description="Time before which no call is made.")
+    notice: str = Field(description="What the server does otherwise than asked; usually empty.")
+
+    @staticmethod
+    def resolve_notice(endpoint: Any) -> str:
+        return describe_server(endpoint)
 
 
 class EndpointChangeIn(Schema, extra="forbid"):
@@ -73,6 +82,9 @@ class EndpointChangeIn(Schema, extra="forbid"):
     temperature: float | None = None
     seed: int | None = None
     max_tokens: int | None = None
+    max_completion_tokens: int | None = None
+    reasoning_effort: str | None = Field(None, max_length=20)
+    extra_body: dict[str, Any] | None = None
     timeout: float | None = None
     structured: bool | None = None
     parsing: ParsingName | None = None

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-import aiohttp
-
 from selection.errors import Refused
+from selection.models import ModelServer
 
-from .server_calls import Fault, GuardedLoop, Outcome, ask_model, open_client
+from .completions import Fault, Outcome
+from .server_calls import GuardedLoop, ModelClient, ask_model, open_server
 
 AT_ONCE = 8  # calls that are begun before the loop looks at replies
 # New objects after which garbage is collected. Calls make many, and few need the collector: at
@@ -29,13 +29,12 @@ class Request:
     """A call to send.
 
     call    id of its row in the ledger
-    server  id of the server; ``url`` and ``key`` are the server's
+    key     the server's API key
     body    arguments of the chat completion
     """
 
     call: int
-    server: int
-    url: str
+    server: ModelServer
     key: str
     body: dict[str, Any]
     timeout: float
@@ -50,7 +49,7 @@ class CallPool:
     def __init__(self) -> None:
         self._loop = GuardedLoop()
         self._outcomes: queue.SimpleQueue[tuple[int, Outcome]] = queue.SimpleQueue()
-        self._clients: dict[tuple[int, str, str], aiohttp.ClientSession] = {}
+        self._clients: dict[tuple[int | str, ...], ModelClient] = {}
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thresholds = gc.get_threshold()
 
@@ -99,14 +98,17 @@ class CallPool:
             client = self._client_of(request)
         except Refused as refusal:
             outcome = Outcome(0, Fault.SETTINGS, str(refusal))
+        except Exception as error:  # a call without an outcome would be waited for without end
+            outcome = Outcome(0, Fault.SETTINGS, f"The server cannot be called: {error}")
         else:
             outcome = await ask_model(client, request.body, request.key, request.timeout)
         self._outcomes.put((request.call, outcome))
 
-    def _client_of(self, request: Request) -> aiohttp.ClientSession:
-        name = (request.server, request.url, request.key)
+    def _client_of(self, request: Request) -> ModelClient:
+        server, key = request.server, request.key
+        name = (server.pk, server.url, key, str(server.extra_headers), str(server.extra_query))
         if name not in self._clients:
-            self._clients[name] = open_client(request.url, request.key)
+            self._clients[name] = open_server(server, key)
         return self._clients[name]
 
     async def _close(self) -> None:

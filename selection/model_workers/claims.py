@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Case, Exists, F, OuterRef, QuerySet, Value, When
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.db.models.functions import Now
 
 from selection.models import Assignment, Endpoint, ModelCall, Run
@@ -42,6 +42,17 @@ def list_uncalled() -> QuerySet[Assignment]:
     )
 
 
+def in_trial() -> Q:
+    """Return the condition of assignments whose model waits for its first reply under a limit."""
+    calls = ModelCall.objects.in_flight().filter(
+        worker=OuterRef("candidate__worker"), run=OuterRef("candidate__run")
+    )
+    endpoint = "candidate__worker__endpoint__"
+    unproven = Q(**{f"{endpoint}dearest": None, "candidate__run__spending__limit__isnull": False})
+    priced = Q(**{f"{endpoint}price_in__gt": 0}) | Q(**{f"{endpoint}price_out__gt": 0})
+    return unproven & priced & Q(Exists(calls))
+
+
 def has_outstanding(run_id: int) -> bool:
     """Return True if a model that replies still has an open assignment of the run."""
     rows = Assignment.objects.open().filter(candidate__run=run_id, candidate__gone="")
@@ -55,7 +66,8 @@ def lock_claims(claims: Sequence[Claim]) -> list[Claim]:
     Since they were read, another process may have called for them, or withdrawn them, or a run may
     have been paused or ended. One that another process holds now is left to it.
     """
-    rows = list_uncalled().filter(pk__among=[claim.assignment.pk for claim in claims]).order_by()
+    rows = list_uncalled().exclude(in_trial())
+    rows = rows.filter(pk__among=[claim.assignment.pk for claim in claims]).order_by()
     locked = rows.select_for_update(of=("self",), skip_locked=True)
     callable_now = set(locked.values_list("pk", flat=True))
     return [claim for claim in claims if claim.assignment.pk in callable_now]

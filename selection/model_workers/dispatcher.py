@@ -19,9 +19,9 @@ from selection.models.model_workers import PROBLEM_LENGTH
 
 from . import api_keys, ledger, spending
 from .call_pool import CallPool, Request
-from .claims import Claim, list_uncalled
+from .claims import Claim, in_trial, list_uncalled
+from .completions import Fault, Outcome
 from .prompts import build_prompt
-from .server_calls import Fault, Outcome
 from .throttle import Throttle, rest_seconds
 
 logger = logging.getLogger(__name__)
@@ -84,26 +84,27 @@ class Dispatcher:
         busy = Counter(flight.server for flight in self._in_flight.values())
         for server in list_servers(self.runs):
             throttle = self._throttle_of(server)
-            room = min(throttle.room(busy[server.pk]), AT_ONCE)
-            if room == 0:
-                continue
+            room, again = min(throttle.room(busy[server.pk]), AT_ONCE), True
             try:
-                began += self._begin_at(server, throttle, room)
+                while room > 0 and again:
+                    begun, again = self._begin_at(server, throttle, room)
+                    began, room = began + begun, room - begun
             except (IntegrityError, ObjectDoesNotExist):
                 logger.warning("Assignments of models were changed meanwhile by another process.")
         return began
 
-    def _begin_at(self, server: ModelServer, throttle: Throttle, room: int) -> int:
+    def _begin_at(self, server: ModelServer, throttle: Throttle, room: int) -> tuple[int, bool]:
+        """Begin calls at the server; return their number, and whether others may be begun."""
         claims = self._claims(server, room)
         reused = ledger.reuse_replies(claims) if claims else set()
         new = self._distinct([one for one in claims if one.assignment.pk not in reused])
         if not new:
-            return len(reused)
+            return len(reused), False
         try:
             key = api_keys.read_key(server)
         except Refused as refusal:
             rest_endpoints({one.endpoint.pk for one in new}, str(refusal))
-            return len(reused)
+            return len(reused), False
         with transaction.atomic():  # a higher limit waits, and then finds all that were too dear
             opened, too_dear = ledger.open_calls(new)
             if too_dear:
@@ -111,14 +112,13 @@ class Dispatcher:
         requests, flights = [], {}
         for call, claim in opened:
             endpoint = claim.endpoint
-            body, timeout = claim.prompt.body, endpoint.timeout
-            requests.append(Request(call.pk, server.pk, server.url, key, body, timeout))
+            requests.append(Request(call.pk, server, key, claim.prompt.body, endpoint.timeout))
             flights[call.pk] = InFlight(server.pk, endpoint.pk, claim.prompt.digest)
         throttle.note_sent(len(requests))
         # Sent first: an interruption here must not leave calls to wait for that were never sent.
         self.pool.send(requests)
         self._in_flight.update(flights)
-        return len(reused) + len(requests)
+        return len(reused) + len(requests), 0 < len(opened) < len(new)
 
     def _claims(self, server: ModelServer, room: int) -> list[Claim]:
         claims, unfit = [], {}
@@ -147,14 +147,14 @@ class Dispatcher:
     # -- ending
 
     def _end_calls(self) -> None:
-        settled = ledger.close_calls(self._outcomes)
+        closed = ledger.close_calls(self._outcomes)
         replied, limited, failed = set(), dict[int, str](), defaultdict(list)
-        for call, outcome in self._outcomes.items():
+        for call, outcome in closed.outcomes.items():
             flight = self._in_flight.pop(call, None)
             if flight is None:
                 continue
             throttle = self.throttles[flight.server]
-            if outcome.fault is None or (outcome.fault == Fault.REQUEST and call in settled):
+            if outcome.fault is None or (outcome.fault == Fault.REQUEST and call in closed.settled):
                 throttle.note_reply()
                 replied.add(flight.worker)
             elif outcome.fault == Fault.RATE:
@@ -164,10 +164,16 @@ class Dispatcher:
             else:
                 failed[flight.worker].append(outcome)
         self._outcomes = {}
+        # A false claim stops a model although other replies came at the same time.
+        replied -= {
+            worker
+            for worker, failures in failed.items()
+            if any(one.charged and one.fault == Fault.SETTINGS for one in failures)
+        }
         clear_problems(replied)
         for worker, problem in limited.items():
             if worker not in replied:
-                Endpoint.objects.filter(pk=worker).update(problem=problem)
+                Endpoint.objects.filter(pk=worker).update(problem=problem[:PROBLEM_LENGTH])
         for worker, failures in failed.items():
             if worker not in replied:
                 _note_failures(worker, failures)
@@ -197,6 +203,7 @@ def list_callable(
         candidate__worker__endpoint__rests_until__lte=now
     )
     rows = list_uncalled().filter(ready, candidate__worker__endpoint__server=server)
+    rows = rows.exclude(in_trial())
     if runs is None:
         rows = rows.exclude(candidate__run__spending__held_until__gt=now)
     else:
@@ -236,10 +243,10 @@ def _note_failures(endpoint_id: int, failures: Sequence[Outcome]) -> None:
         return
     last = failures[-1]
     endpoint.failures += 1
-    rest = timedelta(seconds=rest_seconds(endpoint.failures))
+    rest = timedelta(seconds=max(rest_seconds(endpoint.failures), last.retry_after))
     if last.fault in (Fault.SETTINGS, Fault.REQUEST):
         rest = SETTINGS_REST
-    endpoint.problem = last.problem
+    endpoint.problem = last.problem[:PROBLEM_LENGTH]
     endpoint.rests_until = db_clock.database_now() + rest
     endpoint.save(update_fields=["failures", "problem", "rests_until"])
 

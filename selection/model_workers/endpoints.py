@@ -11,9 +11,17 @@ from django.db import transaction
 from selection.errors import Conflict, Refused
 from selection.models import Candidate, Endpoint, ModelServer, Pool, Worker, map_to_stored
 
-from . import api_keys, parsing, prompts, server_calls, spending
+from . import api_keys, extras, parsing, prompts, server_calls, spending
 
-SERVER_FIELDS = ("name", "url", "key_variable", "requests_per_minute", "concurrency")
+SERVER_FIELDS = (
+    "name",
+    "url",
+    "key_variable",
+    "requests_per_minute",
+    "concurrency",
+    "extra_headers",
+    "extra_query",
+)
 ENDPOINT_FIELDS = (
     "model",
     "system_prompt",
@@ -21,6 +29,9 @@ ENDPOINT_FIELDS = (
     "temperature",
     "seed",
     "max_tokens",
+    "max_completion_tokens",
+    "reasoning_effort",
+    "extra_body",
     "timeout",
     "structured",
     "parsing",
@@ -58,6 +69,8 @@ def set_server(server: ModelServer, values: Mapping[str, Any], key: str | None =
     stored = ModelServer.objects.filter(pk=server.pk).exclude(key_encrypted="").first()
     for name, value in values.items():
         setattr(server, name, value)
+    server.extra_headers = _check("extra_headers", extras.check_headers, server.extra_headers)
+    server.extra_query = _check("extra_query", extras.check_query, server.extra_query)
     _clean_fields(server, SERVER_FIELDS)
     server.url = _check("url", server_calls.check_url, server.url)
     if stored is not None and key is None and _origin_of(stored.url) != _origin_of(server.url):
@@ -84,6 +97,7 @@ def build_endpoint(server: ModelServer, values: Mapping[str, Any]) -> Endpoint:
         _refuse_shape(name, value)
         # YAML and JSON read 0.1 as the float nearest to it.
         setattr(endpoint, name, Decimal(repr(value)) if isinstance(value, float) else value)
+    endpoint.extra_body = _check("extra_body", extras.check_body, endpoint.extra_body)
     _clean_fields(endpoint, ENDPOINT_FIELDS)
     for name in ("price_in", "price_out", "price_call"):
         setattr(endpoint, name, Decimal(getattr(endpoint, name)))
@@ -150,7 +164,7 @@ def _clean_fields(instance: Endpoint | ModelServer, names: Sequence[str]) -> Non
 
 def _refuse_shape(name: str, value: Any) -> None:
     """Raise FieldRefused for a value of a wrong type that Django would convert silently."""
-    if isinstance(value, list | dict):
+    if isinstance(value, list | dict) and name != "extra_body":
         shape = "list" if isinstance(value, list) else "mapping"
         raise FieldRefused(name, f"Give one value, not a {shape}.")
     if isinstance(value, bool) and name not in SWITCHES:
@@ -158,7 +172,7 @@ def _refuse_shape(name: str, value: Any) -> None:
         raise FieldRefused(name, why)
 
 
-def _check(field: str, check: Any, value: str) -> Any:
+def _check(field: str, check: Any, value: Any) -> Any:
     try:
         return check(value)
     except FieldRefused:

@@ -4,13 +4,15 @@ So no call is forgotten, none is made twice for an assignment at the same time, 
 and in flight together never exceeds a run's limit.
 """
 
+import logging
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import DataError, transaction
 from django.db.models import Max
 from django.db.models.functions import Now
 
@@ -28,6 +30,7 @@ from selection.models import (
     Question,
     Run,
 )
+from selection.models.model_workers import PROBLEM_LENGTH, REQUEST_ID_LENGTH
 
 from .claims import (
     MARGIN,
@@ -38,11 +41,15 @@ from .claims import (
     start_time,
     stop_time,
 )
+from .completions import Fault, Outcome
 from .parsing import parse_reply
-from .prices import actual_cost, most_cost
-from .server_calls import Fault, Outcome
+from .prices import actual_cost, most_claim, most_cost
 
+logger = logging.getLogger(__name__)
 State = ModelCall.State
+# Errors about one value, after which each call is closed on its own.
+VALUE_ERRORS = (DataError, ValueError, TypeError, OverflowError, RecursionError)
+LOST = Outcome(0, Fault.SERVER, "The reply cannot be stored.", charged=True)
 MOST_TRIES = 3  # of replies that cannot be read, if the endpoint asks again
 NOT_READABLE = "Not readable: {}"
 # The columns that the end of a call writes.
@@ -60,6 +67,17 @@ CLOSING = (
 )
 
 
+@dataclass(frozen=True)
+class Closed:
+    """Closed calls. settled: those after which nothing is to be asked again.
+
+    outcomes  of the calls; a failure in place of a reply that cannot be used
+    """
+
+    settled: set[int]
+    outcomes: Mapping[int, Outcome]
+
+
 @transaction.atomic
 def open_calls(claims: Sequence[Claim]) -> tuple[list[tuple[ModelCall, Claim]], set[int]]:
     """Store a call for each claim that can still be called for and that its run can afford.
@@ -71,6 +89,7 @@ def open_calls(claims: Sequence[Claim]) -> tuple[list[tuple[ModelCall, Claim]], 
     claims = lock_claims(claims)
     attempts = _count_attempts([claim.assignment.pk for claim in claims])
     now, too_dear, opened = db_clock.database_now(), set(), []
+    trials: dict[int, dict[int, int]] = defaultdict(dict)
     for claim in claims:
         reserved = most_cost(claim.endpoint, claim.prompt.tokens)
         budget = spending[claim.run.pk]
@@ -78,6 +97,8 @@ def open_calls(claims: Sequence[Claim]) -> tuple[list[tuple[ModelCall, Claim]], 
         if reserved > left:
             too_dear.add(claim.assignment.candidate_id)
         if reserved > left - budget.in_flight:
+            continue
+        if not _may_call(claim, reserved, budget, trials[budget.run_id]):
             continue
         budget.in_flight += reserved
         attempt = attempts.get(claim.assignment.pk, 0) + 1
@@ -94,6 +115,24 @@ def open_calls(claims: Sequence[Claim]) -> tuple[list[tuple[ModelCall, Claim]], 
     return opened, too_dear
 
 
+def _may_call(claim: Claim, reserved: int, budget: ModelSpending, trials: dict[int, int]) -> bool:
+    """Return True except for a model that must wait until its price, or another's, is known.
+
+    Under a limit there is one call of each such model, and one model after another if all could
+    together cost more than is left.
+
+    trials  the most that each such call may cost, by model; the call is added
+    """
+    if budget.limit is None or not claim.endpoint.unproven:
+        return True
+    most, left = most_claim(claim.endpoint, reserved), budget.limit - budget.spent
+    together = sum(trials.values()) + most
+    if claim.endpoint.pk in trials or (budget.in_flight and together > left - budget.in_flight):
+        return False
+    trials[claim.endpoint.pk] = most
+    return True
+
+
 def reuse_replies(claims: Sequence[Claim]) -> set[int]:
     """Answer claims from equal earlier requests; return the ids of their assignments."""
     claims = [claim for claim in claims if claim.endpoint.reuses_replies]
@@ -101,20 +140,30 @@ def reuse_replies(claims: Sequence[Claim]) -> set[int]:
     stored = ModelCall.objects.reusable().filter(digest__in=wanted).order_by("id")
     replies = dict(stored.values_list("digest", "reply"))
     claims = [claim for claim in claims if claim.prompt.digest in replies]
-    return _answer_from(replies, claims) if claims else set()
+    answers = {
+        claim.assignment.pk: _read_answer(
+            claim.endpoint, claim.assignment.question, replies[claim.prompt.digest]
+        )
+        for claim in claims
+    }
+    return _answer_from(replies, answers, claims) if claims else set()
 
 
 @transaction.atomic
-def _answer_from(replies: Mapping[str, str], claims: Sequence[Claim]) -> set[int]:
-    """Answer the claims that were never called for from these replies, by digest."""
+def _answer_from(
+    replies: Mapping[str, str], read: Mapping[int, str | None], claims: Sequence[Claim]
+) -> set[int]:
+    """Answer the claims that were never called for from these replies, by digest.
+
+    read  the answers that the replies give, by assignment
+    """
     claims = lock_claims(claims)
     again = _count_attempts([claim.assignment.pk for claim in claims])
     now, calls, answers = db_clock.database_now(), [], []
     for claim in claims:
         if again.get(claim.assignment.pk):
             continue
-        reply = replies[claim.prompt.digest]
-        answer = _read_answer(claim.endpoint, claim.assignment.question, reply)
+        reply, answer = replies[claim.prompt.digest], read[claim.assignment.pk]
         calls.append(_build_call(claim, now, 0, 1))
         calls[-1].state, calls[-1].closed = State.REUSED, now
         calls[-1].reply, calls[-1].answer = reply, answer or ""
@@ -124,13 +173,59 @@ def _answer_from(replies: Mapping[str, str], claims: Sequence[Claim]) -> set[int
     return {assignment.pk for assignment, _ in answers}
 
 
-@transaction.atomic
-def close_calls(outcomes: Mapping[int, Outcome]) -> set[int]:
+def close_calls(outcomes: Mapping[int, Outcome]) -> Closed:
     """Complete these calls, and record the answers that their replies give.
 
-    Return the ids of the calls after which nothing is to be asked again. Calls of a worker without
-    an endpoint by now, for example an erased one, wait for ``close_interrupted``.
+    Replies are read before the transaction, each on its own: one harms no other call. Calls of a
+    worker without an endpoint by now, for example an erased one, wait for ``close_interrupted``.
     """
+    outcomes, answers = _read_outcomes(outcomes)
+    try:
+        return Closed(_close_read(outcomes, answers), outcomes)
+    except VALUE_ERRORS as error:
+        logger.exception("The outcomes of %s calls cannot be stored.", len(outcomes))
+        if len(outcomes) > 1:
+            each = [close_calls({call: outcome}) for call, outcome in outcomes.items()]
+            closed = {call: outcome for one in each for call, outcome in one.outcomes.items()}
+            return Closed(set().union(*(one.settled for one in each)), closed)
+        if LOST.problem in {outcome.problem for outcome in outcomes.values()}:
+            raise error
+        return close_calls(dict.fromkeys(outcomes, LOST))
+
+
+def _read_outcomes(
+    outcomes: Mapping[int, Outcome],
+) -> tuple[dict[int, Outcome], dict[int, str | None]]:
+    """Return the outcomes and the answers of their replies by call; a false claim is a failure."""
+    rows = ModelCall.objects.filter(pk__among=[*outcomes]).order_by("id")
+    calls = list(rows.only("worker", "question", "reserved"))
+    attach_related(calls, "question")
+    endpoints = Endpoint.objects.in_bulk({call.worker_id for call in calls})
+    checked, answers = dict(outcomes), dict[int, str | None]()
+    for call in calls:
+        endpoint, outcome = endpoints.get(call.worker_id), outcomes[call.pk]
+        if endpoint is None or outcome.fault is not None:
+            continue
+        if actual_cost(endpoint, outcome, call.reserved) > most_claim(endpoint, call.reserved):
+            checked[call.pk] = replace(
+                outcome, fault=Fault.SETTINGS, problem=_explain_claim(outcome), charged=True
+            )
+        else:
+            answers[call.pk] = _read_answer(endpoint, call.question, outcome.reply)
+    return checked, answers
+
+
+def _explain_claim(outcome: Outcome) -> str:
+    return (
+        f"The server claims {outcome.tokens_in:,} input and {outcome.tokens_out:,} output tokens "
+        "for one reply, far more than was reserved. Only the reservation was counted, and calls "
+        "stop: check the bill, the server and the limit of output tokens."
+    )
+
+
+@transaction.atomic
+def _close_read(outcomes: Mapping[int, Outcome], read: Mapping[int, str | None]) -> set[int]:
+    """Store the outcomes, whose answers are read; return the settled calls."""
     open_states = (State.SENT, State.INTERRUPTED)
     rows = ModelCall.objects.filter(pk__among=[*outcomes], state__in=open_states).order_by("id")
     spending = _lock_spending(set(rows.order_by().values_list("run", flat=True)) - {None})
@@ -145,20 +240,34 @@ def close_calls(outcomes: Mapping[int, Outcome]) -> set[int]:
     present = lock_assignments(call.assignment_id for call in calls)
     for call in calls:
         outcome, endpoint = outcomes[call.pk], endpoints[call.worker_id]
-        _settle(call, spending, actual_cost(endpoint, outcome, call.reserved))
-        answer = _close_call(call, endpoint, outcome, now)
+        claimed = actual_cost(endpoint, outcome, call.reserved)
+        _settle(call, spending, claimed)
+        response = _close_call(call, endpoint, outcome, read.get(call.pk), now)
+        _learn(endpoint, outcome, claimed, call)
         if call.assignment is None or call.assignment_id not in present:
             continue
-        if answer is None:
+        if response is None:
             failed.append(call.assignment.pk)
         else:
             call.assignment.question = call.question  # the same row, read once
-            answers.append((call.assignment, answer))
+            answers.append((call.assignment, response))
     _store_ends(calls, CLOSING)
     ModelSpending.objects.bulk_update(spending.values(), ["spent", "in_flight"])
     _record_answers(answers)
     stop_time(failed)
     return {call.pk for call in calls if call.assignment_id not in failed}
+
+
+def _learn(endpoint: Endpoint, outcome: Outcome, claimed: int, call: ModelCall) -> None:
+    """Keep what a reply shows about its server: its price, and what it refuses in a request."""
+    if outcome.fault is not None:
+        return
+    above = claimed if claimed > call.reserved else 0
+    dearest = max(endpoint.dearest or 0, above)
+    adjustments = endpoint.adjustments | dict(outcome.adjustments)
+    if (dearest, adjustments) != (endpoint.dearest, endpoint.adjustments):
+        endpoint.dearest, endpoint.adjustments = dearest, adjustments
+        Endpoint.objects.filter(pk=endpoint.pk).update(dearest=dearest, adjustments=adjustments)
 
 
 @transaction.atomic
@@ -212,10 +321,16 @@ def _build_call(claim: Claim, now: datetime, reserved: int, attempt: int) -> Mod
 
 
 def _settle(call: ModelCall, spending: Mapping[int, ModelSpending], cost: int) -> None:
-    """Move the call's cost from what is in flight to what is spent."""
+    """Move the call's cost from what is in flight to what is spent.
+
+    Above the reservation, only what the run's limit leaves: no claim can exceed the limit.
+    """
     if call.run_id is not None:
         budget = spending[call.run_id]
         budget.in_flight -= call.reserved if call.state == State.SENT else 0
+        if budget.limit is not None:
+            left = budget.limit - budget.spent - budget.in_flight + call.cost
+            cost = min(cost, max(call.reserved, left))
         budget.spent += cost - call.cost
     call.cost = cost
 
@@ -237,20 +352,21 @@ def _columns_of(calls: Sequence[ModelCall], names: Sequence[str]) -> dict[str, S
     return columns
 
 
-def _close_call(call: ModelCall, endpoint: Endpoint, outcome: Outcome, now: datetime) -> str | None:
+def _close_call(
+    call: ModelCall, endpoint: Endpoint, outcome: Outcome, answer: str | None, now: datetime
+) -> str | None:
     """Complete the call; return the response to record, or None if there is to be another call."""
     call.closed, call.milliseconds = now, outcome.milliseconds
-    call.request_id, call.problem = outcome.request_id, outcome.problem
+    call.request_id = outcome.request_id[:REQUEST_ID_LENGTH]
+    call.problem = outcome.problem[:PROBLEM_LENGTH]
     call.tokens_in, call.tokens_out = outcome.tokens_in, outcome.tokens_out
     if outcome.fault is not None:
         call.state = State.INTERRUPTED if outcome.charged else State.FAILED
         refused = outcome.fault == Fault.REQUEST and _has_replied(call)
         return NOT_READABLE.format(outcome.problem) if refused else None
-    call.state, call.reply = State.REPLIED, outcome.reply
-    answer = _read_answer(endpoint, call.question, outcome.reply)
-    call.answer = answer or ""
+    call.state, call.reply, call.answer = State.REPLIED, outcome.reply, answer or ""
     if answer is None:
-        call.problem = _explain_no_answer(outcome)
+        call.problem = call.problem or _explain_no_answer(outcome)
         retry = endpoint.unreadable == Endpoint.Unreadable.RETRY
         if retry and _count_earlier_replies(call) < MOST_TRIES - 1:
             return None
@@ -280,8 +396,13 @@ def _explain_no_answer(outcome: Outcome) -> str:
 
 
 def _read_answer(endpoint: Endpoint, question: Question, reply: str) -> str | None:
+    """Return the answer that the reply gives; None if it gives none, or cannot be read at all."""
     parsing, pattern = endpoint.parsing, endpoint.pattern
-    return parse_reply(reply, parsing, pattern, question.choices, question.grading)
+    try:
+        return parse_reply(reply, parsing, pattern, question.choices, question.grading)
+    except Exception:  # of a reply that no rule has foreseen: it harms no other call
+        logger.exception("A reply of “%s” cannot be read.", endpoint)
+        return None
 
 
 def _response_of(answer: str | None, reply: str) -> str:

@@ -6,14 +6,29 @@ from decimal import Decimal
 from selection.models import Endpoint
 from selection.models.model_workers import NANO
 
-from .server_calls import Outcome
+from .completions import Outcome
 
+HIDDEN_IN, HIDDEN_OUT = 8_000, 32_000  # tokens besides those of the request and its limit
+MOST_OVERRUN = 4
 PER_TOKEN = Decimal(NANO) / 1_000_000  # of a price for a million tokens
 
 
 def most_cost(endpoint: Endpoint, tokens: int) -> int:
-    """Return the most that a call with at most so many input tokens can cost."""
-    return cost_of_tokens(endpoint, tokens, endpoint.max_tokens)
+    """Return the most that a call with at most so many input tokens is expected to cost.
+
+    Twice the dearest reply of a server that charges more than the request allows.
+    """
+    by_request = cost_of_tokens(endpoint, tokens, endpoint.most_tokens)
+    return max(by_request, 2 * (endpoint.dearest or 0))
+
+
+def most_claim(endpoint: Endpoint, reserved: int) -> int:
+    """Return the most that a server can plausibly charge for a call for which so much is reserved.
+
+    Servers may add hidden instructions and thoughts; those that did have shown how many.
+    """
+    hidden = 0 if endpoint.dearest else cost_of_tokens(endpoint, HIDDEN_IN, HIDDEN_OUT)
+    return MOST_OVERRUN * reserved + hidden
 
 
 def actual_cost(endpoint: Endpoint, outcome: Outcome, reserved: int) -> int:

@@ -10,6 +10,8 @@ from typing import Any
 from selection.errors import Refused
 from selection.models import Endpoint, MediaFile, Question
 
+from .adjustments import adjust_body
+
 Parsing = Endpoint.Parsing
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 TEMPLATE = "{instructions}\n\n{question}\n\n{choices}\n\n{request}"
@@ -71,8 +73,10 @@ def build_prompt(endpoint: Endpoint, question: Question) -> Prompt:
     body: dict[str, Any] = {
         "model": endpoint.model,
         "messages": messages,
-        "max_tokens": endpoint.max_tokens,
+        endpoint.limit_name: endpoint.most_tokens,
     }
+    if endpoint.reasoning_effort:
+        body["reasoning_effort"] = endpoint.reasoning_effort
     if endpoint.temperature is not None:
         body["temperature"] = endpoint.temperature
     if endpoint.seed is not None:
@@ -81,7 +85,9 @@ def build_prompt(endpoint: Endpoint, question: Question) -> Prompt:
         body["response_format"] = _answer_schema(question.choices)
     tokens = sum(len(part.encode()) for part in (system, text, json.dumps(question.choices)))
     tokens += MESSAGE_TOKENS * len(messages) + IMAGE_TOKENS * len(pictures)
-    return Prompt(body, _digest_of(endpoint, body), tokens)
+    body |= endpoint.extra_body
+    body = {name: value for name, value in body.items() if value is not None}
+    return Prompt(adjust_body(body, endpoint.adjustments), _digest_of(endpoint, body), tokens)
 
 
 def _fill_template(endpoint: Endpoint, question: Question) -> str:

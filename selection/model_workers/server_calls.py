@@ -5,14 +5,11 @@ By aiohttp alone: typed clients spend three quarters of a call's CPU time on obj
 
 import asyncio
 import ipaddress
-import json
-import math
 import os
 import socket
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,53 +17,29 @@ import aiohttp
 from django.conf import settings
 
 from selection.errors import Refused
-from selection.models.model_workers import PROBLEM_LENGTH
+from selection.limits import LONGEST_JSON
+from selection.models import ModelServer
+from selection.models.model_workers import PROBLEM_LENGTH, REQUEST_ID_LENGTH
+from selection.outside_text import parse_json
 from selection.webhooks import safe_http
 
+from .adjustments import MOST_CHANGES, adjust_body, find_change
 from .api_keys import hide_key
+from .completions import (
+    Fault,
+    Outcome,
+    ServerError,
+    fault_of_status,
+    find_error,
+    read_completion,
+    read_wait,
+)
+from .extras import fill_key
 
 SETTING = "MODELS_INSIDE"
-LONGEST_REPLY = 100_000  # characters of a reply that are kept
-LONGEST_BODY = 10_000_000  # bytes of a reply, with all that is around its text
-LONGEST_WAIT = 600.0  # seconds of a server's retry-after that are respected
+LONGEST_BODY = LONGEST_JSON  # bytes of a reply, with all that is around its text
 CONNECTIONS = 10_000
-
-
-class Fault(Enum):
-    """The cause of a failed call: it decides on what follows.
-
-    RATE     too many calls: wait, then again
-    SERVER   no reply, or an error of the server: wait, then again
-    SETTINGS wrong key, model or address: nothing works until somebody changes it
-    REQUEST  this request is refused, for example too long: others may work
-    """
-
-    RATE = "rate"
-    SERVER = "server"
-    SETTINGS = "settings"
-    REQUEST = "request"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The end of a call.
-
-    fault        None if the model replied
-    charged      True if a failed call may have been charged
-    retry_after  seconds that the server asks to wait
-    finish       reason for the reply's end, for example "length" or "content_filter"
-    """
-
-    milliseconds: int
-    fault: Fault | None = None
-    problem: str = ""
-    charged: bool = False
-    reply: str = ""
-    finish: str = ""
-    tokens_in: int | None = None
-    tokens_out: int | None = None
-    request_id: str = ""
-    retry_after: float = 0.0
+REDIRECTS = (301, 302, 303, 307, 308)
 
 
 class GuardedLoop(asyncio.SelectorEventLoop):
@@ -93,24 +66,52 @@ def check_url(url: str) -> str:
     return safe_http.check_url(url, SETTING).rstrip("/")
 
 
-def open_client(url: str, key: str) -> aiohttp.ClientSession:
+@dataclass(frozen=True)
+class ModelClient:
+    """A session with a server. query: parameters of each address."""
+
+    session: aiohttp.ClientSession
+    query: Mapping[str, str] = field(default_factory=dict)
+
+    async def close(self) -> None:
+        await self.session.close()
+
+
+def open_client(
+    url: str,
+    key: str,
+    headers: Mapping[str, str] | None = None,
+    query: Mapping[str, str] | None = None,
+) -> ModelClient:
     """Return a client of the server; the caller closes it. Raises Refused for its address.
 
     Names are resolved by the loop that it is opened in. Its caller sets the time.
+
+    headers  besides ours, or in their place; ``query`` likewise of the address
     """
     address = check_url(url)
     _refuse_inner_address(address)
     resolver = aiohttp.ThreadedResolver()  # by the loop, which is guarded
+    sent = {"Authorization": f"Bearer {key or 'none'}", "User-Agent": "CrowdSelect"}
+    own = fill_key(headers or {}, key)
+    replaced = {name.lower() for name in own}
+    sent = {name: value for name, value in sent.items() if name.lower() not in replaced} | own
     try:
-        return aiohttp.ClientSession(
+        session = aiohttp.ClientSession(
             f"{address}/",
             connector=aiohttp.TCPConnector(limit=CONNECTIONS, resolver=resolver),
-            headers={"Authorization": f"Bearer {key or 'none'}", "User-Agent": "CrowdSelect"},
+            headers=sent,
             timeout=aiohttp.ClientTimeout(),
             cookie_jar=aiohttp.DummyCookieJar(),
         )
     except ValueError as error:
         raise Refused(f"The address “{url}” cannot be used: {error}.") from error
+    return ModelClient(session, fill_key(query or {}, key))
+
+
+def open_server(server: ModelServer, key: str) -> ModelClient:
+    """Return a client of a stored server, as ``open_client``."""
+    return open_client(server.url, key, server.extra_headers, server.extra_query)
 
 
 def _refuse_inner_address(url: str) -> None:
@@ -124,14 +125,19 @@ def _refuse_inner_address(url: str) -> None:
         raise Refused(safe_http.INSIDE.format(setting=SETTING))
 
 
-async def ask_model(
-    client: aiohttp.ClientSession, body: dict[str, Any], key: str, timeout: float
-) -> Outcome:
-    """Send the request and return the outcome. Never raises, except when cancelled."""
-    start = time.monotonic()
+async def ask_model(client: ModelClient, body: dict[str, Any], key: str, timeout: float) -> Outcome:
+    """Send the request and return the outcome. Never raises, except when cancelled.
+
+    If the server refuses a parameter by its name, ask again without it or with its successor.
+    """
+    start, changes = time.monotonic(), dict[str, str | bool | None]()
     try:
         async with asyncio.timeout(timeout):
             reply = await _send_request(client, "POST", "chat/completions", body)
+            while change := _find_change(reply, body, changes):
+                changes |= change
+                sent = adjust_body(body, changes)
+                reply = await _send_request(client, "POST", "chat/completions", sent)
         outcome = _read_reply(reply, start) if reply.good else _read_status(reply, start)
     except aiohttp.ClientConnectorError as error:
         outcome = _build_failed(start, _describe_connection(error))
@@ -145,10 +151,20 @@ async def ask_model(
     except Exception as error:
         # A malformed reply has any type in any place.
         outcome = _build_lost(start, f"The reply is not readable: {error}")
+    if outcome.fault is None:
+        outcome = replace(outcome, adjustments=changes)
     return _hide_key_in(outcome, key)
 
 
-async def list_models(client: aiohttp.ClientSession, key: str) -> list[str]:
+def _find_change(
+    reply: "_Reply", body: dict[str, Any], made: dict[str, str | bool | None]
+) -> Mapping[str, str | bool | None]:
+    if reply.status not in {400, 422} or len(made) >= MOST_CHANGES:
+        return {}
+    return find_change(adjust_body(body, made), reply.error, made)
+
+
+async def list_models(client: ModelClient, key: str) -> list[str]:
     """Return the names of the server's models. Raises Refused if the server does not list them."""
     try:
         reply = await _send_request(client, "GET", "models")
@@ -161,7 +177,7 @@ async def list_models(client: aiohttp.ClientSession, key: str) -> list[str]:
         reason = hide_key(reason, key)[:PROBLEM_LENGTH]
         raise Refused(f"The server does not list its models: {reason}")
     try:
-        return sorted(str(model["id"]) for model in json.loads(reply.body)["data"])
+        return sorted(str(model["id"]) for model in parse_json(reply.body)["data"])
     except Exception as error:
         raise Refused(f"The list of models is not readable: {type(error).__name__}.") from None
 
@@ -176,11 +192,23 @@ class _Reply:
     def good(self) -> bool:
         return 200 <= self.status < 300
 
+    @property
+    def error(self) -> ServerError:
+        """The error of a failed request: what the server says, or else its whole reply."""
+        try:
+            found = find_error(parse_json(self.body))
+        except ValueError:
+            found = None
+        return found or ServerError(self.body[: 4 * PROBLEM_LENGTH].decode(errors="replace"))
+
 
 async def _send_request(
-    client: aiohttp.ClientSession, method: str, path: str, body: dict[str, Any] | None = None
+    client: ModelClient, method: str, path: str, body: dict[str, Any] | None = None
 ) -> _Reply:
-    async with client.request(method, path, json=body, allow_redirects=False) as response:
+    request = client.session.request(
+        method, path, json=body, params=client.query, allow_redirects=False
+    )
+    async with request as response:
         parts, size = [], 0
         async for part in response.content.iter_any():
             parts.append(part)
@@ -191,49 +219,28 @@ async def _send_request(
 
 
 def _read_reply(reply: _Reply, start: float) -> Outcome:
-    completion = json.loads(reply.body)
-    choice, usage = completion["choices"][0], completion.get("usage") or {}
-    text, finish = choice["message"].get("content"), choice.get("finish_reason")
-    text = text or choice["message"].get("refusal")
-    if not (text or finish):
-        raise ValueError("it has neither content nor a reason for its end")
-    return Outcome(
-        _since(start),
-        reply=_clean(str(text or "")),
-        finish=str(finish or ""),
-        tokens_in=_count(usage.get("prompt_tokens")),
-        tokens_out=_count(usage.get("completion_tokens")),
-        request_id=str(reply.headers.get("x-request-id") or completion.get("id") or "")[:100],
-    )
+    return read_completion(reply.body, _since(start), str(reply.headers.get("x-request-id") or ""))
 
 
 def _read_status(reply: _Reply, start: float) -> Outcome:
-    code = reply.status
-    if code == 429:
-        fault = Fault.RATE
-    elif code in {401, 402, 403, 404}:
-        fault = Fault.SETTINGS
-    elif code in {408, 409} or code >= 500 or code < 400:
-        fault = Fault.SERVER
-    else:
-        fault = Fault.REQUEST
+    error = reply.error
+    if reply.status == 400 and "content_filter" in error.names:  # of this question: no failure
+        return Outcome(
+            _since(start), finish="content_filter", problem=error.words, tokens_in=0, tokens_out=0
+        )
     return replace(
-        _build_failed(start, _describe_status(reply), fault),
-        request_id=str(reply.headers.get("x-request-id") or "")[:100],
-        retry_after=_seconds(reply.headers.get("retry-after")),
+        _build_failed(start, _describe_status(reply), fault_of_status(reply.status, error.names)),
+        request_id=str(reply.headers.get("x-request-id") or ""),
+        retry_after=read_wait(reply.headers, error),
     )
 
 
 def _describe_status(reply: _Reply) -> str:
-    """Return the status and what the server says about it: a message, or else its whole reply."""
-    said: Any = reply.body.decode(errors="replace")
-    try:
-        found = json.loads(said)
-        error = found.get("error") or found
-        said = error.get("message") or said if isinstance(error, dict) else error
-    except (ValueError, AttributeError):
-        pass
-    return f"The server answered {reply.status}: {_clean(str(said))}"
+    """Return the status and what the server says about it."""
+    place = reply.headers.get("location", "") if reply.status in REDIRECTS else ""
+    if place:
+        return f"The server answered {reply.status}: it has moved. Enter its new address: {place}"
+    return f"The server answered {reply.status}: {reply.error.words}"
 
 
 def _describe_connection(error: aiohttp.ClientConnectorError) -> str:
@@ -247,17 +254,8 @@ def _describe_connection(error: aiohttp.ClientConnectorError) -> str:
     return f"No connection to {error.host}, port {error.port}: {cause}"
 
 
-def _seconds(header: str | None) -> float:
-    """Return the seconds of a retry-after header; 0 for none and for a date."""
-    try:
-        seconds = float(header or 0)
-    except ValueError:
-        return 0.0
-    return min(max(seconds, 0.0), LONGEST_WAIT) if math.isfinite(seconds) else 0.0
-
-
 def _build_failed(start: float, problem: str, fault: Fault = Fault.SERVER) -> Outcome:
-    return Outcome(_since(start), fault, _clean(problem))
+    return Outcome(_since(start), fault, problem)
 
 
 def _build_lost(start: float, problem: str) -> Outcome:
@@ -270,17 +268,8 @@ def _hide_key_in(outcome: Outcome, key: str) -> Outcome:
         outcome,
         problem=hide_key(outcome.problem, key)[:PROBLEM_LENGTH],
         reply=hide_key(outcome.reply, key),
-        request_id=hide_key(outcome.request_id, key),
+        request_id=hide_key(outcome.request_id, key)[:REQUEST_ID_LENGTH],
     )
-
-
-def _clean(text: str) -> str:
-    """Return the text as any database can store it."""
-    return text.replace("\0", "").encode(errors="replace").decode()[:LONGEST_REPLY]
-
-
-def _count(tokens: Any) -> int | None:
-    return tokens if isinstance(tokens, int) and 0 <= tokens < 2**31 else None
 
 
 def _since(start: float) -> int:

@@ -13,6 +13,7 @@ from selection import audit, db_clock, wakeups
 from selection.errors import Conflict, Refused
 from selection.models import Candidate, Endpoint, ModelSpending, Run
 
+from .adjustments import describe_server
 from .claims import has_outstanding
 from .prices import to_amount, to_nano
 
@@ -125,3 +126,15 @@ def failing_endpoints(run: Run) -> list[Endpoint]:
     rows = Endpoint.objects.filter(worker__candidates__run=run.pk, worker__candidates__gone="")
     rows = rows.exclude(problem="").exclude(**passing).select_related("worker", "server")
     return list(rows.order_by("worker__key").distinct())
+
+
+def list_notices(run: Run) -> dict[str, list[str]]:
+    """Return what servers of the run's models do otherwise than asked, each with the workers."""
+    if run.__dict__.get("with_models") is False:
+        return {}
+    rows = Endpoint.objects.filter(~Q(adjustments={}) | Q(dearest__gt=0))
+    rows = rows.filter(worker__candidates__run=run.pk).select_related("worker")
+    notices: dict[str, list[str]] = {}
+    for endpoint in rows.order_by("worker__key").distinct():
+        notices.setdefault(describe_server(endpoint), []).append(str(endpoint.worker))
+    return notices

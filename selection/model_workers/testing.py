@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
-import aiohttp
 from django.db import transaction
 
 from selection import db_clock
@@ -17,7 +16,7 @@ from . import api_keys, dispatcher, ledger
 from .claims import MARGIN
 from .prices import most_cost
 from .prompts import build_prompt
-from .server_calls import GuardedLoop, ask_model, list_models, open_client
+from .server_calls import GuardedLoop, ModelClient, ask_model, list_models, open_server
 
 MOST_SECONDS = 60.0  # of a test call: somebody waits in front of the page
 LIST_SECONDS = 20.0
@@ -71,7 +70,7 @@ def list_server_models(server: ModelServer) -> list[str]:
     """Return the names of the server's models. Raises Refused if it does not list them in time."""
     key = api_keys.read_key(server)
 
-    async def ask(client: aiohttp.ClientSession) -> list[str]:
+    async def ask(client: ModelClient) -> list[str]:
         try:
             async with asyncio.timeout(LIST_SECONDS):
                 return await list_models(client, key)
@@ -95,12 +94,12 @@ def choose_question(question_set: QuestionSet, key: str = "") -> Question:
 def _run(
     server: ModelServer,
     key: str,
-    ask: Callable[[aiohttp.ClientSession], Awaitable[Made]],
+    ask: Callable[[ModelClient], Awaitable[Made]],
 ) -> Made:
     """Return the result of ``ask`` with a client of the server."""
 
     async def ask_and_close() -> Made:
-        client = open_client(server.url, key)
+        client = open_server(server, key)
         try:
             return await ask(client)
         finally:

@@ -11,6 +11,7 @@ from .runs import Run
 from .teams import NamedInTeam, Team, default_team, unique_name
 
 PROBLEM_LENGTH = 300  # characters kept of a server's error
+REQUEST_ID_LENGTH = 100
 NANO = 1_000_000_000  # the ledger's unit is a billionth of the currency's unit
 
 
@@ -20,6 +21,8 @@ class ModelServer(NamedInTeam):
     url            the base address, for example https://api.openai.com/v1
     key_variable   name of an environment variable of this server that holds the API key
     key_encrypted  the API key, encrypted; in no page, reply, log, dump or export
+    extra_headers  sent with each request, by name; ``{key}`` in one is the place of the API key
+    extra_query    parameters of each address, by name
     """
 
     team = models.ForeignKey(
@@ -48,6 +51,17 @@ class ModelServer(NamedInTeam):
         default=8,
         validators=[MinValueValidator(1), MaxValueValidator(10_000)],
     )
+    extra_headers = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="For example {“api-key”: “{key}”}: {key} stands for the API key.",
+    )
+    extra_query = models.JSONField(
+        "parameters of the address",
+        default=dict,
+        blank=True,
+        help_text="For example {“api-version”: “2024-10-21”}.",
+    )
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -65,6 +79,10 @@ class Endpoint(models.Model):
     price_in     of a million input tokens; ``price_out`` of a million output tokens, and
                  ``price_call`` of a call, in the currency of the run
     reuse        take a stored reply also at a temperature above 0
+    extra_body   further parameters of the request, by name; None leaves one out
+    adjustments  changes of the request that the server asked for
+    dearest      largest cost of a reply that cost more than was reserved, in billionths; 0 if none
+                 did, None before the first reply
     problem      the last failure, empty after a reply
     rests_until  time before which no call is made, because the model failed repeatedly
     failures     consecutive failed calls
@@ -99,6 +117,13 @@ class Endpoint(models.Model):
     max_tokens = models.PositiveIntegerField(
         default=512, validators=[MinValueValidator(1), MaxValueValidator(1_000_000)]
     )
+    max_completion_tokens = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(1_000_000)],
+    )
+    reasoning_effort = models.CharField(max_length=20, blank=True, default="")
+    extra_body = models.JSONField(default=dict, blank=True)
     timeout = models.FloatField(
         default=60, validators=[MinValueValidator(0.1), MaxValueValidator(600)]
     )
@@ -119,6 +144,8 @@ class Endpoint(models.Model):
     problem = models.CharField(max_length=PROBLEM_LENGTH, blank=True, default="", editable=False)
     rests_until = models.DateTimeField(null=True, editable=False)
     failures = models.PositiveIntegerField(default=0, editable=False)
+    adjustments = models.JSONField(default=dict, editable=False)
+    dearest = models.BigIntegerField(null=True, editable=False)
 
     class Meta:
         ordering = ["worker"]
@@ -129,6 +156,21 @@ class Endpoint(models.Model):
     @property
     def reuses_replies(self) -> bool:
         return self.reuse or self.temperature == 0
+
+    @property
+    def limit_name(self) -> str:
+        """The parameter that limits the output tokens."""
+        return "max_tokens" if self.max_completion_tokens is None else "max_completion_tokens"
+
+    @property
+    def most_tokens(self) -> int:
+        most: int = getattr(self, self.limit_name)
+        return most
+
+    @property
+    def unproven(self) -> bool:
+        """True if no reply has shown yet what a call costs."""
+        return self.dearest is None and bool(self.price_in or self.price_out)
 
 
 class ModelCallQuerySet(models.QuerySet["ModelCall"]):
@@ -181,7 +223,7 @@ class ModelCall(models.Model):
     tokens_in = models.PositiveIntegerField(null=True)
     tokens_out = models.PositiveIntegerField(null=True)
     milliseconds = models.PositiveIntegerField(null=True)
-    request_id = models.CharField(max_length=100, blank=True, default="")
+    request_id = models.CharField(max_length=REQUEST_ID_LENGTH, blank=True, default="")
     reply = models.TextField(blank=True, default="")
     answer = models.TextField(blank=True, default="")
     problem = models.CharField(max_length=PROBLEM_LENGTH, blank=True, default="")

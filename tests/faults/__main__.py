@@ -30,6 +30,8 @@ FIGURES = {
     "lapsed": "questions whose time was up",
     "steps": "steps",
     "outages": "outages given back, by run",
+    "model calls": "calls of models",
+    "model replies": "of them replied",
     "away": "requests without an answer",
     "busy": "requests put off (503)",
 }
@@ -107,6 +109,7 @@ def place(kind: str, keep: bool) -> Iterator[dict[str, str]]:
         "SWEEP_SECONDS": "3",
         "ADVANCE_DELAY_SECONDS": "0.2",
         "LOG_LEVEL": "WARNING",
+        "MODELS_INSIDE": "yes",
         "TMPDIR": str(folder),  # what a killed process leaves goes with it
         "OPENBLAS_NUM_THREADS": "1",
     }

@@ -210,6 +210,17 @@ def _cut(name: str, how: str) -> Kind:
     return Kind(f"{name}: {words}", strike, name, where=where, brief=how == "reset")
 
 
+# -- servers of models
+
+
+def _model_server(manner: str) -> Kind:
+    def strike(stack: Stack, rng: random.Random, seconds: float) -> Heal:
+        stack.models.bad.manner = manner
+        return lambda: setattr(stack.models.bad, "manner", "good")
+
+    return Kind(f"model server: {manner}", strike, "model server")
+
+
 ENDS = (signal.SIGKILL, signal.SIGTERM)
 LINKS = (
     "crowd to web",
@@ -223,6 +234,7 @@ KINDS: list[Kind] = [
     *(_signalled("worker", role, number) for role in ("child", "master") for number in ENDS),
     *(_signalled("web", role, number) for role in ("child", "master") for number in ENDS),
     *(_signalled("beat", "master", number) for number in ENDS),
+    *(_signalled("models", role, signal.SIGKILL) for role in ("child", "master")),
     *(_paused("worker", role) for role in ("child", "children", "master")),
     *(_paused("web", role) for role in ("child", "children", "all")),
     _paused("beat", "master"),
@@ -239,5 +251,6 @@ KINDS: list[Kind] = [
     Kind("database: a run held", _lock, "lock", "postgresql"),
     Kind("database: file held", _lock, "lock", "sqlite"),
     Kind("disk full", _fill, "database", cannot=_no_disk),
+    *(_model_server(manner) for manner in ("hostile", "slow")),
     *(_cut(name, how) for name in LINKS for how in ("refuse", "reset", "hang", "half")),
 ]

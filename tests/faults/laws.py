@@ -60,7 +60,8 @@ def _stored(assignments: list[int]) -> dict[int, str]:
 
 
 def _made_up(ledger: Ledger) -> list[str]:
-    stored = dict(Answer.objects.filter(expired=False).values_list("pk", "response"))
+    people = Answer.objects.filter(assignment__candidate__worker__endpoint=None, expired=False)
+    stored = dict(people.values_list("pk", "response"))
     with ledger.lock:
         return [
             f"made up: {pk}" for pk, response in stored.items() if ledger.sent.get(pk) != response

@@ -22,10 +22,10 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.db import DatabaseError, connection, connections  # noqa: E402
 
-from selection.models import Answer, ApiToken, Event, Run, Step  # noqa: E402
+from selection.models import Answer, ApiToken, Event, ModelCall, Run, Step  # noqa: E402
 from tests.worlds import make_pool, make_questions  # noqa: E402
 
-from . import laws, traffic  # noqa: E402
+from . import laws, models, traffic  # noqa: E402
 from .kinds import KINDS, Kind  # noqa: E402
 from .services import Heal, run_sql  # noqa: E402
 from .stack import MARK, Stack, parts, services  # noqa: E402
@@ -63,8 +63,14 @@ class Strike:
 class Play:
     """Faults in a steady rhythm, some of which overlap, with a check of the laws after each."""
 
-    def __init__(self, stack: Stack, crowd: traffic.Crowd, given: argparse.Namespace) -> None:
-        self.stack, self.crowd = stack, crowd
+    def __init__(
+        self,
+        stack: Stack,
+        crowd: traffic.Crowd,
+        model_runs: models.ModelRuns,
+        given: argparse.Namespace,
+    ) -> None:
+        self.stack, self.crowd, self.model_runs = stack, crowd, model_runs
         self.count, self.seconds, self.only = given.faults, given.seconds, given.only
         self.rng, self.result = random.Random(given.seed), Result(given.seed)
         self.going: list[Strike] = []
@@ -155,14 +161,19 @@ class Play:
         say(f"checked: {len(self.crowd.ledger.taken)} answers taken, replies {replies}")
 
     def _wrong(self) -> list[str]:
-        wrong = laws.of_ledger(self.crowd.ledger)
-        for run in [one for one in self.crowd.ledger.runs if one not in self.settled]:
+        wrong = laws.of_ledger(self.crowd.ledger) + self._wrong_of_models()
+        runs = [*self.crowd.ledger.runs, *self.model_runs.ledger.runs]
+        for run in [one for one in runs if one not in self.settled]:
             ended = Run.objects.filter(pk=run, status=Run.Status.ENDED).exists()
             found = laws.of_run(run)
             wrong += found
             if ended and not found:
                 self.settled.add(run)
         return wrong
+
+    def _wrong_of_models(self) -> list[str]:
+        ledger = self.model_runs.ledger
+        return models.find_faults(ledger.runs) + [f"odd: {reply}" for reply in ledger.odd]
 
     def _tell(self, wrong: list[str]) -> None:
         for fault in wrong:
@@ -175,24 +186,33 @@ class Play:
     def _finish(self) -> None:
         """Let every run come to its end without faults, and check that all laws hold."""
         say("all is well again")
-        runs, ledger = self.crowd.ledger.runs, self.crowd.ledger
-        self.crowd.closing.set()
+        ledger = self.crowd.ledger
+        both = (self.crowd, self.model_runs)
+        for one in both:
+            one.closing.set()
 
         def ended() -> bool:
-            begun = len(runs) and not self.crowd.going
-            return bool(begun) and not laws.of_end(runs)
+            models.end_rests()
+            begun = all(one.ledger.runs and not one.going for one in both)
+            return begun and not any(laws.of_end(one.ledger.runs) for one in both)
 
         traffic.wait_for(ended, END_SECONDS)
-        self._tell([*laws.of_end(runs), *laws.of_ledger(ledger)])
+        runs = [*ledger.runs, *self.model_runs.ledger.runs]
+        self._tell([*laws.of_end(runs), *laws.of_ledger(ledger), *self._wrong_of_models()])
         for run in runs:
             self._tell(laws.of_run(run))
         self.result.checks += 1
+        servers = self.stack.models
+        say(f"model calls: {models.count_calls()}")
+        say(f"good server: {dict(servers.good.outcomes)}, bad: {dict(servers.bad.outcomes)}")
         self.result.figures = {
             "runs": len(runs),
             "answers": len(ledger.taken),
             "lapsed": Answer.objects.filter(expired=True).count(),
             "steps": Step.objects.count(),
             "outages": Event.objects.filter(kind="outage").count(),
+            "model calls": ModelCall.objects.count(),
+            "model replies": ModelCall.objects.filter(state="replied").count(),
             "away": ledger.told[0],
             "busy": ledger.told[503],
         }
@@ -203,13 +223,13 @@ def say(message: str) -> None:
     print(f"{moment}  {connection.vendor:<10}  {message}", file=sys.stderr, flush=True)
 
 
-def prepare(stack: Stack) -> tuple[str, int, int]:
-    """Create a database with a pool and questions; return a token and their ids."""
+def prepare(stack: Stack) -> tuple[str, int, list[int], int]:
+    """Create a database with pools and questions; return a token and their ids."""
     if stack.database is not None:
         run_sql(stack.database.port, "CREATE DATABASE faults")
     call_command("migrate", verbosity=0)
     pool, questions = make_pool(traffic.N), make_questions(120)
-    return ApiToken.issue("crowd"), pool.pk, questions.pk
+    return ApiToken.issue("crowd"), pool.pk, models.make_models(stack.models), questions.pk
 
 
 def main(arguments: list[str]) -> int:
@@ -222,12 +242,14 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with ExitStack() as until_end:
         stack = until_end.enter_context(services(Path(os.environ[MARK])))
-        token, pool, questions = prepare(stack)
+        token, pool, model_pools, questions = prepare(stack)
         until_end.enter_context(parts(stack))
         say(stack.url)
         crowd = traffic.Crowd(stack.url, token, pool, questions, options.seed)
         until_end.enter_context(crowd)
-        result = Play(stack, crowd, options).play()
+        model_runs = models.ModelRuns(stack.url, token, model_pools, questions, options.seed)
+        until_end.enter_context(model_runs)
+        result = Play(stack, crowd, model_runs, options).play()
     print(json.dumps(vars(result)))
     return 0
 

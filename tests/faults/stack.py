@@ -17,13 +17,15 @@ import httpx
 from tests.processes import wait_until
 
 from .links import Links, free_port
+from .model_servers import Servers
 from .services import Disk, Service, postgres_server, redis_server, running
 
 TOP = Path(__file__).parents[2]
 MARK = "CROWDSELECT_FAULTS"  # in the environment of all processes of a stack: its folder
 PARTS = {
     "web": "crowdselect.start.web_server",
-    "worker": "crowdselect worker",
+    "worker": "crowdselect worker -Q celery",
+    "models": "crowdselect worker -Q models",
     "beat": "crowdselect beat",
 }
 
@@ -36,6 +38,7 @@ class Stack:
     web       the port on which the web listens
     url       the crowd's address, by a link
     database  None with SQLite
+    models    servers of models
     """
 
     folder: Path
@@ -45,6 +48,7 @@ class Stack:
     redis: Service
     disk: Disk
     database: Service | None
+    models: Servers
 
     @property
     def sqlite(self) -> bool:
@@ -87,7 +91,8 @@ def services(folder: Path) -> Iterator[Stack]:
             until_end.enter_context(running(database, signal.SIGINT))
         web = free_port()
         url = f"http://127.0.0.1:{links.add('crowd to web', web)}"
-        yield Stack(folder, web, url, links, redis, disk, database)
+        models = until_end.enter_context(Servers())
+        yield Stack(folder, web, url, links, redis, disk, database, models)
 
 
 @contextmanager

@@ -134,7 +134,20 @@ class Crowd:
 
     def _begin(self, client: httpx.Client, rng: random.Random) -> None:
         number = len(self.ledger.runs)
-        settings: dict[str, Any] = self.places | KINDS[number % len(KINDS)] | {
+        settings = self._settings(number) | {"seed": rng.randrange(2**31)}
+        key = {"Idempotency-Key": f"{self.seed}-{settings['name']}"}
+        reply = self._until(client, "POST", "runs", json=settings, headers=key)
+        if reply is not None:
+            run = reply.json()["id"]
+            self.ledger.runs.append(run)
+            self._start(client, run)
+            self.going.append(run)
+
+    def _start(self, client: httpx.Client, run: int) -> None:
+        self._until(client, "POST", f"runs/{run}/moves/start")
+
+    def _settings(self, number: int) -> dict[str, Any]:
+        return self.places | KINDS[number % len(KINDS)] | {
             "name": f"run {number}",
             "k": K,
             "delta": 0.2,
@@ -144,15 +157,7 @@ class Crowd:
             "minutes": 1,
             "hours_to_come": None,
             "met": "again",
-            "seed": rng.randrange(2**31),
         }  # fmt: skip
-        key = {"Idempotency-Key": f"{self.seed}-{number}"}
-        reply = self._until(client, "POST", "runs", json=settings, headers=key)
-        if reply is not None:
-            run = reply.json()["id"]
-            self.ledger.runs.append(run)
-            self._until(client, "POST", f"runs/{run}/moves/start")
-            self.going.append(run)
 
     # -- the wire
 

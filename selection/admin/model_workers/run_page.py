@@ -36,6 +36,7 @@ def model_facts(run: Run) -> dict[str, Any]:
         "models": {
             "limit_value": "" if limit is None else f"{limit.normalize():f}",
             "failing": spending.failing_endpoints(run) if run.status != Run.Status.ENDED else [],
+            "notices": spending.list_notices(run),
             "calls": describe_calls(run, calls_of(run)[:LATEST]),
             "number": run.model_calls.count(),
             "url": ledger_url(run),

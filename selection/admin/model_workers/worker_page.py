@@ -16,6 +16,7 @@ from selection.admin.page import ActionPage, object_url
 from selection.errors import Refused
 from selection.limits import LONGEST_KEY
 from selection.model_workers import changes, endpoints, testing
+from selection.model_workers.adjustments import describe_server
 from selection.model_workers.prices import to_amount
 from selection.models import Endpoint, ModelServer, QuestionSet
 from selection.runs.money import format_call_cost
@@ -23,6 +24,8 @@ from selection.runs.money import format_call_cost
 CHANGE = "selection.change_worker"
 LABELS = {
     "max_tokens": "Most output tokens",
+    "max_completion_tokens": "Most output tokens, as max_completion_tokens",
+    "extra_body": "Further parameters of the request",
     "timeout": "Seconds to wait for a reply",
     "structured": "Ask for JSON that has one of the choices",
     "parsing": "Answer in the reply",
@@ -37,6 +40,9 @@ HELP = {
     "template": "Blank: instructions, question, choices and the form of the answer. "
     "It may have {instructions}, {question}, {choices} and {request}.",
     "temperature": "Blank: the server's own.",
+    "max_completion_tokens": "In place of the above, as newer models of OpenAI demand.",
+    "reasoning_effort": "For example low; blank: the server's own.",
+    "extra_body": "For example {“top_p”: 0.9}.",
     "pattern": "Only for an answer that is read by one; its first group is the answer.",
     "price_in": "In the currency of the run.",
 }
@@ -72,6 +78,7 @@ class WorkerModelPage(ActionPage):
         kwargs.setdefault("form", self._settings_form())
         kwargs.setdefault("test_form", self._test_form())
         facts = {"endpoint": self.endpoint, "may_change": self.may(CHANGE)}
+        facts["notice"] = describe_server(self.endpoint)
         return super().get_context_data(**facts, **kwargs)
 
     def _settings_form(self, data: Any = None) -> forms.ModelForm:

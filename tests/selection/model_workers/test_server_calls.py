@@ -72,6 +72,45 @@ def test_read_a_reply_and_hide_a_repeated_key() -> None:
     assert outcome.request_id == "r-1"
 
 
+def test_send_declared_headers_and_query_and_adjust_a_refused_request() -> None:
+    bodies = []
+
+    async def answer(request: web.Request) -> web.Response:
+        bodies.append(await request.json())
+        assert request.headers.getall("Authorization") == [f"Token {KEY}"]
+        assert (request.headers["api-key"], request.query["api-version"]) == (KEY, "1")
+        if "max_tokens" in bodies[-1]:
+            told = {"message": "Unsupported parameter: 'max_tokens'", "param": "max_tokens"}
+            return web.json_response({"error": told}, status=400)
+        return web.json_response(completion("m", "B"))
+
+    async def call() -> Outcome:
+        runner = web.ServerRunner(web.Server(answer), shutdown_timeout=0.1)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        headers = {"authorization": "Token {key}", "api-key": "{key}"}
+        url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+        client = open_client(url, KEY, headers, {"api-version": "1"})
+        try:
+            return await ask_model(client, {"model": "m", "max_tokens": 9}, KEY, 20.0)
+        finally:
+            await client.close()
+            await runner.cleanup()
+
+    with asyncio.Runner(loop_factory=GuardedLoop) as loop:
+        outcome = loop.run(call())
+    assert (outcome.reply, outcome.adjustments) == ("B", {"max_tokens": "max_completion_tokens"})
+    assert bodies[1:] == [{"model": "m", "max_completion_tokens": 9}]
+
+
+def test_a_moved_server_is_named() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        raise web.HTTPTemporaryRedirect("https://other.example/v1")
+
+    outcome, _ = ask(answer)
+    assert "Enter its new address: https://other.example/v1" in outcome.problem
+
+
 def test_follow_no_redirect() -> None:
     async def answer(request: web.Request) -> web.Response:
         raise web.HTTPTemporaryRedirect("/elsewhere")

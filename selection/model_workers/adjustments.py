@@ -1,0 +1,107 @@
+"""Changes of a request without which a server refuses it: learned from its refusal, then kept.
+
+A mapping from names of parameters: to their successor, to None if it is left out, to True if set.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from selection.models import Endpoint
+
+from .completions import ServerError
+from .prices import to_amount
+
+Adjustments = Mapping[str, str | bool | None]
+MOST_CHANGES = 4  # of one request
+SUCCESSORS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+KEPT = {"model", "messages"}
+SYSTEM = "system"  # the role: its text then begins the user's
+_REFUSAL = re.compile(
+    r"support|unknown|unrecogni|unexpected|not permitted|not allowed|\bextra\b|invalid|deprecat"
+    r"|instead|must be|only the default",
+    re.IGNORECASE,
+)
+_STREAM = re.compile(r"\bstream", re.IGNORECASE)
+_SYSTEM = re.compile(r"\bsystem\b.{0,20}\b(?:role|prompt|message|instruction)", re.IGNORECASE)
+
+
+def adjust_body(body: Mapping[str, Any], adjustments: Adjustments) -> dict[str, Any]:
+    """Return the body of the request with these changes."""
+    adjusted = dict(body)
+    for name, change in adjustments.items():
+        if name == SYSTEM:
+            adjusted["messages"] = _merge_system(adjusted["messages"])
+        elif change is True:
+            adjusted[name] = True
+            if name == "stream" and "stream_options" not in adjustments:
+                adjusted["stream_options"] = {"include_usage": True}
+        elif name in adjusted:
+            value = adjusted.pop(name)
+            if change:
+                adjusted[str(change)] = value
+    return adjusted
+
+
+def find_change(body: Mapping[str, Any], error: ServerError, made: Adjustments) -> Adjustments:
+    """Return the change that the server's refusal of this body asks for; empty if it names none.
+
+    The limit of output tokens is renamed, never left out: it bounds the cost.
+    """
+    if not _REFUSAL.search(error.words):
+        return {}
+    named = error.parameter.split(".")[0].split("[")[0]
+    known = [name for name in body if name not in KEPT]
+    if named not in known:
+        named = next((name for name in known if _is_named(name, error.words)), "")
+    if named in SUCCESSORS:
+        successor = SUCCESSORS[named]
+        return {} if named in made or successor in body else {named: successor}
+    if named:
+        return {} if named == "stream" else {named: None}
+    if _STREAM.search(error.words) and "stream" not in body:
+        return {"stream": True}
+    if _SYSTEM.search(error.words) and body["messages"][0]["role"] == SYSTEM:
+        return {SYSTEM: None}
+    return {}
+
+
+def describe_server(endpoint: Endpoint) -> str:
+    """Return what the model's server does otherwise than asked; empty if nothing."""
+    notices = []
+    if changes := _list_changes(endpoint.adjustments):
+        notices.append(f"The server refuses the request without changes: {', '.join(changes)}.")
+    if endpoint.dearest:
+        amount = f"{to_amount(endpoint.dearest).normalize():f}"
+        notices.append(
+            f"A reply cost {amount}, more than its request allowed: the server adds tokens, for "
+            "example hidden thoughts. Twice as much is now reserved for each call."
+        )
+    return " ".join(notices)
+
+
+def _list_changes(adjustments: Adjustments) -> list[str]:
+    told = []
+    for name, change in adjustments.items():
+        if change is True:
+            told.append(f"“{name}” is set")
+        elif name == SYSTEM:
+            told.append("the system prompt begins the user's message")
+        else:
+            told.append(f"“{change}” replaces “{name}”" if change else f"“{name}” is left out")
+    return told
+
+
+def _is_named(name: str, words: str) -> bool:
+    return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", words) is not None
+
+
+def _merge_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if len(messages) < 2 or messages[0]["role"] != SYSTEM:
+        return messages
+    system, user = messages[0]["content"], messages[1]
+    if isinstance(user["content"], str):
+        content: Any = f"{system}\n\n{user['content']}"
+    else:
+        content = [{"type": "text", "text": system}, *user["content"]]
+    return [user | {"content": content}, *messages[2:]]
