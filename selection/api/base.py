@@ -243,7 +243,7 @@ api = Api(
 def answer_refused(request: HttpRequest, error: Refused) -> HttpResponse:
     response = api.create_response(request, {"error": str(error)}, status=error.status)
     if isinstance(error, TooMany):
-        response["Retry-After"] = str(rate_limits.seconds_left())
+        response["Retry-After"] = str(error.seconds or rate_limits.seconds_left())
     return response
 
 

@@ -1,6 +1,7 @@
-"""Test calls and lists of models: one request now, in the thread of the caller."""
+"""Test calls and lists of models: one request each, as a job of somebody who waits."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,18 +10,19 @@ from typing import Any, TypeVar
 import aiohttp
 from django.db import transaction
 
-from selection import db_clock
+from selection import db_clock, jobs
 from selection.errors import NotFound, Refused
-from selection.models import Endpoint, ModelCall, ModelServer, Question, QuestionSet
+from selection.models import Endpoint, Job, ModelCall, ModelServer, Question, QuestionSet
 
 from . import api_keys, dispatcher, ledger
 from .claims import MARGIN
-from .prices import most_cost
+from .prices import most_cost, to_amount
 from .prompts import build_prompt
 from .server_calls import GuardedLoop, ask_model, list_models, open_client
 
 MOST_SECONDS = 60.0  # of a test call: somebody waits in front of the page
 LIST_SECONDS = 20.0
+TEST_CALL, MODELS = "test_call", "models"  # kinds of jobs
 Made = TypeVar("Made")
 
 
@@ -30,6 +32,25 @@ class CallTest:
 
     call: ModelCall
     body: dict[str, Any]
+
+
+def request_test_call(endpoint: Endpoint, question: Question, by: str) -> Job:
+    """Hand out a test call. Its result has the call's id, the request and the outcome."""
+    team = endpoint.server.team_id
+    return jobs.request_job(team, TEST_CALL, endpoint.worker, by, question=question.pk)
+
+
+@jobs.perform(TEST_CALL)
+def _perform_test_call(job: Job) -> dict[str, Any]:
+    endpoint = jobs.find_row(Endpoint.objects.select_related("server"), job.subject)
+    question = jobs.find_row(Question.objects.all(), job.wanted["question"])
+    test = make_test_call(endpoint, question)
+    fields = ("reply", "answer", "milliseconds", "problem")
+    return {name: getattr(test.call, name) for name in fields} | {
+        "call": test.call.pk,
+        "request": json.dumps(test.body, ensure_ascii=False),
+        "cost": float(to_amount(test.call.cost)),
+    }
 
 
 def make_test_call(endpoint: Endpoint, question: Question) -> CallTest:
@@ -65,6 +86,16 @@ def make_test_call(endpoint: Endpoint, question: Question) -> CallTest:
             dispatcher.clear_problems([endpoint.pk])
     call.refresh_from_db()
     return CallTest(call, prompt.body)
+
+
+def request_server_models(server: ModelServer, by: str) -> Job:
+    """Hand out a list of the server's models; the result is ``{"models": names}``."""
+    return jobs.request_job(server.team_id, MODELS, server, by)
+
+
+@jobs.perform(MODELS)
+def _perform_server_models(job: Job) -> dict[str, Any]:
+    return {"models": list_server_models(jobs.find_row(ModelServer.objects.all(), job.subject))}
 
 
 def list_server_models(server: ModelServer) -> list[str]:
