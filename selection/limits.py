@@ -36,6 +36,7 @@ LONGEST_REPORT = 2_000
 LONGEST_KEY = 200  # of a worker or a question, and names of all kinds
 LONGEST_WHY = 300
 LONGEST_TEXT = 100_000  # instructions, explanations
+LONGEST_JSON = 10_000_000  # a document of another machine, in bytes or characters
 LONGEST_ADDRESS = 500  # of a webhook, or a platform
 MOST_TEMPORARY_LINKS = 1000  # made at once
 LONGEST_PARAMETER = 60  # a name in a link

@@ -1,0 +1,47 @@
+"""Text and JSON from outside: other machines, files, requests. Every door cleans them here."""
+
+import json
+import re
+from typing import Any
+
+from selection.limits import LONGEST_JSON, LONGEST_TEXT
+
+UNITS = {bytes: "bytes", str: "characters"}
+DEEPEST_JSON = 100  # lists and objects within each other
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # NUL and lone surrogates: no database stores them
+
+
+def clean_text(text: str, limit: int = LONGEST_TEXT) -> str:
+    """Return the first characters of the text, each storable: U+FFFD replaces the others."""
+    return _UNSTORABLE.sub("\ufffd", text[:limit])
+
+
+def parse_json(raw: bytes | str, most: int = LONGEST_JSON) -> Any:
+    """Return the document, its texts clean. NaN and repeated names are tolerated.
+
+    Raises ValueError if it is invalid, longer than ``most``, or nested too deeply.
+    """
+    if len(raw) > most:
+        raise ValueError(f"it has more than {most:,} {UNITS[type(raw)]}")
+    try:
+        return _clean_value(json.loads(raw, strict=False), DEEPEST_JSON)
+    except RecursionError:
+        raise _too_deep() from None
+
+
+def _clean_value(value: Any, depth: int) -> Any:
+    if isinstance(value, str):
+        return clean_text(value, len(value))
+    if not isinstance(value, list | dict):
+        return value
+    if depth == 0:
+        raise _too_deep()
+    if isinstance(value, list):
+        return [_clean_value(part, depth - 1) for part in value]
+    return {
+        clean_text(name, len(name)): _clean_value(part, depth - 1) for name, part in value.items()
+    }
+
+
+def _too_deep() -> ValueError:
+    return ValueError(f"it has more than {DEEPEST_JSON} lists and objects within each other")
