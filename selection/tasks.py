@@ -30,6 +30,7 @@ from .imports import uploads
 from .model_workers import requests as model_requests
 from .model_workers import testing as testing  # registers its jobs
 from .models import Heartbeat, IdempotencyKey, Run
+from .replays import from_connections as from_connections  # registers its jobs
 from .replays import replay_requests
 from .runs import roster, roster_opening
 

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import connection
 
 from selection import jobs
+from selection import tasks as tasks  # registers all kinds of jobs
 from selection.models import Job
 
 
@@ -25,9 +26,13 @@ def finish_job(response: Any) -> Job:
 
 
 def follow_page(client: Any, response: Any) -> Any:
-    """Perform the jobs that a page waits for, and return the page after the redirect."""
+    """Perform the jobs that a page waits for, and return the page after its redirects."""
     perform_jobs()
-    return client.get(response["Location"], follow=True)
+    return (
+        client.get(response["Location"], follow=True)
+        if response.has_header("Location")
+        else response
+    )
 
 
 @contextmanager

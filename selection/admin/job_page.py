@@ -40,7 +40,11 @@ class JobMixin:
     @cached_property
     def job(self) -> Job | None:
         job = find_own_job(self.request, *self.job_kinds)
-        return job if job is not None and job.subject == self.object.pk else None
+        return job if job is not None and self.is_about(job) else None
+
+    def is_about(self, job: Job) -> bool:
+        """Return True if the job is about the page's object."""
+        return bool(job.subject == self.object.pk)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         result = None if self.job is None else self.job.result
