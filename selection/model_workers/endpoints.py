@@ -1,5 +1,6 @@
 """Servers and endpoints: checked, stored, changed."""
 
+import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -55,9 +56,10 @@ def set_server(server: ModelServer, values: Mapping[str, Any], key: str | None =
     Raises FieldRefused for an invalid value, Conflict for a name that is taken. A stored key is
     never sent to another address: a new address needs the key again.
     """
-    stored = ModelServer.objects.filter(pk=server.pk).exclude(key_encrypted="").first()
     for name, value in values.items():
+        _refuse_shape(name, value)
         setattr(server, name, value)
+    stored = ModelServer.objects.filter(pk=server.pk).exclude(key_encrypted="").first()
     _clean_fields(server, SERVER_FIELDS)
     server.url = _check("url", server_calls.check_url, server.url)
     if stored is not None and key is None and _origin_of(stored.url) != _origin_of(server.url):
@@ -85,6 +87,10 @@ def build_endpoint(server: ModelServer, values: Mapping[str, Any]) -> Endpoint:
         # YAML and JSON read 0.1 as the float nearest to it.
         setattr(endpoint, name, Decimal(repr(value)) if isinstance(value, float) else value)
     _clean_fields(endpoint, ENDPOINT_FIELDS)
+    for name in ENDPOINT_FIELDS:  # Django takes nan for a number of every range
+        value = getattr(endpoint, name)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise FieldRefused(name, "Enter a number.")
     for name in ("price_in", "price_out", "price_call"):
         setattr(endpoint, name, Decimal(getattr(endpoint, name)))
     _check("template", prompts.validate_template, endpoint.template)
