@@ -12,7 +12,9 @@ from django.db import transaction
 
 from selection import db_clock, jobs
 from selection.errors import NotFound, Refused
+from selection.limits import LONGEST_KEY
 from selection.models import Endpoint, Job, ModelCall, ModelServer, Question, QuestionSet
+from selection.outside_text import clean_text
 
 from . import api_keys, dispatcher, ledger
 from .claims import MARGIN
@@ -22,6 +24,7 @@ from .server_calls import GuardedLoop, ask_model, list_models, open_client
 
 MOST_SECONDS = 60.0  # of a test call: somebody waits in front of the page
 LIST_SECONDS = 20.0
+MOST_MODELS, LONGEST_REASON = 10_000, 300
 TEST_CALL, MODELS = "test_call", "models"  # kinds of jobs
 Made = TypeVar("Made")
 
@@ -109,8 +112,16 @@ def list_server_models(server: ModelServer) -> list[str]:
         except TimeoutError:
             reason = f"The server did not list its models within {LIST_SECONDS:g} seconds."
             raise Refused(reason) from None
+        except Refused:
+            raise
+        except Exception as error:  # a list has any size, and any type in any place
+            reason = clean_text(f"The list of models is not readable: {error}", LONGEST_REASON)
+            raise Refused(api_keys.hide_key(reason, key)) from None
 
-    return _run(server, key, ask)
+    names = _run(server, key, ask)
+    if len(names) > MOST_MODELS:
+        raise Refused(f"The server lists more than {MOST_MODELS:,} models.")
+    return [clean_text(name, LONGEST_KEY) for name in names]
 
 
 def choose_question(question_set: QuestionSet, key: str = "") -> Question:

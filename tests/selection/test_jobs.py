@@ -3,10 +3,12 @@
 from datetime import timedelta
 
 import pytest
+from aiohttp import web
 
 from selection import db_clock, jobs
 from selection.errors import NotFound, Refused
-from selection.models import ApiToken, Job, Pool, Team, default_team
+from selection.model_workers import testing
+from selection.models import ApiToken, Job, ModelServer, Pool, Team, default_team
 from tests.model_stub import ModelStub
 from tests.selection.model_workers.conftest import inside as inside  # allows the stub's address
 from tests.selection.model_workers.conftest import make_model_run
@@ -60,6 +62,29 @@ def test_views_answer_while_no_server_replies_and_a_team_has_a_limit(client):
     assert client.get(replies[0]["Location"]).json()["state"] == "waiting"
     assert replies[-1]["Retry-After"] == "5"
     assert "try again when one of them has ended" in replies[-1].json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b'{"data": [{"id": "' + b"x" * 10_000_001 + b'"}]}', "more than 10,000,000 bytes"),
+        (b"[" * 300_000, "not readable"),
+        (b'{"data": [[1], {"id": {}}, 3]}', "not readable"),
+        (b'{"data": [' + b'{"id": 1},' * 10_001 + b'{"id": 1}]}', "more than 10,000 models"),
+    ],
+)
+def test_a_hostile_list_of_models_is_refused_in_a_sentence(monkeypatch, body, words):
+    async def list_hostile(stub, request):
+        return web.Response(body=body)
+
+    monkeypatch.setattr(ModelStub, "_list", list_hostile)
+    with ModelStub(lambda model, text: "yes") as stub:
+        server = ModelServer.objects.create(name="S", url=stub.url)
+        job = testing.request_server_models(server, "ada")
+        jobs.work_on_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.status) == (State.FAILED, 422)
+    assert words in job.error
 
 
 def test_the_limit_of_a_team_is_not_that_of_others(performed):
