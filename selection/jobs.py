@@ -15,12 +15,12 @@ from django.db.models import Model, Q, QuerySet
 from selection import actor, db_clock
 from selection.errors import NotFound, Refused, TooMany
 from selection.job_messages import hand_out
+from selection.limits import MOST_JOBS
 from selection.models import Job, Team
 
 logger = logging.getLogger(__name__)
 
 TASK = "selection.tasks.work_on_job"
-MOST_AT_ONCE = 4  # jobs of a team: so it holds few threads of the worker process
 LOST = timedelta(seconds=20)  # after which a waiting job is handed out again
 WAITED = timedelta(minutes=2)  # after which a waiting job has failed
 LONGEST = timedelta(minutes=10)  # after which a job was interrupted: each ends earlier by itself
@@ -63,9 +63,9 @@ def request_job(team: int, kind: str, subject: Model, by: str, **wanted: Any) ->
         for other in going:
             if all(getattr(job, name) == getattr(other, name) for name in SAME):
                 return other
-        if len(going) >= MOST_AT_ONCE:
+        if len(going) >= MOST_JOBS:
             raise TooManyJobs(
-                f"The team waits for the replies of {MOST_AT_ONCE} requests to other servers "
+                f"The team waits for the replies of {MOST_JOBS} requests to other servers "
                 "already: try again when one of them has ended."
             )
         job.save()

@@ -56,7 +56,7 @@ def test_views_answer_while_no_server_replies_and_a_team_has_a_limit(client):
             for i in range(12)
         ]
         assert stub.bodies == []  # no view has asked the server
-    most = jobs.MOST_AT_ONCE
+    most = jobs.MOST_JOBS
     assert [reply.status_code for reply in replies] == [202] * most + [429] * (12 - most)
     assert replies[0]["Location"] == f"/api/jobs/{replies[0].json()['id']}"
     assert client.get(replies[0]["Location"]).json()["state"] == "waiting"
@@ -88,7 +88,7 @@ def test_a_hostile_list_of_models_is_refused_in_a_sentence(monkeypatch, body, wo
 
 
 def test_the_limit_of_a_team_is_not_that_of_others(performed):
-    for number in range(jobs.MOST_AT_ONCE):
+    for number in range(jobs.MOST_JOBS):
         request_job(word=number)
     with pytest.raises(jobs.TooManyJobs):
         request_job(word="more")
