@@ -25,7 +25,7 @@ LOST = timedelta(seconds=20)  # after which a waiting job is handed out again
 WAITED = timedelta(minutes=2)  # after which a waiting job has failed
 LONGEST = timedelta(minutes=10)  # after which a job was interrupted: each ends earlier by itself
 KEPT = timedelta(hours=1)
-FAILED = "The request failed on this server, whose log has the reason. Send it again."
+FAILED = "The request failed on the CrowdSelect server; its log has the reason."
 
 State = Job.State
 GOING = (State.WAITING, State.WORKING)
@@ -51,7 +51,7 @@ def perform(kind: str) -> Callable[[Function], Function]:
     return register
 
 
-def request_job(team: int, kind: str, subject: Model, by: str, **wanted: Any) -> Job:
+def request_job(team: int | None, kind: str, subject: Model, by: str, **wanted: Any) -> Job:
     """Store a job and hand it out; a job that waits for the same already is returned instead.
 
     Raises TooManyJobs for a team with many jobs.
@@ -65,8 +65,8 @@ def request_job(team: int, kind: str, subject: Model, by: str, **wanted: Any) ->
                 return other
         if len(going) >= MOST_JOBS:
             raise TooManyJobs(
-                f"The team waits for the replies of {MOST_JOBS} requests to other servers "
-                "already: try again when one of them has ended."
+                f"The team has {MOST_JOBS} requests to other servers in progress, which is the limit: "
+                "try again after a reply."
             )
         job.save()
         transaction.on_commit(lambda: _hand_out(Job.objects.filter(pk=job.pk)), robust=True)
@@ -77,7 +77,7 @@ def find_job(pk: Any, among: QuerySet[Job]) -> Job:
     """Return the job of this id in ``among``. Raises NotFound otherwise."""
     job = among.filter(pk=pk).first()
     if job is None:
-        raise NotFound("There is no such request any more; send it again.")
+        raise NotFound("The request has expired; send the request again.")
     return job
 
 
@@ -120,10 +120,10 @@ def sweep_jobs() -> None:
     """Hand out lost jobs again, fail those without a worker process, and delete old ones."""
     now = db_clock.database_now()
     Job.objects.filter(created__lt=now - KEPT).delete()
-    error = "No worker process took the request in time; its administrator looks after “jobs”."
+    error = "No worker process took the request: the administrator can start the process “jobs”."
     waiting = Job.objects.filter(state=State.WAITING)
     waiting.filter(created__lt=now - WAITED).update(state=State.FAILED, error=error, status=503)
-    error = "The server was interrupted; send the request again."
+    error = "The worker process was interrupted; send the request again."
     working = Job.objects.filter(state=State.WORKING, sent__lt=now - LONGEST)
     working.update(state=State.FAILED, error=error, status=503)
     _hand_out(waiting.filter(Q(sent=None) | Q(sent__lt=now - LOST)))

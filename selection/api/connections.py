@@ -233,8 +233,8 @@ def read_gold(
     request: HttpRequest, response: HttpResponse, set_id: Id, payload: ReadIn
 ) -> Status[Any]:
     """Store the gold questions of a source, for example those with ground truth."""
-    wanted = {"question_set": find_object(request, QuestionSet, set_id).pk}
-    wanted["source"] = payload.source
+    question_set = find_object(request, QuestionSet, set_id)
+    wanted = {"question_set": question_set.pk, "source": payload.source}
     return _accept_call(request, response, payload.connection, background.GOLD, **wanted)
 
 

@@ -44,7 +44,8 @@ class _Loader(yaml.SafeLoader):
     depth = nodes = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        event, self.depth, self.nodes = self.peek_event(), self.depth + 1, self.nodes + 1
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        self.depth, self.nodes = self.depth + 1, self.nodes + 1
         if self.depth > DEEPEST or self.nodes > MOST_NODES:
             raise _refuse_at(event.start_mark, "the file is nested too deeply, or too large.")
         if getattr(event, "tag", None) is not None:

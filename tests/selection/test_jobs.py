@@ -61,7 +61,7 @@ def test_views_answer_while_no_server_replies_and_a_team_has_a_limit(client):
     assert replies[0]["Location"] == f"/api/jobs/{replies[0].json()['id']}"
     assert client.get(replies[0]["Location"]).json()["state"] == "waiting"
     assert replies[-1]["Retry-After"] == "5"
-    assert "try again when one of them has ended" in replies[-1].json()["error"]
+    assert "try again after a reply" in replies[-1].json()["error"]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_job_is_performed_once_and_keeps_its_result(performed):
 
 
 @pytest.mark.parametrize(
-    ("kind", "status", "words"), [("refuse", 404, "no such thing"), ("break", 500, "whose log")]
+    ("kind", "status", "words"), [("refuse", 404, "no such thing"), ("break", 500, "its log")]
 )
 def test_a_failure_is_kept_with_its_status_and_without_inner_words(performed, kind, status, words):
     job = request_job(kind)
@@ -127,5 +127,5 @@ def test_the_sweep_ends_jobs_that_nobody_performs_or_that_were_interrupted(perfo
     states = dict(Job.objects.values_list("pk", "state"))
     assert states == {lost.pk: State.WAITING, late.pk: State.FAILED, cut.pk: State.FAILED}
     assert Job.objects.get(pk=lost.pk).sent is not None
-    with pytest.raises(Refused, match="no such request any more"):
+    with pytest.raises(Refused, match="has expired"):
         jobs.find_job(old.pk, Job.objects.all())

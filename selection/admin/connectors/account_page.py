@@ -60,17 +60,16 @@ class AccountPage(JobMixin, ActionPage):
 
     def _describe(self, job: Job) -> str:
         """Return the result of a check or an import, in words."""
+        result: Any = job.result
         if job.kind == background.CHECK:
-            return f"It works: {job.result['account']}"
-        noun, model = ("workers", Pool) if "pool" in job.result else ("gold questions", QuestionSet)
-        pk = job.result.get("pool") or job.result.get("question_set")
+            return f"It works: {result['account']}"
+        noun, model = ("workers", Pool) if "pool" in result else ("gold questions", QuestionSet)
+        pk = result.get("pool") or result.get("question_set")
         target = scoped(model, self.request).filter(pk=pk).first()
         if target is None:
             return ""
         link = format_html('<a class="cs-link" href="{}">{}</a>', object_url(target), target)
-        return format_html(
-            "{} {} were read into {}.", format_count(job.result["stored"]), noun, link
-        )
+        return format_html("{} {} were read into {}.", format_count(result["stored"]), noun, link)
 
     def _call(self, kind: str, permission: str = "", **wanted: Any) -> HttpResponse:
         """Hand out a job of this kind, and return to the page, which waits for it."""

@@ -78,7 +78,7 @@ class WorkerModelPage(JobMixin, ActionPage):
 
     def _test_facts(self) -> dict[str, Any]:
         """Return the test call that the page waited for, and its price."""
-        result = self.job.result if self.job is not None else None
+        result: Any = self.job.result if self.job is not None else None
         rows = self.object.model_calls.select_related("question")
         call = rows.filter(pk=result["call"]).first() if result else None
         if call is None:
