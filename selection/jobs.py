@@ -65,7 +65,7 @@ def request_job(team: int | None, kind: str, subject: Model, by: str, **wanted: 
                 return other
         if len(going) >= MOST_JOBS:
             raise TooManyJobs(
-                f"The team has {MOST_JOBS} requests to other servers in progress, which is the limit: "
+                f"The team has {MOST_JOBS} requests to other servers in progress, the limit: "
                 "try again after a reply."
             )
         job.save()
