@@ -56,6 +56,7 @@ def request_job(team: int | None, kind: str, subject: Model, by: str, **wanted: 
 
     Raises TooManyJobs for a team with many jobs.
     """
+    assert team is not None  # the subjects of jobs belong to teams
     with transaction.atomic():
         Team.objects.select_for_update().get(pk=team)  # others count after this one
         going = list(Job.objects.filter(team=team, state__in=GOING))
