@@ -168,7 +168,13 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 4
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 600_000
 # Forecasts (and large files) and webhooks have queues of their own, so that a run's next step never
 # waits behind one. A Celery worker without -Q serves all queues.
-CELERY_TASK_QUEUES: dict[str, Any] = {"celery": {}, "forecasts": {}, "webhooks": {}, "models": {}}
+CELERY_TASK_QUEUES: dict[str, Any] = {
+    "celery": {},
+    "forecasts": {},
+    "webhooks": {},
+    "models": {},
+    "jobs": {},
+}
 CELERY_TASK_DEFAULT_QUEUE = "celery"
 CELERY_TASK_ROUTES = {
     "selection.tasks.forecast": {"queue": "forecasts"},
@@ -180,6 +186,7 @@ CELERY_TASK_ROUTES = {
     "selection.tasks.replay": {"queue": "forecasts"},
     "selection.tasks.send_mail": {"queue": "webhooks"},
     "selection.tasks.sort_upload": {"queue": "forecasts"},
+    "selection.tasks.work_on_job": {"queue": "jobs"},
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A message that a killed worker held comes back after this many seconds.

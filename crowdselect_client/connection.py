@@ -13,6 +13,7 @@ T = TypeVar("T")
 BUSY = {429, 503}  # refused before any effect: any request may be repeated
 BETWEEN = {502, 504}  # a proxy got no reply: the request may have had its effect
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
+FIRST_POLL, LONGEST_POLL = 0.1, 2.0  # seconds between questions for a result
 NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
@@ -60,6 +61,18 @@ class Connection:
     ) -> T:
         """Return the JSON of the reply, which is of this kind. Raises ApiError."""
         return cast(T, _parse_document(self.send(method, path, harmless, **content)))
+
+    def ask_later(self, kind: type[T], method: str, path: str, **content: Any) -> T:
+        """Return the result of a request to another machine, which is polled. Raises ApiError."""
+        pause = FIRST_POLL
+        job = self.ask(dict[str, Any], method, path, harmless=method == "GET", **content)
+        while job["state"] in ("waiting", "working"):
+            time.sleep(pause)
+            pause = min(1.5 * pause, LONGEST_POLL)
+            job = self.ask(dict[str, Any], "GET", f"jobs/{job['id']}")
+        if job["state"] == "failed":
+            raise ApiError(job["status"], job["error"], job["where"])
+        return cast(T, job["result"])
 
     def create(self, kind: type[T], path: str, key: str | None, body: Any) -> T:
         """Create an object once, even if the request is repeated.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Unpack
+from typing import Any, Unpack
 
 from .connection import Connection
 from .replies import (
@@ -17,7 +17,6 @@ from .replies import (
     ToolConnectionIn,
 )
 
-LONGEST_CHECK = 120.0  # seconds: the server waits for the other side
 PAGE = 1000
 
 
@@ -29,8 +28,8 @@ class Connections:
 
     def create(self, **account: Unpack[ToolConnectionIn]) -> ToolConnection:
         """Create a connection after a check of its account; its secrets are never returned."""
-        options = {"json": account, "timeout": LONGEST_CHECK}
-        return self._to.ask(ToolConnection, "POST", "connections", harmless=False, **options)
+        saved = self._to.ask_later(dict[str, Any], "POST", "connections", json=account)
+        return self.show(saved["connection"])
 
     def all(self) -> list[ToolConnection]:
         return self._to.ask(list[ToolConnection], "GET", "connections")
@@ -41,7 +40,10 @@ class Connections:
     def change(self, number: int, **changes: Unpack[ToolConnectionChanges]) -> ToolConnection:
         """Change a connection, or pause it with ``paused=True``; omitted fields stay."""
         path = f"connections/{number}"
-        return self._to.ask(ToolConnection, "PATCH", path, json=changes, timeout=LONGEST_CHECK)
+        if set(changes) <= {"paused"}:  # nothing to check
+            return self._to.ask(ToolConnection, "PATCH", path, json=changes)
+        self._to.ask_later(dict[str, Any], "PATCH", path, json=changes)
+        return self.show(number)
 
     def delete(self, number: int) -> None:
         """Delete a connection that no run uses."""
@@ -49,8 +51,7 @@ class Connections:
 
     def sources(self, number: int) -> list[Source]:
         """Return the places to read from, for example projects."""
-        path = f"connections/{number}/sources"
-        return self._to.ask(list[Source], "GET", path, timeout=LONGEST_CHECK)
+        return self._to.ask_later(list[Source], "GET", f"connections/{number}/sources")
 
     def calls(self, number: int) -> Iterator[ToolCall]:
         """Yield what was sent and what waits, latest first."""
@@ -73,7 +74,7 @@ class Connections:
 
     def _read(self, path: str, connection: int, source: str) -> int:
         body = {"connection": connection, "source": source}
-        return self._to.ask(ReadCount, "POST", path, json=body, timeout=LONGEST_CHECK)["stored"]
+        return self._to.ask_later(ReadCount, "POST", path, json=body)["stored"]
 
 
 class Prolific:
@@ -88,8 +89,7 @@ class Prolific:
 
     def dry_run(self) -> list[PlannedCall]:
         """Return every call that would be made now; only those that read are made."""
-        path = f"{self._path}/dry-run"
-        return self._to.ask(list[PlannedCall], "GET", path, timeout=LONGEST_CHECK)
+        return self._to.ask_later(list[PlannedCall], "GET", f"{self._path}/dry-run")
 
     def create_study(self) -> ToolCall:
         """Create a draft study; look at it and publish it on Prolific. It is never made twice."""

@@ -16,8 +16,6 @@ from .replies import (
     ModelTest,
 )
 
-LONGEST_TEST = 90.0  # seconds: the server waits for a model at most 60
-
 
 class Models:
     """The team's model servers, and the models of its pools. Every method may raise ApiError."""
@@ -40,7 +38,8 @@ class Models:
 
     def names(self, server: int) -> list[str]:
         """Return the names of the models that a server lists."""
-        return self._to.ask(ListedModels, "GET", f"model-servers/{server}/models")["models"]
+        path = f"model-servers/{server}/models"
+        return self._to.ask_later(ListedModels, "GET", path)["models"]
 
     def add(self, pool: int, models: str | Sequence[Mapping[str, Any]]) -> ModelsStored:
         """Add models to a pool, all or none: the text of a YAML file, or its entries."""
@@ -66,8 +65,7 @@ class Models:
     ) -> ModelTest:
         """Ask a model a question now, and return the reply; ``question`` None: the first one."""
         body = {"worker": worker, "question_set": question_set, "question": question}
-        path, options = f"pools/{pool}/test-calls", {"json": body, "timeout": LONGEST_TEST}
-        return self._to.ask(ModelTest, "POST", path, harmless=False, **options)
+        return self._to.ask_later(ModelTest, "POST", f"pools/{pool}/test-calls", json=body)
 
 
 def _path(pool: int, worker: str) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal, Unpack
 
 from .connection import ApiError, Connection
-from .connections import LONGEST_CHECK, Prolific
+from .connections import Prolific
 from .replies import (
     Assignment,
     Batch,
@@ -242,8 +242,8 @@ class Run:
     def connect(self, connection: int, **settings: str | bool | float) -> RunConnection:
         """Let the run use a connection, or change its settings: its workers answer there."""
         body = {"connection": connection, "settings": settings}
-        path = f"{self._path}/connections"
-        return self._to.ask(RunConnection, "POST", path, json=body, timeout=LONGEST_CHECK)
+        self._to.ask_later(dict[str, Any], "POST", f"{self._path}/connections", json=body)
+        return next(one for one in self.connections() if one["connection"] == connection)
 
     def connections(self) -> list[RunConnection]:
         """Return the connections that it uses or used."""

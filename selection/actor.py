@@ -40,6 +40,16 @@ def acting_as_command(arguments: Sequence[str]) -> Iterator[None]:
 
 
 @contextmanager
+def acting_as_person(name: str) -> Iterator[None]:
+    """Attribute changes in this block to this person, who asked for them before."""
+    token = _person.set(name)
+    try:
+        yield
+    finally:
+        _person.reset(token)
+
+
+@contextmanager
 def acting_as_part(name: str) -> Iterator[None]:
     """Attribute changes in this block to this part of the machine."""
     token = _part.set(name)

@@ -39,9 +39,10 @@ class Answered(Conflict):
 
 
 class TooMany(Refused):
-    """The rate limit was exceeded."""
+    """A limit was exceeded. seconds: to wait; 0: until the rate is counted anew."""
 
     status = 429
+    seconds = 0
 
 
 class TooLate(Conflict):

@@ -44,3 +44,4 @@ LONGEST_PARAMETER = 60  # a name in a link
 LONGEST_EMAIL = 254  # of a worker
 
 MOST_WEBHOOKS = 20  # of a team
+MOST_JOBS = 4  # of a team at once: so it holds few threads of the process for them

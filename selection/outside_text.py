@@ -29,6 +29,11 @@ def parse_json(raw: bytes | str, most: int = LONGEST_JSON) -> Any:
         raise _too_deep() from None
 
 
+def clean_document(document: Any) -> Any:
+    """Return a parsed document, its texts clean. Raises ValueError if it is nested too deeply."""
+    return _clean_value(document, DEEPEST_JSON)
+
+
 def _clean_value(value: Any, depth: int) -> Any:
     if isinstance(value, str):
         return clean_text(value, len(value))

@@ -9,14 +9,28 @@ from celery import Task, shared_task
 from celery.signals import worker_ready
 from django.db import DatabaseError
 
-from . import actor, audit, connectors, db_clock, engine, mail, privacy, reports, wakeups, webhooks
+from . import (
+    actor,
+    audit,
+    connectors,
+    db_clock,
+    engine,
+    jobs,
+    mail,
+    privacy,
+    reports,
+    wakeups,
+    webhooks,
+)
 from .answers import overdue
 from .engine import late_regrades
 from .errors import Busy, cannot_write
 from .forecast import forecast_requests, running_forecast
 from .imports import uploads
 from .model_workers import requests as model_requests
+from .model_workers import testing as testing  # registers its jobs
 from .models import Heartbeat, IdempotencyKey, Run
+from .replays import from_connections as from_connections  # registers its jobs
 from .replays import replay_requests
 from .runs import roster, roster_opening
 
@@ -93,6 +107,11 @@ def poll_tool(connection_id: int) -> None:
 def call_models() -> None:
     with actor.acting_as_part("models"):
         model_requests.make_calls_alone()
+
+
+@shared_task(base=Patient)
+def work_on_job(job_id: str) -> None:
+    jobs.work_on_job(job_id)
 
 
 @shared_task(base=Patient)
@@ -179,6 +198,7 @@ PARTS: list[Callable[[], object]] = [
     forget_keys,
     forecast_requests.sweep_forecasts,
     replay_requests.sweep_replays,
+    jobs.sweep_jobs,
     running_forecast.sweep_run_forecasts,
     tell_needs,
     webhooks.sweep_deliveries,

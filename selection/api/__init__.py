@@ -5,6 +5,7 @@ from . import (  # each adds addresses
     connections,
     files,
     forecasts,
+    jobs,
     label_studio,
     media,
     model_servers,

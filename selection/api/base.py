@@ -25,6 +25,7 @@ from selection.accounts import rate_limits, scoped, tokens
 from selection.errors import Forbidden, Refused, TooMany, WrongKind
 from selection.limits import MB
 from selection.models import ApiToken
+from selection.outside_text import clean_document
 
 from .field_errors import describe_field_error
 from .pagination import NEXT
@@ -70,9 +71,6 @@ class Token(HttpBearer):
         return api_token
 
 
-# JSON can express invalid text, lone surrogates and NUL, which databases cannot store.
-_SPELT = re.compile(r"\\u(0000|[dD][89a-fA-F])")
-_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _JSON = re.compile(r"application/([\w.-]+\+)?json")
 
 
@@ -92,23 +90,11 @@ class Reader(Parser):
         document = json.loads(body, parse_constant=_refuse_constant)
         if not isinstance(document, dict):
             raise Refused('The body must be a JSON object, as in {"name": "value"}.')
-        return _replace_unreadable(document) if _SPELT.search(body) else document
+        return clean_document(document)
 
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON.")
-
-
-def _replace_unreadable(value: Any) -> Any:
-    if isinstance(value, str):
-        return _NO_TEXT.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [_replace_unreadable(item) for item in value]
-    if isinstance(value, dict):
-        return {
-            _replace_unreadable(name): _replace_unreadable(item) for name, item in value.items()
-        }
-    return value
 
 
 ABOUT = f"""Pools, gold questions, runs, answers, standings and the selection.
@@ -243,7 +229,7 @@ api = Api(
 def answer_refused(request: HttpRequest, error: Refused) -> HttpResponse:
     response = api.create_response(request, {"error": str(error)}, status=error.status)
     if isinstance(error, TooMany):
-        response["Retry-After"] = str(rate_limits.seconds_left())
+        response["Retry-After"] = str(error.seconds or rate_limits.seconds_left())
     return response
 
 

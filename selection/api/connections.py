@@ -3,12 +3,13 @@
 from datetime import datetime
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema, Status
 
 from selection import connectors
 from selection.accounts import scoped
+from selection.connectors import background
 from selection.limits import LONGEST_ADDRESS, LONGEST_KEY, MOST_PAGE
 from selection.models import (
     Connection,
@@ -21,6 +22,7 @@ from selection.models import (
 
 from .base import Token, api, find_object, requester_name
 from .fields import Id, Yes
+from .jobs import LATER, JobOut, accept_job
 
 # For the scope to manage only, as webhooks are.
 MANAGES = Token(manages=True)
@@ -58,9 +60,22 @@ class ConnectionOut(Schema):
     checked: datetime | None = Field(description="Time of the last successful reply.")
 
 
+class SavedOut(Schema):
+    connection: int = Field(description="Its id.")
+    account: str = Field(description="The account, as a sentence.")
+
+
+class SavedJobOut(JobOut):
+    result: SavedOut | None = None
+
+
 class SourceOut(Schema):
     id: str
     name: str
+
+
+class SourcesJobOut(JobOut):
+    result: list[SourceOut] | None = None
 
 
 class ConnectorCallOut(Schema):
@@ -89,6 +104,10 @@ class ReadOut(Schema):
     stored: int = Field(description="Number of workers or questions, new and changed.")
 
 
+class ReadJobOut(JobOut):
+    result: ReadOut | None = None
+
+
 class RunConnectionIn(Schema):
     connection: Id
     settings: Settings = {}
@@ -113,11 +132,19 @@ def list_connections(request: HttpRequest) -> Any:
     return scoped(Connection, request)
 
 
-@api.post("/connections", response={201: ConnectionOut}, tags=["connections"])
-def create_connection(request: HttpRequest, payload: ConnectionIn) -> Status[Any]:
-    """Check the account at once, and store the connection; its secrets are never returned."""
+@api.post("/connections", response={202: SavedJobOut}, tags=["connections"], openapi_extra=LATER)
+def create_connection(
+    request: HttpRequest, response: HttpResponse, payload: ConnectionIn
+) -> Status[Any]:
+    """Check the account, and then store the connection. Poll the header Location for its id.
+
+    Secrets are never returned.
+    """
     team = request.auth.team_id  # type: ignore[attr-defined]
-    return Status(201, connectors.create_connection(team, **payload.dict()))
+    connection = Connection(team_id=team, kind=payload.kind)
+    values = payload.dict(exclude={"kind"})
+    job = connectors.request_save(connection, requester_name(request), **values)
+    return accept_job(response, job)
 
 
 @api.get("/connections/{connection_id}", response=ConnectionOut, tags=["connections"], auth=MANAGES)
@@ -126,9 +153,16 @@ def show_connection(request: HttpRequest, connection_id: Id) -> Any:
     return find_object(request, Connection, connection_id)
 
 
-@api.patch("/connections/{connection_id}", response=ConnectionOut, tags=["connections"])
-def change_connection(request: HttpRequest, connection_id: Id, payload: ConnectionChangeIn) -> Any:
-    """Change a connection; omitted fields stay. It is checked again, unless it is paused."""
+@api.patch(
+    "/connections/{connection_id}",
+    response={200: ConnectionOut, 202: SavedJobOut},
+    tags=["connections"],
+    openapi_extra=LATER,
+)
+def change_connection(
+    request: HttpRequest, response: HttpResponse, connection_id: Id, payload: ConnectionChangeIn
+) -> Any:
+    """Change a connection; omitted fields stay. A change besides `paused` is checked first: 202."""
     connection = find_object(request, Connection, connection_id)
     values = payload.dict(exclude={"paused"}, exclude_unset=True)
     if payload.paused is not None:
@@ -136,7 +170,9 @@ def change_connection(request: HttpRequest, connection_id: Id, payload: Connecti
     if values:
         kept = {name: getattr(connection, name) for name in ("name", "address", "settings")}
         given = {name: value for name, value in values.items() if value is not None}
-        connectors.save_connection(connection, **({"secrets": {}} | kept | given))
+        changed = {"secrets": {}} | kept | given
+        job = connectors.request_save(connection, requester_name(request), **changed)
+        return accept_job(response, job)
     return connection
 
 
@@ -149,13 +185,14 @@ def delete_connection(request: HttpRequest, connection_id: Id) -> Status[Any]:
 
 @api.get(
     "/connections/{connection_id}/sources",
-    response=list[SourceOut],
+    response={202: SourcesJobOut},
     tags=["connections"],
+    openapi_extra=LATER,
     auth=MANAGES,
 )
-def list_sources(request: HttpRequest, connection_id: Id) -> Any:
-    """Return the places to read from, for example projects."""
-    return connectors.list_sources(find_object(request, Connection, connection_id))
+def list_sources(request: HttpRequest, response: HttpResponse, connection_id: Id) -> Status[Any]:
+    """Ask for the places to read from, for example projects. Poll the header Location."""
+    return _accept_call(request, response, connection_id, background.SOURCES)
 
 
 @api.get(
@@ -186,20 +223,33 @@ def repeat_call(request: HttpRequest, call_id: Id) -> Status[Any]:
 # -- reading
 
 
-@api.post("/question-sets/{set_id}/read", response=ReadOut, tags=["connections"])
-def read_gold(request: HttpRequest, set_id: Id, payload: ReadIn) -> Any:
+@api.post(
+    "/question-sets/{set_id}/read",
+    response={202: ReadJobOut},
+    tags=["connections"],
+    openapi_extra=LATER,
+)
+def read_gold(
+    request: HttpRequest, response: HttpResponse, set_id: Id, payload: ReadIn
+) -> Status[Any]:
     """Store the gold questions of a source, for example those with ground truth."""
     question_set = find_object(request, QuestionSet, set_id)
-    connection = find_object(request, Connection, payload.connection)
-    return {"stored": connectors.import_gold(question_set, connection, payload.source)}
+    wanted = {"question_set": question_set.pk, "source": payload.source}
+    return _accept_call(request, response, payload.connection, background.GOLD, **wanted)
 
 
-@api.post("/pools/{pool_id}/read", response=ReadOut, tags=["connections"])
-def read_workers(request: HttpRequest, pool_id: Id, payload: ReadIn) -> Any:
+@api.post(
+    "/pools/{pool_id}/read",
+    response={202: ReadJobOut},
+    tags=["connections"],
+    openapi_extra=LATER,
+)
+def read_workers(
+    request: HttpRequest, response: HttpResponse, pool_id: Id, payload: ReadIn
+) -> Status[Any]:
     """Store the people of the connection's account as workers."""
-    pool = find_object(request, Pool, pool_id)
-    connection = find_object(request, Connection, payload.connection)
-    return {"stored": connectors.import_workers(pool, connection, payload.source)}
+    wanted = {"pool": find_object(request, Pool, pool_id).pk, "source": payload.source}
+    return _accept_call(request, response, payload.connection, background.WORKERS, **wanted)
 
 
 # -- runs
@@ -216,13 +266,18 @@ def list_run_connections(request: HttpRequest, run_id: Id) -> Any:
     return find_object(request, Run, run_id).connections.all()
 
 
-@api.post("/runs/{run_id}/connections", response={201: RunConnectionOut}, tags=["connections"])
-def connect_run(request: HttpRequest, run_id: Id, payload: RunConnectionIn) -> Status[Any]:
+@api.post(
+    "/runs/{run_id}/connections",
+    response={202: JobOut},
+    tags=["connections"],
+    openapi_extra=LATER,
+)
+def connect_run(
+    request: HttpRequest, response: HttpResponse, run_id: Id, payload: RunConnectionIn
+) -> Status[Any]:
     """Let a run use a connection, or change its settings: its workers answer there."""
-    run = find_object(request, Run, run_id)
-    connection = find_object(request, Connection, payload.connection)
-    who = requester_name(request)
-    return Status(201, connectors.connect_run(run, connection, payload.settings, who))
+    wanted = {"run": find_object(request, Run, run_id).pk, "settings": payload.settings}
+    return _accept_call(request, response, payload.connection, background.CONNECT, **wanted)
 
 
 @api.delete(
@@ -245,6 +300,14 @@ def write_back(
     """Write the selected workers into the tool."""
     link = _find_link(request, run_id, connection_id)
     return Status(202, connectors.write_back(link, payload.how, payload.workers))
+
+
+def _accept_call(
+    request: HttpRequest, response: HttpResponse, connection_id: int, kind: str, **wanted: Any
+) -> Status[Any]:
+    connection = find_object(request, Connection, connection_id)
+    job = connectors.request_call(connection, kind, requester_name(request), **wanted)
+    return accept_job(response, job)
 
 
 def _find_link(request: HttpRequest, run_id: int, connection_id: int) -> RunConnection:

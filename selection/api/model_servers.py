@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Field, Schema, Status
 
 from selection.accounts import scoped
@@ -11,8 +11,9 @@ from selection.limits import LONGEST_ADDRESS
 from selection.model_workers import changes, endpoints, testing
 from selection.models import ModelServer
 
-from .base import Token, api, find_object
+from .base import Token, api, find_object, requester_name
 from .fields import Amount, Id
+from .jobs import LATER, JobOut, accept_job
 
 LONGEST_NAME = 100
 LONGEST_API_KEY = 1_000
@@ -68,6 +69,10 @@ class ListedModelsOut(Schema):
     models: list[str] = Field(examples=[["gpt-4o-mini"]])
 
 
+class ListedModelsJobOut(JobOut):
+    result: ListedModelsOut | None = None
+
+
 @api.get("/model-servers", response=list[ServerOut], tags=["models"])
 def list_model_servers(request: HttpRequest) -> Any:
     """Return the team's model servers, by name."""
@@ -106,10 +111,12 @@ def delete_model_server(request: HttpRequest, server_id: Id) -> Status[None]:
 
 @api.get(
     "/model-servers/{server_id}/models",
-    response=ListedModelsOut,
+    response={202: ListedModelsJobOut},
     tags=["models"],
+    openapi_extra=LATER,
     auth=Token(manages=True),  # it calls the server with its key
 )
-def list_server_models(request: HttpRequest, server_id: Id) -> dict[str, Any]:
-    """Return the names of the models that the server lists; 422 with the reason if it does not."""
-    return {"models": testing.list_server_models(find_object(request, ModelServer, server_id))}
+def list_server_models(request: HttpRequest, response: HttpResponse, server_id: Id) -> Status[Any]:
+    """Ask the server for the names of its models. Poll the header Location for them."""
+    server = find_object(request, ModelServer, server_id)
+    return accept_job(response, testing.request_server_models(server, requester_name(request)))

@@ -12,11 +12,11 @@ from selection.accounts import scoped
 from selection.model_workers import changes, testing
 from selection.model_workers.adjustments import describe_server
 from selection.model_workers.model_files import LARGEST_FILE, ModelFile
-from selection.model_workers.prices import to_amount
 from selection.models import Endpoint, ModelServer, Pool, QuestionSet, map_to_stored
 
-from .base import api, find_object
+from .base import api, find_object, requester_name
 from .fields import Id, Key
+from .jobs import LATER, JobOut, accept_job
 from .pagination import Page, paginate
 
 ParsingName = Literal["auto", "letter", "word", "json", "last line", "regex"]
@@ -111,6 +111,10 @@ class CallTestOut(Schema):
     problem: str
 
 
+class CallTestJobOut(JobOut):
+    result: CallTestOut | None = None
+
+
 @api.get("/pools/{pool_id}/models", response=list[EndpointOut], tags=["models"])
 def list_pool_models(
     request: HttpRequest, response: HttpResponse, pool_id: Id, query: Query[Page]
@@ -154,20 +158,24 @@ def delete_model(request: HttpRequest, pool_id: Id, worker: Key) -> Status[None]
     return Status(204, None)
 
 
-@api.post("/pools/{pool_id}/test-calls", response=CallTestOut, tags=["models"])
-def test_model(request: HttpRequest, pool_id: Id, payload: CallTestIn) -> dict[str, Any]:
-    """Ask a worker's model a question now, and wait for the reply, at most 60 seconds.
+@api.post(
+    "/pools/{pool_id}/test-calls",
+    response={202: CallTestJobOut},
+    tags=["models"],
+    openapi_extra=LATER,
+)
+def test_model(
+    request: HttpRequest, response: HttpResponse, pool_id: Id, payload: CallTestIn
+) -> Status[Any]:
+    """Ask a worker's model a question now. Poll the header Location for the reply, for 60 seconds.
 
     The call costs what it costs, is in the ledger of no run, and is no answer.
     """
     endpoint = _find_endpoint(request, pool_id, payload.worker)
     question_set = find_object(request, QuestionSet, payload.question_set)
     question = testing.choose_question(question_set, payload.question or "")
-    test = testing.make_test_call(endpoint, question)
-    fields = ("reply", "answer", "milliseconds", "problem")
-    told = {name: getattr(test.call, name) for name in fields}
-    body = json.dumps(test.body, ensure_ascii=False)
-    return told | {"request": body, "cost": float(to_amount(test.call.cost))}
+    job = testing.request_test_call(endpoint, question, requester_name(request))
+    return accept_job(response, job)
 
 
 def _endpoints_of(request: HttpRequest, pool: Pool) -> Any:

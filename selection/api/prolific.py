@@ -3,10 +3,10 @@
 from decimal import Decimal
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Field, Schema, Status
 
-from selection import exports
+from selection import connectors, exports
 from selection.connectors.platforms import prolific
 from selection.connectors.views import message_address
 from selection.limits import LONGEST_KEY
@@ -16,6 +16,7 @@ from selection.worker import links
 from .base import Token, api, find_object, requester_name
 from .connections import ConnectorCallOut
 from .fields import Id, Yes, price_field
+from .jobs import LATER, JobOut, accept_job
 
 MANAGES = Token(manages=True)
 
@@ -44,6 +45,10 @@ class PlannedCallOut(Schema):
     method: str
     path: str
     body: Any = None
+
+
+class PlannedCallsJobOut(JobOut):
+    result: list[PlannedCallOut] | None = None
 
 
 class ConfirmIn(Schema):
@@ -83,15 +88,17 @@ def subscribe_messages(request: HttpRequest, run_id: Id) -> Status[Any]:
 
 @api.get(
     "/runs/{run_id}/prolific/dry-run",
-    response=list[PlannedCallOut],
+    response={202: PlannedCallsJobOut},
     tags=["prolific"],
+    openapi_extra=LATER,
     auth=MANAGES,
 )
-def list_planned_calls(request: HttpRequest, run_id: Id) -> Any:
-    """Return every call that would be made now; only those that read are made."""
+def list_planned_calls(request: HttpRequest, response: HttpResponse, run_id: Id) -> Status[Any]:
+    """List every call that would be made now; only those that read are made."""
     link = _find_link(request, run_id)
-    due = exports.known_prolific_amounts(link.run)
-    return prolific.dry_run(link, links.prolific_address(link.run), due)
+    due, url = exports.known_prolific_amounts(link.run), links.prolific_address(link.run)
+    job = connectors.request_dry_run(link, url, due, requester_name(request))
+    return accept_job(response, job)
 
 
 @api.get("/runs/{run_id}/prolific/bonuses", response=BonusBatchOut, tags=["prolific"], auth=MANAGES)

@@ -8,6 +8,7 @@ from .accounts import (
     pause_connection,
     save_connection,
 )
+from .background import request_call, request_dry_run, request_save
 from .calls import repeat_call
 from .connector import Incoming
 from .exchange import exchange, request_exchanges, sweep_connections
@@ -55,7 +56,10 @@ __all__ = [
     "pause_connection",
     "receive_message",
     "repeat_call",
+    "request_call",
+    "request_dry_run",
     "request_exchanges",
+    "request_save",
     "save_connection",
     "sweep_connections",
     "take_news",

@@ -51,9 +51,8 @@ def save_connection(
 
     See ``set_connection``.
     """
-    account = set_connection(
-        connection, name=name, address=address, secrets=secrets, settings=settings
-    )
+    set_connection(connection, name=name, address=address, secrets=secrets, settings=settings)
+    account = check_account(connection)
     store_connection(connection)
     return account
 
@@ -73,22 +72,21 @@ def set_connection(
     address: str,
     secrets: Mapping[str, str],
     settings: Mapping[str, Any] | None = None,
-) -> str:
-    """Set these values and check the account, without saving; return the account in words.
+) -> None:
+    """Set these values, without checking the account and without saving.
 
     secrets  by name; omitted ones stay. A stored one is never sent to another address.
 
-    Raises FieldRefused for a wrong value, Refused with the reason if the check fails.
+    Raises FieldRefused for a wrong value.
     """
     connector = registry.connector_of(connection)
     stored = Connection.objects.filter(pk=connection.pk).first()
-    connection.name = _clean_name(connection, name)
+    connection.name = clean_name(connection, name)
     connection.address = _clean_address(connector, address)
     if stored is not None and _origin(stored.address) != _origin(connection.address):
         connection.secrets_encrypted = ""
     connection.settings = clean_settings(connector.settings, settings or {})
     _set_secrets(connector, connection, secrets)
-    return check_account(connection)
 
 
 def check_account(connection: Connection) -> str:
@@ -146,7 +144,8 @@ def _clean_number(setting: Setting, value: Any) -> Any:
     return int(float(text))
 
 
-def _clean_name(connection: Connection, name: str) -> str:
+def clean_name(connection: Connection, name: str) -> str:
+    """Return the name without surrounding spaces. Raises FieldRefused if it is taken."""
     name = name.strip()
     if not 0 < len(name) <= 100:
         raise FieldRefused("name", "A name has 1 to 100 characters.")

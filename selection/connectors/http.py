@@ -7,13 +7,17 @@ from typing import Any
 from urllib.parse import urlencode
 
 from selection.limits import MB
+from selection.outside_text import clean_text, parse_json
 from selection.webhooks import safe_http
 
 from .faults import Denied, Fault, Missing, Outage, Rejected
 from .leases import renew_lease
 
 SETTING = "CONNECTORS_INSIDE"
-LONGEST_REPLY = 64 * MB
+# Bytes of a reply: of a long call, such as a project's export, and of another. Values: of its JSON,
+# each of which takes far more memory than its text.
+LONGEST_REPLY, USUAL_REPLY = 32 * MB, 4 * MB
+MOST_VALUES = 2_000_000
 LONGEST_TEXT = 200  # characters of an error that are repeated
 LONGEST_WAIT = 600.0  # seconds of a retry-after that are respected
 BUSY = {408, 425, 429}
@@ -51,14 +55,15 @@ def send(
     sent = {"User-Agent": "CrowdSelect", "Accept": "application/json", **headers}
     if content is not None:
         sent["Content-Type"] = "application/json"
+    longest = USUAL_REPLY if seconds <= safe_http.SECONDS else LONGEST_REPLY
     try:
-        reply = safe_http.send_request(
-            method, address, content, sent, SETTING, LONGEST_REPLY, seconds
-        )
+        reply = safe_http.send_request(method, address, content, sent, SETTING, longest, seconds)
     except safe_http.NoAnswer as error:
         raise Outage(str(error)) from error
     if not reply.good:
         raise fault_of(reply)
+    if reply.cut:
+        raise Rejected(f"The reply is longer than {longest // MB} MB.", reply.code)
     return reply
 
 
@@ -66,8 +71,10 @@ def parse_reply(reply: safe_http.Reply) -> Any:
     """Return the JSON of a reply. Raises Outage if it is none, as of a proxy's page."""
     if not reply.said.strip():
         return None
+    if sum(map(reply.said.count, ",[{")) > MOST_VALUES:
+        raise Rejected(f"The reply has more than {MOST_VALUES:,} values.", reply.code)
     try:
-        return json.loads(reply.said)
+        return parse_json(reply.said, LONGEST_REPLY)
     except ValueError as error:
         raise Outage(f"The reply is not JSON: {_shorten(reply.said)}", reply.code) from error
 
@@ -95,7 +102,7 @@ def describe_error(text: str) -> str:
     if text.lstrip().startswith("<"):
         return "a web page"
     try:
-        document = json.loads(text)
+        document = parse_json(text)
     except ValueError:
         return _shorten(text)
     found = document if isinstance(document, dict) else {}
@@ -104,7 +111,7 @@ def describe_error(text: str) -> str:
 
 
 def _shorten(text: str) -> str:
-    return " ".join(text.split())[:LONGEST_TEXT] or "nothing"
+    return clean_text(" ".join(text.split()), LONGEST_TEXT) or "nothing"
 
 
 def _seconds(header: str | None) -> float:

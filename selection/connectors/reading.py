@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from itertools import count
+from time import monotonic
 from typing import Any, TypeVar
 
 from django.db import transaction
@@ -13,13 +14,14 @@ from selection.imports import catalog
 from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import Connection, Pool, QuestionSet
 
-from . import registry
+from . import leases, registry
 from .connector import Fetched, Source
 from .faults import Fault
 from .secret_store import hide_secrets
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
+LONGEST_SECONDS = 300.0  # of all calls that somebody waits for
 
 
 def list_sources(connection: Connection) -> list[Source]:
@@ -95,16 +97,25 @@ def fetch_past(connection: Connection, source: str) -> Fetched:
 
 def call_now(connection: Connection, call: Callable[[], T]) -> T:
     """Return the call's result. Raises Refused instead of a fault, for a person that waits."""
-    if connection.paused:
-        raise Conflict(f"The connection “{connection}” is paused: resume it first.")
+    refuse_paused(connection)
+    end = monotonic() + LONGEST_SECONDS
     try:
-        return call()
+        with leases.renewing(lambda: monotonic() < end):
+            return call()
+    except leases.LeaseLost:
+        raise Refused(f"The replies took longer than {LONGEST_SECONDS:g} seconds.") from None
     except Fault as fault:
         raise Refused(hide_secrets(connection, str(fault))) from None
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError):
         logger.exception("A reply to the connection %s cannot be read.", connection.pk)
         label = registry.connector_of(connection).label
         raise Refused(f"The reply is not {label}’s: check the address.") from None
+
+
+def refuse_paused(connection: Connection) -> None:
+    """Raise Conflict for a paused connection, which calls nobody."""
+    if connection.paused:
+        raise Conflict(f"The connection “{connection}” is paused: resume it first.")
 
 
 def _refuse_team(target: Any, connection: Connection) -> None:

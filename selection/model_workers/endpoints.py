@@ -1,5 +1,6 @@
 """Servers and endpoints: checked, stored, changed."""
 
+import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -66,9 +67,10 @@ def set_server(server: ModelServer, values: Mapping[str, Any], key: str | None =
     Raises FieldRefused for an invalid value, Conflict for a name that is taken. A stored key is
     never sent to another address: a new address needs the key again.
     """
-    stored = ModelServer.objects.filter(pk=server.pk).exclude(key_encrypted="").first()
     for name, value in values.items():
+        _refuse_shape(name, value)
         setattr(server, name, value)
+    stored = ModelServer.objects.filter(pk=server.pk).exclude(key_encrypted="").first()
     server.extra_headers = _check("extra_headers", extras.check_headers, server.extra_headers)
     server.extra_query = _check("extra_query", extras.check_query, server.extra_query)
     _clean_fields(server, SERVER_FIELDS)
@@ -99,6 +101,10 @@ def build_endpoint(server: ModelServer, values: Mapping[str, Any]) -> Endpoint:
         setattr(endpoint, name, Decimal(repr(value)) if isinstance(value, float) else value)
     endpoint.extra_body = _check("extra_body", extras.check_body, endpoint.extra_body)
     _clean_fields(endpoint, ENDPOINT_FIELDS)
+    for name in ENDPOINT_FIELDS:  # Django takes nan for a number of every range
+        value = getattr(endpoint, name)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise FieldRefused(name, "Enter a number.")
     for name in ("price_in", "price_out", "price_call"):
         setattr(endpoint, name, Decimal(getattr(endpoint, name)))
     _check("template", prompts.validate_template, endpoint.template)
@@ -162,9 +168,12 @@ def _clean_fields(instance: Endpoint | ModelServer, names: Sequence[str]) -> Non
         raise FieldRefused(name, why) from error
 
 
+MAPPINGS = ("extra_body", "extra_headers", "extra_query")  # their own checks refuse other shapes
+
+
 def _refuse_shape(name: str, value: Any) -> None:
     """Raise FieldRefused for a value of a wrong type that Django would convert silently."""
-    if isinstance(value, list | dict) and name != "extra_body":
+    if isinstance(value, list | dict) and name not in MAPPINGS:
         shape = "list" if isinstance(value, list) else "mapping"
         raise FieldRefused(name, f"Give one value, not a {shape}.")
     if isinstance(value, bool) and name not in SWITCHES:

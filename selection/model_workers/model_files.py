@@ -12,19 +12,57 @@ from typing import Any
 import yaml
 
 from selection.errors import Refused
-from selection.limits import LONGEST_KEY
+from selection.limits import LONGEST_KEY, LONGEST_TEXT
 from selection.models import Endpoint, ModelServer, find_invisible
-from selection.texts import counted
 
 from .endpoints import ENDPOINT_FIELDS, MOST_GRID, SERVER_FIELDS, FieldRefused, build_endpoint
 
 LARGEST_FILE = 1_000_000  # characters
+# What a file may come to, each alias counted as what it stands for.
+DEEPEST, MOST_NODES, MOST_TEXT = 10, 30_000, 20_000_000
+LONGEST_PATTERN = 1_000  # characters of a name's pattern
 GRID = ("model", "prompt", "template", "temperature", "seed")
 ENTRY_FIELDS = ("name", "server", "prompt", *ENDPOINT_FIELDS)
 REMEDY = "Indent with spaces, and put a text with special characters in quotes."
 FILE_NAMES = {"system_prompt": "prompt"}  # a file may use either
 Path = tuple[str | int, ...]
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # escapes can spell them
+_FIELD = re.compile(r"\{([^{}]*)\}")
+INT, FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
+
+
+class _Loader(yaml.SafeLoader):
+    """Loader of texts, plain numbers, lists and mappings, without tags and bounded.
+
+    Without YAML's dates, octal and sexagesimal numbers: 1:30 would be 90.
+    """
+
+    yaml_implicit_resolvers = {
+        first: [(tag, form) for tag, form in forms if tag.endswith((":null", ":bool", ":merge"))]
+        for first, forms in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    depth = nodes = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        self.depth, self.nodes = self.depth + 1, self.nodes + 1
+        if self.depth > DEEPEST or self.nodes > MOST_NODES:
+            raise _refuse_at(event.start_mark, "the file is nested too deeply, or too large.")
+        if getattr(event, "tag", None) is not None:
+            raise _refuse_at(event.start_mark, "not valid YAML: remove the tag, such as !!int.")
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+
+_Loader.add_implicit_resolver(
+    INT, re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})$"), list("-+0123456789")
+)
+_Loader.add_implicit_resolver(
+    FLOAT,
+    re.compile(r"[-+]?(?:[0-9]{1,30}\.[0-9]{0,30}|\.[0-9]{1,30})(?:[eE][-+]?[0-9]{1,2})?$"),
+    list("-+.0123456789"),
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +91,7 @@ class ModelFile:
         if len(text) > LARGEST_FILE:
             raise Refused(f"The file is longer than {LARGEST_FILE:,} characters.")
         self._marks: dict[Path, yaml.Mark] = {}
+        self._workers = self._length = 0  # of all grids
         document = self._parse(text)
         if not isinstance(document, dict):
             raise Refused("Line 1: the file has no “models”; see docs/model-workers.md.")
@@ -98,6 +137,8 @@ class ModelFile:
                 raise self._refusal(path, f"the server “{name}” has no url.")
             settings = {key: value for key, value in values.items() if key != "key"}
             key = values.get("key")
+            if isinstance(key, list | dict):
+                raise self._refusal((*path, "key"), "“key” is one text.")
             yield ServerEntry(
                 {"name": str(name), **settings}, None if key is None else str(key), path
             )
@@ -125,27 +166,35 @@ class ModelFile:
     def _expand_grid(self, path: Path, entry: dict[str, Any]) -> Iterator[ModelEntry]:
         axes = {name: self._axis(path, name, entry[name]) for name in GRID if name in entry}
         same = {key: value for key, value in entry.items() if key not in (*GRID, "name", "server")}
-        for count, combination in enumerate(itertools.product(*axes.values())):
-            if count == MOST_GRID:
-                raise self._refusal(path, f"a grid has at most {MOST_GRID:,} workers.")
+        for combination in itertools.product(*axes.values()):
             labels = {name: label for name, (label, _) in zip(axes, combination, strict=True)}
             values = same | {
                 "system_prompt" if name == "prompt" else name: value
                 for name, (_, value) in zip(axes, combination, strict=True)
             }
             worker = self._name_worker(path, entry.get("name"), labels, axes)
+            self._count_worker(path, values)
             yield ModelEntry(worker, str(entry["server"]), values, path)
+
+    def _count_worker(self, path: Path, values: dict[str, Any]) -> None:
+        """Count a worker and their texts. Raises Refused if it is one too many."""
+        self._workers += 1
+        self._length += sum(len(text) for text in values.values() if isinstance(text, str))
+        if self._workers > MOST_GRID:
+            raise self._refusal(path, f"a file has at most {MOST_GRID:,} workers.")
+        if self._length > MOST_TEXT:
+            raise self._refusal(path, f"the texts of all workers exceed {MOST_TEXT:,} characters.")
 
     def _axis(self, path: Path, name: str, value: Any) -> list[tuple[str, Any]]:
         """Return the (label, value) of a setting: one, a list's, or those of named prompts."""
+        if not value and isinstance(value, list | dict):
+            raise self._refusal((*path, name), f"the list of “{name}” is empty.")
         if isinstance(value, dict) and name in ("prompt", "template"):
             return [(str(label), text) for label, text in value.items()]
         values = value if isinstance(value, list) else [value]
-        if not values:
-            raise self._refusal((*path, name), f"the list of “{name}” is empty.")
         if name in ("prompt", "template"):
             return [(f"{name} {number}", text) for number, text in enumerate(values, 1)]
-        return [(str(one), one) for one in values]
+        return [(str(one)[: LONGEST_KEY + 1], one) for one in values]
 
     def _name_worker(
         self,
@@ -155,12 +204,15 @@ class ModelFile:
         axes: Mapping[str, list[tuple[str, Any]]],
     ) -> str:
         if pattern is not None:
-            try:
-                name = str(pattern).format_map(labels)
-            except (KeyError, ValueError, IndexError) as error:
+            name = str(pattern)[:LONGEST_PATTERN]
+            if isinstance(pattern, list | dict) or len(str(pattern)) > LONGEST_PATTERN:
+                why = f"“name” is one text of at most {LONGEST_PATTERN:,} characters."
+                raise self._refusal((*path, "name"), why)
+            unknown = set(_FIELD.findall(name)) - set(labels)
+            if unknown or re.search("[{}]", _FIELD.sub("", name)):
                 known = ", ".join(f"{{{label}}}" for label in labels)
-                why = f"the name “{pattern}” may have {known} only."
-                raise self._refusal((*path, "name"), why) from error
+                raise self._refusal((*path, "name"), f"the name “{name}” may have {known} only.")
+            name = _FIELD.sub(lambda found: labels[found[1]], name)
         else:
             varied = [axis for axis in labels if axis == "model" or len(axes[axis]) > 1]
             short = {"temperature": "t={}", "seed": "seed={}"}
@@ -173,10 +225,6 @@ class ModelFile:
         return name
 
     def _refuse_repeats(self) -> None:
-        if len(self.models) > MOST_GRID:
-            raise Refused(
-                f"The file has {counted(len(self.models), 'worker')}; at most {MOST_GRID:,} fit."
-            )
         seen: set[str] = set()
         for entry in self.models:
             if entry.worker in seen:
@@ -194,21 +242,23 @@ class ModelFile:
 
     def _parse(self, text: str) -> Any:
         try:
-            node = yaml.compose(text, Loader=yaml.SafeLoader)
-            if node is not None:
-                self._mark_places(node, ())
-            return yaml.safe_load(text)
+            loader = _Loader(text)
+            node = loader.get_single_node()
+            if node is None:
+                return None
+            self._mark_places(node, ())
+            return loader.construct_document(node)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             place = f"Line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
             why = f"{error.problem or error.context}. {REMEDY}"
             raise Refused(f"{place}not valid YAML: {why}") from error
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
+        except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
             raise Refused(f"The file is not valid YAML: {error}") from error
 
     def _mark_places(self, node: yaml.Node, path: Path) -> None:
-        if len(self._marks) > LARGEST_FILE // 10:
-            raise Refused("The file repeats itself by aliases too often.")
+        if len(self._marks) > MOST_NODES or len(path) > DEEPEST:
+            raise _refuse_at(node.start_mark, "the file repeats itself by aliases too often.")
         self._marks.setdefault(path, node.start_mark)
         if isinstance(node, yaml.MappingNode):
             for key, value in node.value:
@@ -218,6 +268,8 @@ class ModelFile:
                         raise _refuse_at(key.start_mark, f"“{key.value}” is given twice.")
                     self._marks[(*path, key.value)] = key.start_mark
                     self._mark_places(value, (*path, key.value))
+                else:
+                    raise _refuse_at(key.start_mark, "a name is one text.")
         elif isinstance(node, yaml.ScalarNode):
             _refuse_unstorable(node)
         elif isinstance(node, yaml.SequenceNode):
@@ -236,6 +288,8 @@ def _refuse_at(mark: yaml.Mark, why: str) -> Refused:
 
 
 def _refuse_unstorable(node: yaml.ScalarNode) -> None:
-    """Raise Refused for a text that no database stores."""
+    """Raise Refused for a text that no database stores, and for one that is too long."""
+    if len(node.value) > LONGEST_TEXT:
+        raise _refuse_at(node.start_mark, f"the text has more than {LONGEST_TEXT:,} characters.")
     if _UNSTORABLE.search(node.value):
         raise _refuse_at(node.start_mark, "the text has a character that cannot be stored.")

@@ -1,25 +1,28 @@
-"""Test calls and lists of models: one request now, in the thread of the caller."""
+"""Test calls and lists of models: one request each, as a job of somebody who waits."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from django.db import transaction
-
-from selection import db_clock
+from selection import db_clock, jobs
 from selection.errors import NotFound, Refused
-from selection.models import Endpoint, ModelCall, ModelServer, Question, QuestionSet
+from selection.limits import LONGEST_KEY
+from selection.models import Endpoint, Job, ModelCall, ModelServer, Question, QuestionSet
+from selection.outside_text import clean_text
 
 from . import api_keys, dispatcher, ledger
 from .claims import MARGIN
-from .prices import most_cost
+from .prices import most_cost, to_amount
 from .prompts import build_prompt
 from .server_calls import GuardedLoop, ModelClient, ask_model, list_models, open_server
 
 MOST_SECONDS = 60.0  # of a test call: somebody waits in front of the page
 LIST_SECONDS = 20.0
+MOST_MODELS, LONGEST_REASON = 10_000, 300
+TEST_CALL, MODELS = "test_call", "models"  # kinds of jobs
 Made = TypeVar("Made")
 
 
@@ -29,6 +32,25 @@ class CallTest:
 
     call: ModelCall
     body: dict[str, Any]
+
+
+def request_test_call(endpoint: Endpoint, question: Question, by: str) -> Job:
+    """Hand out a test call. Its result has the call's id, the request and the outcome."""
+    team = endpoint.server.team_id
+    return jobs.request_job(team, TEST_CALL, endpoint.worker, by, question=question.pk)
+
+
+@jobs.perform(TEST_CALL)
+def _perform_test_call(job: Job) -> dict[str, Any]:
+    endpoint = jobs.find_row(Endpoint.objects.select_related("server"), job.subject)
+    question = jobs.find_row(Question.objects.all(), job.wanted["question"])
+    test = make_test_call(endpoint, question)
+    fields = ("reply", "answer", "milliseconds", "problem")
+    return {name: getattr(test.call, name) for name in fields} | {
+        "call": test.call.pk,
+        "request": json.dumps(test.body, ensure_ascii=False),
+        "cost": float(to_amount(test.call.cost)),
+    }
 
 
 def make_test_call(endpoint: Endpoint, question: Question) -> CallTest:
@@ -58,12 +80,21 @@ def make_test_call(endpoint: Endpoint, question: Question) -> CallTest:
     except Refused:
         call.delete()
         raise
-    with transaction.atomic():
-        ledger.close_calls({call.pk: outcome})
-        if outcome.fault is None:
-            dispatcher.clear_problems([endpoint.pk])
+    ledger.close_calls({call.pk: outcome})
+    if outcome.fault is None:
+        dispatcher.clear_problems([endpoint.pk])
     call.refresh_from_db()
     return CallTest(call, prompt.body)
+
+
+def request_server_models(server: ModelServer, by: str) -> Job:
+    """Hand out a list of the server's models; the result is ``{"models": names}``."""
+    return jobs.request_job(server.team_id, MODELS, server, by)
+
+
+@jobs.perform(MODELS)
+def _perform_server_models(job: Job) -> dict[str, Any]:
+    return {"models": list_server_models(jobs.find_row(ModelServer.objects.all(), job.subject))}
 
 
 def list_server_models(server: ModelServer) -> list[str]:
@@ -77,8 +108,16 @@ def list_server_models(server: ModelServer) -> list[str]:
         except TimeoutError:
             reason = f"The server did not list its models within {LIST_SECONDS:g} seconds."
             raise Refused(reason) from None
+        except Refused:
+            raise
+        except Exception as error:  # a list has any size, and any type in any place
+            reason = clean_text(f"The list of models is not readable: {error}", LONGEST_REASON)
+            raise Refused(api_keys.hide_key(reason, key)) from None
 
-    return _run(server, key, ask)
+    names = _run(server, key, ask)
+    if len(names) > MOST_MODELS:
+        raise Refused(f"The server lists more than {MOST_MODELS:,} models.")
+    return [clean_text(name, LONGEST_KEY) for name in names]
 
 
 def choose_question(question_set: QuestionSet, key: str = "") -> Question:

@@ -19,6 +19,7 @@ from .forecasts import ForecastPart, ForecastRequest, RunForecast
 from .heartbeats import Heartbeat
 from .history import Event, Step
 from .idempotency_keys import IdempotencyKey
+from .jobs import Job
 from .mail import Follower, Mail, MailSettings, OptOut, recipient_digest, worker_digest
 from .media import MediaFile
 from .model_workers import Endpoint, ModelCall, ModelServer, ModelSpending

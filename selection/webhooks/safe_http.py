@@ -5,6 +5,7 @@ changed DNS answer (DNS rebinding) has no effect.
 """
 
 import ipaddress
+import re
 import socket
 import ssl
 import threading
@@ -20,6 +21,7 @@ from django.conf import settings
 from selection.errors import Refused
 from selection.limits import LONGEST_ADDRESS
 from selection.models.webhooks import REPLY_LENGTH
+from selection.outside_text import clean_text
 
 SECONDS = 10.0  # in total: a receiver that answers byte by byte is as bad as a silent one
 PORTS = {"https": 443, "http": 80}
@@ -28,6 +30,14 @@ INSIDE = (
     "allow it with the setting {setting}."
 )
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_UNICAST = ipaddress.ip_network("2000::/3")  # all that is assigned of IPv6
+# Protocols' own and documentation, which ipaddress takes for global in part.
+_SPECIAL = [
+    ipaddress.ip_network(name)
+    for name in ("192.0.0.0/24", "192.88.99.0/24", "2001::/23", "2001:db8::/32", "3fff::/20")
+]
+# A name or a number, and a port: no zone of an interface, no character that parsers read apart.
+_PLACE = re.compile(r"(?:\[[0-9a-fA-F:.]+\]|[\w.-]+)(?::\d{1,5})?", re.ASCII)
 
 
 class NoAnswer(Exception):
@@ -39,11 +49,13 @@ class Reply:
     """The receiver's reply; ``said`` is its body, or the beginning of it.
 
     headers  their names in lower case
+    cut      True if the body was longer
     """
 
     code: int
     said: str
     headers: Mapping[str, str] = field(default_factory=dict)
+    cut: bool = False
 
     @property
     def good(self) -> bool:
@@ -78,6 +90,8 @@ def check_url(url: str, setting: str = "WEBHOOKS_INSIDE") -> str:
         raise Refused(f"The address must begin with https://, {why}{http}")
     if parts.username or parts.password:
         raise Refused("Remove name and password from the address: pages and logs would show them.")
+    if not _PLACE.fullmatch(parts.netloc):
+        raise Refused(f"“{parts.netloc}” is not a host like example.org or [2001:db8::1]:443.")
     if parts.hostname == "localhost" or _is_number(parts.hostname or ""):
         _refuse_inside(_resolve_addresses(parts), setting)
     return url
@@ -112,12 +126,19 @@ def is_public(address: str) -> bool:
             inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
         if inner is not None:
             return is_public(str(inner))
+        if ip not in _UNICAST:
+            return False
+    if any(ip in network for network in _SPECIAL):
+        return False
     return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
 
 
 def _resolve_addresses(parts: SplitResult) -> list[str]:
     port = parts.port or PORTS[parts.scheme]
-    rows = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
+    try:
+        rows = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise Refused(f"The host “{parts.hostname}” is not found: {error}.") from error
     return [str(row[4][0]) for row in rows]
 
 
@@ -146,7 +167,7 @@ def send_request(
     longest: int = REPLY_LENGTH,
     seconds: float = SECONDS,
 ) -> Reply:
-    """Send a request and return the reply, with this many characters. Raises NoAnswer.
+    """Send a request and return the reply, with this many bytes. Raises NoAnswer.
 
     seconds  for the whole exchange
     """
@@ -159,7 +180,7 @@ def send_request(
         raise NoAnswer(str(refusal)) from refusal
     except (OSError, HTTPException, ValueError, UnicodeError) as error:
         reason = str(error) or type(error).__name__
-        raise NoAnswer(f"No answer: {reason}"[:REPLY_LENGTH]) from error
+        raise NoAnswer(clean_text(f"No answer: {reason}", REPLY_LENGTH)) from error
 
 
 def _exchange_message(parts: SplitResult, address: str, request: Request) -> Reply:
@@ -172,9 +193,10 @@ def _exchange_message(parts: SplitResult, address: str, request: Request) -> Rep
         headers = request.headers | {"Connection": "close"}
         connection.request(request.method, target, request.body, headers)
         answer = connection.getresponse()
-        text = answer.read(4 * request.longest).decode(errors="replace").replace("\0", "")
-        said = {name.lower(): value for name, value in answer.getheaders()}
-    return Reply(answer.status, text[: request.longest], said)
+        raw = answer.read(request.longest + 1)
+        text = raw[: request.longest].decode(errors="replace").replace("\0", "")
+        said = {name.lower(): clean_text(value) for name, value in answer.getheaders()}
+    return Reply(answer.status, text, said, cut=len(raw) > request.longest)
 
 
 @contextmanager

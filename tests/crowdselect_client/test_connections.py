@@ -10,6 +10,7 @@ from selection.models import ApiToken, RunConnection
 from selection.runs import roster_opening, worker_texts
 from selection.runs.enrolment import EnrolmentSource, enrol_worker
 from selection.runs.worker_texts import PageFacts
+from tests.jobs import job_worker
 from tests.label_studio_stub import LEGACY, LabelStudioStub
 from tests.prolific_stub import TOKEN, WORKSPACE, serve_prolific
 from tests.prolific_world import SETTINGS, WORKERS, answered, exchange
@@ -24,7 +25,7 @@ PARSED = {
 @pytest.fixture
 def client(live_server, settings):
     settings.CONNECTORS_INSIDE = True
-    with Client(live_server.url, ApiToken.issue("client")) as made:
+    with Client(live_server.url, ApiToken.issue("client")) as made, job_worker():
         yield made
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from crowdselect_client import ApiError, Client
 from selection.models import ApiToken
+from tests.jobs import job_worker
 from tests.model_stub import ModelStub
 
 
@@ -14,7 +15,11 @@ def say_three(model: str, text: str) -> str:
 @pytest.mark.django_db(transaction=True)
 def test_every_verb_of_models_reaches_a_real_server(live_server, settings):
     settings.MODELS_INSIDE = True
-    with Client(live_server.url, ApiToken.issue("client")) as client, ModelStub(say_three) as stub:
+    with (
+        Client(live_server.url, ApiToken.issue("client")) as client,
+        ModelStub(say_three) as stub,
+        job_worker(),
+    ):
         models = client.models
         server = models.create_server(name="Stub", url=stub.url, key="sk-secret-1")
         assert server["has_key"]

@@ -29,7 +29,7 @@ def test_systemd_takes_every_unit(tmp_path):
     command = ["systemd-analyze", "verify", "--man=no", *(tmp_path / one.name for one in UNITS)]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert len(UNITS) == 6
+    assert len(UNITS) == 7
 
 
 def test_the_queues_of_all_workers_together_are_those_that_there_are():

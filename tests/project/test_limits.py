@@ -27,6 +27,7 @@ BYTES = {
 COUNTS = {
     "rows of a file": limits.MOST_ROWS,
     "columns of a file": limits.MOST_COLUMNS,
+    "requests to other machines of a team at once": limits.MOST_JOBS,
     "characters of a cell": limits.LONGEST_CELL,
     "characters of a row": limits.LONGEST_ROW,
     "answers of the past that are replayed": limits.MOST_OF_THE_PAST,

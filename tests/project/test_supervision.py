@@ -23,6 +23,7 @@ PARTS = {
     "forecasts": "-Q forecasts",
     "webhooks": "-Q webhooks",
     "models": "-Q models",
+    "jobs": "-Q jobs",
     "beat": "beat",
 }
 

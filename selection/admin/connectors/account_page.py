@@ -4,27 +4,24 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.html import format_html
 
 from selection import connectors
+from selection.accounts import scoped
+from selection.admin.job_page import JobMixin, follow_job
 from selection.admin.page import ActionPage, object_url
 from selection.admin.safe_lookups import parse_id
-from selection.connectors.connector import Source
-from selection.errors import Refused
-from selection.imports.keyed_answers import File
-from selection.models import Connection, Pool, QuestionSet
-from selection.replays import replay_requests
-from selection.texts import count_noun
+from selection.connectors import background
+from selection.models import Connection, Job, Pool, QuestionSet
+from selection.viewer_locale import format_count
 
 PER_PAGE = 50
-# Settings of a replay that nobody chose; its page offers others. Of few people fewer are selected.
-MOST_SELECTED = 5
-WANTED = {"epsilon": 0.1, "delta": 0.05}
 
 
-class AccountPage(ActionPage):
+class AccountPage(JobMixin, ActionPage):
     """State, sources and calls. Sources are listed on request, since that asks the tool."""
 
     permission_required = ["selection.change_connection"]
@@ -32,31 +29,60 @@ class AccountPage(ActionPage):
     below_object = True
     template_name = "selection/connection.html"
     title = "Projects and calls"
+    job_kinds = (
+        background.CHECK,
+        background.SOURCES,
+        background.GOLD,
+        background.WORKERS,
+        background.PAST,
+    )
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if self.job is not None and self.job.kind == background.PAST and self.job.result:
+            return redirect("admin:selection_run_past_result", self.job.result["replay"])
+        return super().get(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         connection: Connection = self.object
         connector = connectors.connector_of(connection)
         page = Paginator(connection.calls.select_related("link__run"), PER_PAGE)
-        asked = "sources" in self.request.GET
+        done = self.job if self.job is not None and self.job.result is not None else None
+        listed = done is not None and done.kind == background.SOURCES
         return super().get_context_data(
             connector=connector,
             page=page.get_page(self.request.GET.get("page")),
-            sources=self._sources(connection) if asked else None,
+            sources=done.result if done is not None and listed else None,
+            outcome=self._describe(done) if done is not None and not listed else "",
             can={name: connector.can(name) for name in ("read_gold", "read_workers", "read_past")},
             links=connection.runs.select_related("run"),
             **kwargs,
         )
 
-    def _sources(self, connection: Connection) -> list[Source]:
-        try:
-            return connectors.list_sources(connection)
-        except Refused as refusal:
-            messages.error(self.request, str(refusal))
-            return []
+    def _describe(self, job: Job) -> str:
+        """Return the result of a check or an import, in words."""
+        result: Any = job.result
+        if job.kind == background.CHECK:
+            return f"It works: {result['account']}"
+        noun, model = ("workers", Pool) if "pool" in result else ("gold questions", QuestionSet)
+        pk = result.get("pool") or result.get("question_set")
+        target = scoped(model, self.request).filter(pk=pk).first()
+        if target is None:
+            return ""
+        link = format_html('<a class="cs-link" href="{}">{}</a>', object_url(target), target)
+        return format_html("{} {} were read into {}.", format_count(result["stored"]), noun, link)
 
-    def _check(self) -> None:
-        messages.success(self.request, f"It works: {connectors.check_account(self.object)}")
-        connectors.pause_connection(self.object, self.object.paused)
+    def _call(self, kind: str, permission: str = "", **wanted: Any) -> HttpResponse:
+        """Hand out a job of this kind, and return to the page, which waits for it."""
+        if permission and not self.may(permission):
+            raise Http404
+        job = connectors.request_call(self.object, kind, self.username, **wanted)
+        return follow_job(self.request, job, "#sources" if kind == background.SOURCES else "")
+
+    def _check(self) -> HttpResponse:
+        return self._call(background.CHECK)
+
+    def _list(self) -> HttpResponse:
+        return self._call(background.SOURCES)
 
     def _pause(self) -> None:
         connectors.pause_connection(self.object, True)
@@ -66,34 +92,16 @@ class AccountPage(ActionPage):
         connectors.pause_connection(self.object, False)
         messages.success(self.request, "The connection continues.")
 
-    def _read_gold(self) -> None:
-        if not self.may("selection.add_questionset"):
-            raise Http404
-        name, source = self.request.POST.get("name", ""), self.request.POST.get("source", "")
-        question_set = connectors.create_question_set(self.object, name, source)
-        count = question_set.questions.count()
-        self._tell_import(count_noun(count, "gold question"), question_set)
+    def _read_gold(self) -> HttpResponse:
+        wanted = {name: self.request.POST.get(name, "") for name in ("name", "source")}
+        return self._call(background.GOLD, "selection.add_questionset", **wanted)
 
-    def _read_workers(self) -> None:
-        if not self.may("selection.add_pool"):
-            raise Http404
-        pool = connectors.create_pool(self.object)
-        self._tell_import(count_noun(pool.workers.count(), "worker"), pool)
-
-    def _tell_import(self, what: str, target: QuestionSet | Pool) -> None:
-        link = format_html('<a class="cs-link" href="{}">{}</a>', object_url(target), target)
-        messages.success(self.request, format_html("{} were read into {}.", what, link))
+    def _read_workers(self) -> HttpResponse:
+        return self._call(background.WORKERS, "selection.add_pool")
 
     def _try_past(self) -> HttpResponse:
-        if not self.may("selection.add_run"):
-            raise Http404
-        found = connectors.fetch_past(self.object, self.request.POST.get("source", ""))
-        source = replay_requests.Source(File(found.name, found.content))
-        wanted: dict[str, Any] = WANTED | {"k": max(1, min(MOST_SELECTED, found.people // 2))}
-        replay = replay_requests.request_replay(
-            source, wanted, self.object.team_id, self.username, may_ask=True
-        )
-        return redirect("admin:selection_run_past_result", replay.pk)
+        source = self.request.POST.get("source", "")
+        return self._call(background.PAST, "selection.add_run", source=source)
 
     def _repeat(self) -> None:
         rows = self.object.calls.select_related("connection", "link")
@@ -103,6 +111,7 @@ class AccountPage(ActionPage):
 
     actions = {
         "check": _check,
+        "sources": _list,
         "pause": _pause,
         "resume": _resume,
         "gold": _read_gold,

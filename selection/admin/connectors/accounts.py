@@ -5,7 +5,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, reverse
@@ -14,9 +13,10 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection import connectors
+from selection.admin.job_page import find_own_job, follow_job
 from selection.admin.page import CountedDeletionMixin, page_urls
 from selection.admin.scope import ScopedAdmin
-from selection.connectors import accounts
+from selection.connectors import background
 from selection.errors import Refused
 from selection.models import Connection
 
@@ -44,7 +44,7 @@ class ConnectionForm(forms.ModelForm):
         }
 
     def _post_clean(self) -> None:
-        """Check the account at once: a wrong token is told here, not by a run."""
+        """Check the values; the account is checked by a job, before the connection is stored."""
         super()._post_clean()  # type: ignore[misc]
         if self.errors:
             return
@@ -52,8 +52,9 @@ class ConnectionForm(forms.ModelForm):
         cleaned = self.cleaned_data
         secrets = fields.values_of(cleaned, fields.SECRET)
         try:
-            accounts.set_connection(
+            self.instance.job = connectors.request_save(
                 self.instance,
+                self.request.user.get_username(),  # type: ignore[attr-defined]
                 name=cleaned["name"],
                 address=cleaned["address"],
                 secrets={name: value for name, value in secrets.items() if value},
@@ -71,7 +72,7 @@ class ConnectionForm(forms.ModelForm):
 
 @admin.register(Connection)
 class ConnectionAdmin(CountedDeletionMixin, ScopedAdmin):
-    """Admin of connections; saving one checks the account."""
+    """Admin of connections; saving one checks the account, and the form waits for that."""
 
     form = ConnectionForm
     list_display = ["name", "tool", "address", "condition", "used"]
@@ -108,13 +109,24 @@ class ConnectionAdmin(CountedDeletionMixin, ScopedAdmin):
         return known.get(kind) or known[min(known)]
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, str]:
-        connector = self._connector(request, None)
-        return {"name": connector.label, "address": connector.address}
+        connector, job = self._connector(request, None), find_own_job(request, background.SAVE)
+        usual = {"name": connector.label, "address": connector.address}
+        return usual if job is None else {name: job.wanted[name] for name in usual}
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
+        """Return the connection with the values that were entered, if their check failed."""
+        connection = super().get_object(request, object_id, from_field)
+        job = find_own_job(request, background.SAVE) if request.method == "GET" else None
+        if connection is not None and job is not None and job.subject == connection.pk:
+            for name in ("name", "address", "settings"):
+                setattr(connection, name, job.wanted[name])
+        return connection
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         obj = context.get("original")
+        context["job"] = find_own_job(request, background.SAVE)
         context["connector"] = self._connector(request, obj)
         context["connectors"] = sorted(connectors.CONNECTORS.values(), key=lambda one: one.label)
         response: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
@@ -127,21 +139,28 @@ class ConnectionAdmin(CountedDeletionMixin, ScopedAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
-        """Answer a form outside Django's transaction: the check waits for another server."""
-        view = self._changeform_view if request.method == "POST" else super().changeform_view
-        return view(request, object_id, form_url, extra_context)
+        """Show the connection once its check has ended well."""
+        job = find_own_job(request, background.SAVE) if request.method == "GET" else None
+        if job is None or job.result is None:
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        messages.success(request, f"The account is accepted: {job.result['account']}")
+        return redirect("admin:selection_connection_calls", job.result["connection"])
 
-    @transaction.atomic
     def save_model(
         self, request: HttpRequest, obj: Connection, form: ConnectionForm, change: bool
     ) -> None:
-        accounts.store_connection(obj)
+        """Leave it to the job, which stores the connection after the check."""
+
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> None:
+        """Leave it to the job: there is no connection yet."""
 
     def response_add(
         self, request: HttpRequest, obj: Connection, post_url_continue: str | None = None
     ) -> HttpResponse:
-        messages.success(request, f"{connectors.connector_of(obj).label} accepts the account.")
-        return redirect(account_url(obj))
+        return follow_job(request, obj.job, kind=obj.kind)  # type: ignore[attr-defined]
+
+    def response_change(self, request: HttpRequest, obj: Connection) -> HttpResponse:
+        return follow_job(request, obj.job)  # type: ignore[attr-defined]
 
     @display(description="tool")
     def tool(self, connection: Connection) -> str:

@@ -6,17 +6,20 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.db.models import Count
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
 from selection import connectors, reports
 from selection.accounts import scoped
+from selection.admin.job_page import JobMixin, follow_job
 from selection.admin.page import ActionPage, object_url
 from selection.admin.safe_lookups import parse_id
+from selection.connectors import background
 from selection.connectors.connector import Setting
 from selection.errors import Refused
-from selection.models import Connection, OutsideTask, Run, RunConnection
+from selection.models import Connection, Job, OutsideTask, Run, RunConnection
 
 from . import fields
 
@@ -77,7 +80,7 @@ def _count_tasks(link: RunConnection) -> list[tuple[str, int]]:
     return [*tasks, ("answered too late", late)] if late else tasks
 
 
-class WherePage(ActionPage):
+class WherePage(JobMixin, ActionPage):
     """The connections of a run; ?connection=ID has the form to use one."""
 
     permission_required = ["selection.view_run"]
@@ -85,6 +88,7 @@ class WherePage(ActionPage):
     below_object = True
     template_name = "selection/run_where.html"
     title = "Where people answer"
+    job_kinds = (background.SOURCES, background.CONNECT)
 
     def has_permission(self) -> bool:
         needed = ["selection.change_run", CONNECT] if self.request.method == "POST" else []
@@ -96,7 +100,7 @@ class WherePage(ActionPage):
         chosen = self._chosen() if self._may_connect() else None
         form = kwargs.pop("form", None)
         if form is None and chosen is not None:
-            form = build_form(chosen, run)()
+            form = self._build_form(chosen)()
         return super().get_context_data(
             run=run,
             used=[_describe(link) for link in links.filter(on=True)],
@@ -109,6 +113,22 @@ class WherePage(ActionPage):
             selected=self._selected(),
             **kwargs,
         )
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        job, chosen = self.job, self._chosen()
+        if job and chosen and job.kind == background.CONNECT and job.result:
+            return self._tell_connected(chosen)
+        return super().get(request, *args, **kwargs)
+
+    def is_about(self, job: Job) -> bool:
+        chosen = self._chosen()
+        return chosen is not None and job.subject == chosen.pk
+
+    def _build_form(self, connection: Connection) -> type[forms.Form]:
+        """Return the form of the run's settings, with the places that the job has listed."""
+        job = self.job
+        listed = job.result if job is not None and job.kind == background.SOURCES else None
+        return build_form(connection, self.object, listed or [])
 
     def _may_connect(self) -> bool:
         over = self.object.status == Run.Status.ENDED
@@ -138,21 +158,37 @@ class WherePage(ActionPage):
         connection = self._chosen()
         if connection is None:
             raise Http404
-        form = build_form(connection, self.object)(self.request.POST)
+        form = self._build_form(connection)(self.request.POST)
         if not form.is_valid():
             return self.render_to_response(self.get_context_data(form=form))
         settings = fields.values_of(form.cleaned_data, fields.SETTING)
+        wanted = {"run": self.object.pk, "settings": settings}
         try:
-            connectors.connect_run(self.object, connection, settings, self.username)
+            job = connectors.request_call(connection, background.CONNECT, self.username, **wanted)
         except Refused as refusal:
             form.add_error(None, str(refusal))
             return self.render_to_response(self.get_context_data(form=form))
+        return follow_job(self.request, job, connection=connection.pk)
+
+    def _tell_connected(self, connection: Connection) -> HttpResponse:
+        """Say that the job has connected the run, and return a redirect without it."""
         deals = connectors.connector_of(connection).deals
         done = "People answer in" if deals else "The run is connected to"
         draft = self.object.status == Run.Status.DRAFT
         when = "once the run has started" if draft and deals else "from now on"
         messages.success(self.request, f"{done} “{connection}” {when}.")
-        return redirect(object_url(self.object)) if draft else None
+        return redirect(object_url(self.object)) if draft else self.redirect_back()
+
+    def _list(self) -> HttpResponse:
+        """Ask for the places to choose from, and show the form of the connection."""
+        connection = self._chosen()
+        if connection is None:
+            raise Http404
+        declared = connectors.connector_of(connection).run_settings
+        if any(setting.kind == "source" for setting in declared) and not connection.paused:
+            job = connectors.request_call(connection, background.SOURCES, self.username)
+            return follow_job(self.request, job, "#form", connection=connection.pk)
+        return redirect(f"{self.request.path}?connection={connection.pk}#form")
 
     def _disconnect(self) -> None:
         link = self._link()
@@ -177,28 +213,25 @@ class WherePage(ActionPage):
 
     actions = {
         "connect": _connect,
+        "sources": _list,
         "disconnect": _disconnect,
         "dismiss": _dismiss,
         "write": _write,
     }
 
 
-def build_form(connection: Connection, run: Run) -> type[forms.Form]:
+def build_form(connection: Connection, run: Run, sources: list[dict[str, str]]) -> type[forms.Form]:
     """Return the form of the run's settings for this connection."""
     link = run.connections.filter(connection=connection).first()
     settings = connectors.connector_of(connection).run_settings
-    declared = [_offer_sources(one, connection) for one in settings]
+    declared = [_offer_sources(one, sources) for one in settings]
     own: dict[str, Any] = fields.setting_fields(declared, link.settings if link else {})
     return type("LinkForm", (forms.Form,), own)
 
 
-def _offer_sources(setting: Setting, connection: Connection) -> Setting:
-    """Return the setting with places to choose from; a text if they cannot be listed now."""
-    if setting.kind != "source":
+def _offer_sources(setting: Setting, sources: list[dict[str, str]]) -> Setting:
+    """Return the setting with places to choose from; a text if none is listed."""
+    if setting.kind != "source" or not sources:
         return setting
-    try:
-        sources = connectors.list_sources(connection)
-    except Refused:
-        return setting
-    listed = [(one.id, f"{one.name} ({one.id})") for one in sources]
+    listed = [(one["id"], f"{one['name']} ({one['id']})") for one in sources]
     return replace(setting, kind="choice", choices=(("", "none"), *listed))

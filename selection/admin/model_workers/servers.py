@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, reverse
 from django.utils.html import format_html
 from unfold.decorators import display
@@ -16,7 +16,8 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
-from selection.admin.page import CountedDeletionMixin, Page, page_urls
+from selection.admin.job_page import JobMixin, follow_job
+from selection.admin.page import ActionPage, CountedDeletionMixin, page_urls
 from selection.admin.scope import ScopedAdmin
 from selection.errors import Refused
 from selection.model_workers import endpoints, testing
@@ -104,19 +105,18 @@ class ModelServerAdmin(CountedDeletionMixin, ScopedAdmin):
         return page_urls(self, ListedModels) + super().get_urls()
 
 
-class ListedModels(Page):
-    """The names of the models that the server lists: it is asked whenever the page is opened."""
+class ListedModels(JobMixin, ActionPage):
+    """The names of the models that the server lists: it is asked on request."""
 
     permission_required = ["selection.change_modelserver"]
     location = ("<int:pk>/models/", "models")
     heading = "Models of {}"
     below_object = True
     template_name = "selection/model_names.html"
+    job_kinds = (testing.MODELS,)
 
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        names: list[str] = []
-        try:
-            names = testing.list_server_models(self.object)
-        except Refused as refusal:
-            messages.error(self.request, str(refusal))
-        return super().get_context_data(names=names, **kwargs)
+    def _ask(self) -> HttpResponse:
+        job = testing.request_server_models(self.object, self.username)
+        return follow_job(self.request, job)
+
+    actions = {"ask": _ask}

@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404, redirect
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from selection.accounts import scoped
+from selection.admin.job_page import JobMixin, follow_job
 from selection.admin.page import ActionPage, object_url
 from selection.errors import Refused
 from selection.limits import LONGEST_KEY
@@ -60,7 +61,7 @@ class CallTestForm(forms.Form):
     )
 
 
-class WorkerModelPage(ActionPage):
+class WorkerModelPage(JobMixin, ActionPage):
     """The settings of a worker's model. ``do`` is save, test or remove."""
 
     permission_required = ["selection.view_worker"]
@@ -68,6 +69,7 @@ class WorkerModelPage(ActionPage):
     below_object = True
     template_name = "selection/worker_model.html"
     title = "Model of this worker"
+    job_kinds = (testing.TEST_CALL,)
 
     @cached_property
     def endpoint(self) -> Endpoint:
@@ -79,7 +81,17 @@ class WorkerModelPage(ActionPage):
         kwargs.setdefault("test_form", self._test_form())
         facts = {"endpoint": self.endpoint, "may_change": self.may(CHANGE)}
         facts["notice"] = describe_server(self.endpoint)
-        return super().get_context_data(**facts, **kwargs)
+        return super().get_context_data(**facts, **self._test_facts(), **kwargs)
+
+    def _test_facts(self) -> dict[str, Any]:
+        """Return the test call that the page waited for, and its price."""
+        result: Any = self.job.result if self.job is not None else None
+        rows = self.object.model_calls.select_related("question")
+        call = rows.filter(pk=result["call"]).first() if result else None
+        if call is None:
+            return {}
+        body = json.dumps(json.loads(result["request"]), ensure_ascii=False, indent=2)
+        return {"call": call, "cost": format_call_cost(to_amount(call.cost)), "body": body}
 
     def _settings_form(self, data: Any = None) -> forms.ModelForm:
         """Return a form over a copy of the endpoint: it must not change the page's own."""
@@ -134,18 +146,11 @@ class WorkerModelPage(ActionPage):
         chosen = form.cleaned_data
         try:
             question = testing.choose_question(chosen["question_set"], chosen["question"].strip())
-            test = testing.make_test_call(self.endpoint, question)
+            job = testing.request_test_call(self.endpoint, question, self.username)
         except Refused as refusal:
             form.add_error(None, str(refusal))
             return self._show(test_form=form)
-        self.endpoint.refresh_from_db()
-        facts = {
-            "call": test.call,
-            "question": question,
-            "body": json.dumps(test.body, ensure_ascii=False, indent=2),
-            "cost": format_call_cost(to_amount(test.call.cost)),
-        }
-        return self._show(test_form=form, test=facts)
+        return follow_job(self.request, job, "#test")
 
     def _remove(self) -> HttpResponse:
         changes.remove_endpoint(self.endpoint)

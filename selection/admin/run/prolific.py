@@ -11,8 +11,10 @@ from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 
-from selection import exports
+from selection import connectors, exports
+from selection.admin.job_page import JobMixin, follow_job
 from selection.admin.page import Page
+from selection.connectors import background
 from selection.connectors.platforms import prolific
 from selection.connectors.views import message_address
 from selection.errors import Refused
@@ -26,12 +28,13 @@ class TotalForm(forms.Form):
     total = forms.DecimalField(max_digits=12, decimal_places=2)
 
 
-class ProlificPage(Page):
+class ProlificPage(JobMixin, Page):
     permission_required = ["selection.change_run"]
     location = ("<int:pk>/prolific/", "prolific")
     heading = "{} on Prolific"
     below_object = True
     template_name = "selection/prolific.html"
+    job_kinds = (background.DRY_RUN,)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         try:
@@ -39,6 +42,7 @@ class ProlificPage(Page):
         except Refused as refusal:
             return super().get_context_data(refusal=refusal, **kwargs)
         proposal, lack = self._proposal(link)
+        result = self.job.result if self.job is not None else None
         return super().get_context_data(
             **kwargs,
             link=link,
@@ -48,6 +52,7 @@ class ProlificPage(Page):
             batches=prolific.list_batches(link),
             proposal=proposal,
             lack=lack,
+            planned=None if result is None else [_describe_call(one) for one in result],
         )
 
     def _proposal(self, link: RunConnection) -> tuple[prolific.Batch | None, str]:
@@ -79,11 +84,9 @@ class ProlificPage(Page):
 
     def _show_plan(self, link: RunConnection) -> HttpResponseBase:
         due = exports.known_prolific_amounts(self.object)
-        planned = [
-            {"call": f"{one.method} /{one.path}", "body": _format_body(one.body)}
-            for one in prolific.dry_run(link, links.prolific_address(self.object), due)
-        ]
-        return self.render_to_response(self.get_context_data(planned=planned))
+        url = links.prolific_address(self.object)
+        job = connectors.request_dry_run(link, url, due, self.username)
+        return follow_job(self.request, job, "#planned")
 
     def _create_study(self, link: RunConnection) -> str:
         prolific.request_study(link, links.prolific_address(self.object))
@@ -105,6 +108,10 @@ class ProlificPage(Page):
         batch = self.request.POST.get("batch", "")
         prolific.settle_bonuses(link, batch, paid, self.username)
         return "The result of the payment is saved."
+
+
+def _describe_call(call: dict[str, Any]) -> dict[str, str]:
+    return {"call": f"{call['method']} /{call['path']}", "body": _format_body(call["body"])}
 
 
 def _format_body(body: Any) -> str:

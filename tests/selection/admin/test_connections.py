@@ -9,6 +9,7 @@ from selection.connectors.platforms.label_studio.client import Client
 from selection.models import AuditEntry, Connection, Pool, QuestionSet, Replay
 from selection.reports import list_alerts
 from selection.runs import lifecycle
+from tests.jobs import follow_page
 from tests.label_studio_stub import LEGACY, LabelStudioStub
 from tests.pages import admin_url, text_of
 from tests.worlds import make_run
@@ -40,7 +41,9 @@ def studio():
 
 def make(requester, studio, **changes):
     values = {"name": "Ours", "address": studio.url, "secret_token": LEGACY} | changes
-    return requester.post(f"{admin_url('connection_add')}?kind=label_studio", values, follow=True)
+    return follow_page(
+        requester, requester.post(f"{admin_url('connection_add')}?kind=label_studio", values)
+    )
 
 
 @pytest.fixture
@@ -50,7 +53,8 @@ def connection(requester, studio):
 
 
 def do(requester, connection, **values):
-    return requester.post(admin_url("connection_calls", connection.pk), values, follow=True)
+    url = admin_url("connection_calls", connection.pk)
+    return follow_page(requester, requester.post(url, values))
 
 
 def test_a_connection_is_made_and_its_token_is_never_shown(requester, studio):
@@ -73,6 +77,7 @@ def test_a_connection_is_made_and_its_token_is_never_shown(requester, studio):
 def test_a_wrong_token_is_told_on_the_form(requester, studio):
     page = make(requester, studio, secret_token="wrong-token")
     assert "does not accept the token" in text_of(page)
+    assert 'value="Ours"' in page.content.decode()  # what was entered is not lost
     assert not Connection.objects.exists()
 
 
@@ -92,7 +97,7 @@ def test_no_transaction_waits_for_the_check_of_an_account(requester, studio, mon
 def test_a_blank_token_keeps_the_stored_one_except_for_another_address(requester, connection):
     url = admin_url("connection_change", connection.pk)
     values = {"name": "Theirs", "address": connection.address, "secret_token": ""}
-    requester.post(url, values)
+    follow_page(requester, requester.post(url, values))
     connection.refresh_from_db()
     assert connection.name == "Theirs"
     assert connectors.check_account(connection)
@@ -101,7 +106,7 @@ def test_a_blank_token_keeps_the_stored_one_except_for_another_address(requester
 
 
 def test_gold_and_people_are_read_with_a_click_each(requester, connection, studio):
-    page = requester.get(f"{admin_url('connection_calls', connection.pk)}?sources=1")
+    page = do(requester, connection, do="sources")
     assert "Birds" in text_of(page)
     project = str(min(studio.projects))
     shown = do(requester, connection, do="gold", source=project, name="Birds")
@@ -138,14 +143,14 @@ def run(connection):
 
 def where(requester, run, query="", **values):
     url = admin_url("run_where", run.pk) + query
-    return requester.post(url, values, follow=True) if values else requester.get(url)
+    return follow_page(requester, requester.post(url, values)) if values else requester.get(url)
 
 
 def test_a_run_is_connected_and_its_page_says_where_people_answer(requester, connection, run):
     page = requester.get(admin_url("run_page", run.pk))
     assert "Let people answer in another tool" in text_of(page)
     query = f"?connection={connection.pk}"
-    assert "Project of the gold questions" in text_of(where(requester, run, query))
+    assert "Project of the gold questions" in text_of(where(requester, run, query, do="sources"))
     shown = where(requester, run, query, do="connect", setting_project="2")
     assert "People answer in “Ours” from now on." in text_of(shown)
     connectors.exchange(connection.pk)
@@ -181,7 +186,7 @@ def test_answers_after_the_end_are_told_apart(requester, connection, run):
 def test_wrong_settings_are_told_at_the_form(requester, connection, run, studio):
     other = studio.add_project(CONFIG, PARSED, title="Cats")
     query = f"?connection={connection.pk}"
-    assert f"Cats ({other})" in text_of(where(requester, run, query))
+    assert f"Cats ({other})" in text_of(where(requester, run, query, do="sources"))
     shown = where(requester, run, query, do="connect", setting_project=str(other))
     assert "The project “Cats” has no task" in text_of(shown)
     assert not run.connections.exists()

@@ -13,6 +13,7 @@ from selection import reports
 from selection.model_workers import endpoints
 from selection.models import Endpoint, ModelCall, ModelServer, ModelSpending, Run, Team
 from selection.runs import lifecycle
+from tests.jobs import follow_page
 from tests.model_stub import ModelStub
 from tests.pages import admin_url, text_of
 from tests.selection.model_workers.conftest import inside as inside  # allows the stub's address
@@ -91,10 +92,13 @@ def test_a_server_that_cannot_be_is_refused_at_its_field(requester):
 def test_the_models_of_a_server_are_listed_or_the_reason_is_told(requester):
     with ModelStub(say_yes) as stub:
         address = admin_url("modelserver_models", make_server(stub.url).pk)
-        page = text_of(requester.get(address))
+        begun = requester.post(address, {"do": "ask"})
+        assert "The server is asked" in text_of(requester.get(begun["Location"]))
+        page = text_of(follow_page(requester, begun))
     assert "The server lists 2 models." in page
     assert "m1 m2" in page
-    assert "does not list its models" in text_of(requester.get(address))
+    failed = text_of(follow_page(requester, requester.post(address, {"do": "ask"})))
+    assert "does not list its models" in failed
 
 
 def test_a_server_of_workers_is_not_deleted(requester):
@@ -160,11 +164,11 @@ def test_a_test_call_shows_request_reply_answer_time_and_price(requester):
         )
         address = admin_url("worker_model", worker.pk)
         asked = {"do": "test", "question_set": questions.pk, "question": "q1"}
-        page = text_of(requester.post(address, asked))
+        page = text_of(follow_page(requester, requester.post(address, asked)))
     for words in ("The answer is “yes”.", "0.000024", '"content": "Say yes to 1.', "ms"):
         assert words in page
     assert ModelCall.objects.get().run is None
-    failed = text_of(requester.post(address, asked))
+    failed = text_of(follow_page(requester, requester.post(address, asked)))
     assert "No connection" in failed
     nothing = text_of(requester.post(address, asked | {"question": "q9"}))
     assert "There is no question “q9”" in nothing

@@ -5,6 +5,7 @@ from django.test import Client
 
 from selection import connectors, engine
 from selection.models import ApiToken, Connection, ConnectorCall, Pool, QuestionSet
+from tests.jobs import finish_job
 from tests.label_studio_stub import LEGACY, LabelStudioStub
 from tests.worlds import make_run
 
@@ -45,23 +46,27 @@ def connect(call, studio, **changes):
     return call("post", "connections", **body, **({"secrets": {"token": LEGACY}} | changes))
 
 
+def make(call, studio, **changes):
+    """Return the id of the connection that the job has stored."""
+    return finish_job(connect(call, studio, **changes)).result["connection"]
+
+
 def test_a_run_is_connected_from_gold_to_selection(call, studio):
-    made = connect(call, studio)
-    assert made.status_code == 201
-    pk = made.json()["id"]
-    (source,) = call("get", f"connections/{pk}/sources").json()
+    pk = make(call, studio)
+    (source,) = finish_job(call("get", f"connections/{pk}/sources")).result
     assert source["name"] == "Birds"
     questions = QuestionSet.objects.create(name="gold")
     pool = Pool.objects.create(name="people")
     body = {"connection": pk, "source": source["id"]}
-    assert call("post", f"question-sets/{questions.pk}/read", **body).json() == {"stored": 40}
-    stored = call("post", f"pools/{pool.pk}/read", connection=pk).json()
+    gold = finish_job(call("post", f"question-sets/{questions.pk}/read", **body))
+    assert gold.result == {"stored": 40}
+    stored = finish_job(call("post", f"pools/{pool.pk}/read", connection=pk)).result
     assert stored == {"stored": 3}  # without the account of the token, which knows the gold
     run = make_run(pool=pool, question_set=questions)
     engine.advance(run.pk)
     settings = {"project": source["id"]}
     linked = call("post", f"runs/{run.pk}/connections", connection=pk, settings=settings)
-    assert linked.status_code == 201
+    assert finish_job(linked).result["connection"] == pk
     connectors.exchange(pk)
     (link,) = call("get", f"runs/{run.pk}/connections").json()
     assert (link["connection"], link["on"], link["problem"]) == (pk, True, "")
@@ -77,17 +82,18 @@ def test_a_run_is_connected_from_gold_to_selection(call, studio):
 
 
 def test_no_reply_has_the_token(call, studio):
-    made = connect(call, studio)
-    pk = made.json()["id"]
+    pk = make(call, studio)
     changed = call("patch", f"connections/{pk}", name="Theirs", secrets={"token": LEGACY})
-    replies = [made, changed, call("get", "connections"), call("get", f"connections/{pk}")]
-    for reply in replies:
-        assert reply.status_code in (200, 201)
+    job = finish_job(changed)
+    assert (LEGACY in str(job.wanted), Connection.objects.get().name) == (False, "Theirs")
+    paths = ("connections", f"connections/{pk}", f"jobs/{job.pk}")
+    for reply in [changed, *(call("get", path) for path in paths)]:
+        assert reply.status_code in (200, 202)
         assert LEGACY not in reply.content.decode()
 
 
 def test_pausing_needs_no_check(call, studio):
-    pk = connect(call, studio).json()["id"]
+    pk = make(call, studio)
     studio.stop()
     assert call("patch", f"connections/{pk}", paused=True).json()["state"] == "paused"
     assert call("patch", f"connections/{pk}", name="Another").status_code == 409
@@ -99,7 +105,6 @@ def test_pausing_needs_no_check(call, studio):
     [
         ({"kind": "unknown"}, "There is no connector “unknown”"),
         ({"secrets": {}}, "Enter the access token."),
-        ({"secrets": {"token": "wrong-token"}}, "does not accept the token"),
         ({"secrets": {"password": "x"}}, "There is no secret “password”"),
         ({"name": ""}, "A name has 1 to 100 characters."),
         ({"settings": {"colour": 1}}, "There is no setting “colour”"),
@@ -115,11 +120,18 @@ def test_wrong_values_are_refused_in_a_sentence(call, studio, changes, words):
     assert not Connection.objects.exists()
 
 
+def test_a_wrong_token_is_told_by_the_job_and_nothing_is_stored(call, studio):
+    job = finish_job(connect(call, studio, secrets={"token": "wrong-token"}))
+    assert (job.state, job.status) == ("failed", 422)
+    assert "does not accept the token" in job.error
+    assert not Connection.objects.exists()
+
+
 def test_a_failed_call_is_made_again_and_no_other(call, studio):
-    pk = connect(call, studio).json()["id"]
+    pk = make(call, studio)
     run = make_run(pool=connectors.create_pool(Connection.objects.get()))
     engine.advance(run.pk)
-    call("post", f"runs/{run.pk}/connections", connection=pk)
+    finish_job(call("post", f"runs/{run.pk}/connections", connection=pk))
     call("post", f"runs/{run.pk}/connections/{pk}/write-back", how="description", workers=["a"])
     connectors.exchange(pk)
     failed = ConnectorCall.objects.get(kind="selection.write")

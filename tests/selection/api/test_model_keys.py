@@ -12,6 +12,7 @@ from selection import exports, model_workers, reports
 from selection.model_workers import dispatcher, ledger
 from selection.model_workers.call_pool import CallPool
 from selection.models import AuditEntry, Endpoint, ModelServer, Run
+from tests.jobs import finish_job
 from tests.model_stub import ModelStub
 from tests.pages import admin_url
 from tests.selection.model_workers.conftest import inside as inside  # allows the stub's address
@@ -64,8 +65,10 @@ def use_api(manager: Any, heard: list[str], stub: ModelStub) -> Run:
     test = {"worker": "m1", "question_set": questions.pk}
     for status in (None, 401, 500):
         stub.status, stub.error = status, f"The key {KEY} is wrong"
-        note(manager.post(f"pools/{pool.pk}/test-calls", test))
-    note(manager.get(f"model-servers/{server}/models"))
+        job = finish_job(manager.post(f"pools/{pool.pk}/test-calls", test))
+        note(manager.get(f"jobs/{job.pk}"))
+    job = finish_job(manager.get(f"model-servers/{server}/models"))
+    note(manager.get(f"jobs/{job.pk}"))
     run = make_run(pool=pool, question_set=questions, slots=100, slots_per_worker=5)
     take_turns(run)
     stub.status = None
@@ -137,7 +140,8 @@ def test_a_failure_in_the_middle_of_a_call_does_not_tell_the_key(manager, heard,
         entry = {"model": "m1", "server": "S"}
         manager.post(f"pools/{pool.pk}/models", {"models": [entry]})
         body = {"worker": "m1", "question_set": questions.pk}
-        failed = manager.post(f"pools/{pool.pk}/test-calls", body)
-    assert failed.status_code == 500
+        job = finish_job(manager.post(f"pools/{pool.pk}/test-calls", body))
+        failed = manager.get(f"jobs/{job.pk}")
+    assert (job.state, job.status) == ("failed", 500)
     assert "The disk is full." in caplog.text
     assert KEY not in failed.content.decode() + caplog.text + stored_text()

@@ -13,6 +13,7 @@ from selection.models import (
     ModelSpending,
     Run,
 )
+from tests.jobs import finish_job
 from tests.model_stub import ModelStub
 from tests.selection.model_workers.conftest import inside as inside  # allows the stub's address
 from tests.selection.model_workers.conftest import make_model_run
@@ -51,11 +52,11 @@ def test_a_server_is_made_listed_changed_and_deleted(manager):
         )
         path = f"model-servers/{body['id']}"
         assert manager.get("model-servers").json() == [body] == [manager.get(path).json()]
-        assert manager.get(f"{path}/models").json() == {"models": ["m1", "m2"]}
+        assert finish_job(manager.get(f"{path}/models")).result == {"models": ["m1", "m2"]}
         changed = manager.patch(path, {"requests_per_minute": 60})
         assert changed.json() == body | {"requests_per_minute": 60}
         assert manager.patch(path, {"key": ""}).json()["has_key"] is False
-    assert "does not list its models" in manager.get(f"{path}/models").json()["error"]
+    assert "does not list its models" in finish_job(manager.get(f"{path}/models")).error
     assert manager.delete(path).status_code == 204
     assert not ModelServer.objects.exists()
 
@@ -165,7 +166,7 @@ def test_a_test_call_shows_what_was_sent_and_what_came(manager):
         run = make_model_run(stub.url, start=False, endpoint={"price_in": 1, "price_out": 2})
         Endpoint.objects.update(problem="It failed.", failures=2)
         body = {"worker": "w0", "question_set": questions.pk}
-        shown = manager.post(f"pools/{run.pool_id}/test-calls", body).json()
+        shown = finish_job(manager.post(f"pools/{run.pool_id}/test-calls", body)).result
     assert (shown["reply"], shown["answer"], shown["problem"]) == ("yes", "yes", "")
     assert shown["cost"] == pytest.approx(24e-6)
     assert json.loads(shown["request"]) == stub.bodies[0]
@@ -181,7 +182,7 @@ def test_a_test_call_of_a_server_that_is_off_says_so(manager):
     questions = make_questions(2)
     run = make_model_run(OFF, start=False)
     body = {"worker": "w0", "question_set": questions.pk, "question": "q1"}
-    shown = manager.post(f"pools/{run.pool_id}/test-calls", body).json()
+    shown = finish_job(manager.post(f"pools/{run.pool_id}/test-calls", body)).result
     assert shown["problem"].startswith("No connection")
     assert (shown["reply"], shown["answer"], shown["cost"]) == ("", "", 0)
     unknown = manager.post(f"pools/{run.pool_id}/test-calls", body | {"question": "q9"})
@@ -194,7 +195,7 @@ def test_a_test_call_ends_at_its_timeout(manager):
     with ModelStub(say_yes, seconds=30) as stub:
         run = make_model_run(stub.url, start=False, endpoint={"timeout": 0.2})
         body = {"worker": "w0", "question_set": questions.pk}
-        shown = manager.post(f"pools/{run.pool_id}/test-calls", body).json()
+        shown = finish_job(manager.post(f"pools/{run.pool_id}/test-calls", body)).result
     assert shown["problem"] == "No reply within 0.2 seconds."
 
 

@@ -9,6 +9,7 @@ from selection.models import ApiToken, ConnectorCall, Run, RunConnection
 from selection.runs import worker_texts
 from selection.runs.worker_texts import PageFacts
 from selection.webhooks import outbox
+from tests.jobs import finish_job, follow_page
 from tests.pages import admin_url, text_of
 from tests.prolific_stub import ProlificStub
 from tests.prolific_world import SETTINGS, WORKERS, answered, exchange, members
@@ -40,8 +41,8 @@ def test_a_run_is_connected_and_its_study_made_by_the_api(manager, prolific_run,
     refused = manager.get(f"{at}/prolific")
     assert (refused.status_code, "connect it first" in refused.json()["error"]) == (409, True)
     body = {"connection": lab.pk, "settings": SETTINGS}
-    assert manager.post(f"{at}/connections", body).status_code == 201
-    planned = manager.get(f"{at}/prolific/dry-run").json()
+    assert finish_job(manager.post(f"{at}/connections", body)).result["connection"] == lab.pk
+    planned = finish_job(manager.get(f"{at}/prolific/dry-run")).result
     assert {"method": "GET", "path": "studies/", "body": None} in planned
     assert [one["path"] for one in planned if one["method"] == "POST"][:2] == [
         "participant-groups/",
@@ -95,7 +96,7 @@ def test_the_page_leads_from_the_draft_study_to_the_bonuses(
     pay(prolific_run)
     url = admin_url("run_prolific", prolific_run.pk)
     assert "The run has no study yet" in text_of(requester.get(url))
-    planned = text_of(requester.post(url, {"do": "plan"}))
+    planned = text_of(follow_page(requester, requester.post(url, {"do": "plan"})))
     assert "POST /studies/" in planned
     assert there.writes() == []
     assert "is being created" in text_of(requester.post(url, {"do": "study"}, follow=True))

@@ -3,6 +3,7 @@
 import pytest
 
 from selection.errors import Refused
+from selection.model_workers.endpoints import set_server
 from selection.model_workers.model_files import ModelFile
 from selection.models import ModelServer
 
@@ -127,6 +128,66 @@ def test_a_fault_is_told_with_its_place(text: str, refusal: str) -> None:
     with pytest.raises(Refused) as caught:
         ModelFile(text).build_endpoints(servers())
     assert refusal in str(caught.value)
+
+
+LAUGHS = "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n"
+    for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+LONG = "x" * 90_000
+
+
+def one_model(**fields: str) -> str:
+    lines = [f"  {name}: {value}\n" for name, value in fields.items()]
+    return "models:\n- server: local\n  model: m\n" + "".join(lines)
+
+
+@pytest.mark.parametrize("name", ["{model.foo}", "{model[x]}", "{model:>9e18}", "{0}", "{model!r}"])
+def test_a_name_has_plain_fields_only(name: str) -> None:
+    with pytest.raises(Refused, match=r"Line 4, column 3: the name .* may have \{model\} only"):
+        ModelFile(one_model(name=f"'{name}'"))
+
+
+@pytest.mark.parametrize(
+    ("text", "refusal"),
+    [
+        (f"a: &a [l]\n{LAUGHS}{one_model()}", "repeats itself by aliases too often"),
+        ("models: &a [*a]", "repeats itself by aliases too often"),
+        ("[" * 300_000, "Line 1, column 11: the file is nested too deeply"),
+        (one_model(seed=":".join(["1"] * 60_000)), "the text has more than 100,000 characters"),
+        (one_model(prompt="[" + "a," * 30_000 + "]"), "nested too deeply, or too large"),
+        (one_model(seed=str(list(range(900))), prompt=LONG), "exceed 20,000,000 characters"),
+        (one_model(name="'" + "{model}" * 200 + "'"), "“name” is one text"),
+        (2 * "models: [{server: s, model: m}]\n", "“models” is given twice"),
+        ("? [models]\n: 1", "Line 1, column 3: a name is one text."),
+        (one_model(timeout="1:30"), "timeout: “1:30” value must be a float"),
+        (one_model(max_tokens="0x10"), "max_tokens: “0x10” value must be an integer"),
+        (one_model(seed="2024-01-01"), "seed: “2024-01-01” value must be an integer"),
+        (one_model(timeout="nan"), "Line 4, column 3: timeout: Enter a number."),
+        (one_model(temperature="NaN"), "Line 4, column 3: temperature: Enter a number."),
+        (one_model(seed="!!int '1:1'"), "Line 4, column 9: not valid YAML: remove the tag"),
+        (one_model(prompt="{}"), "the list of “prompt” is empty"),
+        ('models: "\\UFFFFFFFF"', "not valid YAML"),
+        (f"servers: {{local: {{url: [a]}}}}\n{one_model()}", "Give one value, not a list."),
+        (f"servers: {{local: {{url: x, key: [a]}}}}\n{one_model()}", "“key” is one text."),
+    ],
+)
+def test_a_hostile_file_is_refused_before_it_grows(text: str, refusal: str) -> None:
+    with pytest.raises(Refused) as caught:
+        read_whole(text)
+    assert refusal in str(caught.value)
+
+
+def read_whole(text: str) -> None:
+    file = ModelFile(text)
+    for server in file.servers:
+        set_server(ModelServer(team_id=1), server.values)
+    file.build_endpoints(servers())
+
+
+def test_times_and_octal_numbers_are_plain_texts() -> None:
+    (model,) = ModelFile("models: [{server: s, model: 12:30:45, max_tokens: 010}]").models
+    assert (model.worker, model.values["max_tokens"]) == ("12:30:45", "010")
 
 
 def test_a_grid_has_a_limit() -> None:

@@ -28,6 +28,20 @@ INSIDE = [
     "64:ff9b::7f00:1",
     "2002:7f00:1::",
     "::ffff:169.254.169.254",
+    "fec0::1",
+    "::10.0.0.1",
+    "::ffff:0:10.0.0.1",
+    "64:ff9b:1::a00:1",
+    "2001:0:a00:1::1",
+    "3fff::1",
+    "5f00::1",
+    "100.64.0.1",
+    "192.0.0.9",
+    "192.88.99.1",
+    "198.18.0.1",
+    "240.0.0.1",
+    "224.0.0.1",
+    "255.255.255.255",
 ]
 
 
@@ -54,6 +68,13 @@ def test_addresses_of_the_internet_are_public(address):
         ("https:///path", "not an address"),
         ("https://example.org:99999/", "not an address"),
         ("https://[::1/", "not an address"),
+        ("https://[fe80::1%25lo]/", "is not a host like"),
+        ("https://[fe80::1%lo]/", "is not a host like"),
+        ("https://[v1.a]/", "is not"),
+        ("https://%31/", "is not a host like"),
+        ("https://example.org\\.evil.org/", "is not a host like"),
+        ("https://[fec0::1]/", "WEBHOOKS_INSIDE"),
+        ("https://\ud800.org/", "ASCII"),
         ("https://exa mple.org/", "spaces"),
         ("https://example.org/\r\nHost: inside", "ASCII"),
         ("https://example.org/" + "a" * 500, "500"),
@@ -120,7 +141,7 @@ def test_of_a_long_answer_the_beginning_is_kept_as_text(settings):
     with receiver() as there:
         there.says = b"\0\xff" + b"x" * 100_000
         reply = safe_http.post_message(there.url, b"{}", {})
-    assert reply.said == "\ufffd" + "x" * 499
+    assert (reply.said, reply.cut) == ("\ufffd" + "x" * 498, True)
 
 
 def test_a_receiver_that_never_answers_is_hung_up_on(settings):

@@ -1,6 +1,5 @@
 """The connector: a project for each worker, and a task in it for each open assignment."""
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -21,6 +20,7 @@ from selection.connectors.faults import Missing, NotAuthentic, Rejected
 from selection.errors import Refused
 from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import Connection, OutsideTask, OutsideWorker, RunConnection
+from selection.outside_text import parse_json
 from selection.texts import counted
 
 from . import news, places, reading, task_data
@@ -183,7 +183,7 @@ class LabelStudio(Connector):
 
     def receive(self, connection: Connection, message: Incoming) -> Iterable[News]:
         try:
-            payload = json.loads(message.body)
+            payload = parse_json(message.body)
         except ValueError as error:
             raise Refused("The message is not JSON.") from error
         return news.read_message(connection, payload)

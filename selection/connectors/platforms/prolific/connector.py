@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import hmac
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -24,6 +23,7 @@ from selection.connectors.faults import Fault, NotAuthentic
 from selection.connectors.secret_store import hide_secrets, read_secrets
 from selection.errors import Conflict, Refused
 from selection.models import Connection, ConnectorCall, Run, RunConnection
+from selection.outside_text import parse_json
 
 from . import bonuses, groups, hooks, session, study, submissions
 from .session import PlannedCall, Session
@@ -116,7 +116,7 @@ class Prolific(Connector):
 
     def receive(self, connection: Connection, message: Incoming) -> Iterable[News]:
         try:
-            event = json.loads(message.body)
+            event = parse_json(message.body)
             if event["event_type"] != "submission.status.change":
                 return []
             number, worker = str(event["resource_id"]), str(event["participant_id"])

@@ -261,6 +261,7 @@ def send(client: Client, method: str, path: str, theirs: Camp):
         "{set_id}": theirs.question_set.pk,
         "{file_id}": theirs.upload.pk,
         "{replay_id}": theirs.replay.pk,
+        "{job_id}": theirs.job.pk,
         "{practice_id}": theirs.question_set.practice.get().pk,
         "{name}": theirs.question_set.media.get().name,
         "{question}": theirs.question_set.questions.first().key,

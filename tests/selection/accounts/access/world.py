@@ -22,6 +22,7 @@ from selection.models import (
     Delivery,
     Endpoint,
     ForecastRequest,
+    Job,
     Membership,
     ModelServer,
     Pool,
@@ -63,6 +64,7 @@ class Camp:
     delivery: Delivery
     call: ConnectorCall
     model_server: ModelServer
+    job: Job
 
     @property
     def open(self) -> Assignment:
@@ -118,6 +120,7 @@ def camp(word: str) -> Camp:
         _delivery(team, word),
         _connector_call(run, word),
         _model_server(pool, word),
+        Job.objects.create(team=team, kind="models", by=word, result={"models": [word]}),
     )
 
 

@@ -1,0 +1,52 @@
+"""Pages that wait for a request to another machine: ``selection/job.html`` shows its progress."""
+
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.http import urlencode
+
+from selection.accounts import MEMBER, scoped
+from selection.models import Job
+
+
+def find_own_job(request: HttpRequest, *kinds: str) -> Job | None:
+    """Return the user's job of these kinds that the address has as ``job``, or None."""
+    try:
+        pk = UUID(request.GET.get("job", ""))
+    except ValueError:
+        return None
+    jobs = scoped(Job, request, MEMBER).filter(by=request.user.get_username())
+    return jobs.filter(pk=pk, kind__in=kinds).first()
+
+
+def follow_job(request: HttpRequest, job: Job, anchor: str = "", **query: Any) -> HttpResponse:
+    """Return a redirect to the same page, which then waits for the job."""
+    return redirect(f"{request.path}?{urlencode(query | {'job': job.pk})}{anchor}")
+
+
+class JobMixin:
+    """Page that shows a job of its object.
+
+    job_kinds  kinds of the jobs that it shows
+    """
+
+    job_kinds: tuple[str, ...] = ()
+    request: HttpRequest
+    object: Any
+
+    @cached_property
+    def job(self) -> Job | None:
+        job = find_own_job(self.request, *self.job_kinds)
+        return job if job is not None and self.is_about(job) else None
+
+    def is_about(self, job: Job) -> bool:
+        """Return True if the job is about the page's object."""
+        return bool(job.subject == self.object.pk)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        result = None if self.job is None else self.job.result
+        facts: dict[str, Any] = super().get_context_data(job=self.job, **kwargs)  # type: ignore[misc]
+        return {"result": result} | facts

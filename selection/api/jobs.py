@@ -1,0 +1,42 @@
+"""Requests to other machines: accepted at once, and polled."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from ninja import Field, Schema, Status
+
+from selection import jobs
+from selection.accounts import scoped
+from selection.models import Job
+
+from .base import Token, api, describe_location
+
+LATER = describe_location("Address to poll until the state is done or failed.")
+
+
+class JobOut(Schema):
+    """A request to another machine; it is deleted after an hour."""
+
+    id: UUID
+    kind: str = Field(examples=["models"])
+    state: str = Field(description="waiting, working, done or failed.")
+    result: Any = Field(None, description="null until the state is done.")
+    error: str = Field(description="Reason of a failure; empty without a failure.")
+    where: str = Field(alias="field", description="The field with the fault; usually empty.")
+    status: int = Field(description="HTTP status that fits the failure; 0 without a failure.")
+    created: datetime
+
+
+@api.get("/jobs/{job_id}", response=JobOut, tags=["jobs"], auth=Token(manages=True))
+def show_job(request: HttpRequest, job_id: UUID) -> Job:
+    """Return the state of a request to another machine, and its result."""
+    return jobs.find_job(job_id, scoped(Job, request))
+
+
+def accept_job(response: HttpResponse, job: Job) -> Status[Any]:
+    """Answer 202 with the job's address."""
+    response["Location"] = reverse("api-1:show_job", args=[job.pk])
+    return Status(202, job)

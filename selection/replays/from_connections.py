@@ -1,0 +1,24 @@
+"""Replays of past answers that are read from a connection, as a job."""
+
+from typing import Any
+
+from selection import connectors, jobs
+from selection.connectors import background
+from selection.imports.keyed_answers import File
+from selection.models import Job
+
+from . import replay_requests
+
+# Settings of a replay that nobody chose; its page offers others. Of few people fewer are selected.
+MOST_SELECTED = 5
+WANTED = {"epsilon": 0.1, "delta": 0.05}
+
+
+@jobs.perform(background.PAST)
+def _replay_past(job: Job) -> dict[str, Any]:
+    connection = background.find_connection(job)
+    found = connectors.fetch_past(connection, job.wanted["source"])
+    source = replay_requests.Source(File(found.name, found.content))
+    wanted: dict[str, Any] = WANTED | {"k": max(1, min(MOST_SELECTED, found.people // 2))}
+    replay = replay_requests.request_replay(source, wanted, job.team_id, job.by, may_ask=True)
+    return {"replay": str(replay.pk)}

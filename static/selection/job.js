@@ -1,0 +1,19 @@
+// Asks every second whether a request to another machine has ended, and then shows the page anew.
+"use strict";
+
+const EVERY_SECOND = 1000;
+
+async function look() {
+  try {
+    if (!document.hidden) {
+      const response = await fetch(location.href, { redirect: "manual" });
+      if (response.type === "opaqueredirect") return location.reload();
+      if (response.ok && !(await response.text()).includes("data-job-going")) return location.reload();
+    }
+  } catch {
+    // the server or the login is away: try again
+  }
+  setTimeout(look, EVERY_SECOND);
+}
+
+if (document.querySelector("[data-job-going]")) setTimeout(look, EVERY_SECOND);
