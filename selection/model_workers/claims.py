@@ -14,6 +14,7 @@ from .prompts import Prompt
 
 # After its timeout, a call has this long to be written down; then its process must have ended.
 MARGIN = timedelta(seconds=30)
+RESERVE = 1 / 8  # of the calls in flight: assignments that wait for one to end
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,14 @@ def list_uncalled() -> QuerySet[Assignment]:
     )
 
 
-def has_outstanding(run_id: int) -> bool:
-    """Return True if a model that replies still has an open assignment of the run."""
-    rows = Assignment.objects.open().filter(candidate__run=run_id, candidate__gone="")
-    rows = rows.exclude(candidate__unaffordable=True, shown=None)
-    return rows.filter(candidate__worker__endpoint__problem="").exists()
+def is_running_low(run_id: int) -> bool:
+    """Return True if few assignments wait to be called for, compared with the calls in flight.
+
+    Then a step deals more, so that a few slow replies do not leave the servers idle.
+    """
+    replying = {"candidate__run": run_id, "candidate__worker__endpoint__problem": ""}
+    in_flight = ModelCall.objects.in_flight().filter(run=run_id).count()
+    return list_uncalled().filter(**replying).count() <= RESERVE * in_flight
 
 
 def lock_claims(claims: Sequence[Claim]) -> list[Claim]:

@@ -32,7 +32,7 @@ from selection.models import (
 from .claims import (
     MARGIN,
     Claim,
-    has_outstanding,
+    is_running_low,
     lock_assignments,
     lock_claims,
     start_time,
@@ -306,5 +306,5 @@ def _record_answers(answers: Sequence[tuple[Assignment, str]]) -> None:
             recording.record_many(run, sorted(responses, key=lambda pair: pair[0].pk))
         present = {assignment.candidate_id for assignment, _ in responses}
         Candidate.objects.filter(pk__in=present).update(seen=Now())
-        if not has_outstanding(run.pk):
+        if is_running_low(run.pk):
             wakeups.request_step(run.pk)

@@ -33,7 +33,7 @@ def play_run(run: Run, tell: Callable[[Run], None]) -> None:
                 if time.monotonic() - held > RENEWAL:
                     hold_run(run.pk)
                     held = time.monotonic()
-                if not claims.has_outstanding(run.pk):
+                if claims.is_running_low(run.pk):
                     engine.advance(run.pk)
                 if dispatcher.take_turn(WAIT):
                     replied = time.monotonic()

@@ -15,7 +15,7 @@ from selection import reports, wakeups
 from selection.errors import Refused
 from selection.imports import column_plan, commit, platforms, row_parsers, uploads
 from selection.management.lookups import find_team, parse_amount, report_refusals, run_of
-from selection.model_workers import changes, model_files, play, prices, spending
+from selection.model_workers import askable, changes, model_files, play, prices, spending
 from selection.models import ModelServer, ModelSpending, Pool, QuestionSet, Run, Team, Upload
 from selection.reports.selection import selection_of_run
 from selection.runs import drafts, lifecycle, money
@@ -122,8 +122,7 @@ def create_run(options: dict[str, Any]) -> Run:
         "name": name,
         "pool": pool,
         "question_set": questions,
-        "slots": 60,
-        "slots_per_worker": 4,
+        **askable.count_slots(pool),
         "currency": options["currency"],
         **{field: options[field] for field in ("k", "epsilon", "delta", "algorithm", "by_price")},
     }
