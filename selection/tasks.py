@@ -18,7 +18,7 @@ from .imports import uploads
 from .model_workers import requests as model_requests
 from .models import Heartbeat, IdempotencyKey, Run
 from .replays import replay_requests
-from .runs import roster, roster_opening
+from .runs import failing_models, roster, roster_opening
 
 logger = logging.getLogger(__name__)
 
@@ -175,6 +175,7 @@ PARTS: list[Callable[[], object]] = [
     wake_all,
     roster_opening.close_due,
     roster.sweep_absent,
+    failing_models.sweep_failing,
     uploads.sweep_uploads,
     forget_keys,
     forecast_requests.sweep_forecasts,

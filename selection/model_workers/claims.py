@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Case, Exists, F, OuterRef, QuerySet, Value, When
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.db.models.functions import Now
 
-from selection.models import Assignment, Endpoint, ModelCall, Run
+from selection.models import Answer, Assignment, Endpoint, ModelCall, Run
 
 from .prompts import Prompt
 
@@ -34,8 +34,15 @@ class Claim:
 
 
 def list_uncalled() -> QuerySet[Assignment]:
-    """Return the assignments of running runs that a call may be made for: none is in flight."""
+    """Return the assignments of running runs that a call may be made for: none is in flight.
+
+    A model that has not answered yet in the run is called for its first question alone: so a broken
+    one costs little, and all show at once whether they reply, readably and at which price.
+    """
+    answered = Exists(Answer.objects.filter(assignment__candidate=OuterRef("candidate")))
+    first = Q(position=0) | Q(candidate__pulls__gt=0) | answered
     return _list_idle().filter(
+        first,
         candidate__run__status=Run.Status.RUNNING,
         candidate__run__recorded_only=False,
         candidate__gone="",

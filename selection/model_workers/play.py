@@ -61,6 +61,12 @@ def hold_run(run_id: int) -> None:
     ModelSpending.objects.update_or_create(run_id=run_id, defaults={"held_until": until})
 
 
+def is_held(run_id: int) -> bool:
+    """Return True if a process makes the run's calls."""
+    now = db_clock.database_now()
+    return ModelSpending.objects.filter(run=run_id, held_until__gt=now).exists()
+
+
 def _describe_problems(run: Run) -> str:
     failing = Endpoint.objects.filter(worker__candidates__run=run).exclude(problem="")
     first = failing.first()

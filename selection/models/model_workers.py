@@ -213,6 +213,7 @@ class ModelSpending(models.Model):
     spent      cost of the calls that have ended
     in_flight  the most that the calls in flight can cost
     held_until  a command makes the calls of this run until then, and no other process does
+    inputs     digest of the files and settings of the evaluation that the run was created for
     """
 
     run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="spending")
@@ -220,6 +221,7 @@ class ModelSpending(models.Model):
     spent = models.BigIntegerField(default=0)
     in_flight = models.BigIntegerField(default=0)
     held_until = models.DateTimeField(null=True, blank=True)
+    inputs = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
 
     def __str__(self) -> str:
         return f"spending of {self.run}"

@@ -11,7 +11,7 @@ from topk.selected_arms import BY_PROOF, SelectedArms
 
 from .selection import MOST_NAMED, ended_early, selection_of_run
 
-GONE = {"absent": "never came", "left": "left", "withdrawn": "were withdrawn"}
+GONE = {"absent": "never answered", "left": "left", "withdrawn": "were withdrawn"}
 
 
 def roster_clause(run: Run, counts: Counter[str]) -> str:
