@@ -23,10 +23,12 @@ Status = Run.Status
 
 
 def prepare_database() -> None:
-    """Create the tables of a new local database; another one is migrated by its operator."""
+    """Create the tables of a new local database. Raises Refused for one of an earlier version."""
     executor = MigrationExecutor(connection)
     if connection.vendor == "sqlite" and not executor.loader.applied_migrations:
         call_command("migrate", verbosity=0)
+    elif executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        raise Refused("The database is of an earlier version: run manage.py migrate first.")
 
 
 def find_or_create(options: dict[str, Any]) -> Run:

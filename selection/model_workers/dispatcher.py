@@ -77,6 +77,11 @@ class Dispatcher:
             keep_alive()
             self.take_turn(1.0, begin=False)
 
+    @property
+    def is_busy(self) -> bool:
+        """Return True while calls are in flight."""
+        return bool(self._in_flight)
+
     # -- beginning
 
     def _begin_calls(self) -> int:

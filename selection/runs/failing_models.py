@@ -53,6 +53,10 @@ def refuse_without_choice(run: Run) -> None:
     rows = list(list_failing(run).select_related("worker__endpoint"))
     left = run.candidates.filter(gone="", skill=0).count() - len(rows)
     if rows and left <= max(skill.k for skill in run.skills):
+        if not _has_reply(run):
+            raise Refused(
+                f"No model replies. “{rows[0].worker}”: {rows[0].worker.endpoint.problem}"
+            )
         told = "; ".join(f"“{row.worker}”: {row.worker.endpoint.problem}" for row in rows[:3])
         raise Refused(
             f"{len(rows)} of {left + len(rows)} models never replied, so there is nothing to "

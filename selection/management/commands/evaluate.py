@@ -130,6 +130,7 @@ class Command(BaseCommand):
         def tell(run: Run) -> None:
             nonlocal checked
             for name, problem in failing_models.set_aside_failing(run).items():
+                bar.clear()
                 self._tell_set_aside(run, name, problem)
             failing_models.refuse_without_choice(run)
             if not checked and (result.is_checked(run) or run.status != Run.Status.RUNNING):
