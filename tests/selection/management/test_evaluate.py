@@ -140,7 +140,7 @@ def test_pause_by_an_interruption_and_resume(
         assert not ModelCall.objects.in_flight().exists()
         shown = capsys.readouterr()
         assert f"--resume {run.pk}" in shown.err
-        assert re.search(r"good +\d+\.0% +\d+ calls", shown.out)
+        assert re.search(r"good +\d+\.\d% +\d+ calls", shown.out)
         assert "Not reached yet: With probability at least 0.95" in shown.out
         calls = stub.calls
         assert f"{calls} calls of 450 ({calls / 450:.1%}), {calls / 100:.2f} $." in shown.out
