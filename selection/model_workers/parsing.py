@@ -24,9 +24,18 @@ Parsing = Endpoint.Parsing
 Grading = dict[str, Any]
 PATTERN_SECONDS = 0.5  # most time for a requester's own regular expression
 LONGEST_READ = 100_000  # characters of a reply; a longer one is not read
+# Of a long text without its thoughts, the beginning and the end are read.
+HEAD, TAIL = 4_000, 8_000
 _REFUSED = re.compile(words.whole(words.REFUSALS), re.IGNORECASE)
 _LIST_ITEM = re.compile(r"(?m)^[ \t]*(?:[-*•][ \t]+)?[*_(]*([A-Z])[*_]*[).:][*_]*[ \t]")
 _OUT_OF = re.compile(r"(\d+)[ \t]*(?:/|out of|von|sur|de|из|من)[ \t]*(?:5|7|10|100)(?![\d/])")
+_CONFIDENCE = re.compile(
+    r"(?im)^[ \t*(]*(?:confidence|certainty|probability|konfidenz|sicherheit)\b.*$"
+)
+_CONCLUSION = re.compile(
+    words.whole(words.FINAL, "total|altogether|in all|left|remaining|insgesamt|result|total|means"),
+    re.I,
+)
 _STEP = re.compile(r"(?m)^[ \t]*\d{1,3}[.)][ \t]+(?=[^\s])")
 
 
@@ -41,6 +50,8 @@ def parse_reply(
     text = frames.strip_frame(reply) if len(reply) <= LONGEST_READ else ""
     if not text:
         return None
+    if len(text) > HEAD + TAIL and parsing != Parsing.REGEX:
+        text = f"{text[:HEAD]}\n\n…\n\n{text[-TAIL:]}"
     answer = _RULES[Parsing(parsing)](_Reader(choices, grading), text, pattern)
     if answer is None or not answer.strip() or len(answer) > LONGEST_RESPONSE:
         return None
@@ -89,7 +100,7 @@ class _Reader:
         found = self._read_stated(text := frames.plain(text))
         if found is not None:
             return self._named(found)
-        letters = re.findall(r"(?<![\w'’])\(?\**([A-Z])(?:\**[).:,;]|\b)(?!['’\w])", text)
+        letters = re.findall(r"(?<![\w'’])[A-Z](?!['’\w])", text)
         return self._named(self.names.read_whole(", ".join(letters)))
 
     def read_word(self, text: str, pattern: str = "") -> str | None:
@@ -165,10 +176,14 @@ class _Reader:
     def _leads(self, line: str) -> bool:
         """Return True if the line begins with choices and goes on with something else."""
         part = self.names.take(line)
-        return bool(part.chosen) and bool(
-            re.match(rf"\s*$|[\s*_\"')\]]*(?:[.,;:!(]|[-–—](?!\w)|{_BECAUSE})", part.rest)
-            or re.search(r"[.,;:!)\]*_–—-]\s*$", line[: len(line) - len(part.rest)])
-        )
+        said = line[: len(line) - len(part.rest)]
+        if not part.chosen or (part.rest.strip() and re.match(r"\W*A[*_]*:", said)):
+            return False
+        if re.match(rf"[\s*_\"')\]]*,?[ \t]*{_BECAUSE}", part.rest):
+            return True
+        ends = re.match(r"\s*$|[\s*_\"')\]]*(?:[.,;:!(]|[-–—](?!\w))", part.rest)
+        others = self.names.read_mentions(part.rest)
+        return bool(ends) and (not others or part.chosen[0] in others or len(set(others)) > 1)
 
     def _read_shown(self, text: str) -> tuple[int, ...]:
         """Return the choices that the reply points at, or else mentions alone."""
@@ -189,6 +204,7 @@ class _Reader:
 
     def _read_number(self, text: str) -> str | None:
         bare = re.sub(r"^\s*1[.)]\s+(?=[-$€]?\d)", "", frames.strip_latex(text))
+        bare = _CONFIDENCE.sub("", bare) or bare
         rated = figures.is_rated(bare)
         if (
             figures.is_figure_alone(bare)
@@ -196,7 +212,7 @@ class _Reader:
             and (found := figures.read_figure(bare, rated))
         ):
             return found
-        stated = [*statements.find_marked(text), *statements.find_spoken(text)]
+        stated = [*statements.find_marked(text), *statements.find_spoken(bare)]
         lines = [
             _STEP.sub("", line) if _STEP.match(line) else line
             for line in bare.split("\n")
@@ -221,7 +237,11 @@ class _Reader:
         if len(bold) == 1:
             return bold.pop()
         sentence = re.split(r"(?<=[.!?])\s+(?=\D)", lines[-1].strip())[-1] if lines else ""
-        return figures.after_equals(sentence) or figures.read_only(sentence)
+        if _CONCLUSION.search(sentence) or not re.search(
+            r"\d", " ".join(lines).replace(sentence, "", 1)
+        ):
+            return figures.after_equals(sentence) or figures.read_only(sentence)
+        return figures.after_equals(sentence)
 
     # -- free text
 
@@ -229,7 +249,9 @@ class _Reader:
         if _REFUSED.search(frames.plain(text[:200])):
             return None
         inside = frames.strip_fence(text)
-        stated = [one for one in statements.find_marked(inside) if not inside.startswith("[[")]
+        stated = [
+            one for one in statements.find_marked(inside, known=True) if not inside.startswith("[[")
+        ]
         stated += [
             one for one in statements.find_spoken(inside) if _ANNOUNCED.search(inside, one.place)
         ]

@@ -9,20 +9,35 @@ from .frames import plain
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ARABIC = "أبجد"
-MOST_MENTIONS = 200
+MOST_MENTIONS, MOST_HEDGES = 200, 5
 _JOINED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _GAP = re.compile(r"[\s*_\"'`~()\[\]{}<>$#|:;.,!=/&+✓✅✔☑✗→–—\\-]*")
 _AND = re.compile(rf"{words.whole(words.CONJUNCTIONS)}[ \t]*", re.IGNORECASE)
 _OR = re.compile(rf"{words.whole(words.ALTERNATIVES)}[ \t]*", re.IGNORECASE)
 _HEDGE = re.compile(rf"(?:{words.whole(words.HEDGES)}|选项|選択肢|选)[\s:*_\"'(]*", re.IGNORECASE)
-_LETTER = re.compile(r"([A-Za-z])(?![^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|['’]\w)(?!\.[A-Za-z])|([أبجد])(?!\w)")
+_NUMBERED = re.compile(
+    rf"(?:{words.any_of('option|choice|alternative|opción|opção|opzione|вариант|选项|選択肢|#')})"
+    r"[ \t]*#?(\d{1,2})(?![\w/]|[.,]\d)",
+    re.IGNORECASE,
+)
+_OPENER = re.compile(
+    rf"[\s*_]*(?:{words.whole(words.OPENERS)}[\s,:]*|(?:q|question|frage)?[ \t]*\d{{1,2}}[.):][ \t]+)",
+    re.IGNORECASE,
+)
+_TURNED = re.compile(
+    r"[ \t]*[,.→—(-][ \t]*(?:(?:no|oops|wait|actually|sorry|scratch that|correction|nein)[ \t,.!:]+)+",
+    re.I,
+)
+_LETTER = re.compile(
+    r"([A-Za-z])(?![^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|['’]\w)(?!\.[A-Za-z])|([أبجد])(?!\w)"
+)
 _AFTER = re.compile(
-    rf"\s*(?:$|\n|[.,;:!?)\]}}\"'*_`$|<>/&+~\\]|[-–—](?!\w)|{words.whole(words.CONNECTIVES)}|"
+    rf"\s*(?:$|\n|[.,;:!?(\[)\]}}\"'*_`$|<>/&+~\\]|[-–—](?!\w)|{words.whole(words.CONNECTIVES)}|"
     rf"{words.whole(words.CONJUNCTIONS, words.ALTERNATIVES)}|[-–—→=✓✅✔]|"
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])",
     re.IGNORECASE,
 )
-_ENDS = re.compile(r"\s*(?:$|\n|[.,;:!?)\]}\"'*_`$|<>/&+~\\]|[-–—→])")
+_ENDS = re.compile(r"\s*(?:$|\n|[.,;:!?(\[)\]}\"'*_`$|<>/&+~\\]|[-–—→])")
 _DENIED = re.compile(
     rf"[\s*_\"')\]]*(?:(?:{words.whole('is|are|was|would be|ist|est|es|é|è')}[ \t]+)?"
     rf"(?:{words.whole('definitely|clearly|also|simply|therefore|probably|likely')}[ \t]+)?"
@@ -54,10 +69,12 @@ class ChoiceReader:
         self.choices, self.several = list(choices), several
         self.texts = [" ".join(plain(choice).split()) for choice in choices]
         self.lettered = not letters_clash(choices)
+        self.numbered = any(any(map(str.isdigit, text)) for text in self.texts)
         self._spoken = self._map_spoken()
         named = sorted(enumerate(self.texts), key=lambda pair: -len(pair[1]))
         self._named = [index for index, _ in named]
-        self._text = re.compile("|".join(f"({_pattern(text)})" for _, text in named), re.IGNORECASE)
+        texts = "|".join(f"({_pattern(text)})" for _, text in named)
+        self._text = re.compile(texts or r"(?!)", re.IGNORECASE)
 
     def take(self, text: str, fresh: bool = True) -> Part:
         """Return the choices at the beginning of the text, as far as they are listed."""
@@ -84,7 +101,8 @@ class ChoiceReader:
 
     def read_whole(self, text: str) -> tuple[int, ...]:
         """Return the choices if the text is nothing but them; else none."""
-        part = self.take(text)
+        opener = None if self.numbered else _OPENER.match(text)
+        part = self.take(text[opener.end() :] if opener else text)
         alone = not part.rest.strip(" \t\n*_\"'`~()[]{}<>$#|:;.,!/\\-–—✓✅✔")
         return part.chosen if alone and self._fits(part) else ()
 
@@ -101,6 +119,8 @@ class ChoiceReader:
             return self._read_contrast(text)
         if _DENIED.match(part.rest):
             return None
+        if turn := _TURNED.match(part.rest):
+            return self.take(part.rest[turn.end() :]).chosen
         if not self._fits(part) or _CONDITION.match(part.rest):
             return ()
         return part.chosen
@@ -119,6 +139,15 @@ class ChoiceReader:
         return tuple(chosen)
 
     def _take_one(self, text: str, start: int, first: bool) -> tuple[int, int] | None:
+        for _ in range(MOST_HEDGES):
+            found = self._take_here(text, start, first)
+            hedge = None if found else _HEDGE.match(text, start)
+            if hedge is None or hedge.end() == start:
+                return found
+            start = hedge.end()
+        return None
+
+    def _take_here(self, text: str, start: int, first: bool) -> tuple[int, int] | None:
         if (found := self._text.match(text, start)) and found.end() > start:
             if first or _ENDS.match(text, found.end()) or _stands_between(text, found.end()):
                 return self._index_of(found), found.end()
@@ -129,9 +158,9 @@ class ChoiceReader:
         index = self._read_letter(text, start, first)
         if index is not None:
             return index, start + 1
-        hedge = _HEDGE.match(text, start)
-        if hedge and hedge.end() > start:
-            return self._take_one(text, hedge.end(), first)
+        number = None if self.numbered else _NUMBERED.match(text, start)
+        if number and 0 < int(number[1]) <= len(self.choices):
+            return int(number[1]) - 1, number.end()
         return None
 
     def _read_letter(self, text: str, start: int, first: bool) -> int | None:

@@ -26,7 +26,15 @@ _RANGE = re.compile(
     re.IGNORECASE,
 )
 _EXPRESSION = re.compile(r"[^\w\n.]{0,3}[ \t]*[+*×÷·=/x−-][ \t]*[$(\d]")
-_EQUALS = re.compile(r"[^\n]*[=≈](?![^\n]*[=≈])")
+_COMPOSED = re.compile(
+    r"[\s*_`$(]*[-−–]?[$€]?[\d.,]+(?:[ \t]*[/⁄^×x*±][ \t]*|[ \t]+\d+/|[ \t]*[×x*][ \t]*10\^)[{(]?[-−]?[\d.,]+[})]?"
+    r"[\s*_`$).]*|\W*\\frac.*",
+)
+_UNITS = re.compile(
+    r"[ \t]*(?!because|since|weil)[^\W\d_]{1,10}[ \t]+(?:and[ \t]+)?\d+[ \t]+[^\W\d_]"
+)
+_LOWEST = re.compile(r"[\s*_$`(]*[<>≤≥]")
+_ASSIGNED = re.compile(r"(?<![^\W\d_])[A-Za-z][ \t]*=")
 _NAMED = re.compile(r"[A-Za-z]\w{0,15}[ \t]*[=≈:][ \t]*")
 _BOUND = re.compile(
     words.whole(
@@ -37,7 +45,7 @@ _BOUND = re.compile(
     + r"|[<>≤≥]|n't",
     re.IGNORECASE,
 )
-_OTHER = re.compile(r"[ \t]*[:'′][ \t]*\d|[ \t]*°?\d|[-/.]\d")
+_OTHER = re.compile(r"[²³¹⁰⁴-⁹]|[ \t]*[:'′][ \t]*\d|[ \t]*°?\d|[-/.]\d")
 _LEAD = re.compile(r"[\s*_\"'`~≈()\[\]{}<>#|:;.,!$→]*")
 _YEAR = re.compile(
     r"(?i)\b(?:in|im|en|since|seit|by|um|em|nel)[ \t]+(?:19|20)\d\d\b(?=[ \t]+\S*\d)"
@@ -61,6 +69,8 @@ def read_figure(text: str, rated: bool = False) -> str | None:
         if not re.match(r"[-+−–.,]?[ \t]?[$€£]?[.,]?\d", line)
         else line
     )
+    if _LOWEST.match(text):
+        return None
     named = _NAMED.match(line)
     line = line[named.end() :] if named else line
     if about := _APPROXIMATE.match(line):
@@ -85,17 +95,23 @@ def read_only(text: str) -> str | None:
 
 def after_equals(text: str) -> str | None:
     """Return the number after the last equals sign of the text; None if there is none."""
-    found = _EQUALS.search(text)
-    return read_figure(text[found.end() :]) if found else None
+    place = max(text.rfind("="), text.rfind("≈"))
+    if place < 0 or len(_ASSIGNED.findall(text)) > 1:
+        return None
+    return read_figure(text[place + 1 :])
 
 
 def is_figure_alone(text: str) -> bool:
     """Return True if the text is a number with at most a unit of two words."""
-    return len(_NUMBER.findall(text)) <= 3 and len(re.findall(r"[^\W\d_]+", text)) <= 2
+    if len(re.findall(r"[^\W\d_]+", text)) > 2 or text.rstrip().endswith("?"):
+        return False
+    return len(_NUMBER.findall(text)) < 2 or bool(_COMPOSED.fullmatch(text))
 
 
 def is_rated(text: str) -> bool:
-    return bool(_RATED.search(text)) or bool(re.fullmatch(r"\W*\d+[ \t]*/[ \t]*100?\W*", text))
+    return bool(
+        _RATED.search(text) or re.search(r"\d[.,]\d+[ \t]*/[ \t]*(?:5|100?)(?!\d)", text)
+    ) or bool(re.fullmatch(r"\W*\d+[ \t]*/[ \t]*100?\W*", text))
 
 
 def _read_on(line: str, found: re.Match[str], rated: bool) -> str | None:
@@ -112,14 +128,18 @@ def _read_on(line: str, found: re.Match[str], rated: bool) -> str | None:
         power := re.compile(r"[ \t]*\^\{?([-−+]?\d{1,3})\}?").match(line, ten.end())
     ):
         return _raise(sign, digits, "10", power[1])
-    if (power := re.compile(r"\^\{?([-−+]?\d{1,3})\}?").match(line, place)) and not found[1]:
-        return _raise("", "1", digits, power[1])
+    if power := re.compile(r"\^\{?([-−+]?\d{1,3})\}?").match(line, place):
+        return None if sign else _raise("", "1", digits, power[1])
     if re.compile(_EXPRESSION).match(line, place):
         return after_equals(line)
     if (
         _RANGE.match(line, place)
         or _OTHER.match(line, place)
-        or re.match(r"(?:,\d+)+", line[place:])
+        or re.match(r"(?:,[ \t]*\d+)+", line[place:])
+    ):
+        return None
+    if _UNITS.match(line, place) or (
+        re.match(r"\W*[$€£]", found[0]) and re.match(r"[MBbKTm]\b", line[place:])
     ):
         return None
     return _scale(sign, digits, line, place)

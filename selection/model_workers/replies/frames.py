@@ -41,7 +41,10 @@ _PLAIN = (
         code: str(unicodedata.digit(chr(code)))
         for code in [*range(0x660, 0x66A), *range(0x6F0, 0x6FA)]
     }
-    | str.maketrans("。、،؟؛「」『』【】〔〕《》’‘‚“”„«»А\u3000", '.,,?;""""[][]""' + "'''" + '"""""A ')
+    | str.maketrans(
+        "。、،؟؛٫٬「」『』【】〔〕《》’‘‚“”„«»А\u3000",
+        ".,,?;," + "'" + '""""[][]""' + "'''" + '"""""A ',
+    )
 )
 _WRAPPER = re.compile(
     r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathsf|mathit|operatorname|mbox|emph)\s*\{([^{}]*)\}"

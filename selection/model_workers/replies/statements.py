@@ -29,7 +29,7 @@ _HASHES = re.compile(r"(?m)^####[ \t]+(?=\S)")
 _CLOSE = r"[*_\"'`)\]]{0,4}"
 _LINK = (
     rf"{_CLOSE}[ \t]*(?:(?:{words.any_of(words.COPULAS_JOINED)}|"
-    rf"(?:{words.whole(words.COPULAS)}|'s(?!\w)))[ \t]*[:,]?|[:=→—–]|-{{1,2}}>|-(?=[ \t]))"
+    rf"(?:{words.whole(words.COPULAS)}|'s(?!\w)))[ \t]*[:,]?|[:：=→—–]|-{{1,2}}>|-(?=[ \t]))"
 )
 _DIRECT = r"[ \t]+(?=[(\[*_\"'`]*[A-Z][)\]*_\"'`]*[ \t]*(?:[.,]|$|\n))"
 _FILL = r"(?:[ \t]+(?!\w[ \t])[^\s.:;!?=,]{1,20}){0,6}?"
@@ -37,7 +37,8 @@ _JOINED_FILL = r"[^\s.:;!?=,A-Za-z]{0,6}?"
 _STATED = re.compile(
     rf"(?<!\w)(?:(?:the|die|la|el|le|der|das|il)[ \t]+)?(?P<quality>(?:{words.any_of(words.QUALITIES)}[ \t]+){{0,2}})(?:[*_\"'`]{{0,3}})"
     rf"(?:(?P<answer>{words.any_of(words.ANSWERS)})(?:\(s\))?(?!\w)(?:{_FILL}{_LINK}|{_DIRECT})"
-    rf"|(?P<choice>{words.any_of(words.CHOICES)})(?!\w)(?:{_FILL}{_LINK}))"
+    rf"|(?P<choice>{words.any_of(words.CHOICES)})(?!\w)(?:{_FILL}{_LINK})"
+    rf"|(?:{words.any_of(words.LABELS)}){_CLOSE}:{_CLOSE}(?=[ \t]))"
     rf"|(?P<joined>{words.any_of(words.ANSWERS_JOINED, words.CHOICES_JOINED)})"
     rf"(?:{_JOINED_FILL}(?:{_FILL}{_LINK})|[ \t]*(?=[A-Z(\[]))"
     rf"|(?:{words.whole(words.CHOOSING)}|{words.any_of(words.CHOOSING_JOINED)})[ \t]*:?",
@@ -57,9 +58,11 @@ _DOUBT = re.compile(
     rf"{words.whole(words.DOUBTS)}|n't|{words.any_of(words.DOUBTS_JOINED)}", re.IGNORECASE
 )
 _CORRECTED = re.compile(
-    rf"{words.whole(words.CORRECTIONS)}|{words.any_of(words.CORRECTIONS_JOINED)}", re.IGNORECASE
+    rf"(?<!\w){words.any_of(words.CORRECTIONS)}(?!\w)|{words.any_of(words.CORRECTIONS_JOINED)}",
+    re.IGNORECASE,
 )
 _QUALITY = re.compile(words.whole(words.QUALITIES), re.IGNORECASE)
+_JOINED = re.compile(r"[}\]>]\W*(?:or|and|oder|und|ou|o|y)?\W*$", re.IGNORECASE)
 _BOLD = re.compile(r"\*\*([^*\n]{1,200})\*\*")
 _CONDITION = re.compile(words.whole(words.CONDITIONAL), re.IGNORECASE)
 _CLAUSE, _SENTENCE = re.compile(r"[.,;:!?\n，]"), re.compile(r"[.;!?\n]")
@@ -79,8 +82,11 @@ class Statement:
     exact: bool = False
 
 
-def find_marked(text: str) -> Iterator[Statement]:
-    """Yield the answers in tags, boxes, double brackets, JSON fields, and after ####."""
+def find_marked(text: str, known: bool = False) -> Iterator[Statement]:
+    """Yield the answers in tags, boxes, double brackets, JSON fields, and after ####.
+
+    known  the field must be one of FIELDS, also if there is no other
+    """
     for found in _TAGGED.finditer(text):
         yield Statement(found.start(), found[2], True, True)
     for place, inside in find_boxes(text):
@@ -90,7 +96,7 @@ def find_marked(text: str) -> Iterator[Statement]:
     for found in _HASHES.finditer(text):
         yield Statement(found.start(), text[found.end() :][:LONGEST].split("\n")[0], True, True)
     for place, _, value in find_objects(text):
-        if (answer := read_field(value)) is not None:
+        if (answer := read_field(value, known=known)) is not None:
             yield Statement(place, answer, True, True)
 
 
@@ -141,12 +147,17 @@ def _is_doubted(text: str, place: int) -> bool:
     return bool(_DOUBT.search(_read_clause(text, place)) or _CONDITION.search(sentence))
 
 
-def read_field(value: Any, depth: int = 0) -> str | None:
+def read_field(value: Any, depth: int = 0, known: bool = False) -> str | None:
     """Return the answer of a JSON value, by the name of its field; lists are joined by |."""
     if isinstance(value, dict) and depth < 3:
         named = {re.sub(r"[\W_]", "", str(name)).casefold(): name for name in value}
         name = next((named[field] for field in FIELDS if field in named), None)
-        if name is None and len(value) == 1 and not _BESIDES.search(next(iter(named))):
+        if (
+            name is None
+            and not known
+            and len(value) == 1
+            and not _BESIDES.search(next(iter(named)))
+        ):
             name = next(iter(value))
         return None if name is None else read_field(value[name], depth + 1)
     if isinstance(value, list):
@@ -176,7 +187,9 @@ def resolve(
     if not chosen:
         return False, None
     last = chosen[-1][1]
+    between = text[chosen[-2][0].place : chosen[-1][0].place] if len(chosen) > 1 else ""
+    if final and chosen[-2:][0][1] != last and _JOINED.search(between):
+        return True, None
     if final or all(value == last for _, value in chosen):
         return True, last
-    between = text[chosen[-2][0].place : chosen[-1][0].place]
-    return True, last if _CORRECTED.search(between) else None
+    return True, last if _CORRECTED.search(between[5:]) else None

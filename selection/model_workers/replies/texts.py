@@ -98,6 +98,9 @@ def read_text(text: str) -> str:
     ):
         return unwrap(first) if not first.strip("* ").endswith(":") else text
     stated = _COPULA.fullmatch(text)
+    pointing = stated and re.match(r"(?:It|This|That|He|She|They|Es|O|A|Il)[ \t]", text)
+    if pointing and stated and not stated[1][:1].isupper():
+        stated = None
     if stated and not _VAGUE.match(stated[1]) and len(stated[1].split()) <= 4:
         return unwrap(stated[1])
     return unwrap(text)

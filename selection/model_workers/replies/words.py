@@ -65,8 +65,13 @@ FINAL = (
     "поэтому|следовательно|إذن|لذلك|النهائية"
 )
 FINAL_JOINED = "最终|最終|因此|所以|综上|故|よって|したがって|따라서"
+LABELS = "correct|selected|response|final|chosen|best|richtig|correcta|corretta|верно"
+OPENERS = (
+    "so|thus|therefore|hence|∴|hmm|sure|okay|ok|definitely|probably|certainly|also|daher|donc|"
+    "entonces|portanto|quindi|итак|clearly|of course|that would be"
+)
 CHOOSING = (
-    "i choose|i pick|i select|i'd choose|i'd pick|i'd say|i'd go with|i would choose|i would say|"
+    "i meant|i choose|i pick|i select|i'd choose|i'd pick|i'd say|i'd go with|i would choose|i would say|"
     "i would select|i would go with|i'll go with|i will go with|going with|we choose|my answer|"
     "i rate it|i rate this|i would rate it|i would rate this|i'd rate it|i'd rate this|"
     "ich wähle|ich würde sagen|ich tippe auf|je choisis|elijo|escojo|escolho|scelgo|выбираю"
@@ -109,23 +114,23 @@ WRONG = (
     "incorreta|errada|sbagliata|errata|неверно|неправильно|неправильный|неверный|خطأ|خاطئة|خاطئ|"
     "also wrong|yanlış|değil"
 )
-CONDITIONS = "if|unless|when|depending|assuming|provided|only if|wenn|falls|si|se|если|إذا|?"
+CONDITIONS = "for|if|unless|when|depending|assuming|provided|only if|wenn|falls|si|se|если|إذا|?"
 NOTHING = (
     "none|neither|both|either|nothing|all of|not listed|not among|cannot be|can't be|unclear|"
     "unknown|ambiguous|between|keine|keiner|weder|beide|entweder|aucune|aucun|ninguna|ninguno|"
     "nenhuma|nessuna|nessuno|ни один|обе|оба"
 )
 CONNECTIVES = (
-    "because|since|as|for|which|due|given|is|are|with|from|that|but|not|while|whereas|although|"
+    "because|since|as|over|rather|instead|which|due|given|is|are|with|from|that|but|not|while|whereas|although|"
     "weil|da|denn|ist|aber|nicht|car|parce|puisque|est|mais|porque|ya|es|pues|perché|poiché|è|é|"
     "так|потому|поскольку|لأن|لأنه|لأنها|-|–|—|→|=|✓|✅|✔"
 )
 CONJUNCTIONS = "and|und|et|y|e|и|و|和|と|then|dann|およびと|plus|as well as"
 ALTERNATIVES = "or|oder|ou|o|u|или|أو|或|或者|または|and/or"
 CORRECTIONS = (
-    "wait|actually|correction|let me reconsider|let me correct|let me recheck|on second thought|"
+    "wait|oops|actually|correction|let me reconsider|let me correct|let me recheck|on second thought|"
     "scratch that|i made a mistake|my mistake|i was wrong|sorry|apologies|moment|korrektur|doch|"
-    "rather|no|nein|non|нет|in fact|tatsächlich|en réalité|en realidad"
+    "rather|no,|nein,|non,|нет,|in fact|tatsächlich|en réalité|en realidad"
 )
 CORRECTIONS_JOINED = "等等|不对|更正|待って|いや"
 POINTING = (
@@ -205,7 +210,7 @@ SCALES = read_table(
         "100000000 亿 億",
         "1000000 million millions millionen mio millón millones milhão milhões milioni milione "
         "миллион миллионов миллиона млн مليون",
-        "1000000000 billion milliarde milliarden mrd milliard milliards bilhão bilhões miliardi "
+        "1000000000 billion milliarde milliarden mrd milliard milliards bilhão bilhões miliardi bn "
         "миллиард миллиардов миллиарда млрд مليار",
         "1000000000000 trillion billionen",
         "12 dozen dutzend",
