@@ -108,7 +108,9 @@ class _Reader:
         return self._named(self.names.read_mentions(frames.plain(text)))
 
     def read_json(self, text: str, pattern: str = "") -> str | None:
-        found = [statements.read_field(value) for _, _, value in frames.find_objects(text)]
+        found = [
+            statements.read_field(value, known=True) for _, _, value in frames.find_objects(text)
+        ]
         return next((self._read_part(one) for one in reversed(found) if one is not None), None)
 
     def read_last_line(self, text: str, pattern: str = "") -> str | None:
@@ -237,6 +239,7 @@ class _Reader:
         if len(bold) == 1:
             return bold.pop()
         sentence = re.split(r"(?<=[.!?])\s+(?=\D)", lines[-1].strip())[-1] if lines else ""
+        sentence = re.split(r"[,.][ \t]*(?:no|wait|sorry|correction)[ ,:]+", sentence)[-1]
         if _CONCLUSION.search(sentence) or not re.search(
             r"\d", " ".join(lines).replace(sentence, "", 1)
         ):
