@@ -41,10 +41,10 @@ from .claims import (
 from .parsing import parse_reply
 from .prices import actual_cost, most_cost
 from .server_calls import Fault, Outcome
+from .unreadable import NOT_READABLE, classify
 
 State = ModelCall.State
 MOST_TRIES = 3  # of replies that cannot be read, if the endpoint asks again
-NOT_READABLE = "Not readable: {}"
 # The columns that the end of a call writes.
 CLOSING = (
     "state",
@@ -55,6 +55,7 @@ CLOSING = (
     "milliseconds",
     "request_id",
     "reply",
+    "result",
     "answer",
     "problem",
 )
@@ -118,6 +119,7 @@ def _answer_from(replies: Mapping[str, str], claims: Sequence[Claim]) -> set[int
         calls.append(_build_call(claim, now, 0, 1))
         calls[-1].state, calls[-1].closed = State.REUSED, now
         calls[-1].reply, calls[-1].answer = reply, answer or ""
+        calls[-1].result = classify(answer, reply, "")
         answers.append((claim.assignment, _response_of(answer, reply)))
     _store_calls(calls)
     _record_answers(answers)
@@ -249,6 +251,7 @@ def _close_call(call: ModelCall, endpoint: Endpoint, outcome: Outcome, now: date
     call.state, call.reply = State.REPLIED, outcome.reply
     answer = _read_answer(endpoint, call.question, outcome.reply)
     call.answer = answer or ""
+    call.result = classify(answer, outcome.reply, outcome.finish)
     if answer is None:
         call.problem = _explain_no_answer(outcome)
         retry = endpoint.unreadable == Endpoint.Unreadable.RETRY

@@ -151,6 +151,7 @@ class ModelCall(models.Model):
     reserved    the most that it can cost, in billionths of the currency's unit
     cost        its cost in the same unit; an interrupted call may have been charged and costs
                 what was reserved
+    result      whether the reply gives an answer; empty without a reply
     answer      the answer read from the reply; empty if none could be read
     problem     reason of a failure, or for no answer
     """
@@ -161,6 +162,13 @@ class ModelCall(models.Model):
         FAILED = "failed", "failed"
         INTERRUPTED = "interrupted", "interrupted"
         REUSED = "reused", "reply reused"
+
+    class Result(models.TextChoices):
+        READ = "read", "read"
+        EMPTY = "empty", "empty"
+        CUT = "cut off", "cut off"
+        REFUSED = "refused", "refused"
+        UNREADABLE = "unreadable", "not readable"
 
     run = models.ForeignKey(
         Run, models.CASCADE, null=True, related_name="model_calls", db_index=False
@@ -183,6 +191,7 @@ class ModelCall(models.Model):
     milliseconds = models.PositiveIntegerField(null=True)
     request_id = models.CharField(max_length=100, blank=True, default="")
     reply = models.TextField(blank=True, default="")
+    result = models.CharField(max_length=10, choices=Result, blank=True, default="", db_default="")
     answer = models.TextField(blank=True, default="")
     problem = models.CharField(max_length=PROBLEM_LENGTH, blank=True, default="")
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
+from selection.model_workers import spending, unreadable
 from selection.models import Run
 from selection.runs import priors
 
@@ -11,6 +12,8 @@ from .collusion import CollusionSigns
 from .durations import count_noun
 from .model_fit import ModelFit
 from .plain_guarantee import shorten_doubt
+
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ def list_weakenings(
         *(Weakening(shorten_doubt(doubt), doubt) for doubt in fit.warnings),
         *_leavers(run),
         *_sharing(signs),
+        *_lost_replies(run),
         Weakening(shorten_doubt(prior), prior),
         Weakening("verdicts were set by hand", by_hand),
     )
@@ -64,3 +68,19 @@ def _sharing(signs: CollusionSigns) -> list[Weakening]:
         "answers, and the guarantee assumes that they do not."
     )
     return [Weakening("workers may share answers", sentence)]
+
+
+def _lost_replies(run: Run) -> list[Weakening]:
+    """Return the reason if replies of models gave no answer, and may count as wrong."""
+    if not spending.has_models(run):
+        return []
+    rows = [row for row in unreadable.count_replies(run) if row.warned]
+    if not rows:
+        return []
+    told = " ".join(f"“{row.worker}”: {row.advice}." for row in rows[:MOST_NAMED])
+    more = f" {len(rows) - MOST_NAMED} more models lost replies." if len(rows) > MOST_NAMED else ""
+    sentence = (
+        "Replies of models gave no answer and count as wrong, so the accuracy of these models is "
+        f"that of their replies as they were read. {told}{more}"
+    )
+    return [Weakening("replies of models could not be read", sentence)]

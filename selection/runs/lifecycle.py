@@ -17,7 +17,7 @@ from selection.engine.ending import end_run
 from selection.engine.precompile import precompile_run
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
-from selection.model_workers import spending
+from selection.model_workers import spending, unreadable
 from selection.models import Candidate, Run, Skill
 
 from . import (
@@ -177,7 +177,16 @@ def pause_run(run: Run, who: str = "", why: str = "") -> None:
 
 @transaction.atomic
 def resume_run(run: Run, who: str = "", why: str = "") -> None:
-    """Resume the run and extend open deadlines by the pause."""
+    """Resume the run and extend open deadlines by the pause.
+
+    Raises Conflict while a person has to decide on replies without an answer.
+    """
+    if keys := unreadable.list_asking(run):
+        named = ", ".join(f"“{key}”" for key in keys)
+        raise Conflict(
+            f"Too many replies of {named} have no answer. Decide first: read the stored replies "
+            "again by another rule, count them as wrong, or set the models aside."
+        )
     run = _change_status(run, Status.RUNNING, {Status.PAUSED})
     extend_deadlines(run, run.paused or db_clock.database_now())
     run.paused = None
