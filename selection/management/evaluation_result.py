@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
 from django.db.models import Sum
 
 from selection import reports
-from selection.model_workers import prices
+from selection.model_workers import prices, unreadable
 from selection.models import Candidate, ModelCall, ModelSpending, Run
 from selection.reports.selection import selection_of_run
 from selection.runs import money
@@ -50,6 +51,9 @@ def format_json(run: Run) -> str:
         "calls": run.model_calls.count(),
         "cost": str(prices.to_amount(_spending(run))),
         "models": _standing_rows(run),
+        "replies": [
+            asdict(count) | {"advice": count.advice} for count in unreadable.count_replies(run)
+        ],
     }
     return json.dumps(document, indent=2, ensure_ascii=False)
 

@@ -13,9 +13,9 @@ from django.db.migrations.executor import MigrationExecutor
 from selection.errors import Conflict, Refused
 from selection.imports import column_plan, commit, platforms, row_parsers, uploads
 from selection.management.lookups import find_team, parse_amount
-from selection.model_workers import askable, changes, model_files, play, spending
+from selection.model_workers import askable, changes, model_files, play, spending, unreadable
 from selection.models import ModelServer, ModelSpending, Pool, QuestionSet, Run, Team, Upload
-from selection.runs import drafts, lifecycle, roster
+from selection.runs import drafts, lifecycle, roster, unreadable_models
 
 ON_THIS_SET = "on this question set"
 DECIDING = ("k", "epsilon", "delta", "algorithm", "by_price", "currency")
@@ -82,12 +82,25 @@ def continue_run(run: Run, options: dict[str, Any]) -> Run:
         spending.set_limit(run, limit)
     if run.status == Status.RUNNING and play.is_held(run.pk):
         raise Conflict(f"Another process evaluates this now: run {run.pk}, “{run}”.")
-    play.hold_run(run.pk)
-    if run.status == Status.PAUSED:
-        lifecycle.resume_run(run)
     change_roster(run, options)
+    if unreadable.list_asking(run):
+        settle_unreadable(run, options)
+    elif run.status == Status.PAUSED:
+        lifecycle.resume_run(run)
     run.refresh_from_db()
+    if run.status == Status.RUNNING:
+        play.hold_run(run.pk)
     return run
+
+
+def settle_unreadable(run: Run, options: dict[str, Any]) -> bool:
+    """Decide on replies without an answer as the options say; return True if the run goes on."""
+    way = (options["unreadable"] or "").replace("-", " ")
+    if not way or not unreadable.list_asking(run):
+        return False
+    unreadable_models.settle(run, way, options["parsing"], options["pattern"], "command")
+    run.refresh_from_db()
+    return run.status == Status.RUNNING
 
 
 def change_roster(run: Run, options: dict[str, Any]) -> None:

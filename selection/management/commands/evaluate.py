@@ -12,9 +12,9 @@ from selection.errors import Refused
 from selection.management import evaluation_result as result
 from selection.management import evaluations
 from selection.management.lookups import report_refusals, run_of
-from selection.model_workers import play
-from selection.models import Run
-from selection.runs import failing_models, lifecycle
+from selection.model_workers import play, unreadable
+from selection.models import Endpoint, Run
+from selection.runs import failing_models, lifecycle, unreadable_models
 
 ENDED_EARLY, UNREADABLE, INTERRUPTED = 3, 4, 130
 EXIT_CODES = (
@@ -58,6 +58,14 @@ class Command(BaseCommand):
             metavar="MODEL",
             help="ask a model again that was set aside or withdrawn; may be given again",
         )
+        add(
+            "--unreadable",
+            choices=[way.replace(" ", "-") for way in unreadable_models.WAYS],
+            help="what to do if too many replies of a model have no answer: read all stored ones "
+            "again by --parsing, count them as wrong, or set the model aside (default: pause)",
+        )
+        add("--parsing", default="auto", choices=Endpoint.Parsing.values, help="for reread")
+        add("--pattern", default="", help="for reread by a regular expression")
         add("--k", type=int, default=1, help="how many to select (default: 1)")
         add("--epsilon", type=float, default=0.05, help="how far off (default: 0.05)")
         add("--delta", type=float, default=0.05, help="how often (default: 0.05)")
@@ -80,7 +88,7 @@ class Command(BaseCommand):
             run = self._find_run(options)
             if run.status == Run.Status.ENDED:
                 self.stderr.write(f"Run {run.pk} of these files has ended; no calls are made.")
-            else:
+            elif run.status == Run.Status.RUNNING:
                 self._play(run, options)
             self._show_result(run, options["json"])
             if run.status == Run.Status.PAUSED:
@@ -97,8 +105,11 @@ class Command(BaseCommand):
 
     def _play(self, run: Run, options: dict[str, Any]) -> None:
         """Play the run to its end; after an interruption or a failure it is paused."""
+        visible = options["verbosity"] > 0 and not options["json"]
         try:
-            self._watch(run, options["verbosity"] > 0 and not options["json"])
+            self._watch(run, visible)
+            while evaluations.settle_unreadable(run, options):
+                self._watch(run, visible)
         except BaseException as error:
             if Run.objects.filter(pk=run.pk, status=Run.Status.RUNNING).exists():
                 lifecycle.pause_run(run)
@@ -115,7 +126,13 @@ class Command(BaseCommand):
         self.stdout.write(text)
 
     def _tell_resuming(self, run: Run) -> None:
-        self.stderr.write(f"Paused. Go on with: manage.py evaluate --resume {run.pk}")
+        command = f"manage.py evaluate --resume {run.pk}"
+        if unreadable.list_asking(run):
+            for count in unreadable.count_replies(run):
+                if count.asking:
+                    self.stderr.write(f"“{count.worker}”: {count.advice}.")
+            command += " --unreadable reread, wrong or set-aside"
+        self.stderr.write(f"Paused. Go on with: {command}")
 
     def _watch(self, run: Run, visible: bool) -> None:
         """Play the run under a bar; show each model's first reply, and models set aside."""

@@ -294,3 +294,20 @@ def test_map_columns_of_the_gold_file(tmp_path: Path, capsys: Any, columns: str)
         assert run_evaluate(*files, "--map", "prompt", "--anew") == 2
         assert run_evaluate(*files, "--map", "prompt=nowhere", "--anew") == 2
     assert QuestionSet.objects.get().questions.first().prompt == "Ticket 0?"
+
+
+def test_unreadable_replies_have_an_exit_code_and_a_way_on(tmp_path: Path, capsys: Any) -> None:
+    def mumble(model: str, text: str) -> str:
+        return "Well, hm." if model == "bad" else reply(model, text)
+
+    with ModelStub(mumble) as stub:
+        files = write_files(tmp_path, stub.url, list(ACCURACY))
+        settings = [*files, "--epsilon", "0.2", "--seed", "1"]
+        assert run_evaluate(*settings, "--json") == 4
+        shown = capsys.readouterr()
+        counts = {row["worker"]: row for row in json.loads(shown.out)["replies"]}
+        assert counts["bad"]["unreadable"] == counts["bad"]["replies"] > 0
+        assert "“bad”: choose another “parsing”" in shown.err
+        assert run_evaluate(*settings, "--unreadable", "set-aside") == 0
+        assert Run.objects.get().candidates.get(worker__key="bad").gone
+        assert run_evaluate(*settings, "--anew", "--unreadable", "wrong") == 0
