@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("selection", "0035_groups")]
+    dependencies = [("selection", "0038_reply_results")]
     operations = [
         migrations.AddField(
             "modelspending",
