@@ -1,7 +1,6 @@
 """The result of an evaluation of models, as text and as JSON."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
@@ -117,7 +116,7 @@ def check_lines(run: Run) -> list[str]:
     names = {"name": "model", "read": "reply read as", "tokens": "tokens", "cost": "price"}
     lines = [CHECKED.format(**names, seconds="time", problem="problem").rstrip()]
     calls = _first_calls(run)
-    rows: Sequence[Candidate] = run.candidates.filter(skill=0).select_related("worker__endpoint")
+    rows = run.candidates.filter(skill=0).select_related("worker__endpoint")
     for row in sorted(rows, key=lambda row: row.worker.key):
         lines.append(_check_line(row, calls.get(row.worker_id), run.currency))
     return lines
