@@ -32,7 +32,7 @@ from .model_workers import testing as testing  # registers its jobs
 from .models import Heartbeat, IdempotencyKey, Run
 from .replays import from_connections as from_connections  # registers its jobs
 from .replays import replay_requests
-from .runs import roster, roster_opening
+from .runs import failing_models, roster, roster_opening
 
 logger = logging.getLogger(__name__)
 
@@ -194,6 +194,7 @@ PARTS: list[Callable[[], object]] = [
     wake_all,
     roster_opening.close_due,
     roster.sweep_absent,
+    failing_models.sweep_failing,
     uploads.sweep_uploads,
     forget_keys,
     forecast_requests.sweep_forecasts,

@@ -15,6 +15,7 @@ from selection.models import Answer, Assignment, Candidate, Run
 from selection.models.roster import Roster
 from topk import Selector
 
+from . import model_pace
 from .exposure_limits import ExposureLimits
 
 Counts = NDArray[np.int64]
@@ -66,6 +67,7 @@ class StepArrays:
     shown      outstanding assignments with a running clock
     unaffordable  True for a model of which the run cannot afford a further call
     recorded   True if imported answers of the worker wait: the worker counts as present
+    model      True for a model
     counts     assignments to deal in this step
     limits     remaining uses of questions with an exposure limit
     withdrawn  assignments withdrawn in this step; ``asked`` and ``unseen`` exclude them
@@ -91,6 +93,7 @@ class StepArrays:
     shown: Counts
     unaffordable: Flags
     recorded: Flags
+    model: Flags
     counts: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     ending: Run.Ending | None = None
     limits: ExposureLimits | None = None
@@ -114,6 +117,18 @@ class StepArrays:
     def decks(self) -> Counts:
         """Return the size of each arm's deck: its skill's questions except those met before."""
         return np.array([skill.deck_size for skill in self.run.skills])[self.skill] - self.skipped
+
+    @property
+    def free_pace(self) -> bool:
+        """Return True if the speed of models may decide whom to ask."""
+        return self.selector is None or model_pace.may_depend_on_speed(self.selector.promise)
+
+    @property
+    def waits_for_models(self) -> bool:
+        """Return True if the step must wait until all models that reply have answered."""
+        if self.free_pace or not self.model.any():
+            return False
+        return model_pace.has_outstanding(self.run)
 
     # -- after what was counted in this step
 
@@ -226,6 +241,7 @@ def load_arrays(run: Run) -> StepArrays:
         shown=shown,
         unaffordable=unaffordable,
         recorded=_read_recorded(run, ids.size),
+        model=model_pace.read_models(run, ids.size),
         limits=ExposureLimits.load(run),
     )
 

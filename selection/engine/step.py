@@ -30,6 +30,8 @@ def advance(run_id: int, wait: bool = True) -> Step | None:
         if run is None or run.status != Run.Status.RUNNING:
             return None
         arrays = load_arrays(run)
+        if arrays.waits_for_models:
+            return None
         tell(arrays)
         judge(arrays)
         ask_workers(arrays)

@@ -113,11 +113,14 @@ def _free_slots(arrays: StepArrays) -> Counts:
     Recorded answers take no time to give. Other workers get new assignments only once all earlier
     ones are answered. If each answer were followed by a question or by none, that would reveal
     whether it was right, because an algorithm asks those again who may be among the best
-    (docs/threat-model.md): so a worker learns only something about a whole batch.
+    (docs/threat-model.md): so a worker learns only something about a whole batch. Models learn
+    nothing, and a slow reply must not keep a model's other calls waiting.
     """
     if arrays.run.recorded_only:
         return np.full(arrays.ids.size, arrays.run.slots)
-    return np.where(arrays.worker_load > 0, 0, arrays.run.slots_per_worker)
+    most, load = arrays.run.slots_per_worker, arrays.worker_load
+    free: Counts = np.where(load > 0, 0, most)
+    return np.where(arrays.model, np.maximum(most - load, 0), free) if arrays.free_pace else free
 
 
 def _limit_to_free_slots(arrays: StepArrays, counts: Counts) -> Counts:

@@ -23,6 +23,7 @@ COLUMNS = [
     "tokens_out",
     "milliseconds",
     "request_id",
+    "result",
     "answer",
     "problem",
     "reply",

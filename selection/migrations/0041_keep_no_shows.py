@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("selection", "0037_jobs")]
+    dependencies = [("selection", "0040_evaluation_inputs")]
 
     operations = [
         migrations.AddField(

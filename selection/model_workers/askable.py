@@ -1,6 +1,6 @@
 """Questions that no model can be asked, found before a run starts."""
 
-from selection.models import Pool, QuestionSet
+from selection.models import ModelServer, Pool, QuestionSet
 from selection.texts import counted
 
 from .prompts import LETTERS, MEDIA, UNSEEN
@@ -39,3 +39,14 @@ def has_models_only(pool: Pool) -> bool:
     """Return True if all workers of the pool are models, and there is one."""
     workers = pool.workers.all()
     return not workers.filter(endpoint=None).exists() and workers.exists()
+
+
+def count_slots(pool: Pool) -> dict[str, int]:
+    """Return open assignments, of the run and of a worker, that keep the pool's servers busy.
+
+    There are half as many again as calls at once: some wait for a call to end.
+    """
+    servers = ModelServer.objects.filter(endpoints__worker__pool=pool).distinct()
+    at_once = sum(servers.values_list("concurrency", flat=True))
+    slots = max(at_once + at_once // 2, 4)
+    return {"slots": slots, "slots_per_worker": max(slots // 2, 4)}

@@ -8,12 +8,13 @@ from datetime import datetime, timedelta
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.db.models.functions import Now
 
-from selection.models import Assignment, Endpoint, ModelCall, Run
+from selection.models import Answer, Assignment, Endpoint, ModelCall, Run
 
 from .prompts import Prompt
 
 # After its timeout, a call has this long to be written down; then its process must have ended.
 MARGIN = timedelta(seconds=30)
+RESERVE = 1 / 8  # of the calls in flight: assignments that wait for one to end
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,15 @@ class Claim:
 
 
 def list_uncalled() -> QuerySet[Assignment]:
-    """Return the assignments of running runs that a call may be made for: none is in flight."""
+    """Return the assignments of running runs that a call may be made for: none is in flight.
+
+    A model that has not answered yet in the run is called for its first question alone: so a broken
+    one costs little, and all show at once whether they reply, readably and at which price.
+    """
+    answered = Exists(Answer.objects.filter(assignment__candidate=OuterRef("candidate")))
+    first = Q(position=0) | Q(candidate__pulls__gt=0) | answered
     return _list_idle().filter(
+        first,
         candidate__run__status=Run.Status.RUNNING,
         candidate__run__recorded_only=False,
         candidate__gone="",
@@ -53,11 +61,14 @@ def in_trial() -> Q:
     return unproven & priced & Q(Exists(calls))
 
 
-def has_outstanding(run_id: int) -> bool:
-    """Return True if a model that replies still has an open assignment of the run."""
-    rows = Assignment.objects.open().filter(candidate__run=run_id, candidate__gone="")
-    rows = rows.exclude(candidate__unaffordable=True, shown=None)
-    return rows.filter(candidate__worker__endpoint__problem="").exists()
+def is_running_low(run_id: int) -> bool:
+    """Return True if few assignments wait to be called for, compared with the calls in flight.
+
+    Then a step deals more, so that a few slow replies do not leave the servers idle.
+    """
+    replying = {"candidate__run": run_id, "candidate__worker__endpoint__problem": ""}
+    in_flight = ModelCall.objects.in_flight().filter(run=run_id).count()
+    return list_uncalled().filter(**replying).count() <= RESERVE * in_flight
 
 
 def lock_claims(claims: Sequence[Claim]) -> list[Claim]:

@@ -35,7 +35,7 @@ from selection.models.model_workers import PROBLEM_LENGTH, REQUEST_ID_LENGTH
 from .claims import (
     MARGIN,
     Claim,
-    has_outstanding,
+    is_running_low,
     lock_assignments,
     lock_claims,
     start_time,
@@ -44,6 +44,7 @@ from .claims import (
 from .completions import Fault, Outcome
 from .parsing import parse_reply
 from .prices import actual_cost, most_claim, most_cost
+from .unreadable import NOT_READABLE, classify
 
 logger = logging.getLogger(__name__)
 State = ModelCall.State
@@ -51,7 +52,6 @@ State = ModelCall.State
 VALUE_ERRORS = (DataError, ValueError, TypeError, OverflowError, RecursionError)
 LOST = Outcome(0, Fault.SERVER, "The reply cannot be stored.", charged=True)
 MOST_TRIES = 3  # of replies that cannot be read, if the endpoint asks again
-NOT_READABLE = "Not readable: {}"
 # The columns that the end of a call writes.
 CLOSING = (
     "state",
@@ -62,6 +62,7 @@ CLOSING = (
     "milliseconds",
     "request_id",
     "reply",
+    "result",
     "answer",
     "problem",
 )
@@ -167,6 +168,7 @@ def _answer_from(
         calls.append(_build_call(claim, now, 0, 1))
         calls[-1].state, calls[-1].closed = State.REUSED, now
         calls[-1].reply, calls[-1].answer = reply, answer or ""
+        calls[-1].result = classify(answer, reply, "")
         answers.append((claim.assignment, _response_of(answer, reply)))
     _store_calls(calls)
     _record_answers(answers)
@@ -365,6 +367,7 @@ def _close_call(
         refused = outcome.fault == Fault.REQUEST and _has_replied(call)
         return NOT_READABLE.format(outcome.problem) if refused else None
     call.state, call.reply, call.answer = State.REPLIED, outcome.reply, answer or ""
+    call.result = classify(answer, outcome.reply, outcome.finish)
     if answer is None:
         call.problem = call.problem or _explain_no_answer(outcome)
         retry = endpoint.unreadable == Endpoint.Unreadable.RETRY
@@ -427,5 +430,5 @@ def _record_answers(answers: Sequence[tuple[Assignment, str]]) -> None:
             recording.record_many(run, sorted(responses, key=lambda pair: pair[0].pk))
         present = {assignment.candidate_id for assignment, _ in responses}
         Candidate.objects.filter(pk__in=present).update(seen=Now())
-        if not has_outstanding(run.pk):
+        if is_running_low(run.pk):
             wakeups.request_step(run.pk)

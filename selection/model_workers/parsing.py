@@ -1,39 +1,42 @@
 """Reading of a model's reply: the answer to a gold question, or None if there is no telling.
 
-Documented for requesters in docs/model-workers.md.
+A wrong reading is worse than none: different statements give nothing, except if the last one is
+marked as final. Documented for requesters in docs/model-workers.md.
 """
 
-import json
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import regex
 
 from selection.errors import Refused
-from selection.grading.numbers import parse_number
-from selection.grading.rules import SEPARATOR, is_possible_answer, kind_of, normalise_text
+from selection.grading.rules import SEPARATOR, is_possible_answer, kind_of
 from selection.limits import LONGEST_RESPONSE
 from selection.models import Endpoint
 
-from .prompts import LETTERS
+from .replies import figures, frames, statements, texts, words
+from .replies.choices import ChoiceReader
+from .replies.statements import Statement
 
 Parsing = Endpoint.Parsing
 Grading = dict[str, Any]
 PATTERN_SECONDS = 0.5  # most time for a requester's own regular expression
-
-# Thoughts of reasoning models that the server leaves in the reply.
-_THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_UNFINISHED_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*\Z", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"^```\w*\n(.*?)\n?```$", re.DOTALL)
-_JSON_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
-_LETTER = re.compile(r"(?<![\w'’])\(?\**([A-Za-z])\**(?:[).:,;]|\b)(?!['’\w])")
-_ANSWER_IS = re.compile(
-    r"(?:answer|antwort|réponse|respuesta)(?:\s+(?:is|ist|est|es))?\s*:?\s*(.+)", re.IGNORECASE
+LONGEST_READ = 100_000  # characters of a reply; a longer one is not read
+# Of a long text without its thoughts, the beginning and the end are read.
+HEAD, TAIL = 4_000, 8_000
+_REFUSED = re.compile(words.whole(words.REFUSALS), re.IGNORECASE)
+_LIST_ITEM = re.compile(r"(?m)^[ \t]*(?:[-*•][ \t]+)?[*_(]*([A-Z])[*_]*[).:][*_]*[ \t]")
+_OUT_OF = re.compile(r"(\d+)[ \t]*(?:/|out of|von|sur|de|из|من)[ \t]*(?:5|7|10|100)(?![\d/])")
+_CONFIDENCE = re.compile(
+    r"(?im)^[ \t*(]*(?:confidence|certainty|probability|konfidenz|sicherheit)\b.*$"
 )
-_STATED_LETTER = re.compile(r"\W*([A-Z])(?=\W*$|[).:,]|\s+(?:because|since)\b)")
-_NUMBER = re.compile(r"[-+−]?\d[\d.,\u00a0\u202f' ]*(?:[eE][-+]?\d+)?")
-_MARKS = "*_`\"'“”„’.:;!() \n\t"
+_CONCLUSION = re.compile(
+    words.whole(words.FINAL, "total|altogether|in all|left|remaining|insgesamt|result|total|means"),
+    re.I,
+)
+_STEP = re.compile(r"(?m)^[ \t]*\d{1,3}[.)][ \t]+(?=[^\s])")
 
 
 def parse_reply(
@@ -44,15 +47,22 @@ def parse_reply(
     parsing  a rule of ``Endpoint.Parsing``
     pattern  regular expression of the rule REGEX; its first group, or all of it, is the answer
     """
-    text = _strip_frame(reply)
+    text = frames.strip_frame(reply) if len(reply) <= LONGEST_READ else ""
     if not text:
         return None
-    reader = _Reader(choices, grading)
-    answer = _RULES[Parsing(parsing)](reader, text, pattern)
+    if len(text) > HEAD + TAIL and parsing != Parsing.REGEX:
+        text = f"{text[:HEAD]}\n\n…\n\n{text[-TAIL:]}"
+    answer = _RULES[Parsing(parsing)](_Reader(choices, grading), text, pattern)
     if answer is None or not answer.strip() or len(answer) > LONGEST_RESPONSE:
         return None
     answer = answer.replace("\0", "").strip()
     return answer if is_possible_answer(choices, answer, grading) else None
+
+
+def is_refusal(reply: str) -> bool:
+    """Return True if the reply begins with the words of a model that does not want to answer."""
+    text = frames.plain(frames.strip_frame(reply[:LONGEST_READ]))
+    return bool(_REFUSED.search(text[:200]))
 
 
 def validate_pattern(parsing: str, pattern: str) -> None:
@@ -67,118 +77,197 @@ def validate_pattern(parsing: str, pattern: str) -> None:
         raise Refused(f"The pattern is no regular expression: {error}.") from error
 
 
-def _strip_frame(reply: str) -> str:
-    """Return the reply without thoughts and without the fence of a block of code."""
-    text = _UNFINISHED_THOUGHT.sub("", _THOUGHTS.sub("", reply)).strip()
-    fenced = _FENCE.match(text)
-    return (fenced[1] if fenced else text).strip()
-
-
 class _Reader:
     """Reads answers to a question with these choices."""
 
     def __init__(self, choices: Sequence[str], grading: Grading) -> None:
         self.choices = list(choices)
-        self.grading = grading
         self.kind = kind_of(choices, grading)
+        self.rated = bool(choices) and all(choice.strip().isdigit() for choice in choices)
+        self.names = ChoiceReader(choices, self.kind in ("multiple", "order"))
 
     def read_any(self, text: str, pattern: str = "") -> str | None:
         """Return the answer by what the question takes."""
-        if self.kind == "number":
-            return self._last_number(text)
         if self.kind == "text":
-            return text
-        if text.startswith("{") and (found := self.read_json(text)) is not None:
-            return found
-        return self._read_choices(text) or self.read_last_line(text) or self.read_word(text)
+            return self._read_text(text)
+        text = frames.strip_fence(frames.plain(text))
+        if self.rated:
+            text = _OUT_OF.sub(r"\1", text)
+        return self._read_number(text) if self.kind == "number" else self._read_choice(text)
 
     def read_letter(self, text: str, pattern: str = "") -> str | None:
-        """Return the choices of the letters that the text has; None if they are not clear."""
-        letters = dict.fromkeys(found.upper() for found in _LETTER.findall(text))
-        chosen = [choice for choice in map(self._choice_of, letters) if choice is not None]
-        if not chosen or (self.kind == "single" and len(chosen) > 1):
-            return None
-        return SEPARATOR.join(chosen)
+        """Return the choices of the letters that the text states, or has; None if not clear."""
+        found = self._read_stated(text := frames.plain(text))
+        if found is not None:
+            return self._named(found)
+        letters = re.findall(r"(?<![\w'’])[A-Z](?!['’\w])", text)
+        return self._named(self.names.read_whole(", ".join(letters)))
 
     def read_word(self, text: str, pattern: str = "") -> str | None:
-        """Return the only choice that the text mentions as a whole word."""
-        plain = normalise_text(text)
-        named = [
-            choice
-            for choice in self.choices
-            if re.search(rf"(?<!\w){re.escape(normalise_text(choice))}(?!\w)", plain)
-        ]
-        longest = [one for one in named if not any(_is_part(one, other) for other in named)]
-        if self.kind == "single" or len(longest) < 2:
-            return longest[0] if len(longest) == 1 else None
-        return SEPARATOR.join(longest) if self.kind == "multiple" else None
+        """Return the only choice that the text mentions as a whole word and does not deny."""
+        return self._named(self.names.read_mentions(frames.plain(text)))
 
     def read_json(self, text: str, pattern: str = "") -> str | None:
-        found = _JSON_OBJECT.search(text)
-        try:
-            document = json.loads(found[0]) if found else None
-        except ValueError:
-            return None
-        answer = document.get("answer") if isinstance(document, dict) else None
-        if isinstance(answer, list):
-            answer = SEPARATOR.join(map(str, answer))
-        if answer is None or isinstance(answer, dict):
-            return None
-        return self._read_part(str(answer))
+        found = [
+            statements.read_field(value, known=True) for _, _, value in frames.find_objects(text)
+        ]
+        return next((self._read_part(one) for one in reversed(found) if one is not None), None)
 
     def read_last_line(self, text: str, pattern: str = "") -> str | None:
-        line = text.splitlines()[-1].strip()
-        stated = _ANSWER_IS.search(line)
-        if stated is None:
-            return self._read_part(line)
-        letter = _STATED_LETTER.match(stated[1]) if self.kind == "single" else None
-        return self._choice_of(letter[1]) if letter else self._read_part(stated[1])
+        return self.read_any(text.splitlines()[-1].strip())
 
     def read_pattern(self, text: str, pattern: str) -> str | None:
         try:
             found = regex.search(pattern, text, timeout=PATTERN_SECONDS)
         except TimeoutError:
             return None
-        if found is None:
-            return None
-        return self._read_part(found[1] if found.groups() else found[0])
+        return self._read_part(found[1] if found.groups() else found[0]) if found else None
 
-    def _read_part(self, text: str) -> str | None:
+    def _read_part(self, text: str | None) -> str | None:
         """Return the answer of a part of the reply that holds nothing else."""
-        if self.kind == "number":
-            return self._last_number(text)
-        return (self._read_choices(text) or self.read_word(text)) if self.choices else text
+        if not text or self.kind == "text":
+            return text
+        return self.read_any(text)
 
-    def _read_choices(self, text: str) -> str | None:
-        """Return the choices if the text is nothing but them, or their letters."""
-        stripped = text.strip(_MARKS)
-        if is_possible_answer(self.choices, stripped, self.grading):
-            return stripped
-        lettered = re.match(r"^\(?([A-Za-z])\)?[.):]\s*(.+)$", stripped, re.DOTALL)
-        if lettered and self._choice_of(lettered[1].upper()) is not None:
-            choice = self._choice_of(lettered[1].upper())
-            if normalise_text(lettered[2].strip(_MARKS)) == normalise_text(choice or ""):
-                return choice
-        parts = [part.strip(_MARKS) for part in re.split(r"[,;|>&→\s]+", stripped)]
-        letters = [part for part in parts if part and part.lower() not in ("and", "und", "et", "y")]
-        if all(len(part) == 1 and self._choice_of(part.upper()) for part in letters):
-            return self.read_letter(" ".join(letters))
-        return None
+    # -- choices
 
-    def _choice_of(self, letter: str) -> str | None:
-        place = LETTERS.find(letter)
-        return self.choices[place] if 0 <= place < len(self.choices) else None
+    def _read_choice(self, text: str) -> str | None:
+        found = self._read_stated(text)
+        if found is None and not _REFUSED.search(text[:200]):
+            found = self._read_shown(text)
+        return self._named(found or ())
 
-    def _last_number(self, text: str) -> str | None:
-        numbers = [found.strip(" .,'") for found in _NUMBER.findall(text)]
-        numbers = [number for number in numbers if parse_number(number) is not None]
-        return numbers[-1] if numbers else None
+    def _read_stated(self, text: str) -> tuple[int, ...] | None:
+        """Return the choices that the reply states: empty if it contradicts itself, None if none.
+
+        The first and the last line are statements if they hold nothing else.
+        """
+        whole = self.names.read_whole(frames.strip_latex(text))
+        if whole:
+            return whole
+        stated = [*statements.find_marked(text), *statements.find_spoken(text)]
+        stated += self._find_outer_lines(text)
+        praised = [
+            Statement(place, before, exact=True) for place, before in statements.find_praised(text)
+        ]
+        read = partial(self._read_statement, praised=praised)
+        said, value = statements.resolve(text, [*stated, *praised], read)
+        return (value or ()) if said else None
+
+    def _read_statement(
+        self, one: Statement, praised: Sequence[Statement] = ()
+    ) -> tuple[int, ...] | None:
+        text = frames.strip_latex(one.text)
+        if one in praised:
+            return self.names.read_whole(text) or None
+        if one.exact and (whole := self.names.read_whole(text)):
+            return whole
+        return self.names.read_stated(text)
+
+    def _find_outer_lines(self, text: str) -> list[Statement]:
+        lines = [line for line in text.split("\n") if line.strip()]
+        letters = _LIST_ITEM.findall(text)
+        listed = len(set(letters)) > 1 and letters[0] < letters[1]
+        found = []
+        if not listed and self._leads(lines[0]):
+            found.append(Statement(0, lines[0]))
+        if self.names.read_whole(lines[-1]) and not (listed and _LIST_ITEM.match(lines[-1])):
+            found.append(Statement(text.rfind(lines[-1]), lines[-1], exact=True))
+        return found
+
+    def _leads(self, line: str) -> bool:
+        """Return True if the line begins with choices and goes on with something else."""
+        part = self.names.take(line)
+        said = line[: len(line) - len(part.rest)]
+        if not part.chosen or (part.rest.strip() and re.match(r"\W*A[*_]*:", said)):
+            return False
+        if re.match(rf"[\s*_\"')\]]*,?[ \t]*{_BECAUSE}", part.rest):
+            return True
+        ends = re.match(r"\s*$|[\s*_\"')\]]*(?:[.,;:!(]|[-–—](?!\w))", part.rest)
+        others = self.names.read_mentions(part.rest)
+        return bool(ends) and (not others or part.chosen[0] in others or len(set(others)) > 1)
+
+    def _read_shown(self, text: str) -> tuple[int, ...]:
+        """Return the choices that the reply points at, or else mentions alone."""
+        pointed = [one for one in statements.find_pointed(text)]
+        said, value = statements.resolve(
+            text, pointed, lambda one: self.names.read_whole(one.text) or None
+        )
+        if said:
+            return value or ()
+        return self.names.read_mentions(text)
+
+    def _named(self, found: Sequence[int]) -> str | None:
+        if not found or (self.kind == "single" and len(found) > 1):
+            return None
+        return SEPARATOR.join(self.choices[index] for index in found)
+
+    # -- numbers
+
+    def _read_number(self, text: str) -> str | None:
+        bare = re.sub(r"^\s*1[.)]\s+(?=[-$€]?\d)", "", frames.strip_latex(text))
+        bare = _CONFIDENCE.sub("", bare) or bare
+        rated = figures.is_rated(bare)
+        if (
+            figures.is_figure_alone(bare)
+            and "=" not in bare
+            and (found := figures.read_figure(bare, rated))
+        ):
+            return found
+        stated = [*statements.find_marked(text), *statements.find_spoken(bare)]
+        lines = [
+            _STEP.sub("", line) if _STEP.match(line) else line
+            for line in bare.split("\n")
+            if line.strip()
+        ]
+        if len(lines) > 1:
+            stated += [
+                Statement(place, line)
+                for place, line in ((0, lines[0]), (len(text), lines[-1]))
+                if figures.is_figure_alone(line)
+            ]
+        read = lambda one: figures.read_figure(frames.strip_latex(one.text), rated)  # noqa: E731
+        said, value = statements.resolve(text, stated, read)
+        return value if said else self._read_shown_number(lines)
+
+    def _read_shown_number(self, lines: Sequence[str]) -> str | None:
+        """Return the only bold number, or what the last sentence comes to."""
+        bold = {
+            figures.read_only(found)
+            for found in re.findall(r"\*\*([^*\n]{1,100})\*\*", "\n".join(lines))
+        } - {None}
+        if len(bold) == 1:
+            return bold.pop()
+        sentence = re.split(r"(?<=[.!?])\s+(?=\D)", lines[-1].strip())[-1] if lines else ""
+        sentence = re.split(r"[,.][ \t]*(?:no|wait|sorry|correction)[ ,:]+", sentence)[-1]
+        if _CONCLUSION.search(sentence) or not re.search(
+            r"\d", " ".join(lines).replace(sentence, "", 1)
+        ):
+            return figures.after_equals(sentence) or figures.read_only(sentence)
+        return figures.after_equals(sentence)
+
+    # -- free text
+
+    def _read_text(self, text: str) -> str | None:
+        if _REFUSED.search(frames.plain(text[:200])):
+            return None
+        inside = frames.strip_fence(text)
+        stated = [
+            one for one in statements.find_marked(inside, known=True) if not inside.startswith("[[")
+        ]
+        stated += [
+            one for one in statements.find_spoken(inside) if _ANNOUNCED.search(inside, one.place)
+        ]
+        said, value = statements.resolve(inside, stated, self._read_stated_text)
+        return value if said else texts.read_text(text)
+
+    def _read_stated_text(self, one: Statement) -> str | None:
+        text = frames.strip_latex(one.text) if "\\" in one.text else one.text
+        return (texts.unwrap(text) if one.exact else texts.first_sentence(text)) or None
 
 
-def _is_part(one: str, other: str) -> bool:
-    """Return True if the choice is a part of a longer one: “new” of “as good as new”."""
-    return one != other and normalise_text(one) in normalise_text(other)
-
+_ANNOUNCED = re.compile(words.any_of(words.ANSWERS, words.ANSWERS_JOINED), re.IGNORECASE)
+_BECAUSE = words.whole("because|since|as|weil|da|car|porque|perché")
 
 _RULES: dict[str, Callable[[_Reader, str, str], str | None]] = {
     Parsing.AUTO: _Reader.read_any,

@@ -6,15 +6,16 @@ from datetime import timedelta
 
 from selection import db_clock, engine, wakeups
 from selection.errors import Refused
-from selection.models import Endpoint, ModelSpending, Run
+from selection.models import Endpoint, ModelCall, ModelSpending, Run
 
 from . import claims, ledger
 from .call_pool import CallPool
 from .dispatcher import Dispatcher
 
 WAIT = 0.2  # seconds of a turn without an outcome
-PATIENCE = 60.0  # seconds without any reply, after which the run is given up
+PATIENCE = 60.0  # seconds without any reply or call in flight, then the run is given up
 RENEWAL = 10.0  # seconds after which the hold is renewed
+REPLIED = (ModelCall.State.REPLIED, ModelCall.State.REUSED)
 HOLD = timedelta(minutes=1)  # after the death of its process, others may make the calls
 
 
@@ -24,25 +25,29 @@ def play_run(run: Run, tell: Callable[[Run], None]) -> None:
     Raises Refused if no model has replied for a minute, and the run can be continued later. Before
     it leaves a run that goes on, it counts the replies that came last.
     """
-    replied, held = time.monotonic(), 0.0
+    idle, replies, held = 0.0, 0, 0.0
     only = frozenset([run.pk])
     with wakeups.silenced(), CallPool() as pool:
         dispatcher = Dispatcher(pool, only)
         try:
             while run.status == Run.Status.RUNNING:
-                if time.monotonic() - held > RENEWAL:
+                began = time.monotonic()
+                if began - held > RENEWAL:
                     hold_run(run.pk)
-                    held = time.monotonic()
-                if not claims.has_outstanding(run.pk):
+                    held = began
+                if claims.is_running_low(run.pk):
                     engine.advance(run.pk)
-                if dispatcher.take_turn(WAIT):
-                    replied = time.monotonic()
-                else:
+                if not dispatcher.take_turn(WAIT):
                     ledger.close_interrupted()  # of a process that was killed
                     time.sleep(WAIT)
                 run.refresh_from_db()
                 tell(run)
-                if time.monotonic() - replied > PATIENCE:
+                before, replies = replies, run.model_calls.filter(state__in=REPLIED).count()
+                if replies > before:
+                    idle = 0.0
+                elif not dispatcher.is_busy:
+                    idle += time.monotonic() - began
+                if idle > PATIENCE:
                     raise Refused(_describe_problems(run))
         except (Refused, KeyboardInterrupt):
             dispatcher.finish()
@@ -59,6 +64,12 @@ def hold_run(run_id: int) -> None:
     """Keep other processes from making the run's calls: they may be allowed fewer addresses."""
     until = db_clock.database_now() + HOLD
     ModelSpending.objects.update_or_create(run_id=run_id, defaults={"held_until": until})
+
+
+def is_held(run_id: int) -> bool:
+    """Return True if a process makes the run's calls."""
+    now = db_clock.database_now()
+    return ModelSpending.objects.filter(run=run_id, held_until__gt=now).exists()
 
 
 def _describe_problems(run: Run) -> str:

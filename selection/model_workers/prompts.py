@@ -11,9 +11,10 @@ from selection.errors import Refused
 from selection.models import Endpoint, MediaFile, Question
 
 from .adjustments import adjust_body
+from .replies.choices import LETTERS
 
 Parsing = Endpoint.Parsing
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 TEMPLATE = "{instructions}\n\n{question}\n\n{choices}\n\n{request}"
 PLACEHOLDERS = ("instructions", "question", "choices", "request")
 IMAGE_TOKENS = 3_000  # the most that a picture is expected to be charged as

@@ -14,7 +14,7 @@ from selection.errors import Conflict, Refused
 from selection.models import Candidate, Endpoint, ModelSpending, Run
 
 from .adjustments import describe_server
-from .claims import has_outstanding
+from .claims import is_running_low
 from .prices import to_amount, to_nano
 
 PASSING = timedelta(seconds=10)  # a shorter rest is no matter for a person
@@ -92,7 +92,7 @@ def mark_unaffordable(candidates: Collection[int]) -> None:
     rows = Candidate.objects.filter(pk__in=candidates)
     rows.update(unaffordable=True)
     for run in set(rows.values_list("run", flat=True)):
-        if not has_outstanding(run):
+        if is_running_low(run):
             wakeups.request_step(run)
 
 

@@ -38,6 +38,7 @@ class Candidate(models.Model):
     by_hand  the requester's own verdict, next to the algorithm's
     unaffordable  True if the run's money does not suffice for a call of the model: it is asked
                   nothing more, and not waited for
+    unreadable  decision on the model's replies without an answer
     """
 
     class Gone(models.TextChoices):
@@ -45,6 +46,10 @@ class Candidate(models.Model):
         LEFT = "left", "left"
         WITHDRAWN = "withdrawn", "withdrawn"
         SCREENED = "screened", "did not pass the practice"
+
+    class Unreadable(models.TextChoices):
+        ASKING = "asking", "to be decided"
+        WRONG = "wrong", "count as wrong"
 
     Platform = Platform
 
@@ -73,6 +78,9 @@ class Candidate(models.Model):
     met = models.JSONField(default=list)
     skipped = models.PositiveIntegerField(default=0)
     unaffordable = models.BooleanField(default=False, db_default=False)
+    unreadable = models.CharField(
+        max_length=6, choices=Unreadable, blank=True, default="", db_default=""
+    )
     platform = models.CharField(
         max_length=10, choices=Platform, blank=True, default="", db_default=""
     )

@@ -193,6 +193,7 @@ class ModelCall(models.Model):
     reserved    the most that it can cost, in billionths of the currency's unit
     cost        its cost in the same unit; an interrupted call may have been charged and costs
                 what was reserved
+    result      whether the reply gives an answer; empty without a reply
     answer      the answer read from the reply; empty if none could be read
     problem     reason of a failure, or for no answer
     """
@@ -203,6 +204,13 @@ class ModelCall(models.Model):
         FAILED = "failed", "failed"
         INTERRUPTED = "interrupted", "interrupted"
         REUSED = "reused", "reply reused"
+
+    class Result(models.TextChoices):
+        READ = "read", "read"
+        EMPTY = "empty", "empty"
+        CUT = "cut off", "cut off"
+        REFUSED = "refused", "refused"
+        UNREADABLE = "unreadable", "not readable"
 
     run = models.ForeignKey(
         Run, models.CASCADE, null=True, related_name="model_calls", db_index=False
@@ -225,6 +233,7 @@ class ModelCall(models.Model):
     milliseconds = models.PositiveIntegerField(null=True)
     request_id = models.CharField(max_length=REQUEST_ID_LENGTH, blank=True, default="")
     reply = models.TextField(blank=True, default="")
+    result = models.CharField(max_length=10, choices=Result, blank=True, default="", db_default="")
     answer = models.TextField(blank=True, default="")
     problem = models.CharField(max_length=PROBLEM_LENGTH, blank=True, default="")
 
@@ -255,6 +264,7 @@ class ModelSpending(models.Model):
     spent      cost of the calls that have ended
     in_flight  the most that the calls in flight can cost
     held_until  a command makes the calls of this run until then, and no other process does
+    inputs     digest of the files and settings of the evaluation that the run was created for
     """
 
     run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="spending")
@@ -262,6 +272,7 @@ class ModelSpending(models.Model):
     spent = models.BigIntegerField(default=0)
     in_flight = models.BigIntegerField(default=0)
     held_until = models.DateTimeField(null=True, blank=True)
+    inputs = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
 
     def __str__(self) -> str:
         return f"spending of {self.run}"

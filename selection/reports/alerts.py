@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import F, Max, Q
 
 from selection import connectors, db_clock
-from selection.model_workers import spending
+from selection.model_workers import spending, unreadable
 from selection.models import Assignment, Candidate, Heartbeat, Run, exposure
 from selection.questions import problem_reports
 from selection.texts import count_noun, counted
@@ -37,6 +37,7 @@ TITLES = {
     "paused": "paused for a long time",
     "broken": "workers report problems with questions",
     "models": "a model does not reply",
+    "unreadable": "replies without an answer",
     "tool": "a connected tool needs attention",
     "fit": "doubt about the guarantee",
     "sharing": "workers may share answers",
@@ -48,7 +49,7 @@ TITLES = {
 class Alert:
     """A matter that needs a person.
 
-    kind   stuck, waits, gold, quiet, joins, paused, broken, models, tool, fit, sharing or review:
+    kind   stuck, waits, gold, quiet, joins, paused, broken, models, unreadable, tool, fit, sharing or review:
            for programs
     words  the matter, for people
     """
@@ -86,7 +87,11 @@ def list_alerts(
         message = f"The run ended because {run.why_ended}: review the selection."
         return [Alert("review", message), *doubts]
     if run.status == Run.Status.PAUSED:
-        return [*_paused_alerts(run, now), *_problem_report_alerts(run)]
+        return [
+            *_unreadable_alerts(run),
+            *_paused_alerts(run, now),
+            *_problem_report_alerts(run),
+        ]
     if run.status != Run.Status.RUNNING:
         return []
     alerts = (
@@ -96,7 +101,14 @@ def list_alerts(
     )
     if not any(alert.kind == "stuck" for alert in alerts):
         alerts = [*_redis_alerts(), *alerts]  # without Redis the background work stops in time
-    return [*alerts, *_model_alerts(run), *_tool_alerts(run), *_problem_report_alerts(run), *doubts]
+    return [
+        *alerts,
+        *_model_alerts(run),
+        *_unreadable_alerts(run),
+        *_tool_alerts(run),
+        *_problem_report_alerts(run),
+        *doubts,
+    ]
 
 
 def _problem_report_alerts(run: Run) -> list[Alert]:
@@ -121,6 +133,22 @@ def _model_alerts(run: Run) -> list[Alert]:
     why = first.problem.rstrip(".")
     message = f"“{first.worker}” does not reply{others}: {why}. Make a test call on their page."
     return [Alert("models", message)]
+
+
+def _unreadable_alerts(run: Run) -> list[Alert]:
+    """Return an alert if replies of models give no answer, with what would help."""
+    if not spending.has_models(run):
+        return []
+    rows = [row for row in unreadable.count_replies(run) if row.warned]
+    asking = [row for row in rows if row.asking]
+    if not rows:
+        return []
+    first = (asking or rows)[0]
+    more = len(asking or rows) - 1
+    others = f" So do {count_noun(more, 'other')}." if more else ""
+    decide = " The run is paused until you decide under Calls and money." if asking else ""
+    message = f"“{first.worker}” loses replies: {first.advice}.{others}{decide}"
+    return [Alert("unreadable", message)]
 
 
 def _tool_alerts(run: Run) -> list[Alert]:

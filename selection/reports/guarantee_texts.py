@@ -13,13 +13,13 @@ from topk.selected_arms import BY_PROOF, SelectedArms
 
 from .selection import MOST_NAMED, ended_early, selection_of_run
 
-GONE = {"absent": "never came", "left": "left", "withdrawn": "were withdrawn"}
+GONE = {"absent": "never answered", "left": "left", "withdrawn": "were withdrawn"}
 
 
 def roster_clause(run: Run, counts: Counter[str]) -> str:
     """Return the sentences that limit the guarantee to the workers on the roster."""
     losses = [
-        f"{counts[reason]} {verb if counts[reason] > 1 else verb.replace('were', 'was')}"
+        f"{counts[reason]} {verb if counts[reason] > 1 else verb.replace('were ', 'was ')}"
         for reason, verb in GONE.items()
         if counts[reason]
     ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
+from selection.model_workers import spending, unreadable
 from selection.models import Run
 from selection.runs import priors
 from selection.texts import count_noun
@@ -64,6 +65,10 @@ REMEDIES = {
         "The guarantee can include them: decide that before you see the answers.",
         *("Keep them in…", "do_change", False),
     ),
+    "unreadable": Remedy(
+        "Read the stored replies again with other settings, or set these models aside.",
+        *("See the replies", "#models"),
+    ),
     "minutes": Remedy("Nothing to do: answers before and after it count alike.", weakens=False),
     "outage": Remedy("Nothing to do: workers got their time back.", weakens=False),
 }
@@ -73,6 +78,8 @@ ADDED = {  # kinds of events that add an assumption
     "minutes": "the time to answer was changed",
     "outage": "the site was away for a while",
 }
+
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -188,4 +195,21 @@ def _sharing(signs: CollusionSigns) -> Iterable[Found]:
         )
 
 
-SOURCES = (_departures, _added_assumptions)
+def _lost_replies(run: Run) -> Iterator[Found]:
+    """Yield the replies of models that gave no answer, and may count as wrong."""
+    if not spending.has_models(run):
+        return
+    rows = [row for row in unreadable.count_replies(run) if row.warned]
+    if rows:
+        told = " ".join(f"“{row.worker}”: {row.advice}." for row in rows[:MOST_NAMED])
+        more = count_noun(len(rows) - MOST_NAMED, "more model")
+        yield (
+            "unreadable",
+            "replies of models could not be read",
+            "Replies of models gave no answer and count as wrong, so the accuracy of these models "
+            f"is that of their replies as they were read. {told}"
+            + (f" {more} lost replies." if len(rows) > MOST_NAMED else ""),
+        )
+
+
+SOURCES = (_departures, _added_assumptions, _lost_replies)

@@ -87,6 +87,8 @@ def default_for_models(settings: Mapping[str, Any]) -> dict[str, Any]:
     models that err independently; and ``universal`` is the cheapest rule there.
     """
     given, questions = dict(settings), settings["question_set"]
+    if askable.has_models_only(given["pool"]):
+        given = askable.count_slots(given["pool"]) | given
     many = questions.questions.count() > MOST_QUESTIONS or questions.most_workers is not None
     if many or not askable.has_models_only(given["pool"]):
         return given

@@ -4,6 +4,7 @@ Each writes an Event: ``who`` is a login name or "token NAME", ``why`` the reaso
 """
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from selection.engine.ending import end_run
 from selection.engine.precompile import precompile_run
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
+from selection.model_workers import spending, unreadable
 from selection.models import Candidate, Run, Skill
 from selection.texts import counted
 
@@ -182,7 +184,16 @@ def pause_run(run: Run, who: str = "", why: str = "") -> None:
 
 @transaction.atomic
 def resume_run(run: Run, who: str = "", why: str = "") -> None:
-    """Resume the run and extend open deadlines by the pause."""
+    """Resume the run and extend open deadlines by the pause.
+
+    Raises Conflict while a person has to decide on replies without an answer.
+    """
+    if keys := unreadable.list_asking(run):
+        named = ", ".join(f"“{key}”" for key in keys)
+        raise Conflict(
+            f"Too many replies of {named} have no answer. Decide first: read the stored replies "
+            "again by another rule, count them as wrong, or set the models aside."
+        )
     run = _change_status(run, Status.RUNNING, {Status.PAUSED})
     extend_deadlines(run, run.paused or db_clock.database_now())
     run.paused = None
@@ -219,6 +230,27 @@ def reopen_run(run: Run, who: str = "", why: str = "") -> None:
     locked.ending, locked.ended, locked.concluded, locked.regraded = "", None, None, None
     locked.save()
     events.write_event(locked, "reopen", "The run goes on after its end.", who, why)
+    wakeups.request_step(locked.pk)
+
+
+@transaction.atomic
+def raise_limit(run: Run, limit: Decimal, who: str = "") -> None:
+    """Let a run that ended by its limit in money go on with a higher one.
+
+    Raises Conflict for any other run, Refused for a limit that is no higher.
+    """
+    locked = _change_status(run, Status.RUNNING, {Status.ENDED})
+    limited = locked.candidates.filter(unaffordable=True).exists()
+    if locked.ending != Run.Ending.BUDGET or not limited or locked.fixed_budget:
+        raise Conflict(f"The run “{locked}” was not ended by its limit in money.")
+    before = spending.read_limit(locked)
+    if before is not None and limit <= before:
+        raise Refused(f"The run “{locked}” ended at this limit, {before:g}: give a higher one.")
+    extend_deadlines(locked, locked.ended or db_clock.database_now())
+    locked.ending, locked.ended, locked.concluded = "", None, None
+    locked.save()
+    events.write_event(locked, "reopen", "The run goes on with a higher limit in money.", who)
+    spending.set_limit(locked, limit)
     wakeups.request_step(locked.pk)
 
 

@@ -13,6 +13,7 @@ from selection import db_clock, wakeups
 from selection.engine.rejudge import rejudge
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
+from selection.model_workers import dispatcher
 from selection.models import Candidate, Heartbeat, Run, Worker, plain_key, stored_spellings
 from selection.models.answers import has_waiting_answers
 
@@ -83,6 +84,7 @@ def take_back(run: Run, workers: Sequence[str], who: str = "", why: str = "") ->
     ids = {row.worker_id for row in find_restorable(locked, workers)}
     now = db_clock.database_now()
     locked.candidates.filter(worker__in=ids).update(gone="", gone_at=None, seen=now)
+    dispatcher.clear_problems(ids)  # a model that was set aside is tried again
     mark_roster_changed(locked)
     events.write_event(locked, "take back", f"Taken back: {', '.join(workers)}.", who, why)
     return len(ids)

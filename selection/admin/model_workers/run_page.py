@@ -13,9 +13,10 @@ from django.urls import reverse
 from selection import reports
 from selection.admin.page import Page, object_url
 from selection.errors import Refused
-from selection.model_workers import spending
+from selection.model_workers import spending, unreadable
 from selection.model_workers.prices import to_amount
-from selection.models import ModelCall, Run
+from selection.models import Endpoint, ModelCall, Run
+from selection.runs import unreadable_models
 from selection.runs.money import format_call_cost
 
 LATEST, PER_PAGE = 10, 50
@@ -35,6 +36,10 @@ def model_facts(run: Run) -> dict[str, Any]:
     return {
         "models": {
             "limit_value": "" if limit is None else f"{limit.normalize():f}",
+            "replies": unreadable.count_replies(run),
+            "asking": unreadable.list_asking(run),
+            "ways": unreadable_models.WAYS,
+            "rules": Endpoint.Parsing.choices,
             "failing": spending.failing_endpoints(run) if run.status != Run.Status.ENDED else [],
             "notices": spending.list_notices(run),
             "calls": describe_calls(run, calls_of(run)[:LATEST]),
@@ -98,6 +103,8 @@ class RunCalls(Page):
         )
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if "way" in request.POST:
+            return self._settle(request)
         form = LimitForm(request.POST)
         try:
             if not form.is_valid():
@@ -107,4 +114,16 @@ class RunCalls(Page):
             messages.error(request, str(refusal))
         else:
             messages.success(request, "The limit of the money for calls is changed.")
+        return redirect(f"{object_url(self.object)}#models")
+
+    def _settle(self, request: HttpRequest) -> HttpResponse:
+        """Decide on replies without an answer."""
+        rule = {name: request.POST.get(name, "") for name in ("parsing", "pattern")}
+        try:
+            if rule["parsing"] not in Endpoint.Parsing.values:
+                raise Refused("Choose how the answer is read from the reply.")
+            way, who = request.POST["way"], request.user.get_username()
+            messages.success(request, unreadable_models.settle(self.object, way, who=who, **rule))
+        except Refused as refusal:
+            messages.error(request, str(refusal))
         return redirect(f"{object_url(self.object)}#models")

@@ -9,13 +9,14 @@ from ninja import Field, Query, Schema
 
 from selection import reports
 from selection.accounts import scoped
-from selection.api.base import api, find_object
+from selection.api.base import api, find_object, requester_name
 from selection.api.fields import Id, price_field
 from selection.api.pagination import Page, paginate
 from selection.limits import LONGEST_KEY
-from selection.model_workers import spending
+from selection.model_workers import spending, unreadable
 from selection.model_workers.prices import to_amount
 from selection.models import ModelCall, Run
+from selection.runs import unreadable_models
 
 CallState = Literal["sent", "replied", "failed", "interrupted", "reused"]
 
@@ -41,12 +42,42 @@ class CallOut(Schema):
     milliseconds: int | None
     request_id: str = Field(description="The server's id of the call.")
     reply: str
+    result: str = Field(
+        description="read, empty, cut off, refused or unreadable; empty without a reply."
+    )
     answer: str = Field(description="The answer read from the reply; empty: no answer.")
     problem: str
 
     @staticmethod
     def resolve_cost(call: Any) -> float:
         return float(to_amount(call.cost))
+
+
+class ReplyCountOut(Schema):
+    """The replies of a model in a run: those without an answer are told apart."""
+
+    worker: str
+    replies: int
+    right: int
+    wrong: int
+    empty: int
+    cut_off: int
+    refused: int
+    unreadable: int
+    asking: bool = Field(description="The run is paused until somebody decides.")
+    advice: str = Field(description="The setting that would help; empty: nothing was lost.")
+    examples: list[str]
+
+
+class UnreadableIn(Schema):
+    """The decision on models whose replies have no answer."""
+
+    do: Literal["reread", "wrong", "set aside"]
+    parsing: Literal["auto", "letter", "word", "json", "last line", "regex"] = Field(
+        "auto", description="For reread: how the answers of all models are read from now on."
+    )
+    pattern: str = Field("", max_length=200)
+    why: str = Field("", max_length=300)
 
 
 class SpendingIn(Schema):
@@ -76,6 +107,24 @@ def list_calls(
     if query.worker:
         rows = rows.filter(worker__key=query.worker)
     return paginate(request, response, rows, query)
+
+
+@api.get("/runs/{run_id}/replies", response=list[ReplyCountOut], tags=["models"])
+def count_replies(request: HttpRequest, run_id: Id) -> list[Any]:
+    """Return how many replies of each model were right, wrong, or had no answer."""
+    return unreadable.count_replies(find_object(request, Run, run_id))
+
+
+@api.post("/runs/{run_id}/replies", response=list[ReplyCountOut], tags=["models"])
+def settle_replies(request: HttpRequest, run_id: Id, payload: UnreadableIn) -> list[Any]:
+    """Read the stored replies again, count lost ones as wrong, or set their models aside.
+
+    A run that was paused for this goes on. Reading again makes no calls.
+    """
+    run = find_object(request, Run, run_id)
+    rule = (payload.parsing, payload.pattern)
+    unreadable_models.settle(run, payload.do, *rule, requester_name(request), payload.why)
+    return unreadable.count_replies(run)
 
 
 @api.get("/runs/{run_id}/spending", response=SpendingOut, tags=["models"])

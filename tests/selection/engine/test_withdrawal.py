@@ -127,7 +127,7 @@ def test_who_never_came_is_not_tested_and_neither_accepted_nor_rejected():
         assert (lines[key].answers, lines[key].out, lines[key].selected) == (0, 0, False)
     assert sorted(key for key in lines if lines[key].selected) == ["w0", "w1"]
     export = reports.export_run(run)
-    assert "Of the 9 workers 3 never came" in export["over"]
+    assert "Of the 9 workers 3 never answered" in export["over"]
     assert "the other 6" in export["over"]
     assert not gone.filter(assignments__isnull=False).exists(), "what they never saw went back"
 

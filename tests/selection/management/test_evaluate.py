@@ -10,8 +10,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from selection.model_workers import dispatcher, play
-from selection.models import ModelCall, ModelServer, ModelSpending, Run
-from selection.runs import lifecycle
+from selection.models import Endpoint, ModelCall, ModelServer, ModelSpending, QuestionSet, Run
+from selection.runs import failing_models, lifecycle, roster
 from tests.model_stub import ModelStub
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +38,17 @@ def write_files(folder: Path, url: str, models: list[str], questions: int = 150)
         f"models: [{{server: stub, model: {json.dumps(models)}, price_call: 0.01}}]\n"
     )
     return [str(folder / "models.yaml"), str(folder / "gold.csv")]
+
+
+def run_evaluate(*arguments: str) -> int:
+    """Return the exit code of the command."""
+    try:
+        call_command("evaluate", *arguments)
+    except SystemExit as end:
+        return int(end.code or 0)
+    except CommandError as error:
+        return error.returncode
+    return 0
 
 
 def test_select_the_best_model(tmp_path: Path, capsys: Any) -> None:
@@ -84,7 +95,8 @@ def test_spend_by_price(tmp_path: Path, capsys: Any) -> None:
 def test_stop_at_the_limit_of_money(tmp_path: Path, capsys: Any) -> None:
     with ModelStub(reply) as stub:
         files = write_files(tmp_path, stub.url, ["good", "bad"])
-        call_command("evaluate", *files, "--epsilon", "0.001", "--limit", "0.25", "--json")
+        arguments = [*files, "--epsilon", "0.001", "--limit", "0.25", "--json"]
+        assert run_evaluate(*arguments) == 3
     result = json.loads(capsys.readouterr().out)
     assert stub.calls == 25
     assert result["ending"] == "budget"
@@ -122,15 +134,16 @@ def test_pause_by_an_interruption_and_resume(
     with ModelStub(reply) as stub:
         files = write_files(tmp_path, stub.url, list(ACCURACY))
         monkeypatch.setattr(play, "play_run", interrupt)
-        call_command("evaluate", *files, "--epsilon", "0.2", "--seed", "1")
+        assert run_evaluate(*files, "--epsilon", "0.1", "--seed", "1") == 130
         run = Run.objects.get()
         assert run.status == Run.Status.PAUSED
         assert not ModelCall.objects.in_flight().exists()
         shown = capsys.readouterr()
         assert f"--resume {run.pk}" in shown.err
-        assert re.search(r"good +75\.0% +4 calls", shown.out)
+        assert re.search(r"good +\d+\.\d% +\d+ calls", shown.out)
         assert "Not reached yet: With probability at least 0.95" in shown.out
-        assert "12 calls of 450 (2.7%), 0.12 $." in shown.out
+        calls = stub.calls
+        assert f"{calls} calls of 450 ({calls / 450:.1%}), {calls / 100:.2f} $." in shown.out
         monkeypatch.setattr(play, "play_run", whole)
         call_command("evaluate", "--resume", str(run.pk), "--limit", "4", "--json")
     assert ModelSpending.objects.get().limit == 4_000_000_000
@@ -178,7 +191,8 @@ def test_keep_other_processes_from_calling_for_the_run(
     whole = play.play_run
     with ModelStub(reply) as stub:
         monkeypatch.setattr(play, "play_run", watched)
-        call_command("evaluate", *write_files(tmp_path, stub.url, list(ACCURACY)), "--seed", "1")
+        files = write_files(tmp_path, stub.url, list(ACCURACY))
+        assert run_evaluate(*files, "--seed", "1") == 130
     assert seen == [[]] * 6
     run = Run.objects.get()
     lifecycle.resume_run(run)
@@ -196,7 +210,7 @@ def test_give_up_without_any_reply(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_tell_that_the_others_wait_for_money(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(play, "PATIENCE", 0.5)
+    monkeypatch.setattr(play, "PATIENCE", 2)
     with ModelStub(reply) as stub:
         files = write_files(tmp_path, stub.url, ["good", "bad"])
         dead = "dead: {url: 'http://127.0.0.1:9/v1'}, stub:"
@@ -208,3 +222,95 @@ def test_tell_that_the_others_wait_for_money(
         ):
             call_command("evaluate", *files, "--epsilon", "0.001", "--limit", "0.1")
     assert ModelSpending.objects.get().spent <= 100_000_000
+
+
+def test_raised_limit_continues_the_run_and_repeats_no_call(tmp_path: Path, capsys: Any) -> None:
+    with ModelStub(reply) as stub:
+        files = write_files(tmp_path, stub.url, ["good", "bad"])
+        settings = [*files, "--epsilon", "0.2", "--seed", "1"]
+        assert run_evaluate(*settings, "--limit", "0.1") == 3
+        assert stub.calls == 10
+        assert run_evaluate(*settings, "--limit", "0.1") == 3
+        assert "has ended; no calls are made" in capsys.readouterr().err
+        assert stub.calls == 10
+        assert run_evaluate(*settings, "--limit", "9") == 0
+        calls = stub.calls
+        assert run_evaluate(*settings) == 0
+        assert stub.calls == calls == ModelCall.objects.count()
+        assert Run.objects.count() == 1
+        assert run_evaluate(*settings, "--anew") == 0
+    assert Run.objects.count() == 2
+
+
+def write_broken(folder: Path, url: str, models: list[str]) -> list[str]:
+    """Write files with a further model, “gone”, whose server does not answer."""
+    files = write_files(folder, url, models)
+    text = Path(files[0]).read_text()
+    text = text.replace("stub:", "dead: {url: 'http://127.0.0.1:9/v1'}, stub:", 1)
+    Path(files[0]).write_text(text.replace("}]", "}, {server: dead, model: gone}]"))
+    return files
+
+
+def test_broken_model_is_set_aside_or_left_out(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(failing_models, "MOST_FAILURES", 1)  # rests would only take time here
+    with ModelStub(reply) as stub:
+        files = write_broken(tmp_path, stub.url, list(ACCURACY))
+        assert run_evaluate(*files, "--epsilon", "0.2", "--seed", "1") == 0
+        shown = capsys.readouterr()
+        assert re.search(r"gone .* set aside", shown.out)
+        assert "Of the 4 workers 1 never answered" in shown.out
+        assert re.search(r"good +(billing|login) +22 ", shown.err)
+        assert "“gone” never replied and is set aside: No connection" in shown.err
+        run = Run.objects.get()
+        assert run.model_calls.filter(worker__key="gone").count() <= 3
+        assert run_evaluate(*files, "--drop", "gone", "--epsilon", "0.2", "--seed", "1") == 0
+        assert Run.objects.latest("pk").candidates.count() == 3
+        assert run_evaluate(*files, "--drop", "nobody") == 2
+
+
+def test_run_without_a_choice_is_refused(tmp_path: Path, capsys: Any) -> None:
+    with ModelStub(reply) as stub:
+        files = write_broken(tmp_path, stub.url, ["good"])
+        with pytest.raises(CommandError, match=r"1 of 2 models never replied.*No connection"):
+            call_command("evaluate", *files)
+    run = Run.objects.get()
+    assert run.status == Run.Status.PAUSED
+    with ModelStub(reply) as stub:
+        ModelServer.objects.update(url=stub.url)
+        Endpoint.objects.filter(model="gone").update(model="fair")
+        arguments = ["--take-back", "gone", "--json"]
+        roster.withdraw_workers(run, ["gone"])
+        assert run_evaluate("--resume", str(run.pk), *arguments) == 0
+    assert not run.candidates.exclude(gone="").exists()
+
+
+@pytest.mark.parametrize("columns", ["prompt=question,answer=target", "question=prompt"])
+def test_map_columns_of_the_gold_file(tmp_path: Path, capsys: Any, columns: str) -> None:
+    with ModelStub(reply) as stub:
+        files = write_files(tmp_path, stub.url, ["good", "bad"], 2)
+        answer = "target" if "target" in columns else "answer"
+        rows = "".join(f"Ticket {i}?,billing,billing | login\n" for i in range(9))
+        Path(files[1]).write_text(f"question,{answer},choices\n{rows}")
+        assert run_evaluate(*files, "--map", columns, "--limit", "0.02") == 3
+        assert run_evaluate(*files, "--map", "prompt", "--anew") == 2
+        assert run_evaluate(*files, "--map", "prompt=nowhere", "--anew") == 2
+    assert QuestionSet.objects.get().questions.first().prompt == "Ticket 0?"
+
+
+def test_unreadable_replies_have_an_exit_code_and_a_way_on(tmp_path: Path, capsys: Any) -> None:
+    def mumble(model: str, text: str) -> str:
+        return "Well, hm." if model == "bad" else reply(model, text)
+
+    with ModelStub(mumble) as stub:
+        files = write_files(tmp_path, stub.url, list(ACCURACY))
+        settings = [*files, "--epsilon", "0.2", "--seed", "1"]
+        assert run_evaluate(*settings, "--json") == 4
+        shown = capsys.readouterr()
+        counts = {row["worker"]: row for row in json.loads(shown.out)["replies"]}
+        assert counts["bad"]["unreadable"] == counts["bad"]["replies"] > 0
+        assert "“bad”: choose another “parsing”" in shown.err
+        assert run_evaluate(*settings, "--unreadable", "set-aside") == 0
+        assert Run.objects.get().candidates.get(worker__key="bad").gone
+        assert run_evaluate(*settings, "--anew", "--unreadable", "wrong") == 0

@@ -3,12 +3,14 @@
 import hashlib
 import time
 from collections import Counter
+from collections.abc import Iterable
 from decimal import Decimal
 
 import pytest
 from django.db.models import Sum
 
 from selection import engine
+from selection.answers import recording
 from selection.model_workers import claims, dispatcher, ledger, spending, throttle
 from selection.model_workers.call_pool import CallPool
 from selection.models import (
@@ -42,7 +44,7 @@ def play(run: Run, seconds: float = 60.0, turns: int = 10**6) -> None:
         calls = dispatcher.Dispatcher(pool, frozenset([run.pk]))
         end = time.monotonic() + seconds
         while time.monotonic() < end and turns:
-            if not claims.has_outstanding(run.pk):
+            if claims.is_running_low(run.pk):
                 engine.advance(run.pk)
             run.refresh_from_db()
             if run.status == Run.Status.ENDED:
@@ -51,6 +53,10 @@ def play(run: Run, seconds: float = 60.0, turns: int = 10**6) -> None:
             turns -= 1
             Endpoint.objects.update(rests_until=None)  # rests would only take time here
         calls.finish()
+
+
+def record_replies(run: Run, assignments: Iterable[Assignment]) -> None:
+    recording.record_many(run, [(assignment, "yes") for assignment in assignments])
 
 
 def assert_money_adds_up(run: Run) -> ModelSpending:
@@ -76,7 +82,9 @@ def test_select_the_best_models_although_calls_fail(algorithm: str) -> None:
         assert states["failed"] == stub.outcomes["limited"] + stub.outcomes["broken"]
         answers = Answer.objects.filter(run=run)
         assert not answers.filter(expired=True).exists()
-        assert answers.count() == states["replied"]
+        late = ModelCall.objects.filter(state="replied", assignment__answer=None)
+        assert answers.count() == states["replied"] - late.count()
+        assert not late.filter(closed__lt=run.ended).exists()
         assert set(answers.values_list("response", flat=True)) == {"yes", "no"}
         lost = sum(stub.outcomes[way] for way in ("silent", "truncated", "malformed"))
         assert states["interrupted"] == lost > 0
@@ -85,16 +93,33 @@ def test_select_the_best_models_although_calls_fail(algorithm: str) -> None:
         assert_money_adds_up(run)
 
 
-def test_repeat_a_run_without_a_call() -> None:
+def test_repeated_run_sends_no_request_twice() -> None:
     with ModelStub(accuracy_reply) as stub:
         run = make_model_run(stub.url)
         play(run)
-        calls = stub.calls
         again = make_model_run(stub.url, question_set=run.question_set)
         play(again)
         assert again.ending == Run.Ending.PROMISE
-        assert stub.calls == calls > 0
-        assert set(again.model_calls.values_list("state", flat=True)) == {"reused"}
+        assert stub.calls == ModelCall.objects.values("digest").distinct().count()
+        assert again.model_calls.filter(state="reused").count() > again.model_calls.count() / 2
+
+
+@pytest.mark.parametrize(("k", "epsilon", "waits"), [(1, 0.01, False), (6, 0.05, True)])
+def test_slow_reply_holds_up_other_calls_only_if_the_guarantee_needs_it(
+    k: int, epsilon: float, waits: bool
+) -> None:
+    """Six of twelve are certified by numberings, which assume that speed decides nothing."""
+    options = {"algorithm": "certified", "k": k, "epsilon": epsilon}
+    run = make_model_run("http://127.0.0.1:9/v1", models=12, **options)
+    engine.advance(run.pk)
+    slow = Assignment.objects.filter(candidate__run=run).order_by("pk")[0]
+    others = Assignment.objects.open().filter(candidate__run=run).exclude(pk=slow.pk)
+    record_replies(run, others)
+    engine.advance(run.pk)
+    assert others.all().exists() is not waits
+    record_replies(run, [slow])
+    engine.advance(run.pk)
+    assert others.all().exists()
 
 
 def test_never_spend_more_than_the_limit() -> None:

@@ -3,7 +3,9 @@
 import pytest
 
 from selection.errors import Refused
-from selection.model_workers.parsing import parse_reply, validate_pattern
+from selection.model_workers.parsing import LONGEST_READ, parse_reply, validate_pattern
+
+from .model_replies import ROWS
 
 COLOURS = ["red", "light red", "blue"]
 LETTERED = ["A", "B"]
@@ -16,7 +18,7 @@ LETTERED = ["A", "B"]
         ("auto", "(c)", "blue"),
         ("auto", "**B**", "light red"),
         ("auto", "B. light red", "light red"),
-        ("auto", "Blue.", "Blue"),
+        ("auto", "Blue.", "blue"),
         ("auto", "```\nred\n```", "red"),
         ("auto", "<think>A or B? B is light red.</think>\nA", "red"),
         ("auto", "It is not red.\n\nAnswer: C", "blue"),
@@ -46,7 +48,7 @@ def test_read_a_choice(rule: str, reply: str, answer: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("reply", "answer"),
-    [("42", "42"), ("It is 41, no: 42.", "42"), ("−3.5", "−3.5"), ("none", None)],
+    [("42", "42"), ("It is 41, no: 42.", "42"), ("−3.5", "-3.5"), ("none", None)],
 )
 def test_read_the_last_number(reply: str, answer: str | None) -> None:
     assert parse_reply(reply, "auto", "", [], {"number": True, "tolerance": 1}) == answer
@@ -83,3 +85,29 @@ def test_a_slow_pattern_gives_no_answer() -> None:
 def test_refuse_a_pattern_that_cannot_be_used(pattern: str, why: str) -> None:
     with pytest.raises(Refused, match=why):
         validate_pattern("regex", pattern)
+
+
+@pytest.mark.parametrize(
+    ("choices", "grading", "reply", "answer"),
+    [(choices, grading, *row) for choices, grading, rows in ROWS for row in rows],
+)
+def test_read_a_reply_of_a_model(
+    choices: list[str], grading: dict[str, bool], reply: str, answer: str | None
+) -> None:
+    assert parse_reply(reply, "auto", "", choices, grading) == answer
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["<think>", "{", "[", '{"a":', "*", "answer: ", "\\boxed{", "1=", "the answer is ", "A, ", "\n"],
+)
+def test_hostile_replies_are_read_in_linear_time(part: str) -> None:
+    reply = part * (LONGEST_READ // len(part))
+    for choices, grading in (COLOURS, {}), ([], {"number": True}), ([], {}):
+        for rule in ("auto", "letter", "json", "last line"):
+            parse_reply(reply, rule, "", choices, grading)
+
+
+def test_letters_say_nothing_if_choices_are_other_letters() -> None:
+    assert parse_reply("A", "auto", "", ["B", "A"], {}) == "A"
+    assert parse_reply("Option 1", "auto", "", ["B", "A"], {}) == "B"

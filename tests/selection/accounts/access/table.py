@@ -260,6 +260,8 @@ OPERATIONS: dict[tuple[str, str], set[str]] = {
     ("delete", "/api/pools/{pool_id}/models/{worker}"): set(),
     ("post", "/api/pools/{pool_id}/test-calls"): set(),
     ("get", "/api/runs/{run_id}/calls"): {"read"},
+    ("get", "/api/runs/{run_id}/replies"): {"read"},
+    ("post", "/api/runs/{run_id}/replies"): set(),
     ("get", "/api/runs/{run_id}/spending"): {"read"},
     ("put", "/api/runs/{run_id}/spending"): set(),
     ("get", "/api/connections"): set(),
@@ -342,6 +344,7 @@ BODIES: dict[str, dict[str, object]] = {
     "post model-servers": {"name": "another", "url": "https://example.org/v1"},
     "post models": {"models": [{"model": "m", "server": "zebra server"}]},
     "post test-calls": {"worker": "zebra-w0", "question_set": 1},
+    "post replies": {"do": "reread"},
     "post connections": {
         "kind": "label_studio",
         "name": "another",

@@ -1,0 +1,190 @@
+"""Evaluations of models: the run of two files and their settings, created or found again."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+
+from selection.errors import Conflict, Refused
+from selection.imports import column_plan, commit, platforms, row_parsers, uploads
+from selection.management.lookups import find_team, parse_amount
+from selection.model_workers import askable, changes, model_files, play, spending, unreadable
+from selection.models import ModelServer, ModelSpending, Pool, QuestionSet, Run, Team, Upload
+from selection.runs import drafts, lifecycle, roster, unreadable_models
+
+ON_THIS_SET = "on this question set"
+DECIDING = ("k", "epsilon", "delta", "algorithm", "by_price", "currency")
+Status = Run.Status
+
+
+def prepare_database() -> None:
+    """Create the tables of a new local database. Raises Refused for one of an earlier version."""
+    executor = MigrationExecutor(connection)
+    if connection.vendor == "sqlite" and not executor.loader.applied_migrations:
+        call_command("migrate", verbosity=0)
+    elif executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        raise Refused("The database is of an earlier version: run manage.py migrate first.")
+
+
+def find_or_create(options: dict[str, Any]) -> Run:
+    """Return the run of these files and settings, ready to go on or ended.
+
+    An earlier one is continued: nothing is asked twice. Raises Refused for a fault in a file.
+    """
+    team = find_team(options["team"])
+    text = options["models"].read_text(encoding="utf-8-sig")
+    file = model_files.ModelFile(text)
+    drop_models(file, options["drop"])
+    raw = row_parsers.read_path(options["gold"])
+    inputs = digest_inputs(file, raw, options)
+    earlier = Run.objects.filter(team=team, spending__inputs=inputs).order_by("-pk").first()
+    if earlier is not None and not options["anew"]:
+        return continue_run(earlier, options)
+    with transaction.atomic():
+        return create_run(team, file, raw, inputs, options)
+
+
+def drop_models(file: model_files.ModelFile, names: Sequence[str]) -> None:
+    """Leave these models of the file out."""
+    known = [entry.worker for entry in file.models]
+    for name in names:
+        if name not in known:
+            raise Refused(f"--drop: there is no model “{name}”; there are {', '.join(known)}.")
+    file.models = [entry for entry in file.models if entry.worker not in names]
+
+
+def digest_inputs(file: model_files.ModelFile, raw: bytes, options: dict[str, Any]) -> str:
+    """Return a digest of all that decides what is asked, without the API keys and the limit."""
+    servers = [entry.values for entry in file.servers]
+    models = [(entry.worker, entry.server, entry.values) for entry in file.models]
+    names = (*DECIDING, "seed", "any_questions", "map")
+    chosen = [options[name] for name in names]
+    parts = [servers, models, hashlib.sha256(raw).hexdigest(), chosen]
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
+
+
+def continue_run(run: Run, options: dict[str, Any]) -> Run:
+    """Let a run go on if it can: paused, or ended by a lower limit in money."""
+    rows = ModelServer.objects.filter(endpoints__worker__candidates__run=run).distinct()
+    allow_own_environment({server.key_variable: server.url for server in rows})
+    limit = parse_amount("--limit", options["limit"])
+    if run.status == Status.ENDED:
+        before = spending.read_limit(run)
+        if limit is None or before is None or limit <= before:
+            return run
+        lifecycle.raise_limit(run, limit, who="command")
+    elif limit is not None:
+        spending.set_limit(run, limit)
+    if run.status == Status.RUNNING and play.is_held(run.pk):
+        raise Conflict(f"Another process evaluates this now: run {run.pk}, “{run}”.")
+    change_roster(run, options)
+    if unreadable.list_asking(run):
+        settle_unreadable(run, options)
+    elif run.status == Status.PAUSED:
+        lifecycle.resume_run(run)
+    run.refresh_from_db()
+    if run.status == Status.RUNNING:
+        play.hold_run(run.pk)
+    return run
+
+
+def settle_unreadable(run: Run, options: dict[str, Any]) -> bool:
+    """Decide on replies without an answer as the options say; return True if the run goes on."""
+    way = (options["unreadable"] or "").replace("-", " ")
+    if not way or not unreadable.list_asking(run):
+        return False
+    unreadable_models.settle(run, way, options["parsing"], options["pattern"], "command")
+    run.refresh_from_db()
+    return run.status == Status.RUNNING
+
+
+def change_roster(run: Run, options: dict[str, Any]) -> None:
+    if options["resume"] and options["drop"]:
+        roster.withdraw_workers(run, options["drop"], "command", "--drop")
+    if options["take_back"]:
+        roster.take_back(run, options["take_back"], "command", "--take-back")
+
+
+def create_run(
+    team: Team, file: model_files.ModelFile, raw: bytes, inputs: str, options: dict[str, Any]
+) -> Run:
+    """Store the servers, models, gold questions and run of the files, and start it."""
+    allow_own_environment(
+        {str(entry.values.get("key_variable", "")): entry.values["url"] for entry in file.servers}
+    )
+    name = drafts.free_name(f"{options['models'].stem} on {options['gold'].stem}", team.pk)
+    pool = Pool.objects.create(team=team, name=drafts.free_name(name, team.pk, Pool))
+    changes.store_file(pool, file)
+    questions = _import_questions(options["gold"].name, raw, team, name, options["map"])
+    wanted: dict[str, Any] = {
+        "name": name,
+        "pool": pool,
+        "question_set": questions,
+        **askable.count_slots(pool),
+        **{field: options[field] for field in DECIDING},
+    }
+    if not options["any_questions"]:
+        wanted["options"] = {"accuracy": ON_THIS_SET}
+    if options["seed"] is not None:
+        wanted["seed"] = options["seed"]
+    run = drafts.create_draft(wanted, said="Created by evaluate.", who="command")
+    limit = parse_amount("--limit", options["limit"])
+    if limit is not None:
+        spending.set_limit(run, limit)
+    play.hold_run(run.pk)
+    ModelSpending.objects.filter(run=run).update(inputs=inputs)
+    lifecycle.start_run(run)
+    run.refresh_from_db()
+    return run
+
+
+def allow_own_environment(urls: dict[str, str]) -> None:
+    """Allow these variables for these addresses, and addresses of this machine's network.
+
+    Whoever runs this command can read and reach them anyway.
+    """
+    settings.MODELS_INSIDE = True
+    settings.MODEL_KEYS = {**settings.MODEL_KEYS, **urls}
+
+
+def _import_questions(
+    file_name: str, raw: bytes, team: Team, name: str, columns: Sequence[str]
+) -> QuestionSet:
+    name = drafts.free_name(name, team.pk, QuestionSet)
+    questions = QuestionSet.objects.create(team=team, name=name)
+    upload = uploads.create_upload("questions", questions, file_name, raw, at_once=False)
+    try:
+        if columns:
+            plan = column_plan.ColumnPlan(**upload.plan)
+            pairs = parse_columns(columns, upload.header)
+            plan = column_plan.apply_column_choices(plan, upload.header, pairs)
+            uploads.name_columns(upload, plan, "", at_once=False)
+        plan = column_plan.ColumnPlan(**upload.plan)
+        platforms.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
+        uploads.finish_upload(upload)
+        if upload.state == Upload.State.FAILED:
+            raise Refused(f"{file_name}: {upload.error}")
+        for problem in commit.rejected_rows(upload)[:1]:
+            raise Refused(f"{file_name}, line {problem.line}: {problem.why}")
+        commit.commit_import(upload.pk)
+    finally:
+        uploads.discard_upload(upload)
+    return questions
+
+
+def parse_columns(texts: Sequence[str], header: Sequence[str]) -> list[tuple[str, str]]:
+    """Return (column, field) of FIELD=COLUMN texts with commas; COLUMN=FIELD is read as well."""
+    fields = {entry.name for entry in column_plan.FIELDS[column_plan.QUESTIONS]}
+    pairs = []
+    for text in ",".join(texts).split(","):
+        one, sign, other = (part.strip() for part in text.partition("="))
+        if not (sign and one and other):
+            raise Refused(f"--map: “{text}” names no column; write --map prompt=question.")
+        turned = other in fields and not (one in fields and other in header)
+        pairs.append((one, other) if turned else (other, one))
+    return pairs

@@ -1,0 +1,14 @@
+"""The evaluation that a run of models was made for, so that repeating the command finds it."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("selection", "0038_reply_results")]
+    operations = [
+        migrations.AddField(
+            "modelspending",
+            "inputs",
+            models.CharField(blank=True, db_default="", default="", max_length=64),
+        )
+    ]

@@ -1,0 +1,262 @@
+"""Choices in a part of a reply: by text or letter, never against what is said of them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from . import words
+from .frames import plain
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_ARABIC = "أبجد"
+MOST_MENTIONS, MOST_HEDGES = 200, 5
+_JOINED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_GAP = re.compile(r"[\s*_\"'`~()\[\]{}<>$#|:;.,!=/&+✓✅✔☑✗→–—\\-]*")
+_AND = re.compile(rf"{words.whole(words.CONJUNCTIONS)}[ \t]*", re.IGNORECASE)
+_OR = re.compile(rf"{words.whole(words.ALTERNATIVES)}[ \t]*", re.IGNORECASE)
+_HEDGE = re.compile(rf"(?:{words.whole(words.HEDGES)}|选项|選択肢|选)[\s:*_\"'(]*", re.IGNORECASE)
+_NUMBERED = re.compile(
+    rf"(?:{words.any_of('option|choice|alternative|opción|opção|opzione|вариант|选项|選択肢|#')})"
+    r"[ \t]*#?(\d{1,2})(?![\w/]|[.,]\d)",
+    re.IGNORECASE,
+)
+_OPENER = re.compile(
+    rf"[\s*_]*(?:{words.whole(words.OPENERS)}[\s,:]*|(?:q|question|frage)?[ \t]*\d{{1,2}}[.):][ \t]+)",
+    re.IGNORECASE,
+)
+_TURNED = re.compile(
+    r"[ \t]*[,.→—(-][ \t]*(?:(?:no|oops|wait|actually|sorry|scratch that|correction|nein)[ \t,.!:]+)+",
+    re.I,
+)
+_LETTER = re.compile(
+    r"([A-Za-z])(?![^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|['’]\w)(?!\.[A-Za-z])|([أبجد])(?!\w)"
+)
+_AFTER = re.compile(
+    rf"\s*(?:$|\n|[.,;:!?(\[)\]}}\"'*_`$|<>/&+~\\]|[-–—](?!\w)|{words.whole(words.CONNECTIVES)}|"
+    rf"{words.whole(words.CONJUNCTIONS, words.ALTERNATIVES)}|[-–—→=✓✅✔]|"
+    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])",
+    re.IGNORECASE,
+)
+_ENDS = re.compile(r"\s*(?:$|\n|[.,;:!?(\[)\]}\"'*_`$|<>/&+~\\]|[-–—→])")
+_DENIED = re.compile(
+    rf"[\s*_\"')\]]*(?:(?:{words.whole('is|are|was|would be|ist|est|es|é|è')}[ \t]+)?"
+    rf"(?:{words.whole('definitely|clearly|also|simply|therefore|probably|likely')}[ \t]+)?"
+    rf"{words.whole(words.WRONG)}|(?:is|are|was)n't|{words.any_of(words.NEGATED_AFTER_JOINED)})",
+    re.IGNORECASE,
+)
+_DENIAL = re.compile(
+    rf"{words.whole(words.NEGATIONS)}|n't|[^\W\d_]n't|{words.any_of(words.NEGATIONS_JOINED)}",
+    re.IGNORECASE,
+)
+_BUT = re.compile(words.whole("but|sondern|sino|mais|mas|ma|rather|а|بل"), re.IGNORECASE)
+_CONDITION = re.compile(rf"[\s,*_)\"']*(?:{words.any_of(words.CONDITIONS)})(?!\w)", re.IGNORECASE)
+_NOTHING = re.compile(rf"[\s*_\"'(]*{words.whole(words.NOTHING)}", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Choices at the beginning of a text. rest: what follows; open: if they are alternatives."""
+
+    chosen: tuple[int, ...]
+    rest: str
+    open: bool = False
+
+
+class ChoiceReader:
+    """Finds the choices of one question."""
+
+    def __init__(self, choices: Sequence[str], several: bool = False) -> None:
+        self.choices, self.several = list(choices), several
+        self.texts = [" ".join(plain(choice).split()) for choice in choices]
+        self.lettered = not letters_clash(choices)
+        self.numbered = any(any(map(str.isdigit, text)) for text in self.texts)
+        self._spoken = self._map_spoken()
+        named = sorted(enumerate(self.texts), key=lambda pair: -len(pair[1]))
+        self._named = [index for index, _ in named]
+        texts = "|".join(f"({_pattern(text)})" for _, text in named)
+        self._text = re.compile(texts or r"(?!)", re.IGNORECASE)
+
+    def take(self, text: str, fresh: bool = True) -> Part:
+        """Return the choices at the beginning of the text, as far as they are listed."""
+        taken: list[int] = []
+        place, opened = 0, False
+        while True:
+            gap = _GAP.match(text, place)
+            start = gap.end() if gap else place
+            if taken and "\n" in text[place:start]:
+                break
+            if taken and (joint := _OR.match(text, start)):
+                opened, start = True, joint.end()
+            elif taken and (joint := _AND.match(text, start)):
+                start = joint.end()
+            if gap := _GAP.match(text, start):
+                start = gap.end()
+            found = self._take_one(text, start, first=not taken)
+            if found is None:
+                break
+            taken.append(found[0])
+            place = found[1]
+        chosen = tuple(dict.fromkeys(taken))
+        return Part(chosen, text[place:], opened and len(chosen) > 1)
+
+    def read_whole(self, text: str) -> tuple[int, ...]:
+        """Return the choices if the text is nothing but them; else none."""
+        opener = None if self.numbered else _OPENER.match(text)
+        part = self.take(text[opener.end() :] if opener else text)
+        alone = not part.rest.strip(" \t\n*_\"'`~()[]{}<>$#|:;.,!/\\-–—✓✅✔")
+        return part.chosen if alone and self._fits(part) else ()
+
+    def read_stated(self, text: str) -> tuple[int, ...] | None:
+        """Return the choices that a statement begins with: empty if it names none of them clearly.
+
+        None  the statement says nothing about the choices.
+        """
+        if _NOTHING.match(text):
+            whole = self.read_whole(text.split("\n", 1)[0])
+            return whole if whole else ()
+        part = self.take(text)
+        if not part.chosen:
+            return self._read_contrast(text)
+        if _DENIED.match(part.rest):
+            return None
+        if turn := _TURNED.match(part.rest):
+            return self.take(part.rest[turn.end() :]).chosen
+        if not self._fits(part) or _CONDITION.match(part.rest):
+            return ()
+        return part.chosen
+
+    def read_mentions(self, text: str) -> tuple[int, ...]:
+        """Return the choices that the text mentions and does not deny."""
+        chosen: dict[int, None] = {}
+        for number, found in enumerate(self._text.finditer(text)):
+            if number == MOST_MENTIONS:
+                return ()
+            index = self._index_of(found)
+            if self._is_common(index) and not _stands_alone(text, found.start(), found.end()):
+                continue
+            if not _is_denied(text, found.start(), found.end()):
+                chosen[index] = None
+        return tuple(chosen)
+
+    def _take_one(self, text: str, start: int, first: bool) -> tuple[int, int] | None:
+        for _ in range(MOST_HEDGES):
+            found = self._take_here(text, start, first)
+            hedge = None if found else _HEDGE.match(text, start)
+            if hedge is None or hedge.end() == start:
+                return found
+            start = hedge.end()
+        return None
+
+    def _take_here(self, text: str, start: int, first: bool) -> tuple[int, int] | None:
+        if (found := self._text.match(text, start)) and found.end() > start:
+            if first or _ENDS.match(text, found.end()) or _stands_between(text, found.end()):
+                return self._index_of(found), found.end()
+        spoken = re.compile(r"[^\W\d_]+").match(text, start)
+        if spoken and (index := self._spoken.get(spoken[0].casefold())) is not None:
+            if _ENDS.match(text, spoken.end()) or (first and _AFTER.match(text, spoken.end())):
+                return index, spoken.end()
+        index = self._read_letter(text, start, first)
+        if index is not None:
+            return index, start + 1
+        number = None if self.numbered else _NUMBERED.match(text, start)
+        if number and 0 < int(number[1]) <= len(self.choices):
+            return int(number[1]) - 1, number.end()
+        return None
+
+    def _read_letter(self, text: str, start: int, first: bool) -> int | None:
+        found = _LETTER.match(text, start) if self.lettered else None
+        if found is None:
+            return None
+        small = found[0].islower()
+        follows = _ENDS if small or not first else _AFTER
+        if not follows.match(text, found.end()) and not (
+            not first and _stands_between(text, found.end())
+        ):
+            return None
+        index = _ARABIC.find(found[2]) if found[2] else LETTERS.find(found[1].upper())
+        return index if 0 <= index < len(self.choices) else None
+
+    def _read_contrast(self, text: str) -> tuple[int, ...] | None:
+        """Read “not A but B”."""
+        denial, turn = _DENIAL.search(text[:20]), _BUT.search(text[:200])
+        if denial is None or turn is None or "\n" in text[: turn.start()]:
+            return None
+        part = self.take(text[turn.end() :])
+        return part.chosen if part.chosen and self._fits(part) else None
+
+    def _fits(self, part: Part) -> bool:
+        return bool(part.chosen) and not part.open and (self.several or len(part.chosen) == 1)
+
+    def _index_of(self, found: re.Match[str]) -> int:
+        return self._named[(found.lastindex or 1) - 1]
+
+    def _is_common(self, index: int) -> bool:
+        text = self.texts[index].casefold()
+        return len(text) < 2 or text in _COMMON
+
+    def _map_spoken(self) -> dict[str, int]:
+        """Return the other words for the choices yes and no, if there are both."""
+        first = [(re.findall(r"\w+", text.casefold()) or [""]) for text in self.texts]
+        short = [found[0] if len(found) == 1 else "" for found in first]
+        yes = [index for index, word in enumerate(short) if word in _YES]
+        no = [index for index, word in enumerate(short) if word in _NO]
+        if len(yes) != 1 or len(no) != 1:
+            return {}
+        return dict.fromkeys(_YES, yes[0]) | dict.fromkeys(_NO, no[0])
+
+
+_YES, _NO = frozenset(words.YES.split("|")), frozenset(words.NO.split("|"))
+_COMMON = frozenset(words.COMMON.split("|"))
+
+
+def letters_clash(choices: Sequence[str]) -> bool:
+    """Return True if a choice is itself the letter of another one: then letters say nothing."""
+    shown = [plain(choice).strip(" .)(").upper() for choice in choices]
+    return any(
+        text in LETTERS[: len(shown)] and LETTERS.find(text) != index
+        for index, text in enumerate(shown)
+        if len(text) == 1
+    )
+
+
+def _pattern(text: str) -> str:
+    """Return the pattern of a choice as a whole word, in any spacing, with any i."""
+    bare = text.rstrip(".") or text
+    signs = [
+        "[iıİI]\u0307?" if sign in "iıİI" else r"\s+" if sign.isspace() else re.escape(sign)
+        for sign in bare
+    ]
+    before = after = ""
+    if bare[:1].isalnum() and not _JOINED.match(bare[0]):
+        before = (
+            r"(?<![\w-])(?<!\d[.,])" if bare[0].isdigit() else r"(?<![^\W\u3040-\u9fff])(?<!\w-)"
+        )
+    if bare[-1:].isalnum() and not _JOINED.match(bare[-1]):
+        after = (
+            r"(?!\w|[.,:/]\d|\s*%)"
+            if bare[-1].isdigit()
+            else r"(?![^\W\u3040-\u9fff])(?!-\w)(?!'\w)"
+        )
+    return before + "".join(signs) + after
+
+
+def _is_denied(text: str, start: int, end: int) -> bool:
+    """Return True if the words around the place deny what is there."""
+    clause = re.split(r"[.;:!?\n]|,\s*(?!or\b|nor\b|oder\b)", text[max(0, start - 60) : start])[-1]
+    turn = _BUT.search(clause)
+    clause = clause[turn.end() :] if turn else clause
+    return bool(_DENIAL.search(clause) or _DENIED.match(text, end))
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    before = text[max(0, start - 3) : start].strip(" *_\"'`([")
+    return (not before or before[-1] in ".,;:!?\n=—–>") and bool(_ENDS.match(text, end))
+
+
+_JOINT = re.compile(
+    rf"[\s*_\"')]+(?:{words.whole(words.CONJUNCTIONS, words.ALTERNATIVES)})", re.IGNORECASE
+)
+
+
+def _stands_between(text: str, end: int) -> bool:
+    return bool(_JOINT.match(text, end))

@@ -1,0 +1,190 @@
+"""Explicit statements of an answer in a reply: “Answer: B”, \\boxed{B}, {"answer": "B"}."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from . import words
+from .frames import find_boxes, find_objects
+
+Value = TypeVar("Value")
+MOST = 200  # statements of a reply: one with more of them states nothing
+LONGEST = 400  # characters of a statement that are read
+# Fields of a JSON object that hold an answer, best first.
+FIELDS = ["finalanswer", "answer", "correctanswer", "correctoption", "correctchoice", "selectedoption", "selectedanswer", "selectedchoice", "choice", "option", "label", "selected", "selection", "response", "result", "prediction", "category", "class", "classification", "verdict", "sentiment", "letter", "value", "output", "rating", "score", "answers", "choices", "labels", "decision", "antwort", "réponse", "respuesta", "resposta", "risposta", "ответ", "答案", "回答", "إجابة"]
+_BESIDES = re.compile("reason|explan|think|thought|confiden|justif|analysis|rationale|prob|begründ")
+_TAGGED = re.compile(
+    r"<(final_?answer|answer|choice|label|option|result|response|output)>\s*([^<]{1,400}?)\s*"
+    r"(?:</\1>|\Z)",
+    re.IGNORECASE,
+)
+_BRACKETS = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")
+_HASHES = re.compile(r"(?m)^####[ \t]+(?=\S)")
+_CLOSE = r"[*_\"'`)\]]{0,4}"
+_LINK = (
+    rf"{_CLOSE}[ \t]*(?:(?:{words.any_of(words.COPULAS_JOINED)}|"
+    rf"(?:{words.whole(words.COPULAS)}|'s(?!\w)))[ \t]*[:,]?|[:：=→—–]|-{{1,2}}>|-(?=[ \t]))"
+)
+_DIRECT = r"[ \t]+(?=[(\[*_\"'`]*[A-Z][)\]*_\"'`]*[ \t]*(?:[.,]|$|\n))"
+_FILL = r"(?:[ \t]+(?!\w[ \t])[^\s.:;!?=,]{1,20}){0,6}?"
+_JOINED_FILL = r"[^\s.:;!?=,A-Za-z]{0,6}?"
+_STATED = re.compile(
+    rf"(?<!\w)(?:(?:the|die|la|el|le|der|das|il)[ \t]+)?(?P<quality>(?:{words.any_of(words.QUALITIES)}[ \t]+){{0,2}})(?:[*_\"'`]{{0,3}})"
+    rf"(?:(?P<answer>{words.any_of(words.ANSWERS)})(?:\(s\))?(?!\w)(?:{_FILL}{_LINK}|{_DIRECT})"
+    rf"|(?P<choice>{words.any_of(words.CHOICES)})(?!\w)(?:{_FILL}{_LINK})"
+    rf"|(?:{words.any_of(words.LABELS)}){_CLOSE}:{_CLOSE}(?=[ \t]))"
+    rf"|(?P<joined>{words.any_of(words.ANSWERS_JOINED, words.CHOICES_JOINED)})"
+    rf"(?:{_JOINED_FILL}(?:{_FILL}{_LINK})|[ \t]*(?=[A-Z(\[]))"
+    rf"|(?:{words.whole(words.CHOOSING)}|{words.any_of(words.CHOOSING_JOINED)})[ \t]*:?",
+    re.IGNORECASE,
+)
+_PRAISED = re.compile(
+    rf"[*_\"'`)\]]{{0,4}}[ \t]*(?:{words.whole('is|would be|seems|must be|ist|est|es|é|è|—|-')}[ \t]+"
+    rf"(?:{words.whole('clearly|definitely|therefore|most likely|probably|indeed|thus|the only')}[ \t]+)?"
+    rf"{words.whole(words.PRAISE)}|{words.any_of(words.PRAISE_JOINED)})",
+    re.IGNORECASE,
+)
+_POINTED = re.compile(rf"{words.whole(words.POINTING)}[ \t]*", re.IGNORECASE)
+_FINAL = re.compile(
+    rf"{words.whole(words.FINAL)}|{words.any_of(words.FINAL_JOINED)}", re.IGNORECASE
+)
+_DOUBT = re.compile(
+    rf"{words.whole(words.DOUBTS)}|n't|{words.any_of(words.DOUBTS_JOINED)}", re.IGNORECASE
+)
+_CORRECTED = re.compile(
+    rf"(?<!\w){words.any_of(words.CORRECTIONS)}(?!\w)|{words.any_of(words.CORRECTIONS_JOINED)}",
+    re.IGNORECASE,
+)
+_QUALITY = re.compile(words.whole(words.QUALITIES), re.IGNORECASE)
+_JOINED = re.compile(r"[}\]>]\W*(?:or|and|oder|und|ou|o|y)?\W*$", re.IGNORECASE)
+_BOLD = re.compile(r"\*\*([^*\n]{1,200})\*\*")
+_CONDITION = re.compile(words.whole(words.CONDITIONAL), re.IGNORECASE)
+_CLAUSE, _SENTENCE = re.compile(r"[.,;:!?\n，]"), re.compile(r"[.;!?\n]")
+_QUESTION = re.compile(r"[^.!?\n]*\?")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A part of a reply that states an answer.
+
+    final  it is marked as the final one; ``exact`` if all of the text is the answer
+    """
+
+    place: int
+    text: str
+    final: bool = False
+    exact: bool = False
+
+
+def find_marked(text: str, known: bool = False) -> Iterator[Statement]:
+    """Yield the answers in tags, boxes, double brackets, JSON fields, and after ####.
+
+    known  the field must be one of FIELDS, also if there is no other
+    """
+    for found in _TAGGED.finditer(text):
+        yield Statement(found.start(), found[2], True, True)
+    for place, inside in find_boxes(text):
+        yield Statement(place, inside, True, True)
+    for found in _BRACKETS.finditer(text):
+        yield Statement(found.start(), found[1], True, True)
+    for found in _HASHES.finditer(text):
+        yield Statement(found.start(), text[found.end() :][:LONGEST].split("\n")[0], True, True)
+    for place, _, value in find_objects(text):
+        if (answer := read_field(value, known=known)) is not None:
+            yield Statement(place, answer, True, True)
+
+
+def find_spoken(text: str) -> Iterator[Statement]:
+    """Yield the answers that the reply announces: “the answer is …”, “I choose …”."""
+    for found in _STATED.finditer(text):
+        named = found["choice"] and not re.search(r"[:=→][ \t*_]*$", found[0])
+        if named and not _QUALITY.search(found[0]):
+            continue
+        said = _read_clause(text, found.start()) + found[0]
+        if _is_doubted(text, found.start()) or _DOUBT.search(found[0]):
+            continue
+        rest = text[found.end() : found.end() + LONGEST]
+        if not _QUESTION.match(rest.lstrip()):
+            yield Statement(found.start(), rest, bool(_FINAL.search(said)))
+
+
+def find_praised(text: str) -> Iterator[tuple[int, str]]:
+    """Yield place and beginning of the sentences that end in “is correct”."""
+    for found in _PRAISED.finditer(text):
+        before = re.split(r"[.;!?\n](?=\s)|\n", text[max(0, found.start() - 120) : found.start()])[
+            -1
+        ]
+        before = re.sub(
+            r"(?i)^\s*(?:so|therefore|thus|hence|and|daher|also|因此|所以)?[,\s]*", "", before
+        )
+        if not _is_doubted(before, len(before)) and not _QUESTION.match(text[found.end() :][:80]):
+            yield found.start(), before
+
+
+def find_pointed(text: str) -> Iterator[Statement]:
+    """Yield what sentences like “it is …” end in, and what is bold."""
+    for found in _POINTED.finditer(text):
+        clause = _SENTENCE.split(text[found.end() : found.end() + LONGEST])[0]
+        if not _is_doubted(text, found.start()):
+            yield Statement(found.start(), clause)
+    for found in _BOLD.finditer(text):
+        yield Statement(found.start(), found[1], exact=True)
+
+
+def _read_clause(text: str, place: int) -> str:
+    return _CLAUSE.split(text[max(0, place - 120) : place])[-1]
+
+
+def _is_doubted(text: str, place: int) -> bool:
+    """Return True if the words before the place deny, doubt, or set a condition."""
+    sentence = _SENTENCE.split(text[max(0, place - 200) : place])[-1]
+    return bool(_DOUBT.search(_read_clause(text, place)) or _CONDITION.search(sentence))
+
+
+def read_field(value: Any, depth: int = 0, known: bool = False) -> str | None:
+    """Return the answer of a JSON value, by the name of its field; lists are joined by |."""
+    if isinstance(value, dict) and depth < 3:
+        named = {re.sub(r"[\W_]", "", str(name)).casefold(): name for name in value}
+        name = next((named[field] for field in FIELDS if field in named), None)
+        if (
+            name is None
+            and not known
+            and len(value) == 1
+            and not _BESIDES.search(next(iter(named)))
+        ):
+            name = next(iter(value))
+        return None if name is None else read_field(value[name], depth + 1)
+    if isinstance(value, list):
+        parts = [read_field(part, 3) for part in value]
+        return None if not parts or None in parts else "|".join(map(str, parts))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, str | int | float) else None
+
+
+def resolve(
+    text: str, statements: Sequence[Statement], read: Callable[[Statement], Value | None]
+) -> tuple[bool, Value | None]:
+    """Return whether an answer is stated, and which: None if the statements differ.
+
+    The last final statement counts; without one, all must agree, or the last one correct the rest.
+    """
+    if len(statements) > MOST:
+        return True, None
+    values = [
+        (one, value)
+        for one in sorted(statements, key=lambda one: one.place)
+        if (value := read(one)) is not None
+    ]
+    final = [pair for pair in values if pair[0].final]
+    chosen = final or values
+    if not chosen:
+        return False, None
+    last = chosen[-1][1]
+    between = text[chosen[-2][0].place : chosen[-1][0].place] if len(chosen) > 1 else ""
+    if final and chosen[-2:][0][1] != last and _JOINED.search(between):
+        return True, None
+    if final or all(value == last for _, value in chosen):
+        return True, last
+    return True, last if _CORRECTED.search(between[5:]) else None

@@ -1,0 +1,243 @@
+"""Replies without an answer: told apart, counted by model, and asked about before they decide.
+
+A run pauses when more than a fifth of a model's first ten replies give no answer. A person then has
+the stored replies read by another rule, counts them as wrong, or sets the model aside
+(``selection.runs.unreadable_models``).
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.db import transaction
+from django.db.models import Count, Q, QuerySet
+
+from selection import db_clock, wakeups
+from selection.db import bulk
+from selection.engine import rejudge
+from selection.history import events
+from selection.limits import LONGEST_RESPONSE
+from selection.models import Answer, Candidate, Endpoint, ModelCall, Run
+from selection.models.model_workers import PROBLEM_LENGTH
+
+from .parsing import is_refusal, parse_reply, validate_pattern
+
+FIRST, MOST_LOST, WARNED = 10, 2, 0.02  # replies; lost ones among them; share that is warned of
+EXAMPLES, EXAMPLE_LENGTH = 3, 120
+NOT_READABLE = "Not readable: {}"
+Result, State = ModelCall.Result, ModelCall.State
+REPLIES = (State.REPLIED, State.REUSED)
+LOST = (Result.EMPTY, Result.CUT, Result.REFUSED, Result.UNREADABLE)
+# The words for a lost reply, and the setting that would help.
+WORDS = {
+    Result.CUT: ("were cut off", "“max_tokens” is too small"),
+    Result.EMPTY: ("were empty", "the model may spend its tokens on thoughts: raise “max_tokens”"),
+    Result.REFUSED: ("were refusals", "change the prompt"),
+    Result.UNREADABLE: (
+        "had no answer that can be read",
+        "choose another “parsing”, or ask for JSON by “structured”",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class ReplyCount:
+    """The replies of a model in a run. asking: the run is paused until a person has decided."""
+
+    worker: str
+    replies: int
+    right: int
+    wrong: int
+    empty: int
+    cut_off: int
+    refused: int
+    unreadable: int
+    asking: bool
+    examples: list[str] = field(default_factory=list)
+
+    @property
+    def lost(self) -> int:
+        return self.empty + self.cut_off + self.refused + self.unreadable
+
+    @property
+    def warned(self) -> bool:
+        return self.lost > WARNED * self.replies
+
+    @property
+    def advice(self) -> str:
+        """Return what was lost and the setting that would help; empty if nothing was lost."""
+        counts = zip(LOST, (self.empty, self.cut_off, self.refused, self.unreadable), strict=True)
+        said = [
+            f"{WORDS[kind][1]}: {n} of {self.replies} replies {WORDS[kind][0]}"
+            for kind, n in sorted(counts, key=lambda pair: -pair[1])
+            if n
+        ]
+        return "; ".join(said)
+
+
+def classify(answer: str | None, reply: str, finish: str) -> str:
+    """Return how the reply ended: one without an answer is not a wrong answer."""
+    if answer is not None:
+        return str(Result.READ)
+    if finish == "length":
+        return str(Result.CUT)
+    if finish in ("content_filter", "refusal") or is_refusal(reply):
+        return str(Result.REFUSED)
+    return str(Result.UNREADABLE if reply.strip() else Result.EMPTY)
+
+
+def count_replies(run: Run) -> list[ReplyCount]:
+    """Return the replies of each model in the run, by worker."""
+    rows = run.model_calls.filter(state__in=REPLIES).order_by()
+    counts: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
+    for worker, result, n, right in rows.values_list("worker", "result").annotate(
+        n=Count("pk"), right=Count("pk", filter=Q(assignment__answer__right=True))
+    ):
+        counts[worker][result] = (n, right)
+    seats = run.candidates.filter(worker__in=counts, skill=0).select_related("worker")
+    lost = [worker for worker, found in counts.items() if set(found) & set(LOST)]
+    examples = _list_examples(run, lost)
+    return [
+        _build_count(seat, counts[seat.worker_id], examples.get(seat.worker_id, []))
+        for seat in seats.order_by("worker__key")
+    ]
+
+
+def pause_runs(calls: QuerySet[ModelCall]) -> None:
+    """Pause the runs of these calls in which a model loses too many of its first replies."""
+    lost = calls.filter(result__in=LOST, state__in=REPLIES).exclude(run=None).order_by()
+    asking: dict[int, list[int]] = defaultdict(list)
+    for run_id, worker in lost.values_list("run", "worker").distinct():
+        if _loses_too_many(run_id, worker):
+            asking[run_id].append(worker)
+    for run_id, workers in sorted(asking.items()):
+        _pause_run(run_id, workers)
+
+
+def list_asking(run: Run) -> list[str]:
+    """Return the models about whose replies a person has to decide."""
+    rows = run.candidates.filter(unreadable=Candidate.Unreadable.ASKING, gone="", skill=0)
+    return list(rows.order_by("worker__key").values_list("worker__key", flat=True))
+
+
+def reread_replies(run: Run, parsing: str, pattern: str, who: str = "", why: str = "") -> str:
+    """Read the stored replies of all models of a run by this rule, and grade them again.
+
+    Later replies are read by it too. No call is made. Return what changed. Raises Refused for an
+    invalid rule.
+    """
+    validate_pattern(parsing, pattern)
+    endpoints = Endpoint.objects.filter(worker__candidates__run=run)
+    endpoints.update(parsing=parsing, pattern=pattern)
+    rows = run.model_calls.filter(state__in=REPLIES).exclude(reply="").select_related("question")
+    read: dict[int, str | None] = {}
+    for call in rows.order_by("pk").iterator(500):  # before the transaction: it takes its time
+        question = call.question
+        read[call.pk] = parse_reply(
+            call.reply, parsing, pattern, question.choices, question.grading
+        )
+    return _store_readings(run, read, f"by the rule “{parsing}”", who, why)
+
+
+@transaction.atomic
+def _store_readings(run: Run, read: Mapping[int, str | None], rule: str, who: str, why: str) -> str:
+    locked = Run.objects.locked(run.pk)
+    if locked is None:
+        return ""
+    calls = list(
+        ModelCall.objects.filter(pk__among=[*read]).select_related("question").order_by("attempt")
+    )
+    _store_results(calls, read)
+    regraded = _regrade_answers(calls)
+    asking = locked.candidates.filter(unreadable=Candidate.Unreadable.ASKING)
+    for row in asking:
+        if not _loses_too_many(run.pk, row.worker_id):
+            asking.filter(pk=row.pk).update(unreadable="")
+    verdict = rejudge.rejudge(locked)
+    found = sum(answer is not None for answer in read.values())
+    said = f"{len(read)} stored replies were read again {rule}: {found} give an answer."
+    text = f"{said} {regraded} answers changed. {verdict}"
+    events.write_event(locked, "regrade", text, who, why)
+    wakeups.request_step(run.pk)
+    return said
+
+
+def _store_results(calls: Sequence[ModelCall], read: Mapping[int, str | None]) -> None:
+    for call in calls:
+        answer = read[call.pk]
+        if answer is not None or call.result not in LOST:
+            call.result = classify(answer, call.reply, "")
+            words = "" if answer is not None else "No answer could be read from the reply."
+            call.problem = words[:PROBLEM_LENGTH]
+        call.answer = answer or ""
+    names = ("result", "answer", "problem")
+    columns = {name: [getattr(call, name) for call in calls] for name in names}
+    bulk.update_rows(ModelCall, [call.pk for call in calls], columns)
+
+
+def _regrade_answers(calls: Sequence[ModelCall]) -> int:
+    """Give each answer the first reading of its calls; return how many changed."""
+    first: dict[int, ModelCall] = {}
+    for call in calls:  # by attempt
+        if call.assignment_id is not None:
+            known = first.setdefault(call.assignment_id, call)
+            if not known.answer and call.answer:
+                first[call.assignment_id] = call
+    answers = Answer.objects.filter(assignment__among=[*first], expired=False)
+    changed = []
+    for answer in answers:
+        call = first[answer.assignment_id]
+        response = call.answer or NOT_READABLE.format(call.reply)[:LONGEST_RESPONSE]
+        if answer.response and response != answer.response:
+            answer.response, answer.right = response, call.question.grade(response)
+            changed.append(answer)
+    Answer.objects.bulk_update(changed, ["response", "right"], 500)
+    return len(changed)
+
+
+def _loses_too_many(run_id: int, worker: int) -> bool:
+    rows = ModelCall.objects.filter(run=run_id, worker=worker, state__in=REPLIES).order_by("pk")
+    first = rows.values_list("result", flat=True)[:FIRST]
+    return sum(result in LOST for result in first) > MOST_LOST
+
+
+@transaction.atomic
+def _pause_run(run_id: int, workers: Collection[int]) -> None:
+    run = Run.objects.locked(run_id)
+    if run is None or run.status not in (Run.Status.RUNNING, Run.Status.PAUSED):
+        return
+    rows = run.candidates.filter(worker__in=workers, gone="", unreadable="")
+    keys = sorted(set(rows.values_list("worker__key", flat=True)))
+    if not keys:
+        return
+    rows.update(unreadable=Candidate.Unreadable.ASKING)
+    if run.status == Run.Status.RUNNING:
+        run.status, run.paused = Run.Status.PAUSED, db_clock.database_now()
+        run.save(update_fields=["status", "paused"])
+    named = ", ".join(f"“{key}”" for key in keys)
+    events.write_event(run, "pause", f"Paused: too many replies without an answer from {named}.")
+
+
+def _build_count(
+    seat: Candidate, found: Mapping[str, tuple[int, int]], examples: list[str]
+) -> ReplyCount:
+    read, right = found.get(Result.READ, (0, 0))
+    return ReplyCount(
+        seat.worker.key,
+        sum(n for n, _ in found.values()),
+        right,
+        read - right,
+        *(found.get(kind, (0, 0))[0] for kind in LOST),
+        seat.unreadable == Candidate.Unreadable.ASKING and not seat.gone,
+        examples,
+    )
+
+
+def _list_examples(run: Run, workers: Collection[int]) -> dict[int, list[str]]:
+    """Return the beginnings of the last lost replies of these models."""
+    examples = {}
+    for worker in workers:
+        rows = run.model_calls.filter(worker=worker, result__in=LOST, state__in=REPLIES)
+        last = rows.order_by("-pk").values_list("reply", "problem")[:EXAMPLES]
+        examples[worker] = [(reply.strip() or problem)[:EXAMPLE_LENGTH] for reply, problem in last]
+    return examples

@@ -1,0 +1,80 @@
+"""Models that never reply: after a few failures a run sets them aside, as workers who never came.
+
+Nothing was seen of them, so the guarantee covers the others (docs/absence.md). A member takes them
+back as any worker who is gone.
+"""
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from selection import db_clock
+from selection.errors import Refused
+from selection.history import events
+from selection.models import Candidate, Endpoint, ModelCall, Run
+
+from .roster import drop_workers
+
+MOST_FAILURES = 3
+LASTING = timedelta(minutes=1)  # a longer rest follows a failure that somebody has to mend
+States = ModelCall.State
+
+
+def sweep_failing() -> list[int]:
+    """Set failing models of all running runs aside; return the ids of the changed runs."""
+    running = Run.objects.running().filter(recorded_only=False)
+    failing = Endpoint.objects.filter(worker__candidates__run=OuterRef("pk")).exclude(problem="")
+    return [run.pk for run in running.filter(Exists(failing)) if set_aside_failing(run)]
+
+
+@transaction.atomic
+def set_aside_failing(run: Run) -> dict[str, str]:
+    """Set aside the models that never replied in the run; return their problems by worker.
+
+    Nobody is set aside before another model has replied, nor if there were no choice without them.
+    """
+    locked = Run.objects.locked(run.pk, wait=False)
+    if locked is None or locked.status != Run.Status.RUNNING or not _has_reply(locked):
+        return {}
+    rows = list(list_failing(locked).select_related("worker__endpoint"))
+    left = locked.candidates.filter(gone="", skill=0).count() - len({row.worker_id for row in rows})
+    if not rows or left <= max(skill.k for skill in locked.skills):
+        return {}
+    problems = {row.worker.key: row.worker.endpoint.problem for row in rows}
+    drop_workers(locked, sorted({row.worker_id for row in rows}), Candidate.Gone.ABSENT)
+    told = "; ".join(f"“{key}” ({problem})" for key, problem in problems.items())
+    events.write_event(locked, "absent", f"Set aside, because they never replied: {told}.")
+    return problems
+
+
+def refuse_without_choice(run: Run) -> None:
+    """Raise Refused if no model replies, or too few to choose from, and waiting is no use."""
+    rows = list(list_failing(run).select_related("worker__endpoint"))
+    left = run.candidates.filter(gone="", skill=0).count() - len(rows)
+    if rows and left <= max(skill.k for skill in run.skills):
+        if not _has_reply(run):
+            raise Refused(
+                f"No model replies. “{rows[0].worker}”: {rows[0].worker.endpoint.problem}"
+            )
+        told = "; ".join(f"“{row.worker}”: {row.worker.endpoint.problem}" for row in rows[:3])
+        raise Refused(
+            f"{len(rows)} of {left + len(rows)} models never replied, so there is nothing to "
+            f"choose from. {told}"
+        )
+
+
+def list_failing(run: Run) -> QuerySet[Candidate]:
+    """Return the candidates of models that failed a few times, or for long, and never replied."""
+    lasting = Q(worker__endpoint__rests_until__gt=db_clock.database_now() + LASTING)
+    replied = ModelCall.objects.filter(
+        run=run, worker=OuterRef("worker"), state__in=(States.REPLIED, States.REUSED)
+    )
+    rows = run.candidates.filter(
+        lasting | Q(worker__endpoint__failures__gte=MOST_FAILURES), gone="", pulls=0, asked__gt=0
+    )
+    return rows.exclude(Exists(replied)).exclude(worker__endpoint__problem="").order_by("arm")
+
+
+def _has_reply(run: Run) -> bool:
+    return run.model_calls.filter(state__in=(States.REPLIED, States.REUSED)).exists()

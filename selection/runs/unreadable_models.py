@@ -1,0 +1,67 @@
+"""The decision on models whose replies give no answer, after which the paused run goes on."""
+
+from django.db import transaction
+
+from selection.errors import Conflict, Refused
+from selection.history import events
+from selection.model_workers import unreadable
+from selection.models import Candidate, Endpoint, Run
+
+from . import lifecycle, roster
+
+REREAD, WRONG, SET_ASIDE = "reread", "wrong", "set aside"
+WAYS = {
+    REREAD: "read the stored replies of all models again by another rule",
+    WRONG: "count replies without an answer as wrong",
+    SET_ASIDE: "set these models aside",
+}
+
+
+def settle(
+    run: Run,
+    way: str,
+    parsing: str = Endpoint.Parsing.AUTO,
+    pattern: str = "",
+    who: str = "",
+    why: str = "",
+) -> str:
+    """Decide, and let the run go on if it was paused for this; return what happened.
+
+    way  one of WAYS; ``parsing`` and ``pattern`` are for REREAD
+
+    Raises Conflict if there is nothing to decide, Refused for an unknown way.
+    """
+    if way not in WAYS:
+        raise Refused(f"“{way}” is unknown; there are {', '.join(WAYS)}.")
+    if run.status == Run.Status.DRAFT:
+        raise Conflict(f"The run “{run}” has not begun: there are no replies.")
+    keys = unreadable.list_asking(run)
+    if way == REREAD:
+        said = unreadable.reread_replies(run, parsing, pattern, who, why)
+    elif not keys:
+        raise Conflict(f"No model of the run “{run}” waits for this decision.")
+    else:
+        decide = _count_as_wrong if way == WRONG else _set_aside
+        said = decide(run, keys, who, why)
+    run.refresh_from_db()
+    if keys and run.status == Run.Status.PAUSED and not unreadable.list_asking(run):
+        lifecycle.resume_run(run, who, why)
+        run.refresh_from_db()
+    return said
+
+
+@transaction.atomic
+def _count_as_wrong(run: Run, keys: list[str], who: str, why: str) -> str:
+    rows = run.candidates.filter(unreadable=Candidate.Unreadable.ASKING)
+    rows.update(unreadable=Candidate.Unreadable.WRONG)
+    said = f"Replies without an answer count as wrong: {', '.join(keys)}."
+    events.write_event(run, "unreadable", said, who, why)
+    return said
+
+
+def _set_aside(run: Run, keys: list[str], who: str, why: str) -> str:
+    left = run.candidates.filter(gone="", skill=0).count() - len(keys)
+    if left <= max(skill.k for skill in run.skills):
+        raise Refused(f"Only {left} other workers would be left: there is nothing to choose from.")
+    roster.withdraw_workers(run, keys, who, why or "Too many replies without an answer.")
+    return f"Set aside: {', '.join(keys)}."

@@ -1,0 +1,100 @@
+"""Replies without an answer: counted apart, asked about, and never a normal selection."""
+
+from typing import Any
+
+import pytest
+
+from selection import reports
+from selection.errors import Conflict, Refused
+from selection.model_workers import unreadable
+from selection.models import Answer, Candidate, ModelCall, Run
+from selection.runs import lifecycle, unreadable_models
+from tests.model_stub import ModelStub
+from tests.selection.model_workers.conftest import make_model_run
+from tests.selection.model_workers.test_dispatcher import play
+
+pytestmark = pytest.mark.django_db
+
+
+def odd_reply(model: str, text: str) -> str:
+    return {"m0": "Q1yes", "m1": ""}.get(model, "no")
+
+
+def paused_run(models: int = 4, **options: Any) -> Run:
+    """Return a run that was paused for m0, whose replies a pattern reads, and the empty m1."""
+    with ModelStub(odd_reply) as server:
+        run = make_model_run(server.url, models=models, **options)
+        play(run, turns=40, seconds=20)
+    return run
+
+
+def test_run_pauses_if_a_model_loses_more_than_a_fifth_of_its_first_replies() -> None:
+    run = paused_run()
+    run.refresh_from_db()
+    assert run.status == Run.Status.PAUSED
+    assert unreadable.list_asking(run) == ["w0", "w1"]
+    rows = {row.worker: row for row in unreadable.count_replies(run)}
+    assert rows["w0"].unreadable == rows["w0"].replies > 2
+    assert rows["w1"].empty == rows["w1"].replies > 2
+    assert "max_tokens" in rows["w1"].advice
+    assert rows["w2"].lost == 0
+    assert rows["w2"].right + rows["w2"].wrong == rows["w2"].replies
+    with pytest.raises(Conflict, match="Decide first"):
+        lifecycle.resume_run(run)
+    assert [alert.kind for alert in reports.list_alerts(run)] == ["unreadable"]
+
+
+def test_stored_replies_are_read_again_without_a_call() -> None:
+    run = paused_run()
+    calls = run.model_calls.count()
+    with pytest.raises(Refused, match="pattern"):
+        unreadable_models.settle(run, "reread", "regex")
+    unreadable_models.settle(run, "reread", "regex", r"1(\w+)$", who="mara")
+    assert run.model_calls.count() == calls
+    rows = {row.worker: row for row in unreadable.count_replies(run)}
+    assert rows["w0"].lost == 0
+    assert rows["w0"].right == Answer.objects.filter(
+        assignment__candidate__worker__key="w0", right=True
+    ).count() > 0
+    assert unreadable.list_asking(run) == ["w1"]
+    assert run.status == Run.Status.PAUSED
+    assert "read again" in run.events.filter(kind="regrade").get().what
+    unreadable_models.settle(run, "set aside")
+    assert run.status == Run.Status.RUNNING
+    assert run.candidates.get(worker__key="w1").gone == Candidate.Gone.WITHDRAWN
+
+
+def test_selection_with_lost_replies_reads_as_weakened() -> None:
+    run = paused_run()
+    unreadable_models.settle(run, "wrong")
+    assert run.status == Run.Status.RUNNING
+    lifecycle.stop_run(run)
+    run.refresh_from_db()
+    status = reports.promise_status(run)
+    assert status.verdict in ("weakened", "none")
+    assert "“w1”: the model may spend its tokens on thoughts" in " ".join(
+        reason.sentence for reason in reports.weakenings._lost_replies(run)
+    )
+    with pytest.raises(Conflict, match="No model"):
+        unreadable_models.settle(run, "wrong")
+
+
+def test_nobody_is_set_aside_if_there_were_no_choice_left() -> None:
+    run = paused_run(models=3, k=2)
+    with pytest.raises(Refused, match="nothing to choose from"):
+        unreadable_models.settle(run, "set aside")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reply", "finish", "result"),
+    [
+        ("yes", "yes", "length", ModelCall.Result.READ),
+        (None, "", "stop", ModelCall.Result.EMPTY),
+        (None, "Well, let", "length", ModelCall.Result.CUT),
+        (None, "I'm sorry, but I can't help with that.", "stop", ModelCall.Result.REFUSED),
+        (None, "Maybe.", "content_filter", ModelCall.Result.REFUSED),
+        (None, "Maybe.", "stop", ModelCall.Result.UNREADABLE),
+    ],
+)
+def test_reply_is_classified(answer: str | None, reply: str, finish: str, result: str) -> None:
+    assert unreadable.classify(answer, reply, finish) == result
