@@ -239,7 +239,9 @@ class _Reader:
         if len(bold) == 1:
             return bold.pop()
         sentence = re.split(r"(?<=[.!?])\s+(?=\D)", lines[-1].strip())[-1] if lines else ""
-        sentence = re.split(r"[,.][ \t]*(?:no|wait|sorry|correction)[ ,:]+", sentence)[-1]
+        *said, last = re.split(r"[,.][ \t]*(?:no|wait|sorry|correction)[ ,:]+", sentence)
+        if said:
+            return figures.read_only(last)
         if _CONCLUSION.search(sentence) or not re.search(
             r"\d", " ".join(lines).replace(sentence, "", 1)
         ):

@@ -10,7 +10,7 @@ from typing import Any
 from selection.errors import Refused
 from selection.models import Endpoint, MediaFile, Question
 
-from .replies.choices import LETTERS
+from .replies.choices import LETTERS, letters_clash
 
 Parsing = Endpoint.Parsing
 
@@ -32,6 +32,7 @@ _REQUESTS = {
 }
 _WORD_REQUEST = "Answer with the right choice only, word for word."
 _JSON_REQUEST = 'Answer with a JSON object only: {"answer": "…"}.'
+_SCHEMA_REQUEST = 'Answer with a JSON object only: {{"answer": "…"}}, with the right choice, {}.'
 _LAST_LINE_REQUEST = "Write the answer alone into the last line."
 
 
@@ -79,7 +80,7 @@ def build_prompt(endpoint: Endpoint, question: Question) -> Prompt:
         body["temperature"] = endpoint.temperature
     if endpoint.seed is not None:
         body["seed"] = endpoint.seed
-    if endpoint.structured and question.kind == "single":
+    if _is_structured(endpoint, question):
         body["response_format"] = _answer_schema(question.choices)
     tokens = sum(len(part.encode()) for part in (system, text, json.dumps(question.choices)))
     tokens += MESSAGE_TOKENS * len(messages) + IMAGE_TOKENS * len(pictures)
@@ -99,25 +100,40 @@ def _fill_template(endpoint: Endpoint, question: Question) -> str:
 
 
 def _list_choices(question: Question) -> str:
+    if letters_clash(question.choices):
+        return "\n".join(f"- {choice}" for choice in question.choices)
     lettered = zip(LETTERS, question.choices, strict=False)
     return "\n".join(f"{letter}. {choice}" for letter, choice in lettered)
 
 
 def _request_of(endpoint: Endpoint, question: Question) -> str:
-    if endpoint.structured or endpoint.parsing == Parsing.JSON:
+    if _is_structured(endpoint, question):
+        named = "word for word" if letters_clash(question.choices) else "by its letter"
+        return _SCHEMA_REQUEST.format(named)
+    if endpoint.parsing == Parsing.JSON:
         return _JSON_REQUEST
     if endpoint.parsing == Parsing.LAST_LINE:
         return _LAST_LINE_REQUEST
-    too_many = len(question.choices) > len(LETTERS)
+    too_many = len(question.choices) > len(LETTERS) or letters_clash(question.choices)
     if question.kind == "single" and (endpoint.parsing == Parsing.WORD or too_many):
         return _WORD_REQUEST
     return _REQUESTS[question.kind]
 
 
+def _is_structured(endpoint: Endpoint, question: Question) -> bool:
+    """Return True if the reply is constrained to one choice, which leaves no room for thoughts."""
+    read = endpoint.parsing in (Parsing.AUTO, Parsing.JSON)
+    asked = not endpoint.template.strip() or "{request}" in endpoint.template
+    few = len(question.choices) <= len(LETTERS)
+    return endpoint.structured and read and asked and few and question.kind == "single"
+
+
 def _answer_schema(choices: list[str]) -> dict[str, Any]:
+    """Return the schema of a reply: the letter is short, so a limit of tokens cuts nothing off."""
+    named = choices if letters_clash(choices) else list(LETTERS[: len(choices)])
     schema = {
         "type": "object",
-        "properties": {"answer": {"type": "string", "enum": choices}},
+        "properties": {"answer": {"type": "string", "enum": named}},
         "required": ["answer"],
         "additionalProperties": False,
     }

@@ -183,7 +183,7 @@ def _regrade_answers(calls: Sequence[ModelCall]) -> int:
             known = first.setdefault(call.assignment_id, call)
             if not known.answer and call.answer:
                 first[call.assignment_id] = call
-    answers = Answer.objects.filter(assignment__among=[*first], expired=False)
+    answers = Answer.objects.filter(assignment__id__among=[*first], expired=False)
     changed = []
     for answer in answers:
         call = first[answer.assignment_id]
