@@ -189,7 +189,7 @@ class _Reader:
 
     def _read_shown(self, text: str) -> tuple[int, ...]:
         """Return the choices that the reply points at, or else mentions alone."""
-        pointed = [one for one in statements.find_pointed(text)]
+        pointed = list(statements.find_pointed(text))
         said, value = statements.resolve(
             text, pointed, lambda one: self.names.read_whole(one.text) or None
         )

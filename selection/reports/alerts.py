@@ -48,8 +48,8 @@ TITLES = {
 class Alert:
     """A matter that needs a person.
 
-    kind   stuck, waits, gold, quiet, joins, paused, broken, models, unreadable, tool, fit, sharing or review:
-           for programs
+    kind   stuck, waits, gold, quiet, joins, paused, broken, models, unreadable, tool, fit,
+           sharing or review: for programs
     words  the matter, for people
     """
 

@@ -21,11 +21,14 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _OPENER = re.compile(
-    rf"[\s*_]*(?:{words.whole(words.OPENERS)}[\s,:]*|(?:q|question|frage)?[ \t]*\d{{1,2}}[.):][ \t]+)",
+    rf"[\s*_]*(?:{words.whole(words.OPENERS)}[\s,:]*|"
+    r"(?:q|question|frage)?[ \t]*\d{1,2}[.):][ \t]+)",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"[^\W\d_]+")
 _TURNED = re.compile(
-    r"[ \t]*[,.→—(-][ \t]*(?:(?:no|oops|wait|actually|sorry|scratch that|correction|nein)[ \t,.!:]+)+",
+    r"[ \t]*[,.→—(-][ \t]*"
+    r"(?:(?:no|oops|wait|actually|sorry|scratch that|correction|nein)[ \t,.!:]+)+",
     re.I,
 )
 _LETTER = re.compile(
@@ -148,13 +151,15 @@ class ChoiceReader:
         return None
 
     def _take_here(self, text: str, start: int, first: bool) -> tuple[int, int] | None:
-        if (found := self._text.match(text, start)) and found.end() > start:
-            if first or _ENDS.match(text, found.end()) or _stands_between(text, found.end()):
-                return self._index_of(found), found.end()
-        spoken = re.compile(r"[^\W\d_]+").match(text, start)
-        if spoken and (index := self._spoken.get(spoken[0].casefold())) is not None:
-            if _ENDS.match(text, spoken.end()) or (first and _AFTER.match(text, spoken.end())):
-                return index, spoken.end()
+        found = self._text.match(text, start)
+        end = found.end() if found else start
+        if found and (first or _ENDS.match(text, end) or _stands_between(text, end)):
+            return self._index_of(found), end
+        spoken = _WORD.match(text, start)
+        index = self._spoken.get(spoken[0].casefold()) if spoken else None
+        end = spoken.end() if spoken else start
+        if index is not None and (_ENDS.match(text, end) or (first and _AFTER.match(text, end))):
+            return index, end
         index = self._read_letter(text, start, first)
         if index is not None:
             return index, start + 1

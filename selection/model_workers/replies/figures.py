@@ -9,8 +9,9 @@ from selection.grading.numbers import parse_number
 from . import words
 
 _DIGITS = (
-    r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|"
-    r"\d{1,3}(?:[ \u00a0\u202f'’]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?|[.,]\d+)(?!\d)(?:[eE][-+]?\d{1,3}(?!\w))?"
+    r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?|"
+    r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d{1,3}(?:[ \u00a0\u202f'’]\d{3})+(?:[.,]\d+)?|"
+    r"\d+(?:[.,]\d+)?|[.,]\d+)(?!\d)(?:[eE][-+]?\d{1,3}(?!\w))?"
 )
 _SIGN = r"(?:(?<![\w)%])[-+−–‑][ \t]?)?"
 _MONEY = r"(?:[$€£¥₹₽₩]|USD|EUR|US\$)?[ \t]?"
@@ -18,17 +19,18 @@ _NUMBER = re.compile(rf"(?<![\w.^])(?<!\w[-–_])({_SIGN}){_MONEY}({_SIGN})({_DI
 _FRACTION = re.compile(rf"({_SIGN})(?:(\d+)[ \t]*)?\\frac\{{({_DIGITS})\}}\{{({_DIGITS})\}}")
 _OVER = re.compile(r"[ \t]*[/⁄][ \t]*(\d+(?:[.,]\d+)?)(?![\d/])")
 _MIXED = re.compile(r"[ \t](\d+)[/⁄](\d+)(?![\d/])")
-_POWER = re.compile(r"[ \t]*(?:[×x*·][ \t]*10)?[ \t]*\^[ \t]*\{?([-−+]?\d{1,3})\}?")
 _TIMES_TEN = re.compile(r"[ \t]*[×x*·][ \t]*10(?=[ \t]*\^)")
 _SCALE = re.compile(r"[ \t]?([^\W\d_]+)\.?")
 _RANGE = re.compile(
-    rf"[^\w.,;\n]{{0,2}}[ \t]*(?:-|–|—|~|\.\.\.?|to|bis|till|or|oder|and|und|ou|y|à|до|или|و|أو|至|到|から|或)[ \t]*{_MONEY}\d",
+    r"[^\w.,;\n]{0,2}[ \t]*(?:[-–—~]|\.\.\.?|to|bis|till|or|oder|and|und|ou|y|à|до|или|و|أو|"
+    r"至|到|から|或)"
+    rf"[ \t]*{_MONEY}\d",
     re.IGNORECASE,
 )
 _EXPRESSION = re.compile(r"[^\w\n.]{0,3}[ \t]*[+*×÷·=/x−-][ \t]*[$(\d]")
 _COMPOSED = re.compile(
-    r"[\s*_`$(]*[-−–]?[$€]?[\d.,]+(?:[ \t]*[/⁄^×x*±][ \t]*|[ \t]+\d+/|[ \t]*[×x*][ \t]*10\^)[{(]?[-−]?[\d.,]+[})]?"
-    r"[\s*_`$).]*|\W*\\frac.*",
+    r"[\s*_`$(]*[-−–]?[$€]?[\d.,]+(?:[ \t]*[/⁄^×x*±][ \t]*|[ \t]+\d+/|[ \t]*[×x*][ \t]*10\^)"
+    r"[{(]?[-−]?[\d.,]+[})]?[\s*_`$).]*|\W*\\frac.*",
 )
 _UNITS = re.compile(
     r"[ \t]*(?!because|since|weil)[^\W\d_]{1,10}[ \t]+(?:and[ \t]+)?\d+[ \t]+[^\W\d_]"
@@ -52,7 +54,7 @@ _YEAR = re.compile(
 )
 _RATED = re.compile(rf"{words.whole(words.RATINGS)}|[★⭐]", re.IGNORECASE)
 _APPROXIMATE = re.compile(
-    rf"(?:{words.whole('approximately|about|around|roughly|exactly|only|just|a total of|the number|the|etwa|ungefähr|rund|genau|circa|ca|environ|aproximadamente|около|примерно|حوالي|equal to|equals|a|an|um')}[. \t]*)*",
+    rf"(?:{words.whole(words.APPROXIMATELY)}[. \t]*)*",
     re.IGNORECASE,
 )
 

@@ -1,4 +1,4 @@
-"""Explicit statements of an answer in a reply: “Answer: B”, \\boxed{B}, {"answer": "B"}."""
+r"""Explicit statements of an answer in a reply: “Answer: B”, \\boxed{B}, {"answer": "B"}."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -12,12 +12,15 @@ Value = TypeVar("Value")
 MOST = 200  # statements of a reply: one with more of them states nothing
 LONGEST = 400  # characters of a statement that are read
 # Fields of a JSON object that hold an answer, best first.
-FIELDS = (
-    "finalanswer|answer|correctanswer|correctoption|correctchoice|selectedoption|selectedanswer|"
-    "selectedchoice|choice|option|label|selected|selection|response|result|prediction|category|"
-    "class|classification|verdict|sentiment|letter|value|output|rating|score|answers|choices|"
-    "labels|decision|antwort|réponse|respuesta|resposta|risposta|ответ|答案|回答|إجابة"
-).split("|")
+FIELDS = tuple(
+    """
+    finalanswer answer correctanswer correctoption correctchoice selectedoption
+    selectedanswer selectedchoice choice option label selected selection response result
+    prediction category class classification verdict sentiment letter value output rating
+    score answers choices labels decision antwort réponse respuesta resposta risposta
+    ответ 答案 回答 إجابة
+    """.split()
+)
 _BESIDES = re.compile("reason|explan|think|thought|confiden|justif|analysis|rationale|prob|begründ")
 _TAGGED = re.compile(
     r"<(final_?answer|answer|choice|label|option|result|response|output)>\s*([^<]{1,400}?)\s*"
@@ -35,18 +38,19 @@ _DIRECT = r"[ \t]+(?=[(\[*_\"'`]*[A-Z][)\]*_\"'`]*[ \t]*(?:[.,]|$|\n))"
 _FILL = r"(?:[ \t]+(?!\w[ \t])[^\s.:;!?=,]{1,20}){0,6}?"
 _JOINED_FILL = r"[^\s.:;!?=,A-Za-z]{0,6}?"
 _STATED = re.compile(
-    rf"(?<!\w)(?:(?:the|die|la|el|le|der|das|il)[ \t]+)?(?P<quality>(?:{words.any_of(words.QUALITIES)}[ \t]+){{0,2}})(?:[*_\"'`]{{0,3}})"
-    rf"(?:(?P<answer>{words.any_of(words.ANSWERS)})(?:\(s\))?(?!\w)(?:{_FILL}{_LINK}|{_DIRECT})"
+    rf"(?<!\w)(?:(?:{words.any_of(words.QUALITIES)}[ \t]+){{0,2}})(?:[*_\"'`]{{0,3}})"
+    rf"(?:(?:{words.any_of(words.ANSWERS)})(?:\(s\))?(?!\w)(?:{_FILL}{_LINK}|{_DIRECT})"
     rf"|(?P<choice>{words.any_of(words.CHOICES)})(?!\w)(?:{_FILL}{_LINK})"
     rf"|(?:{words.any_of(words.LABELS)}){_CLOSE}:{_CLOSE}(?=[ \t]))"
-    rf"|(?P<joined>{words.any_of(words.ANSWERS_JOINED, words.CHOICES_JOINED)})"
+    rf"|(?:{words.any_of(words.ANSWERS_JOINED, words.CHOICES_JOINED)})"
     rf"(?:{_JOINED_FILL}(?:{_FILL}{_LINK})|[ \t]*(?=[A-Z(\[]))"
     rf"|(?:{words.whole(words.CHOOSING)}|{words.any_of(words.CHOOSING_JOINED)})[ \t]*:?",
     re.IGNORECASE,
 )
 _PRAISED = re.compile(
-    rf"[*_\"'`)\]]{{0,4}}[ \t]*(?:{words.whole('is|would be|seems|must be|ist|est|es|é|è|—|-')}[ \t]+"
-    rf"(?:{words.whole('clearly|definitely|therefore|most likely|probably|indeed|thus|the only')}[ \t]+)?"
+    rf"[*_\"'`)\]]{{0,4}}[ \t]*"
+    rf"(?:{words.whole('is|would be|seems|must be|ist|est|es|é|è|—|-')}[ \t]+"
+    rf"(?:{words.whole('clearly|definitely|therefore|most likely|probably|thus|the only')}[ \t]+)?"
     rf"{words.whole(words.PRAISE)}|{words.any_of(words.PRAISE_JOINED)})",
     re.IGNORECASE,
 )

@@ -32,8 +32,9 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _COPULA = re.compile(
-    r"(?:The|It|This|That|Its|His|Her|Their|La|Le|El|Die|Der|Das|Es|O|A|Il|L'|He|She|They)\b[^.!?\n,;:\"]{0,120}?"
-    r"[ \t](?:is|was|are|were|ist|war|sind|est|était|es|é|è|era)[ \t]+(?:called[ \t]+|named[ \t]+)?([^.!?\n,;:]{1,60})[.!]?"
+    r"(?:The|It|This|That|Its|His|Her|Their|La|Le|El|Die|Der|Das|Es|O|A|Il|L'|He|She|They)\b"
+    r"[^.!?\n,;:\"]{0,120}?[ \t](?:is|was|are|were|ist|war|sind|est|était|es|é|è|era)[ \t]+"
+    r"(?:called[ \t]+|named[ \t]+)?([^.!?\n,;:]{1,60})[.!]?"
 )
 _VAGUE = re.compile(
     rf"(?:{words.whole('a|an|not|no|very|so|one|known|located|the|ein|eine|nicht|un|une|una|pas|uno|um|uma|in|on|at')})",

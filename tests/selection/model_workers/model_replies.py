@@ -340,7 +340,12 @@ PARTS: Rows = [
     ("not new", None),
     ("Answer: new", "new"),
 ]
-ROMAN: Rows = [("I", "I"), ("The answer is II.", "II"), ("I think it is II", "II"), ("I do not know", None)]
+ROMAN: Rows = [
+    ("I", "I"),
+    ("The answer is II.", "II"),
+    ("I think it is II", "II"),
+    ("I do not know", None),
+]
 GRADES: Rows = [
     ("4", "4"),
     ("4/5", "4"),

@@ -91,13 +91,13 @@ def test_refuse_a_template_without_question_or_with_unknown_places(template: str
 
 
 @pytest.mark.parametrize(
-    ("settings", "structured"),
+    ("values", "structured"),
     [({}, True), ({"parsing": "word"}, False), ({"template": "{question} Think."}, False)],
 )
 def test_choice_is_asked_for_as_json_unless_another_form_is_wanted(
-    settings: dict[str, str], structured: bool
+    values: dict[str, str], structured: bool
 ) -> None:
-    body = build_prompt(make_endpoint(**settings), make_question()).body
+    body = build_prompt(make_endpoint(**values), make_question()).body
     assert ("response_format" in body) is structured
 
 

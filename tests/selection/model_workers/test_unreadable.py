@@ -53,9 +53,11 @@ def test_stored_replies_are_read_again_without_a_call() -> None:
     assert run.model_calls.count() == calls
     rows = {row.worker: row for row in unreadable.count_replies(run)}
     assert rows["w0"].lost == 0
-    assert rows["w0"].right == Answer.objects.filter(
-        assignment__candidate__worker__key="w0", right=True
-    ).count() > 0
+    assert (
+        rows["w0"].right
+        == Answer.objects.filter(assignment__candidate__worker__key="w0", right=True).count()
+        > 0
+    )
     assert unreadable.list_asking(run) == ["w1"]
     assert run.status == Run.Status.PAUSED
     assert "read again" in run.events.filter(kind="regrade").get().what
