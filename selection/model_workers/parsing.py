@@ -27,7 +27,9 @@ LONGEST_READ = 100_000  # characters of a reply; a longer one is not read
 # Of a long text without its thoughts, the beginning and the end are read.
 HEAD, TAIL = 4_000, 8_000
 _REFUSED = re.compile(words.whole(words.REFUSALS), re.IGNORECASE)
-_LIST_ITEM = re.compile(r"(?m)^[ \t]*(?:[-*•][ \t]+)?[*_(]*([A-Z])[*_]*[).:][*_]*[ \t]")
+_LIST_ITEM = re.compile(
+    r"(?m)^[ \t]*(?:[-*•][ \t]+)?[*_(]*([A-Z])[*_]*(?:[).:]|[ \t]+[-–—→])[*_]*[ \t]"
+)
 _OUT_OF = re.compile(r"(\d+)[ \t]*(?:/|out of|von|sur|de|из|من)[ \t]*(?:5|7|10|100)(?![\d/])")
 _CONFIDENCE = re.compile(
     r"(?im)^[ \t*(]*(?:confidence|certainty|probability|konfidenz|sicherheit)\b.*$"
@@ -35,6 +37,10 @@ _CONFIDENCE = re.compile(
 _CONCLUSION = re.compile(
     words.whole(words.FINAL, "total|altogether|in all|left|remaining|insgesamt|result|total|means"),
     re.I,
+)
+# “A: …” may announce an answer, and “A - no” judges a choice.
+_NO_LEAD = re.compile(
+    r"\W*A[*_]*:|\s*\{|\W*[A-Z]\W+(?:no|yes|wrong|incorrect|false|true|nein|falsch|\d)(?!\w)", re.I
 )
 _STEP = re.compile(r"(?m)^[ \t]*\d{1,3}[.)][ \t]+(?=[^\s])")
 
@@ -178,8 +184,7 @@ class _Reader:
     def _leads(self, line: str) -> bool:
         """Return True if the line begins with choices and goes on with something else."""
         part = self.names.take(line)
-        said = line[: len(line) - len(part.rest)]
-        if not part.chosen or (part.rest.strip() and re.match(r"\W*A[*_]*:", said)):
+        if not part.chosen or (part.rest.strip() and _NO_LEAD.match(line)):
             return False
         if re.match(rf"[\s*_\"')\]]*,?[ \t]*{_BECAUSE}", part.rest):
             return True

@@ -248,9 +248,10 @@ def _pattern(text: str) -> str:
 def _is_denied(text: str, start: int, end: int) -> bool:
     """Return True if the words around the place deny what is there."""
     clause = re.split(r"[.;:!?\n]|,\s*(?!or\b|nor\b|oder\b)", text[max(0, start - 60) : start])[-1]
-    turn = _BUT.search(clause)
+    turn = None if "thing but" in clause else _BUT.search(clause)
     clause = clause[turn.end() :] if turn else clause
-    return bool(_DENIAL.search(clause) or _DENIED.match(text, end))
+    asked = re.compile(r"[^.!?\n]{0,80}\?").match(text, end)
+    return bool(asked or _DENIAL.search(clause) or _DENIED.match(text, end))
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:

@@ -11,16 +11,7 @@ from .frames import find_boxes, find_objects
 Value = TypeVar("Value")
 MOST = 200  # statements of a reply: one with more of them states nothing
 LONGEST = 400  # characters of a statement that are read
-# Fields of a JSON object that hold an answer, best first.
-FIELDS = tuple(
-    """
-    finalanswer answer correctanswer correctoption correctchoice selectedoption
-    selectedanswer selectedchoice choice option label selected selection response result
-    prediction category class classification verdict sentiment letter value output rating
-    score answers choices labels decision antwort réponse respuesta resposta risposta
-    ответ 答案 回答 إجابة
-    """.split()
-)
+FIELDS = words.FIELDS.split("|")
 _BESIDES = re.compile("reason|explan|think|thought|confiden|justif|analysis|rationale|prob|begründ")
 _TAGGED = re.compile(
     r"<(final_?answer|answer|choice|label|option|result|response|output)>\s*([^<]{1,400}?)\s*"
@@ -61,6 +52,7 @@ _FINAL = re.compile(
 _DOUBT = re.compile(
     rf"{words.whole(words.DOUBTS)}|n't|{words.any_of(words.DOUBTS_JOINED)}", re.IGNORECASE
 )
+_DENIED = re.compile(rf"{_DOUBT.pattern}|{words.whole('no')}", re.IGNORECASE)
 _CORRECTED = re.compile(
     rf"(?<!\w){words.any_of(words.CORRECTIONS)}(?!\w)|{words.any_of(words.CORRECTIONS_JOINED)}",
     re.IGNORECASE,
@@ -111,7 +103,7 @@ def find_spoken(text: str) -> Iterator[Statement]:
         if named and not _QUALITY.search(found[0]):
             continue
         said = _read_clause(text, found.start()) + found[0]
-        if _is_doubted(text, found.start()) or _DOUBT.search(found[0]):
+        if _is_doubted(text, found.start()) or _DENIED.search(found[0]):
             continue
         rest = text[found.end() : found.end() + LONGEST]
         if not _QUESTION.match(rest.lstrip()):

@@ -110,7 +110,7 @@ DOUBTS = (
     "неверный|previous|example|instead of|format|eliminate"
 )
 CONDITIONAL = "if|whether|unless|suppose|assume|assuming|wenn|falls|ob|angenommen|si|se|если|إذا"
-DOUBTS_JOINED = "如果|若|不是|并非|错误|錯誤|不正确|不认为|誤り|間違い|もし|아니"
+DOUBTS_JOINED = "如果|若|不|别|未|不是|并非|错误|錯誤|不正确|不认为|誤り|間違い|もし|아니"
 NEGATIONS = (
     "not|n't|never|no|isn't|aren't|wasn't|doesn't|cannot|can't|neither|nor|hardly|rather than|"
     "instead of|unlike|far from|anything but|except|nicht|kein|keine|weder|noch|statt|pas|ni|"
@@ -237,4 +237,12 @@ SCALES = read_table(
         "1000000000000 trillion billionen",
         "12 dozen dutzend",
     )
+)
+# Fields of a JSON object that hold an answer, best first, without signs between words.
+FIELDS = (
+    "finalanswer|answer|correctanswer|correctoption|correctchoice|selectedoption|"
+    "selectedanswer|selectedchoice|choice|option|label|selected|selection|response|result|"
+    "prediction|category|class|classification|verdict|sentiment|letter|value|output|rating|"
+    "score|answers|choices|labels|decision|antwort|réponse|respuesta|resposta|risposta|"
+    "ответ|答案|回答|إجابة"
 )
