@@ -10,7 +10,7 @@ from typing import Any
 from selection.errors import Refused
 from selection.models import Endpoint, MediaFile, Question
 
-from .replies.choices import LETTERS, letters_clash
+from .replies.choices import LETTERS, has_letter_clash
 
 Parsing = Endpoint.Parsing
 
@@ -100,7 +100,7 @@ def _fill_template(endpoint: Endpoint, question: Question) -> str:
 
 
 def _list_choices(question: Question) -> str:
-    if letters_clash(question.choices):
+    if has_letter_clash(question.choices):
         return "\n".join(f"- {choice}" for choice in question.choices)
     lettered = zip(LETTERS, question.choices, strict=False)
     return "\n".join(f"{letter}. {choice}" for letter, choice in lettered)
@@ -108,13 +108,13 @@ def _list_choices(question: Question) -> str:
 
 def _request_of(endpoint: Endpoint, question: Question) -> str:
     if _is_structured(endpoint, question):
-        named = "word for word" if letters_clash(question.choices) else "by its letter"
+        named = "word for word" if has_letter_clash(question.choices) else "by its letter"
         return _SCHEMA_REQUEST.format(named)
     if endpoint.parsing == Parsing.JSON:
         return _JSON_REQUEST
     if endpoint.parsing == Parsing.LAST_LINE:
         return _LAST_LINE_REQUEST
-    too_many = len(question.choices) > len(LETTERS) or letters_clash(question.choices)
+    too_many = len(question.choices) > len(LETTERS) or has_letter_clash(question.choices)
     if question.kind == "single" and (endpoint.parsing == Parsing.WORD or too_many):
         return _WORD_REQUEST
     return _REQUESTS[question.kind]
@@ -130,7 +130,7 @@ def _is_structured(endpoint: Endpoint, question: Question) -> bool:
 
 def _answer_schema(choices: list[str]) -> dict[str, Any]:
     """Return the schema of a reply: the letter is short, so a limit of tokens cuts nothing off."""
-    named = choices if letters_clash(choices) else list(LETTERS[: len(choices)])
+    named = choices if has_letter_clash(choices) else list(LETTERS[: len(choices)])
     schema = {
         "type": "object",
         "properties": {"answer": {"type": "string", "enum": named}},

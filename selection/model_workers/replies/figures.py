@@ -39,7 +39,7 @@ _LOWEST = re.compile(r"[\s*_$`(]*[<>≤≥]")
 _ASSIGNED = re.compile(r"(?<![^\W\d_])[A-Za-z][ \t]*=")
 _NAMED = re.compile(r"[A-Za-z]\w{0,15}[ \t]*[=≈:][ \t]*")
 _BOUND = re.compile(
-    words.whole(
+    words.match_whole(
         "more than|less than|at least|at most|over|under|greater than|fewer than|between|up to|"
         "mehr als|weniger als|mindestens|höchstens|zwischen|über|unter|plus de|moins de|entre|"
         "más de|menos de|больше|меньше|между|not|nicht|never|if|wenn"
@@ -52,9 +52,9 @@ _LEAD = re.compile(r"[\s*_\"'`~≈()\[\]{}<>#|:;.,!$→]*")
 _YEAR = re.compile(
     r"(?i)\b(?:in|im|en|since|seit|by|um|em|nel)[ \t]+(?:19|20)\d\d\b(?=[ \t]+\S*\d)"
 )
-_RATED = re.compile(rf"{words.whole(words.RATINGS)}|[★⭐]", re.IGNORECASE)
+_RATED = re.compile(rf"{words.match_whole(words.RATINGS)}|[★⭐]", re.IGNORECASE)
 _APPROXIMATE = re.compile(
-    rf"(?:{words.whole(words.APPROXIMATELY)}[. \t]*)*",
+    rf"(?:{words.match_whole(words.APPROXIMATELY)}[. \t]*)*",
     re.IGNORECASE,
 )
 
@@ -95,7 +95,7 @@ def read_only(text: str) -> str | None:
     return next(iter(values))
 
 
-def after_equals(text: str) -> str | None:
+def read_after_equals(text: str) -> str | None:
     """Return the number after the last equals sign of the text; None if there is none."""
     place = max(text.rfind("="), text.rfind("≈"))
     if place < 0 or len(_ASSIGNED.findall(text)) > 1:
@@ -121,7 +121,7 @@ def _read_on(line: str, found: re.Match[str], rated: bool) -> str | None:
     sign, digits, place = found[1] or found[2], found[3], found.end()
     if over := _OVER.match(line, place):
         if rated:
-            return _written(sign, digits)
+            return _format_signed(sign, digits)
         if not _EXPRESSION.match(line, over.end()):
             return _divide(sign, digits, over[1])
     if mixed := _MIXED.match(line, place):
@@ -133,7 +133,7 @@ def _read_on(line: str, found: re.Match[str], rated: bool) -> str | None:
     if power := re.compile(r"\^\{?([-−+]?\d{1,3})\}?").match(line, place):
         return None if sign else _raise("", "1", digits, power[1])
     if re.compile(_EXPRESSION).match(line, place):
-        return after_equals(line)
+        return read_after_equals(line)
     if (
         _RANGE.match(line, place)
         or _OTHER.match(line, place)
@@ -154,29 +154,31 @@ def _scale(sign: str, digits: str, line: str, place: int) -> str | None:
     if joined:
         factor = words.SCALES[joined[1]]
     if factor is None or (word and word[1] == "k" and line[place : place + 1] != "k"):
-        return _written(sign, digits)
+        return _format_signed(sign, digits)
     number = parse_number(digits)
     return (
-        None if number is None else _plainly(number * int(factor) * (-1 if _is_minus(sign) else 1))
+        None
+        if number is None
+        else _format_plain(number * int(factor) * (-1 if _is_minus(sign) else 1))
     )
 
 
 def _read_word(line: str) -> str | None:
     if line and unicodedata.category(line[0]) == "No":
-        return _plainly(Decimal(str(unicodedata.numeric(line[0]))))
+        return _format_plain(Decimal(str(unicodedata.numeric(line[0]))))
     found = re.match(r"[^\W\d_]+(?:-[^\W\d_]+)?|[零一二三四五六七八九十半]+", line)
     word = found[0].casefold() if found else ""
     tens, _, ones = word.partition("-")
     if ones and tens in words.FIGURES and ones in words.FIGURES:
         value = Decimal(words.FIGURES[tens]) + Decimal(words.FIGURES[ones])
-        return _plainly(value) if 20 <= Decimal(words.FIGURES[tens]) <= 90 else None
+        return _format_plain(value) if 20 <= Decimal(words.FIGURES[tens]) <= 90 else None
     ends = found and re.match(
         r"[\s.,;:!)*_\"'`]*(?:$|\n|because|weil|[\w ]{1,30}[.!]?$)", line[found.end() :]
     )
-    return words.FIGURES.get(word) if ends and not _after_number(line, found) else None
+    return words.FIGURES.get(word) if ends and not _is_compound(line, found) else None
 
 
-def _after_number(line: str, found: re.Match[str] | None) -> bool:
+def _is_compound(line: str, found: re.Match[str] | None) -> bool:
     """Return True if another word of a number follows: “twelve hundred” is not 12."""
     rest = line[found.end() :].casefold() if found else ""
     return any(
@@ -191,7 +193,7 @@ def _divide(sign: str, upper: str, lower: str, whole: str = "0") -> str | None:
         value = (more or 0) + (top or Decimal(0)) / (bottom or Decimal(0))
     except (DivisionByZero, InvalidOperation):
         return None
-    return _plainly(-value if _is_minus(sign) else value)
+    return _format_plain(-value if _is_minus(sign) else value)
 
 
 def _raise(sign: str, digits: str, base: str, power: str) -> str | None:
@@ -202,18 +204,18 @@ def _raise(sign: str, digits: str, base: str, power: str) -> str | None:
         value = factor * root ** int(exponent)
     except (DivisionByZero, InvalidOperation):
         return None
-    return _plainly(-value if _is_minus(sign) else value)
+    return _format_plain(-value if _is_minus(sign) else value)
 
 
 def _is_minus(sign: str) -> bool:
     return sign.strip()[:1] in ("-", "−", "–", "‑")
 
 
-def _written(sign: str, digits: str) -> str:
+def _format_signed(sign: str, digits: str) -> str:
     return ("-" if _is_minus(sign) else "") + digits
 
 
-def _plainly(value: Decimal) -> str | None:
+def _format_plain(value: Decimal) -> str | None:
     text = f"{value:f}"
     if "." in text:
         text = text.rstrip("0").rstrip(".")

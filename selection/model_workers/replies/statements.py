@@ -22,45 +22,45 @@ _BRACKETS = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")
 _HASHES = re.compile(r"(?m)^####[ \t]+(?=\S)")
 _CLOSE = r"[*_\"'`)\]]{0,4}"
 _LINK = (
-    rf"{_CLOSE}[ \t]*(?:(?:{words.any_of(words.COPULAS_JOINED)}|"
-    rf"(?:{words.whole(words.COPULAS)}|'s(?!\w)))[ \t]*[:,]?|[:：=→—–]|-{{1,2}}>|-(?=[ \t]))"
+    rf"{_CLOSE}[ \t]*(?:(?:{words.join_words(words.COPULAS_JOINED)}|"
+    rf"(?:{words.match_whole(words.COPULAS)}|'s(?!\w)))[ \t]*[:,]?|[:：=→—–]|-{{1,2}}>|-(?=[ \t]))"
 )
 _DIRECT = r"[ \t]+(?=[(\[*_\"'`]*[A-Z][)\]*_\"'`]*[ \t]*(?:[.,]|$|\n))"
 _FILL = r"(?:[ \t]+(?!\w[ \t])[^\s.:;!?=,]{1,20}){0,6}?"
 _JOINED_FILL = r"[^\s.:;!?=,A-Za-z]{0,6}?"
 _STATED = re.compile(
-    rf"(?<!\w)(?:(?:{words.any_of(words.QUALITIES)}[ \t]+){{0,2}})(?:[*_\"'`]{{0,3}})"
-    rf"(?:(?:{words.any_of(words.ANSWERS)})(?:\(s\))?(?!\w)(?:{_FILL}{_LINK}|{_DIRECT})"
-    rf"|(?P<choice>{words.any_of(words.CHOICES)})(?!\w)(?:{_FILL}{_LINK})"
-    rf"|(?:{words.any_of(words.LABELS)}){_CLOSE}:{_CLOSE}(?=[ \t]))"
-    rf"|(?:{words.any_of(words.ANSWERS_JOINED, words.CHOICES_JOINED)})"
+    rf"(?<!\w)(?:(?:{words.join_words(words.QUALITIES)}[ \t]+){{0,2}})(?:[*_\"'`]{{0,3}})"
+    rf"(?:(?:{words.join_words(words.ANSWERS)})(?:\(s\))?(?!\w)(?:{_FILL}{_LINK}|{_DIRECT})"
+    rf"|(?P<choice>{words.join_words(words.CHOICES)})(?!\w)(?:{_FILL}{_LINK})"
+    rf"|(?:{words.join_words(words.LABELS)}){_CLOSE}:{_CLOSE}(?=[ \t]))"
+    rf"|(?:{words.join_words(words.ANSWERS_JOINED, words.CHOICES_JOINED)})"
     rf"(?:{_JOINED_FILL}(?:{_FILL}{_LINK})|[ \t]*(?=[A-Z(\[]))"
-    rf"|(?:{words.whole(words.CHOOSING)}|{words.any_of(words.CHOOSING_JOINED)})[ \t]*:?",
+    rf"|(?:{words.match_whole(words.CHOOSING)}|{words.join_words(words.CHOOSING_JOINED)})[ \t]*:?",
     re.IGNORECASE,
 )
 _PRAISED = re.compile(
     rf"[*_\"'`)\]]{{0,4}}[ \t]*"
-    rf"(?:{words.whole('is|would be|seems|must be|ist|est|es|é|è|—|-')}[ \t]+"
-    rf"(?:{words.whole('clearly|definitely|therefore|most likely|probably|thus|the only')}[ \t]+)?"
-    rf"{words.whole(words.PRAISE)}|{words.any_of(words.PRAISE_JOINED)})",
+    rf"(?:{words.match_whole('is|would be|seems|must be|ist|est|es|é|è|—|-')}[ \t]+"
+    rf"(?:{words.match_whole('clearly|definitely|therefore|most likely|probably|thus')}[ \t]+)?"
+    rf"{words.match_whole(words.PRAISE)}|{words.join_words(words.PRAISE_JOINED)})",
     re.IGNORECASE,
 )
-_POINTED = re.compile(rf"{words.whole(words.POINTING)}[ \t]*", re.IGNORECASE)
+_POINTED = re.compile(rf"{words.match_whole(words.POINTING)}[ \t]*", re.IGNORECASE)
 _FINAL = re.compile(
-    rf"{words.whole(words.FINAL)}|{words.any_of(words.FINAL_JOINED)}", re.IGNORECASE
+    rf"{words.match_whole(words.FINAL)}|{words.join_words(words.FINAL_JOINED)}", re.IGNORECASE
 )
 _DOUBT = re.compile(
-    rf"{words.whole(words.DOUBTS)}|n't|{words.any_of(words.DOUBTS_JOINED)}", re.IGNORECASE
+    rf"{words.match_whole(words.DOUBTS)}|n't|{words.join_words(words.DOUBTS_JOINED)}", re.IGNORECASE
 )
-_DENIED = re.compile(rf"{_DOUBT.pattern}|{words.whole('no')}", re.IGNORECASE)
+_DENIED = re.compile(rf"{_DOUBT.pattern}|{words.match_whole('no')}", re.IGNORECASE)
 _CORRECTED = re.compile(
-    rf"(?<!\w){words.any_of(words.CORRECTIONS)}(?!\w)|{words.any_of(words.CORRECTIONS_JOINED)}",
+    rf"(?<!\w){words.join_words(words.CORRECTIONS)}(?!\w)|{words.join_words(words.CORRECTIONS_JOINED)}",
     re.IGNORECASE,
 )
-_QUALITY = re.compile(words.whole(words.QUALITIES), re.IGNORECASE)
+_QUALITY = re.compile(words.match_whole(words.QUALITIES), re.IGNORECASE)
 _JOINED = re.compile(r"[}\]>]\W*(?:or|and|oder|und|ou|o|y)?\W*$", re.IGNORECASE)
 _BOLD = re.compile(r"\*\*([^*\n]{1,200})\*\*")
-_CONDITION = re.compile(words.whole(words.CONDITIONAL), re.IGNORECASE)
+_CONDITION = re.compile(words.match_whole(words.CONDITIONAL), re.IGNORECASE)
 _CLAUSE, _SENTENCE = re.compile(r"[.,;:!?\n，]"), re.compile(r"[.;!?\n]")
 _QUESTION = re.compile(r"[^.!?\n]*\?")
 

@@ -8,15 +8,15 @@ import re
 from collections.abc import Iterable
 
 
-def any_of(*words: str) -> str:
+def join_words(*words: str) -> str:
     """Return a pattern of these words, longest first; the words of a text are split at |."""
     known = {word for text in words for word in text.split("|")}
     return "(?:" + "|".join(map(_escape, sorted(known, key=lambda word: (-len(word), word)))) + ")"
 
 
-def whole(*words: str) -> str:
+def match_whole(*words: str) -> str:
     """Return the pattern of whole words."""
-    return rf"(?<!\w){any_of(*words)}(?!\w)"
+    return rf"(?<!\w){join_words(*words)}(?!\w)"
 
 
 def _escape(word: str) -> str:
