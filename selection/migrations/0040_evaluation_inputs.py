@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("selection", "0038_reply_results")]
+    dependencies = [("selection", "0039_structured_replies")]
     operations = [
         migrations.AddField(
             "modelspending",

@@ -26,15 +26,23 @@ PATTERN_SECONDS = 0.5  # most time for a requester's own regular expression
 LONGEST_READ = 100_000  # characters of a reply; a longer one is not read
 # Of a long text without its thoughts, the beginning and the end are read.
 HEAD, TAIL = 4_000, 8_000
-_REFUSED = re.compile(words.whole(words.REFUSALS), re.IGNORECASE)
-_LIST_ITEM = re.compile(r"(?m)^[ \t]*(?:[-*•][ \t]+)?[*_(]*([A-Z])[*_]*[).:][*_]*[ \t]")
+_REFUSED = re.compile(words.match_whole(words.REFUSALS), re.IGNORECASE)
+_LIST_ITEM = re.compile(
+    r"(?m)^[ \t]*(?:[-*•][ \t]+)?[*_(]*([A-Z])[*_]*(?:[).:]|[ \t]+[-–—→])[*_]*[ \t]"
+)
 _OUT_OF = re.compile(r"(\d+)[ \t]*(?:/|out of|von|sur|de|из|من)[ \t]*(?:5|7|10|100)(?![\d/])")
 _CONFIDENCE = re.compile(
     r"(?im)^[ \t*(]*(?:confidence|certainty|probability|konfidenz|sicherheit)\b.*$"
 )
 _CONCLUSION = re.compile(
-    words.whole(words.FINAL, "total|altogether|in all|left|remaining|insgesamt|result|total|means"),
+    words.match_whole(
+        words.FINAL, "total|altogether|in all|left|remaining|insgesamt|result|total|means"
+    ),
     re.I,
+)
+# “A: …” may announce an answer, and “A - no” judges a choice.
+_NO_LEAD = re.compile(
+    r"\W*A[*_]*:|\s*\{|\W*[A-Z]\W+(?:no|yes|wrong|incorrect|false|true|nein|falsch|\d)(?!\w)", re.I
 )
 _STEP = re.compile(r"(?m)^[ \t]*\d{1,3}[.)][ \t]+(?=[^\s])")
 
@@ -61,7 +69,7 @@ def parse_reply(
 
 def is_refusal(reply: str) -> bool:
     """Return True if the reply begins with the words of a model that does not want to answer."""
-    text = frames.plain(frames.strip_frame(reply[:LONGEST_READ]))
+    text = frames.fold_signs(frames.strip_frame(reply[:LONGEST_READ]))
     return bool(_REFUSED.search(text[:200]))
 
 
@@ -90,22 +98,22 @@ class _Reader:
         """Return the answer by what the question takes."""
         if self.kind == "text":
             return self._read_text(text)
-        text = frames.strip_fence(frames.plain(text))
+        text = frames.strip_fence(frames.fold_signs(text))
         if self.rated:
             text = _OUT_OF.sub(r"\1", text)
         return self._read_number(text) if self.kind == "number" else self._read_choice(text)
 
     def read_letter(self, text: str, pattern: str = "") -> str | None:
         """Return the choices of the letters that the text states, or has; None if not clear."""
-        found = self._read_stated(text := frames.plain(text))
+        found = self._read_stated(text := frames.fold_signs(text))
         if found is not None:
-            return self._named(found)
+            return self._join_choices(found)
         letters = re.findall(r"(?<![\w'’])[A-Z](?!['’\w])", text)
-        return self._named(self.names.read_whole(", ".join(letters)))
+        return self._join_choices(self.names.read_whole(", ".join(letters)))
 
     def read_word(self, text: str, pattern: str = "") -> str | None:
         """Return the only choice that the text mentions as a whole word and does not deny."""
-        return self._named(self.names.read_mentions(frames.plain(text)))
+        return self._join_choices(self.names.read_mentions(frames.fold_signs(text)))
 
     def read_json(self, text: str, pattern: str = "") -> str | None:
         found = [
@@ -135,7 +143,7 @@ class _Reader:
         found = self._read_stated(text)
         if found is None and not _REFUSED.search(text[:200]):
             found = self._read_shown(text)
-        return self._named(found or ())
+        return self._join_choices(found or ())
 
     def _read_stated(self, text: str) -> tuple[int, ...] | None:
         """Return the choices that the reply states: empty if it contradicts itself, None if none.
@@ -169,17 +177,16 @@ class _Reader:
         letters = _LIST_ITEM.findall(text)
         listed = len(set(letters)) > 1 and letters[0] < letters[1]
         found = []
-        if not listed and self._leads(lines[0]):
+        if not listed and self._is_lead(lines[0]):
             found.append(Statement(0, lines[0]))
         if self.names.read_whole(lines[-1]) and not (listed and _LIST_ITEM.match(lines[-1])):
             found.append(Statement(text.rfind(lines[-1]), lines[-1], exact=True))
         return found
 
-    def _leads(self, line: str) -> bool:
+    def _is_lead(self, line: str) -> bool:
         """Return True if the line begins with choices and goes on with something else."""
         part = self.names.take(line)
-        said = line[: len(line) - len(part.rest)]
-        if not part.chosen or (part.rest.strip() and re.match(r"\W*A[*_]*:", said)):
+        if not part.chosen or (part.rest.strip() and _NO_LEAD.match(line)):
             return False
         if re.match(rf"[\s*_\"')\]]*,?[ \t]*{_BECAUSE}", part.rest):
             return True
@@ -189,7 +196,7 @@ class _Reader:
 
     def _read_shown(self, text: str) -> tuple[int, ...]:
         """Return the choices that the reply points at, or else mentions alone."""
-        pointed = [one for one in statements.find_pointed(text)]
+        pointed = list(statements.find_pointed(text))
         said, value = statements.resolve(
             text, pointed, lambda one: self.names.read_whole(one.text) or None
         )
@@ -197,7 +204,7 @@ class _Reader:
             return value or ()
         return self.names.read_mentions(text)
 
-    def _named(self, found: Sequence[int]) -> str | None:
+    def _join_choices(self, found: Sequence[int]) -> str | None:
         if not found or (self.kind == "single" and len(found) > 1):
             return None
         return SEPARATOR.join(self.choices[index] for index in found)
@@ -239,17 +246,19 @@ class _Reader:
         if len(bold) == 1:
             return bold.pop()
         sentence = re.split(r"(?<=[.!?])\s+(?=\D)", lines[-1].strip())[-1] if lines else ""
-        sentence = re.split(r"[,.][ \t]*(?:no|wait|sorry|correction)[ ,:]+", sentence)[-1]
+        *said, last = re.split(r"[,.][ \t]*(?:no|wait|sorry|correction)[ ,:]+", sentence)
+        if said:
+            return figures.read_only(last)
         if _CONCLUSION.search(sentence) or not re.search(
             r"\d", " ".join(lines).replace(sentence, "", 1)
         ):
-            return figures.after_equals(sentence) or figures.read_only(sentence)
-        return figures.after_equals(sentence)
+            return figures.read_after_equals(sentence) or figures.read_only(sentence)
+        return figures.read_after_equals(sentence)
 
     # -- free text
 
     def _read_text(self, text: str) -> str | None:
-        if _REFUSED.search(frames.plain(text[:200])):
+        if _REFUSED.search(frames.fold_signs(text[:200])):
             return None
         inside = frames.strip_fence(text)
         stated = [
@@ -263,11 +272,11 @@ class _Reader:
 
     def _read_stated_text(self, one: Statement) -> str | None:
         text = frames.strip_latex(one.text) if "\\" in one.text else one.text
-        return (texts.unwrap(text) if one.exact else texts.first_sentence(text)) or None
+        return (texts.unwrap(text) if one.exact else texts.take_sentence(text)) or None
 
 
-_ANNOUNCED = re.compile(words.any_of(words.ANSWERS, words.ANSWERS_JOINED), re.IGNORECASE)
-_BECAUSE = words.whole("because|since|as|weil|da|car|porque|perché")
+_ANNOUNCED = re.compile(words.join_words(words.ANSWERS, words.ANSWERS_JOINED), re.IGNORECASE)
+_BECAUSE = words.match_whole("because|since|as|weil|da|car|porque|perché")
 
 _RULES: dict[str, Callable[[_Reader, str, str], str | None]] = {
     Parsing.AUTO: _Reader.read_any,

@@ -11,7 +11,7 @@ from selection.errors import Refused
 from selection.models import Endpoint, MediaFile, Question
 
 from .adjustments import adjust_body
-from .replies.choices import LETTERS
+from .replies.choices import LETTERS, has_letter_clash
 
 Parsing = Endpoint.Parsing
 
@@ -33,6 +33,7 @@ _REQUESTS = {
 }
 _WORD_REQUEST = "Answer with the right choice only, word for word."
 _JSON_REQUEST = 'Answer with a JSON object only: {"answer": "…"}.'
+_SCHEMA_REQUEST = 'Answer with a JSON object only: {{"answer": "…"}}, with the right choice, {}.'
 _LAST_LINE_REQUEST = "Write the answer alone into the last line."
 
 
@@ -82,7 +83,7 @@ def build_prompt(endpoint: Endpoint, question: Question) -> Prompt:
         body["temperature"] = endpoint.temperature
     if endpoint.seed is not None:
         body["seed"] = endpoint.seed
-    if endpoint.structured and question.kind == "single":
+    if _is_structured(endpoint, question):
         body["response_format"] = _answer_schema(question.choices)
     tokens = sum(len(part.encode()) for part in (system, text, json.dumps(question.choices)))
     tokens += MESSAGE_TOKENS * len(messages) + IMAGE_TOKENS * len(pictures)
@@ -104,25 +105,40 @@ def _fill_template(endpoint: Endpoint, question: Question) -> str:
 
 
 def _list_choices(question: Question) -> str:
+    if has_letter_clash(question.choices):
+        return "\n".join(f"- {choice}" for choice in question.choices)
     lettered = zip(LETTERS, question.choices, strict=False)
     return "\n".join(f"{letter}. {choice}" for letter, choice in lettered)
 
 
 def _request_of(endpoint: Endpoint, question: Question) -> str:
-    if endpoint.structured or endpoint.parsing == Parsing.JSON:
+    if _is_structured(endpoint, question):
+        named = "word for word" if has_letter_clash(question.choices) else "by its letter"
+        return _SCHEMA_REQUEST.format(named)
+    if endpoint.parsing == Parsing.JSON:
         return _JSON_REQUEST
     if endpoint.parsing == Parsing.LAST_LINE:
         return _LAST_LINE_REQUEST
-    too_many = len(question.choices) > len(LETTERS)
+    too_many = len(question.choices) > len(LETTERS) or has_letter_clash(question.choices)
     if question.kind == "single" and (endpoint.parsing == Parsing.WORD or too_many):
         return _WORD_REQUEST
     return _REQUESTS[question.kind]
 
 
+def _is_structured(endpoint: Endpoint, question: Question) -> bool:
+    """Return True if the reply is constrained to one choice, which leaves no room for thoughts."""
+    read = endpoint.parsing in (Parsing.AUTO, Parsing.JSON)
+    asked = not endpoint.template.strip() or "{request}" in endpoint.template
+    few = len(question.choices) <= len(LETTERS)
+    return endpoint.structured and read and asked and few and question.kind == "single"
+
+
 def _answer_schema(choices: list[str]) -> dict[str, Any]:
+    """Return the schema of a reply: the letter is short, so a limit of tokens cuts nothing off."""
+    named = choices if has_letter_clash(choices) else list(LETTERS[: len(choices)])
     schema = {
         "type": "object",
-        "properties": {"answer": {"type": "string", "enum": choices}},
+        "properties": {"answer": {"type": "string", "enum": named}},
         "required": ["answer"],
         "additionalProperties": False,
     }

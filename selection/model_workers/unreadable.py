@@ -171,7 +171,9 @@ def _store_results(calls: Sequence[ModelCall], read: Mapping[int, str | None]) -
             call.problem = words[:PROBLEM_LENGTH]
         call.answer = answer or ""
     names = ("result", "answer", "problem")
-    columns = {name: [getattr(call, name) for call in calls] for name in names}
+    columns: dict[str, Sequence[str]] = {
+        name: [getattr(call, name) for call in calls] for name in names
+    }
     bulk.update_rows(ModelCall, [call.pk for call in calls], columns)
 
 
@@ -183,7 +185,7 @@ def _regrade_answers(calls: Sequence[ModelCall]) -> int:
             known = first.setdefault(call.assignment_id, call)
             if not known.answer and call.answer:
                 first[call.assignment_id] = call
-    answers = Answer.objects.filter(assignment__among=[*first], expired=False)
+    answers = Answer.objects.filter(assignment__id__among=[*first], expired=False)
     changed = []
     for answer in answers:
         call = first[answer.assignment_id]
@@ -222,14 +224,18 @@ def _build_count(
     seat: Candidate, found: Mapping[str, tuple[int, int]], examples: list[str]
 ) -> ReplyCount:
     read, right = found.get(Result.READ, (0, 0))
+    empty, cut_off, refused, unread = (found.get(kind, (0, 0))[0] for kind in LOST)
     return ReplyCount(
-        seat.worker.key,
-        sum(n for n, _ in found.values()),
-        right,
-        read - right,
-        *(found.get(kind, (0, 0))[0] for kind in LOST),
-        seat.unreadable == Candidate.Unreadable.ASKING and not seat.gone,
-        examples,
+        worker=seat.worker.key,
+        replies=sum(n for n, _ in found.values()),
+        right=right,
+        wrong=read - right,
+        empty=empty,
+        cut_off=cut_off,
+        refused=refused,
+        unreadable=unread,
+        asking=seat.unreadable == Candidate.Unreadable.ASKING and not seat.gone,
+        examples=examples,
     )
 
 

@@ -75,7 +75,8 @@ class ModelServer(NamedInTeam):
 class Endpoint(models.Model):
     """The model that answers in the place of a worker, and its settings.
 
-    structured   ask for JSON that has one of the choices
+    structured   ask for JSON with the letter of a choice, unless the template or the way of reading
+                 asks for something else
     price_in     of a million input tokens; ``price_out`` of a million output tokens, and
                  ``price_call`` of a call, in the currency of the run
     reuse        take a stored reply also at a temperature above 0
@@ -127,7 +128,7 @@ class Endpoint(models.Model):
     timeout = models.FloatField(
         default=60, validators=[MinValueValidator(0.1), MaxValueValidator(600)]
     )
-    structured = models.BooleanField(default=False)
+    structured = models.BooleanField(default=True)
     parsing = models.CharField(max_length=10, choices=Parsing, default=Parsing.AUTO)
     pattern = models.CharField(max_length=200, blank=True, default="")
     unreadable = models.CharField(max_length=5, choices=Unreadable, default=Unreadable.WRONG)

@@ -49,8 +49,8 @@ TITLES = {
 class Alert:
     """A matter that needs a person.
 
-    kind   stuck, waits, gold, quiet, joins, paused, broken, models, unreadable, tool, fit, sharing or review:
-           for programs
+    kind   stuck, waits, gold, quiet, joins, paused, broken, models, unreadable, tool, fit,
+           sharing or review: for programs
     words  the matter, for people
     """
 
@@ -145,7 +145,7 @@ def _unreadable_alerts(run: Run) -> list[Alert]:
         return []
     first = (asking or rows)[0]
     more = len(asking or rows) - 1
-    others = f" So do {count_noun(more, 'other')}." if more else ""
+    others = f" The same holds for {count_noun(more, 'other model')}." if more else ""
     decide = " The run is paused until you decide under Calls and money." if asking else ""
     message = f"“{first.worker}” loses replies: {first.advice}.{others}{decide}"
     return [Alert("unreadable", message)]

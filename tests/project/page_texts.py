@@ -9,7 +9,7 @@ from pathlib import Path
 TOP = Path(__file__).parents[2]
 # Modules whose texts people read on pages, in e-mails and in the API's errors.
 MESSAGE_ROOMS = ("selection", "crowdselect")
-NO_MESSAGES = {"migrations", "management", "simulation"}
+NO_MESSAGES = {"replies", "migrations", "management", "simulation"}
 # What ends a sentence that has no full stop: a block, and a branch of a template.
 _BLOCK_TAGS = (
     r"p|li|ul|ol|div|h\d|t[rdh]|table|thead|tbody|dt|dd|section|figure|figcaption|form|label|"

@@ -42,6 +42,7 @@ FIXES: dict[str, tuple[Fix, ...]] = {
     "broken": (Fix("Review the questions", "gold", ""),),
     "sharing": (Fix("See the signs", "#signs", ""),),
     "models": (Fix("View calls and money", "#models", ""),),
+    "unreadable": (Fix("View replies by model", "#models", ""),),
     "tool": (Fix("See where people answer", "where", ""),),
     "risk": (Fix("Change the target or budget…", "do_change"), COPY),
 }
@@ -77,9 +78,9 @@ def write_status(
     lines: Sequence[WorkerStanding],
 ) -> StatusLine:
     """Return the line of a run that has begun and not ended."""
-    if run.status == Run.Status.PAUSED:
-        return StatusLine("still", "Paused", "paused")
     urgent = next((alert for alert in alerts if _is_urgent(alert)), None)
+    if run.status == Run.Status.PAUSED and (urgent is None or urgent.kind != "unreadable"):
+        return StatusLine("still", "Paused", "paused")
     if urgent:
         return StatusLine("act", f"Action needed: {urgent.title}", urgent.kind)
     if run.enrolling:

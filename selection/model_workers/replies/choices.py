@@ -5,52 +5,59 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import words
-from .frames import plain
+from .frames import fold_signs
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ARABIC = "أبجد"
 MOST_MENTIONS, MOST_HEDGES = 200, 5
 _JOINED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _GAP = re.compile(r"[\s*_\"'`~()\[\]{}<>$#|:;.,!=/&+✓✅✔☑✗→–—\\-]*")
-_AND = re.compile(rf"{words.whole(words.CONJUNCTIONS)}[ \t]*", re.IGNORECASE)
-_OR = re.compile(rf"{words.whole(words.ALTERNATIVES)}[ \t]*", re.IGNORECASE)
-_HEDGE = re.compile(rf"(?:{words.whole(words.HEDGES)}|选项|選択肢|选)[\s:*_\"'(]*", re.IGNORECASE)
+_AND = re.compile(rf"{words.match_whole(words.CONJUNCTIONS)}[ \t]*", re.IGNORECASE)
+_OR = re.compile(rf"{words.match_whole(words.ALTERNATIVES)}[ \t]*", re.IGNORECASE)
+_HEDGE = re.compile(
+    rf"(?:{words.match_whole(words.HEDGES)}|选项|選択肢|选)[\s:*_\"'(]*", re.IGNORECASE
+)
 _NUMBERED = re.compile(
-    rf"(?:{words.any_of('option|choice|alternative|opción|opção|opzione|вариант|选项|選択肢|#')})"
+    rf"(?:{words.join_words('option|choice|alternative|opción|opção|opzione|вариант|选项|選択肢|#')})"
     r"[ \t]*#?(\d{1,2})(?![\w/]|[.,]\d)",
     re.IGNORECASE,
 )
 _OPENER = re.compile(
-    rf"[\s*_]*(?:{words.whole(words.OPENERS)}[\s,:]*|(?:q|question|frage)?[ \t]*\d{{1,2}}[.):][ \t]+)",
+    rf"[\s*_]*(?:{words.match_whole(words.OPENERS)}[\s,:]*|"
+    r"(?:q|question|frage)?[ \t]*\d{1,2}[.):][ \t]+)",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"[^\W\d_]+")
 _TURNED = re.compile(
-    r"[ \t]*[,.→—(-][ \t]*(?:(?:no|oops|wait|actually|sorry|scratch that|correction|nein)[ \t,.!:]+)+",
+    r"[ \t]*[,.→—(-][ \t]*"
+    r"(?:(?:no|oops|wait|actually|sorry|scratch that|correction|nein)[ \t,.!:]+)+",
     re.I,
 )
 _LETTER = re.compile(
     r"([A-Za-z])(?![^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|['’]\w)(?!\.[A-Za-z])|([أبجد])(?!\w)"
 )
 _AFTER = re.compile(
-    rf"\s*(?:$|\n|[.,;:!?(\[)\]}}\"'*_`$|<>/&+~\\]|[-–—](?!\w)|{words.whole(words.CONNECTIVES)}|"
-    rf"{words.whole(words.CONJUNCTIONS, words.ALTERNATIVES)}|[-–—→=✓✅✔]|"
+    rf"\s*(?:$|\n|[.,;:!?(\[)\]}}\"'*_`$|<>/&+~\\]|[-–—](?!\w)|{words.match_whole(words.CONNECTIVES)}|"
+    rf"{words.match_whole(words.CONJUNCTIONS, words.ALTERNATIVES)}|[-–—→=✓✅✔]|"
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])",
     re.IGNORECASE,
 )
 _ENDS = re.compile(r"\s*(?:$|\n|[.,;:!?(\[)\]}\"'*_`$|<>/&+~\\]|[-–—→])")
 _DENIED = re.compile(
-    rf"[\s*_\"')\]]*(?:(?:{words.whole('is|are|was|would be|ist|est|es|é|è')}[ \t]+)?"
-    rf"(?:{words.whole('definitely|clearly|also|simply|therefore|probably|likely')}[ \t]+)?"
-    rf"{words.whole(words.WRONG)}|(?:is|are|was)n't|{words.any_of(words.NEGATED_AFTER_JOINED)})",
+    rf"[\s*_\"')\]]*(?:(?:{words.match_whole('is|are|was|would be|ist|est|es|é|è')}[ \t]+)?"
+    rf"(?:{words.match_whole('definitely|clearly|also|simply|therefore|probably|likely')}[ \t]+)?"
+    rf"{words.match_whole(words.WRONG)}|(?:is|are|was)n't|{words.join_words(words.NEGATED_AFTER_JOINED)})",
     re.IGNORECASE,
 )
 _DENIAL = re.compile(
-    rf"{words.whole(words.NEGATIONS)}|n't|[^\W\d_]n't|{words.any_of(words.NEGATIONS_JOINED)}",
+    rf"{words.match_whole(words.NEGATIONS)}|n't|[^\W\d_]n't|{words.join_words(words.NEGATIONS_JOINED)}",
     re.IGNORECASE,
 )
-_BUT = re.compile(words.whole("but|sondern|sino|mais|mas|ma|rather|а|بل"), re.IGNORECASE)
-_CONDITION = re.compile(rf"[\s,*_)\"']*(?:{words.any_of(words.CONDITIONS)})(?!\w)", re.IGNORECASE)
-_NOTHING = re.compile(rf"[\s*_\"'(]*{words.whole(words.NOTHING)}", re.IGNORECASE)
+_BUT = re.compile(words.match_whole("but|sondern|sino|mais|mas|ma|rather|а|بل"), re.IGNORECASE)
+_CONDITION = re.compile(
+    rf"[\s,*_)\"']*(?:{words.join_words(words.CONDITIONS)})(?!\w)", re.IGNORECASE
+)
+_NOTHING = re.compile(rf"[\s*_\"'(]*{words.match_whole(words.NOTHING)}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -67,8 +74,8 @@ class ChoiceReader:
 
     def __init__(self, choices: Sequence[str], several: bool = False) -> None:
         self.choices, self.several = list(choices), several
-        self.texts = [" ".join(plain(choice).split()) for choice in choices]
-        self.lettered = not letters_clash(choices)
+        self.texts = [" ".join(fold_signs(choice).split()) for choice in choices]
+        self.lettered = not has_letter_clash(choices)
         self.numbered = any(any(map(str.isdigit, text)) for text in self.texts)
         self._spoken = self._map_spoken()
         named = sorted(enumerate(self.texts), key=lambda pair: -len(pair[1]))
@@ -104,7 +111,7 @@ class ChoiceReader:
         opener = None if self.numbered else _OPENER.match(text)
         part = self.take(text[opener.end() :] if opener else text)
         alone = not part.rest.strip(" \t\n*_\"'`~()[]{}<>$#|:;.,!/\\-–—✓✅✔")
-        return part.chosen if alone and self._fits(part) else ()
+        return part.chosen if alone and self._is_clear(part) else ()
 
     def read_stated(self, text: str) -> tuple[int, ...] | None:
         """Return the choices that a statement begins with: empty if it names none of them clearly.
@@ -121,7 +128,7 @@ class ChoiceReader:
             return None
         if turn := _TURNED.match(part.rest):
             return self.take(part.rest[turn.end() :]).chosen
-        if not self._fits(part) or _CONDITION.match(part.rest):
+        if not self._is_clear(part) or _CONDITION.match(part.rest):
             return ()
         return part.chosen
 
@@ -132,7 +139,7 @@ class ChoiceReader:
             if number == MOST_MENTIONS:
                 return ()
             index = self._index_of(found)
-            if self._is_common(index) and not _stands_alone(text, found.start(), found.end()):
+            if self._is_common(index) and not _is_alone(text, found.start(), found.end()):
                 continue
             if not _is_denied(text, found.start(), found.end()):
                 chosen[index] = None
@@ -148,13 +155,15 @@ class ChoiceReader:
         return None
 
     def _take_here(self, text: str, start: int, first: bool) -> tuple[int, int] | None:
-        if (found := self._text.match(text, start)) and found.end() > start:
-            if first or _ENDS.match(text, found.end()) or _stands_between(text, found.end()):
-                return self._index_of(found), found.end()
-        spoken = re.compile(r"[^\W\d_]+").match(text, start)
-        if spoken and (index := self._spoken.get(spoken[0].casefold())) is not None:
-            if _ENDS.match(text, spoken.end()) or (first and _AFTER.match(text, spoken.end())):
-                return index, spoken.end()
+        found = self._text.match(text, start)
+        end = found.end() if found else start
+        if found and (first or _ENDS.match(text, end) or _is_joined(text, end)):
+            return self._index_of(found), end
+        spoken = _WORD.match(text, start)
+        index = self._spoken.get(spoken[0].casefold()) if spoken else None
+        end = spoken.end() if spoken else start
+        if index is not None and (_ENDS.match(text, end) or (first and _AFTER.match(text, end))):
+            return index, end
         index = self._read_letter(text, start, first)
         if index is not None:
             return index, start + 1
@@ -170,7 +179,7 @@ class ChoiceReader:
         small = found[0].islower()
         follows = _ENDS if small or not first else _AFTER
         if not follows.match(text, found.end()) and not (
-            not first and _stands_between(text, found.end())
+            not first and _is_joined(text, found.end())
         ):
             return None
         index = _ARABIC.find(found[2]) if found[2] else LETTERS.find(found[1].upper())
@@ -182,9 +191,9 @@ class ChoiceReader:
         if denial is None or turn is None or "\n" in text[: turn.start()]:
             return None
         part = self.take(text[turn.end() :])
-        return part.chosen if part.chosen and self._fits(part) else None
+        return part.chosen if part.chosen and self._is_clear(part) else None
 
-    def _fits(self, part: Part) -> bool:
+    def _is_clear(self, part: Part) -> bool:
         return bool(part.chosen) and not part.open and (self.several or len(part.chosen) == 1)
 
     def _index_of(self, found: re.Match[str]) -> int:
@@ -209,9 +218,9 @@ _YES, _NO = frozenset(words.YES.split("|")), frozenset(words.NO.split("|"))
 _COMMON = frozenset(words.COMMON.split("|"))
 
 
-def letters_clash(choices: Sequence[str]) -> bool:
+def has_letter_clash(choices: Sequence[str]) -> bool:
     """Return True if a choice is itself the letter of another one: then letters say nothing."""
-    shown = [plain(choice).strip(" .)(").upper() for choice in choices]
+    shown = [fold_signs(choice).strip(" .)(").upper() for choice in choices]
     return any(
         text in LETTERS[: len(shown)] and LETTERS.find(text) != index
         for index, text in enumerate(shown)
@@ -243,20 +252,21 @@ def _pattern(text: str) -> str:
 def _is_denied(text: str, start: int, end: int) -> bool:
     """Return True if the words around the place deny what is there."""
     clause = re.split(r"[.;:!?\n]|,\s*(?!or\b|nor\b|oder\b)", text[max(0, start - 60) : start])[-1]
-    turn = _BUT.search(clause)
+    turn = None if "thing but" in clause else _BUT.search(clause)
     clause = clause[turn.end() :] if turn else clause
-    return bool(_DENIAL.search(clause) or _DENIED.match(text, end))
+    asked = re.compile(r"[^.!?\n]{0,80}\?").match(text, end)
+    return bool(asked or _DENIAL.search(clause) or _DENIED.match(text, end))
 
 
-def _stands_alone(text: str, start: int, end: int) -> bool:
+def _is_alone(text: str, start: int, end: int) -> bool:
     before = text[max(0, start - 3) : start].strip(" *_\"'`([")
     return (not before or before[-1] in ".,;:!?\n=—–>") and bool(_ENDS.match(text, end))
 
 
 _JOINT = re.compile(
-    rf"[\s*_\"')]+(?:{words.whole(words.CONJUNCTIONS, words.ALTERNATIVES)})", re.IGNORECASE
+    rf"[\s*_\"')]+(?:{words.match_whole(words.CONJUNCTIONS, words.ALTERNATIVES)})", re.IGNORECASE
 )
 
 
-def _stands_between(text: str, end: int) -> bool:
+def _is_joined(text: str, end: int) -> bool:
     return bool(_JOINT.match(text, end))

@@ -9,8 +9,9 @@ from selection.grading.numbers import parse_number
 from . import words
 
 _DIGITS = (
-    r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|"
-    r"\d{1,3}(?:[ \u00a0\u202f'’]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?|[.,]\d+)(?!\d)(?:[eE][-+]?\d{1,3}(?!\w))?"
+    r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?|"
+    r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d{1,3}(?:[ \u00a0\u202f'’]\d{3})+(?:[.,]\d+)?|"
+    r"\d+(?:[.,]\d+)?|[.,]\d+)(?!\d)(?:[eE][-+]?\d{1,3}(?!\w))?"
 )
 _SIGN = r"(?:(?<![\w)%])[-+−–‑][ \t]?)?"
 _MONEY = r"(?:[$€£¥₹₽₩]|USD|EUR|US\$)?[ \t]?"
@@ -18,17 +19,18 @@ _NUMBER = re.compile(rf"(?<![\w.^])(?<!\w[-–_])({_SIGN}){_MONEY}({_SIGN})({_DI
 _FRACTION = re.compile(rf"({_SIGN})(?:(\d+)[ \t]*)?\\frac\{{({_DIGITS})\}}\{{({_DIGITS})\}}")
 _OVER = re.compile(r"[ \t]*[/⁄][ \t]*(\d+(?:[.,]\d+)?)(?![\d/])")
 _MIXED = re.compile(r"[ \t](\d+)[/⁄](\d+)(?![\d/])")
-_POWER = re.compile(r"[ \t]*(?:[×x*·][ \t]*10)?[ \t]*\^[ \t]*\{?([-−+]?\d{1,3})\}?")
 _TIMES_TEN = re.compile(r"[ \t]*[×x*·][ \t]*10(?=[ \t]*\^)")
 _SCALE = re.compile(r"[ \t]?([^\W\d_]+)\.?")
 _RANGE = re.compile(
-    rf"[^\w.,;\n]{{0,2}}[ \t]*(?:-|–|—|~|\.\.\.?|to|bis|till|or|oder|and|und|ou|y|à|до|или|و|أو|至|到|から|或)[ \t]*{_MONEY}\d",
+    r"[^\w.,;\n]{0,2}[ \t]*(?:[-–—~]|\.\.\.?|to|bis|till|or|oder|and|und|ou|y|à|до|или|و|أو|"
+    r"至|到|から|或)"
+    rf"[ \t]*{_MONEY}\d",
     re.IGNORECASE,
 )
 _EXPRESSION = re.compile(r"[^\w\n.]{0,3}[ \t]*[+*×÷·=/x−-][ \t]*[$(\d]")
 _COMPOSED = re.compile(
-    r"[\s*_`$(]*[-−–]?[$€]?[\d.,]+(?:[ \t]*[/⁄^×x*±][ \t]*|[ \t]+\d+/|[ \t]*[×x*][ \t]*10\^)[{(]?[-−]?[\d.,]+[})]?"
-    r"[\s*_`$).]*|\W*\\frac.*",
+    r"[\s*_`$(]*[-−–]?[$€]?[\d.,]+(?:[ \t]*[/⁄^×x*±][ \t]*|[ \t]+\d+/|[ \t]*[×x*][ \t]*10\^)"
+    r"[{(]?[-−]?[\d.,]+[})]?[\s*_`$).]*|\W*\\frac.*",
 )
 _UNITS = re.compile(
     r"[ \t]*(?!because|since|weil)[^\W\d_]{1,10}[ \t]+(?:and[ \t]+)?\d+[ \t]+[^\W\d_]"
@@ -37,7 +39,7 @@ _LOWEST = re.compile(r"[\s*_$`(]*[<>≤≥]")
 _ASSIGNED = re.compile(r"(?<![^\W\d_])[A-Za-z][ \t]*=")
 _NAMED = re.compile(r"[A-Za-z]\w{0,15}[ \t]*[=≈:][ \t]*")
 _BOUND = re.compile(
-    words.whole(
+    words.match_whole(
         "more than|less than|at least|at most|over|under|greater than|fewer than|between|up to|"
         "mehr als|weniger als|mindestens|höchstens|zwischen|über|unter|plus de|moins de|entre|"
         "más de|menos de|больше|меньше|между|not|nicht|never|if|wenn"
@@ -50,9 +52,9 @@ _LEAD = re.compile(r"[\s*_\"'`~≈()\[\]{}<>#|:;.,!$→]*")
 _YEAR = re.compile(
     r"(?i)\b(?:in|im|en|since|seit|by|um|em|nel)[ \t]+(?:19|20)\d\d\b(?=[ \t]+\S*\d)"
 )
-_RATED = re.compile(rf"{words.whole(words.RATINGS)}|[★⭐]", re.IGNORECASE)
+_RATED = re.compile(rf"{words.match_whole(words.RATINGS)}|[★⭐]", re.IGNORECASE)
 _APPROXIMATE = re.compile(
-    rf"(?:{words.whole('approximately|about|around|roughly|exactly|only|just|a total of|the number|the|etwa|ungefähr|rund|genau|circa|ca|environ|aproximadamente|около|примерно|حوالي|equal to|equals|a|an|um')}[. \t]*)*",
+    rf"(?:{words.match_whole(words.APPROXIMATELY)}[. \t]*)*",
     re.IGNORECASE,
 )
 
@@ -93,7 +95,7 @@ def read_only(text: str) -> str | None:
     return next(iter(values))
 
 
-def after_equals(text: str) -> str | None:
+def read_after_equals(text: str) -> str | None:
     """Return the number after the last equals sign of the text; None if there is none."""
     place = max(text.rfind("="), text.rfind("≈"))
     if place < 0 or len(_ASSIGNED.findall(text)) > 1:
@@ -119,7 +121,7 @@ def _read_on(line: str, found: re.Match[str], rated: bool) -> str | None:
     sign, digits, place = found[1] or found[2], found[3], found.end()
     if over := _OVER.match(line, place):
         if rated:
-            return _written(sign, digits)
+            return _format_signed(sign, digits)
         if not _EXPRESSION.match(line, over.end()):
             return _divide(sign, digits, over[1])
     if mixed := _MIXED.match(line, place):
@@ -131,7 +133,7 @@ def _read_on(line: str, found: re.Match[str], rated: bool) -> str | None:
     if power := re.compile(r"\^\{?([-−+]?\d{1,3})\}?").match(line, place):
         return None if sign else _raise("", "1", digits, power[1])
     if re.compile(_EXPRESSION).match(line, place):
-        return after_equals(line)
+        return read_after_equals(line)
     if (
         _RANGE.match(line, place)
         or _OTHER.match(line, place)
@@ -152,29 +154,31 @@ def _scale(sign: str, digits: str, line: str, place: int) -> str | None:
     if joined:
         factor = words.SCALES[joined[1]]
     if factor is None or (word and word[1] == "k" and line[place : place + 1] != "k"):
-        return _written(sign, digits)
+        return _format_signed(sign, digits)
     number = parse_number(digits)
     return (
-        None if number is None else _plainly(number * int(factor) * (-1 if _is_minus(sign) else 1))
+        None
+        if number is None
+        else _format_plain(number * int(factor) * (-1 if _is_minus(sign) else 1))
     )
 
 
 def _read_word(line: str) -> str | None:
     if line and unicodedata.category(line[0]) == "No":
-        return _plainly(Decimal(str(unicodedata.numeric(line[0]))))
+        return _format_plain(Decimal(str(unicodedata.numeric(line[0]))))
     found = re.match(r"[^\W\d_]+(?:-[^\W\d_]+)?|[零一二三四五六七八九十半]+", line)
     word = found[0].casefold() if found else ""
     tens, _, ones = word.partition("-")
     if ones and tens in words.FIGURES and ones in words.FIGURES:
         value = Decimal(words.FIGURES[tens]) + Decimal(words.FIGURES[ones])
-        return _plainly(value) if 20 <= Decimal(words.FIGURES[tens]) <= 90 else None
+        return _format_plain(value) if 20 <= Decimal(words.FIGURES[tens]) <= 90 else None
     ends = found and re.match(
         r"[\s.,;:!)*_\"'`]*(?:$|\n|because|weil|[\w ]{1,30}[.!]?$)", line[found.end() :]
     )
-    return words.FIGURES.get(word) if ends and not _after_number(line, found) else None
+    return words.FIGURES.get(word) if ends and not _is_compound(line, found) else None
 
 
-def _after_number(line: str, found: re.Match[str] | None) -> bool:
+def _is_compound(line: str, found: re.Match[str] | None) -> bool:
     """Return True if another word of a number follows: “twelve hundred” is not 12."""
     rest = line[found.end() :].casefold() if found else ""
     return any(
@@ -189,7 +193,7 @@ def _divide(sign: str, upper: str, lower: str, whole: str = "0") -> str | None:
         value = (more or 0) + (top or Decimal(0)) / (bottom or Decimal(0))
     except (DivisionByZero, InvalidOperation):
         return None
-    return _plainly(-value if _is_minus(sign) else value)
+    return _format_plain(-value if _is_minus(sign) else value)
 
 
 def _raise(sign: str, digits: str, base: str, power: str) -> str | None:
@@ -200,18 +204,18 @@ def _raise(sign: str, digits: str, base: str, power: str) -> str | None:
         value = factor * root ** int(exponent)
     except (DivisionByZero, InvalidOperation):
         return None
-    return _plainly(-value if _is_minus(sign) else value)
+    return _format_plain(-value if _is_minus(sign) else value)
 
 
 def _is_minus(sign: str) -> bool:
     return sign.strip()[:1] in ("-", "−", "–", "‑")
 
 
-def _written(sign: str, digits: str) -> str:
+def _format_signed(sign: str, digits: str) -> str:
     return ("-" if _is_minus(sign) else "") + digits
 
 
-def _plainly(value: Decimal) -> str | None:
+def _format_plain(value: Decimal) -> str | None:
     text = f"{value:f}"
     if "." in text:
         text = text.rstrip("0").rstrip(".")

@@ -84,7 +84,7 @@ def strip_fence(text: str) -> str:
     return fenced[1].strip() if fenced else text
 
 
-def plain(text: str) -> str:
+def fold_signs(text: str) -> str:
     """Return the text in the signs that rules and choices are compared in."""
     return unicodedata.normalize("NFC", text).translate(_INVISIBLE).translate(_PLAIN)
 

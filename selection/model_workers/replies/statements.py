@@ -1,4 +1,4 @@
-"""Explicit statements of an answer in a reply: “Answer: B”, \\boxed{B}, {"answer": "B"}."""
+r"""Explicit statements of an answer in a reply: “Answer: B”, \\boxed{B}, {"answer": "B"}."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -11,8 +11,7 @@ from .frames import find_boxes, find_objects
 Value = TypeVar("Value")
 MOST = 200  # statements of a reply: one with more of them states nothing
 LONGEST = 400  # characters of a statement that are read
-# Fields of a JSON object that hold an answer, best first.
-FIELDS = ["finalanswer", "answer", "correctanswer", "correctoption", "correctchoice", "selectedoption", "selectedanswer", "selectedchoice", "choice", "option", "label", "selected", "selection", "response", "result", "prediction", "category", "class", "classification", "verdict", "sentiment", "letter", "value", "output", "rating", "score", "answers", "choices", "labels", "decision", "antwort", "réponse", "respuesta", "resposta", "risposta", "ответ", "答案", "回答", "إجابة"]
+FIELDS = words.FIELDS.split("|")
 _BESIDES = re.compile("reason|explan|think|thought|confiden|justif|analysis|rationale|prob|begründ")
 _TAGGED = re.compile(
     r"<(final_?answer|answer|choice|label|option|result|response|output)>\s*([^<]{1,400}?)\s*"
@@ -23,43 +22,45 @@ _BRACKETS = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")
 _HASHES = re.compile(r"(?m)^####[ \t]+(?=\S)")
 _CLOSE = r"[*_\"'`)\]]{0,4}"
 _LINK = (
-    rf"{_CLOSE}[ \t]*(?:(?:{words.any_of(words.COPULAS_JOINED)}|"
-    rf"(?:{words.whole(words.COPULAS)}|'s(?!\w)))[ \t]*[:,]?|[:：=→—–]|-{{1,2}}>|-(?=[ \t]))"
+    rf"{_CLOSE}[ \t]*(?:(?:{words.join_words(words.COPULAS_JOINED)}|"
+    rf"(?:{words.match_whole(words.COPULAS)}|'s(?!\w)))[ \t]*[:,]?|[:：=→—–]|-{{1,2}}>|-(?=[ \t]))"
 )
 _DIRECT = r"[ \t]+(?=[(\[*_\"'`]*[A-Z][)\]*_\"'`]*[ \t]*(?:[.,]|$|\n))"
 _FILL = r"(?:[ \t]+(?!\w[ \t])[^\s.:;!?=,]{1,20}){0,6}?"
 _JOINED_FILL = r"[^\s.:;!?=,A-Za-z]{0,6}?"
 _STATED = re.compile(
-    rf"(?<!\w)(?:(?:the|die|la|el|le|der|das|il)[ \t]+)?(?P<quality>(?:{words.any_of(words.QUALITIES)}[ \t]+){{0,2}})(?:[*_\"'`]{{0,3}})"
-    rf"(?:(?P<answer>{words.any_of(words.ANSWERS)})(?:\(s\))?(?!\w)(?:{_FILL}{_LINK}|{_DIRECT})"
-    rf"|(?P<choice>{words.any_of(words.CHOICES)})(?!\w)(?:{_FILL}{_LINK})"
-    rf"|(?:{words.any_of(words.LABELS)}){_CLOSE}:{_CLOSE}(?=[ \t]))"
-    rf"|(?P<joined>{words.any_of(words.ANSWERS_JOINED, words.CHOICES_JOINED)})"
+    rf"(?<!\w)(?:(?:{words.join_words(words.QUALITIES)}[ \t]+){{0,2}})(?:[*_\"'`]{{0,3}})"
+    rf"(?:(?:{words.join_words(words.ANSWERS)})(?:\(s\))?(?!\w)(?:{_FILL}{_LINK}|{_DIRECT})"
+    rf"|(?P<choice>{words.join_words(words.CHOICES)})(?!\w)(?:{_FILL}{_LINK})"
+    rf"|(?:{words.join_words(words.LABELS)}){_CLOSE}:{_CLOSE}(?=[ \t]))"
+    rf"|(?:{words.join_words(words.ANSWERS_JOINED, words.CHOICES_JOINED)})"
     rf"(?:{_JOINED_FILL}(?:{_FILL}{_LINK})|[ \t]*(?=[A-Z(\[]))"
-    rf"|(?:{words.whole(words.CHOOSING)}|{words.any_of(words.CHOOSING_JOINED)})[ \t]*:?",
+    rf"|(?:{words.match_whole(words.CHOOSING)}|{words.join_words(words.CHOOSING_JOINED)})[ \t]*:?",
     re.IGNORECASE,
 )
 _PRAISED = re.compile(
-    rf"[*_\"'`)\]]{{0,4}}[ \t]*(?:{words.whole('is|would be|seems|must be|ist|est|es|é|è|—|-')}[ \t]+"
-    rf"(?:{words.whole('clearly|definitely|therefore|most likely|probably|indeed|thus|the only')}[ \t]+)?"
-    rf"{words.whole(words.PRAISE)}|{words.any_of(words.PRAISE_JOINED)})",
+    rf"[*_\"'`)\]]{{0,4}}[ \t]*"
+    rf"(?:{words.match_whole('is|would be|seems|must be|ist|est|es|é|è|—|-')}[ \t]+"
+    rf"(?:{words.match_whole('clearly|definitely|therefore|most likely|probably|thus')}[ \t]+)?"
+    rf"{words.match_whole(words.PRAISE)}|{words.join_words(words.PRAISE_JOINED)})",
     re.IGNORECASE,
 )
-_POINTED = re.compile(rf"{words.whole(words.POINTING)}[ \t]*", re.IGNORECASE)
+_POINTED = re.compile(rf"{words.match_whole(words.POINTING)}[ \t]*", re.IGNORECASE)
 _FINAL = re.compile(
-    rf"{words.whole(words.FINAL)}|{words.any_of(words.FINAL_JOINED)}", re.IGNORECASE
+    rf"{words.match_whole(words.FINAL)}|{words.join_words(words.FINAL_JOINED)}", re.IGNORECASE
 )
 _DOUBT = re.compile(
-    rf"{words.whole(words.DOUBTS)}|n't|{words.any_of(words.DOUBTS_JOINED)}", re.IGNORECASE
+    rf"{words.match_whole(words.DOUBTS)}|n't|{words.join_words(words.DOUBTS_JOINED)}", re.IGNORECASE
 )
+_DENIED = re.compile(rf"{_DOUBT.pattern}|{words.match_whole('no')}", re.IGNORECASE)
 _CORRECTED = re.compile(
-    rf"(?<!\w){words.any_of(words.CORRECTIONS)}(?!\w)|{words.any_of(words.CORRECTIONS_JOINED)}",
+    rf"(?<!\w){words.join_words(words.CORRECTIONS)}(?!\w)|{words.join_words(words.CORRECTIONS_JOINED)}",
     re.IGNORECASE,
 )
-_QUALITY = re.compile(words.whole(words.QUALITIES), re.IGNORECASE)
+_QUALITY = re.compile(words.match_whole(words.QUALITIES), re.IGNORECASE)
 _JOINED = re.compile(r"[}\]>]\W*(?:or|and|oder|und|ou|o|y)?\W*$", re.IGNORECASE)
 _BOLD = re.compile(r"\*\*([^*\n]{1,200})\*\*")
-_CONDITION = re.compile(words.whole(words.CONDITIONAL), re.IGNORECASE)
+_CONDITION = re.compile(words.match_whole(words.CONDITIONAL), re.IGNORECASE)
 _CLAUSE, _SENTENCE = re.compile(r"[.,;:!?\n，]"), re.compile(r"[.;!?\n]")
 _QUESTION = re.compile(r"[^.!?\n]*\?")
 
@@ -102,7 +103,7 @@ def find_spoken(text: str) -> Iterator[Statement]:
         if named and not _QUALITY.search(found[0]):
             continue
         said = _read_clause(text, found.start()) + found[0]
-        if _is_doubted(text, found.start()) or _DOUBT.search(found[0]):
+        if _is_doubted(text, found.start()) or _DENIED.search(found[0]):
             continue
         rest = text[found.end() : found.end() + LONGEST]
         if not _QUESTION.match(rest.lstrip()):

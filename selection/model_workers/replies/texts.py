@@ -28,18 +28,19 @@ _SENTENCE_END = re.compile(
     r"(?<!\b[A-Z])(?<!\b[A-Z][a-z])(?<!\bMrs)[.!?。][\"'”*]*\s+(?=[\"“(*]*[A-Z\u0400-\u04ff\u3400-\u9fff])|[。]"
 )
 _REASON = re.compile(
-    rf",?[ \t]+{words.whole('because|since|weil|denn|car|parce que|porque|perché|потому')}[ \t]",
+    rf",?[ \t]+{words.match_whole('because|since|weil|denn|car|porque|perché|потому')}[ \t]",
     re.IGNORECASE,
 )
 _COPULA = re.compile(
-    r"(?:The|It|This|That|Its|His|Her|Their|La|Le|El|Die|Der|Das|Es|O|A|Il|L'|He|She|They)\b[^.!?\n,;:\"]{0,120}?"
-    r"[ \t](?:is|was|are|were|ist|war|sind|est|était|es|é|è|era)[ \t]+(?:called[ \t]+|named[ \t]+)?([^.!?\n,;:]{1,60})[.!]?"
+    r"(?:The|It|This|That|Its|His|Her|Their|La|Le|El|Die|Der|Das|Es|O|A|Il|L'|He|She|They)\b"
+    r"[^.!?\n,;:\"]{0,120}?[ \t](?:is|was|are|were|ist|war|sind|est|était|es|é|è|era)[ \t]+"
+    r"(?:called[ \t]+|named[ \t]+)?([^.!?\n,;:]{1,60})[.!]?"
 )
 _VAGUE = re.compile(
-    rf"(?:{words.whole('a|an|not|no|very|so|one|known|located|the|ein|eine|nicht|un|une|una|pas|uno|um|uma|in|on|at')})",
+    rf"(?:{words.match_whole('a|an|not|no|very|so|one|known|located|the|ein|eine|nicht|un|une|una|pas|uno|um|uma|in|on|at')})",
     re.IGNORECASE,
 )
-_EXPLAINED = re.compile(rf"\s*\n\s*[*_(]*{words.whole(words.EXPLANATIONS)}", re.IGNORECASE)
+_EXPLAINED = re.compile(rf"\s*\n\s*[*_(]*{words.match_whole(words.EXPLANATIONS)}", re.IGNORECASE)
 
 
 def unwrap(text: str) -> str:
@@ -74,7 +75,7 @@ def strip_dot(text: str) -> str:
     return text[:-1].rstrip()
 
 
-def first_sentence(text: str) -> str:
+def take_sentence(text: str) -> str:
     """Return the part of an announced answer before what is added to it."""
     line = text.strip().split("\n", 1)[0]
     for pattern in (_SENTENCE_END, _REASON):

@@ -1,20 +1,22 @@
-"""Words around an answer, by language: English, German, French, Spanish, Portuguese, Italian,
-Dutch, Polish, Turkish, Russian, Arabic, Chinese, Japanese, Korean.
+"""Words around an answer, in the languages that models reply in.
+
+English, German, French, Spanish, Portuguese and Italian; less completely Russian, Arabic, Chinese,
+Japanese, Korean, Dutch, Polish and Turkish.
 """
 
 import re
 from collections.abc import Iterable
 
 
-def any_of(*words: str) -> str:
+def join_words(*words: str) -> str:
     """Return a pattern of these words, longest first; the words of a text are split at |."""
     known = {word for text in words for word in text.split("|")}
     return "(?:" + "|".join(map(_escape, sorted(known, key=lambda word: (-len(word), word)))) + ")"
 
 
-def whole(*words: str) -> str:
+def match_whole(*words: str) -> str:
     """Return the pattern of whole words."""
-    return rf"(?<!\w){any_of(*words)}(?!\w)"
+    return rf"(?<!\w){join_words(*words)}(?!\w)"
 
 
 def _escape(word: str) -> str:
@@ -40,7 +42,10 @@ CHOICES = (
     "seçenek|вариант|решение|выбор|оценка"
 )
 # The same nouns in scripts without spaces or with prefixes: the text around them has no gaps.
-ANSWERS_JOINED = "答案|正解|答え|回答|解答|正确选项|正確選項|正确的选项|正确答案|结论|결론|정답|답변|الإجابة|الاجابة|الجواب|إجابة|جواب"
+ANSWERS_JOINED = (
+    "答案|正解|答え|回答|解答|正确选项|正確選項|正确的选项|正确答案|结论|결론|정답|답변|"
+    "الإجابة|الاجابة|الجواب|إجابة|جواب"
+)
 CHOICES_JOINED = "选项|選択肢|الخيار|الاختيار|النتيجة"
 QUALITIES = (
     "correct|right|best|final|true|chosen|selected|appropriate|suitable|accurate|likely|my|"
@@ -57,11 +62,13 @@ HEDGES = (
     "obviously|actually|the|option|choice|letter|answer|number|alternative|label|category|only|"
     "eindeutig|wahrscheinlich|somit|daher|also|die|der|das|antwort|la|le|el|il|l'|lettre|letra|"
     "opción|opcion|opção|alternativa|opzione|réponse|respuesta|resposta|risposta|вариант|"
-    "буква|ответ|probablement|probablemente|provavelmente|вероятно|الخيار|选项|選択肢|选|the correct|to be|"
+    "буква|ответ|probablement|probablemente|provavelmente|вероятно|الخيار|选项|選択肢|选|"
+    "the correct|to be|"
     "buchstabe|lettera|de|seçenek"
 )
 FINAL = (
-    "final|therefore|thus|hence|so|in conclusion|conclude|overall|endgültige|endgültig|daher|somit|"
+    "final|therefore|thus|hence|so|in conclusion|conclude|overall|endgültige|endgültig|daher|"
+    "somit|"
     "folglich|also|finale|donc|por lo tanto|entonces|portanto|quindi|dunque|окончательный|итак|"
     "поэтому|следовательно|إذن|لذلك|النهائية"
 )
@@ -72,7 +79,8 @@ OPENERS = (
     "entonces|portanto|quindi|итак|clearly|of course|that would be"
 )
 CHOOSING = (
-    "i meant|i choose|i pick|i select|i'd choose|i'd pick|i'd say|i'd go with|i would choose|i would say|"
+    "i meant|i choose|i pick|i select|i'd choose|i'd pick|i'd say|i'd go with|i would choose|"
+    "i would say|"
     "i would select|i would go with|i'll go with|i will go with|going with|we choose|my answer|"
     "i rate it|i rate this|i would rate it|i would rate this|i'd rate it|i'd rate this|"
     "ich wähle|ich würde sagen|ich tippe auf|je choisis|elijo|escojo|escolho|scelgo|выбираю"
@@ -80,24 +88,29 @@ CHOOSING = (
 CHOOSING_JOINED = "应选|应选择|故选|因此选|所以选|我选择|我选|选择|选|أختار"
 # “B is correct”, after the choice.
 PRAISE = (
-    "correct|right|the correct answer|the right answer|the best answer|the answer|the correct one|"
+    "correct|right|the correct answer|the right answer|the best answer|the answer|"
+    "the correct one|"
     "the correct option|the correct choice|the right choice|the best choice|the best option|"
     "the most appropriate|richtig|korrekt|die richtige antwort|die korrekte antwort|correct|"
     "correcte|la bonne réponse|la réponse correcte|correcta|correcto|la respuesta correcta|"
     "correta|a resposta correta|corretta|la risposta corretta|правильный ответ|"
     "верный ответ|doğru|juist|the final answer|my answer|my final answer"
 )
-PRAISE_JOINED = "是正确的|是正確的|正确|是正确答案|是答案|が正しい|が正解|هو الصحيح|هي الصحيحة|هي الإجابة الصحيحة|هو الجواب الصحيح"
+PRAISE_JOINED = (
+    "是正确的|是正確的|正确|是正确答案|是答案|が正しい|が正解|هو الصحيح|هي الصحيحة|"
+    "هي الإجابة الصحيحة|هو الجواب الصحيح"
+)
 # Words before a statement that make it a doubt, a condition, or somebody else's.
 DOUBTS = (
     "not|never|cannot|can't|don't|doesn't|isn't|wouldn't|no longer|without|neither|nicht|kein|"
-    "keine|nie|ne|pas|nunca|não|non|не|нет|ليس|ليست|لا|might|could|may|tempting|tempted|initially|at first|"
+    "keine|nie|ne|pas|nunca|não|non|не|нет|ليس|ليست|لا|might|could|may|tempting|tempted|"
+    "initially|at first|"
     "first glance|first thought|someone|some people|many people|student|student's|user|user's|"
     "wrong|incorrect|false|falsch|falsche|mauvaise|incorrecta|incorreta|sbagliata|неправильный|"
     "неверный|previous|example|instead of|format|eliminate"
 )
 CONDITIONAL = "if|whether|unless|suppose|assume|assuming|wenn|falls|ob|angenommen|si|se|если|إذا"
-DOUBTS_JOINED = "如果|若|不是|并非|错误|錯誤|不正确|不认为|誤り|間違い|もし|아니"
+DOUBTS_JOINED = "如果|若|不|别|未|不是|并非|错误|錯誤|不正确|不认为|誤り|間違い|もし|아니"
 NEGATIONS = (
     "not|n't|never|no|isn't|aren't|wasn't|doesn't|cannot|can't|neither|nor|hardly|rather than|"
     "instead of|unlike|far from|anything but|except|nicht|kein|keine|weder|noch|statt|pas|ni|"
@@ -106,7 +119,8 @@ NEGATIONS = (
 )
 NEGATIONS_JOINED = "不是|并非|並非|而非|不属于|没有|不|非|未|無|无"
 NEGATED_AFTER_JOINED = (
-    "ではない|ではありません|ではなく|じゃない|でない|は誤り|は間違い|は不正解|不正确|不对|是错误的|"
+    "ではない|ではありません|ではなく|じゃない|でない|は誤り|は間違い|は不正解|不正确|不对|"
+    "是错误的|"
     "是错的|错误|不正確|是不|가 아니|이 아니|은 아니|는 아니"
 )
 WRONG = (
@@ -122,14 +136,16 @@ NOTHING = (
     "nenhuma|nessuna|nessuno|ни один|обе|оба"
 )
 CONNECTIVES = (
-    "because|since|as|over|rather|instead|which|due|given|is|are|with|from|that|but|not|while|whereas|although|"
+    "because|since|as|over|rather|instead|which|due|given|is|are|with|from|that|but|not|"
+    "while|whereas|although|"
     "weil|da|denn|ist|aber|nicht|car|parce|puisque|est|mais|porque|ya|es|pues|perché|poiché|è|é|"
     "так|потому|поскольку|لأن|لأنه|لأنها|-|–|—|→|=|✓|✅|✔"
 )
 CONJUNCTIONS = "and|und|et|y|e|и|و|和|と|then|dann|およびと|plus|as well as"
 ALTERNATIVES = "or|oder|ou|o|u|или|أو|或|或者|または|and/or"
 CORRECTIONS = (
-    "wait|oops|actually|correction|let me reconsider|let me correct|let me recheck|on second thought|"
+    "wait|oops|actually|correction|let me reconsider|let me correct|let me recheck|"
+    "on second thought|"
     "scratch that|i made a mistake|my mistake|i was wrong|sorry|apologies|moment|korrektur|doch|"
     "rather|no,|nein,|non,|нет,|in fact|tatsächlich|en réalité|en realidad"
 )
@@ -152,7 +168,8 @@ REFUSALS = (
 # Spoken for a choice “yes” or “no”, by their first word.
 YES = (
     "yes|y|true|t|correct|yeah|yep|ja|wahr|richtig|stimmt|oui|vrai|sí|verdadero|cierto|sim|"
-    "verdadeiro|vero|sì|da|да|верно|правда|نعم|صحيح|是|是的|对|對|真|はい|正しい|예|네|evet|doğru|tak"
+    "verdadeiro|vero|sì|da|да|верно|правда|نعم|صحيح|是|是的|对|對|真|はい|正しい|예|네|evet|"
+    "doğru|tak"
 )
 NO = (
     "no|n|false|f|incorrect|nope|nein|falsch|unwahr|faux|falso|não|nao|нет|неверно|ложь|"
@@ -168,6 +185,10 @@ EXPLANATIONS = "explanation|reason|reasoning|because|note|erklärung|begründung
 RATINGS = (
     "score|rating|rate|rated|grade|stars|points|punkte|note|bewertung|sterne|puntuación|nota|"
     "评分|оценка|voto|valutazione|out of"
+)
+APPROXIMATELY = (
+    "approximately|about|around|roughly|exactly|only|just|a total of|the number|the|etwa|ungefähr|"
+    "rund|genau|circa|ca|environ|aproximadamente|около|примерно|حوالي|equal to|equals|a|an|um"
 )
 FIGURES = read_table(
     (
@@ -216,4 +237,12 @@ SCALES = read_table(
         "1000000000000 trillion billionen",
         "12 dozen dutzend",
     )
+)
+# Fields of a JSON object that hold an answer, best first, without signs between words.
+FIELDS = (
+    "finalanswer|answer|correctanswer|correctoption|correctchoice|selectedoption|"
+    "selectedanswer|selectedchoice|choice|option|label|selected|selection|response|result|"
+    "prediction|category|class|classification|verdict|sentiment|letter|value|output|rating|"
+    "score|answers|choices|labels|decision|antwort|réponse|respuesta|resposta|risposta|"
+    "ответ|答案|回答|إجابة"
 )

@@ -100,6 +100,18 @@ LETTERED: Rows = [
     ("A is not correct.", None),
     ("A isn't right.", None),
     ("A is wrong.", None),
+    ("London is correct? No.", None),
+    ("A: 10%, B: 90%", None),
+    ("A - no\nB - yes\nC - no", None),
+    ('{"A": false, "B": true}', None),
+    ("La respuesta no es A.", None),
+    ("不选A", None),
+    ("A: The capital of France lies on the Seine.", None),
+    ("The answer is A for British people.", None),
+    ("Answer: A → no, B", "Paris"),
+    ("Answer: \\boxed{A} or \\boxed{B}", None),
+    ("Hence, option B.", "Paris"),
+    ("Option 2", "Paris"),
     ("A is a city in England", None),
     ("A good question!", None),
     ("I am not sure.", None),
@@ -179,6 +191,7 @@ MOOD: Rows = [
     ("Label: neutral\nReason: it has both positive and negative parts", "neutral"),
     ('{"sentiment": "positive", "score": 0.9}', "positive"),
     ("far from positive", None),
+    ("It is anything but positive.", None),
     ("A", "positive"),
     ("The sentiment is hardly positive", None),
 ]
@@ -284,6 +297,11 @@ FIGURES: Rows = [
     ("Die Antwort ist 3,5.", "3,5"),
     ("الإجابة هي ١٢", "12"),
     ("GPT-4", None),
+    ("The number is 12. It has 2 digits.", None),
+    ("Confidence: 90%\nAnswer: 12", "12"),
+    ("Answer: 3 hours 20 minutes", None),
+    ("x = 5 or x = 6", None),
+    ("<5", None),
     ("I do not know", None),
     ("I cannot answer that, but 7 is a nice number and 8 too", None),
     ("12 ± 0.5", "12"),
@@ -340,7 +358,12 @@ PARTS: Rows = [
     ("not new", None),
     ("Answer: new", "new"),
 ]
-ROMAN: Rows = [("I", "I"), ("The answer is II.", "II"), ("I think it is II", "II"), ("I do not know", None)]
+ROMAN: Rows = [
+    ("I", "I"),
+    ("The answer is II.", "II"),
+    ("I think it is II", "II"),
+    ("I do not know", None),
+]
 GRADES: Rows = [
     ("4", "4"),
     ("4/5", "4"),
@@ -359,7 +382,6 @@ UNCLEAR: Rows = [
     ("None of them is right, so the answer is Yes.", "Yes"),
     ("The answer is none.", "None"),
 ]
-SWAPPED: Rows = [("B", None), ("Answer: A", None)]
 TURKISH: Rows = [("istanbul", "İstanbul"), ("Cevap: ISTANBUL.", "İstanbul"), ("Izmir", "İzmir")]
 
 ROWS: list[tuple[list[str], dict[str, Any], Rows]] = [

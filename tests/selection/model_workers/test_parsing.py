@@ -99,7 +99,19 @@ def test_read_a_reply_of_a_model(
 
 @pytest.mark.parametrize(
     "part",
-    ["<think>", "{", "[", '{"a":', "*", "answer: ", "\\boxed{", "1=", "the answer is ", "A, ", "\n"],
+    [
+        "<think>",
+        "{",
+        "[",
+        '{"a":',
+        "*",
+        "answer: ",
+        "\\boxed{",
+        "1=",
+        "the answer is ",
+        "A, ",
+        "\n",
+    ],
 )
 def test_hostile_replies_are_read_in_linear_time(part: str) -> None:
     reply = part * (LONGEST_READ // len(part))

@@ -22,7 +22,8 @@ def make_question(prompt: str = "Which colour?", **fields: Any) -> Question:
 
 
 def test_ask_with_lettered_choices() -> None:
-    body = build_prompt(make_endpoint(system_prompt="You are a painter."), make_question()).body
+    endpoint = make_endpoint(system_prompt="You are a painter.", structured=False)
+    body = build_prompt(endpoint, make_question()).body
     assert body["messages"] == [
         {"role": "system", "content": "You are a painter."},
         {
@@ -59,7 +60,7 @@ def test_equal_requests_have_equal_digests_in_a_team() -> None:
 def test_ask_for_structured_output() -> None:
     body = build_prompt(make_endpoint(structured=True), make_question()).body
     schema = body["response_format"]["json_schema"]["schema"]
-    assert schema["properties"]["answer"]["enum"] == ["red", "blue"]
+    assert schema["properties"]["answer"]["enum"] == ["A", "B"]
 
 
 def test_send_pictures_of_the_set_along() -> None:
@@ -87,3 +88,21 @@ def test_count_at_least_the_tokens_that_the_request_can_have() -> None:
 def test_refuse_a_template_without_question_or_with_unknown_places(template: str) -> None:
     with pytest.raises(Refused, match=r"\{"):
         validate_template(template)
+
+
+@pytest.mark.parametrize(
+    ("values", "structured"),
+    [({}, True), ({"parsing": "word"}, False), ({"template": "{question} Think."}, False)],
+)
+def test_choice_is_asked_for_as_json_unless_another_form_is_wanted(
+    values: dict[str, str], structured: bool
+) -> None:
+    body = build_prompt(make_endpoint(**values), make_question()).body
+    assert ("response_format" in body) is structured
+
+
+def test_choices_that_are_other_letters_are_asked_for_by_their_text() -> None:
+    body = build_prompt(make_endpoint(), make_question(choices=["B", "A"])).body
+    assert "- B\n- A" in body["messages"][-1]["content"]
+    schema = body["response_format"]["json_schema"]["schema"]
+    assert schema["properties"]["answer"]["enum"] == ["B", "A"]

@@ -17,13 +17,13 @@ pytestmark = pytest.mark.django_db
 
 
 def odd_reply(model: str, text: str) -> str:
-    return {"m0": "Q1yes", "m1": ""}.get(model, "no")
+    return {"m0": "yes", "m1": ""}.get(model, '{"answer": "no"}')
 
 
 def paused_run(models: int = 4, **options: Any) -> Run:
-    """Return a run that was paused for m0, whose replies a pattern reads, and the empty m1."""
+    """Return a run that was paused for m0, which sends no JSON, and m1, which sends nothing."""
     with ModelStub(odd_reply) as server:
-        run = make_model_run(server.url, models=models, **options)
+        run = make_model_run(server.url, models=models, endpoint={"parsing": "json"}, **options)
         play(run, turns=40, seconds=20)
     return run
 
@@ -49,13 +49,15 @@ def test_stored_replies_are_read_again_without_a_call() -> None:
     calls = run.model_calls.count()
     with pytest.raises(Refused, match="pattern"):
         unreadable_models.settle(run, "reread", "regex")
-    unreadable_models.settle(run, "reread", "regex", r"1(\w+)$", who="mara")
+    unreadable_models.settle(run, "reread", "auto", who="mara")
     assert run.model_calls.count() == calls
     rows = {row.worker: row for row in unreadable.count_replies(run)}
     assert rows["w0"].lost == 0
-    assert rows["w0"].right == Answer.objects.filter(
-        assignment__candidate__worker__key="w0", right=True
-    ).count() > 0
+    assert (
+        rows["w0"].right
+        == Answer.objects.filter(assignment__candidate__worker__key="w0", right=True).count()
+        > 0
+    )
     assert unreadable.list_asking(run) == ["w1"]
     assert run.status == Run.Status.PAUSED
     assert "read again" in run.events.filter(kind="regrade").get().what
