@@ -1,6 +1,6 @@
 """Read JSON, a list of objects or one object a line, as rows.
 
-Label Studio's objects give several rows each, and results of models one row of four cells.
+Label Studio's objects give several rows each.
 """
 
 import json
@@ -11,8 +11,8 @@ from typing import Any
 
 from selection.errors import Refused
 
-from . import label_studio, result_matrices
-from .limits import Line
+from . import label_studio
+from .limits import Fault, Line
 
 Object = dict[str, Any]
 
@@ -20,61 +20,86 @@ Object = dict[str, Any]
 _HEADER_FROM = 1000
 _DEEPEST = 4
 _SPACE = re.compile(r"[\s,]*")
+_OBJECT = re.compile(r"\n\{")
 # Numbers stay as they are written: as an id, 1.50 differs from 1.5.
 _DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
 
 
-def read_lines(text: str, name: str, between: bool = False) -> tuple[str, Iterator[Line]]:
-    """Return the kind of file, in words, and its lines: the header, then a row for each object.
-
-    between  True if results of models may be scores between 0 and 1
-
-    Raises Refused.
-    """
-    choices = label_studio.read_choices(text)
-    matrix = result_matrices.recognise_matrix(next(_read_objects(text, name), (1, {}))[1])
-    if matrix:
-        rows = matrix.read(_read_objects(text, name), name, between)
-        return f"JSON; results of {matrix.title}", _arrange_rows(rows, name)
-    kind = f"JSON; {choices.description}" if choices else "JSON"
-    return kind, _arrange_rows(_object_rows(text, name, choices), name)
+def arrange_objects(
+    objects: Iterator[tuple[int, Object | Fault]], name: str, choices: label_studio.Choices | None
+) -> Iterator[Line]:
+    """Yield the header, then a row for each object. Raises Refused."""
+    return _arrange_rows(_object_rows(objects, name, choices))
 
 
-def _arrange_rows(rows: Iterator[tuple[int, dict[str, str]]], name: str) -> Iterator[Line]:
+def _arrange_rows(rows: Iterator[tuple[int, dict[str, str] | Fault]]) -> Iterator[Line]:
     """Yield the header, then the cells of each row below it."""
     first = list(islice(rows, _HEADER_FROM))
-    columns = list(dict.fromkeys(column for _, row in first for column in row))
+    objects = [row for _, row in first if not isinstance(row, Fault)]
+    columns = list(dict.fromkeys(column for row in objects for column in row))
     if not columns:
         return
     yield 1, columns
     names = set(columns)
     for line, row in chain(first, rows):
-        unknown = next((column for column in row if column not in names), None)
-        if unknown is not None:
-            raise Refused(
-                f"{name}, line {line}: there is a “{unknown}” that none of the first "
-                f"{_HEADER_FROM:,} objects has; give all objects the same names."
+        if isinstance(row, Fault):
+            yield line, row
+        elif unknown := next((column for column in row if column not in names), None):
+            yield (
+                line,
+                Fault(
+                    f"There is a “{unknown}” that none of the first {_HEADER_FROM:,} objects has: "
+                    "give all objects the same names."
+                ),
             )
-        yield line, [row.get(column, "") for column in columns]
+        else:
+            yield line, [row.get(column, "") for column in columns]
 
 
 def _object_rows(
-    text: str, name: str, choices: label_studio.Choices | None
-) -> Iterator[tuple[int, dict[str, str]]]:
-    for line, value in _read_objects(text, name):
+    objects: Iterator[tuple[int, Object | Fault]], name: str, choices: label_studio.Choices | None
+) -> Iterator[tuple[int, dict[str, str] | Fault]]:
+    for line, value in objects:
+        if isinstance(value, Fault):
+            yield line, value
+            continue
         try:
             for entry in _annotation_rows(value, choices) if _is_label_studio(value) else [value]:
-                yield line, flatten_object(entry)
+                yield line, entry if isinstance(entry, Fault) else flatten_object(entry)
         except RecursionError:
             raise _too_deep(name, line) from None
 
 
-def _read_objects(text: str, name: str) -> Iterator[tuple[int, Object]]:
+def read_objects(text: str, name: str) -> Iterator[tuple[int, Object | Fault]]:
     """Yield (line it begins in, object) of the objects of a list, or of consecutive ones."""
     for line, value in _read_values(text, name):
-        if not isinstance(value, dict):
+        if not isinstance(value, dict | Fault):
             raise Refused(f"{name}, line {line}: a list of objects is read, as in [{{…}}, {{…}}].")
-        yield line, value
+        yield from ((line, entry) for entry in split_columns(value))
+
+
+def split_columns(value: Any) -> Iterator[Any]:
+    """Yield an object for each row if the value holds a table by columns, as pandas writes it."""
+    if not isinstance(value, dict):
+        yield value
+        return
+    if {"columns", "data"} <= set(value) <= {"columns", "data", "index"}:
+        yield from (dict(zip(value["columns"], row, strict=False)) for row in value["data"])
+    elif set(value) <= {"data", "schema"} and isinstance(value.get("data"), list):
+        yield from value["data"]
+    elif _has_equal_columns(list(value.values())):
+        lists = [list(c.values()) if isinstance(c, dict) else c for c in value.values()]
+        yield from (dict(zip(value, row, strict=True)) for row in zip(*lists, strict=True))
+    else:
+        yield value
+
+
+def _has_equal_columns(columns: list[Any]) -> bool:
+    if len(columns) < 2 or not all(columns):
+        return False
+    if all(isinstance(column, dict) for column in columns):
+        return all(list(column) == list(columns[0]) for column in columns) and "0" in columns[0]
+    return all(isinstance(c, list) and len(c) == len(columns[0]) for c in columns)
 
 
 def _read_values(text: str, name: str) -> Iterator[tuple[int, Any]]:
@@ -93,7 +118,11 @@ def _read_values(text: str, name: str) -> Iterator[tuple[int, Any]]:
         except RecursionError:
             raise _too_deep(name, line) from None
         except ValueError as error:
-            raise Refused(f"{name}, line {line}: this is not JSON that can be read.") from error
+            if listed:
+                raise Refused(f"{name}, line {line}: this is not JSON that can be read.") from error
+            following = _OBJECT.search(text, position)
+            value = Fault("this is not JSON that can be read.")
+            position = following.start() + 1 if following else len(text)
         yield line, value
     if listed and text[position : position + 1] != "]":
         raise Refused(f"{name} breaks off: its list is not closed. Export or upload it again.")
@@ -120,9 +149,15 @@ def _cell_text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
-        return " | ".join(value)
+    if isinstance(value, list) and all(isinstance(entry, str | bool) for entry in value):
+        return join_texts([_cell_text(entry) for entry in value])
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def join_texts(texts: Sequence[str]) -> str:
+    """Return several values as one cell: with bars, or as a list in JSON if one has a bar."""
+    barred = any("|" in text for text in texts)
+    return json.dumps(texts, ensure_ascii=False) if barred else " | ".join(texts)
 
 
 # -- Label Studio: tasks with annotations, each with an annotator and results
