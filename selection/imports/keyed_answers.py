@@ -124,6 +124,7 @@ def read_keyed_answers(answers: File, key: File | Key | None) -> KeyedAnswers:
             else f"{answers.name} has no answers below its header."
         )
     grades = _grade_answers(fitted, questions, answers)
+    _refuse_all_wrong(fitted, grades, questions, answers, table.choices)
     repeated = len(faults) - len(bad) + len(outside) + len(parsed) - len(first)
     choices = table.choices
     return KeyedAnswers(fitted, grades, questions, left_out, idle, repeated, len(bad), choices)
@@ -156,15 +157,37 @@ def _grade_answers(rows: Sequence[AnswerRow], questions: Key, file: File) -> lis
     """Return 1 for a right answer, 0 for a wrong one, or the score. Raises Refused, with line."""
     several = {key for key, question in questions.items() if len(question.accepted) > 1}
     ticked = any(rules.SEPARATOR in row.response for row in rows if row.question in several)
-    grades = [_grade_answer(questions[row.question], row, file.name, ticked) for row in rows]
-    if len(rows) >= _MANY and not any(grades) and not file.picked:
-        raise Refused(
-            f"{file.name}: not one of {len(rows):,} answers is right. The first is "
-            f"“{rows[0].response}”, and the key has “{questions[rows[0].question].accepted[0]}”: "
-            "the answers and the key seem to be written in different ways, or another column has "
-            "the answers."
-        )
-    return grades
+    return [_grade_answer(questions[row.question], row, file.name, ticked) for row in rows]
+
+
+def _refuse_all_wrong(
+    rows: Sequence[AnswerRow],
+    grades: Sequence[float],
+    questions: Key,
+    file: File,
+    choices: Sequence[Choice],
+) -> None:
+    """Raise Refused for many answers of which none is right, unless a person chose them."""
+    if len(rows) < _MANY or any(grades) or file.picked:
+        return
+    none = f"{file.name}: not one of {len(rows):,} answers is right"
+    if choices:
+        raise Refused(f"{none}: {describe_choices(choices)}.")
+    raise Refused(
+        f"{none}. The first is “{rows[0].response}”, and the key has "
+        f"“{questions[rows[0].question].accepted[0]}”: the answers and the key seem to be written "
+        "in different ways, or another column has the answers."
+    )
+
+
+def open_choices(choices: Sequence[Choice], file: File) -> list[Choice]:
+    """Return the choices between results that nobody made."""
+    return [choice for choice in choices if choice.name not in file.picked]
+
+
+def describe_choices(choices: Sequence[Choice]) -> str:
+    """Return what may be chosen, in words."""
+    return "; ".join(f"choose the {c.name} of {', '.join(c.options)}" for c in choices)
 
 
 def _grade_answer(question: QuestionRow, row: AnswerRow, name: str, ticked: bool) -> float:
@@ -256,11 +279,13 @@ def _collect_key(file: File, plan: ColumnPlan) -> Key:
     for _, row in row_parsers.parse_rows(table, plan):
         if isinstance(row, QuestionRow):
             fault = _add_question(key, row)
+            if fault and plan.kind == column_plan.KEYED:
+                raise Refused(f"{file.name}, line {row.line}: {fault}")
             bad += [BadRow(row.line, fault)] if fault else []
-        # The reader of the answers lists the bad rows of a file that has both.
-        elif isinstance(row, BadRow) and plan.kind != column_plan.KEYED:
+        elif isinstance(row, BadRow):
             bad.append(row)
-    if bad and not file.leave_out:
+    # Of a file that has both, the reader of the answers lists the bad rows.
+    if bad and not file.leave_out and not (key and plan.kind == column_plan.KEYED):
         raise FaultyRows(file.name, bad)
     if not key:
         raise Refused(

@@ -38,12 +38,13 @@ _SAMPLE = 64 * 1024
 _PIECE = 1024 * 1024
 _EUROPEAN = ("cp1252", "mac_roman", "cp1250", "iso8859_2", "cp850")
 # Words with a letter beyond ASCII, and marks of a wrong encoding: a capital within a word of small
-# letters, a sign beside a letter.
+# letters, a sign beside a letter, Czech in Western letters.
 _FOREIGN = re.compile(r"[^\W\d_]*[^\x00-\x7f][^\s;,|]*")
 _SIGN = r"[^\w\s\x00-\x7f’‘‚“”„…–—®™°«»¿¡·]"
 _ODD = re.compile(
     rf"(?<=[a-zà-öø-ÿ])[A-ZÀ-ÖØ-ÞŒŠŸŽ]|(?<=[A-Z])[À-ÖØ-ÞŒŠŸŽ](?=[a-zà-öø-ÿ])"
     rf"|(?<=[^\W\d_])[‚„¿¡«»](?=[^\W\d_])|(?<=[^\W\d_]){_SIGN}|{_SIGN}(?=[^\W\d_])|[\x80-\x9f]|\ufffd"
+    r"|(?<!\w)(?=\w*[øØìÌùòÈ])(?=\w*[áíýúžš])\w"
 )
 
 
@@ -121,23 +122,23 @@ def _detect_single_byte(raw: bytes) -> str:
     others by a library, which needs more text.
     """
     sample = _foreign_lines(raw)
+    if _is_turkish(raw, sample):
+        return "cp1254"
     odd = {encoding: _word_oddness(sample, encoding) for encoding in _EUROPEAN}
     best = min(odd, key=lambda encoding: odd[encoding])
     if odd[best] < 0.2 and find_undecodable(raw, best) is None:
-        return "cp1254" if best == "cp1252" and _is_turkish(sample) else best
+        return best
     guess = from_bytes(sample, cp_isolation=list(ENCODINGS)).best()
     encoding = guess.encoding if guess else best
     return encoding if find_undecodable(raw, encoding) is None else "latin-1"
 
 
-def _is_turkish(sample: bytes) -> bool:
-    """Return True for Turkish, which differs from Icelandic in six letters.
-
-    Icelandic has accents as well, and a ð after any letter; ğ stands after vowels only.
-    """
+def _is_turkish(raw: bytes, sample: bytes) -> bool:
+    """Return True if all letters are Turkish, and some only Turkish; ğ stands after vowels."""
     text = sample.decode("cp1254", "replace")
-    foreign = re.search("[áéíóúæÁÉÍÓÚÆ]|(?<![aeıioöuüAEIİOÖUÜ])[ğĞ]", text)
-    return foreign is None and re.search("[ığşİĞŞ]", text) is not None
+    odd = re.search("(?<![aeıioöuüAEIİOÖUÜ])[ğĞ]|[^\x00-\x7fçğıöşüÇĞİÖŞÜâîûÂÎÛ‘’“”–—…€]", text)
+    found = odd is None and re.search("[ğışİĞŞ]", text) is not None
+    return found and find_undecodable(raw, "cp1254") is None
 
 
 def _foreign_lines(raw: bytes) -> bytes:

@@ -19,6 +19,8 @@ Object = dict[str, Any]
 # The columns are those that occur in the first objects.
 _HEADER_FROM = 1000
 _DEEPEST = 4
+_VALUES = ("choices", "text", "number", "rating", "taxonomy", "datetime", "selected")
+_REGIONS = {"start", "end", "x", "y", "points", "rle", "labels", "ranges"}
 _SPACE = re.compile(r"[\s,]*")
 _OBJECT = re.compile(r"\n\{")
 # Numbers stay as they are written: as an id, 1.50 differs from 1.5.
@@ -167,22 +169,35 @@ def _is_label_studio(value: Object) -> bool:
     return isinstance(value.get("annotations"), list) and "data" in value
 
 
-def _annotation_rows(task: Object, choices: label_studio.Choices | None) -> Iterator[Object]:
+def _annotation_rows(
+    task: Object, choices: label_studio.Choices | None
+) -> Iterator[Object | Fault]:
     """Yield a row for each annotation that was not cancelled."""
     extra: Object = {}
-    if choices:
-        extra["choices"] = f" {label_studio.BETWEEN} ".join(choices.labels)
+    if choices and choices.labels:
+        extra["choices"] = join_texts(choices.labels)
         extra |= {"kind": "multiple"} if choices.several else {}
     for annotation in task["annotations"]:
-        if isinstance(annotation, dict) and not annotation.get("was_cancelled"):
-            yield {
-                "task": task.get("id"),
-                "data": task["data"],
-                "completed_by": _annotator_key(annotation.get("completed_by")),
-                "label": _chosen_label(annotation.get("result")),
-                "ground_truth": bool(annotation.get("ground_truth")),
-                **extra,
-            }
+        skipped = not isinstance(annotation, dict) or annotation.get("was_cancelled")
+        if skipped or not annotation.get("result"):
+            continue
+        try:
+            labels = _chosen_labels(annotation["result"])
+        except Refused as refusal:
+            yield Fault(refusal)
+            continue
+        control = choices.control if choices else ""
+        if len(labels) == 1 and not control:
+            labels = {"label": next(iter(labels.values()))}
+        yield {
+            "task": task.get("id"),
+            "data": task["data"],
+            "completed_by": _annotator_key(annotation.get("completed_by")),
+            **({"label": labels.pop(control, "")} if control else {}),
+            **{name if name == "label" else f"label {name}": text for name, text in labels.items()},
+            "ground_truth": bool(annotation.get("ground_truth")),
+            **extra,
+        }
 
 
 def _annotator_key(annotator: Any) -> Any:
@@ -191,19 +206,23 @@ def _annotator_key(annotator: Any) -> Any:
     return annotator.get("email") or annotator.get("id") if known else annotator
 
 
-def _chosen_label(results: Any) -> str:
-    """Return the choice, text or rating; several with bars between."""
-    if not isinstance(results, list):
-        return ""
-    values = [result.get("value") for result in results if isinstance(result, dict)]
-    texts = [_value_text(value) for value in values if isinstance(value, dict)]
-    return " | ".join(text for text in texts if text)
+def _chosen_labels(results: Any) -> dict[str, str]:
+    """Return, by control, the choice, text or rating; several with bars between. Raises Refused."""
+    found: dict[str, list[str]] = {}
+    for result in results if isinstance(results, list) else []:
+        if isinstance(result, dict) and result.get("type") != "relation":
+            control = found.setdefault(str(result.get("from_name", "")), [])
+            control += _value_texts(result.get("value"), str(result.get("type")))
+    return {control: join_texts(texts) for control, texts in found.items()}
 
 
-def _value_text(value: Object) -> str:
-    for kind in ("choices", "text", "number", "rating", "labels", "taxonomy"):
-        if kind in value:
-            content: Any = value[kind]
-            parts: Sequence[Any] = content if isinstance(content, list) else [content]
-            return " | ".join(map(_cell_text, parts))
-    return ""
+def _value_texts(value: Any, kind: str) -> list[str]:
+    content = value if isinstance(value, dict) else {}
+    known = [content[name] for name in _VALUES if name in content]
+    if not known or content.keys() & _REGIONS:
+        raise Refused(
+            f"This is an annotation of the type “{kind}”, whose parts or places cannot be compared "
+            "with a key: only choices, texts, numbers and ratings can."
+        )
+    entries: Sequence[Any] = known[0] if isinstance(known[0], list) else [known[0]]
+    return [_cell_text(entry) for entry in entries]
