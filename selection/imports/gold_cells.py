@@ -27,7 +27,8 @@ def split_values(value: str) -> list[str]:
     if listed is not None:
         return [text for text in map(_entry_text, listed) if text]
     parts = [part.strip() for part in value.split(rules.SEPARATOR)]
-    if len(parts) > 1 and (not all(parts) or not all(map(_is_balanced, parts))):
+    apart = all(parts) and (not _is_balanced(value) or all(map(_is_balanced, parts)))
+    if len(parts) > 1 and not apart:
         raise Refused(BAR.format(value=value))
     return [part for part in parts if part]
 

@@ -25,7 +25,7 @@ from . import (
 from .column_plan import ColumnPlan
 from .past_answers import FaultyRows, select_known, take_first_answers
 from .readers import Table, read_table
-from .readers.results import Choice, Picked
+from .readers.results import Choice, Picked, describe
 from .row_parsers import AnswerRow, BadRow, QuestionRow
 from .uploads import refuse_large
 
@@ -172,7 +172,7 @@ def _refuse_all_wrong(
         return
     none = f"{file.name}: not one of {len(rows):,} answers is right"
     if choices:
-        raise Refused(f"{none}: {describe_choices(choices)}.")
+        raise Refused(f"{none}: {describe(choices)}.")
     raise Refused(
         f"{none}. The first is “{rows[0].response}”, and the key has "
         f"“{questions[rows[0].question].accepted[0]}”: the answers and the key seem to be written "
@@ -185,9 +185,10 @@ def open_choices(choices: Sequence[Choice], file: File) -> list[Choice]:
     return [choice for choice in choices if choice.name not in file.picked]
 
 
-def describe_choices(choices: Sequence[Choice]) -> str:
-    """Return what may be chosen, in words."""
-    return "; ".join(f"choose the {c.name} of {', '.join(c.options)}" for c in choices)
+def refuse_open_choices(keyed: KeyedAnswers, file: File) -> None:
+    """Raise Refused if there are choices that nobody made."""
+    if chosen := open_choices(keyed.choices, file):
+        raise Refused(f"{file.name} has several results for each answer: {describe(chosen)}.")
 
 
 def _grade_answer(question: QuestionRow, row: AnswerRow, name: str, ticked: bool) -> float:

@@ -13,7 +13,7 @@ class FaultyRows(Refused):
 
     def __init__(self, name: str, rows: Sequence[BadRow]) -> None:
         super().__init__(_describe_first_fault(rows, name))
-        self.rows = rows
+        self.name, self.rows = name, rows
 
 
 def take_first_answers(rows: Sequence[AnswerRow]) -> list[AnswerRow]:

@@ -158,7 +158,7 @@ def _take_faults(table: Table) -> Iterator[tuple[Row, BadRow]]:
     """Yield the unreadable lines that were met since the last call."""
     faults, table.faults[:] = list(table.faults), []
     for line, why in faults:
-        yield (line, []), BadRow(line, f"{why[:1].upper()}{why[1:]}")
+        yield (line, []), BadRow(line, why)
 
 
 def _arrange_choices(rows: list[Row], table: Table, plan: ColumnPlan) -> list[Row]:

@@ -85,9 +85,7 @@ def read_crowd(
         for path in golds
     ]
     keyed = keyed_answers.read_keyed_answers(file, _merge_kinds(kinds, golds) if golds else None)
-    if chosen := keyed_answers.open_choices(keyed.choices, file):
-        options = keyed_answers.describe_choices(chosen)
-        raise Refused(f"{answers} has several results for each answer: {options}.")
+    keyed_answers.refuse_open_choices(keyed, file)
     if any(grade % 1 for grade in keyed.grades):
         raise Refused(
             f"{answers} has scores, which are not read here: use the page “Try it on past answers”."

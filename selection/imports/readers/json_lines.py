@@ -123,7 +123,7 @@ def _read_values(text: str, name: str) -> Iterator[tuple[int, Any]]:
             if listed:
                 raise Refused(f"{name}, line {line}: this is not JSON that can be read.") from error
             following = _OBJECT.search(text, position)
-            value = Fault("this is not JSON that can be read.")
+            value = Fault("This is not JSON that can be read.")
             position = following.start() + 1 if following else len(text)
         yield line, value
     if listed and text[position : position + 1] != "]":

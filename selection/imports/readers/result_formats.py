@@ -72,7 +72,7 @@ def _alpaca_metrics(record: Object) -> Metrics:
         return None
     number = _as_float(preference)
     if number is None or (number != 0 and not 1 <= number <= 2):
-        raise Refused(f"the preference is {preference}; it must be from 1 to 2, or 0 for a draw.")
+        raise Refused(f"The preference is {preference}; it must be from 1 to 2, or 0 for a draw.")
     return {"preference": number > _DRAW}
 
 

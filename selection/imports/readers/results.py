@@ -4,7 +4,7 @@
 which the pages and commands ask for.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,7 +75,7 @@ class Results:
 
     @property
     def description(self) -> str:
-        read = [f"{choice.name} {choice.picked}" for choice in self.choices]
+        read = [f"{choice.name} {choice.picked}" for choice in self.choices if choice.picked]
         return ", ".join([f"results of {self.form.title}", *read])
 
 
@@ -96,7 +96,7 @@ def read_results(form: Format, objects: Objects, name: str, picked: Picked) -> R
         except Refused as refusal:
             results.faults.append((line, Fault(refusal)))
         except (AttributeError, KeyError, TypeError, ValueError):
-            results.faults.append((line, Fault(f"this is no record of {form.title}.")))
+            results.faults.append((line, Fault(f"This is no record of {form.title}.")))
     _choose_task(results, name, picked)
     _choose_variant(results, name, picked)
     _choose_metric(results, name, picked)
@@ -109,6 +109,8 @@ def arrange_results(results: Results, between: bool) -> Iterator[Line]:
     between  True if scores between 0 and 1 are allowed: then all of a file that has one are scores
     """
     yield 1, COLUMNS
+    if undecided := [choice for choice in results.choices if not choice.picked]:
+        raise Refused(f"There are several results for each answer: {describe(undecided)}.")
     lines: list[tuple[int, Result, float]] = []
     faults = list(results.faults)
     for result in results.rows:
@@ -122,6 +124,11 @@ def arrange_results(results: Results, between: bool) -> Iterator[Line]:
         response, gold = (str(score), scores.KEY) if scored else (GRADES[score], GRADES[1])
         item = f"{result.task}/{result.item}" if result.task else result.item
         yield line, [result.model, shorten_key(item), response, gold]
+
+
+def describe(choices: Sequence[Choice]) -> str:
+    """Return what may be chosen, in words."""
+    return "; ".join(f"choose the {c.name} of {', '.join(c.options)}" for c in choices)
 
 
 def parse_mark(text: Any) -> float:
@@ -143,14 +150,14 @@ def _read_record(form: Format, line: int, record: Any, memory: dict[str, Any]) -
     )
     if not model:
         raise Refused(
-            f"there is no “{form.model[0]}”; every object needs one, and “model” has to be added "
+            f"There is no “{form.model[0]}”; every object needs one, and “model” has to be added "
             "when the files of several models are joined. Or upload the program's folder as a zip "
             "file, or name it in the command."
         )
     if not item:
-        raise Refused(f"there is no text in “{form.item[0]}”.")
+        raise Refused(f"There is no text in “{form.item[0]}”.")
     if not metrics:
-        raise Refused("this was not graded: it has no metric; there may have been an error.")
+        raise Refused("This was not graded: it has no metric; there may have been an error.")
     _refuse_other(memory, "against", find_value(record, form.against), "")
     _refuse_other(memory, f"document {task}/{item}", find_value(record, form.document), item)
     return Result(line, model, item, task, variant, metrics)
@@ -167,7 +174,7 @@ def _refuse_other(memory: dict[str, Any], key: str, value: Any, item: str) -> No
         return
     if not item:
         raise Refused(
-            f"this model is compared with “{value}”, and others with “{first}”; keep the "
+            f"This model is compared with “{value}”, and others with “{first}”; keep the "
             "annotations with one “generator_1”."
         )
     raise Refused(
@@ -273,10 +280,7 @@ def _pick(
     chosen = picked.get(what, usual)
     if not options:
         return usual
-    listed = ", ".join(options)
-    if not chosen:
-        raise Refused(f"{name} has several results for each answer: {what} {listed}. Choose one.")
-    if chosen not in options:
-        raise Refused(f"{name} has no {what} “{chosen}”; it has {listed}.")
+    if chosen and chosen not in options:
+        raise Refused(f"{name} has no {what} “{chosen}”; it has {', '.join(options)}.")
     results.choices.append(Choice(what, options, chosen))
     return chosen
