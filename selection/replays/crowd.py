@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from selection.errors import Refused
+from selection.grading import scores
 from selection.imports import keyed_answers, row_parsers
 from selection.imports.keyed_answers import File, Key
 from selection.imports.readers.archives import pack_folder
@@ -86,13 +87,17 @@ def read_crowd(
     ]
     keyed = keyed_answers.read_keyed_answers(file, _merge_kinds(kinds, golds) if golds else None)
     keyed_answers.refuse_open_choices(keyed, file)
-    if any(grade % 1 for grade in keyed.grades):
+    if any(grade % 1 for grade in keyed.grades) or scores.KEY in _accepted_answers(keyed.key):
         raise Refused(
             f"{answers} has scores, which are not read here: use the page “Try it on past answers”."
         )
     _refuse_unanswered(kinds, {row.question for row in keyed.answers}, str(answers), golds)
     counts = (keyed.left_out, keyed.idle, keyed.repeated)
     return RecordedCrowd(keyed.answers, keyed.grades, keyed.key, *counts, kinds or [keyed.key])
+
+
+def _accepted_answers(key: Key) -> set[str]:
+    return {answer for question in key.values() for answer in question.accepted}
 
 
 def _merge_kinds(kinds: Sequence[Key], golds: Sequence[Path]) -> Key:
