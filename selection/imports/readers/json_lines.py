@@ -101,7 +101,8 @@ def _has_equal_columns(columns: list[Any]) -> bool:
         return False
     if all(isinstance(column, dict) for column in columns):
         return all(list(column) == list(columns[0]) for column in columns) and "0" in columns[0]
-    return all(isinstance(c, list) and len(c) == len(columns[0]) for c in columns)
+    lists = all(isinstance(c, list) and len(c) == len(columns[0]) for c in columns)
+    return lists and not any(isinstance(cell, list | dict) for c in columns for cell in c)
 
 
 def _read_values(text: str, name: str) -> Iterator[tuple[int, Any]]:

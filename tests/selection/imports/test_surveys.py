@@ -8,7 +8,15 @@ from django.core.management import CommandError, call_command
 
 from selection import engine, exports
 from selection.errors import Refused
-from selection.imports import catalog, column_plan, commit, gold_cells, row_parsers, surveys, uploads
+from selection.imports import (
+    catalog,
+    column_plan,
+    commit,
+    gold_cells,
+    row_parsers,
+    surveys,
+    uploads,
+)
 from selection.imports.readers import read_table
 from selection.imports.row_parsers import QuestionRow
 from selection.models import QuestionSet, RecordedAnswer, Run, Upload
