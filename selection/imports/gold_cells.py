@@ -177,8 +177,9 @@ def _join_listed(response: str) -> str:
     except (ValueError, RecursionError):
         return response
     listed = value.get("choices") if isinstance(value, dict) and len(value) == 1 else value
-    texts = isinstance(listed, list) and all(isinstance(entry, str) for entry in listed)
-    return f" {rules.SEPARATOR} ".join(listed) if texts else response
+    if isinstance(listed, list) and all(isinstance(entry, str) for entry in listed):
+        return f" {rules.SEPARATOR} ".join(listed)
+    return response
 
 
 def _split_ticks(text: str, choices: Sequence[str], grading: Grading) -> Iterator[list[str]]:

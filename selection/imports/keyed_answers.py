@@ -351,6 +351,7 @@ def recognise_columns(file: File, kind: str) -> ColumnPlan:
 
 def open_table(file: File, kind: str = column_plan.ANSWERS) -> Table:
     """Return the file's table, its header as chosen or as columns of this kind suggest."""
+    kind = column_plan.ANSWERS if kind == column_plan.KEYED else kind
     fits = None if file.plan else platforms.header_test(kind)
     header = file.plan.header if file.plan else 0
     most = MOST_OF_THE_PAST

@@ -112,7 +112,7 @@ class ColumnsPage(ReplayPage):
 
     def _render_choices(self, found: OpenColumns, error: str = "") -> HttpResponse:
         title = "Rows with an error" if found.faults else "Choose results"
-        context = self.get_context_data(found=found, error=error, title=title)
+        context = self.get_context_data(found=found, error=error) | {"title": title}
         return TemplateResponse(self.request, "selection/past_choices.html", context)
 
     def _open_columns(self) -> OpenColumns:

@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,11 @@ def _read_members(
         first = next(read_objects(text, place), (1, {}))[1]
         form = recognise_format(set(first)) if isinstance(first, dict) else None
         if form and not form.refusal:
-            yield form, lambda t=text, p=place, m=member: ((i, v, m) for i, v in read_objects(t, p))
+            yield form, partial(_read_text, text, place, member)
+
+
+def _read_text(text: str, place: str, member: str) -> Objects:
+    return ((line, value, member) for line, value in read_objects(text, place))
 
 
 def _of_log(log: dict[str, Any]) -> tuple[Format, Callable[[], Objects]]:

@@ -18,7 +18,10 @@ from .readers.files import said
 CAPITALS = ["Rome", "Paris"]
 MMLU = [{"question": "Q?", "choices": CAPITALS, "answer": answer} for answer in (1, 0)]
 ARC = {"text": CAPITALS, "label": ["A", "B"]}
-STEM = {"stem": "Q?", "choices": [{"text": c, "label": n} for c, n in zip(CAPITALS, "12", strict=True)]}
+STEM = {
+    "stem": "Q?",
+    "choices": [{"text": c, "label": n} for c, n in zip(CAPITALS, "12", strict=True)],
+}
 MESSAGES = [{"role": "user", "content": "Q?"}]
 
 GOLD = {
@@ -151,7 +154,7 @@ def test_of_several_answer_columns_none_is_taken():
 
 
 def test_bad_rows_are_listed_and_left_out_on_request():
-    answers = "worker,task,label\nw1,q1,maybe\nw1,q2,no\nw2,q1,\nw2,q2,yes,x\n"
+    answers = "worker,task,label\nw1,q1,maybe\nw1,q2,no\nw2,q1,\nw2,q2,yes,x,y\n"
     with pytest.raises(FaultyRows) as caught:
         graded(answers)
     assert [row.line for row in caught.value.rows] == [2, 4, 5]
