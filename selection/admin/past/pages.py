@@ -21,7 +21,7 @@ from selection.models import Replay
 from selection.replays import keeping, replay_requests, results
 
 from . import replay_chart
-from .form import PERMISSION, PastForm
+from .form import PERMISSION, PastForm, build_results_form
 from .result_texts import result_context
 
 TITLE = "Try it on past answers"
@@ -112,7 +112,8 @@ class ColumnsPage(ReplayPage):
 
     def _render_choices(self, found: OpenColumns, error: str = "") -> HttpResponse:
         title = "Rows with an error" if found.faults else "Choose results"
-        context = self.get_context_data(found=found, error=error) | {"title": title}
+        form = build_results_form(found.choices)
+        context = self.get_context_data(found=found, form=form, error=error) | {"title": title}
         return TemplateResponse(self.request, "selection/past_choices.html", context)
 
     def _open_columns(self) -> OpenColumns:

@@ -40,6 +40,7 @@ def _arrange_rows(rows: Iterator[tuple[int, dict[str, str] | Fault]]) -> Iterato
     objects = [row for _, row in first if not isinstance(row, Fault)]
     columns = list(dict.fromkeys(column for row in objects for column in row))
     if not columns:
+        yield from ((line, row) for line, row in first if isinstance(row, Fault))
         return
     yield 1, columns
     names = set(columns)
