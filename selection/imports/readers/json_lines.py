@@ -125,7 +125,7 @@ def _read_values(text: str, name: str) -> Iterator[tuple[int, Any]]:
             if listed:
                 raise Refused(f"{name}, line {line}: this is not JSON that can be read.") from error
             following = _OBJECT.search(text, position)
-            value = Fault("This is not JSON that can be read.")
+            value = Fault("The line is not JSON that can be read.")
             position = following.start() + 1 if following else len(text)
         yield line, value
     if listed and text[position : position + 1] != "]":
@@ -223,8 +223,8 @@ def _value_texts(value: Any, kind: str) -> list[str]:
     known = [content[name] for name in _VALUES if name in content]
     if not known or content.keys() & _REGIONS:
         raise Refused(
-            f"This is an annotation of the type “{kind}”, whose parts or places cannot be compared "
-            "with a key: only choices, texts, numbers and ratings can."
+            f"An annotation of the type “{kind}” has parts or places, which cannot be compared with a "
+            "key: only choices, texts, numbers and ratings can."
         )
     entries: Sequence[Any] = known[0] if isinstance(known[0], list) else [known[0]]
     return [_cell_text(entry) for entry in entries]

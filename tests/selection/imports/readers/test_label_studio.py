@@ -118,5 +118,5 @@ def test_empty_and_cancelled_annotations_are_left_out_and_regions_are_faults():
     kept = {"completed_by": 6, "result": [choice("bird", "yes")]}
     table = read_table(task(kept, {"completed_by": 4, "result": []}, skipped), "f")
     assert len(list(table.rows)) == 1
-    with pytest.raises(Refused, match="the type “labels”, whose parts or places"):
+    with pytest.raises(Refused, match="the type “labels” has parts or places"):
         read_table(task({"completed_by": 3, "result": [region]}), "f")
