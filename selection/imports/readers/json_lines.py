@@ -223,8 +223,8 @@ def _value_texts(value: Any, kind: str) -> list[str]:
     known = [content[name] for name in _VALUES if name in content]
     if not known or content.keys() & _REGIONS:
         raise Refused(
-            f"An annotation of the type “{kind}” has parts or places, which cannot be compared with a "
-            "key: only choices, texts, numbers and ratings can."
+            f"An annotation of the type “{kind}” has parts or places, and a key has none: only "
+            "choices, texts, numbers and ratings can be compared."
         )
     entries: Sequence[Any] = known[0] if isinstance(known[0], list) else [known[0]]
     return [_cell_text(entry) for entry in entries]
