@@ -141,7 +141,7 @@ def insert_answers(slips: Mapping[int, AssignmentLookup], responses: Mapping[int
         "assignment_id": ids,
         "run_id": [slip.run_id for slip in ordered],
         "response": [responses[pk] for pk in ids],
-        "right": [is_match(slip.accepted, responses[pk], slip.grading) for pk, slip in graded],
+        "right": [is_match(s.accepted, responses[pk], s.grading, s.choices) for pk, s in graded],
     }
     # The arrival time, by the clock of the deadlines.
     at = max((slip.at for slip in ordered), default=None)

@@ -1,5 +1,6 @@
 """Replays of past answers: how many of them each method would have needed."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -45,6 +46,11 @@ class ReplayIn(Schema, extra="forbid"):
         False, description="Leave out rows with an error, such as blank answers."
     )
     run: Id = _optional_field("The run with the answers to replay.")
+    metric: str = Field("", max_length=200, description="Of results of models with several.")
+    variant: str = Field(
+        "", max_length=200, description="Filter or prompt, of results of models with several."
+    )
+    task: str = Field("", max_length=200, description="Of results of several tasks; or all.")
     question_set: Id = _optional_field(
         "With a file: the question set with the key. Without: replay all answers to the set's "
         "questions, of all runs.",
@@ -60,6 +66,7 @@ class ReplayFactsOut(Schema):
     left_out: int = Field(0, description="Answers to questions without a known answer.")
     idle: int = Field(0, description="Workers without any other answer.")
     repeated: int = Field(0, description="Further answers of a worker to the same question.")
+    bad: int = Field(0, description="Rows with an error that were left out on request.")
     scores: bool = Field(False, description="True if the answers are scores between 0 and 1.")
 
 
@@ -138,13 +145,16 @@ def order_replay(
     there are numbers after a few seconds. Nothing is stored besides, and the replay is deleted
     after a day.
     """
+    names = ("metric", "variant", "task")
+    picked = {name: value for name in names if (value := getattr(payload, name))}
+    answers = read_upload(file)
     source = replay_requests.Source(
-        answers=read_upload(file),
+        answers=answers and replace(answers, picked=picked, leave_out=payload.leave_out),
         key=read_upload(key),
         run=_find_source(request, Run, payload.run),
         question_set=_find_source(request, QuestionSet, payload.question_set),
     )
-    wanted = payload.dict(exclude={"run", "question_set"})
+    wanted = payload.dict(exclude={"run", "question_set", "leave_out", *names})
     team = request.auth.team_id  # type: ignore[attr-defined]
     replay = replay_requests.request_replay(source, wanted, team, requester_name(request))
     response["Location"] = f"{request.path}/{replay.pk}"

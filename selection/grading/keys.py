@@ -7,6 +7,7 @@ of no width, a mark that changes the direction of reading) would make two ids of
 id with one is refused.
 """
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -14,11 +15,39 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from selection.limits import LONGEST_KEY
+
 SPACES = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f", " "))
 CHUNK = 2000
 _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]"
 )
+
+_WIDE = re.compile("[\uff01-\uffef]+")
+_SIGNS = str.maketrans(
+    dict.fromkeys("‘’‚‛ʼ´′", "'") | dict.fromkeys("“”„‟″", '"') | dict.fromkeys("‐‑‒–−", "-")
+)
+_MARKS = re.compile(
+    "[\xad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff]"
+)
+_HASH = 12  # characters of the hash after a text that is too long for a key
+
+
+def unify_marks(text: str) -> str:
+    """Return the text with straight quotation marks, narrow letters and no invisible marks."""
+    if text.isascii():
+        return text
+    text = _WIDE.sub(lambda wide: unicodedata.normalize("NFKC", wide[0]), text)
+    return _MARKS.sub("", text.translate(_SIGNS))
+
+
+def shorten_key(text: str) -> str:
+    """Return a text as a key: in one line, a long one with a hash in place of its end."""
+    plain = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
+    if len(plain) <= LONGEST_KEY:
+        return plain
+    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH]
+    return f"{plain[: LONGEST_KEY - _HASH - 2]}… {mark}"
 
 
 def plain_key(key: str) -> str:

@@ -3,16 +3,16 @@
 import re
 from decimal import Decimal
 
+from .keys import unify_marks
+
 MOST_DIGITS = 100
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 # One sign followed by three digits: it may separate thousands or be a decimal sign.
 _EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 _SIGNS = str.maketrans(
     {
-        "\N{MINUS SIGN}": "-",
         "\N{ARABIC DECIMAL SEPARATOR}": ",",
         "'": None,
-        "\N{RIGHT SINGLE QUOTATION MARK}": None,
         "\N{ARABIC THOUSANDS SEPARATOR}": None,
     }
 )
@@ -55,4 +55,5 @@ def read_as_thousands(text: str) -> Decimal:
 
 
 def _strip_number(text: str) -> str:
-    return "".join(text.split()).translate(_SIGNS)
+    bare = "".join(unify_marks(text).split()).translate(_SIGNS)
+    return bare[:-1] if len(bare) > 1 and bare[-1] in ".,。" else bare

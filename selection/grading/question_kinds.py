@@ -85,8 +85,10 @@ def _choice_faults(
     accepted: Sequence[str], choices: Sequence[str], way: Mapping[str, Any]
 ) -> list[str]:
     faults, has_parts = [], way.get("multiple") or way.get("order")
-    if all(rules.is_match(choices[:1], choice, way) for choice in choices):
+    if all(rules.is_match(choices[:1], choice, way, choices) for choice in choices):
         faults.append("There is only one choice; give two or more.")
+    elif twin := rules.find_twin(choices, way):
+        faults.append(f"The choice “{twin}” is there twice.")
     unlisted = [answer for answer in accepted if answer not in choices]
     if unlisted:
         faults.append(f"The answer “{unlisted[0]}” is not among the choices {' | '.join(choices)}.")
@@ -97,7 +99,7 @@ def _choice_faults(
         )
     if way.get("order"):
         faults += _order_faults(accepted, choices) if not unlisted else []
-    all_accepted = all(rules.is_match(accepted, choice, way) for choice in choices)
+    all_accepted = all(rules.is_match(accepted, choice, way, choices) for choice in choices)
     if all_accepted and not has_parts and len(choices) > 1:
         faults.append("Every choice is accepted, which makes wrong answers impossible.")
     return faults

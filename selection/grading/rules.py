@@ -1,6 +1,7 @@
 """Comparison of a response with the accepted answers, or with the choices.
 
-It compares plain text, ignoring capitals and spacing, unless Question.grading has options:
+It compares plain text, ignoring capitals, spacing, invisible marks, the form of quotation marks
+and of wide letters, and a final dot, unless Question.grading has options:
 
 number     compare as numbers, in the notation of any country (numbers.py)
 tolerance  greatest accepted difference of a number, 0 by default
@@ -10,16 +11,21 @@ order      the choices are put in order, and the accepted answers are the right 
 case       capitals matter
 spaces     spacing matters, except around the answer
 no_accents accents do not matter: é is e
+marks      only capitals and spacing are ignored, as before version 0.4; so with spaces
+
+Of choices that only such marks tell apart, such as “C” and “C.”, every mark counts.
 
 Several ticked choices, and choices in order, are one response with | between them.
 """
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
+from .keys import unify_marks
 from .numbers import parse_number, possible_readings
 
 Grading = Mapping[str, Any]
@@ -30,6 +36,7 @@ SWITCHES = {
     "case": "case",
     "spaces": "spaces",
     "no_accents": "no accents",
+    "marks": "marks",
 }
 # The worker's task, by the name of the kind in files and in the API.
 KINDS = {
@@ -41,6 +48,7 @@ KINDS = {
 }
 CHOICE_KINDS = ("single", "multiple", "order")
 SEPARATOR = "|"
+_FINAL = re.compile(r"([\s.,;。、]|(?<=[^\W\d])!)+$")
 
 
 def kind_of(choices: Sequence[str], grading: Grading) -> str:
@@ -55,21 +63,26 @@ def normalise_text(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split()).casefold()
 
 
-def is_match(accepted: Sequence[str], response: str, grading: Grading | None = None) -> bool:
+def is_match(
+    accepted: Sequence[str],
+    response: str,
+    grading: Grading | None = None,
+    choices: Sequence[str] = (),
+) -> bool:
     """Return True if the response is accepted; ticked or ordered choices must match as a whole.
 
     Every accepted answer is compared, also after a match, so that the time reveals nothing.
     """
-    if not grading:
-        return normalise_text(response) in {normalise_text(answer) for answer in accepted}
+    grading = grading or {}
     if grading.get("number"):
         return _is_near(accepted, response, grading)
-    answers = [_fold_text(answer, grading) for answer in accepted]
+    fold = _choose_fold(choices, grading)
+    answers = [fold(answer) for answer in accepted]
     if grading.get("order"):
-        return answers == _split_graded_parts(response, grading)
+        return answers == [fold(part) for part in split_parts(response)]
     if grading.get("multiple"):
-        return set(answers) == set(_split_graded_parts(response, grading))
-    return _fold_text(response, grading) in answers
+        return set(answers) == {fold(part) for part in split_parts(response)}
+    return fold(response) in answers
 
 
 def is_possible_answer(
@@ -80,9 +93,10 @@ def is_possible_answer(
     if not choices:
         return not grading.get("number") or parse_number(response) is not None
     if not (grading.get("multiple") or grading.get("order")):
-        return is_match(choices, response, grading)
-    options = [_fold_text(choice, grading) for choice in choices]
-    parts = _split_graded_parts(response, grading)
+        return is_match(choices, response, grading, choices)
+    fold = _choose_fold(choices, grading)
+    options = [fold(choice) for choice in choices]
+    parts = [fold(part) for part in split_parts(response)]
     if grading.get("order"):
         return sorted(parts) == sorted(options)
     return bool(parts) and set(parts) <= set(options)
@@ -98,10 +112,6 @@ def split_parts(response: str) -> list[str]:
     return [part.strip() for part in response.split(SEPARATOR) if part.strip()]
 
 
-def _split_graded_parts(response: str, grading: Grading) -> list[str]:
-    return [_fold_text(part, grading) for part in split_parts(response)]
-
-
 def _is_near(accepted: Sequence[str], response: str, grading: Grading) -> bool:
     tolerance = Decimal(str(grading.get("tolerance", 0)))
     matches = 0
@@ -111,6 +121,30 @@ def _is_near(accepted: Sequence[str], response: str, grading: Grading) -> bool:
         margin = tolerance * abs(answer) if grading.get("relative") else tolerance
         matches += sum(abs(reading - answer) <= margin for reading in possible_readings(response))
     return matches > 0
+
+
+def find_twin(choices: Sequence[str], grading: Grading) -> str:
+    """Return the first choice that no answer could tell from an earlier one, or ""."""
+    fold = _choose_fold(choices, grading)
+    folded = [fold(choice) for choice in choices]
+    return next((c for i, c in enumerate(choices) if folded[i] in folded[:i]), "")
+
+
+def _choose_fold(choices: Sequence[str], grading: Grading) -> Callable[[str], str]:
+    """Return the function under which equal texts are the same answer."""
+    strict, loose = partial(_fold_text, grading=grading), partial(_fold_marks, grading=grading)
+    if grading.get("marks") or grading.get("spaces"):
+        return strict
+    kept = len(set(map(loose, choices))) == len(set(map(strict, choices)))
+    return loose if kept else strict
+
+
+def _fold_marks(text: str, grading: Grading) -> str:
+    """Return the text without what keyboards and programs add: a sign alone stays."""
+    folded = _fold_text(unify_marks(text), grading)
+    bare = _FINAL.sub("", folded)
+    bare = bare if any(map(str.isalnum, bare)) else folded
+    return bare if grading.get("case") else bare.replace("i\u0307", "i").replace("ı", "i")
 
 
 def _fold_text(text: str, grading: Grading) -> str:
@@ -150,7 +184,7 @@ def parse_grading(text: str) -> dict[str, Any]:
         else:
             raise ValueError(
                 f"“{word}” is no way of grading; there are number, number ±0.01, number ±5%, "
-                "multiple, order, exact, case, spaces and no accents."
+                "multiple, order, exact, case, spaces, no accents and marks."
             )
     if options.get("number") and set(options) & set(SWITCHES):
         raise ValueError("What compares as numbers has no capitals, spaces, accents or order.")

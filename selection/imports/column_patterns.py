@@ -7,6 +7,10 @@ from . import column_words
 from .column_plan import ANSWERS, GOLD, QUESTIONS, WORKERS
 
 
+class Only(str):
+    """A pattern that counts only if a single column matches it."""
+
+
 @dataclass(frozen=True)
 class Layout:
     """A layout of files. Patterns match names as ``column_words.fold`` returns them.
@@ -16,6 +20,7 @@ class Layout:
     attributes  pattern of the columns kept as attributes of a worker
     only        pattern of a column: rows with an empty or false value there are skipped
     unless      pattern of a column: rows with a true value there are skipped
+    without     pattern of a column that such a file does not have
     repeats     True if a worker has several rows, so that further ones are not reported
     """
 
@@ -25,6 +30,7 @@ class Layout:
     attributes: str = ""
     only: str = ""
     unless: str = ""
+    without: str = ""
     repeats: bool = False
 
 
@@ -36,6 +42,7 @@ ANY_WORKER = (
     f"{_WORKER}|{_PARTICIPANT}|completedby|assignment:workerid|"
     f"{column_words.WORKER}|{column_words.PARTICIPANT}"
 )
+ANY_MODEL = "model|model(name|id)|llm"
 _QUESTION = (
     f"question|questionid|{column_words.QUESTION}",
     "task|taskid",
@@ -43,8 +50,30 @@ _QUESTION = (
 )
 _LABEL = "label|agglabel"  # the second is crowd-kit's, aggregated
 _RESPONSE = (f"response|{column_words.RESPONSE}", "label", "answer", "choice|output")
+RESPONSES = _RESPONSE
+ITEMS = (
+    "(sample|example|doc|instance|datapoint)id|id|idx",
+    *_QUESTION,
+    "prompt|input|instruction|text|name",
+)
 # Columns with the correct answers, in a file of answers or in a key.
 KNOWN = f"gold|goldlabel|goldanswer|correctanswer|groundtruth|{column_words.CORRECT}"
+_PROMPT = (
+    f"prompt|text|{column_words.TEXT}",
+    r"questiontext|problem|instruction|inputs?|query|(question\.)?stem",
+    f"{column_words.QUESTION}|question",
+    Only(r"vars\..*"),
+)
+_ACCEPTED = (
+    column_words.CORRECT,
+    column_words.RESPONSE,
+    "answers?|acceptedanswers?",
+    f"{KNOWN}|gold",
+    column_words.TRUE,
+    "label",
+    "answer(key|letter|idx|index)|correct(option|choice|letter|index)|target|ideal",
+    "expected(output|answer)?[0-9]*|finalanswer|reference|output|assert",
+)
 _ID = "(id|key|name|question|questionid|task|taskid|item|itemid)"
 _TEXT = "(text|question|prompt|sentence|title)"
 _SHOWN = "(image|audio|video)?(url)?"
@@ -126,41 +155,23 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
             {
                 "question": (f"input:{_ID}",),
                 "prompt": (f"input:{_TEXT}", f"input:{_SHOWN}", "input:.*"),
-                "answer": (f"golden:{_SAID}", "golden:.*"),
+                "answer": (f"golden:{_SAID}", Only("golden:.*")),
                 **{name: (f"input:{name}(url)?",) for name in _MEDIA},
             },
             only="golden:.*",
         ),
         Layout(
             "a list of gold questions",
-            (
-                f"{column_words.TEXT}|{column_words.QUESTION}|question",
-                f"{KNOWN}|{column_words.RESPONSE}|{column_words.TRUE}",
-            ),
+            ("|".join(_PROMPT), "|".join(_ACCEPTED)),
             {
-                "prompt": (f"prompt|text|{column_words.TEXT}", f"{column_words.QUESTION}|question"),
-                "question": (*_QUESTION, column_words.NUMBER),
-                "answer": (
-                    column_words.CORRECT,
-                    column_words.RESPONSE,
-                    "answers?|acceptedanswers?",
-                    KNOWN,
-                    column_words.TRUE,
-                ),
-                "choices": (f"choices|options|{column_words.CHOICES}",),
+                "prompt": _PROMPT,
+                "question": (*_QUESTION, column_words.NUMBER, "qid|idx|uid|(sample|example|doc)id"),
+                "answer": _ACCEPTED,
+                "choices": (f"choices|options|{column_words.CHOICES}", r"(question\.)?choices.*"),
+                "labels": (r"choices\.label|(choice|option)?labels",),
                 **_DETAILS,
             },
-        ),
-        Layout(
-            "a list of gold questions",
-            ("prompt|text|questiontext", "answers?|acceptedanswers?|label|gold|correct"),
-            {
-                "question": _QUESTION,
-                "prompt": ("prompt", "text|questiontext"),
-                "answer": ("answers?", "acceptedanswers?|gold|correct", "label"),
-                "choices": ("choices|options",),
-                **_DETAILS,
-            },
+            without=f"{ANY_WORKER}|{ANY_MODEL}",
         ),
     ),
     ANSWERS: (
@@ -170,7 +181,7 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
             {
                 "worker": ("workerid",),
                 "question": (rf"input\.{_ID}", r"input\..*", "hitid"),
-                "response": (rf"answer\.{_SAID}", rf"answer\..*{_SAID}", r"answer\..*"),
+                "response": (rf"answer\.{_SAID}", rf"answer\..*{_SAID}", Only(r"answer\..*")),
             },
         ),
         Layout(
@@ -179,7 +190,7 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
             {
                 "worker": ("assignment:workerid",),
                 "question": (f"input:{_ID}", "input:.*"),
-                "response": (f"output:{_SAID}", "output:.*"),
+                "response": (f"output:{_SAID}", Only("output:.*")),
             },
         ),
         Layout(
@@ -199,9 +210,9 @@ LAYOUTS: dict[str, tuple[Layout, ...]] = {
         ),
         Layout(
             "answers by worker",
-            (ANY_WORKER, "|".join(_QUESTION), "|".join(_RESPONSE)),
+            (f"{ANY_WORKER}|{ANY_MODEL}", "|".join(_QUESTION), "|".join(_RESPONSE)),
             {
-                "worker": ("worker", ANY_WORKER),
+                "worker": ("worker", ANY_WORKER, ANY_MODEL),
                 "question": _QUESTION,
                 "response": _RESPONSE,
                 "skill": ("skill",),

@@ -7,6 +7,8 @@ from selection.errors import Refused
 
 WORKERS, QUESTIONS, ANSWERS, GOLD = "workers", "questions", "answers", "gold"
 KEYED = "keyed"  # answers with their key in a column
+# The meaning that several columns may have.
+SEVERAL = {WORKERS: "attribute", QUESTIONS: "option"}
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         Field("prompt", "Question text"),
         Field("answer", "Correct answer"),
         Field("choices", "Choices", False),
+        Field("labels", "Names of the choices", False),
         Field("kind", "Question type", False),
         Field("tolerance", "Tolerance of a number", False),
         Field("grading", "Grading rule", False),
@@ -68,6 +71,7 @@ class ColumnPlan:
     questions   of a survey, by column the key of the question that it answers
     skipped     rows below the header that name columns again
     header      line of the header if there is something above it; 0: the first line
+    options     columns with a choice each
     """
 
     kind: str
@@ -82,6 +86,7 @@ class ColumnPlan:
     questions: dict[str, str] = field(default_factory=dict)
     skipped: int = 0
     header: int = 0
+    options: list[str] = field(default_factory=list)
 
     def missing_fields(self) -> list[Field]:
         needed = [entry for entry in FIELDS[self.kind] if entry.needed]
@@ -95,9 +100,10 @@ def apply_column_choices(
 ) -> ColumnPlan:
     """Return this plan with these changes. Raises Refused for an unknown name.
 
-    pairs  (column, field); "attribute" for the field keeps a column, "" leaves it out
+    pairs  (column, field); "attribute" or "option" for the field keeps a column, "" leaves it out
     """
-    fields = [entry.name for entry in FIELDS[plan.kind]] + ["attribute"] * (plan.kind == WORKERS)
+    several = SEVERAL.get(plan.kind, "")
+    fields = [entry.name for entry in FIELDS[plan.kind]] + [several] * bool(several)
     for column, name in pairs:
         if column not in columns:
             present = ", ".join(filter(None, columns))
@@ -107,10 +113,11 @@ def apply_column_choices(
     chosen = {column for column, _ in pairs}
     plan.remembered = False
     plan.fields = {name: column for name, column in plan.fields.items() if column not in chosen}
-    plan.fields |= {name: column for column, name in pairs if name not in ("", "attribute")}
+    plan.fields |= {name: column for column, name in pairs if name not in ("", several)}
     plan.questions = {c: key for c, key in plan.questions.items() if c not in chosen}
     if {"question", "response"} & set(plan.fields):  # so each row is one answer
         plan.questions = {}
-    others = [column for column in plan.attributes if column not in chosen]
-    plan.attributes = others + [column for column, name in pairs if name == "attribute"]
+    for name, kept in (("attribute", plan.attributes), ("option", plan.options)):
+        kept[:] = [column for column in kept if column not in chosen]
+        kept += [column for column, meaning in pairs if meaning == name]
     return plan

@@ -2,19 +2,30 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
+from selection.answers.recording import outside_choices
 from selection.errors import Refused
 from selection.grading import rules, scores
 from selection.limits import MOST_OF_THE_PAST
-from selection.models import Question, plain_key
+from selection.models import Question
 
-from . import column_patterns, column_plan, column_words, platforms, row_parsers, surveys
+from . import (
+    column_patterns,
+    column_plan,
+    column_words,
+    gold_cells,
+    platforms,
+    row_parsers,
+    score_tables,
+    surveys,
+)
 from .column_plan import ColumnPlan
-from .past_answers import select_known, take_first_answers
+from .past_answers import FaultyRows, select_known, take_first_answers
 from .readers import Table, read_table
+from .readers.results import Choice, Picked, describe
 from .row_parsers import AnswerRow, BadRow, QuestionRow
 from .uploads import refuse_large
 
@@ -23,6 +34,7 @@ NO_KEY = (
     "label), or choose a question set."
 )
 
+_MANY = 10  # answers, of which some are right
 Key = dict[str, QuestionRow]
 
 
@@ -32,13 +44,17 @@ class File:
 
     name  for refusals
     plan  its columns as a person chose them, or only its header; None: they are recognised
-    leave_out  True if rows with an error, such as blank answers, are left out
+    picked     results of models that a person chose, by the name of the choice
+    leave_out  True if rows with an error are left out
+    alone      True if there is no other file with the key
     """
 
     name: str
     content: bytes
     plan: ColumnPlan | None = None
+    picked: Picked = field(default_factory=dict)
     leave_out: bool = False
+    alone: bool = False
 
     @property
     def chosen(self) -> ColumnPlan | None:
@@ -58,17 +74,28 @@ def read_upload(file: Any) -> File | None:
 class KeyedAnswers:
     """Graded answers, and the key of their questions.
 
-    rows      (worker, question, grade from 0 to 1), one for each worker and question
+    answers   one for each worker and question
+    grades    of the answers, from 0 to 1
     left_out  number of answers to questions without a key
     idle      number of workers without an answer to a question of the key
     repeated  number of further answers of a worker to a question: the first counts
+    bad       number of rows with an error that were left out on request
+    choices   between several results of a model for a question
     """
 
-    rows: list[tuple[str, str, float]]
+    answers: list[AnswerRow]
+    grades: list[float]
     key: Key
     left_out: int = 0
     idle: int = 0
     repeated: int = 0
+    bad: int = 0
+    choices: Sequence[Choice] = ()
+
+    @property
+    def rows(self) -> list[tuple[str, str, float]]:
+        pairs = zip(self.answers, self.grades, strict=True)
+        return [(row.worker, row.question, grade) for row, grade in pairs]
 
 
 def read_keyed_answers(answers: File, key: File | Key | None) -> KeyedAnswers:
@@ -76,43 +103,107 @@ def read_keyed_answers(answers: File, key: File | Key | None) -> KeyedAnswers:
 
     key  a file, the questions by their id, or None if the file of answers has it
     """
+    answers = replace(answers, alone=key is None)
     if isinstance(key, File):
         key_name, questions = key.name, read_key(key)
     else:
         key_name, questions = "the key", read_key_within(answers) if key is None else key
-    parsed, faults = _parse_answers(answers, questions)
-    if answers.leave_out:
-        faults = [row for row in faults if row.repeats]
-    rows, repeated = take_first_answers(parsed, faults, answers.name)
-    graded, left_out, idle = select_known(rows, questions, "the questions of the key")
-    if not graded:
+    table, parsed, faults = _parse_answers(answers, questions)
+    first = take_first_answers(parsed)
+    graded, left_out, idle = select_known(first, questions, "the questions of the key")
+    _refuse_swapped_answers(graded, questions)
+    fitted, outside = _fit_answers(graded, questions)
+    bad = sorted([f for f in faults if not f.repeats] + outside, key=lambda row: row.line)
+    if bad and not answers.leave_out:
+        raise FaultyRows(answers.name, bad)
+    if not fitted:
         raise Refused(
             f"{answers.name} has no answer to a question of {key_name}: its first question is "
-            f"“{rows[0].question}”, and the first in the key is “{next(iter(questions))}”."
-            if rows
+            f"“{first[0].question}”, and the first in the key is “{next(iter(questions))}”."
+            if first
             else f"{answers.name} has no answers below its header."
         )
-    return KeyedAnswers(
-        [
-            (row.worker, row.question, _grade_answer(questions[row.question], row, answers.name))
-            for row in graded
-        ],
-        questions,
-        left_out,
-        idle,
-        repeated,
+    grades = _grade_answers(fitted, questions, answers)
+    _refuse_all_wrong(fitted, grades, questions, answers, table.choices)
+    repeated = len(faults) - len(bad) + len(outside) + len(parsed) - len(first)
+    choices = table.choices
+    return KeyedAnswers(fitted, grades, questions, left_out, idle, repeated, len(bad), choices)
+
+
+def _refuse_swapped_answers(rows: Sequence[AnswerRow], questions: Key) -> None:
+    """Raise Refused if another column has the answers."""
+    known = {text for q in questions.values() for text in (*q.accepted, *q.choices)}
+    columns = {"answer": [row.response for row in rows], "worker": [row.worker for row in rows]}
+    row_parsers.refuse_swapped("answer", known, columns, "answers of the key")
+
+
+def _fit_answers(rows: Sequence[AnswerRow], questions: Key) -> tuple[list[AnswerRow], list[BadRow]]:
+    """Return the answers as the questions allow them, and those outside the choices."""
+    fitted: list[AnswerRow] = []
+    outside: list[BadRow] = []
+    for row in rows:
+        question = questions[row.question]
+        way = (question.choices, question.grading)
+        response = gold_cells.fit_response(row.response, *way)
+        if rules.is_possible_answer(question.choices, response, question.grading):
+            fitted.append(replace(row, response=response))
+        else:
+            kind = rules.kind_of(*way)
+            outside.append(BadRow(row.line, str(outside_choices(way[0], response, kind))))
+    return fitted, outside
+
+
+def _grade_answers(rows: Sequence[AnswerRow], questions: Key, file: File) -> list[float]:
+    """Return 1 for a right answer, 0 for a wrong one, or the score. Raises Refused, with line."""
+    several = {key for key, question in questions.items() if len(question.accepted) > 1}
+    ticked = any(rules.SEPARATOR in row.response for row in rows if row.question in several)
+    return [_grade_answer(questions[row.question], row, file.name, ticked) for row in rows]
+
+
+def _refuse_all_wrong(
+    rows: Sequence[AnswerRow],
+    grades: Sequence[float],
+    questions: Key,
+    file: File,
+    choices: Sequence[Choice],
+) -> None:
+    """Raise Refused for many answers of which none is right, unless a person chose them."""
+    if len(rows) < _MANY or any(grades) or file.picked:
+        return
+    none = f"{file.name}: not one of {len(rows):,} answers is right"
+    if choices:
+        raise Refused(f"{none}: {describe(choices)}.")
+    raise Refused(
+        f"{none}. The first is “{rows[0].response}”, and the key has "
+        f"“{questions[rows[0].question].accepted[0]}”: the answers and the key seem to be written "
+        "in different ways, or another column has the answers."
     )
 
 
-def _grade_answer(question: QuestionRow, row: AnswerRow, name: str) -> float:
-    """Return 1 for a right answer, 0 for a wrong one, or the score. Raises Refused, with line."""
-    if question.accepted != [scores.KEY]:
-        return float(rules.is_match(question.accepted, row.response, question.grading))
+def open_choices(choices: Sequence[Choice], file: File) -> list[Choice]:
+    """Return the choices between results that nobody made."""
+    return [choice for choice in choices if choice.name not in file.picked]
+
+
+def refuse_open_choices(keyed: KeyedAnswers, file: File) -> None:
+    """Raise Refused if there are choices that nobody made."""
+    if chosen := open_choices(keyed.choices, file):
+        raise Refused(f"{file.name} has several results for each answer: {describe(chosen)}.")
+
+
+def _grade_answer(question: QuestionRow, row: AnswerRow, name: str, ticked: bool) -> float:
+    accepted, response, grading = question.accepted, row.response, question.grading
+    if accepted != [scores.KEY]:
+        if not question.choices and not grading:
+            accepted = [gold_cells.whole_number(text) for text in accepted]
+            response = gold_cells.whole_number(response)
+            grading = {"multiple": True} if ticked and len(accepted) > 1 else {}
+        return float(rules.is_match(accepted, response, grading, question.choices))
     try:
-        return scores.parse_score(row.response)
+        return scores.parse_score(response)
     except ValueError:
         raise Refused(
-            f"{name}, line {row.line}: “{row.response}” is not {scores.KEY}; write it as in 0.73."
+            f"{name}, line {row.line}: “{response}” is not {scores.KEY}; write it as in 0.73."
         ) from None
 
 
@@ -137,12 +228,7 @@ def plan_key(file: File) -> ColumnPlan:
 def read_key(file: File) -> Key:
     """Return the key in a file of known answers or of gold questions. Raises Refused."""
     plan = plan_key(file)
-    if plan.kind == column_plan.QUESTIONS:
-        return _collect_key(file, plan)
-    if file.plan and not plan.missing_fields():
-        return _read_key_column(file, plan)
-    labels = row_parsers.parse_gold(file.content, file.name)
-    return {task: _plain_question(task, label) for task, label in labels.items()}
+    return _collect_key(file, plan)
 
 
 def plan_keyed(file: File) -> ColumnPlan:
@@ -177,7 +263,7 @@ def read_key_within(file: File) -> Key:
     platforms.refuse_missing(_drop_key(plan), table.header, file.name, table.line)
     if plan.missing_fields():
         raise Refused(NO_KEY.format(name=file.name))
-    return _read_key_column(file, plan)
+    return _collect_key(file, plan)
 
 
 def _drop_key(plan: ColumnPlan) -> ColumnPlan:
@@ -186,44 +272,38 @@ def _drop_key(plan: ColumnPlan) -> ColumnPlan:
     return replace(plan, kind=column_plan.ANSWERS, fields=fields)
 
 
-def _collect_key(file: File, plan: column_plan.ColumnPlan) -> Key:
+def _collect_key(file: File, plan: ColumnPlan) -> Key:
     key: Key = {}
-    for _, row in row_parsers.parse_rows(open_table(file, column_plan.QUESTIONS), plan):
-        if isinstance(row, BadRow):
-            raise Refused(f"{file.name}, line {row.line}: {row.why}")
+    bad: list[BadRow] = []
+    table = open_table(file, plan.kind)
+    platforms.refuse_missing(plan, table.header, file.name, table.line)
+    for _, row in row_parsers.parse_rows(table, plan):
         if isinstance(row, QuestionRow):
-            _add_question(key, row, file.name)
-    if not key:
-        raise Refused(f"{file.name} has no known answer below its header.")
-    return key
-
-
-def _read_key_column(file: File, plan: ColumnPlan) -> Key:
-    table, column = open_table(file), plan.fields["answer"]
-    key: Key = {}
-    places = table.header.index(plan.fields["question"]), table.header.index(column)
-    for line, cells in table.rows:
-        task, label = (row_parsers.restore_defused(cells[place]) for place in places)
-        if task and label:
-            _add_question(key, replace(_plain_question(task, label), line=line), file.name)
+            fault = _add_question(key, row)
+            if fault and plan.kind == column_plan.KEYED:
+                raise Refused(f"{file.name}, line {row.line}: {fault}")
+            bad += [BadRow(row.line, fault)] if fault else []
+        elif isinstance(row, BadRow):
+            bad.append(row)
+    # Of a file that has both, the reader of the answers lists the bad rows.
+    if bad and not file.leave_out and not (key and plan.kind == column_plan.KEYED):
+        raise FaultyRows(file.name, bad)
     if not key:
         raise Refused(
-            f"{file.name}: the column “{column}” is empty. It must hold the correct answers."
+            f"{file.name}: the column “{plan.fields['answer']}” is empty. It must hold the correct "
+            "answers."
+            if plan.kind == column_plan.KEYED
+            else f"{file.name} has no line below the header: add a line for each known answer."
         )
     return key
 
 
-def _add_question(key: Key, row: QuestionRow, name: str) -> None:
+def _add_question(key: Key, row: QuestionRow) -> str:
+    """Add a question; return the fault if it has another correct answer in an earlier line."""
     first = key.setdefault(row.question, row)
-    if first.accepted != row.accepted:
-        raise Refused(
-            f"{name}, line {row.line}: “{row.question}” has another correct answer than in line "
-            f"{first.line}."
-        )
-
-
-def _plain_question(task: str, label: str) -> QuestionRow:
-    return QuestionRow(0, plain_key(task), task, [label], [])
+    if first.accepted == row.accepted:
+        return ""
+    return f"“{row.question}” has another correct answer than in line {first.line}."
 
 
 # -- the answers
@@ -251,11 +331,12 @@ def plan_survey(file: File, questions: Mapping[str, QuestionRow]) -> ColumnPlan:
 
 def _parse_answers(
     file: File, questions: Mapping[str, QuestionRow]
-) -> tuple[list[AnswerRow], list[BadRow]]:
-    """Return the first answer of each worker to each question, and the faulty rows."""
+) -> tuple[Table, list[AnswerRow], list[BadRow]]:
+    """Return the table, the first answer of each worker to each question, and the faulty rows."""
     table, plan = open_table(file), plan_answers(file, questions)
     platforms.refuse_missing(plan, table.header, file.name, table.line)
-    return row_parsers.first_answers(row for _, row in row_parsers.parse_rows(table, plan))
+    rows = (row for _, row in row_parsers.parse_rows(table, plan))
+    return table, *row_parsers.first_answers(rows)
 
 
 # -- the file
@@ -270,7 +351,15 @@ def recognise_columns(file: File, kind: str) -> ColumnPlan:
 
 def open_table(file: File, kind: str = column_plan.ANSWERS) -> Table:
     """Return the file's table, its header as chosen or as columns of this kind suggest."""
+    kind = column_plan.ANSWERS if kind == column_plan.KEYED else kind
     fits = None if file.plan else platforms.header_test(kind)
     header = file.plan.header if file.plan else 0
     most = MOST_OF_THE_PAST
-    return read_table(file.content, file.name, "", most, header, fits, between=True)
+    picked = file.picked
+    table = read_table(file.content, file.name, "", most, header, fits, True, picked)
+    if not file.alone or file.plan or table.choices:
+        return table
+    rows = list(table.rows)
+    found = score_tables.find_scores(table, rows, picked)
+    table = replace(table, rows=iter(rows))
+    return table.hold_results(*found, between=True, picked=picked) if found else table

@@ -1,13 +1,15 @@
-"""Files of past answers whose columns a person must choose."""
+"""Files of past answers of which a person must choose columns, results or rows."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from . import column_plan
 from .column_plan import ColumnPlan
 from .keyed_answers import (
     File,
     Key,
+    open_choices,
     open_table,
     plan_answers,
     plan_key,
@@ -15,6 +17,7 @@ from .keyed_answers import (
     plan_survey,
     read_key,
 )
+from .readers.results import Choice
 from .row_parsers import QuestionRow
 from .uploads import FileHead
 
@@ -24,12 +27,21 @@ HEAD = 10  # rows
 
 @dataclass(frozen=True)
 class OpenColumns:
-    """A file, answers or key, with its likeliest plan, which lacks a column."""
+    """What a person must choose for a file, answers or key.
+
+    plan     the likeliest one, which lacks a column
+    choices  between several results of a model for a question
+    faults   (line, reason) of the first rows with an error, which may be left out
+    bad      number of all such rows
+    """
 
     role: str
     name: str
-    plan: ColumnPlan
-    head: FileHead
+    plan: ColumnPlan = field(default_factory=lambda: ColumnPlan(column_plan.KEYED))
+    head: FileHead = field(default_factory=lambda: FileHead([], [], ""))
+    choices: Sequence[Choice] = ()
+    faults: Sequence[tuple[int, str]] = ()
+    bad: int = 0
 
 
 def find_open_columns(answers: File, key: File | Key | None) -> OpenColumns | None:
@@ -38,6 +50,9 @@ def find_open_columns(answers: File, key: File | Key | None) -> OpenColumns | No
     The key is first, because it recognises a survey's questions; only a survey needs it read.
     Raises Refused for unreadable files.
     """
+    answers = replace(answers, alone=key is None)
+    if chosen := open_choices(open_table(answers).choices, answers):
+        return OpenColumns(ANSWERS, answers.name, choices=chosen)
     if key is None:
         return _lacking_columns(ANSWERS, answers, plan_keyed(answers), {})
     if isinstance(key, File):

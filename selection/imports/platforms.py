@@ -8,10 +8,11 @@ from dataclasses import replace
 from selection.errors import Refused
 
 from . import column_words
-from .column_patterns import ANY_WORKER, LAYOUTS, Layout
+from .column_patterns import ANY_WORKER, LAYOUTS, Layout, Only
 from .column_plan import ANSWERS, FIELDS, QUESTIONS, WORKERS, ColumnPlan
 from .column_words import fold
 
+_OPTION = re.compile(r"(option|choice|opt?|answer|ans|alternative|opcion|antwort|)([a-j]|(?<=.)\d)")
 # By kind of file, its name in messages and the place to import it.
 ABOUT = {
     WORKERS: ("a file of workers", "Import it into a pool."),
@@ -55,14 +56,31 @@ def _is_id(cell: str) -> bool:
 
 
 def _layout_fits(layout: Layout, columns: Sequence[str]) -> bool:
-    return all(find_column(columns, [sign]) for sign in layout.signs)
+    signs = all(find_column(columns, [sign]) for sign in layout.signs)
+    return signs and not (layout.without and find_column(columns, [layout.without]))
 
 
 def find_column(columns: Sequence[str], patterns: Sequence[str], used: Sequence[str] = ()) -> str:
     """Return the first column that matches the first matching pattern, or ""."""
     free = [column for column in columns if column and column not in used]
-    hits = (c for pattern in patterns for c in free if re.fullmatch(pattern, fold(c)))
-    return next(hits, "")
+    for pattern in patterns:
+        hits = [column for column in free if re.fullmatch(pattern, fold(column))]
+        if hits and (len(hits) == 1 or not isinstance(pattern, Only)):
+            return hits[0]
+    return ""
+
+
+def _find_options(columns: Sequence[str], used: set[str]) -> list[str]:
+    """Return the columns with a choice each, such as A to D or option1 to option4."""
+    groups: dict[str, dict[str, str]] = {}
+    for column in columns:
+        match = _OPTION.fullmatch(fold(column))
+        if match and column not in used:
+            groups.setdefault(match[1], {})[match[2]] = column
+    for options in groups.values():
+        if len(options) > 1 and min(options) in ("a", "0", "1"):
+            return [options[place] for place in sorted(options)]
+    return []
 
 
 def _build_plan(kind: str, layout: Layout, columns: Sequence[str]) -> ColumnPlan:
@@ -75,6 +93,7 @@ def _build_plan(kind: str, layout: Layout, columns: Sequence[str]) -> ColumnPlan
         if column:
             fields[name] = column
     used = set(fields.values())
+    options = kind == QUESTIONS and "choices" not in fields
     return ColumnPlan(
         kind,
         layout.title,
@@ -89,6 +108,7 @@ def _build_plan(kind: str, layout: Layout, columns: Sequence[str]) -> ColumnPlan
         only=find_column(columns, [layout.only]) if layout.only else "",
         unless=find_column(columns, [layout.unless]) if layout.unless else "",
         repeats=layout.repeats,
+        options=_find_options(columns, used) if options else [],
     )
 
 

@@ -1,5 +1,6 @@
 """Parse the rows of files into workers, questions and answers."""
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,19 +13,23 @@ from django.core.exceptions import ValidationError
 
 from selection.errors import Refused
 from selection.grading import question_kinds
+from selection.grading.keys import shorten_key
 from selection.limits import LONGEST_EMAIL, LONGEST_KEY, MOST_OF_THE_PAST, MOST_ROWS
 from selection.models import Attributes, find_invisible, plain_key
 
-from . import column_plan, platforms
+from . import column_plan, gold_cells, platforms
 from .column_plan import ColumnPlan
 from .readers import Row, Table, read_table
 
 # Text that a spreadsheet would compute instead of showing. An apostrophe before it makes it text.
 _COMPUTED = re.compile(r"'*\s*[=+\-@\t\r]")
+_TEXT_FORMULA = re.compile(r'="(.*)"', re.S)
 _QUOTED = re.compile(r"'+\s*[=+\-@\t\r]")
 
 # Characters that change the direction of the text.
 _TURNING = re.compile("[\u202a-\u202e]")
+# Prolific's words in place of what participants no longer share.
+_WITHDRAWN = ("DATA_EXPIRED", "CONSENT_REVOKED", "DATA EXPIRED", "CONSENT REVOKED")
 _ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d+")
 
 
@@ -76,7 +81,9 @@ def defuse_formula(value: Any) -> Any:
 
 
 def restore_defused(value: str) -> str:
-    """Return an imported cell as it was before ``defuse_formula``."""
+    """Return an imported cell as it was before ``defuse_formula``, or before ="007" kept its 0."""
+    if text := _TEXT_FORMULA.fullmatch(value):
+        return text[1].replace('""', '"').strip()
     return value[1:] if _QUOTED.match(value) else value
 
 
@@ -123,7 +130,12 @@ def parse_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, Made | Bad
     attributes = [(name, place) for name, place in attributes if table.header[place] not in columns]
     only = table.header.index(plan.only) if plan.only else None
     unless = table.header.index(plan.unless) if plan.unless else None
-    for row in table.rows if plan.headed else table.rows_with_header():
+    rows = iter(table.rows if plan.headed else table.rows_with_header())
+    if plan.kind == column_plan.QUESTIONS:
+        rows = iter(_arrange_choices(list(rows), table, plan))
+        places |= {"base": len(table.header), "choices": len(table.header) + 1}
+    for row in rows:
+        yield from _take_faults(table)
         line, cells = row
         useless = only is not None and _is_false(cells[only])
         if useless or (unless is not None and not _is_false(cells[unless])):
@@ -131,12 +143,40 @@ def parse_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, Made | Bad
             continue
         fields = {name: restore_defused(cells[place]) for name, place in places.items()}
         further = {
-            name: restore_defused(cells[place]) for name, place in attributes if cells[place]
+            name: restore_defused(cells[place])
+            for name, place in attributes
+            if cells[place] and cells[place] not in _WITHDRAWN
         }
         try:
             yield row, make(line, fields, plan.fields, further)
         except Refused as refusal:
             yield row, BadRow(line, str(refusal))
+    yield from _take_faults(table)
+
+
+def _take_faults(table: Table) -> Iterator[tuple[Row, BadRow]]:
+    """Yield the unreadable lines that were met since the last call."""
+    faults, table.faults[:] = list(table.faults), []
+    for line, why in faults:
+        yield (line, []), BadRow(line, why)
+
+
+def _arrange_choices(rows: list[Row], table: Table, plan: ColumnPlan) -> list[Row]:
+    """Return the rows with two cells more: how numbers count the choices, and the choices."""
+    column = plan.fields.get("choices")
+    answer = table.header.index(plan.fields["answer"])
+    places = [table.header.index(option) for option in plan.options]
+    choices = [
+        json.dumps([cells[place] for place in places if cells[place]])
+        if places
+        else cells[table.header.index(column)]
+        if column
+        else ""
+        for _, cells in rows
+    ]
+    pairs = zip((cells[answer] for _, cells in rows), choices, strict=True)
+    base = "" if (found := gold_cells.find_index_base(pairs)) is None else str(found)
+    return [(line, [*cells, base, c]) for (line, cells), c in zip(rows, choices, strict=True)]
 
 
 def _is_false(cell: str) -> bool:
@@ -152,6 +192,7 @@ def _parse_survey_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, An
     places = [(table.header.index(column), key) for column, key in plan.questions.items()]
     count = 0
     for row in islice(table.rows, plan.skipped, None):
+        yield from _take_faults(table)
         line, cells = row
         try:
             key = {"worker": restore_defused(cells[worker_place])}
@@ -170,6 +211,7 @@ def _parse_survey_rows(table: Table, plan: ColumnPlan) -> Iterator[tuple[Row, An
             )
         for question, response in answers:
             yield row, AnswerRow(line, worker, question, response)
+    yield from _take_faults(table)
 
 
 def _parse_worker(line: int, cells: Cells, names: Names, attributes: Cells) -> WorkerRow:
@@ -197,8 +239,9 @@ def read_email(text: str) -> str:
 
 
 def _parse_question(line: int, cells: Cells, names: Names, _: Cells) -> QuestionRow:
-    accepted, choices = _split_values(cells["answer"]), _split_values(cells.get("choices", ""))
-    prompt = question_kinds.add_media(cells["prompt"], cells)
+    choices = gold_cells.split_values(cells["choices"])
+    accepted, shown = gold_cells.read_accepted(cells["answer"])
+    prompt = question_kinds.add_media(gold_cells.read_prompt(cells["prompt"]), cells)
     if not prompt:
         raise Refused(f"The column “{names['prompt']}” is empty: write a text for the worker.")
     if not accepted:
@@ -207,11 +250,29 @@ def _parse_question(line: int, cells: Cells, names: Names, _: Cells) -> Question
         )
     _refuse_turning(prompt, *accepted, *choices)
     kind, tolerance, rule = (cells.get(name, "") for name in ("kind", "tolerance", "grading"))
+    kind = kind or (shown if not choices and not rule else "")
     way = question_kinds.way_of(kind, tolerance, rule, choices)
+    labels = gold_cells.read_labels(cells.get("labels", ""), cells["choices"])
+    base = int(cells["base"]) if cells["base"] else None
+    accepted = gold_cells.choose_accepted(accepted, choices, labels, base, way)
     for reason in question_kinds.find_question_faults(accepted, choices, way):
         raise Refused(reason)
-    key = parse_key(cells, "question" if "question" in names else "prompt", names)
+    named = cells if cells.get("question") else {"question": prompt}
+    key = parse_key(named, "question", {"question": names["prompt"], **names})
     return QuestionRow(line, key, prompt, accepted, choices, way)
+
+
+def _parse_known(line: int, cells: Cells, names: Names, _: Cells) -> QuestionRow:
+    """Return a question of which only the answers are known."""
+    key = parse_key(cells, "question", names)
+    if not cells["answer"]:
+        raise Refused(f"The column “{names['answer']}” is empty.")
+    return QuestionRow(line, key, cells["question"], gold_cells.split_values(cells["answer"]), [])
+
+
+def _parse_known_within(line: int, cells: Cells, names: Names, _: Cells) -> QuestionRow | None:
+    """Return the question of an answer; None if its correct answer is unknown."""
+    return _parse_known(line, cells, names, _) if cells["answer"] and cells["question"] else None
 
 
 def _parse_answer(line: int, cells: Cells, names: Names, _: Cells) -> AnswerRow:
@@ -221,10 +282,12 @@ def _parse_answer(line: int, cells: Cells, names: Names, _: Cells) -> AnswerRow:
     return AnswerRow(line, worker, question, cells["response"], cells.get("skill", ""))
 
 
-_MAKERS: dict[str, Callable[[int, Cells, Names, Cells], Made]] = {
+_MAKERS: dict[str, Callable[[int, Cells, Names, Cells], Made | None]] = {
     column_plan.WORKERS: _parse_worker,
     column_plan.QUESTIONS: _parse_question,
     column_plan.ANSWERS: _parse_answer,
+    column_plan.GOLD: _parse_known,
+    column_plan.KEYED: _parse_known_within,
 }
 
 
@@ -233,6 +296,8 @@ def parse_key(cells: Cells, name: str, names: Names) -> str:
     value, column = cells[name], names[name]
     if not value:
         raise Refused(f"The column “{column}” is empty.")
+    if name == "question" and (len(value) > LONGEST_KEY or "\n" in value):
+        value = shorten_key(value)
     if len(value) > LONGEST_KEY:
         raise Refused(f"The value of “{column}” is longer than {LONGEST_KEY} characters.")
     if code := find_invisible(value):
@@ -253,10 +318,6 @@ def _refuse_turning(*texts: str) -> None:
         )
 
 
-def _split_values(value: str) -> list[str]:
-    return [part.strip() for part in value.split("|") if part.strip()]
-
-
 # -- whole files
 
 
@@ -265,36 +326,34 @@ def parse_answers(raw: bytes | str, name: str) -> tuple[list[AnswerRow], list[Ba
 
     Raises Refused if the file as a whole cannot be read.
     """
-    table = read_table(
-        raw, name, most_rows=MOST_OF_THE_PAST, fits=platforms.header_test(column_plan.ANSWERS)
-    )
-    plan = platforms.recognise_columns(column_plan.ANSWERS, table.header)
-    platforms.refuse_missing(plan, table.header, name, table.line)
-    return first_answers(made for _, made in parse_rows(table, plan))
+    return first_answers(row for _, row in _parse_file(raw, name, column_plan.ANSWERS))
 
 
 def parse_gold(raw: bytes | str, name: str) -> dict[str, str]:
-    """Return the known answer of each task. Raises Refused for the first bad line.
+    """Return a known answer of each task, of columns such as crowd-kit's ``task,label``.
 
-    The columns are crowd-kit's, ``task,label``, or of another known layout.
+    Raises Refused for the first bad line.
     """
-    table = read_table(raw, name, fits=platforms.header_test(column_plan.GOLD))
-    plan = platforms.recognise_columns(column_plan.GOLD, table.header)
-    platforms.refuse_missing(plan, table.header, name, table.line)
-    places = {key: table.header.index(column) for key, column in plan.fields.items()}
     labels: dict[str, str] = {}
-    for line, cells in table.rows:
-        task, label = (restore_defused(cells[places[key]]) for key in ("question", "answer"))
-        task = plain_key(task)
-        if not task or not label:
-            empty = plan.fields["answer" if task else "question"]
-            raise Refused(f"{name}, line {line}: the column “{empty}” is empty.")
-        if task in labels:
-            raise Refused(f"{name}, line {line}: “{task}” is there twice.")
-        labels[task] = label
+    for (line, _), row in _parse_file(raw, name, column_plan.GOLD):
+        if isinstance(row, BadRow):
+            raise Refused(f"{name}, line {line}: {row.why}")
+        if isinstance(row, QuestionRow):
+            if row.question in labels:
+                raise Refused(f"{name}, line {line}: “{row.question}” is there twice.")
+            labels[row.question] = row.accepted[0]
     if not labels:
         raise Refused(f"{name} has no line below the header: add a line for each known answer.")
     return labels
+
+
+def _parse_file(
+    raw: bytes | str, name: str, kind: str
+) -> Iterator[tuple[Row, Made | BadRow | None]]:
+    table = read_table(raw, name, "", MOST_OF_THE_PAST, fits=platforms.header_test(kind))
+    plan = platforms.recognise_columns(kind, table.header)
+    platforms.refuse_missing(plan, table.header, name, table.line)
+    return parse_rows(table, plan)
 
 
 def first_answers(rows: Iterable[Made | BadRow | None]) -> tuple[list[AnswerRow], list[BadRow]]:

@@ -19,7 +19,7 @@ from selection.db import bulk
 from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow, map_to_stored
 
-from . import catalog, row_parsers, surveys
+from . import catalog, gold_cells, row_parsers
 from .column_plan import ColumnPlan
 from .readers import Table, read_table
 from .row_parsers import AnswerRow, BadRow, QuestionRow, WorkerRow
@@ -222,7 +222,9 @@ def _stage_answers(validator: AnswerValidator, rows: Sequence[AnswerRow]) -> Ite
         except Refused as refusal:
             yield StagedRow(row.line, why=str(refusal))
             continue
-        response = surveys.join_ticked(place.question, row.response)
+        response = gold_cells.fit_response(
+            row.response, place.question.choices, place.question.grading
+        )
         data = asdict(row) | {"response": response}
         data |= {"candidate": place.candidate, "question_id": place.question.pk}
         outside = not place.question.allows(response)

@@ -167,11 +167,3 @@ def _worker_column(columns: Sequence[str], subtitles: Sequence[str]) -> str:
             ):
                 return column
     return ""
-
-
-def join_ticked(question: Question, response: str) -> str:
-    """Return several ticked choices separated as in this program; forms put commas between them."""
-    if question.kind != "multiple" or question.allows(response):
-        return response
-    parts = f" {rules.SEPARATOR} ".join(re.split(r"\s*[,;]\s*", response.strip()))
-    return parts if question.allows(parts) else response

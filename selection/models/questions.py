@@ -68,7 +68,7 @@ class Gradable(models.Model):
 
     def grade(self, response: str) -> bool:
         """Return True if this is an accepted answer by the question's grading options."""
-        return rules.is_match(self.accepted, response, self.grading)
+        return rules.is_match(self.accepted, response, self.grading, self.choices)
 
     def allows(self, response: str) -> bool:
         """Return True if this could be an answer: one of the choices, if there are any."""

@@ -22,7 +22,9 @@ class Replay(models.Model):
     run           the run that the answers come from
     question_set  the questions that were answered, or the key of a file
     names         of the file of answers, and perhaps of the key's file
-    columns       by file, answers or key, the plan of its columns as a person chose them
+    columns       by file, answers or key, the plan of its columns as a person chose them; and
+                  ask (a person can be asked), picked (results by choice), leave_out (bad rows),
+                  faults (rows with an error)
     answers, key  content of the files; emptied once they are read
     record        the graded answers (replays.records), packed
     tallies       (worker, right answers, all answers) of each worker, in the order of the record

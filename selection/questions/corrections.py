@@ -95,7 +95,7 @@ def _list_given_answers(run: Run, question: Question) -> QuerySet[Answer]:
 
 
 def _is_right(gold: Gold, response: str, expired: bool) -> bool:
-    return not expired and is_match(gold.accepted, response, gold.grading)
+    return not expired and is_match(gold.accepted, response, gold.grading, gold.choices)
 
 
 # -- correction

@@ -5,7 +5,6 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -20,14 +19,6 @@ from .crowd import RecordedCrowd
 
 Graded = tuple[str, str, float]
 Tally = tuple[str, float, int]
-
-
-class _GradedCrowd(RecordedCrowd):
-    """A crowd whose responses are its grades."""
-
-    @cached_property
-    def grades(self) -> list[float]:
-        return [float(row.response) for row in self.answers]
 
 
 @dataclass(frozen=True)
@@ -64,8 +55,8 @@ class AnswerRecord:
     def crowd(self) -> RecordedCrowd:
         """Return the answers as a crowd that can be replayed."""
         answers = [AnswerRow(0, w, q, str(grade)) for w, q, grade in self.rows]
-        gold = dict.fromkeys(self.asked, "")
-        return _GradedCrowd(answers, gold, 0, 0, 0, [gold])
+        gold = {key: QuestionRow(0, key, key, [], []) for key in self.asked}
+        return RecordedCrowd(answers, [grade for *_, grade in self.rows], gold, 0, 0, 0, [gold])
 
     @property
     def scored(self) -> bool:

@@ -23,8 +23,10 @@ from selection.imports.keyed_answers import (
     Key,
     key_of_questions,
     read_keyed_answers,
+    refuse_open_choices,
 )
 from selection.imports.open_columns import ANSWERS, KEY, OpenColumns, find_open_columns
+from selection.imports.past_answers import FaultyRows
 from selection.job_messages import hand_out
 from selection.model_workers.expected_costs import ExpectedCost
 from selection.models import QuestionSet, Replay, Run
@@ -42,6 +44,8 @@ A_TURN = 5.0  # seconds after which a task makes room for others
 ENOUGH = 60.0  # seconds after which no further seed is begun
 LOST = timedelta(seconds=120)  # after which work is handed out again
 KEPT = timedelta(days=1)
+FAULTS_KEPT = 200  # rows with an error that the page shows
+PICKED, LEAVE_OUT = "picked", "leave_out"  # in the column “columns”, beside the plans
 
 State = Replay.State
 
@@ -75,8 +79,8 @@ def request_replay(
 ) -> Replay:
     """Return a new replay of these answers, after handing out its plays.
 
-    wanted   K, epsilon, delta, and perhaps budget, price, currency and leave_out
-    may_ask  if columns are not recognised, wait for ``choose_columns``
+    wanted   K, epsilon, delta, and perhaps budget, price and currency
+    may_ask  if columns are not recognised, results unclear or rows bad, wait for ``choose``
 
     Raises Refused for an impossible combination, and for faults of a small file.
     """
@@ -92,16 +96,39 @@ def request_replay(
         answers=source.answers.content if source.answers else b"",
         key=source.key.content if source.key else b"",
     )
-    if may_ask and find_replay_columns(replay):
-        replay.state = State.COLUMNS
-    else:
-        _begin_reading(replay)
+    if source.answers:
+        replay.columns = {"ask": may_ask, LEAVE_OUT: source.answers.leave_out}
+        replay.columns[PICKED] = dict(source.answers.picked)
+    _ask_or_read(replay)
     replay.save(force_insert=True)
     return replay
 
 
+def _ask_or_read(replay: Replay) -> None:
+    """Begin to read, or wait for what a person must choose. Raises Refused."""
+    if replay.columns.get("ask") and find_replay_columns(replay):
+        replay.state = State.COLUMNS
+        return
+    replay.state = State.READING
+    try:
+        _begin_reading(replay)
+    except FaultyRows as refusal:
+        if not replay.columns.get("ask"):
+            raise
+        _wait_for_rows(replay, refusal)
+
+
+def _wait_for_rows(replay: Replay, refusal: FaultyRows) -> None:
+    """Wait until a person leaves out the rows with an error."""
+    first = [[row.line, row.why] for row in refusal.rows[:FAULTS_KEPT]]
+    replay.columns["faults"] = {"name": refusal.name, "bad": len(refusal.rows), "faults": first}
+    replay.state = State.COLUMNS
+
+
 def find_replay_columns(replay: Replay) -> OpenColumns | None:
-    """Return the replay's file that lacks a column, or None. Raises Refused if it is unreadable."""
+    """Return what a person must choose for a file, or None. Raises Refused if it is unreadable."""
+    if faults := replay.columns.get("faults"):
+        return OpenColumns(ANSWERS, **faults)
     return find_open_columns(*_files_of(replay)) if replay.names else None
 
 
@@ -110,14 +137,17 @@ def choose_columns(replay: Replay, role: str, plan: ColumnPlan) -> None:
 
     role  of the file: "answers" or "key"
     """
+    choose(replay, {role: asdict(plan)})
+
+
+def choose(replay: Replay, chosen: Mapping[str, Any]) -> None:
+    """Read the files of a waiting replay as chosen: by plans, results, rows. Raises Refused."""
     with transaction.atomic():
         locked = Replay.objects.select_for_update().get(pk=replay.pk)
         if locked.state != State.COLUMNS:
             return
-        locked.columns[role] = asdict(plan)
-        if not find_replay_columns(locked):
-            locked.state = State.READING
-            _begin_reading(locked)
+        locked.columns = {**locked.columns, **chosen, "faults": None, "ask": True}
+        _ask_or_read(locked)
         locked.save()
 
 
@@ -143,9 +173,11 @@ def _read_answers(replay: Replay) -> None:
     """Read files, run or question set into the record. Raises Refused."""
     facts: dict[str, Any] = {}
     if replay.names:
-        keyed = read_keyed_answers(*_files_of(replay))
+        answers, key = _files_of(replay)
+        keyed = read_keyed_answers(answers, key)
+        refuse_open_choices(keyed, answers)
         record = records.record_of_files(keyed, replay.name)
-        facts = {name: getattr(keyed, name) for name in ("left_out", "idle", "repeated")}
+        facts = {name: getattr(keyed, name) for name in ("left_out", "idle", "repeated", "bad")}
     elif replay.run:
         record = records.record_of_run(replay.run)
         facts = _model_facts(replay.run, replay.wanted.get("price"))
@@ -191,11 +223,12 @@ def _price_facts(
 
 def _files_of(replay: Replay) -> tuple[File, File | Key | None]:
     """Return the file of answers, and its key."""
-    plans = {role: ColumnPlan(**plan) for role, plan in replay.columns.items()}
-    leave_out = bool(replay.wanted.get("leave_out"))
-    answers = File(replay.names[0], bytes(replay.answers), plans.get(ANSWERS), leave_out=leave_out)
+    chosen = replay.columns
+    plans = {role: ColumnPlan(**chosen[role]) for role in (ANSWERS, KEY) if role in chosen}
+    ways = {"picked": chosen.get(PICKED, {}), "leave_out": chosen.get(LEAVE_OUT, False)}
+    answers = File(replay.names[0], bytes(replay.answers), plans.get(ANSWERS), **ways)
     if len(replay.names) > 1:
-        return answers, File(replay.names[1], bytes(replay.key), plans.get(KEY))
+        return answers, File(replay.names[1], bytes(replay.key), plans.get(KEY), **ways)
     questions = replay.question_set and replay.question_set.questions.filter(retired=None)
     return answers, key_of_questions(questions) if questions else None
 
@@ -223,6 +256,13 @@ def work_on_replay(replay_id: Any) -> None:
         return
     try:
         _work_for_a_turn(replay)
+    except FaultyRows as refusal:
+        if not replay.columns.get("ask"):
+            _fail_replay(replay, str(refusal))
+            return
+        _wait_for_rows(replay, refusal)
+        reading = Replay.objects.filter(pk=replay.pk, state=State.READING)
+        reading.update(state=replay.state, columns=replay.columns)
     except Refused as refusal:
         _fail_replay(replay, str(refusal))
     except Exception:

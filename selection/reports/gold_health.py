@@ -87,7 +87,9 @@ class GoldLine:
             return False  # accepted has the parts of a single answer there
         wider = [*question.accepted, self.other]
         rest = [
-            choice for choice in question.choices if not is_match(wider, choice, question.grading)
+            choice
+            for choice in question.choices
+            if not is_match(wider, choice, question.grading, question.choices)
         ]
         return self.possible and (not question.choices or bool(rest))
 

@@ -10,7 +10,7 @@ from selection import engine, wakeups
 from selection.answers import recording
 from selection.db import bulk
 from selection.imports import catalog, validate_answers
-from selection.imports.row_parsers import QuestionRow, WorkerRow
+from selection.imports.row_parsers import WorkerRow
 from selection.models import Assignment, Pool, Question, QuestionSet, Run
 from selection.replays.crowd import RecordedCrowd, number_of
 from selection.replays.settings import (
@@ -68,7 +68,7 @@ def _start_run(crowd: RecordedCrowd, settings: ReplaySettings) -> Run:
         if settings.redraw:
             _make_draws(question_set, most_draws(settings, len(crowd.workers) * len(sets)))
         else:
-            catalog.take_questions(question_set, _question_rows(kind))
+            catalog.take_questions(question_set, list(kind.gold.values()))
     lifecycle.start_run(run)
     run.refresh_from_db()
     if not settings.redraw:
@@ -76,10 +76,6 @@ def _start_run(crowd: RecordedCrowd, settings: ReplaySettings) -> Run:
         rows = [replace(row, skill="") for row in crowd.answers]
         validate_answers.record_valid_answers(run, validate_answers.validate_answers(run, rows))
     return run
-
-
-def _question_rows(crowd: RecordedCrowd) -> list[QuestionRow]:
-    return [QuestionRow(0, task, task, [label], []) for task, label in crowd.gold.items()]
 
 
 def _make_draws(question_set: QuestionSet, size: int) -> None:

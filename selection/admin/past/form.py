@@ -1,5 +1,6 @@
 """The form for trying past answers: their source and the settings of the selection."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -17,6 +18,7 @@ from selection.accounts import has_multiple_teams, scoped
 from selection.admin.forms import file_field
 from selection.errors import Refused
 from selection.imports.keyed_answers import read_upload
+from selection.imports.readers.results import ALL, Choice
 from selection.models import QuestionSet, Run, Team
 from selection.replays.replay_requests import Source
 from selection.runs import money
@@ -34,6 +36,19 @@ CONFIDENCES = [("0.2", "80%"), ("0.1", "90%"), ("0.05", "95%"), ("0.01", "99%")]
 def _choice_field(label: str, choices: Any, initial: str) -> forms.ChoiceField:
     widget = UnfoldAdminSelectWidget
     return forms.ChoiceField(label=label, choices=choices, initial=initial, widget=widget)
+
+
+def build_results_form(choices: Sequence[Choice]) -> forms.Form:
+    """Return a form with a field for each choice between results."""
+    form = forms.Form()
+    for choice in choices:
+        options = [
+            (o, "All tasks" if (choice.name, o) == ("task", ALL) else o) for o in choice.options
+        ]
+        empty = [] if choice.picked else [("", "Choose one")]
+        label = "Filter or prompt" if choice.name == "variant" else choice.name.capitalize()
+        form.fields[choice.name] = _choice_field(label, [*empty, *options], choice.picked)
+    return form
 
 
 class PastForm(forms.Form):
@@ -56,9 +71,6 @@ class PastForm(forms.Form):
         widget=UnfoldAdminSelectWidget(),
     )
     team: Any = forms.ModelChoiceField(None, label="Team", widget=UnfoldAdminSelectWidget())
-    leave_out = forms.BooleanField(
-        label="Leave out rows with an error, such as blank answers", required=False
-    )
     k = forms.IntegerField(
         label="Workers to select (K)",
         initial=5,
@@ -140,5 +152,4 @@ def _build_wanted(cleaned: dict[str, Any]) -> dict[str, Any]:
         "budget": cleaned["budget"],
         "price": None if price is None else float(price),
         "currency": cleaned["currency"],
-        "leave_out": cleaned["leave_out"],
     }

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from selection.accounts import MEMBER, scoped
@@ -20,7 +21,7 @@ from selection.models import Replay
 from selection.replays import keeping, replay_requests, results
 
 from . import replay_chart
-from .form import PERMISSION, PastForm
+from .form import PERMISSION, PastForm, build_results_form
 from .result_texts import result_context
 
 TITLE = "Try it on past answers"
@@ -71,6 +72,8 @@ class ColumnsPage(ReplayPage):
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         found = self._open_columns()
+        if found.choices or found.faults:
+            return self._render_choices(found)
         return self._render_form(found, ColumnForm(found.plan, found.head))
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -80,6 +83,8 @@ class ColumnsPage(ReplayPage):
             self.object.delete()
             return redirect(f"{reverse('admin:selection_run_past')}?{urlencode(query)}")
         found = self._open_columns()
+        if found.choices or found.faults:
+            return self._choose(found)
         form = ColumnForm(found.plan, found.head, request.POST)
         row = form.chosen_header_row()
         if row or form.is_valid():
@@ -90,6 +95,26 @@ class ColumnsPage(ReplayPage):
             except Refused as refusal:
                 form.add_error(None, str(refusal))
         return self._render_form(found, form)
+
+    def _choose(self, found: OpenColumns) -> HttpResponse:
+        """Take the chosen results, or leave out the rows with an error."""
+        names = [choice.name for choice in found.choices if choice.name in self.request.POST]
+        picked = {name: self.request.POST[name] for name in names}
+        before = self.object.columns.get(replay_requests.PICKED, {})
+        chosen: dict[str, Any] = {replay_requests.PICKED: before | picked}
+        if found.faults:
+            chosen = {replay_requests.LEAVE_OUT: True}
+        try:
+            replay_requests.choose(self.object, chosen)
+        except Refused as refusal:
+            return self._render_choices(found, str(refusal))
+        return redirect("admin:selection_run_past_result", self.object.pk)
+
+    def _render_choices(self, found: OpenColumns, error: str = "") -> HttpResponse:
+        title = "Rows with an error" if found.faults else "Choose results"
+        form = build_results_form(found.choices)
+        context = self.get_context_data(found=found, form=form, error=error) | {"title": title}
+        return TemplateResponse(self.request, "selection/past_choices.html", context)
 
     def _open_columns(self) -> OpenColumns:
         found = replay_requests.find_replay_columns(self.object)

@@ -131,6 +131,7 @@ def _describe_left_out(facts: dict[str, int]) -> str:
         for name, words in (
             ("left_out", "to questions without a correct answer in the key"),
             ("repeated", "repeated answers of a worker to a question"),
+            ("bad", "in rows with an error"),
         )
         if facts.get(name)
     ]

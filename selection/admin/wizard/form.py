@@ -21,8 +21,7 @@ from selection.admin.setting_fields import build_form_fields
 from selection.errors import Refused
 from selection.forecast import Belief, DefaultBelief, PastBelief, Plan, RangeBelief
 from selection.forecast.plan import MOST_WORKERS
-from selection.imports import past_answers
-from selection.imports.keyed_answers import read_upload
+from selection.imports.keyed_answers import read_keyed_answers, read_upload
 from selection.models import Pool, QuestionSet, Run
 from selection.runs import money, priors, validation
 from selection.runs.run_settings import WIZARD, RunSetting
@@ -237,11 +236,11 @@ class GuideForm(SettingFields):
             return self.past
         if not answers or not gold:
             raise Refused("Give both files: past answers and their key.")
-        names = (answers.name, gold.name)
-        right = past_answers.read_kinds(answers.content, [gold.content], names).right
+        marks: dict[str, list[float]] = {}
+        for worker, _, grade in read_keyed_answers(answers, gold).rows:
+            marks.setdefault(worker, []).append(grade)
         return forecast.past_belief(
-            answers.name,
-            ((sum(marks), len(marks)) for marks in right.values()),
+            answers.name, ((sum(grades), len(grades)) for grades in marks.values())
         )
 
     def describes_crowd(self) -> bool:

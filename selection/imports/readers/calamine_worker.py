@@ -4,8 +4,8 @@ python-calamine keeps a sheet whole and believes the size that the file declares
 process of its own with limited memory and time; if that process dies, the file is refused. No other
 module of the project is imported here.
 
-Writes lines of JSON: the sheet's title, then [number, cells] of each row that is not empty; or
-{"line": number, "refused": reason} as the last line.
+Writes lines of JSON: the sheet's title, then [number, cells] of each row that is not empty, or
+{"line": number, "refused": reason} in its place.
 """
 
 import io
@@ -22,9 +22,9 @@ MOST_MEMORY = 1024**3  # bytes of addresses; 200,000 rows of twenty cells take 4
 MOST_SECONDS = 30  # of a processor
 # One more than the reader accepts (limits.check_lines), so that it refuses a row that is too long.
 LONGEST_CELL, LONGEST_ROW, MOST_COLUMNS = 100_001, 1_000_001, 1_001
-# Calamine gives numbers as floats: whole ones are exact up to the first limit, and ids are shorter
-# than the second.
-_EXACT, _LONGEST_ID = 2**53, 1e20
+# Spreadsheets keep 15 digits, and write 0 for the others: whole numbers are exact below the first
+# limit, and ids are shorter than the second.
+_EXACT, _LONGEST_ID = 10**15, 1e20
 
 
 class Inexact(Exception):
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def _read_rows(sheet: CalamineSheet) -> Iterator[Any]:
-    """Yield (line, cells) of the rows that are not empty; a refusal ends them."""
+    """Yield (line, cells) of the rows that are not empty, or the refusal of a row."""
     if sheet.start is None:
         return
     for line, row in enumerate(sheet.iter_rows(), 1):
@@ -59,10 +59,10 @@ def _read_rows(sheet: CalamineSheet) -> Iterator[Any]:
         except Inexact:
             yield {
                 "line": line,
-                "refused": "there is a number of more than 15 digits, which spreadsheets do not "
-                "keep exactly; save its column as text.",
+                "refused": "There is a number of more than 15 digits, which spreadsheets do not "
+                "keep exactly: save its column as text, and enter it again.",
             }
-            return
+            continue
         if cells:
             yield line, cells
 
@@ -102,9 +102,9 @@ def _number(number: float) -> str:
     """Return 15 digits, as spreadsheets keep them. Raises Inexact for a whole number with more."""
     if not number.is_integer():
         return f"{number:.15g}"
-    if _EXACT < abs(number) < _LONGEST_ID:
+    if _EXACT <= abs(number) < _LONGEST_ID:
         raise Inexact
-    return str(int(number)) if abs(number) <= _EXACT else f"{number:.15g}"
+    return str(int(number)) if abs(number) < _EXACT else f"{number:.15g}"
 
 
 def _write_line(value: Any) -> None:

@@ -4,14 +4,14 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from selection.errors import Refused
 from selection.limits import LONGEST_CELL
 
 from .encoding import ENCODINGS, open_text
 from .header_row import LOOKED_AT
-from .limits import Line, too_long
+from .limits import Fault, Line, too_long
 
 # The usual delimiters, the likeliest first; then those tried if none of these occurs.
 _USUAL, _RARE = ",;\t|", ":^~#!$&*/"
@@ -21,7 +21,7 @@ _SAMPLED_ROWS = 100
 _DECLARED = re.compile(r'"?sep=(.)"?\r?\n')  # Excel's own first line
 HALF = 0.5
 _NOWHERE = "\x1f"  # between the cells of a list, which has one a line
-_TOO_LONG = "field larger than field limit"
+_TOO_LONG, _AT_END = "field larger than field limit", "unexpected end of data"
 
 csv.field_size_limit(LONGEST_CELL)
 
@@ -32,11 +32,13 @@ class Dialect:
 
     delimiter  "" for a list of values, one a line
     skipped    characters before the header
+    spaced     True if a space stands between delimiters and quotation marks
     """
 
     encoding: str
     delimiter: str
     skipped: int = 0
+    spaced: bool = False
 
     @property
     def description(self) -> str:
@@ -52,6 +54,17 @@ class Dialect:
 def detect_dialect(raw: bytes, encoding: str) -> Dialect:
     """Return the dialect of this text."""
     text = open_text(raw, encoding).read(_SAMPLE)
+    dialect = _guess_dialect(text, encoding)
+    return replace(dialect, spaced=_is_spaced(text, dialect.delimiter))
+
+
+def _is_spaced(text: str, delimiter: str) -> bool:
+    between = re.escape(delimiter)
+    cell = rf'{between} +"[^"\n]*"\s*?({between}|[\r\n]|$)'
+    return bool(delimiter) and re.search(cell, text) is not None
+
+
+def _guess_dialect(text: str, encoding: str) -> Dialect:
     declared = _DECLARED.match(text)
     if declared:
         return Dialect(encoding, declared[1], declared.end())
@@ -99,7 +112,8 @@ def _row_widths(text: str, delimiter: str) -> list[int]:
     """Return the number of cells of each of the first rows that are not blank."""
     rows = []
     try:
-        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+        stream, spaced = io.StringIO(text, newline=""), _is_spaced(text, delimiter)
+        for row in csv.reader(stream, delimiter=delimiter, skipinitialspace=spaced):
             if any(cell.strip() for cell in row):
                 rows.append(len(row))
             if len(rows) > _SAMPLED_ROWS:
@@ -115,15 +129,24 @@ def read_lines(raw: bytes, dialect: Dialect, name: str) -> Iterator[Line]:
     """Yield (number of its first line, cells) of each row that is not blank. Raises Refused."""
     stream = open_text(raw, dialect.encoding)
     stream.read(dialect.skipped)
-    reader = csv.reader(stream, delimiter=dialect.delimiter or _NOWHERE, strict=True)
+    between = dialect.delimiter or _NOWHERE
+    reader = csv.reader(stream, delimiter=between, strict=True, skipinitialspace=dialect.spaced)
     offset = 1 if dialect.skipped else 0
     line = 1 + offset
-    try:
-        for cells in reader:
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            if _TOO_LONG in str(error):
+                raise too_long(f"{name}, line {line}") from error
+            if _AT_END in str(error):  # the quotation mark may have swallowed the other rows
+                raise Refused(
+                    f"{name}, line {line}: {error}; check the quotation marks."
+                ) from error
+            yield line, Fault(f"{str(error).capitalize()}: check the quotation marks.")
+        else:
+            if cells is None:
+                return
             if any(cell.strip() for cell in cells):
                 yield line, cells
-            line = reader.line_num + 1 + offset
-    except csv.Error as error:
-        if _TOO_LONG in str(error):
-            raise too_long(f"{name}, line {line}") from error
-        raise Refused(f"{name}, line {line}: {error}; check the quotation marks.") from error
+        line = reader.line_num + 1 + offset

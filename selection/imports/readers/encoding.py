@@ -14,7 +14,9 @@ ENCODINGS = {
     "utf-16": "UTF-16",
     "cp1252": "Western European (Windows)",
     "mac_roman": "Western European (older Mac)",
+    "cp850": "Western European (DOS)",
     "cp1250": "Central European (Windows)",
+    "iso8859_2": "Central European (ISO)",
     "cp1251": "Cyrillic (Windows)",
     "cp1253": "Greek (Windows)",
     "cp1254": "Turkish (Windows)",
@@ -34,13 +36,15 @@ _MARKS = {
 }
 _SAMPLE = 64 * 1024
 _PIECE = 1024 * 1024
+_EUROPEAN = ("cp1252", "mac_roman", "cp1250", "iso8859_2", "cp850")
 # Words with a letter beyond ASCII, and marks of a wrong encoding: a capital within a word of small
-# letters, a sign beside a letter.
+# letters, a sign beside a letter, Czech in Western letters.
 _FOREIGN = re.compile(r"[^\W\d_]*[^\x00-\x7f][^\s;,|]*")
 _SIGN = r"[^\w\s\x00-\x7f’‘‚“”„…–—®™°«»¿¡·]"
 _ODD = re.compile(
     rf"(?<=[a-zà-öø-ÿ])[A-ZÀ-ÖØ-ÞŒŠŸŽ]|(?<=[A-Z])[À-ÖØ-ÞŒŠŸŽ](?=[a-zà-öø-ÿ])"
     rf"|(?<=[^\W\d_])[‚„¿¡«»](?=[^\W\d_])|(?<=[^\W\d_]){_SIGN}|{_SIGN}(?=[^\W\d_])|[\x80-\x9f]|\ufffd"
+    r"|(?<!\w)(?=\w*[øØìÌùòÈ])(?=\w*[áíýúžš])\w"
 )
 
 
@@ -55,12 +59,24 @@ def encoding_of(raw: bytes, name: str) -> str:
     if b"\0" in raw:
         line = raw[: raw.index(b"\0")].count(b"\n") + 1
         raise Refused(f"{name}, line {line}: there is a NUL character; this is not a text file.")
-    return "utf-8" if find_undecodable(raw, "utf-8") is None else _detect_single_byte(raw)
+    return "utf-8" if _is_mostly_utf8(raw) else _detect_single_byte(raw)
+
+
+def _is_mostly_utf8(raw: bytes) -> bool:
+    """Return True if more letters beyond ASCII are valid in UTF-8 than bytes are not.
+
+    In other encodings nearly none are; single bad bytes come from lines pasted from another file.
+    """
+    if find_undecodable(raw, "utf-8") is None:
+        return True
+    text = raw.decode("utf-8", "replace")
+    bad = text.count("\ufffd")
+    return sum(map(len, re.findall(r"[^\x00-\x7f]+", text))) > 2 * bad
 
 
 def open_text(raw: bytes, encoding: str) -> io.TextIOWrapper:
-    """Return these bytes as a stream of text, with line ends as they are."""
-    return io.TextIOWrapper(io.BytesIO(raw), encoding, "strict", newline="")
+    """Return a stream of text, with line ends as they are; U+FFFD stands for what is unreadable."""
+    return io.TextIOWrapper(io.BytesIO(raw), encoding, "replace", newline="")
 
 
 def find_undecodable(raw: bytes, encoding: str) -> int | None:
@@ -77,7 +93,8 @@ def find_undecodable(raw: bytes, encoding: str) -> int | None:
 def check_encoding(raw: bytes, encoding: str, name: str) -> str:
     """Return this encoding. Raises Refused if the bytes are not in it."""
     position = find_undecodable(raw, encoding)
-    if position is not None:
+    lenient = encoding.startswith("utf-8") and _is_mostly_utf8(raw)  # the bad lines are listed
+    if position is not None and not lenient:
         line = raw[:position].count(b"\n") + 1
         title = ENCODINGS.get(encoding.removesuffix("-sig"), encoding.upper())
         raise Refused(
@@ -105,15 +122,23 @@ def _detect_single_byte(raw: bytes) -> str:
     others by a library, which needs more text.
     """
     sample = _foreign_lines(raw)
-    odd = {
-        encoding: _word_oddness(sample, encoding) for encoding in ("cp1252", "mac_roman", "cp1250")
-    }
+    if _is_turkish(raw, sample):
+        return "cp1254"
+    odd = {encoding: _word_oddness(sample, encoding) for encoding in _EUROPEAN}
     best = min(odd, key=lambda encoding: odd[encoding])
     if odd[best] < 0.2 and find_undecodable(raw, best) is None:
         return best
     guess = from_bytes(sample, cp_isolation=list(ENCODINGS)).best()
     encoding = guess.encoding if guess else best
     return encoding if find_undecodable(raw, encoding) is None else "latin-1"
+
+
+def _is_turkish(raw: bytes, sample: bytes) -> bool:
+    """Return True if all letters are Turkish, and some only Turkish; ğ stands after vowels."""
+    text = sample.decode("cp1254", "replace")
+    odd = re.search("(?<![aeıioöuüAEIİOÖUÜ])[ğĞ]|[^\x00-\x7fçğıöşüÇĞİÖŞÜâîûÂÎÛ‘’“”–—…€]", text)
+    found = odd is None and re.search("[ğışİĞŞ]", text) is not None
+    return found and find_undecodable(raw, "cp1254") is None
 
 
 def _foreign_lines(raw: bytes) -> bytes:

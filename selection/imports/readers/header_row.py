@@ -5,14 +5,14 @@ from itertools import chain, islice
 
 from selection.errors import Refused
 
-from .limits import Line
+from .limits import Row
 
 LOOKED_AT = 20  # rows
 # Test for a row of these cells as the header, given the next two rows.
 Fits = Callable[[list[str], Sequence[list[str]]], bool]
 
 
-def find_header(lines: Iterator[Line], fits: Fits) -> tuple[bool, Line, Iterator[Line]]:
+def find_header(lines: Iterator[Row], fits: Fits) -> tuple[bool, Row, Iterator[Row]]:
     """Return whether anything stands above the header, the header, and the rows below.
 
     The header is the first row that ``fits``; else the likeliest, which is the first that is not a
@@ -25,7 +25,7 @@ def find_header(lines: Iterator[Line], fits: Fits) -> tuple[bool, Line, Iterator
     return place > 0, first_rows[place], chain(first_rows[place + 1 :], rest)
 
 
-def use_header(lines: Iterator[Line], row: int, name: str) -> tuple[bool, Line, Iterator[Line]]:
+def use_header(lines: Iterator[Row], row: int, name: str) -> tuple[bool, Row, Iterator[Row]]:
     """Return the same as ``find_header`` for a chosen row. Raises Refused if it is empty."""
     above = False
     for line, cells in lines:
@@ -37,9 +37,9 @@ def use_header(lines: Iterator[Line], row: int, name: str) -> tuple[bool, Line, 
     raise Refused(f"{name} has nothing in row {row}, where the names of its columns should be.")
 
 
-def _split_first_rows(lines: Iterator[Line]) -> tuple[list[Line], Iterator[Line]]:
+def _split_first_rows(lines: Iterator[Row]) -> tuple[list[Row], Iterator[Row]]:
     """Return the first rows and the others; an unreadable row is refused when it is reached."""
-    first_rows: list[Line] = []
+    first_rows: list[Row] = []
     try:
         first_rows.extend(islice(lines, 1))
         for line in islice(lines, LOOKED_AT - 1):
@@ -51,7 +51,7 @@ def _split_first_rows(lines: Iterator[Line]) -> tuple[list[Line], Iterator[Line]
     return first_rows, lines
 
 
-def _raise_refusal(refusal: Refused) -> Iterator[Line]:
+def _raise_refusal(refusal: Refused) -> Iterator[Row]:
     raise refusal
     yield
 

@@ -1,6 +1,6 @@
 """Read JSON, a list of objects or one object a line, as rows.
 
-Label Studio's objects give several rows each, and results of models one row of four cells.
+Label Studio's objects give several rows each.
 """
 
 import json
@@ -11,70 +11,99 @@ from typing import Any
 
 from selection.errors import Refused
 
-from . import label_studio, result_matrices
-from .limits import Line
+from . import label_studio
+from .limits import Fault, Line
 
 Object = dict[str, Any]
 
 # The columns are those that occur in the first objects.
 _HEADER_FROM = 1000
 _DEEPEST = 4
+_VALUES = ("choices", "text", "number", "rating", "taxonomy", "datetime", "selected")
+_REGIONS = {"start", "end", "x", "y", "points", "rle", "labels", "ranges"}
 _SPACE = re.compile(r"[\s,]*")
+_OBJECT = re.compile(r"\n\{")
 # Numbers stay as they are written: as an id, 1.50 differs from 1.5.
 _DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
 
 
-def read_lines(text: str, name: str, between: bool = False) -> tuple[str, Iterator[Line]]:
-    """Return the kind of file, in words, and its lines: the header, then a row for each object.
-
-    between  True if results of models may be scores between 0 and 1
-
-    Raises Refused.
-    """
-    choices = label_studio.read_choices(text)
-    matrix = result_matrices.recognise_matrix(next(_read_objects(text, name), (1, {}))[1])
-    if matrix:
-        rows = matrix.read(_read_objects(text, name), name, between)
-        return f"JSON; results of {matrix.title}", _arrange_rows(rows, name)
-    kind = f"JSON; {choices.description}" if choices else "JSON"
-    return kind, _arrange_rows(_object_rows(text, name, choices), name)
+def arrange_objects(
+    objects: Iterator[tuple[int, Object | Fault]], name: str, choices: label_studio.Choices | None
+) -> Iterator[Line]:
+    """Yield the header, then a row for each object. Raises Refused."""
+    return _arrange_rows(_object_rows(objects, name, choices))
 
 
-def _arrange_rows(rows: Iterator[tuple[int, dict[str, str]]], name: str) -> Iterator[Line]:
+def _arrange_rows(rows: Iterator[tuple[int, dict[str, str] | Fault]]) -> Iterator[Line]:
     """Yield the header, then the cells of each row below it."""
     first = list(islice(rows, _HEADER_FROM))
-    columns = list(dict.fromkeys(column for _, row in first for column in row))
+    objects = [row for _, row in first if not isinstance(row, Fault)]
+    columns = list(dict.fromkeys(column for row in objects for column in row))
     if not columns:
+        yield from ((line, row) for line, row in first if isinstance(row, Fault))
         return
     yield 1, columns
     names = set(columns)
     for line, row in chain(first, rows):
-        unknown = next((column for column in row if column not in names), None)
-        if unknown is not None:
-            raise Refused(
-                f"{name}, line {line}: there is a “{unknown}” that none of the first "
-                f"{_HEADER_FROM:,} objects has; give all objects the same names."
+        if isinstance(row, Fault):
+            yield line, row
+        elif unknown := next((column for column in row if column not in names), None):
+            yield (
+                line,
+                Fault(
+                    f"There is a “{unknown}” that none of the first {_HEADER_FROM:,} objects has: "
+                    "give all objects the same names."
+                ),
             )
-        yield line, [row.get(column, "") for column in columns]
+        else:
+            yield line, [row.get(column, "") for column in columns]
 
 
 def _object_rows(
-    text: str, name: str, choices: label_studio.Choices | None
-) -> Iterator[tuple[int, dict[str, str]]]:
-    for line, value in _read_objects(text, name):
+    objects: Iterator[tuple[int, Object | Fault]], name: str, choices: label_studio.Choices | None
+) -> Iterator[tuple[int, dict[str, str] | Fault]]:
+    for line, value in objects:
+        if isinstance(value, Fault):
+            yield line, value
+            continue
         try:
             for entry in _annotation_rows(value, choices) if _is_label_studio(value) else [value]:
-                yield line, flatten_object(entry)
+                yield line, entry if isinstance(entry, Fault) else flatten_object(entry)
         except RecursionError:
             raise _too_deep(name, line) from None
 
 
-def _read_objects(text: str, name: str) -> Iterator[tuple[int, Object]]:
+def read_objects(text: str, name: str) -> Iterator[tuple[int, Object | Fault]]:
     """Yield (line it begins in, object) of the objects of a list, or of consecutive ones."""
     for line, value in _read_values(text, name):
-        if not isinstance(value, dict):
+        if not isinstance(value, dict | Fault):
             raise Refused(f"{name}, line {line}: a list of objects is read, as in [{{…}}, {{…}}].")
-        yield line, value
+        yield from ((line, entry) for entry in split_columns(value))
+
+
+def split_columns(value: Any) -> Iterator[Any]:
+    """Yield an object for each row if the value holds a table by columns, as pandas writes it."""
+    if not isinstance(value, dict):
+        yield value
+        return
+    if {"columns", "data"} <= set(value) <= {"columns", "data", "index"}:
+        yield from (dict(zip(value["columns"], row, strict=False)) for row in value["data"])
+    elif set(value) <= {"data", "schema"} and isinstance(value.get("data"), list):
+        yield from value["data"]
+    elif _has_equal_columns(list(value.values())):
+        lists = [list(c.values()) if isinstance(c, dict) else c for c in value.values()]
+        yield from (dict(zip(value, row, strict=True)) for row in zip(*lists, strict=True))
+    else:
+        yield value
+
+
+def _has_equal_columns(columns: list[Any]) -> bool:
+    if len(columns) < 2 or not all(columns):
+        return False
+    if all(isinstance(column, dict) for column in columns):
+        return all(list(column) == list(columns[0]) for column in columns) and "0" in columns[0]
+    lists = all(isinstance(c, list) and len(c) == len(columns[0]) for c in columns)
+    return lists and not any(isinstance(cell, list | dict) for c in columns for cell in c)
 
 
 def _read_values(text: str, name: str) -> Iterator[tuple[int, Any]]:
@@ -93,7 +122,11 @@ def _read_values(text: str, name: str) -> Iterator[tuple[int, Any]]:
         except RecursionError:
             raise _too_deep(name, line) from None
         except ValueError as error:
-            raise Refused(f"{name}, line {line}: this is not JSON that can be read.") from error
+            if listed:
+                raise Refused(f"{name}, line {line}: this is not JSON that can be read.") from error
+            following = _OBJECT.search(text, position)
+            value = Fault("The line is not JSON that can be read.")
+            position = following.start() + 1 if following else len(text)
         yield line, value
     if listed and text[position : position + 1] != "]":
         raise Refused(f"{name} breaks off: its list is not closed. Export or upload it again.")
@@ -120,9 +153,15 @@ def _cell_text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
-        return " | ".join(value)
+    if isinstance(value, list) and all(isinstance(entry, str | bool) for entry in value):
+        return join_texts([_cell_text(entry) for entry in value])
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def join_texts(texts: Sequence[str]) -> str:
+    """Return several values as one cell: with bars, or as a list in JSON if one has a bar."""
+    barred = any("|" in text for text in texts)
+    return json.dumps(texts, ensure_ascii=False) if barred else " | ".join(texts)
 
 
 # -- Label Studio: tasks with annotations, each with an annotator and results
@@ -132,22 +171,35 @@ def _is_label_studio(value: Object) -> bool:
     return isinstance(value.get("annotations"), list) and "data" in value
 
 
-def _annotation_rows(task: Object, choices: label_studio.Choices | None) -> Iterator[Object]:
+def _annotation_rows(
+    task: Object, choices: label_studio.Choices | None
+) -> Iterator[Object | Fault]:
     """Yield a row for each annotation that was not cancelled."""
     extra: Object = {}
-    if choices:
-        extra["choices"] = f" {label_studio.BETWEEN} ".join(choices.labels)
+    if choices and choices.labels:
+        extra["choices"] = join_texts(choices.labels)
         extra |= {"kind": "multiple"} if choices.several else {}
     for annotation in task["annotations"]:
-        if isinstance(annotation, dict) and not annotation.get("was_cancelled"):
-            yield {
-                "task": task.get("id"),
-                "data": task["data"],
-                "completed_by": _annotator_key(annotation.get("completed_by")),
-                "label": _chosen_label(annotation.get("result")),
-                "ground_truth": bool(annotation.get("ground_truth")),
-                **extra,
-            }
+        skipped = not isinstance(annotation, dict) or annotation.get("was_cancelled")
+        if skipped or not annotation.get("result"):
+            continue
+        try:
+            labels = _chosen_labels(annotation["result"])
+        except Refused as refusal:
+            yield Fault(refusal)
+            continue
+        control = choices.control if choices else ""
+        if len(labels) == 1 and not control:
+            labels = {"label": next(iter(labels.values()))}
+        yield {
+            "task": task.get("id"),
+            "data": task["data"],
+            "completed_by": _annotator_key(annotation.get("completed_by")),
+            **({"label": labels.pop(control, "")} if control else {}),
+            **{name if name == "label" else f"label {name}": text for name, text in labels.items()},
+            "ground_truth": bool(annotation.get("ground_truth")),
+            **extra,
+        }
 
 
 def _annotator_key(annotator: Any) -> Any:
@@ -156,19 +208,23 @@ def _annotator_key(annotator: Any) -> Any:
     return annotator.get("email") or annotator.get("id") if known else annotator
 
 
-def _chosen_label(results: Any) -> str:
-    """Return the choice, text or rating; several with bars between."""
-    if not isinstance(results, list):
-        return ""
-    values = [result.get("value") for result in results if isinstance(result, dict)]
-    texts = [_value_text(value) for value in values if isinstance(value, dict)]
-    return " | ".join(text for text in texts if text)
+def _chosen_labels(results: Any) -> dict[str, str]:
+    """Return, by control, the choice, text or rating; several with bars between. Raises Refused."""
+    found: dict[str, list[str]] = {}
+    for result in results if isinstance(results, list) else []:
+        if isinstance(result, dict) and result.get("type") != "relation":
+            control = found.setdefault(str(result.get("from_name", "")), [])
+            control += _value_texts(result.get("value"), str(result.get("type")))
+    return {control: join_texts(texts) for control, texts in found.items()}
 
 
-def _value_text(value: Object) -> str:
-    for kind in ("choices", "text", "number", "rating", "labels", "taxonomy"):
-        if kind in value:
-            content: Any = value[kind]
-            parts: Sequence[Any] = content if isinstance(content, list) else [content]
-            return " | ".join(map(_cell_text, parts))
-    return ""
+def _value_texts(value: Any, kind: str) -> list[str]:
+    content = value if isinstance(value, dict) else {}
+    known = [content[name] for name in _VALUES if name in content]
+    if not known or content.keys() & _REGIONS:
+        raise Refused(
+            f"An annotation of the type “{kind}” has parts or places, and a key has none: only "
+            "choices, texts, numbers and ratings can be compared."
+        )
+    entries: Sequence[Any] = known[0] if isinstance(known[0], list) else [known[0]]
+    return [_cell_text(entry) for entry in entries]

@@ -2,7 +2,7 @@
 
 They are those of the labelling configuration if the file has it, else the labels that occur in it,
 of any annotator. Only for projects with a single control for choices: with several, a label could
-belong to any of them.
+belong to any of them. Beside it there may be controls of other kinds, such as for comments.
 """
 
 import html
@@ -16,6 +16,11 @@ from selection.texts import counted
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _CHOSEN = re.compile(rf'"value"\s*:\s*{{\s*"choices"\s*:\s*(\[(?:\s*{_TEXT}\s*,?)*\s*\])')
 _CONTROL = re.compile(rf'"from_name"\s*:\s*({_TEXT})')
+# A result of choices, with the control on either side of its type.
+_CHOICES_RESULT = re.compile(
+    rf'"from_name"\s*:\s*({_TEXT})[^{{}}\[\]]*"type"\s*:\s*"choices"'
+    rf'|"type"\s*:\s*"choices"[^{{}}\[\]]*"from_name"\s*:\s*({_TEXT})'
+)
 _CONFIG = re.compile(rf'"label_config"\s*:\s*({_TEXT})')
 _CONTROLS = re.compile(r"<Choices\b[^>]*>")
 _CHOICE = re.compile(r"""<Choice\b[^>]*?\bvalue=(?:"([^"]*)"|'([^']*)')""")
@@ -29,24 +34,38 @@ class Choices:
     """The choices of a project.
 
     several      True if more than one may be ticked
+    control      the control for choices if there are others; "" if it is the only one
     description  their origin, in words
     """
 
     labels: list[str]
     several: bool
     description: str
+    control: str = ""
 
 
 def read_choices(text: str) -> Choices | None:
     """Return the choices of the project exported to this text; None if it does not tell."""
-    if len({match[1] for match in _CONTROL.finditer(text)}) != 1:
+    controls = {json.loads(match[1], strict=False) for match in _CONTROL.finditer(text)}
+    if not controls:
         return None
+    if len(controls) > 1:
+        return _sole_control(text)
     try:
         choices = _configured_choices(text) or _occurring_choices(text)
     except ValueError:  # the reader of its rows says what is wrong
         return None
     unclear = any(BETWEEN in label for label in choices.labels)
     return choices if 2 <= len(choices.labels) <= MOST and not unclear else None
+
+
+def _sole_control(text: str) -> Choices | None:
+    """Return the only control for choices beside controls of other kinds, without its choices."""
+    chosen = {match[1] or match[2] for match in _CHOICES_RESULT.finditer(text)}
+    if len(chosen) != 1:
+        return None
+    control = json.loads(chosen.pop(), strict=False)
+    return Choices([], False, f"the label is that of the control “{control}”", control)
 
 
 def _configured_choices(text: str) -> Choices | None:

@@ -7,21 +7,42 @@ from selection.errors import Refused
 from selection.limits import LONGEST_CELL, LONGEST_ROW, MOST_COLUMNS
 from selection.texts import counted
 
-# Databases do not store NUL or halves of surrogate pairs, and texts do not need them.
-_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+# Databases do not store NUL or halves of surrogate pairs, and texts do not need them; the last
+# character stands for bytes that could not be read.
+_NO_TEXT = re.compile("[\0\ud800-\udfff\ufffd]")
+UNREADABLE = "There is an unreadable character: write it again, and save the file in UTF-8."
 
-Line = tuple[int, list[str]]
+
+class Fault(str):
+    """The reason why a line cannot be read, in place of its cells."""
 
 
-def check_lines(lines: Iterable[Line], name: str, most_rows: int) -> Iterator[Line]:
-    """Yield the same lines. Raises Refused at the first that exceeds a limit."""
+Row = tuple[int, list[str]]
+Line = tuple[int, list[str] | Fault]
+Faults = list[tuple[int, str]]
+
+
+def check_lines(lines: Iterable[Line], name: str, most_rows: int, faults: Faults) -> Iterator[Row]:
+    """Yield the readable lines; the others are added to ``faults``.
+
+    Raises Refused at the first line that exceeds a limit, and if the first is unreadable.
+    """
+    readable = 0
     for count, (line, cells) in enumerate(lines):
         if count > most_rows:
             raise Refused(
                 f"{name} has more than {most_rows:,} rows: split the file into smaller files."
             )
-        _check_line(line, cells, name)
-        yield line, cells
+        if not isinstance(cells, Fault):
+            _check_line(line, cells, name)
+            cells = Fault(UNREADABLE) if _NO_TEXT.search("\n".join(cells)) else cells
+        if not isinstance(cells, Fault):
+            readable += 1
+            yield line, cells
+        elif readable:
+            faults.append((line, str(cells)))
+        else:
+            raise Refused(f"{name}, line {line}: {cells}")
 
 
 def _check_line(line: int, cells: Sequence[str], name: str) -> None:
@@ -31,8 +52,6 @@ def _check_line(line: int, cells: Sequence[str], name: str) -> None:
             f"{place}: there are {counted(len(cells), 'cell')}; at most {MOST_COLUMNS:,} are read."
         )
     text = "\n".join(cells)
-    if _NO_TEXT.search(text):
-        raise Refused(f"{place}: there is a NUL character or half of one; this is not a text file.")
     if len(text) > LONGEST_CELL:
         _check_length(place, cells, len(text))
 

@@ -2,21 +2,22 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any
 
 from selection.errors import Refused
-from selection.limits import MOST_ROWS
+from selection.limits import MOST_OF_THE_PAST, MOST_ROWS
 from selection.texts import counted
 
-from . import csv_dialect, header_row, json_lines, workbooks
+from . import archives, csv_dialect, header_row, json_lines, label_studio, option_columns, workbooks
 from .encoding import check_encoding, encoding_of
-from .limits import Line, check_lines
-
-Row = tuple[int, list[str]]
+from .limits import Faults, Line, Row, check_lines
+from .result_formats import Format, recognise_format
+from .results import Choice, Objects, Picked, arrange_results, read_results
 
 # First bytes of files that people mistake for tables.
 _OTHERS = {
-    b"PK\x03\x04": "a packed file or another program's document; export the table as CSV",
     b"%PDF": "a PDF document; export the table as CSV",
     b"\x89PNG": "a picture; choose the table",
     b"\xff\xd8\xff": "a picture; choose the table",
@@ -24,9 +25,9 @@ _OTHERS = {
     b"\x1f\x8b": "a packed file; unpack it first",
     b"7z\xbc\xaf": "a packed file; unpack it first",
     b"SQLite format 3": "a database; export the table as CSV",
-    b"PAR1": "a Parquet file; export the table as CSV",
     b"{\\rtf": "a document in RTF; save the table as CSV",
 }
+_PARQUET = b"PAR1"
 _PAGES = (b"<!doctype", b"<html", b"<table", b"<?xml")
 
 
@@ -41,6 +42,8 @@ class Table:
     titled    True if something stands above the header
     encoding  of the characters; empty for formats without a choice
     estimate  approximate number of rows
+    faults    (line, reason) of the lines that cannot be read, as far as ``rows`` was read
+    choices   between several results of a model for a question
     """
 
     name: str
@@ -51,6 +54,21 @@ class Table:
     encoding: str = ""
     estimate: int = 0
     titled: bool = False
+    faults: Faults = field(default_factory=list)
+    choices: list[Choice] = field(default_factory=list)
+
+    def hold_results(
+        self, form: Format, objects: Objects, between: bool, picked: Picked
+    ) -> "Table":
+        """Return the table of these results of models."""
+        results = read_results(form, objects, self.name, picked)
+        lines = check_lines(
+            arrange_results(results, between), self.name, MOST_OF_THE_PAST, self.faults
+        )
+        (_, columns), kind = next(lines), f"{self.what}; {results.description}"
+        rows = _pad_rows(lines, len(columns), self.faults)
+        choices = results.choices
+        return replace(self, what=kind, header=columns, rows=rows, choices=choices, titled=False)
 
     def rows_with_header(self) -> Iterator[Row]:
         """Yield the header with the other rows, for a list without a header."""
@@ -66,6 +84,7 @@ def read_table(
     header: int = 0,
     fits: header_row.Fits | None = None,
     between: bool = False,
+    picked: Picked | None = None,
 ) -> Table:
     """Return the table in these bytes, or in a text that was typed.
 
@@ -74,14 +93,19 @@ def read_table(
     header    the line that names the columns; 0: the first that ``fits`` among the first rows, or
               simply the first without ``fits``
     between   True if results of models may be scores between 0 and 1
+    picked    results of models that were chosen, by the name of the choice
 
     Rows are read lazily, so an unreadable row is refused when it is reached. Raises Refused, with
     the line.
     """
     raw = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else bytes(raw)
     _refuse_others(raw, name)
-    kind, encoding, lines = _read_lines(raw, name, encoding, between)
-    checked_lines = check_lines(lines, name, most_rows)
+    results, faults = None, Faults()
+    kind, encoding, lines = _read_lines(raw, name, encoding)
+    if not isinstance(lines, Iterator):
+        results = read_results(*lines, name, picked or {})
+        lines = arrange_results(results, between)
+    checked_lines = check_lines(lines, name, most_rows, faults)
     if header:
         titled, (line, cells), rest = header_row.use_header(checked_lines, header, name)
     elif fits:
@@ -90,10 +114,24 @@ def read_table(
         titled, (line, cells), rest = False, next(checked_lines, (0, [])), checked_lines
     if not cells:
         raise Refused(f"{name} is empty; its first line must name the columns.")
+    if faults and faults[0][0] < line:  # it may be the header
+        raise Refused(f"{name}, line {faults[0][0]}: {faults[0][1]}")
     columns = [cell.strip() for cell in cells]
     _refuse_twice(columns, line, name)
-    rows = _pad_rows(rest, len(columns), name)
-    return Table(name, kind, line, columns, rows, encoding, _estimate_rows(raw), titled)
+    rows = _pad_rows(rest, len(columns), faults)
+    kind = f"{kind}; {results.description}" if results else kind
+    choices = results.choices if results else []
+    if option_columns.is_split(columns):
+        columns, joined = option_columns.join_options(columns, list(rows))
+        rows = iter(joined)
+    table = Table(
+        name, kind, line, columns, rows, encoding, _estimate_rows(raw), titled, faults, choices
+    )
+    form = None if results else recognise_format(set(columns))
+    if form:
+        objects = ((line, dict(zip(columns, cells, strict=True)), name) for line, cells in rows)
+        return table.hold_results(form, objects, between, picked or {})
+    return table
 
 
 def _refuse_twice(header: list[str], line: int, name: str) -> None:
@@ -106,25 +144,43 @@ def _refuse_twice(header: list[str], line: int, name: str) -> None:
 
 def _refuse_others(raw: bytes, name: str) -> None:
     for sign, description in _OTHERS.items():
-        if raw.startswith(sign) and not (sign[:2] == b"PK" and workbooks.is_workbook(raw)):
+        if raw.startswith(sign):
             raise Refused(f"{name} is {description}.")
     if raw[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(_PAGES):
         raise Refused(f"{name} is a web page, whatever its name says; export the table as CSV.")
 
 
 def _read_lines(
-    raw: bytes, name: str, encoding: str, between: bool
-) -> tuple[str, str, Iterator[Line]]:
-    """Return (kind of file, its encoding, its lines)."""
+    raw: bytes, name: str, encoding: str
+) -> tuple[str, str, Iterator[Line] | tuple[Format, Objects]]:
+    """Return (kind of file, its encoding, its lines or its results of models)."""
     if workbooks.is_workbook(raw):
         kind, lines = workbooks.lines(raw, name)
         return kind, "", lines
+    if archives.is_archive(raw):
+        return "packed files", "", archives.open_archive(raw, name)
+    if raw.startswith(_PARQUET):
+        return "Parquet", "", _read_objects(workbooks.read_parquet(raw, name), name, None)
     encoding = check_encoding(raw, encoding, name) if encoding else encoding_of(raw, name)
     if _is_json(raw, encoding):
-        kind, lines = json_lines.read_lines(raw.decode(encoding), name, between)
-        return kind, encoding, lines
+        text = raw.decode(encoding, "replace")
+        choices = label_studio.read_choices(text)
+        kind = f"JSON; {choices.description}" if choices else "JSON"
+        return kind, encoding, _read_objects(json_lines.read_objects(text, name), name, choices)
     dialect = csv_dialect.detect_dialect(raw, encoding)
     return dialect.description, encoding, csv_dialect.read_lines(raw, dialect, name)
+
+
+def _read_objects(
+    objects: Iterator[Any], name: str, choices: label_studio.Choices | None
+) -> Iterator[Line] | tuple[Format, Objects]:
+    """Return the objects as lines, or as results of models with their format."""
+    first = next(objects, None)
+    every = chain([] if first is None else [first], objects)
+    form = recognise_format(set(first[1])) if first and isinstance(first[1], dict) else None
+    if form:
+        return form, ((line, value, name) for line, value in every)
+    return json_lines.arrange_objects(every, name, choices)
 
 
 def _is_json(raw: bytes, encoding: str) -> bool:
@@ -134,17 +190,15 @@ def _is_json(raw: bytes, encoding: str) -> bool:
     return first.startswith(('{"', "[{", "[]", "{}")) or first == "{"
 
 
-def _pad_rows(lines: Iterator[Line], width: int, name: str) -> Iterator[Row]:
-    """Yield each row with a cell for every column. Raises Refused for a row with more."""
+def _pad_rows(lines: Iterator[Row], width: int, faults: Faults) -> Iterator[Row]:
+    """Yield each row with a cell for every column; a row with more is a fault."""
     for line, cells in lines:
         while len(cells) > width and not cells[-1].strip():
             cells.pop()
         if len(cells) > width:
-            raise Refused(
-                f"{name}, line {line}: there are {counted(len(cells), 'value')} for "
-                f"{counted(width, 'column')}; "
-                "put a value that has a comma in it in quotation marks."
-            )
+            values = f"There are {counted(len(cells), 'value')} for {counted(width, 'column')}"
+            faults.append((line, f"{values}: put a value with a comma in quotation marks."))
+            continue
         yield line, [cell.strip() for cell in cells] + [""] * (width - len(cells))
 
 

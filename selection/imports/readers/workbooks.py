@@ -11,18 +11,20 @@ import subprocess  # nosec B404
 import sys
 import zipfile
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from selection.errors import Refused
 
-from .limits import Line
+from .limits import Fault, Line
 
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 MOST_UNPACKED = 150 * 1024 * 1024  # bytes of one part, as the file itself declares them
 _PACKED = b"PK\x03\x04"
 _OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet"
 _CALAMINE_WORKER = Path(__file__).with_name("calamine_worker.py")
+_PARQUET_WORKER = Path(__file__).with_name("parquet_worker.py")
 
 
 def is_workbook(raw: bytes) -> bool:
@@ -39,7 +41,7 @@ def lines(raw: bytes, name: str) -> tuple[str, Iterator[Line]]:
     title = next(rows, None)
     if title is None:
         raise Refused(f"{name} is empty: there is nothing in its sheets.")
-    return f"{_kind(raw)} workbook, sheet “{title}”", ((line, cells) for line, cells in rows)
+    return f"{_kind(raw)} workbook, sheet “{title}”", rows
 
 
 def _is_open_document(raw: bytes) -> bool:
@@ -62,19 +64,33 @@ def _kind(raw: bytes) -> str:
     return "OpenDocument" if _is_open_document(raw) else "Excel"
 
 
+def read_parquet(raw: bytes, name: str) -> Iterator[tuple[int, Any]]:
+    """Yield (number of the row, object) of a Parquet file. Raises Refused."""
+    if find_spec("arro3") is None or find_spec("arro3.io") is None:
+        raise Refused(
+            f"{name} is a Parquet file: install the package arro3-io to read it "
+            "(pip install arro3-io), or export the table as CSV."
+        )
+    return enumerate(_run_worker(_PARQUET_WORKER, raw, name), 1)
+
+
 def _read(raw: bytes, name: str) -> Iterator[Any]:
-    """Yield the sheet's title, then its rows. The process ends with this generator."""
+    """Yield the sheet's title, then its rows."""
     _refuse_large_parts(raw, name)
-    command, pipe = [sys.executable, "-I", str(_CALAMINE_WORKER)], subprocess.PIPE
+    for value in _run_worker(_CALAMINE_WORKER, raw, name):
+        refused = isinstance(value, dict)
+        yield (value["line"], Fault(value["refused"])) if refused else value
+
+
+def _run_worker(worker: Path, raw: bytes, name: str) -> Iterator[Any]:
+    """Yield the values that a process of its own reads. It ends with this generator."""
+    command, pipe = [sys.executable, "-I", str(worker)], subprocess.PIPE
     with subprocess.Popen(  # noqa: S603  # nosec B603
         command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
     ) as process:
         try:
             _give(process, raw)
-            for value in map(json.loads, process.stdout or ()):
-                if isinstance(value, dict):
-                    raise Refused(f"{name}, line {value['line']}: {value['refused']}")
-                yield value
+            yield from map(json.loads, process.stdout or ())
             if process.wait():
                 raise _unreadable(name)
         except (BrokenPipeError, ValueError) as error:  # it died, perhaps within a line

@@ -28,6 +28,11 @@ from selection.simulation.summary import summarise_run
 from selection.simulation.writing import check_out, write_csv, write_json, write_whole
 
 SEED_END = 2**62
+ANSWERS = (
+    "CSV with worker,task,label, any other format that is imported, or the results of a program "
+    "that evaluates models: a file, or its folder"
+)
+PICK = "metric, variant or task of results of models; may be given again"
 USUAL, USUAL_OF_KINDS = "adaptive-top-k", "clucb-pac"
 OF_KINDS = [name for name, kind in ALGORITHMS.items() if kind.takes_skills]
 MATCHING = [name for name, kind in ALGORITHMS.items() if kind.matches]
@@ -47,15 +52,19 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add = parser.add_argument
-        add("--answers", type=Path, required=True, help="CSV with worker,task,label")
+        add("--answers", type=Path, required=True, help=ANSWERS)
+        add("--pick", action="append", default=[], metavar="NAME=VALUE", help=PICK)
+        leave = "leave out rows with an error (default: refuse the file)"
+        add("--leave-out", action="store_true", help=leave)
         add(
             "--gold",
             type=Path,
-            required=True,
             nargs="+",
             action="extend",
+            default=[],
             metavar="FILE",
-            help="CSV with task,label: the known answers; a file for each kind of task",
+            help="CSV with task,label: the known answers; a file for each kind of task (default: "
+            "they are in the file of answers)",
         )
         add(
             "--k",
@@ -120,7 +129,12 @@ class Command(BaseCommand):
 
     def _replay_once(self, options: dict[str, Any]) -> None:
         check_options(options)
-        past = crowd.read_crowd(options["answers"], *options["gold"])
+        past = crowd.read_crowd(
+            options["answers"],
+            *options["gold"],
+            picked=parse_pairs(options["pick"]),
+            leave_out=options["leave_out"],
+        )
         request = build_request(options)
         if is_comparison(options):
             self._compare_replays(past, request, options)
@@ -198,7 +212,7 @@ def check_options(options: dict[str, Any]) -> None:
 
 
 def _check_kinds(options: dict[str, Any]) -> None:
-    golds, ks = len(options["gold"]), len(options["k"])
+    golds, ks = max(1, len(options["gold"])), len(options["k"])
     if golds != ks:
         raise Refused(f"Give as many --k as --gold files: there are {ks} and {golds}.")
     if golds > 1 and is_comparison(options):

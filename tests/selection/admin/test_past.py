@@ -1,5 +1,7 @@
 """Try it on past answers: the form, the result, and what is kept of it."""
 
+import json
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
@@ -100,28 +102,6 @@ def test_a_large_files_fault_is_shown_on_its_page(requester, filled, monkeypatch
     page = requester.get(result_url())
     assert "past.csv has no column with the correct answers" in text_of(page)
     assert "Upload other answers" in text_of(page)
-
-
-def test_blank_answers_are_left_out_on_request(requester, filled, token):
-    content = filled["answers"].read() + b"\nw1,q999,\nw2,q998,\n"
-
-    def files():
-        filled["key"].seek(0)
-        return {"answers": SimpleUploadedFile("past.csv", content)}
-
-    refused = text_of(requester.post(FORM, filled | files()))
-    assert "is empty (1 more lines are bad)" in refused
-    assert "Leave out rows with an error, such as blank answers" in refused
-    answer = requester.post(FORM, filled | files() | {"leave_out": "on"})
-    assert answer["Location"] == result_url()
-    assert Replay.objects.get().facts["answers"] == 160
-    filled["key"].seek(0)
-    program = Client(headers={"authorization": f"Bearer {token}"})
-    sent = {"k": 2, "file": SimpleUploadedFile("past.csv", content), "key": filled["key"]}
-    assert program.post("/api/replays", sent).status_code == 422
-    filled["key"].seek(0)
-    sent |= {"file": SimpleUploadedFile("past.csv", content), "leave_out": "true"}
-    assert program.post("/api/replays", sent).status_code == 202
 
 
 def test_erased_worker_is_a_pseudonym_in_replays_that_stay(requester, filled):
@@ -280,3 +260,43 @@ def test_a_program_is_not_asked_for_columns(requester, token):
     headers = {"authorization": f"Bearer {token}"}
     waiting = Replay.objects.get().pk
     assert requester.get(f"/api/replays/{waiting}", headers=headers).status_code == 404
+
+
+# -- choices between results, and rows with an error
+
+
+def results_file(*metrics: str) -> SimpleUploadedFile:
+    rows = [
+        {"doc_id": item, "doc_hash": str(item), "model": model, "metrics": [*metrics]}
+        | {name: int((item + place) % 5 < share) for place, name in enumerate(metrics)}
+        for model, share in (("a", 5), ("b", 4), ("c", 1))
+        for item in range(40)
+    ]
+    return SimpleUploadedFile("joined.jsonl", "\n".join(map(json.dumps, rows)).encode())
+
+
+def test_the_metric_is_chosen_and_read(requester):
+    settings = {"k": 1, "precise": "0.2", "sure": "0.1"}
+    answer = requester.post(FORM, settings | {"answers": results_file("acc", "f1")}, follow=True)
+    text = text_of(answer)
+    assert "joined.jsonl has several results for each answer." in text
+    assert "acc f1" in text
+    columns = answer.request["PATH_INFO"]
+    assert "has no metric “other”" in text_of(requester.post(columns, {"metric": "other"}))
+    assert requester.post(columns, {"metric": "f1"})["Location"] == result_url()
+    assert Replay.objects.get().state == "working"
+    assert Replay.objects.get().columns["picked"] == {"metric": "f1"}
+
+
+def test_rows_with_an_error_are_shown_and_left_out_on_request(requester, filled):
+    filled["answers"] = SimpleUploadedFile(
+        "past.csv", filled["answers"].read() + "\nw0,t1,\nw1,t2,\ufffd\n".encode()
+    )
+    answer = requester.post(FORM, filled, follow=True)
+    text = text_of(answer)
+    assert "past.csv : 2 rows cannot be read or graded." in text
+    assert "is empty." in text
+    assert "There is an unreadable character" in text
+    requester.post(answer.request["PATH_INFO"], {"leave_out": "1"})
+    replay = Replay.objects.get()
+    assert (replay.state, replay.facts["answers"], replay.facts["bad"]) == ("working", 160, 2)

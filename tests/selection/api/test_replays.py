@@ -166,3 +166,24 @@ def test_a_draft_needs_a_method_that_was_tried(call, files):
     refused = call("post", path, {"algorithm": "guess"}, content_type=JSON)
     assert refused.status_code == 422
     assert refused.json()["error"].startswith("“guess” was not tried: choose one of credible")
+
+
+def test_rows_are_left_out_and_results_are_chosen_on_request(call, files):
+    wanted = {"k": 2, "epsilon": 0.2, "delta": 0.1}
+    files["file"] = SimpleUploadedFile("past.csv", files["file"].read() + b"\nw0,t1,\n")
+    raw = {name: file.read() for name, file in files.items()}
+    for leave_out, status in ((False, 422), (True, 202)):
+        sent = {name: SimpleUploadedFile(name, content) for name, content in raw.items()}
+        made = call("post", "", sent | wanted | {"leave_out": leave_out})
+        assert made.status_code == status, made.content
+    assert made.json()["facts"]["bad"] == 1
+    rows = [
+        {"doc_id": i, "doc_hash": str(i), "model": m, "metrics": ["acc", "f1"], "acc": 1, "f1": 0}
+        for m in "abc"
+        for i in range(12)
+    ]
+    text = "\n".join(map(json.dumps, rows)).encode()
+    for chosen, status in (({}, 422), ({"metric": "f1"}, 202)):
+        file = {"file": SimpleUploadedFile("joined.json", text)}
+        made = call("post", "", file | wanted | chosen)
+        assert made.status_code == status, made.content

@@ -80,6 +80,7 @@ def test_a_list_of_workers(header):
 
 
 def test_english_headers_are_read_as_before():
-    assert platforms.recognise_columns("questions", ["question", "answer"]).missing_fields()
+    plan = platforms.recognise_columns("questions", ["question", "answer"])
+    assert plan.fields == {"prompt": "question", "answer": "answer"}
     plan = platforms.recognise_columns("questions", ["question", "prompt", "answer"])
     assert plan.fields == {"question": "question", "prompt": "prompt", "answer": "answer"}

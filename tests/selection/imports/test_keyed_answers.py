@@ -123,10 +123,13 @@ def test_one_column_with_the_correct_answers_is_recognised_alone(name):
 
 
 def test_of_two_columns_with_vague_names_none_is_taken_for_the_key():
-    lines = "ann,q1,yes,yes,1\nbob,q1,no,yes,0\n"
+    lines = "ann,q1,yes,yes,ja\nbob,q1,no,yes,nein\n"
     assert "no column with the correct answers" in refusal(
         csv("worker,task,label,truth,correct\n" + lines), None
     )
+    lines = "ann,q1,yes,yes,1\nbob,q1,no,yes,0\n"
+    marked = csv("worker,task,label,truth,correct\n" + lines)
+    assert rows(marked, None) == [("ann", "q1", True), ("bob", "q1", False)]
     assert rows(csv("worker,task,label,gold,correct\n" + lines), None) == [
         ("ann", "q1", True),
         ("bob", "q1", False),
@@ -206,7 +209,7 @@ def test_a_large_upload_is_refused_before_it_is_read(monkeypatch):
         (
             csv(LINES),
             csv("task,label\nq1,yes\nq1,no\n", "key.csv"),
-            "key.csv, line 3: “q1” is there twice.",
+            "key.csv, line 3: “q1” has another correct answer than in line 2.",
         ),
         (
             csv("worker,task,label,gold\nann,q1,yes,yes\nbob,q1,yes,no\n"),

@@ -51,7 +51,7 @@ def test_it_says_which_column_is_missing_and_which_there_are():
 
 
 def test_it_names_the_line_of_a_broken_row():
-    assert "line 3: there are 3 values for 2 columns" in refusal(
+    assert "line 3: There are 3 values for 2 columns" in refusal(
         row_parsers.parse_gold, "task,label\na,b\na,b,c\n"
     )
     assert "line 2" in refusal(row_parsers.parse_gold, 'task,label\n"a,b\n')
@@ -72,7 +72,7 @@ def test_gold_must_name_each_task_once_and_have_a_label():
     assert "line 3: “t1” is there twice" in refusal(
         row_parsers.parse_gold, "task,label\nt1,a\nt1,a\n"
     )
-    assert "line 2: the column “label” is empty" in refusal(
+    assert "line 2: The column “label” is empty" in refusal(
         row_parsers.parse_gold, "task,label\nt1,\n"
     )
     assert "no line below the header" in refusal(row_parsers.parse_gold, "task,label\n")

@@ -8,7 +8,15 @@ from django.core.management import CommandError, call_command
 
 from selection import engine, exports
 from selection.errors import Refused
-from selection.imports import catalog, column_plan, commit, row_parsers, surveys, uploads
+from selection.imports import (
+    catalog,
+    column_plan,
+    commit,
+    gold_cells,
+    row_parsers,
+    surveys,
+    uploads,
+)
 from selection.imports.readers import read_table
 from selection.imports.row_parsers import QuestionRow
 from selection.models import QuestionSet, RecordedAnswer, Run, Upload
@@ -162,9 +170,9 @@ def test_ticked_choices_may_stand_with_commas_between_them():
     row = QuestionRow(1, "fly", "Which fly?", ["gull", "bat"], ["gull", "bat", "whale"], way)
     catalog.take_questions(made, [row])
     question = made.questions.get()
-    assert surveys.join_ticked(question, "gull, bat") == "gull | bat"
-    assert question.grade(surveys.join_ticked(question, "bat;gull"))
-    assert surveys.join_ticked(question, "gull, cow") == "gull, cow"
+    assert gold_cells.fit_response("gull, bat", question.choices, way) == "gull | bat"
+    assert question.grade(gold_cells.fit_response("bat;gull", question.choices, way))
+    assert gold_cells.fit_response("gull, cow", question.choices, way) == "gull, cow"
 
 
 @pytest.mark.django_db

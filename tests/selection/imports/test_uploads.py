@@ -147,15 +147,16 @@ def test_further_rows_of_a_worker_are_passed_over_where_they_are_expected():
     assert (upload.accepted_rows, upload.bad, upload.passed) == (2, 0, 1)
 
 
-def test_a_row_that_cannot_be_read_fails_the_file_and_names_its_line():
-    upload = bring("workers", make_pool(0), "worker,name\na,b\nc,d,e\n")
-    assert (upload.state, upload.error) == (
-        State.FAILED,
-        "f.csv, line 3: there are 3 values for 2 columns; put a value that has a comma in it in "
-        "quotation marks.",
+def test_a_row_that_cannot_be_read_is_listed_and_the_others_are_imported():
+    pool = make_pool(0)
+    upload = bring("workers", pool, "worker,name\na,b\nc,d,e\nf,g\n")
+    (problem,) = commit.rejected_rows(upload)
+    assert (problem.line, problem.why) == (
+        3,
+        "There are 3 values for 2 columns: put a value with a comma in quotation marks.",
     )
-    with pytest.raises(NotFound):
-        commit.commit_import(upload.pk)
+    commit.commit_import(upload.pk)
+    assert sorted(pool.workers.values_list("key", flat=True)) == ["a", "f"]
 
 
 # -- columns

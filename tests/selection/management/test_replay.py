@@ -176,7 +176,7 @@ def test_a_bad_line_is_named(past, out):
     assert "line 362: The column “label” is empty (1 more" in refused(past, out)
     past[1].write_text("task,label\nother,1\n")
     past[0].write_text("worker,task,label\nw1,t1,1\n")
-    assert "has no answer to a task that" in refused(past, out)
+    assert "has no answer to a question of the key" in refused(past, out)
 
 
 def test_an_output_that_cannot_be_written_is_refused_before_the_work(past, tmp_path):

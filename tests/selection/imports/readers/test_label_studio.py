@@ -1,9 +1,11 @@
 """The choices of a Label Studio project, which its export of tasks does not list."""
 
 import json
+from typing import Any
 
 import pytest
 
+from selection.errors import Refused
 from selection.imports.readers import label_studio, read_table
 
 from .files import said
@@ -80,3 +82,41 @@ def test_without_a_single_set_of_choices_there_are_none(raw):
 def test_ground_truth_is_nobodys_answer():
     _, rows = said("answers", export(["Gull"], ["Tern"]))
     assert [(row.worker, row.response) for row in rows] == [("3", "Tern")]
+
+
+def choice(control: str, label: str) -> dict[str, Any]:
+    value = {"choices": [label]}
+    return {"from_name": control, "to_name": "t", "type": "choices", "value": value}
+
+
+def comment(text: str) -> dict[str, Any]:
+    return {"from_name": "c", "to_name": "t", "type": "textarea", "value": {"text": [text]}}
+
+
+def task(*annotations: dict[str, Any]) -> str:
+    return json.dumps([{"id": 1, "data": {"id": "q1"}, "annotations": annotations}])
+
+
+def test_the_only_control_for_choices_is_the_label_beside_comments():
+    annotation = {"completed_by": 3, "result": [comment("ok"), choice("bird", "yes")]}
+    table = read_table(task(annotation), "f")
+    (row,) = table.rows
+    assert dict(zip(table.header, row[1], strict=True))["label"] == "yes"
+    assert table.what == "JSON; the label is that of the control “bird”"
+
+
+def test_of_several_controls_for_choices_none_is_taken():
+    result = [choice("bird", "yes"), choice("size", "big")]
+    table = read_table(task({"completed_by": 3, "result": result}), "f")
+    assert {"label bird", "label size"} < {*table.header}
+    assert "label" not in table.header
+
+
+def test_empty_and_cancelled_annotations_are_left_out_and_regions_are_faults():
+    region = {"from_name": "l", "type": "labels", "value": {"start": 0, "labels": ["Bird"]}}
+    skipped = {"completed_by": 5, "was_cancelled": True, "result": [choice("bird", "no")]}
+    kept = {"completed_by": 6, "result": [choice("bird", "yes")]}
+    table = read_table(task(kept, {"completed_by": 4, "result": []}, skipped), "f")
+    assert len(list(table.rows)) == 1
+    with pytest.raises(Refused, match="the type “labels” has parts or places"):
+        read_table(task({"completed_by": 3, "result": [region]}), "f")

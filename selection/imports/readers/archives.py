@@ -1,0 +1,103 @@
+"""Read packed results of models: a folder as its program writes it, or a log of Inspect."""
+
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from selection.errors import Refused
+
+from .json_lines import read_objects
+from .result_formats import FORMATS, Format, recognise_format
+from .results import Objects
+from .workbooks import MOST_UNPACKED
+
+_HEADER = "header.json"  # of a log of Inspect, beside its samples
+
+
+def is_archive(raw: bytes) -> bool:
+    return raw.startswith(b"PK\x03\x04")
+
+
+def pack_folder(folder: Path) -> bytes:
+    """Return the result files of a folder as an archive. Raises Refused if there are none."""
+    content = io.BytesIO()
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    names = {str(path.relative_to(folder.parent)): path for path in paths}
+    with zipfile.ZipFile(content, "w") as archive:
+        for name in _choose_members(list(names)):
+            archive.write(names[name], name)
+    if not archive.namelist():
+        raise Refused(f"{folder} has no results of a program that evaluates models.")
+    return content.getvalue()
+
+
+def open_archive(raw: bytes, name: str) -> tuple[Format, Objects]:
+    """Return the format of the results in an archive, and their objects. Raises Refused."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            if sum(part.file_size for part in archive.infolist()) > MOST_UNPACKED:
+                raise Refused(f"{name} unpacks to more than {MOST_UNPACKED // 1024**2} MB.")
+            found = list(_read_members(archive, name))
+    except Refused:
+        raise
+    except Exception as error:  # zipfile raises errors of many kinds for broken files
+        raise Refused(
+            f"{name} is a packed file that cannot be read, or another program's document; export "
+            "the table as CSV."
+        ) from error
+    formats = {form.title: form for form, _ in found}
+    if len(formats) != 1:
+        programs = f"results of {' and '.join(formats)}" if formats else "no results of models"
+        raise Refused(
+            f"{name} is a packed file with {programs}: pack the results of one program, or export "
+            "the table as CSV."
+        )
+    ((_, form),) = formats.items()
+    return form, (entry for _, read in found for entry in read())
+
+
+def _choose_members(names: list[str]) -> list[str]:
+    """Return the files that a program names so; without any, all files that may be results."""
+    shown = sorted(name for name in names if not name.startswith("__MACOSX/"))
+    named = [n for n in shown if any(f.path and f.path.fullmatch(n) for f in FORMATS)]
+    return named or [n for n in shown if n.endswith((".json", ".jsonl", ".eval"))]
+
+
+def _read_members(
+    archive: zipfile.ZipFile, name: str
+) -> Iterator[tuple[Format, Callable[[], Objects]]]:
+    """Yield the format of each member with results, and what reads it."""
+    if _HEADER in archive.namelist():
+        yield _of_log(_unpack_log(archive))
+        return
+    for member in _choose_members(archive.namelist()):
+        content = archive.read(member)
+        if is_archive(content):
+            with zipfile.ZipFile(io.BytesIO(content)) as log:
+                yield _of_log(_unpack_log(log))
+            continue
+        text, place = content.decode("utf-8-sig", "replace"), f"{name}, {member}"
+        first = next(read_objects(text, place), (1, {}))[1]
+        form = recognise_format(set(first)) if isinstance(first, dict) else None
+        if form and not form.refusal:
+            yield form, partial(_read_text, text, place, member)
+
+
+def _read_text(text: str, place: str, member: str) -> Objects:
+    return ((line, value, member) for line, value in read_objects(text, place))
+
+
+def _of_log(log: dict[str, Any]) -> tuple[Format, Callable[[], Objects]]:
+    form = next(form for form in FORMATS if form.title == "Inspect")
+    return form, lambda: iter([(1, log, "")])
+
+
+def _unpack_log(archive: zipfile.ZipFile) -> dict[str, Any]:
+    """Return a log of Inspect as it would be in JSON."""
+    header = json.loads(archive.read(_HEADER))
+    names = [name for name in archive.namelist() if name.startswith("samples/")]
+    return {**header, "samples": [json.loads(archive.read(name)) for name in sorted(names)]}

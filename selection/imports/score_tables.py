@@ -1,0 +1,101 @@
+"""Tables of scores of models: a row for each model and question, or a column for each of either."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .column_patterns import ANY_MODEL, ANY_WORKER, ITEMS, KNOWN, RESPONSES
+from .column_words import fold
+from .platforms import find_column
+from .readers import Table
+from .readers.limits import Row
+from .readers.result_formats import Format, Metrics
+from .readers.results import Objects, Picked, parse_mark
+
+_SCORE = (
+    "(is)?(correct|right|true|passed?|pass|success|solved)|acc(uracy)?(norm)?|(\\w*)scores?(\\w*)|"
+    "exactmatch|em|f1|marks?|grades?|results?|reward|ok|richtig|korrekt|punkte|correcte?|juste"
+)
+_TASK = "task|benchmark|subject|dataset|category"
+_VERDICT = re.compile(r"\[(PASS|FAIL|ERROR)\]")  # promptfoo's, before the output
+
+
+def find_scores(table: Table, rows: list[Row], picked: Picked) -> tuple[Format, Objects] | None:
+    """Return the scores in a table without a key, as results of models; None if it has none."""
+    header = table.header
+    worker = find_column(header, (ANY_WORKER, ANY_MODEL))
+    item = find_column(header, ITEMS, [worker])
+    objects = [(line, dict(zip(header, cells, strict=True))) for line, cells in rows]
+    if worker and item:
+        return _find_long(objects, header, worker, item, table.name)
+    return _find_wide(objects, header, worker, item, table.name)
+
+
+def _find_long(
+    objects: list[tuple[int, dict[str, str]]],
+    header: Sequence[str],
+    worker: str,
+    item: str,
+    name: str,
+) -> tuple[Format, Objects] | None:
+    response = find_column(header, RESPONSES, [worker, item])
+    if response and find_column(header, [KNOWN], [worker, item, response]):
+        return None
+    candidates = [
+        column
+        for column in header
+        if column not in (worker, item, response)
+        and re.fullmatch(_SCORE, fold(column))
+        and _are_marks(row[column] for _, row in objects)
+    ]
+    if not candidates or (response and _are_marks(row[response] for _, row in objects)):
+        return None  # such as True, which may be the answer to a question of true or false
+
+    def list_scores(row: Any) -> Metrics:
+        return {column: row[column] for column in candidates if row[column]}
+
+    task = find_column(header, [_TASK], [worker, item])
+    form = Format("a table of scores", (), list_scores, (worker,), (item,), (task,))
+    return form, ((line, row, name) for line, row in objects)
+
+
+def _find_wide(
+    objects: list[tuple[int, dict[str, str]]],
+    header: Sequence[str],
+    worker: str,
+    item: str,
+    name: str,
+) -> tuple[Format, Objects] | None:
+    judged = [c for c in header if all(_VERDICT.match(row[c]) for _, row in objects)]
+    first = worker or item
+    if objects and len(judged) > 1:
+        worker, first = "", next((c for c in header if c not in judged), "")
+    scored = judged if len(judged) > 1 else [column for column in header if column != first]
+    if not first or len(scored) < 2 or not objects:
+        return None
+    if scored != judged and not all(c and _are_marks(row[c] for _, row in objects) for c in scored):
+        return None
+
+    def list_cells(row: Any, _: Any) -> Iterator[dict[str, Any]]:
+        for column in scored:
+            names = (row[first], column) if worker else (column, row[first])
+            yield {"model": names[0], "id": names[1], "cell": row[column]}
+
+    form = Format("a matrix of scores", (), _read_cell, task=(), records=list_cells)
+    return form, ((line, row, name) for line, row in objects)
+
+
+def _read_cell(record: dict[str, str]) -> Metrics:
+    verdict = _VERDICT.match(record["cell"])
+    if verdict:
+        return {} if verdict[1] == "ERROR" else {"score": verdict[1]}
+    return {"score": record["cell"]} if record["cell"] else None
+
+
+def _are_marks(cells: Iterator[str]) -> bool:
+    """Return True if all cells that are not empty are right, wrong or a number."""
+    values = {cell for cell in cells if cell}
+    try:
+        return bool(values) and all(parse_mark(value) >= 0 for value in values)
+    except ValueError:
+        return False
