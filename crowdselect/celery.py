@@ -1,8 +1,10 @@
 """The Celery application, with the tasks of ``selection.tasks``."""
 
+import gc
 import os
 import sys
 import threading
+from importlib import import_module
 
 from celery import Celery
 from celery.signals import beat_init, worker_init, worker_process_init, worker_shutting_down
@@ -34,6 +36,14 @@ def refuse_bad_settings(**signal: object) -> None:
         call_command("check", tags=[Tags.compatibility])
     except SystemCheckError as error:
         sys.exit(str(error))
+
+
+@worker_init.connect
+def share_memory(**signal: object) -> None:
+    """Keep the imported modules out of garbage collection, which would copy them in each child."""
+    import_module("topk.compiling")
+    gc.collect()
+    gc.freeze()
 
 
 @worker_process_init.connect

@@ -6,6 +6,7 @@ thread computes at a time.
 """
 
 import argparse
+import gc
 import logging
 import os
 import signal
@@ -50,6 +51,8 @@ def keep_serving(listener: socket.socket, processes: int) -> int:
         raise SystemExit
 
     signal.signal(signal.SIGTERM, stop)
+    gc.collect()
+    gc.freeze()  # a collection would write to, and so copy, what processes share
     try:
         while True:
             for place in set(range(processes)) - set(serving.values()):
