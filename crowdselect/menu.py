@@ -98,6 +98,11 @@ UNFOLD = {
                         "icon": "manage_accounts",
                         "link": reverse_lazy("mfa_index"),
                     },
+                    {
+                        "title": "Documentation",
+                        "icon": "help_center",
+                        "link": reverse_lazy("docs", args=["README"]),
+                    },
                     {"title": "Terms", "icon": "menu_book", "link": reverse_lazy("terms")},
                     {
                         "title": "API reference",

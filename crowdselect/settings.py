@@ -29,6 +29,7 @@ SECRET_KEY_FALLBACKS = env.names("SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.names("CSRF_TRUSTED_ORIGINS")
 # The address workers reach the server at: personal links start with it.
+DOCS_DIR = BASE_DIR / "docs"
 PUBLIC_URL = env.url_starting(
     "PUBLIC_URL", "http://127.0.0.1:8000", ["http://", "https://"]
 ).rstrip("/")

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from selection import viewer_locale
+from selection import texts, viewer_locale
 
 register = template.Library()
 
@@ -58,6 +58,13 @@ def of_100(value: Any) -> str:
     """Return a number of hundredths as a percentage: 5 as 5%."""
     known = _parse_number(value)
     return "" if known is None else viewer_locale.format_percent(known / 100)
+
+
+@register.filter
+def count(value: Any, noun: str) -> str:
+    """Return a number with its noun: 1 worker, 1,200 workers."""
+    known = _parse_number(value)
+    return "" if known is None else texts.count_noun(known, noun)
 
 
 @register.filter

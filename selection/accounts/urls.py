@@ -13,7 +13,7 @@ from django.urls import path, reverse_lazy
 from django.urls.resolvers import URLPattern
 from django.views.decorators.http import require_POST
 
-from . import mail_wishes, views
+from . import docs_pages, mail_wishes, views
 from .pages import View, wrap_in_layout
 
 ACCOUNT = reverse_lazy("mfa_index")
@@ -42,6 +42,7 @@ urlpatterns = [
         "sso/<slug:provider_id>/back/", views.finish_provider_login, name="openid_connect_callback"
     ),
     _page_route("terms/", "terms", "Terms", views.TermsPage),
+    _page_route("docs/<slug:name>/", "docs", "Documentation", docs_pages.DocsPage),
     _page_route("account/", "mfa_index", "Your account", views.AccountPage),
     _post_route(
         "account/disconnect/",

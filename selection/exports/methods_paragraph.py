@@ -4,8 +4,8 @@ from statistics import median
 
 from selection.models import Run
 from selection.reports import WEAKENED, count_given, ended_early
-from selection.reports.durations import count_noun
 from selection.runs import algorithm_choices, money
+from selection.texts import count_noun
 
 from .bibtex import format_bibtex
 from .context import ExportContext

@@ -19,7 +19,7 @@ from . import methods_paragraph
 from .context import ExportContext
 
 MOST_NAMED, MOST_EVENTS = 50, 200
-NEVER = "invited, and had not answered anything"
+NEVER = "on the roster without any answer"
 
 
 @dataclass(frozen=True)

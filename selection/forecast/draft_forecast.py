@@ -135,6 +135,6 @@ def _describe_ignored(run: Run) -> str:
         *(["quotas"] if run.quotas else []),
         *(["the workers’ prices"] if run.by_price else []),
         *(["groups of workers"] if run.grouped_by else []),
-        *(["workers that may still join"] if run.enrolling else []),
+        *(["workers that may still join"] if run.enrolling and not run.enrol_most else []),
     ]
     return f"The forecast ignores {' and '.join(parts)}." if parts else ""

@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from selection import db_clock, webhooks
 from selection.history import events
 from selection.models import Mail, Run, recipient_digest
-from selection.reports.durations import count_noun
+from selection.texts import count_noun
 
 from . import letters, outbox
 from .server import About, Failure, MailServer, describe_failure, has_server, mail_server

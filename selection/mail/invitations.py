@@ -11,7 +11,7 @@ from selection import db_clock
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
 from selection.models import Candidate, Mail, OptOut, Run, recipient_digest
-from selection.reports.durations import count_noun
+from selection.texts import count_noun
 
 from . import opt_outs, outbox, texts
 from .server import has_server, require_server
@@ -196,6 +196,13 @@ def count_states(run: Run) -> dict[str, dict[str, int]]:
     for kind, state, count in rows.values_list("kind", "state").annotate(count=Count("pk")):
         counts[kind][state] = count
     return counts
+
+
+def invited_keys(run: Run, among: Iterable[str] | None = None) -> set[str]:
+    """Return the ids of the workers, of all or among these, that an invitation was sent to."""
+    mails = Mail.objects.filter(run=run, kind=Kind.INVITATION, state=State.SENT)
+    rows = mails if among is None else mails.filter(candidate__worker__key__in=list(among))
+    return set(rows.values_list("candidate__worker__key", flat=True))
 
 
 def failed_mails(run: Run) -> QuerySet[Mail]:

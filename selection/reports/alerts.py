@@ -9,10 +9,11 @@ from selection import connectors, db_clock
 from selection.model_workers import spending
 from selection.models import Assignment, Candidate, Heartbeat, Run, exposure
 from selection.questions import problem_reports
+from selection.texts import count_noun
 
 from .blocking_workers import describe_waiting
 from .collusion import CollusionSigns
-from .durations import count_noun, format_duration
+from .durations import format_duration
 from .model_fit import ModelFit
 from .system import background_delay, redis_answers
 

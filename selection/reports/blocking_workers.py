@@ -9,8 +9,9 @@ from django.db.models import Min, QuerySet
 from selection.answers import grace_period
 from selection.answers.grace_period import GracePeriod
 from selection.models import Assignment, Run
+from selection.texts import count_noun
 
-from .durations import count_noun, format_duration
+from .durations import format_duration
 
 # Shorter waits are not reported, nor is the first half of the grace period.
 LEAST = timedelta(seconds=20)

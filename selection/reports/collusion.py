@@ -16,6 +16,7 @@ import numpy as np
 from django.db.models import QuerySet, Sum
 
 from selection.models import DELETED, Answer, Run, normalise_text
+from selection.texts import count_noun
 from selection.viewer_locale import format_fraction, format_percent
 from topk.collusion import (
     Jump,
@@ -28,7 +29,6 @@ from topk.collusion import (
     too_quick,
 )
 
-from .durations import count_noun
 from .model_fit import GROWN, KEPT
 
 FALSE_ALARMS = 0.01  # per look at one run, all kinds together

@@ -1,8 +1,8 @@
-"""Durations and counts in words."""
+"""Durations in words."""
 
 from datetime import timedelta
 
-from selection import viewer_locale
+from selection.texts import count_noun
 
 # Seconds per unit. A unit is used from two of them on, so that none is "1 hours".
 UNITS = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")]
@@ -15,7 +15,3 @@ def format_duration(span: timedelta) -> str:
         if seconds >= 2 * size or size == 1:
             return count_noun(seconds // size, unit)
     raise AssertionError("seconds are the last unit")
-
-
-def count_noun(count: int, noun: str) -> str:
-    return f"{viewer_locale.format_count(count)} {noun}{'' if count == 1 else 's'}"

@@ -7,13 +7,13 @@ import numpy as np
 from django.db.models import Count, Max, Min, Q
 
 from selection.models import Answer, Candidate, Run
+from selection.texts import count_noun
 from selection.viewer_locale import format_count, format_moment, format_percent, format_points
 from topk import Standing, Verdict, rounded_up
 from topk.verify import DumpRecord, ReplayedRun, read_record, replay_run
 from topk.verify.what_if import flips_needed, selected_numbers
 
 from .dump import dump_run
-from .durations import count_noun
 
 # Limit of answers, because the counterfactuals replay the algorithm some ten times.
 MOST_ANSWERS = 200_000

@@ -10,9 +10,9 @@ from selection import db_clock
 from selection.model_workers import spending
 from selection.models import Run, RunForecast
 from selection.runs import money
+from selection.texts import count_noun
 from selection.viewer_locale import format_count
 
-from .durations import count_noun
 from .progress import Progress, count_given, read_progress
 
 ENOUGH = 20  # answers that a speed rests on at least

@@ -6,9 +6,9 @@ from django.db.models import Q
 
 from selection.models import Run
 from selection.runs import priors
+from selection.texts import count_noun
 
 from .collusion import CollusionSigns
-from .durations import count_noun
 from .model_fit import ModelFit
 from .plain_guarantee import shorten_doubt
 

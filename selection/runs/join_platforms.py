@@ -27,6 +27,8 @@ class JoinPlatform:
     query   text to append to the join link on the platform; empty if the platform does it
     back    the address that takes workers back; empty if each project has its own
     needs   text that a project's own address must contain
+    guide   its page of the documentation
+    steps   of the requester there, as sentences
     """
 
     worker: str = ""
@@ -34,19 +36,58 @@ class JoinPlatform:
     query: str = ""
     back: str = ""
     needs: str = ""
+    guide: str = "own-platform"
+    steps: tuple[str, ...] = ("Send people to the join link, with the parameter and their id.",)
 
 
+CODES = "Use the run’s completion codes there, or enter the platform’s codes here."
 JOIN_PLATFORMS = {
     Platform.PROLIFIC: JoinPlatform(
         "PROLIFIC_PID",
         "SESSION_ID",
         "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
         "https://app.prolific.com/submissions/complete?cc={code}",
+        guide="prolific",
+        steps=(
+            "Create a study on Prolific, and enter the join link as its address.",
+            "Choose “I’ll use URL parameters”.",
+            CODES,
+            "Publish the study.",
+        ),
     ),
-    Platform.CONNECT: JoinPlatform("participantId", "assignmentId"),
-    Platform.BESAMPLE: JoinPlatform("response_id"),
-    Platform.SONA: JoinPlatform("id", query="id=%SURVEY_CODE%", needs="{worker}"),
-    Platform.MTURK: JoinPlatform("workerId", "assignmentId"),
+    Platform.CONNECT: JoinPlatform(
+        "participantId",
+        "assignmentId",
+        guide="connect",
+        steps=("Enter the join link as the project’s address. Connect adds the ids.", CODES),
+    ),
+    Platform.BESAMPLE: JoinPlatform(
+        "response_id",
+        guide="besample",
+        steps=(
+            "Enter the join link in the project, with ?response_id= and Besample’s placeholder for "
+            "the id.",
+            "Open the link once as a test participant: the worker appears below.",
+        ),
+    ),
+    Platform.SONA: JoinPlatform(
+        "id",
+        query="id=%SURVEY_CODE%",
+        needs="{worker}",
+        guide="sona",
+        steps=("Enter the join link as the study’s URL.",),
+    ),
+    Platform.MTURK: JoinPlatform(
+        "workerId",
+        "assignmentId",
+        guide="mturk",
+        steps=(
+            "Create a HIT with an ExternalQuestion, and enter the MTurk link as its ExternalURL. "
+            "Workers answer and submit there.",
+            "Or create a HIT with a survey link: let it add ?workerId= and the worker’s id to the "
+            "join link. Workers hand in a code.",
+        ),
+    ),
     Platform.CUSTOM: JoinPlatform(),
 }
 # The parameters of a run without a platform, in order.
@@ -200,8 +241,11 @@ def _is_web_address(address: str) -> bool:
 
 
 def validate_way_back(run: Run) -> dict[str, str]:
-    """Return the fault of a run that leads workers back, but not to an address, by field."""
-    if not run.platform or run.completion == Completion.CODE:
+    """Return the fault of a run that leads workers back, but not to an address, by field.
+
+    MTurk needs none: the page in its frame submits the HIT, and others show a code.
+    """
+    if run.platform in ("", Platform.MTURK) or run.completion == Completion.CODE:
         return {}
     if _own_address(run, run.platform):
         return {}

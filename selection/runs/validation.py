@@ -22,6 +22,7 @@ from . import (
     worker_prices,
 )
 
+MOST_PLANNED = 10_000  # workers that a draft is checked with, if fewer have joined
 # Settings of a run that have a range, each with a value that every algorithm accepts.
 HARMLESS: dict[str, Any] = {"k": 1, "epsilon": 0.1, "delta": 0.05, "budget": 10**12}
 
@@ -33,8 +34,7 @@ def validate_run(run: Run, workers: int) -> dict[str, str]:
     """
     workers = expected_workers(run, workers)
     return (
-        _validate_enrolment(run)
-        or find_out_of_range(run, workers)
+        _validate_enrolment(run) | find_out_of_range(run, workers)
         or _validate_skill_sizes(run, workers)
         or _validate_options(run)
         or _validate_set_size(run)
@@ -43,10 +43,11 @@ def validate_run(run: Run, workers: int) -> dict[str, str]:
 
 
 def expected_workers(run: Run, workers: int) -> int:
-    """Return the number of workers to plan with: those present, or the least that must join."""
+    """Return the number of workers to plan with: those present, or expected to join."""
     if not run.enrolling:
         return workers
-    return max(workers, 2, *(skill.k + 1 for skill in run.skills), run.total)
+    least = max(workers, 2, *(skill.k + 1 for skill in run.skills), run.total)
+    return max(least, min(run.enrol_most or 0, MOST_PLANNED))
 
 
 def _validate_enrolment(run: Run) -> dict[str, str]:

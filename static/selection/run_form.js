@@ -86,7 +86,7 @@ function writePrices(form, { prices = {}, fits, warning }) {
     if (accuracy && fits.accuracy) accuracy.value = fits.accuracy;
     form.dispatchEvent(new Event("change"));
   };
-  if (!chosen && !form.querySelector(".errorlist")) return take();
+  if (!chosen) return take();
   const button = Object.assign(document.createElement("button"), { type: "button", className: "cs-button", textContent: "Take it" });
   button.addEventListener("click", take);
   note.append(button);
@@ -120,6 +120,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const form = document.getElementById("run_form");
   if (!form || !document.getElementById("guarantees")) return;
   document.documentElement.classList.add("cs-scripted");
+  chosen ||= "chosen" in form.elements.algorithm.dataset;
   const later = () => {
     showFields(form);
     clearTimeout(waiting);

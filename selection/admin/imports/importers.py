@@ -8,7 +8,7 @@ from selection.answers.recording import Outside
 from selection.grading import rules
 from selection.imports import commit
 from selection.models import Upload, UploadedRow
-from selection.reports.durations import count_noun
+from selection.texts import count_noun
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from selection.imports.column_plan import ColumnPlan
 from selection.imports.platforms import suggest_other_kind
 from selection.imports.submissions import statuses_of
 from selection.models import Pool, Upload
-from selection.reports.durations import count_noun
 from selection.runs import changes, platform_submissions
+from selection.texts import count_noun
 
 from .column_form import ColumnForm
 from .importers import WORKERS, Importer

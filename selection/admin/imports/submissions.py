@@ -11,8 +11,8 @@ from django.shortcuts import redirect
 from selection.admin.forms import UploadForm
 from selection.admin.page import FormPage, object_url
 from selection.imports import submissions
-from selection.reports.durations import count_noun
 from selection.runs import platform_submissions
+from selection.texts import count_noun
 
 MOST_NAMED = 10
 

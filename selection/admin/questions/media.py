@@ -15,7 +15,7 @@ from selection.admin.page import Page
 from selection.admin.safe_lookups import parse_id
 from selection.errors import Refused
 from selection.questions import media
-from selection.reports.durations import count_noun
+from selection.texts import count_noun
 
 PER_PAGE = 50
 

@@ -30,6 +30,8 @@ from selection.runs import (
 )
 from selection.worker import link_rotation, links
 
+from .table import describe_presence
+
 EVENTS_SHOWN = 30
 
 
@@ -214,7 +216,9 @@ class WorkerChange(ChangeView, CandidatePage):
         return super().get_context_data(
             **kwargs,
             candidate=candidate,
-            presence=reports.presence_of(candidate),
+            presence=describe_presence(
+                self.object, candidate.worker.key, reports.presence_of(candidate)
+            ),
             offers=self._offers(candidate),
         )
 

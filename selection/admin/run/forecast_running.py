@@ -7,9 +7,10 @@ from selection import reports
 from selection.forecast import running_forecast
 from selection.models import Run
 from selection.reports import Progress
-from selection.reports.durations import count_noun, format_duration
+from selection.reports.durations import format_duration
 from selection.reports.forecast_running import UNSEEN, format_answers
 from selection.runs import money
+from selection.texts import count_noun
 
 # Below this share of simulated runs that finish, the run is at risk.
 SAFE = 0.95

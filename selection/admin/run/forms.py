@@ -87,8 +87,12 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
         if not self.instance.pk:
             self.initial.setdefault("seed", drafts.new_seed())
             self.initial["currency"] = money.last_currency(scoped(Run, self.request))
-            # Replaced by run_form.js with the recommended one once pool and questions are chosen.
-            self.initial |= INITIAL
+            # Replaced by run_form.js with the recommended one once pool and questions are chosen,
+            # unless a person has chosen: in a refused form, or by a link.
+            given = kwargs.get("initial") or {}
+            self.initial |= INITIAL | given
+            if self.is_bound or "algorithm" in given:
+                self.fields["algorithm"].widget.attrs["data-chosen"] = "true"
         chosen = str(self["quota_attribute"].value() or "")
         widget = self.fields["quota_attribute"].widget
         widget.choices = attribute_choices(self._pool_shown(), chosen)

@@ -21,7 +21,7 @@ from selection.errors import Refused
 from selection.mail import invitations, texts
 from selection.models import Mail, Run
 from selection.models.mail import MOST_REMIND_HOURS
-from selection.reports.durations import count_noun
+from selection.texts import count_noun
 
 MOST_SHOWN = 100
 # The buttons of the page, with the result in words.

@@ -26,7 +26,7 @@ from selection.models import Run
 from selection.runs import algorithm_choices, eligibility, lifecycle, money, priors, validation
 from selection.worker import links
 
-from . import changes, forecast_draft, live, table
+from . import bring_in, changes, forecast_draft, live, table
 from .copies import ComparePage, CopyPage
 from .live import LiveView
 from .mail import MailPage, SendPage
@@ -122,6 +122,7 @@ class RunPage(Page):
             "filtered": any(self.request.GET.get(name) for name in table.FILTERS),
             "formats": self._allowed_formats(),
             **changes.change_facts(run, self.may("selection.change_run")),
+            **bring_in.entrance_facts(run, self.may("selection.change_run"), run.with_tools),
         }
 
     def _allowed_formats(self) -> dict[str, list[tuple[exports.Format, str]]]:

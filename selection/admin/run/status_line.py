@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from selection.models import Run
 from selection.reports import Alert, Progress, WorkerStanding
-from selection.reports.durations import count_noun
+from selection.texts import count_noun
 
 from .forecast_running import RemainingWork
 

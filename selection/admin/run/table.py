@@ -9,6 +9,7 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.http import QueryDict
 
+from selection.mail import invitations
 from selection.models import Run
 from selection.reports import WorkerStanding
 from selection.reports.worker_columns import SHAPES, sort_key
@@ -17,7 +18,9 @@ from selection.viewer_locale import format_percent
 
 PER_PAGE = 100
 FILTERS = ("q", "verdict", "presence", "skill", "attribute", "sort")
-PRESENCES = ["invited", "active", "gone"]
+NOT_STARTED = "not started"
+# In words: an invitation may not have been sent.
+PRESENCES = {"invited": NOT_STARTED, "active": "active", "gone": "gone"}
 # An attribute with more values than this identifies workers rather than groups them.
 MOST_VALUES = 20
 
@@ -50,12 +53,14 @@ class FilterChoice:
 class TableRow:
     """A worker's row.
 
-    border  the number of selected workers if the selection ends above this row, else 0
+    border    the number of selected workers if the selection ends above this row, else 0
+    presence  in words
     """
 
     line: WorkerStanding
     place: int | None
     border: int = 0
+    presence: str = ""
 
     @property
     def span(self) -> float:
@@ -85,6 +90,12 @@ class TableRow:
     @property
     def id(self) -> str:
         return f"w{self.line.candidate}"
+
+
+def describe_presence(run: Run, worker: str, presence: str) -> str:
+    """Return the presence in words: nobody is invited without a message."""
+    sent = presence != "invited" or invitations.invited_keys(run, [worker])
+    return presence if sent else NOT_STARTED
 
 
 def plain_verdict(verdict: str) -> str:
@@ -139,7 +150,7 @@ def build_table(run: Run, lines: Sequence[WorkerStanding], query: QueryDict) -> 
     shown = _sort_lines(shown, query.get("sort", ""))
     page = Paginator(shown, PER_PAGE).get_page(query.get("page"))
     return Table(
-        rows=_page_rows(lines, shown, page, query.get("sort", "")),
+        rows=_page_rows(run, lines, shown, page, query.get("sort", "")),
         page=page,
         orders=ORDERS,
         choices=_filter_choices(present, query),
@@ -212,19 +223,24 @@ def _sort_lines(lines: list[WorkerStanding], order: str) -> list[WorkerStanding]
 
 
 def _page_rows(
-    lines: list[WorkerStanding], shown: list[WorkerStanding], page: Page, order: str
+    run: Run, lines: list[WorkerStanding], shown: list[WorkerStanding], page: Page, order: str
 ) -> list[TableRow]:
     """Return the page's rows. In order of merit a border separates the selected from the rest."""
     places = _selected_places(lines)
     selected = Counter(line.number for line in lines if line.selected)
     by_merit = order.lstrip("-") not in _SORTABLE and any(line.answers for line in lines)
     start = max(0, page.start_index() - 1)
+    waiting = [line.worker for line in page if line.presence == "invited"]
+    sent = invitations.invited_keys(run, waiting) if waiting else set()
     predecessors = [None, *shown[start : start + PER_PAGE]] if not start else shown[start - 1 :]
     return [
         TableRow(
             line,
             places.get(line.candidate),
             selected[line.number] if by_merit and _is_border(previous, line) else 0,
+            NOT_STARTED
+            if line.presence == "invited" and line.worker not in sent
+            else line.presence,
         )
         for previous, line in zip(predecessors, page, strict=False)
     ]
@@ -275,7 +291,9 @@ def _presence_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list
     counts = Counter(map(_presence_key, lines))
     if len(counts) < 2 and not query.get("presence"):
         return []
-    named = [(name.capitalize(), name, counts[name]) for name in PRESENCES if counts[name]]
+    named = [
+        (PRESENCES[name].capitalize(), name, counts[name]) for name in PRESENCES if counts[name]
+    ]
     return _build_choices(query, "presence", [("Everybody", "", len(lines)), *named])
 
 

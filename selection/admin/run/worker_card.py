@@ -40,6 +40,7 @@ class WorkerPage(CandidatePage):
             run=run,
             candidate=self.candidate,
             line=card.line,
+            presence=table.describe_presence(run, card.line.worker, card.line.presence),
             shape=SHAPES[card.line.verdict],
             verdict=table.plain_verdict(card.line.verdict),
             card=card,

@@ -20,6 +20,7 @@ from selection.accounts import scoped
 from selection.admin.setting_fields import build_form_fields
 from selection.errors import Refused
 from selection.forecast import Belief, DefaultBelief, PastBelief, Plan, RangeBelief
+from selection.forecast.plan import MOST_WORKERS
 from selection.imports import past_answers
 from selection.imports.keyed_answers import read_upload
 from selection.models import Pool, QuestionSet, Run
@@ -133,6 +134,15 @@ class GuideForm(SettingFields):
     run = forms.ChoiceField(label="Earlier run", required=False, widget=UnfoldAdminSelectWidget())
     answers = _csv_field("Past answers", "A CSV file with the columns worker, task, label.")
     gold = _csv_field("Their key", "A CSV file with the columns task, label.")
+    expected = forms.IntegerField(
+        label="Expected number of workers",
+        required=False,
+        min_value=2,
+        max_value=MOST_WORKERS,
+        widget=UnfoldAdminIntegerFieldWidget(),
+        help_text="Workers of the pool count, too. The roster closes when so many have joined; you "
+        "can close it earlier.",
+    )
     speed = _number_field("Answers per hour (optional)")
 
     def __init__(
@@ -192,7 +202,8 @@ class GuideForm(SettingFields):
             question_set=cleaned["question_set"],
             plan=build_plan(cleaned),
             belief=self._build_belief(cleaned, learns),
-            settings=read_arrival(read_settings(cleaned, WIZARD)),
+            settings=read_arrival(read_settings(cleaned, WIZARD))
+            | {"enrol_most": cleaned["expected"] if cleaned["platform"] else None},
             learns=learns,
             speed=None if speed is None else float(speed),
             by_money=cleaned["precise"] == BY_MONEY,

@@ -19,12 +19,13 @@ from selection.errors import Refused
 from selection.forecast import Forecast, Plan, budget, forecast_requests
 from selection.model_workers.askable import has_models_only
 from selection.models import ForecastRequest, Run
-from selection.reports.durations import count_noun
 from selection.runs import drafts, eligibility, worker_prices
 from selection.runs.run_settings import SETTINGS
+from selection.texts import count_noun
 
 from . import forecast_rows
 from .form import GuideForm, WizardInput
+from .plan_input import plans_agree
 from .recommendation import MethodTable, arrange_rows
 
 
@@ -135,7 +136,7 @@ class ForecastPage(GuidePage, ActionPage):
             wish=wish,
             timed=timed,
             pace=self.pace,
-            stale=wish is not None and wish.plan != plan,
+            stale=wish is not None and not plans_agree(wish.plan, plan),
             belief=forecast_requests.stored_belief(planning).words,
             percent=round(100 * forecast_requests.forecast_progress(planning)),
             **self._method_texts(plan, timed),
@@ -223,7 +224,8 @@ class ForecastPage(GuidePage, ActionPage):
     def _make(self) -> HttpResponse:
         key, wish = self.request.POST.get("row", ""), self.wish
         row = next((row for row in self.rows if forecast_rows.key_of(row) == key), None)
-        if row is None or wish is None or wish.plan != forecast_requests.stored_plan(self.object):
+        plan = forecast_requests.stored_plan(self.object)
+        if row is None or wish is None or not plans_agree(wish.plan, plan):
             raise Refused("The pool or the question set has changed. Estimate the cost again.")
         settings = _settings_of_row(row, self.object, wish)
         said = f"Created from a cost estimate, with {row.title}."

@@ -1,5 +1,6 @@
 """The plan of a forecast, from the guided start's fields."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -7,10 +8,14 @@ from selection.errors import Refused
 from selection.forecast import Plan
 from selection.models import Run, exposure
 from selection.runs import eligibility, validation
+from selection.texts import count_noun
 
 from .choices import ANSWERS, BY_MONEY, NEEDS, OWN_NUMBER
 
 USUAL_EPSILON = 0.1
+FEWEST = 2  # workers to choose from
+ADD_WORKERS = "Import workers first, or choose the platform on which people join by a link."
+EXPECT_WORKERS = "Give the number of workers that you expect to join, for example 30."
 
 
 class FieldError(Exception):
@@ -23,14 +28,13 @@ class FieldError(Exception):
 
 def build_plan(cleaned: dict[str, Any]) -> Plan:
     """Return the plan. Prices stay out of it, so that a new price needs no new forecast."""
-    pool = cleaned["pool"]
     settings = {
         "k": cleaned["k"],
         "epsilon": _parse_epsilon(cleaned),
         "delta": _parse_delta(cleaned),
         "budget": _affordable_answers(cleaned),
     }
-    workers = pool.workers.count()
+    workers = _count_workers(cleaned)
     for field, reason in validation.find_out_of_range(Run(**settings), workers).items():
         raise FieldError(FIELDS.get(field, field), reason)
     questions = exposure.count_askable(cleaned["question_set"])
@@ -47,6 +51,30 @@ def build_plan(cleaned: dict[str, Any]) -> Plan:
         )
     except Refused as refusal:
         raise FieldError("pool", str(refusal)) from refusal
+
+
+def plans_agree(plan: Plan, other: Plan) -> bool:
+    """Return True if they differ at most by the questions that other runs asked meanwhile."""
+    return replace(plan, met=(), left=None) == replace(other, met=(), left=None)
+
+
+def _count_workers(cleaned: dict[str, Any]) -> int:
+    """Return the number of workers to plan with: the pool's, or more that are expected to join."""
+    present, expected = cleaned["pool"].workers.count(), cleaned["expected"]
+    if not cleaned["platform"]:
+        if present < FEWEST:
+            raise FieldError("pool", f"{_describe_size(present)} {ADD_WORKERS}")
+        return int(present)
+    if expected is None and present <= max(cleaned["k"], FEWEST - 1):
+        raise FieldError("expected", f"{_describe_size(present)} {EXPECT_WORKERS}")
+    if expected is not None and expected <= present:
+        reason = f"{_describe_size(present)} Give a larger number, or leave the field blank."
+        raise FieldError("expected", reason)
+    return int(expected or present)
+
+
+def _describe_size(workers: int) -> str:
+    return f"The pool has {count_noun(workers, 'worker')}." if workers else "The pool is empty."
 
 
 def _build_draft(cleaned: dict[str, Any]) -> Run:

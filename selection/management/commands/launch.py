@@ -1,4 +1,4 @@
-"""``make run``: prepare everything, print the address, and become the processes' supervisor."""
+"""``make run``: prepare everything, and become the supervisor of the processes."""
 
 import os
 import secrets
@@ -41,7 +41,8 @@ class Command(BaseCommand):
             run = sample_run.prepare_sample_run(gold)
         names = reachable_hosts(host)
         local_url, public_url = f"http://{names[0]}:{port}", f"http://{names[-1]}:{port}"
-        self.print_greeting(local_url, public_url, run.pk)
+        self.stdout.write("  CrowdSelect is starting; its address follows.")
+        self.stdout.flush()
         os.environ.update(
             ADDRESS=f"{host}:{port}",
             HERE=local_url,
@@ -49,22 +50,23 @@ class Command(BaseCommand):
             ALLOWED_HOSTS=",".join(dict.fromkeys([*settings.ALLOWED_HOSTS, *names])),
             SAMPLE_RUN=str(run.pk),
             SAMPLE_GOLD=shlex.quote(str(gold)),
+            GREETING=write_greeting(local_url, public_url, run.pk),
             CROWD_TOKEN=ApiToken.issue("sample crowd"),
         )
         start_supervisor()
 
-    def print_greeting(self, local_url: str, public_url: str, run: int) -> None:
-        """Print the addresses, for this machine and for others, and the first login."""
-        name, password = first_login()
-        elsewhere = "" if public_url == local_url else f"  Elsewhere     {public_url}/admin/\n"
-        self.stdout.write(
-            f"\n  CrowdSelect   {local_url}/admin/\n{elsewhere}"
-            f"  Sample run    {local_url}/admin/selection/run/{run}/\n"
-            f"  Sign in as    {name}   {password}\n"
-            f"  API           {local_url}/api/docs\n\n"
-            "  The pages open in a few seconds. Ctrl-C stops everything.\n"
-        )
-        self.stdout.flush()
+
+def write_greeting(local_url: str, public_url: str, run: int) -> str:
+    """Return the addresses, for this machine and for others, and the first login."""
+    name, password = first_login()
+    elsewhere = "" if public_url == local_url else f"  Elsewhere     {public_url}/admin/\n"
+    return (
+        f"\n  CrowdSelect   {local_url}/admin/\n{elsewhere}"
+        f"  Sample run    {local_url}/admin/selection/run/{run}/\n"
+        f"  Sign in as    {name}   {password}\n"
+        f"  API           {local_url}/api/docs\n\n"
+        "  Ctrl-C stops everything.\n"
+    )
 
 
 def reachable_hosts(host: str) -> list[str]:

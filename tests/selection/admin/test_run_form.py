@@ -49,7 +49,7 @@ def test_it_refuses_a_bad_setting_in_one_sentence(requester, changes, reason):
     pool, question_set = make_pool(5), make_questions(5)
     form = run_form(pool, question_set, **changes)
     response = requester.post(admin_url("run_add"), form)
-    assert text_of(response).count(reason) == 1
+    assert text_of(response).count(reason) == 2  # in the summary and at the field
     assert not Run.objects.exists()
 
 
@@ -100,3 +100,18 @@ def test_a_run_that_has_begun_cannot_be_changed(requester):
     assert "cannot be edited here" in text_of(response)
     run.refresh_from_db()
     assert (run.name != "Other", run.status) == (True, "running")
+
+
+def test_a_refused_form_lists_its_faults_first_and_keeps_the_algorithm(requester):
+    changes = {"enrolling": "on", "enrol_most": 1, "delta": 7, "algorithm": "universal"}
+    form = run_form(make_pool(5), make_questions(5), **changes)
+    page = requester.post(admin_url("run_add"), form).content.decode()
+    summary = page[page.index("The run is not saved.") : page.index("The guided start")]
+    for field, reason in [("enrol_most", "must hold more than"), ("delta", "below 1, but it is 7")]:
+        assert re.search(rf'href="#id_{field}">[^<]*</a>: [^<]*{reason}', summary)
+    assert "is violated" not in page
+    assert 'data-chosen="true"' in page
+    linked = requester.get(admin_url("run_add"), {"full": 1, "algorithm": "lucb"}).content.decode()
+    assert re.search(r'<option value="lucb"\s+selected', linked)
+    assert 'data-chosen="true"' in linked
+    assert "data-chosen" not in requester.get(admin_url("run_add"), {"full": 1}).content.decode()

@@ -9,7 +9,7 @@ from selection import engine, job_messages
 from selection.admin.wizard import forecast_rows
 from selection.admin.wizard.form import read_settings
 from selection.forecast import DefaultBelief, PastBelief, RangeBelief, forecast_requests
-from selection.models import ForecastRequest, Pool, Run
+from selection.models import ForecastRequest, Pool, QuestionSet, Run
 from selection.runs import lifecycle
 from selection.runs.run_settings import SETTINGS
 from tests.pages import admin_url, text_of
@@ -406,3 +406,48 @@ def test_another_platform_needs_its_parameter(requester, form_data):
     assert "Enter the name before the worker’s id" in text_of(page)
     page = ask(requester, form_data, platform="sona", completion_url="https://s.example/")
     assert "Put {worker} into the address" in text_of(page)
+
+
+@pytest.mark.parametrize("platform", ["", "mturk"])
+def test_a_second_run_starts_while_another_asks_the_same_workers(requester, form_data, platform):
+    pool, questions = (
+        Pool.objects.get(pk=form_data["pool"]),
+        QuestionSet.objects.get(pk=form_data["question_set"]),
+    )
+    first = make_run(pool=pool, question_set=questions, start=False)
+    QuestionSet.objects.filter(pk=form_data["question_set"]).update(most_workers=5)
+    planning, page = ordered(requester, form_data, platform=platform)
+    lifecycle.start_run(first)
+    engine.advance(first.pk)
+    assert "has changed since this estimate" not in text_of(requester.get(page))
+    run = make(requester, page, forecast_rows.key_of(forecast_requests.forecast_rows(planning)[0]))
+    assert run.pk != first.pk
+    assert "Start the run" in text_of(requester.get(admin_url("run_page", run.pk)))
+
+
+@pytest.mark.parametrize("platform", ["prolific", "mturk"])
+def test_an_empty_pool_starts_with_an_expected_number(requester, form_data, platform):
+    form_data |= {"pool": make_pool(0).pk, "platform": platform}
+    assert "The pool is empty. Give the number of workers" in text_of(ask(requester, form_data))
+    planning, page = ordered(requester, form_data, expected="12")
+    assert forecast_requests.stored_plan(planning).workers == 12
+    run = make(requester, page, forecast_rows.key_of(forecast_requests.forecast_rows(planning)[0]))
+    assert (run.enrolling, run.enrol_most) == (True, 12)
+    draft = admin_url("run_page", run.pk)
+    assert "Start the run" in text_of(requester.get(draft))
+    requester.post(admin_url("run_verb", run.pk, "start"))
+    run.refresh_from_db()
+    assert run.status == Run.Status.RUNNING
+
+
+@pytest.mark.parametrize(
+    ("workers", "changes", "reason"),
+    [
+        (0, {}, "The pool is empty. Import workers first"),
+        (8, {"platform": "mturk", "expected": "6"}, "The pool has 8 workers. Give a larger number"),
+        (1, {"platform": "mturk"}, "The pool has 1 worker. Give the number of workers"),
+    ],
+)
+def test_a_pool_too_small_is_explained(requester, form_data, workers, changes, reason):
+    form_data["pool"] = make_pool(workers).pk
+    assert reason in text_of(ask(requester, form_data, **changes))

@@ -98,7 +98,7 @@ def test_report_lists_missing_workers_and_verdicts_by_hand():
 def test_report_names_workers_without_answers():
     run = make_run(n=60, questions=40)
     lifecycle.stop_run(run)
-    assert "60 invited, and had not answered anything: w" in report_text(run)
+    assert "60 on the roster without any answer: w" in report_text(run)
     assert "and 10 more" in report_text(run)
 
 

@@ -13,12 +13,22 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from crowdselect.start import greeting
 from selection.management.commands import launch
 from tests.processes import free_port
 from tests.worlds import make_run
 
 pytestmark = pytest.mark.django_db
-SET = ("ADDRESS", "HERE", "ALLOWED_HOSTS", "SAMPLE_RUN", "SAMPLE_GOLD", "CROWD_TOKEN", "PUBLIC_URL")
+SET = (
+    "ADDRESS",
+    "HERE",
+    "ALLOWED_HOSTS",
+    "SAMPLE_RUN",
+    "SAMPLE_GOLD",
+    "CROWD_TOKEN",
+    "PUBLIC_URL",
+    "GREETING",
+)
 supervise = launch.start_supervisor
 
 
@@ -40,7 +50,8 @@ def started(monkeypatch, tmp_path):
             monkeypatch.setattr(launch, "refuse_taken", lambda host, port: None)
         out, port = io.StringIO(), free_port()
         call_command("launch", host=host, port=port, stdout=out)
-        return out.getvalue(), port
+        assert "http://" not in out.getvalue()  # the pages do not answer yet
+        return os.environ["GREETING"], port
 
     return start
 
@@ -101,3 +112,18 @@ def test_make_run_uses_no_script_whose_first_line_names_the_folder(settings):
         command, cwd=settings.BASE_DIR, check=True, capture_output=True, text=True
     )
     assert set(re.findall(r"\.venv/bin/(\S+)", said.stdout)) == {"python"}
+
+
+def test_the_greeting_waits_until_a_page_answers(live_server, monkeypatch, capsys):
+    waits: list[float] = []
+
+    def let_it_answer(seconds: float) -> None:
+        waits.append(seconds)
+        monkeypatch.setenv("HERE", live_server.url)
+
+    monkeypatch.setenv("HERE", f"http://127.0.0.1:{free_port()}")
+    monkeypatch.setenv("GREETING", "the address")
+    monkeypatch.setattr(greeting.time, "sleep", let_it_answer)
+    greeting.main()
+    assert capsys.readouterr().out == "the address\n"
+    assert len(waits) == 1

@@ -48,6 +48,7 @@ PAGES: dict[str, Rule] = {
     "admin/login/passkey/": (SIGNED_IN, SIGNED_IN),
     "admin/sso/<slug:provider_id>/": (NOBODY, NOBODY),  # without a provider
     "admin/sso/<slug:provider_id>/back/": (NOBODY, NOBODY),
+    "admin/docs/<slug:name>/": (SIGNED_IN, NOBODY),
     "admin/terms/": (SIGNED_IN, NOBODY),
     "admin/account/": (SIGNED_IN, SIGNED_IN),
     "admin/account/disconnect/": (NOBODY, SIGNED_IN),

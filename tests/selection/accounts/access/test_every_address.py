@@ -117,6 +117,7 @@ def filled(route: str, theirs: Camp) -> str:
         "<int:candidate>": run.candidates.first().pk,
         "<slug:verb>": "stop",
         "<slug:format>": "all-csv",
+        "<slug:name>": "README",
         "<slug:provider_id>": "nowhere",
         "<uuid:upload>": theirs.upload.pk if model and model[1] == "run" else uuid4(),
         "<uuid:replay>": theirs.replay.pk,

@@ -1,0 +1,91 @@
+"""Ways for workers into a run, on its page: the ways that fit the run come first."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count, Q
+
+from selection.mail import invitations
+from selection.mail.server import has_server
+from selection.model_workers.askable import has_models_only
+from selection.model_workers.spending import has_models
+from selection.models import Platform, Run
+from selection.runs import join_platforms
+from selection.worker import links
+
+MOST_COPIED = 200  # links behind a button; more of them only as a file
+
+
+@dataclass(frozen=True)
+class Entrance:
+    """Numbers and links of the card.
+
+    ways      names of the ways, the best first
+    started   number of workers that have opened their page or answered
+    present   number of workers on the roster
+    reachable, invited  those with an address, and those that a message was sent to
+    copied    personal links, one worker to a line; empty for none or too many
+    steps     of the run's platform; guide: its page of the documentation
+    """
+
+    ways: list[str]
+    started: int
+    present: int
+    reachable: int
+    invited: int
+    copied: str
+    steps: tuple[str, ...]
+    guide: str
+
+
+def entrance_facts(run: Run, may_change: bool, connected: bool) -> dict[str, Any]:
+    """Return the context of the card; none if nobody can come, or for users who may not invite."""
+    over = run.status == Run.Status.ENDED or run.recorded_only
+    if over or not may_change or _asks_models_only(run):
+        return {}
+    counts = _count_workers(run)
+    platform = join_platforms.JOIN_PLATFORMS[Platform(run.platform)] if run.platform else None
+    copies = not counts["started"] and counts["present"] <= MOST_COPIED
+    entrance = Entrance(
+        ways=_order_ways(run, counts["present"], counts["reachable"], connected),
+        invited=len(invitations.invited_keys(run)) if counts["reachable"] else 0,
+        copied=_list_links(run) if copies else "",
+        steps=platform.steps if platform else (),
+        guide=platform.guide if platform else "platforms",
+        **counts,
+    )
+    return {"entrance": entrance, "https": settings.PUBLIC_URL.startswith("https:")}
+
+
+def _asks_models_only(run: Run) -> bool:
+    return not run.enrolling and has_models(run) and has_models_only(run.pool)
+
+
+def _count_workers(run: Run) -> dict[str, int]:
+    people = run.candidates.filter(skill=0, gone="")
+    return people.aggregate(
+        present=Count("pk"),
+        started=Count("pk", filter=~Q(seen=None, pulls=0)),
+        reachable=Count("pk", filter=~Q(worker__mail_address="")),
+    )
+
+
+def _order_ways(run: Run, present: int, reachable: int, connected: bool) -> list[str]:
+    mailed = bool(reachable) and has_server()
+    possible = {
+        "connection": connected,
+        "platform": run.enrolling and bool(run.platform),
+        "mail": mailed,
+        "links": present > 0,
+        "join": run.enrolling and not run.platform,
+        "no_mail": present > 0 and not mailed,
+    }
+    return [way for way, fits in possible.items() if fits]
+
+
+def _list_links(run: Run) -> str:
+    people = run.candidates.filter(skill=0, gone="").select_related("worker").order_by("worker")
+    return "\n".join(
+        f"{one.worker.key}\t{links.worker_url(one.pk, one.link_version)}" for one in people
+    )
