@@ -1,7 +1,7 @@
 """The command line: ``crowdselect``, ``python -m crowdselect`` and ``manage.py`` are the same.
 
-``crowdselect run`` starts the application. All other words are commands of Django and of ours; so is
-``run`` before a word: ``crowdselect run status 12``.
+``crowdselect run`` starts the application. All other words are commands of Django and of ours; so
+is ``run`` before a word: ``crowdselect run status 12``.
 """
 
 import argparse

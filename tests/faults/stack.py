@@ -127,7 +127,7 @@ def answers(url: str) -> bool:
 def _configuration(stack: Stack) -> str:
     """Return the project's configuration for these parts, each with links of its own."""
     configuration = configparser.RawConfigParser()
-    configuration.read(settings.SUPERVISOR_FILE)
+    configuration.read(TOP / "crowdselect" / "start" / "supervisord.conf")
     for name in configuration.sections():
         part = name.removeprefix("program:")
         if part in PARTS:
