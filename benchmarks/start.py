@@ -1,4 +1,4 @@
-"""What `make run` takes to start, beside an earlier commit: python -m benchmarks start [COMMIT].
+"""What `make run` takes to start, beside an earlier commit: BESIDE=COMMIT python -m benchmarks start.
 
 Each is a fresh clone with its own data folder: seconds until the address is printed and until the
 page answers, then processes and proportional memory while the sample run is played; and processor
@@ -29,7 +29,8 @@ WORKER = ("-m", "celery", "-A", "crowdselect", "worker", "-Q", "celery", "-c", "
 Figures = dict[str, float]
 
 
-def main(commits: tuple[str, ...] = tuple(sys.argv[2:3])) -> None:
+def main() -> None:
+    commits = os.environ.get("BESIDE", "").split()
     with tempfile.TemporaryDirectory(prefix="crowdselect-start-") as folder:
         socket = Path(folder) / "redis" / "redis.sock"
         with closing_process([*redis_command(socket)]):
@@ -43,6 +44,7 @@ def make_clone(folder: Path, commit: str) -> Path:
     subprocess.run(["git", "clone", "--quiet", ROOT, folder], check=True)
     subprocess.run(["git", "-C", folder, "checkout", "--quiet", commit], check=True)
     (folder / ".venv").symlink_to(Path(sys.prefix))
+    subprocess.run([sys.executable, "-m", "topk.precompile"], cwd=folder, check=True)  # make setup
     return folder
 
 

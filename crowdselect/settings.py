@@ -297,7 +297,10 @@ LOCALE_PATHS = [Path(__file__).parent / "locale"]
 STATIC_URL = "static/"
 STATICFILES_DIRS = [FILES / "static"]
 VAR_DIR = local_defaults.VAR
-SUPERVISOR_FILE = BASE_DIR / "crowdselect" / "start" / "supervisord.conf"
+SUPERVISOR = [
+    str(BASE_DIR / "crowdselect" / "start" / "run_supervisor.py"),
+    *("-c", str(BASE_DIR / "crowdselect" / "start" / "supervisord.conf")),
+]
 STATIC_ROOT = VAR_DIR / "static"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

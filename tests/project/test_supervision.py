@@ -58,13 +58,7 @@ def supervised(
         "ALLOWED_HOSTS": "127.0.0.1",
         "DJANGO_SETTINGS_MODULE": "crowdselect.settings",
     }
-    command = [
-        sys.executable,
-        "-m",
-        "crowdselect.start.supervisor",
-        "-c",
-        str(settings.SUPERVISOR_FILE),
-    ]
+    command = [sys.executable, *settings.SUPERVISOR]
     with (folder / "said").open("wb") as said:
         running = subprocess.Popen(
             command, cwd=settings.BASE_DIR, env=environment, stdout=said, stderr=subprocess.STDOUT

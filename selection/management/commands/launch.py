@@ -150,5 +150,4 @@ def start_supervisor() -> None:
         TELL="warn",
     )
     os.chdir(settings.BASE_DIR)
-    supervisor = ["-m", "crowdselect.start.supervisor", "-c", str(settings.SUPERVISOR_FILE)]
-    os.execv(sys.executable, [sys.executable, *supervisor])
+    os.execv(sys.executable, [sys.executable, *settings.SUPERVISOR])
