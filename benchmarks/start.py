@@ -1,4 +1,6 @@
-"""What `make run` takes to start, beside an earlier commit: BESIDE=COMMIT python -m benchmarks start.
+"""What `make run` takes to start, beside an earlier commit.
+
+BESIDE=COMMIT python -m benchmarks start
 
 Each is a fresh clone with its own data folder: seconds until the address is printed and until the
 page answers, then processes and proportional memory while the sample run is played; and processor

@@ -4,10 +4,17 @@ import gc
 import os
 import sys
 import threading
+import time
 from importlib import import_module
 
 from celery import Celery
-from celery.signals import beat_init, worker_init, worker_process_init, worker_shutting_down
+from celery.signals import (
+    beat_embedded_init,
+    beat_init,
+    worker_init,
+    worker_process_init,
+    worker_shutting_down,
+)
 from django.conf import settings
 from django.core.checks import Tags
 from django.core.management import call_command
@@ -55,6 +62,18 @@ def trace_work(**signal: object) -> None:
 @beat_init.connect
 def trace_beat(**signal: object) -> None:
     tracing.start_tracing("beat")
+
+
+@beat_embedded_init.connect
+def end_with_worker(**signal: object) -> None:
+    """End a beat inside a worker soon after the worker: if that is killed, nobody tells it."""
+    threading.Thread(target=_end_after, args=(os.getppid(),), daemon=True).start()
+
+
+def _end_after(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 @worker_shutting_down.connect
