@@ -82,6 +82,7 @@ check: tools
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive crowdselect crowdselect_client selection topk research
 	@$(BIN)/python -m tests.audit
+	@$(BIN)/python -m tests.platforms
 	@test ! -f .coverage || echo "Covered when last measured: $$($(BIN)/coverage report --format=total) %"
 
 # At least 200 faults in a quarter of an hour, on both databases: docs/reliability.md. Repeat one with

@@ -14,7 +14,7 @@ setup(
     package_data={
         "crowdselect.templates": ["**/*"],
         "crowdselect.static": ["**/*"],
-        "crowdselect": ["locale/*/LC_MESSAGES/django.*"],
+        "crowdselect": ["locale/*/LC_MESSAGES/django.*", "start/supervisord.conf"],
         "selection": ["locale/*/LC_MESSAGES/django.*"],
         "crowdselect_client": ["py.typed"],
         "topk": ["py.typed"],

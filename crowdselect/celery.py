@@ -1,11 +1,20 @@
 """The Celery application, with the tasks of ``selection.tasks``."""
 
+import gc
 import os
 import sys
 import threading
+import time
+from importlib import import_module
 
 from celery import Celery
-from celery.signals import beat_init, worker_init, worker_process_init, worker_shutting_down
+from celery.signals import (
+    beat_embedded_init,
+    beat_init,
+    worker_init,
+    worker_process_init,
+    worker_shutting_down,
+)
 from django.conf import settings
 from django.core.checks import Tags
 from django.core.management import call_command
@@ -36,6 +45,14 @@ def refuse_bad_settings(**signal: object) -> None:
         sys.exit(str(error))
 
 
+@worker_init.connect
+def share_memory(**signal: object) -> None:
+    """Keep the imported modules out of garbage collection, which would copy them in each child."""
+    import_module("topk.compiling")
+    gc.collect()
+    gc.freeze()
+
+
 @worker_process_init.connect
 def trace_work(**signal: object) -> None:
     """Start tracing in each child, because threads do not survive a fork."""
@@ -45,6 +62,18 @@ def trace_work(**signal: object) -> None:
 @beat_init.connect
 def trace_beat(**signal: object) -> None:
     tracing.start_tracing("beat")
+
+
+@beat_embedded_init.connect
+def end_with_worker(**signal: object) -> None:
+    """End a beat inside a worker soon after the worker: if that is killed, nobody tells it."""
+    threading.Thread(target=_end_after, args=(os.getppid(),), daemon=True).start()
+
+
+def _end_after(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 @worker_shutting_down.connect

@@ -18,8 +18,8 @@ from .web import logs, security_headers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Templates and static files lie beside manage.py; in a wheel they lie in this package.
-FILES = BASE_DIR if (BASE_DIR / "manage.py").exists() else BASE_DIR / "crowdselect"
-load_dotenv(BASE_DIR / ".env", interpolate=False)  # into os.environ, which other modules read too
+FILES = BASE_DIR if local_defaults.IS_CHECKOUT else BASE_DIR / "crowdselect"
+load_dotenv(local_defaults.ENVIRONMENT_FILE, interpolate=False)  # into os.environ, for all modules
 env = Environment()
 
 DEBUG = env.flag("DEBUG", default=False)
@@ -113,7 +113,7 @@ DATABASES = {
 DATABASES["default"]["CONN_MAX_AGE"] = env.number("CONN_MAX_AGE", default=60)
 SQLITE = DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3"
 if SQLITE:
-    local_defaults.VAR.mkdir(exist_ok=True)
+    local_defaults.VAR.mkdir(parents=True, exist_ok=True)
     local_defaults.keep_private(DATABASES["default"]["NAME"])
     # Readers continue during a write, and a writer waits for its turn instead of failing.
     DATABASES["default"]["OPTIONS"] = {
@@ -306,6 +306,10 @@ LOCALE_PATHS = [Path(__file__).parent / "locale"]
 STATIC_URL = "static/"
 STATICFILES_DIRS = [FILES / "static"]
 VAR_DIR = local_defaults.VAR
+SUPERVISOR = [
+    str(BASE_DIR / "crowdselect" / "start" / "run_supervisor.py"),
+    *("-c", str(BASE_DIR / "crowdselect" / "start" / "supervisord.conf")),
+]
 STATIC_ROOT = VAR_DIR / "static"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

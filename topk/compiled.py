@@ -1,77 +1,55 @@
-"""Compilation of the inner loops, cached on disk until a file of their folder changes.
+"""Inner loops that are compiled at their first call.
 
-numba caches compiled code and recompiles if the function's own file changes; functions and
-constants that it copies into it may be in other files. So compiled functions use those of their own
-folder and of this file only, and the name of the cache's folder has a hash of all these files: a
-change in any of them begins a new folder. numba itself distinguishes its own version, Python's, and
-the processor.
+numba takes a fifth of a second and 40 MB to load, and most processes that import the algorithms
+only describe them. So numba is loaded by the first compiled function that is called.
 """
 
-import hashlib
-import os
-import shutil
 from collections.abc import Callable
-from functools import lru_cache
-from pathlib import Path
+from functools import cached_property, update_wrapper
+from importlib import import_module
 from typing import Any
 
-from numba import njit
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
-PREFIX = "compiled-"
+class Compiled:
+    """A function, or an operation of the processor, that is built when it is first needed."""
 
+    def __init__(self, build: Callable[[Any], Any], function: Callable[..., Any] | None) -> None:
+        self._build, self._function = build, function
+        if function is not None:
+            update_wrapper(self, function)
 
-@lru_cache
-def _sources_hash(folder: Path) -> str:
-    """Return a hash of the names and contents of the files of a folder, and of this file."""
-    digest = hashlib.sha256()
-    for path in [*sorted(folder.glob("*.py")), Path(__file__)]:
-        content = path.read_bytes()
-        digest.update(f"{path.name} {len(content)} ".encode() + content)
-    return digest.hexdigest()[:16]
+    def __call__(self, *arguments: Any) -> Any:
+        return self._dispatcher(*arguments)
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._dispatcher, name)
 
-def _cache_locator(locator: type[Any]) -> type[Any]:
-    """Return one of numba's cache locators, with a folder of our own appended."""
-
-    class Within(locator):  # type: ignore[misc]
-        def get_cache_path(self) -> str:
-            sources = Path(self._py_file).parent
-            return os.path.join(super().get_cache_path(), PREFIX + _sources_hash(sources))
-
-        def ensure_cache_path(self) -> None:
-            """Make the folder, and delete those of earlier versions of the files."""
-            path = Path(self.get_cache_path())
-            if not path.exists():
-                for old in path.parent.glob(f"{PREFIX}*"):
-                    shutil.rmtree(old, ignore_errors=True)
-            super().ensure_cache_path()
-
-    return Within
-
-
-class _Results(CompileResultCacheImpl):
-    _locator_classes = [_cache_locator(place) for place in CompileResultCacheImpl._locator_classes]
-
-
-class _Cache(FunctionCache):
-    _impl_class = _Results
+    @cached_property
+    def _dispatcher(self) -> Any:
+        """Numba's dispatcher. Functions called within become dispatchers first: numba asks that."""
+        if self._function is not None:
+            names = self._function.__globals__
+            for name in self._function.__code__.co_names:
+                if isinstance(names.get(name), Compiled):
+                    names[name] = names[name]._dispatcher
+        return self._build(import_module("topk.compiling"))
 
 
 def compiled(function: Callable[..., Any], **options: Any) -> Any:
-    """Compile at the first call, for each set of types, or load the cached code.
-
-    Dividing by zero gives infinity, as in numpy: a check would keep loops from vectorising.
-    """
-    dispatcher: Any = njit(error_model="numpy", **options)(function)
-    cache: Any = _Cache
-    dispatcher._cache = cache(function)  # as cache=True does, but with our folder
-    return dispatcher
+    """Compile at the first call, for each set of types, or load the cached code."""
+    return Compiled(lambda numba: numba.compile_function(function, options), function)
 
 
 def compiled_sums(function: Callable[..., Any]) -> Any:
     """Compile; sums may be added up in any order, so that vector instructions can be used."""
     return compiled(function, fastmath={"reassoc", "nsz", "contract"})
+
+
+def compiled_extreme(operation: str) -> Any:
+    """Minimum ("minnum") or maximum ("maxnum") in a form that numba's vectoriser recognises."""
+    return Compiled(lambda numba: numba.compile_extreme(operation), None)
 
 
 @compiled_sums

@@ -1,4 +1,8 @@
-"""Defaults for running on one machine, if the environment names nothing better."""
+"""Defaults for running on one machine, if the environment names nothing better.
+
+A checkout keeps its data in its own folder var/. An installed application keeps it in the folder of
+CROWDSELECT_DATA (`crowdselect run --data`), by default one in the user's home.
+"""
 
 import hashlib
 import os
@@ -7,12 +11,15 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-VAR = ROOT / "var"
+IS_CHECKOUT = (ROOT / "manage.py").exists()
+_OWN = ROOT / "var" if IS_CHECKOUT else Path.home() / ".crowdselect"
+VAR = Path(os.environ.get("CROWDSELECT_DATA") or _OWN).resolve()
+ENVIRONMENT_FILE = (ROOT if IS_CHECKOUT else VAR) / ".env"
 
 
 def redis_socket() -> Path:
-    """Return a Unix socket of this checkout, with a short path: 107 characters are allowed."""
-    mark = hashlib.sha256(str(ROOT).encode()).hexdigest()[:12]
+    """Return a Unix socket of this data folder, with a short path: 107 characters are allowed."""
+    mark = hashlib.sha256(str(VAR).encode()).hexdigest()[:12]
     return Path(tempfile.gettempdir()) / f"crowdselect-{os.getuid()}-{mark}" / "redis.sock"
 
 
@@ -33,7 +40,7 @@ def secret_key() -> str:
     """Return a key made on first use and kept, so that links and logins outlive a restart."""
     path = VAR / "secret-key"
     if not path.exists():
-        VAR.mkdir(exist_ok=True)
+        VAR.mkdir(parents=True, exist_ok=True)
         draft = path.with_suffix(f".{os.getpid()}")
         draft.touch(mode=0o600)
         draft.write_text(secrets.token_urlsafe(50))

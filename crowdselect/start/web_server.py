@@ -6,6 +6,7 @@ thread computes at a time.
 """
 
 import argparse
+import gc
 import logging
 import os
 import signal
@@ -31,7 +32,16 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("address", help="host:port")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args(arguments)
-    return keep_serving(open_listener(options.address), options.processes)
+    listener = open_listener(options.address)
+    signal.signal(signal.SIGTERM, end_serving)
+    if options.processes == 1:  # whoever started this process starts it again
+        serve_requests(listener, os.getppid(), RawArray("d", [time.monotonic()]), 0)
+        return 0
+    return keep_serving(listener, options.processes)
+
+
+def end_serving(number: int, frame: object) -> None:
+    raise SystemExit
 
 
 def open_listener(address: str) -> socket.socket:
@@ -45,11 +55,8 @@ def keep_serving(listener: socket.socket, processes: int) -> int:
     """Serve with so many processes until a signal ends this one; replace each that dies."""
     serving: dict[int, int] = {}  # the place of each in the array
     taken_up = RawArray("d", processes)
-
-    def stop(number: int, frame: object) -> None:
-        raise SystemExit
-
-    signal.signal(signal.SIGTERM, stop)
+    gc.collect()
+    gc.freeze()  # a collection would write to, and so copy, what processes share
     try:
         while True:
             for place in set(range(processes)) - set(serving.values()):
@@ -80,7 +87,7 @@ def _fork_process(listener: socket.socket, taken_up: MutableSequence[float], pla
 def serve_requests(
     listener: socket.socket, parent: int, taken_up: MutableSequence[float], place: int
 ) -> None:
-    """Serve until a signal comes; requests in progress are completed.
+    """Serve until SIGTERM comes; requests in progress are completed.
 
     taken_up, place  as in ``request_queue.BeatTask``
     """

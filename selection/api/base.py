@@ -186,7 +186,12 @@ class ErrorOut(Schema):
     )
 
 
-ERRORS = {(400, 401, 403, 404, 409, 413, 415, 422, 429, 503): ErrorOut}
+class ErrorBody(Schema):
+    response: ErrorOut
+
+
+# Built once for all endpoints: ninja builds what an endpoint lists for each endpoint and status.
+ERRORS = dict.fromkeys((400, 401, 403, 404, 409, 413, 415, 422, 429, 503), ErrorBody)
 
 
 class Endpoints(Router):
@@ -205,7 +210,7 @@ class Endpoints(Router):
         """Add an endpoint. A view decorated by ``idempotent`` has its response and its header."""
         response = getattr(view_func, "response", response)
         if response is not NOT_SET:
-            response = (response if isinstance(response, dict) else {200: response}) | ERRORS
+            response = response if isinstance(response, dict) else {200: response}
         query = get_args(view_func.__annotations__.get("query"))
         if query and "cursor" in query[0].model_fields:
             openapi_extra = openapi_extra or NEXT
@@ -213,6 +218,8 @@ class Endpoints(Router):
         super().add_api_operation(
             path, methods, view_func, response=response, openapi_extra=openapi_extra, **options
         )
+        if response is not NOT_SET:
+            self.path_operations[path].operations[-1].response_models |= ERRORS
 
 
 api = Api(

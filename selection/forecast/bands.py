@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from selection.models import forecasts
 
@@ -26,7 +26,7 @@ def prediction_band(
         return most, most, most
     tails = np.quantile(values, [(1 - HELD) / 2, 0.5, (1 + HELD) / 2], method="weibull")
     logs = np.log(np.maximum(tails, 1))
-    beyond = ndtri((1 + HELD) / 2) * unthought
+    beyond = scipy.special.ndtri((1 + HELD) / 2) * unthought
     logs = logs[1] + np.array([-1, 0, 1]) * np.hypot(logs - logs[1], beyond)
     low, median, high = np.exp(logs)
     bounds = np.clip(np.rint([low, median, high]), 1, most)

@@ -13,7 +13,6 @@ import numpy as np
 import scipy
 from django.db.models import QuerySet
 from numpy.typing import NDArray
-from scipy.special import betainc, expit, logit
 
 from selection.errors import Refused
 from selection.models import Run
@@ -26,7 +25,7 @@ MOST = 0.8  # share of the workers that "most" means
 MEAN_SD, WIDTH_SD = 0.2, 0.35  # error of a guessed range: logit of mean, log of a + b
 TWO_KINDS = 0.25  # share of crowds that consist of good workers and poor ones
 KIND_WIDTH = 0.03  # standard deviation within a kind
-USUAL_MEAN, USUAL_MEAN_SD = logit(0.72), 0.5  # 0.58 to 0.83 in four of five crowds
+USUAL_MEAN, USUAL_MEAN_SD = np.log(0.72 / 0.28), 0.5  # 0.58 to 0.83 in four of five crowds
 USUAL_SIZE, USUAL_SIZE_SD = np.log(8.0), 0.6  # a + b of the Beta: 3.7 to 17
 
 
@@ -76,13 +75,16 @@ class RangeBelief:
         """(logit of the mean, log of a + b) of the Beta with a tenth below and a tenth above."""
 
         def off(x: Floats) -> Floats:
-            mean, size = expit(x[0]), np.exp(x[1])
-            shares = betainc(mean * size, (1 - mean) * size, [self.low, self.high])
+            mean, size = scipy.special.expit(x[0]), np.exp(x[1])
+            shares = scipy.special.betainc(mean * size, (1 - mean) * size, [self.low, self.high])
             return np.asarray(shares - [(1 - MOST) / 2, (1 + MOST) / 2])
 
         middle = (self.low + self.high) / 2
         spread = (self.high - self.low) / 2.56
-        guess = [logit(middle), np.log(max(middle * (1 - middle) / spread**2 - 1, 0.5))]
+        guess = [
+            scipy.special.logit(middle),
+            np.log(max(middle * (1 - middle) / spread**2 - 1, 0.5)),
+        ]
         bell: Floats = scipy.optimize.least_squares(off, guess).x
         return bell
 
@@ -113,7 +115,7 @@ class DefaultBelief:
 
 
 def _draw_beta(n: int, mean: float, size: float, rng: np.random.Generator) -> Floats:
-    middle, total = expit(mean), np.exp(size)
+    middle, total = scipy.special.expit(mean), np.exp(size)
     return rng.beta(middle * total, (1 - middle) * total, n)
 
 

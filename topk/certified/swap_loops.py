@@ -3,14 +3,17 @@
 Their results equal numpy's to the last bit: the order of sums is the same.
 """
 
+from functools import partial
+
 import numpy as np
-from numba import njit
+
+from topk.compiled import compiled
 
 # No number is nan: otherwise the compiler could not use vector instructions for the least.
-compiled = njit(cache=True, error_model="numpy", fastmath={"nnan", "nsz"})
+compiled_least = partial(compiled, fastmath={"nnan", "nsz"})
 
 
-@compiled
+@compiled_least
 def least_totals(into, out):  # type: ignore[no-untyped-def]
     """Return (outside, inside) the least sum of one of each over all rates.
 
@@ -26,7 +29,7 @@ def least_totals(into, out):  # type: ignore[no-untyped-def]
     return result
 
 
-@compiled
+@compiled_least
 def largest_value(reach, against, rates):  # type: ignore[no-untyped-def]
     """Return (m, RATES) the largest of accuracy - rate * evidence, over all accuracies (4.3).
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
 
 LENGTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256)
 
@@ -110,7 +110,11 @@ def _few_before(length: int, total: int) -> Floats:
 
 def _log_choose(n: Ints, k: Ints) -> Floats:
     possible = (k >= 0) & (k <= n)
-    ways = gammaln(n + 1) - gammaln(np.maximum(k, 0) + 1) - gammaln(np.maximum(n - k, 0) + 1)
+    ways = (
+        scipy.special.gammaln(n + 1)
+        - scipy.special.gammaln(np.maximum(k, 0) + 1)
+        - scipy.special.gammaln(np.maximum(n - k, 0) + 1)
+    )
     chosen: Floats = np.where(possible, ways, -np.inf)
     return chosen
 

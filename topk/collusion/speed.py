@@ -11,8 +11,8 @@ being a little quicker means nothing.
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr
 
 ANSWERS = 8  # least number of a worker
 CROWD = 5  # least number of answers to a question, for its median to be used
@@ -125,5 +125,5 @@ def _against_the_rest(paces: Floats) -> Floats:
     mean = sums / behind
     spread = np.sqrt(np.maximum(squares - behind * mean**2, 1e-12) / (behind - 1))
     t = (apart[:most] - mean) / (spread * np.sqrt(1 + 1 / behind))
-    chances: Floats = stdtr(behind - 1, t) * rest * 2.0 ** (2 + np.arange(most))
+    chances: Floats = scipy.special.stdtr(behind - 1, t) * rest * 2.0 ** (2 + np.arange(most))
     return chances

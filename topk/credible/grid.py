@@ -1,11 +1,12 @@
 """The cells of accuracy over which integrals are summed, and the densities on them."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import sqrt
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from topk.compiled import compiled
 
 Floats = NDArray[np.float64]
 
@@ -15,7 +16,7 @@ COARSEST, FINEST = 100, 400
 
 # Row by row, because numpy goes through all rows once for each operation. Sums may be added up in
 # any order, and no number is nan: otherwise the compiler could not use vector instructions.
-compiled = njit(cache=True, error_model="numpy", fastmath={"reassoc", "nnan", "nsz", "contract"})
+compiled_rows = partial(compiled, fastmath={"reassoc", "nnan", "nsz", "contract"})
 
 
 class Grid:
@@ -59,7 +60,7 @@ def grid_for(answers: int) -> Grid:
 _grid = lru_cache(8)(Grid)
 
 
-@compiled
+@compiled_rows
 def _subtract_largest(logs, flat):  # type: ignore[no-untyped-def]
     """Add the same (M,) to all rows (R, M), then take its largest from each."""
     for r in range(logs.shape[0]):
@@ -71,7 +72,7 @@ def _subtract_largest(logs, flat):  # type: ignore[no-untyped-def]
             row[m] -= most
 
 
-@compiled
+@compiled_rows
 def _normalise_rows(cells):  # type: ignore[no-untyped-def]
     """Make every row (R, M) sum to 1."""
     for r in range(cells.shape[0]):

@@ -11,8 +11,8 @@ from functools import cached_property
 from math import log, sqrt
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import logsumexp, ndtr
 
 from .grid import Floats, grid_for
 from .groups import SMOOTH_MASS, two_group_populations
@@ -128,7 +128,7 @@ def normalised_weights(logs: Floats) -> Floats:
 def tail_probability(x: Floats, skew: Floats) -> Floats:
     """Return P(standardised sum > x): Wilson and Hilferty's for a gamma of this skewness."""
     root = np.cbrt(np.maximum(skew * x / 2 + 1, 0))
-    result: Floats = ndtr(-(6 / skew * (root - 1) + skew / 6))
+    result: Floats = scipy.special.ndtr(-(6 / skew * (root - 1) + skew / 6))
     return result
 
 
@@ -237,7 +237,11 @@ class Posterior:
         whole = self.draws.logs[self.draws.random]
         if not whole.size:
             return 1.0
-        return float(np.exp(logsumexp(self._torn(self.draws)[2]) - logsumexp(whole)))
+        return float(
+            np.exp(
+                scipy.special.logsumexp(self._torn(self.draws)[2]) - scipy.special.logsumexp(whole)
+            )
+        )
 
     def _torn(self, whole: Draws) -> tuple[Floats, Floats, Floats]:
         """Return the drawn populations torn, their fit, and the logs of their probabilities at an

@@ -5,8 +5,8 @@ from functools import cached_property
 from math import log, sqrt
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from topk.best_sets import top_arms
 
@@ -146,7 +146,7 @@ class PosteriorRisk:
         step goes a little too far.
         """
         near = (holds / fails) ** (0.5**HALVINGS)
-        z, (mean, sd) = -float(ndtri(self.delta / CAUTION)), self.bound.moments
+        z, (mean, sd) = -float(scipy.special.ndtri(self.delta / CAUTION)), self.bound.moments
         point, fall = mean + z * sd, (z + HAZARD) / sd
         before, excess_before = point, 0.0
         for _ in range(SECANTS):

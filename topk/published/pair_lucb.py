@@ -24,7 +24,7 @@ Once this pair is decided, it pulls the pair for which most is lacking.
 
 import math
 
-from scipy.special import lambertw
+import scipy
 
 from topk.best_sets import kth_rival_values
 from topk.promise import Goal, Promise
@@ -53,7 +53,7 @@ class PairLUCB(SequentialSelector):
         """Return the x with e^-x (1 + x) = delta / (K (n - K))."""
         n, k = self.problem.n, self.problem.k
         rate = self.problem.delta / (k * (n - k))
-        return float(-lambertw(-rate / math.e, -1).real) - 1
+        return float(-scipy.special.lambertw(-rate / math.e, -1).real) - 1
 
     def _strategy(self) -> Strategy:
         return strategy_for(

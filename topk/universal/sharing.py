@@ -6,7 +6,7 @@ Nothing here touches the guarantee, which holds whoever is asked.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from .certificate import Bound, Chosen, Counts, Floats
 
@@ -43,7 +43,7 @@ class Use:
         mean, variance = known
         inside = np.where(chosen, mean - bound.c, bound.c - mean)
         floor = min(FLOOR * (100 / mean.size) ** FLOOR_POWER, MOST_FLOOR)
-        wrong = ndtr(-inside / np.sqrt(variance)) + floor
+        wrong = scipy.special.ndtr(-inside / np.sqrt(variance)) + floor
         now = np.maximum(gains, LEAST_GAIN) ** GAIN_POWER * wrong**WRONG_POWER
         if prices is not None:
             now /= prices**PRICE_POWER

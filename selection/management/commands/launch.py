@@ -150,5 +150,4 @@ def start_supervisor() -> None:
         TELL="warn",
     )
     os.chdir(settings.BASE_DIR)
-    supervisor = ["-m", "crowdselect.start.supervisor", "-c", "supervisord.conf"]
-    os.execv(sys.executable, [sys.executable, *supervisor])
+    os.execv(sys.executable, [sys.executable, *settings.SUPERVISOR])

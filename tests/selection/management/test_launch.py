@@ -97,7 +97,7 @@ def test_a_folder_may_have_any_name(monkeypatch, settings, started, folder):
     monkeypatch.setattr(launch, "start_supervisor", supervise)
     started("127.0.0.1")
     known = RawConfigParser(delimiters="=", comment_prefixes=";")
-    known.read(settings.BASE_DIR / "supervisord.conf")
+    known.read(settings.SUPERVISOR[-1])
     given = {f"ENV_{name}": value for name, value in os.environ.items()}
     programs = [name for name in known.sections() if name.startswith("program:")]
     commands = {name: shlex.split(known[name]["command"] % given) for name in programs}

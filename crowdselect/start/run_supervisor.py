@@ -1,4 +1,6 @@
-"""supervisord that also warns of failed starts: ``python -m crowdselect.start.supervisor``.
+"""supervisord that also warns of failed starts: ``python crowdselect/start/run_supervisor.py``.
+
+It is started by its path: as a module it would load the whole project, which it does not need.
 
 It logs these at the same level as successful starts, so a log of warnings alone would not mention a
 part that never started.
