@@ -45,6 +45,7 @@ class Call(TypedDict):
     milliseconds: int | None
     request_id: str
     reply: str
+    result: str
     answer: str
     problem: str
 
@@ -59,6 +60,7 @@ class Changes(TypedDict):
     slots_per_worker: NotRequired[int | None]
     minutes: NotRequired[int | None]
     hours_to_come: NotRequired[float | None]
+    keep_no_shows: NotRequired[bool | None]
     enrol_until: NotRequired[str | None]
     enrol_most: NotRequired[int | None]
     platform: NotRequired[str | None]
@@ -198,6 +200,9 @@ class Model(TypedDict):
     temperature: float | None
     seed: int | None
     max_tokens: int
+    max_completion_tokens: int | None
+    reasoning_effort: str
+    extra_body: dict[str, Any]
     timeout: float
     structured: bool
     parsing: Literal["auto", "letter", "word", "json", "last line", "regex"]
@@ -209,6 +214,7 @@ class Model(TypedDict):
     price_call: float
     problem: str
     rests_until: str | None
+    notice: str
 
 
 class ModelChanges(TypedDict):
@@ -219,6 +225,9 @@ class ModelChanges(TypedDict):
     temperature: NotRequired[float | None]
     seed: NotRequired[int | None]
     max_tokens: NotRequired[int | None]
+    max_completion_tokens: NotRequired[int | None]
+    reasoning_effort: NotRequired[str | None]
+    extra_body: NotRequired[dict[str, Any] | None]
     timeout: NotRequired[float | None]
     structured: NotRequired[bool | None]
     parsing: NotRequired[Literal["auto", "letter", "word", "json", "last line", "regex"] | None]
@@ -238,6 +247,8 @@ class ModelServer(TypedDict):
     key_variable: str
     requests_per_minute: int | None
     concurrency: int
+    extra_headers: dict[str, str]
+    extra_query: dict[str, str]
     created: str
 
 
@@ -248,6 +259,8 @@ class ModelServerChanges(TypedDict):
     key_variable: NotRequired[str]
     requests_per_minute: NotRequired[int | None]
     concurrency: NotRequired[int]
+    extra_headers: NotRequired[dict[str, str]]
+    extra_query: NotRequired[dict[str, str]]
 
 
 class ModelServerIn(TypedDict):
@@ -257,6 +270,8 @@ class ModelServerIn(TypedDict):
     key_variable: NotRequired[str]
     requests_per_minute: NotRequired[int | None]
     concurrency: NotRequired[int]
+    extra_headers: NotRequired[dict[str, str]]
+    extra_query: NotRequired[dict[str, str]]
 
 
 class ModelTest(TypedDict):
@@ -439,6 +454,7 @@ class ReplayFacts(TypedDict):
     left_out: int
     idle: int
     repeated: int
+    bad: int
     scores: bool
 
 
@@ -476,7 +492,11 @@ class ReplayWanted(TypedDict):
     budget: NotRequired[int]
     price: NotRequired[float]
     currency: NotRequired[str]
+    leave_out: NotRequired[bool]
     run: NotRequired[int]
+    metric: NotRequired[str]
+    variant: NotRequired[str]
+    task: NotRequired[str]
     question_set: NotRequired[int]
 
 
@@ -665,6 +685,12 @@ class Wasted(TypedDict):
     words: str
 
 
+class WeakeningOut(TypedDict):
+    code: str
+    sentence: str
+    remedy: str
+
+
 class WorkerIn(TypedDict):
     worker: str
     name: NotRequired[str]
@@ -802,6 +828,7 @@ class RunState(TypedDict):
     slots_per_worker: int
     minutes: int
     hours_to_come: float | None
+    keep_no_shows: bool
     recorded_only: bool
     enrolling: bool
     enrol_until: str | None
@@ -825,6 +852,8 @@ class RunState(TypedDict):
     over: str
     by_hand: str
     epsilon_reached: float | None
+    guaranteed_now: str
+    weakenings: list[WeakeningOut]
     warnings: list[str]
     population: PopulationOut | None
     progress: Progress
@@ -848,6 +877,8 @@ class Selection(TypedDict):
     holds: str
     over: str
     by_hand: str
+    guaranteed_now: str
+    weakenings: list[WeakeningOut]
     warnings: list[str]
     population: PopulationOut | None
     assumptions: str
@@ -923,6 +954,7 @@ class Settings(TypedDict):
     slots_per_worker: NotRequired[int]
     minutes: NotRequired[int]
     hours_to_come: NotRequired[float | None]
+    keep_no_shows: NotRequired[bool]
     recorded_only: NotRequired[bool]
     enrolling: NotRequired[bool]
     enrol_until: NotRequired[str | None]

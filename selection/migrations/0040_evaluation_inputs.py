@@ -9,6 +9,8 @@ class Migration(migrations.Migration):
         migrations.AddField(
             "modelspending",
             "inputs",
-            models.CharField(blank=True, db_default="", default="", max_length=64),
+            models.CharField(
+                blank=True, db_default="", default="", editable=False, max_length=64
+            ),
         )
     ]
