@@ -21,6 +21,7 @@ SOURCES = [
     *(ROOT / "templates/work").glob("*.html"),
     *(ROOT / "selection/worker").glob("*.py"),
     *(ROOT / "selection/mail").glob("*.py"),
+    ROOT / "selection/questions/sanitize.py",
 ]
 NAMES = {"gettext", "gettext_lazy", "gettext_noop", "_", "ngettext"}
 # A call as Django writes it for gettext when it reads a template.
