@@ -202,7 +202,7 @@ def _loses_too_many(run_id: int, worker: int) -> bool:
     rows = ModelCall.objects.filter(
         run=run_id, worker=worker, state__in=REPLIES, assignment__answer__isnull=False
     )
-    ends: dict[int, str] = {}
+    ends: dict[int | None, str] = {}
     calls = rows.order_by("pk").values_list("assignment_id", "result")[: 3 * FIRST]
     for assignment, result in calls:
         if ends.get(assignment) != Result.READ:
