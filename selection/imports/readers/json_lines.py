@@ -51,7 +51,7 @@ def _arrange_rows(rows: Iterator[tuple[int, dict[str, str] | Fault]]) -> Iterato
             yield (
                 line,
                 Fault(
-                    f"There is a “{unknown}” that none of the first {_HEADER_FROM:,} objects has: "
+                    f"The field “{unknown}” is in none of the first {_HEADER_FROM:,} objects: "
                     "give all objects the same names."
                 ),
             )
@@ -123,9 +123,9 @@ def _read_values(text: str, name: str) -> Iterator[tuple[int, Any]]:
             raise _too_deep(name, line) from None
         except ValueError as error:
             if listed:
-                raise Refused(f"{name}, line {line}: this is not JSON that can be read.") from error
+                raise Refused(f"{name}, line {line}: the file is not valid JSON.") from error
             following = _OBJECT.search(text, position)
-            value = Fault("The line is not JSON that can be read.")
+            value = Fault("The line is not valid JSON.")
             position = following.start() + 1 if following else len(text)
         yield line, value
     if listed and text[position : position + 1] != "]":
