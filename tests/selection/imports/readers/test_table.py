@@ -106,7 +106,7 @@ BAD_ROWS = [
     (b'a,b\n1,2\n"3"x,4\n4,5\n', 3, "check the quotation marks"),
     (b'{"a": 1}\n{"a"\n{"a": 3}\n', 2, "The line is not valid JSON"),
     (b'[{"a": 1},\n{"a": "\\ud800"},\n{"a": 3}]', 2, UNREADABLE),
-    (json.dumps([{"a": 1}] * 1001 + [{"b": 2}]).encode(), 1, "The field “b” is in none of the"),
+    (json.dumps([{"a": 1}] * 1001 + [{"b": 2}]).encode(), 1, "The field “b” is not in the"),
 ]
 
 
