@@ -18,21 +18,12 @@ from django.db.models import QuerySet, Sum
 from selection.models import DELETED, Answer, Run, normalise_text
 from selection.texts import count_noun
 from selection.viewer_locale import format_fraction, format_percent
-from topk.collusion import (
-    Jump,
-    Pair,
-    QuickWorker,
-    compare,
-    copying_power,
-    find_jumps,
-    leaked_power,
-    too_quick,
-)
+from topk.collusion import Pair, QuickWorker, compare, copying_power, too_quick
 
 from .model_fit import GROWN, KEPT
 
 FALSE_ALARMS = 0.01  # per look at one run, all kinds together
-KINDS = ("identical", "jump", "speed")
+KINDS = ("identical", "speed")
 TELLING_POWER = 0.8  # below it, finding nothing is no evidence
 MOST = 100_000  # answers: read within a second
 COLUMNS = ("candidate", "candidate__worker", "candidate__worker__key", "question", "shown")
@@ -40,7 +31,7 @@ COLUMNS = ("candidate", "candidate__worker", "candidate__worker__key", "question
 
 @dataclass(frozen=True)
 class CollusionSign:
-    """A sign that workers share answers: identical, jump or speed.
+    """A sign that workers share answers: identical or speed.
 
     candidates  the workers as rows of the run
     """
@@ -71,24 +62,17 @@ class Power:
     copying: Annotated[
         float, "Probability of reporting a worker that copies all answers of another."
     ]
-    leaked: Annotated[
-        float, "Probability of reporting a worker that gets the correct answers during the run."
-    ]
 
     @property
     def words(self) -> str:
         """Return the sentences for people, with what a low power means."""
+        caveat = " No signs therefore do not mean that workers share nothing."
         return (
-            f"Detection rates with {count_noun(round(self.answers), 'answer')} per worker "
-            f"(median): {_percent(self.copying)} for copying all answers of another worker, "
-            f"{_percent(self.leaked)} for receiving the correct answers during the run. Workers "
-            f"with the correct answers from the start leave no sign in their answers.{self._caveat}"
+            f"Detection rate with {count_noun(round(self.answers), 'answer')} per worker "
+            f"(median): {_percent(self.copying)} for copying all answers of another worker. "
+            "Workers who know the correct answers leave no sign."
+            f"{caveat if self.copying < TELLING_POWER else ''}"
         )
-
-    @property
-    def _caveat(self) -> str:
-        low = min(self.copying, self.leaked) < TELLING_POWER
-        return " No signs therefore do not mean that workers share nothing." if low else ""
 
 
 @dataclass(frozen=True)
@@ -132,9 +116,8 @@ def _compute_signs(run_id: int, created: datetime, progress: Hashable) -> Collus
     rate = FALSE_ALARMS / len(KINDS)
     table = _AnswerTable(rows)
     pairs, copying = table.pairs(_wrong_answers(run), rate)
-    jumped, leaked = table.jumps(run, rate)
-    signs = sorted([*pairs, *jumped, *table.quick(rate)], key=lambda sign: sign.chance)
-    power = Power(table.answers_per_worker, copying, leaked) if rows else None
+    signs = sorted([*pairs, *table.quick(rate)], key=lambda sign: sign.chance)
+    power = Power(table.answers_per_worker, copying) if rows else None
     return CollusionSigns(tuple(signs), len(rows), power=power)
 
 
@@ -161,9 +144,9 @@ class _AnswerTable:
     def __init__(self, rows: list[Any]) -> None:
         self.rows = rows
         self.candidate_of = {row.assignment__candidate__worker: row for row in reversed(rows)}
-        self.row_of = {row.assignment__candidate: row for row in rows}
 
-    def _build_sign(self, kind: str, rows: list[Any], words: str, chance: float) -> CollusionSign:
+    def _build_sign(self, kind: str, ids: list[int], words: str, chance: float) -> CollusionSign:
+        rows = [self.candidate_of[worker] for worker in ids]
         workers = tuple(row.assignment__candidate__worker__key for row in rows)
         return CollusionSign(
             kind, workers, tuple(row.assignment__candidate for row in rows), words, chance
@@ -190,9 +173,7 @@ class _AnswerTable:
         ids, numbers = np.unique(workers, return_inverse=True)
         pairs, comparable = compare(numbers, questions, answers, rate)
         signs = [
-            self._build_sign(
-                "identical", [self.candidate_of[int(ids[i])] for i in members], sentence, chance
-            )
+            self._build_sign("identical", [int(ids[i]) for i in members], sentence, chance)
             for members, sentence, chance in map(_describe_pair, pairs)
         ]
         right = [row for row in self.rows if row.right]
@@ -205,24 +186,6 @@ class _AnswerTable:
         )
         return signs, power
 
-    def jumps(self, run: Run, rate: float) -> tuple[list[CollusionSign], float]:
-        """Return signs of a worker in a skill, and the power to find them."""
-        ids = np.array([row.assignment__candidate for row in self.rows], np.int64)
-        unique_ids, numbers = np.unique(ids, return_inverse=True)
-        right = np.array([row.right for row in self.rows], np.int64)
-        longest = max(skill.deck_size for skill in run.skills)
-        counted = (numbers, right, run.candidates.count(), longest, rate)
-        signs = [
-            self._build_sign(
-                "jump",
-                [self.row_of[int(unique_ids[jump.worker])]],
-                _describe_jump(jump),
-                jump.chance,
-            )
-            for jump in find_jumps(*counted)
-        ]
-        return signs, leaked_power(*counted)
-
     def quick(self, rate: float) -> list[CollusionSign]:
         """Return signs of speed. Only answers that were shown here have a time."""
         timed = [row for row in self.rows if row.assignment__shown]
@@ -233,10 +196,7 @@ class _AnswerTable:
         quick_workers = too_quick(numbers, np.unique(questions, return_inverse=True)[1], took, rate)
         return [
             self._build_sign(
-                "speed",
-                [self.candidate_of[int(ids[quick.worker])]],
-                _describe_quick(quick),
-                quick.chance,
+                "speed", [int(ids[quick.worker])], _describe_quick(quick), quick.chance
             )
             for quick in quick_workers
         ]
@@ -254,14 +214,6 @@ def _describe_pair(pair: Pair) -> tuple[tuple[int, int], str, float]:
         f"got wrong; about {format_fraction(pair.expected, 1)} are expected."
     )
     return (pair.one, pair.other), sentence, pair.chance
-
-
-def _describe_jump(jump: Jump) -> str:
-    rest = jump.answers - jump.split
-    return (
-        f"Right in {jump.before} of the first {count_noun(jump.split, 'answer')}, then in "
-        f"{jump.after} of the next {rest}."
-    )
 
 
 def _describe_quick(quick: QuickWorker) -> str:

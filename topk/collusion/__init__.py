@@ -2,22 +2,18 @@
 
 A sign is a pattern that hardly ever occurs if workers answer independently. It has other causes
 than sharing, too, and a person has to weigh them: so nothing here goes into a verdict.
-``copying_power`` and ``leaked_power`` return how often sharing would be noticed.
+``copying_power`` returns how often copying would be noticed.
 """
 
 from .identical_errors import Pair, compare, identical_errors
-from .jumps import Jump, find_jumps
-from .power import copying_power, leaked_power
+from .power import copying_power
 from .speed import QuickWorker, too_quick
 
 __all__ = [
-    "Jump",
     "Pair",
     "QuickWorker",
     "compare",
     "copying_power",
-    "find_jumps",
     "identical_errors",
-    "leaked_power",
     "too_quick",
 ]

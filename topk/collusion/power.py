@@ -1,17 +1,14 @@
-"""Power of the tests of this package: how often they would notice sharing, given a run's own
-answers.
+"""Power of the test of identical errors: how often it would notice copying in a run's own answers.
 
-Sharing is planted in the recorded answers of randomly drawn workers, and the share of cases that a
-test reports is the power of that test for this run. Both scenarios are the easiest to detect of
-their kind, so real sharing is noticed less often. A worker that had the correct answers from the
-start is not simulated: right answers alone leave no sign, so the power is that of chance.
+Copying is planted in the recorded answers of randomly drawn pairs. Copying of all answers is the
+easiest case to detect: partial copying is noticed less often. Workers that have the correct answers
+are not simulated: right answers alone leave no sign, so the power is that of chance.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .identical_errors import BINS, TELLING, WIDTH, pairs_to_reckon_with
-from .jumps import find_jumps
 
 CASES = 400  # planted: the standard error of a power is at most 2.5 percentage points
 SEED = 20
@@ -90,32 +87,3 @@ class _Crowd:
         wrong = sum(counts.values())
         alike = sum(count * (count - 1) for count in counts.values())
         return alike / (wrong * (wrong - 1))
-
-
-def leaked_power(
-    workers: ArrayLike, right: ArrayLike, everybody: int, most: int, rate: float
-) -> float:
-    """Return how often ``find_jumps`` would report a worker that gets the correct answers on the
-    way.
-
-    The arguments are those of ``find_jumps``. The workers drawn keep their own answers up to a
-    point that is uniform over their answers, and are right from there on.
-    """
-    numbers, right = np.asarray(workers, np.int64), np.asarray(right, np.int64)
-    order = np.argsort(numbers, kind="stable")
-    right = right[order]
-    ids, first, many = np.unique(numbers[order], return_index=True, return_counts=True)
-    if not ids.size:
-        return 0.0
-    rng = np.random.default_rng(SEED)
-    drawn = rng.integers(ids.size, size=CASES)
-    planted = np.concatenate([_leak(right[first[i] : first[i] + many[i]], rng) for i in drawn])
-    cases = np.repeat(np.arange(CASES), many[drawn])
-    return len(find_jumps(cases, planted, everybody, most, rate)) / CASES
-
-
-def _leak(right: Ints, rng: np.random.Generator) -> Ints:
-    """Return a copy (a,) that is right from a random answer on."""
-    planted = right.copy()
-    planted[rng.integers(right.size) :] = 1
-    return planted

@@ -15,7 +15,7 @@ from selection.reports.collusion import CollusionSign, CollusionSigns, Power
 
 @declared_by(CollusionSign, without=("candidates",))
 class SignOut(Schema):
-    kind: Literal["identical", "jump", "speed"]
+    kind: Literal["identical", "speed"]
 
 
 @declared_by(Power)
@@ -31,8 +31,7 @@ class SignsOut(Schema):
 
     found: list[SignOut]
     power: PowerOut | None = Field(
-        description="null before any answer. Workers who have the correct answers from the start "
-        "leave no sign in their answers."
+        description="null before any answer. Workers who know the correct answers leave no sign."
     )
 
 
@@ -43,7 +42,7 @@ class SignsOut(Schema):
     summary="Show signs of collusion",
 )
 def show_signs(request: HttpRequest, run_id: Id) -> dict[str, Any]:
-    """Return signs that workers share answers: identical errors, sudden jumps, implausible speed.
+    """Return signs that workers share answers: identical errors and implausible speed.
 
     They are recomputed after a tenth more answers, and at the end.
     """

@@ -7,7 +7,7 @@ from topk.collusion import identical_errors
 
 from .crowds import answers, most_alarms
 
-RATE = 0.01 / 3
+RATE = 0.01 / 2
 
 
 def wrong(who, asked, said, right):

@@ -7,7 +7,7 @@ from topk.collusion import too_quick
 
 from .crowds import answers, most_alarms, seconds, some
 
-RATE = 0.01 / 3
+RATE = 0.01 / 2
 
 
 @pytest.mark.parametrize(("between", "workers"), [(0.2, 40), (0.45, 40), (0.7, 40), (0.45, 12)])
@@ -60,3 +60,15 @@ def test_a_few_workers_or_answers_say_nothing():
     who, asked, times = hurried(5)
     few = who < 9
     assert too_quick(who[few], asked[few], times[few], RATE) == []
+
+
+@pytest.mark.parametrize("each", [12, 50])
+def test_tenth_of_the_time_is_noticed_in_half_of_the_crowds(each):
+    """The power of tests with less than a fifth at both lengths is too low to keep them."""
+    found = 0
+    for seed in range(60):
+        who, asked, *_ = answers(seed, each=each)
+        times = seconds(seed, who, asked)
+        times[who == seed % 40] /= 10
+        found += seed % 40 in [quick.worker for quick in too_quick(who, asked, times, RATE)]
+    assert found > 30
