@@ -3,9 +3,8 @@
 import asyncio
 import json
 import math
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -30,14 +29,6 @@ TEST_CALL, MODELS = "test_call", "models"  # kinds of jobs
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True)
-class CallTest:
-    """A test call that has ended. body: what was sent, without the key, which is in a header."""
-
-    call: ModelCall
-    body: dict[str, Any]
-
-
 def request_test_call(endpoint: Endpoint, question: Question, by: str) -> Job:
     """Hand out a test call. Its result has the call's id, the request and the outcome."""
     team = endpoint.server.team_id
@@ -48,50 +39,38 @@ def request_test_call(endpoint: Endpoint, question: Question, by: str) -> Job:
 def _perform_test_call(job: Job) -> dict[str, Any]:
     endpoint = jobs.find_row(Endpoint.objects.select_related("server"), job.subject)
     question = jobs.find_row(Question.objects.all(), job.wanted["question"])
-    test = make_test_call(endpoint, question)
+    [call] = make_test_calls([endpoint], question)
+    if call.pk is None:
+        raise Refused(call.problem)
     fields = ("reply", "answer", "milliseconds", "problem")
-    return {name: getattr(test.call, name) for name in fields} | {
-        "call": test.call.pk,
-        "request": json.dumps(test.body, ensure_ascii=False),
-        "cost": float(to_amount(test.call.cost)),
+    return {name: getattr(call, name) for name in fields} | {
+        "call": call.pk,
+        "request": json.dumps(build_prompt(endpoint, question).body, ensure_ascii=False),
+        "cost": float(to_amount(call.cost)),
     }
-
-
-def make_test_call(endpoint: Endpoint, question: Question) -> CallTest:
-    """Ask the model a question, and return the outcome; the call is in the ledger of no run.
-
-    A reply ends the rest of a model that failed. Raises Refused for a question that the model
-    cannot be shown, and for a key that cannot be read.
-    """
-    call, body, key = _open_call(endpoint, question, MOST_SECONDS)
-    try:
-        outcome = _run(_ask(endpoint, body, key))
-    except Refused:
-        call.delete()
-        raise
-    return CallTest(_close_call(call, outcome), body)
 
 
 def make_test_calls(endpoints: Sequence[Endpoint], question: Question) -> Iterator[ModelCall]:
     """Ask each model the question, as many at once as its server allows; yield calls as they end.
 
-    A call that cannot be made has its problem and is not stored.
+    They are in the ledger of no run. A call that cannot be made has its problem and is not stored;
+    a reply ends the rest of a model that failed.
     """
     with asyncio.Runner(loop_factory=GuardedLoop) as runner:
         going: dict[asyncio.Task[Outcome], ModelCall] = {}
-        gates, places = dict[int, asyncio.Semaphore](), defaultdict[int, int](int)
+        gates, places = dict[int, asyncio.Semaphore](), Counter[int]()
         for endpoint in endpoints:
             server = endpoint.server
             try:
-                call, body, key = _open_call(endpoint, question, CHECK_SECONDS)
+                call, body, key = _open_call(endpoint, question)
             except Refused as refusal:
                 yield ModelCall(worker=endpoint.worker, problem=str(refusal))
                 continue
             gate = gates.setdefault(server.pk, asyncio.Semaphore(server.concurrency))
             pause = 60 / (server.requests_per_minute or math.inf) * places[server.pk]
-            asked = _ask_in_turn(gate, pause, lambda one=(endpoint, body, key): _ask(*one))
-            going[runner.get_loop().create_task(asked)] = call
             places[server.pk] += 1
+            asked = _ask_in_turn(gate, pause, endpoint, body, key)
+            going[runner.get_loop().create_task(asked)] = call
         while going:
             for task in runner.run(_wait_for_some(going)):
                 yield _close_call(going.pop(task), task.result())
@@ -103,24 +82,24 @@ async def _wait_for_some(tasks: Iterable[asyncio.Task[Outcome]]) -> set[asyncio.
 
 
 async def _ask_in_turn(
-    gate: asyncio.Semaphore, pause: float, ask: Callable[[], Awaitable[Outcome]]
+    gate: asyncio.Semaphore, pause: float, endpoint: Endpoint, body: dict[str, Any], key: str
 ) -> Outcome:
-    """Return the outcome of ``ask``, which waits for its turn at the server."""
+    timeout = min(endpoint.timeout, MOST_SECONDS)
     try:
         async with asyncio.timeout(CHECK_SECONDS):
             await asyncio.sleep(pause)
             async with gate:
-                return await ask()
+                return await _with_client(
+                    endpoint.server, key, lambda client: ask_model(client, body, key, timeout)
+                )
     except TimeoutError:
         return Outcome(0, Fault.SERVER, f"No reply within {CHECK_SECONDS:g} seconds of the check.")
     except Refused as refusal:
         return Outcome(0, Fault.SETTINGS, str(refusal))
 
 
-def _open_call(
-    endpoint: Endpoint, question: Question, seconds: float
-) -> tuple[ModelCall, dict[str, Any], str]:
-    """Store a call that ends in so many seconds; return it, its request and the API key."""
+def _open_call(endpoint: Endpoint, question: Question) -> tuple[ModelCall, dict[str, Any], str]:
+    """Store a call; return it, its request and the API key."""
     prompt, key = build_prompt(endpoint, question), api_keys.read_key(endpoint.server)
     now = db_clock.database_now()
     call = ModelCall.objects.create(
@@ -128,17 +107,10 @@ def _open_call(
         question=question,
         digest=prompt.digest,
         sent=now,
-        expires=now + timedelta(seconds=seconds) + MARGIN,
+        expires=now + timedelta(seconds=CHECK_SECONDS) + MARGIN,
         reserved=most_cost(endpoint, prompt.tokens),
     )
     return call, prompt.body, key
-
-
-async def _ask(endpoint: Endpoint, body: dict[str, Any], key: str) -> Outcome:
-    timeout = min(endpoint.timeout, MOST_SECONDS)
-    return await _with_client(
-        endpoint.server, key, lambda client: ask_model(client, body, key, timeout)
-    )
 
 
 def _close_call(call: ModelCall, outcome: Outcome) -> ModelCall:
@@ -176,7 +148,8 @@ def list_server_models(server: ModelServer) -> list[str]:
             reason = clean_text(f"The list of models is not readable: {error}", LONGEST_REASON)
             raise Refused(api_keys.hide_key(reason, key)) from None
 
-    names = _run(_with_client(server, key, ask))
+    with asyncio.Runner(loop_factory=GuardedLoop) as runner:
+        names = runner.run(_with_client(server, key, ask))
     if len(names) > MOST_MODELS:
         raise Refused(f"The server lists more than {MOST_MODELS:,} models.")
     return [clean_text(name, LONGEST_KEY) for name in names]
@@ -200,8 +173,3 @@ async def _with_client(
         return await ask(client)
     finally:
         await client.close()
-
-
-def _run(asked: Coroutine[Any, Any, Made]) -> Made:
-    with asyncio.Runner(loop_factory=GuardedLoop) as runner:
-        return runner.run(asked)

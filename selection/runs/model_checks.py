@@ -63,7 +63,7 @@ def request_check(run: Run, by: str) -> Job:
 def _check_models(job: Job) -> dict[str, Any]:
     run = jobs.find_row(Run.objects.select_related("question_set"), job.subject)
     question, models = testing.choose_question(run.question_set), list(list_models(run))
-    rows, shown = [], monotonic()
+    rows, shown = list[dict[str, Any]](), monotonic()
     for call in testing.make_test_calls(models, question):
         rows.append(_describe_call(call))
         if monotonic() - shown > SECONDS:
@@ -74,15 +74,13 @@ def _check_models(job: Job) -> dict[str, Any]:
 
 
 def _describe_call(call: ModelCall) -> dict[str, Any]:
-    return {
+    fields = ("answer", "milliseconds", "problem")
+    return {name: getattr(call, name) for name in fields} | {
         "worker": call.worker.key,
         "id": call.worker_id,
         "good": bool(call.answer),
-        "answer": call.answer,
         "tokens": (call.tokens_in or 0) + (call.tokens_out or 0),
         "cost": float(to_amount(call.cost)),
-        "milliseconds": call.milliseconds,
-        "problem": call.problem,
         "reply": call.reply[:MOST_SHOWN],
     }
 

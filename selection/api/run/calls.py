@@ -81,28 +81,6 @@ class UnreadableIn(Schema):
     why: str = Field("", max_length=300)
 
 
-class ModelCheckOut(Schema):
-    """The test call of a model."""
-
-    worker: str
-    good: bool = Field(description="A reply came, and its answer can be read.")
-    answer: str
-    reply: str
-    tokens: int
-    cost: float
-    milliseconds: int | None
-    problem: str
-
-
-class ModelChecksOut(Schema):
-    of: int = Field(description="Number of models.")
-    models: list[ModelCheckOut] = Field(description="Those asked; without an answer first.")
-
-
-class ModelChecksJobOut(JobOut):
-    result: ModelChecksOut | None = None
-
-
 class SpendingIn(Schema):
     limit: Decimal | None = price_field("The most to spend on calls; null: no limit.")
 
@@ -151,16 +129,13 @@ def settle_replies(request: HttpRequest, run_id: Id, payload: UnreadableIn) -> l
 
 
 @api.post(
-    "/runs/{run_id}/model-checks",
-    response={202: ModelChecksJobOut},
-    tags=["models"],
-    openapi_extra=LATER,
+    "/runs/{run_id}/model-checks", response={202: JobOut}, tags=["models"], openapi_extra=LATER
 )
 def check_models(request: HttpRequest, response: HttpResponse, run_id: Id) -> Status[Any]:
-    """Ask each model of a draft one question. Poll the header Location for the replies.
+    """Ask each model of a draft one question, outside its limit. Poll the header Location.
 
-    The calls cost what they cost, are in the ledger of no run, and are no answers. A model is left
-    out by the draft's ``left_out``.
+    The result has ``of``, the number of models, and ``models``: ``worker``, ``good``, ``answer``,
+    ``reply``, ``tokens``, ``cost``, ``milliseconds`` and ``problem`` of each.
     """
     run = find_object(request, Run, run_id)
     return accept_job(response, model_checks.request_check(run, requester_name(request)))

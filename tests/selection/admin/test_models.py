@@ -352,7 +352,7 @@ def test_a_draft_checks_its_models_and_leaves_the_broken_ones_out(requester):
     assert "All models replied" in text_of(left)
     too_few = requester.post(address, {"do": "leave", "worker": ["w0"]}, follow=True)
     assert "too few to choose 1 from" in text_of(too_few)
-    assert "Check of the models" in text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "check of the models is done" in text_of(requester.get(admin_url("run_page", run.pk)))
     requester.post(admin_url("run_verb", run.pk, "start"))
     assert set(run.candidates.values_list("worker__key", flat=True)) == {"w0", "w2"}
     assert "The run has begun" in text_of(requester.post(address, {"do": "check"}, follow=True))
