@@ -89,7 +89,7 @@ async def _ask_in_turn(
         async with asyncio.timeout(CHECK_SECONDS):
             await asyncio.sleep(pause)
             async with gate:
-                return await _with_client(
+                return await _use_client(
                     endpoint.server, key, lambda client: ask_model(client, body, key, timeout)
                 )
     except TimeoutError:
@@ -149,7 +149,7 @@ def list_server_models(server: ModelServer) -> list[str]:
             raise Refused(api_keys.hide_key(reason, key)) from None
 
     with asyncio.Runner(loop_factory=GuardedLoop) as runner:
-        names = runner.run(_with_client(server, key, ask))
+        names = runner.run(_use_client(server, key, ask))
     if len(names) > MOST_MODELS:
         raise Refused(f"The server lists more than {MOST_MODELS:,} models.")
     return [clean_text(name, LONGEST_KEY) for name in names]
@@ -165,7 +165,7 @@ def choose_question(question_set: QuestionSet, key: str = "") -> Question:
     return question
 
 
-async def _with_client(
+async def _use_client(
     server: ModelServer, key: str, ask: Callable[[ModelClient], Awaitable[Made]]
 ) -> Made:
     client = open_server(server, key)

@@ -49,12 +49,12 @@ def model_facts(run: Run) -> dict[str, Any]:
             "calls": describe_calls(run, calls_of(run)[:LATEST]),
             "number": run.model_calls.count(),
             "url": ledger_url(run),
-            "check": _latest_check(run) if run.status == Run.Status.DRAFT else None,
+            "check": _find_check(run) if run.status == Run.Status.DRAFT else None,
         }
     }
 
 
-def _latest_check(run: Run) -> Job | None:
+def _find_check(run: Run) -> Job | None:
     rows = Job.objects.filter(kind=model_checks.CHECK, subject=run.pk, team=run.team_id)
     return rows.order_by("-created").first()
 
@@ -152,7 +152,7 @@ class CheckModelsPage(JobMixin, ActionPage):
     @cached_property
     def job(self) -> Job | None:
         """Return the latest check, also one of another member."""
-        return _latest_check(self.object)
+        return _find_check(self.object)
 
     def has_permission(self) -> bool:
         needs_change = self.request.method == "POST"
