@@ -229,6 +229,11 @@ class Run:
         query = {"state": state, "worker": worker, "limit": 1000}
         return self._to.pages(Call, f"{self._path}/calls", query)
 
+    def check_models(self) -> list[dict[str, Any]]:
+        """Ask each model of a draft one question; return the replies, unreadable ones first."""
+        path = f"{self._path}/model-checks"
+        return list(self._to.ask_later(dict[str, Any], "POST", path)["models"])
+
     def spending(self) -> Spending:
         """Return what its calls cost, and what they may cost."""
         return self._to.ask(Spending, "GET", f"{self._path}/spending")

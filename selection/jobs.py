@@ -108,6 +108,11 @@ def work_on_job(job_id: Any) -> None:
         _end_job(job, State.FAILED, error=FAILED, status=500)
 
 
+def show_progress(job: Job, result: Any) -> None:
+    """Store a part of the result, for those who wait."""
+    Job.objects.filter(pk=job.pk, state=State.WORKING).update(result=result)
+
+
 def _end_job(job: Job, state: State, **values: Any) -> None:
     Job.objects.filter(pk=job.pk, state=State.WORKING).update(state=state, **values)
 

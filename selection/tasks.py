@@ -33,6 +33,7 @@ from .models import Heartbeat, IdempotencyKey, Run
 from .replays import from_connections as from_connections  # registers its jobs
 from .replays import replay_requests
 from .runs import failing_models, roster, roster_opening
+from .runs import model_checks as model_checks  # registers its jobs
 
 logger = logging.getLogger(__name__)
 

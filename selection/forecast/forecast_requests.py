@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Case, Q, QuerySet, When
 
 from selection import db_clock
 from selection.errors import NotFound, Refused
@@ -38,6 +38,8 @@ NOTED = timedelta(seconds=15)  # uses closer to each other are not recorded
 # A page asks again every few seconds. Without a look for so long its forecast is abandoned: work
 # on it stops until the next look.
 ABANDONED = timedelta(seconds=60)
+PROGRAM = "token "  # begins ``by`` of a program
+MOST_TRIES = 50  # to take a part, while other processes take them
 
 State = ForecastRequest.State
 
@@ -126,7 +128,7 @@ def touch_forecast(planning: ForecastRequest, now: datetime | None = None) -> No
 
 def _is_abandoned(planning: ForecastRequest, now: datetime) -> bool:
     """Return True if a person asked for the forecast and nobody looks at it any more."""
-    return not planning.by.startswith("token ") and planning.used < now - ABANDONED
+    return not planning.by.startswith(PROGRAM) and planning.used < now - ABANDONED
 
 
 def _change_state(planning: ForecastRequest, state: State, error: str = "") -> None:
@@ -194,15 +196,15 @@ def forecast_no_shows(planning: ForecastRequest) -> dict[tuple[str, str], Foreca
 
 
 def work_on_part(part_id: int, runs: int) -> None:
-    """Simulate a piece of this part, and hand out the next one. May come twice, late or never.
+    """Simulate a piece of the newest forecast's rows, and hand out its next one.
 
-    runs  that the part had when this was handed out: if it has others now, another process was
-          quicker
+    A message means that a piece waits: of this part, unless a newer forecast waits as well, whose
+    message comes later. It may come twice, late or never.
+
+    runs  that the part had when this was handed out
     """
-    part = ForecastPart.objects.select_related("planning").filter(pk=part_id, runs=runs).first()
-    if part is None or not part.planning.going:
-        return
-    if _is_abandoned(part.planning, db_clock.database_now()):
+    part = _take_newest(part_id, runs)
+    if part is None:
         return
     planning = part.planning
     if planning.state == State.WAITING:
@@ -220,7 +222,24 @@ def work_on_part(part_id: int, runs: int) -> None:
     if done:
         _start_next_parts(planning)
     elif done is not None:
-        _hand_out(ForecastPart.objects.filter(pk=part_id))
+        _hand_out(ForecastPart.objects.filter(pk=part.pk))
+
+
+def _take_newest(part_id: int, runs: int) -> ForecastPart | None:
+    """Return the waiting part to work on, now taken; None if there is none that anybody awaits.
+
+    Rows come before curves, and newer forecasts before older ones.
+    """
+    now = db_clock.database_now()
+    looked_at = Q(planning__by__startswith=PROGRAM) | Q(planning__used__gte=now - ABANDONED)
+    going = Q(planning__state__in=(State.WAITING, State.WORKING), finished=False, taken=None)
+    own = Case(When(pk=part_id, runs=runs, then=0), default=1)
+    of_curve = Case(When(curve="", then=0), default=1)
+    rows = ForecastPart.objects.filter(looked_at, going).select_related("planning")
+    for part in rows.order_by(of_curve, "-planning__created", own, "number")[:MOST_TRIES]:
+        if ForecastPart.objects.filter(pk=part.pk, taken=None).update(taken=now, sent=now):
+            return part
+    return None
 
 
 def _fail_forecast(planning: ForecastRequest, part: ForecastPart, error: Exception) -> None:
@@ -251,6 +270,7 @@ def _hand_out(open_parts: QuerySet[ForecastPart]) -> None:
     for priority, of_curve in ((AWAITED, False), (COMPLETING, True)):
         messages = [message for curve, *message in rows if bool(curve) == of_curve]
         sent = ForecastPart.objects.filter(pk__in=[pk for pk, _ in messages])
+        sent.update(taken=None)
         hand_out(TASK, sent, messages, LOST, priority)
 
 

@@ -34,7 +34,7 @@ TRUE = (
     "richtig|korrekt|wahrheit|correcte?|juste|verite|correct[ao]|verdad"
 )
 TEXT = "fragetext|fragentext|texte|textedelaquestion|enonce|texto|textodelapregunta|enunciado"
-NUMBER = "id|nr|no|nummer|nummero|kennung|numero|identifiant|identificador"
+NUMBER = "id|nr|no|nummer|nummero|kennung|numero|identifiant|identificador|schlue?ssel|cle"
 CHOICES = "auswahl|antwortmoglichkeiten|auswahlmoglichkeiten|optionen|choix|choixpossibles|opciones"
 
 TOLERANCE = "tolerance|toleranz|abweichung|tolerancia"

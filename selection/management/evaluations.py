@@ -16,9 +16,11 @@ from selection.management.lookups import find_team, parse_amount
 from selection.model_workers import askable, changes, model_files, play, spending, unreadable
 from selection.models import ModelServer, ModelSpending, Pool, QuestionSet, Run, Team, Upload
 from selection.runs import drafts, lifecycle, roster, unreadable_models
+from selection.texts import counted
 
 ON_THIS_SET = "on this question set"
 DECIDING = ("k", "epsilon", "delta", "algorithm", "by_price", "currency")
+MOST_TOLD = 5  # bad rows of a file
 Status = Run.Status
 
 
@@ -63,7 +65,7 @@ def digest_inputs(file: model_files.ModelFile, raw: bytes, options: dict[str, An
     servers = [entry.values for entry in file.servers]
     models = [(entry.worker, entry.server, entry.values) for entry in file.models]
     names = (*DECIDING, "seed", "any_questions", "map")
-    chosen = [options[name] for name in names]
+    chosen = [options[name] for name in names] + ["leave_out"] * options["leave_out"]
     parts = [servers, models, hashlib.sha256(raw).hexdigest(), chosen]
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
@@ -120,7 +122,7 @@ def create_run(
     name = drafts.free_name(f"{options['models'].stem} on {options['gold'].stem}", team.pk)
     pool = Pool.objects.create(team=team, name=drafts.free_name(name, team.pk, Pool))
     changes.store_file(pool, file)
-    questions = _import_questions(options["gold"].name, raw, team, name, options["map"])
+    questions = _import_questions(raw, team, name, options)
     wanted: dict[str, Any] = {
         "name": name,
         "pool": pool,
@@ -152,9 +154,8 @@ def allow_own_environment(urls: dict[str, str]) -> None:
     settings.MODEL_KEYS = {**settings.MODEL_KEYS, **urls}
 
 
-def _import_questions(
-    file_name: str, raw: bytes, team: Team, name: str, columns: Sequence[str]
-) -> QuestionSet:
+def _import_questions(raw: bytes, team: Team, name: str, options: dict[str, Any]) -> QuestionSet:
+    file_name, columns = options["gold"].name, options["map"]
     name = drafts.free_name(name, team.pk, QuestionSet)
     questions = QuestionSet.objects.create(team=team, name=name)
     upload = uploads.create_upload("questions", questions, file_name, raw, at_once=False)
@@ -169,12 +170,21 @@ def _import_questions(
         uploads.finish_upload(upload)
         if upload.state == Upload.State.FAILED:
             raise Refused(f"{file_name}: {upload.error}")
-        for problem in commit.rejected_rows(upload)[:1]:
-            raise Refused(f"{file_name}, line {problem.line}: {problem.why}")
+        if not options["leave_out"]:
+            _refuse_bad_rows(upload)
         commit.commit_import(upload.pk)
     finally:
         uploads.discard_upload(upload)
     return questions
+
+
+def _refuse_bad_rows(upload: Upload) -> None:
+    problems = commit.rejected_rows(upload)
+    told = [f"line {problem.line}: {problem.why}" for problem in problems[:MOST_TOLD]]
+    if told:
+        count = counted(problems.count(), "row")
+        advice = "Correct them, or leave them out with --leave-out."
+        raise Refused(f"{upload.name} has {count} with an error: {'; '.join(told)} {advice}")
 
 
 def parse_columns(texts: Sequence[str], header: Sequence[str]) -> list[tuple[str, str]]:

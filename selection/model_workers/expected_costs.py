@@ -35,7 +35,7 @@ def estimate_costs(
     """
     tokens = _mean_tokens(endpoint.pk for endpoint in endpoints)
     if not tokens:
-        return {one.pk: _most_cost(one, question_set) for one in endpoints}
+        return {one.pk: ExpectedCost(most_cost(one, question_set), None) for one in endpoints}
     typical = [sum(column) / len(tokens) for column in zip(*tokens.values(), strict=True)]
     costs = {}
     for endpoint in endpoints:
@@ -54,10 +54,11 @@ def _mean_tokens(workers: Iterable[int]) -> dict[int, tuple[float, float]]:
     return {worker: (mean_in, mean_out) for worker, mean_in, mean_out in rows}
 
 
-def _most_cost(endpoint: Endpoint, question_set: QuestionSet) -> ExpectedCost:
+def most_cost(endpoint: Endpoint, question_set: QuestionSet) -> Decimal:
+    """Return the most that a call for the first question can cost."""
     question = question_set.questions.order_by("number").first()
     try:
         tokens = build_prompt(endpoint, question).tokens if question else 0
     except Refused:  # the start refuses the question, with the reason
         tokens = 0
-    return ExpectedCost(prices.to_amount(prices.most_cost(endpoint, tokens)), None)
+    return prices.to_amount(prices.most_cost(endpoint, tokens))

@@ -1,9 +1,10 @@
-"""Test calls and lists of models: one request each, as a job of somebody who waits."""
+"""Test calls and lists of models: one request of each, as a job of somebody who waits."""
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+import math
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -15,23 +16,17 @@ from selection.outside_text import clean_text
 
 from . import api_keys, dispatcher, ledger
 from .claims import MARGIN
+from .completions import Fault, Outcome
 from .prices import most_cost, to_amount
 from .prompts import build_prompt
 from .server_calls import GuardedLoop, ModelClient, ask_model, list_models, open_server
 
 MOST_SECONDS = 60.0  # of a test call: somebody waits in front of the page
+CHECK_SECONDS = 300.0  # of the test calls of many models
 LIST_SECONDS = 20.0
 MOST_MODELS, LONGEST_REASON = 10_000, 300
 TEST_CALL, MODELS = "test_call", "models"  # kinds of jobs
 Made = TypeVar("Made")
-
-
-@dataclass(frozen=True)
-class CallTest:
-    """A test call that has ended. body: what was sent, without the key, which is in a header."""
-
-    call: ModelCall
-    body: dict[str, Any]
 
 
 def request_test_call(endpoint: Endpoint, question: Question, by: str) -> Job:
@@ -44,47 +39,86 @@ def request_test_call(endpoint: Endpoint, question: Question, by: str) -> Job:
 def _perform_test_call(job: Job) -> dict[str, Any]:
     endpoint = jobs.find_row(Endpoint.objects.select_related("server"), job.subject)
     question = jobs.find_row(Question.objects.all(), job.wanted["question"])
-    test = make_test_call(endpoint, question)
+    [call] = make_test_calls([endpoint], question)
+    if call.pk is None:
+        raise Refused(call.problem)
     fields = ("reply", "answer", "milliseconds", "problem")
-    return {name: getattr(test.call, name) for name in fields} | {
-        "call": test.call.pk,
-        "request": json.dumps(test.body, ensure_ascii=False),
-        "cost": float(to_amount(test.call.cost)),
+    return {name: getattr(call, name) for name in fields} | {
+        "call": call.pk,
+        "request": json.dumps(build_prompt(endpoint, question).body, ensure_ascii=False),
+        "cost": float(to_amount(call.cost)),
     }
 
 
-def make_test_call(endpoint: Endpoint, question: Question) -> CallTest:
-    """Ask the model a question, and return the outcome; the call is in the ledger of no run.
+def make_test_calls(endpoints: Sequence[Endpoint], question: Question) -> Iterator[ModelCall]:
+    """Ask each model the question, as many at once as its server allows; yield calls as they end.
 
-    A reply ends the rest of a model that failed. Raises Refused for a question that the model
-    cannot be shown, and for a key that cannot be read.
+    They are in the ledger of no run. A call that cannot be made has its problem and is not stored;
+    a reply ends the rest of a model that failed.
     """
-    prompt = build_prompt(endpoint, question)
-    key = api_keys.read_key(endpoint.server)
+    with asyncio.Runner(loop_factory=GuardedLoop) as runner:
+        going: dict[asyncio.Task[Outcome], ModelCall] = {}
+        gates, places = dict[int, asyncio.Semaphore](), Counter[int]()
+        for endpoint in endpoints:
+            server = endpoint.server
+            try:
+                call, body, key = _open_call(endpoint, question)
+            except Refused as refusal:
+                yield ModelCall(worker=endpoint.worker, problem=str(refusal))
+                continue
+            gate = gates.setdefault(server.pk, asyncio.Semaphore(server.concurrency))
+            pause = 60 / (server.requests_per_minute or math.inf) * places[server.pk]
+            places[server.pk] += 1
+            asked = _ask_in_turn(gate, pause, endpoint, body, key)
+            going[runner.get_loop().create_task(asked)] = call
+        while going:
+            for task in runner.run(_wait_for_some(going)):
+                yield _close_call(going.pop(task), task.result())
+
+
+async def _wait_for_some(tasks: Iterable[asyncio.Task[Outcome]]) -> set[asyncio.Task[Outcome]]:
+    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    return done
+
+
+async def _ask_in_turn(
+    gate: asyncio.Semaphore, pause: float, endpoint: Endpoint, body: dict[str, Any], key: str
+) -> Outcome:
     timeout = min(endpoint.timeout, MOST_SECONDS)
+    try:
+        async with asyncio.timeout(CHECK_SECONDS):
+            await asyncio.sleep(pause)
+            async with gate:
+                return await _use_client(
+                    endpoint.server, key, lambda client: ask_model(client, body, key, timeout)
+                )
+    except TimeoutError:
+        return Outcome(0, Fault.SERVER, f"No reply within {CHECK_SECONDS:g} seconds of the check.")
+    except Refused as refusal:
+        return Outcome(0, Fault.SETTINGS, str(refusal))
+
+
+def _open_call(endpoint: Endpoint, question: Question) -> tuple[ModelCall, dict[str, Any], str]:
+    """Store a call; return it, its request and the API key."""
+    prompt, key = build_prompt(endpoint, question), api_keys.read_key(endpoint.server)
     now = db_clock.database_now()
     call = ModelCall.objects.create(
         worker=endpoint.worker,
         question=question,
         digest=prompt.digest,
         sent=now,
-        expires=now + timedelta(seconds=timeout) + MARGIN,
+        expires=now + timedelta(seconds=CHECK_SECONDS) + MARGIN,
         reserved=most_cost(endpoint, prompt.tokens),
     )
-    try:
-        outcome = _run(
-            endpoint.server,
-            key,
-            lambda client: ask_model(client, prompt.body, key, timeout),
-        )
-    except Refused:
-        call.delete()
-        raise
+    return call, prompt.body, key
+
+
+def _close_call(call: ModelCall, outcome: Outcome) -> ModelCall:
     ledger.close_calls({call.pk: outcome})
-    if outcome.fault is None:
-        dispatcher.clear_problems([endpoint.pk])
     call.refresh_from_db()
-    return CallTest(call, prompt.body)
+    if call.state == ModelCall.State.REPLIED:
+        dispatcher.clear_problems([call.worker_id])
+    return call
 
 
 def request_server_models(server: ModelServer, by: str) -> Job:
@@ -114,7 +148,8 @@ def list_server_models(server: ModelServer) -> list[str]:
             reason = clean_text(f"The list of models is not readable: {error}", LONGEST_REASON)
             raise Refused(api_keys.hide_key(reason, key)) from None
 
-    names = _run(server, key, ask)
+    with asyncio.Runner(loop_factory=GuardedLoop) as runner:
+        names = runner.run(_use_client(server, key, ask))
     if len(names) > MOST_MODELS:
         raise Refused(f"The server lists more than {MOST_MODELS:,} models.")
     return [clean_text(name, LONGEST_KEY) for name in names]
@@ -123,26 +158,18 @@ def list_server_models(server: ModelServer) -> list[str]:
 def choose_question(question_set: QuestionSet, key: str = "") -> Question:
     """Return the question of this key, or the first one. Raises NotFound if there is none."""
     rows = question_set.questions.order_by("number")
-    question = (rows.filter(key=key) if key else rows).first()
+    question = rows.filter(**({"key": key} if key else {"retired": None})).first()
     if question is None:
         named = f"no question “{key}”" if key else "no question"
         raise NotFound(f"There is {named} in the question set “{question_set}”.")
     return question
 
 
-def _run(
-    server: ModelServer,
-    key: str,
-    ask: Callable[[ModelClient], Awaitable[Made]],
+async def _use_client(
+    server: ModelServer, key: str, ask: Callable[[ModelClient], Awaitable[Made]]
 ) -> Made:
-    """Return the result of ``ask`` with a client of the server."""
-
-    async def ask_and_close() -> Made:
-        client = open_server(server, key)
-        try:
-            return await ask(client)
-        finally:
-            await client.close()
-
-    with asyncio.Runner(loop_factory=GuardedLoop) as runner:
-        return runner.run(ask_and_close())
+    client = open_server(server, key)
+    try:
+        return await ask(client)
+    finally:
+        await client.close()

@@ -61,7 +61,8 @@ class ForecastPart(models.Model):
     runs     their number; a process that adds to them must have read all of them
     need     number of answers one worker would have to give: (most, True if it then ended)
     seconds  of processor time it took
-    sent     time of handing out its latest piece of work
+    sent     time of handing out its latest piece of work, and then of its beginning
+    taken    time of the beginning; None while the piece waits for a process
     """
 
     planning = models.ForeignKey(ForecastRequest, models.CASCADE, related_name="parts")
@@ -76,6 +77,7 @@ class ForecastPart(models.Model):
     seconds = models.FloatField(default=0)
     finished = models.BooleanField(default=False)
     sent = models.DateTimeField(null=True)
+    taken = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "selection_planningpart"

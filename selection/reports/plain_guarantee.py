@@ -19,9 +19,20 @@ MEANINGS = {
     Goal.AGGREGATE: "the {k} selected are on average at most {points} less accurate than the "
     "best {k}{among}",
 }
+MEANINGS_OF_ONE = {
+    Goal.EXACT: "this is the best{among}",
+    **dict.fromkeys(
+        (Goal.EXPLORE_K, Goal.AGGREGATE),
+        "the selected one is at most {points} less accurate than the best{among}",
+    ),
+}
 AVERAGE = (
     "For {sure} in 100 crowds like yours, the {k} selected workers are on average at most {points} "
     "less accurate than the best {k}{among}."
+)
+AVERAGE_OF_ONE = (
+    "For {sure} in 100 crowds like yours, the selected one is at most {points} less accurate than "
+    "the best{among}."
 )
 # Parts of the sentences on doubts, each with the code of the doubt and a few words that name it.
 DOUBTS = {
@@ -94,9 +105,9 @@ def state_plan_guarantee(
         "percent": viewer_locale.format_percent(1 - delta, places),
     }
     if promise.average:
-        return AVERAGE.format(**values)
+        return (AVERAGE if k > 1 else AVERAGE_OF_ONE).format(**values)
     measure = "" if promise.measure == "true accuracy" else f" (in {promise.measure})"
-    meaning = MEANINGS[goal].format(**values)
+    meaning = (MEANINGS if k > 1 else MEANINGS_OF_ONE)[goal].format(**values)
     return f"With {values['percent']} certainty, {meaning}{measure}{promise.within}."
 
 

@@ -1,5 +1,7 @@
-"""Calls and money of a run: a section of its page, and the page of its ledger."""
+"""Calls and money of a run: a section of its page, its ledger, and the check of its models."""
 
+from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from django import forms
@@ -11,13 +13,15 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from selection import reports
-from selection.admin.page import Page, object_url
+from selection.admin.job_page import JobMixin, follow_job
+from selection.admin.page import ActionPage, Page, object_url
 from selection.errors import Refused
 from selection.model_workers import spending, unreadable
 from selection.model_workers.prices import to_amount
-from selection.models import Endpoint, ModelCall, Run
-from selection.runs import unreadable_models
+from selection.models import Endpoint, Job, ModelCall, Run
+from selection.runs import model_checks, unreadable_models
 from selection.runs.money import format_call_cost
+from selection.texts import count_noun
 
 LATEST, PER_PAGE = 10, 50
 
@@ -45,8 +49,14 @@ def model_facts(run: Run) -> dict[str, Any]:
             "calls": describe_calls(run, calls_of(run)[:LATEST]),
             "number": run.model_calls.count(),
             "url": ledger_url(run),
+            "check": _find_check(run) if run.status == Run.Status.DRAFT else None,
         }
     }
+
+
+def _find_check(run: Run) -> Job | None:
+    rows = Job.objects.filter(kind=model_checks.CHECK, subject=run.pk, team=run.team_id)
+    return rows.order_by("-created").first()
 
 
 def format_spending(run: Run) -> dict[str, str | None] | None:
@@ -127,3 +137,54 @@ class RunCalls(Page):
         except Refused as refusal:
             messages.error(request, str(refusal))
         return redirect(f"{object_url(self.object)}#models")
+
+
+class CheckModelsPage(JobMixin, ActionPage):
+    """One test call of each model of a draft. ``do`` is check, or leave: out, the models named."""
+
+    permission_required = ["selection.view_run", "selection.view_worker"]
+    location = ("<int:pk>/models/", "models")
+    heading = "Check the models of {}"
+    below_object = True
+    template_name = "selection/run_check.html"
+    job_kinds = (model_checks.CHECK,)
+
+    @cached_property
+    def job(self) -> Job | None:
+        """Return the latest check, also one of another member."""
+        return _find_check(self.object)
+
+    def has_permission(self) -> bool:
+        needs_change = self.request.method == "POST"
+        return super().has_permission() and (not needs_change or self.may("selection.change_run"))
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        run, result = self.object, self.job and self.job.result
+        models = list(model_checks.list_models(run))
+        staying = {model.worker_id for model in models}
+        rows = [row for row in result["models"] if row["id"] in staying] if result else []
+        for row in rows:
+            row["price"] = format_call_cost(Decimal(str(row["cost"])), run.currency)
+        return super().get_context_data(
+            run=run,
+            models=models,
+            price=format_call_cost(model_checks.most_price(run, models), run.currency),
+            rows=rows,
+            broken=[row for row in rows if not row["good"]],
+            **kwargs,
+        )
+
+    def _check(self) -> HttpResponse:
+        return follow_job(self.request, model_checks.request_check(self.object, self.username))
+
+    def _leave(self) -> HttpResponse:
+        keys = self.request.POST.getlist("worker")
+        model_checks.leave_out(self.object, keys, self.username)
+        messages.success(
+            self.request,
+            f"{count_noun(len(keys), 'model')} left out. To take one back, edit the excluded "
+            "workers in the draft’s settings.",
+        )
+        return redirect(self.request.path)
+
+    actions = {"check": _check, "leave": _leave}

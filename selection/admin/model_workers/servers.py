@@ -12,6 +12,7 @@ from django.utils.html import format_html
 from unfold.decorators import display
 from unfold.widgets import (
     UnfoldAdminPasswordWidget,
+    UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
     UnfoldBooleanSwitchWidget,
 )
@@ -44,7 +45,9 @@ class ModelServerForm(forms.ModelForm):
         widgets = {
             "url": UnfoldAdminTextInputWidget(
                 {"placeholder": "https://api.openai.com/v1", "inputmode": "url"}
-            )
+            ),
+            "extra_headers": UnfoldAdminTextareaWidget({"rows": 3}),
+            "extra_query": UnfoldAdminTextareaWidget({"rows": 3}),
         }
 
     def _post_clean(self) -> None:

@@ -17,7 +17,12 @@ from selection import connectors, exports, reports, viewer_locale
 from selection.accounts import MEMBER, scoped
 from selection.admin.connectors.run_page import WherePage, connection_facts
 from selection.admin.imports.submissions import SubmissionsPage
-from selection.admin.model_workers.run_page import RunCalls, format_spending, model_facts
+from selection.admin.model_workers.run_page import (
+    CheckModelsPage,
+    RunCalls,
+    format_spending,
+    model_facts,
+)
 from selection.admin.page import Page, csv_response, file_response, object_url, page_urls
 from selection.errors import Refused
 from selection.mail import invitations
@@ -312,6 +317,7 @@ PAGES: tuple[type[Page], ...] = (
     SubmissionsPage,
     Report,
     RunCalls,
+    CheckModelsPage,
     WherePage,
     Export,
 )

@@ -5,18 +5,19 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse
-from ninja import Field, Query, Schema
+from ninja import Field, Query, Schema, Status
 
 from selection import reports
 from selection.accounts import scoped
 from selection.api.base import api, find_object, requester_name
 from selection.api.fields import Id, price_field
+from selection.api.jobs import LATER, JobOut, accept_job
 from selection.api.pagination import Page, paginate
 from selection.limits import LONGEST_KEY
 from selection.model_workers import spending, unreadable
 from selection.model_workers.prices import to_amount
 from selection.models import ModelCall, Run
-from selection.runs import unreadable_models
+from selection.runs import model_checks, unreadable_models
 
 CallState = Literal["sent", "replied", "failed", "interrupted", "reused"]
 
@@ -125,6 +126,19 @@ def settle_replies(request: HttpRequest, run_id: Id, payload: UnreadableIn) -> l
     rule = (payload.parsing, payload.pattern)
     unreadable_models.settle(run, payload.do, *rule, requester_name(request), payload.why)
     return unreadable.count_replies(run)
+
+
+@api.post(
+    "/runs/{run_id}/model-checks", response={202: JobOut}, tags=["models"], openapi_extra=LATER
+)
+def check_models(request: HttpRequest, response: HttpResponse, run_id: Id) -> Status[Any]:
+    """Ask each model of a draft one question, outside its limit. Poll the header Location.
+
+    The result has ``of``, the number of models, and ``models``: ``worker``, ``good``, ``answer``,
+    ``reply``, ``tokens``, ``cost``, ``milliseconds`` and ``problem`` of each.
+    """
+    run = find_object(request, Run, run_id)
+    return accept_job(response, model_checks.request_check(run, requester_name(request)))
 
 
 @api.get("/runs/{run_id}/spending", response=SpendingOut, tags=["models"])

@@ -42,6 +42,9 @@ class Command(BaseCommand):
             help="columns of the gold file that are not recognised, for example "
             "prompt=question,answer=target",
         )
+        add(
+            "--leave-out", action="store_true", help="leave out rows of the gold file with an error"
+        )
         add("--resume", metavar="RUN", help="go on with this run, by its name or number")
         add("--anew", action="store_true", help="a new run, although there is one of these files")
         add(

@@ -9,11 +9,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from selection import reports
-from selection.model_workers import endpoints
-from selection.models import Endpoint, ModelCall, ModelServer, ModelSpending, Run, Team
-from selection.runs import lifecycle
-from tests.jobs import follow_page
+from selection import jobs, reports
+from selection.model_workers import endpoints, spending
+from selection.models import Endpoint, Job, ModelCall, ModelServer, ModelSpending, Run, Team
+from selection.runs import lifecycle, model_checks
+from tests.jobs import follow_page, perform_jobs
 from tests.model_stub import ModelStub
 from tests.pages import admin_url, text_of
 from tests.selection.model_workers.conftest import inside as inside  # allows the stub's address
@@ -323,3 +323,57 @@ def test_who_may_only_look_changes_nothing_and_is_offered_nothing(requester):
     server = admin_url("modelserver_change", ModelServer.objects.get().pk)
     assert viewer.get(server).status_code == 200
     assert viewer.post(server, server_form(key="x")).status_code == 403
+
+
+# -- the check before the start
+
+
+def say_words(model: str, text: str) -> str:
+    return "" if model == "m1" else "yes"
+
+
+def test_a_draft_checks_its_models_and_leaves_the_broken_ones_out(requester):
+    with ModelStub(say_words) as stub:
+        run = make_model_run(stub.url, models=4, start=False, endpoint={"price_in": 1}, k=1)
+        broken = ModelServer.objects.create(name="Off", url=OFF)
+        Endpoint.objects.filter(worker__key="w3").update(server=broken)
+        draft = requester.get(admin_url("run_page", run.pk)).content.decode()
+        address = admin_url("run_models", run.pk)
+        assert f'formaction="{address}"' in draft
+        assert "4 models is asked" in text_of(requester.get(address))
+        page = text_of(follow_page(requester, requester.post(address, {"do": "check"})))
+    assert stub.calls == 3
+    for words in ("2 of 4 models gave no readable", "No connection", "The reply is empty", "yes"):
+        assert words in page
+    assert set(ModelCall.objects.values_list("run", flat=True)) == {None}
+    left = requester.post(address, {"do": "leave", "worker": ["w1", "w3"]}, follow=True)
+    run.refresh_from_db()
+    assert run.left_out == ["w1", "w3"]
+    assert "All models replied" in text_of(left)
+    too_few = requester.post(address, {"do": "leave", "worker": ["w0"]}, follow=True)
+    assert "too few to choose 1 from" in text_of(too_few)
+    assert "check of the models is done" in text_of(requester.get(admin_url("run_page", run.pk)))
+    requester.post(admin_url("run_verb", run.pk, "start"))
+    assert set(run.candidates.values_list("worker__key", flat=True)) == {"w0", "w2"}
+    assert "The run has begun" in text_of(requester.post(address, {"do": "check"}, follow=True))
+
+
+def test_a_check_that_exceeds_the_limit_of_money_is_refused(requester):
+    run = make_model_run(OFF, start=False, endpoint={"price_call": 1})
+    spending.set_limit(run, 5)
+    page = requester.post(admin_url("run_models", run.pk), {"do": "check"}, follow=True)
+    assert "more than the limit of the money" in text_of(page)
+    assert not Job.objects.exists()
+
+
+def test_a_check_asks_as_many_at_once_as_the_server_allows_and_shows_progress(monkeypatch):
+    seen = []
+    monkeypatch.setattr(model_checks, "SECONDS", 0)
+    monkeypatch.setattr(jobs, "show_progress", lambda job, result: seen.append(result))
+    with ModelStub(say_yes, seconds=0.05) as stub:
+        run = make_model_run(stub.url, models=9, start=False)
+        ModelServer.objects.update(concurrency=3)
+        model_checks.request_check(run, "tester")
+        perform_jobs()
+    assert (stub.calls, stub.most_at_once) == (9, 3)
+    assert (len(seen), seen[0]["of"]) == (9, 9)

@@ -13,6 +13,7 @@ from selection.models import (
     ModelSpending,
     Run,
 )
+from selection.runs import lifecycle
 from tests.jobs import finish_job
 from tests.model_stub import ModelStub
 from tests.selection.model_workers.conftest import inside as inside  # allows the stub's address
@@ -197,6 +198,18 @@ def test_a_test_call_ends_at_its_timeout(manager):
         body = {"worker": "w0", "question_set": questions.pk}
         shown = finish_job(manager.post(f"pools/{run.pool_id}/test-calls", body)).result
     assert shown["problem"] == "No reply within 0.2 seconds."
+
+
+def test_the_models_of_a_draft_are_checked(manager):
+    with ModelStub(say_yes) as stub:
+        run = make_model_run(stub.url, models=3, start=False)
+        result = finish_job(manager.post(f"runs/{run.pk}/model-checks")).result
+    assert result["of"] == len(result["models"]) == stub.calls == 3
+    assert {(row["answer"], row["good"]) for row in result["models"]} == {("yes", True)}
+    lifecycle.start_run(run)
+    assert manager.post(f"runs/{run.pk}/model-checks").status_code == 409
+    people = make_run(start=False)
+    assert "No model takes part" in manager.post(f"runs/{people.pk}/model-checks").json()["error"]
 
 
 def add_calls(run: Run, count: int) -> None:

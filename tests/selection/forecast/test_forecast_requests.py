@@ -162,14 +162,34 @@ def test_recommendable_algorithms_are_simulated_first(
             assert part.runs == runs
 
 
-def test_duplicate_message_does_not_multiply(sent, django_capture_on_commit_callbacks):
-    request_plan(django_capture_on_commit_callbacks)
+def test_duplicate_message_does_not_repeat_a_piece(sent, django_capture_on_commit_callbacks):
+    planning = request_plan(django_capture_on_commit_callbacks)
     message = sent[0]
-    sent.clear()
     forecast_requests.work_on_part(*message)
-    assert len(sent) == 1
     forecast_requests.work_on_part(*message)
-    assert len(sent) == 1
+    for part in planning.parts.all():
+        assert part.runs == len(part.plays)
+    assert sum(planning.parts.values_list("runs", flat=True)) == planning.parts.count() + 2
+    ForecastPart.objects.update(taken=timezone.now())  # all are being worked on
+    handed_out = len(sent)
+    forecast_requests.work_on_part(*sent[0])
+    assert len(sent) == handed_out
+
+
+def test_newest_forecast_is_done_first(sent, django_capture_on_commit_callbacks):
+    older = request_plan(django_capture_on_commit_callbacks)
+    before = list(older.parts.values_list("runs", flat=True))
+    newer = request_plan(django_capture_on_commit_callbacks, epsilon=0.25)
+    messages = list(sent)
+    assert messages[0][0] in older.parts.values_list("pk", flat=True)
+    for message in messages[: newer.parts.count()]:
+        forecast_requests.work_on_part(*message)
+    assert list(older.parts.values_list("runs", flat=True)) == before
+    assert newer.parts.filter(runs__gt=1).exists()
+    while sent:
+        with django_capture_on_commit_callbacks(execute=True):
+            forecast_requests.work_on_part(*sent.pop(0))
+    assert set(ForecastRequest.objects.values_list("state", flat=True)) == {State.DONE}
 
 
 def test_lost_parts_are_handed_out_again(sent, django_capture_on_commit_callbacks):

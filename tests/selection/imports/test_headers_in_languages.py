@@ -29,6 +29,7 @@ def test_a_file_of_answers(header, worker, question, response):
         ("Nr;Frage;richtige Antwort", {"question": "Nr", "prompt": "Frage"}),
         ("Kennung;Frage;Lösung", {"question": "Kennung", "prompt": "Frage"}),
         ("Frage;Fragetext;Loesung", {"question": "Frage", "prompt": "Fragetext"}),
+        ("Schlüssel;Frage;Antwort", {"question": "Schlüssel", "prompt": "Frage"}),
         ("Nr;Frage;Antwort", {"question": "Nr", "prompt": "Frage"}),
         ("numéro;question;bonne réponse", {"question": "numéro", "prompt": "question"}),
         ("Nr.;Frage;Richtig", {"question": "Nr.", "prompt": "Frage"}),

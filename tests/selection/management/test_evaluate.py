@@ -102,6 +102,21 @@ def test_stop_at_the_limit_of_money(tmp_path: Path, capsys: Any) -> None:
     assert result["ending"] == "budget"
 
 
+def test_bad_rows_are_listed_and_left_out_on_request(tmp_path: Path, capsys: Any) -> None:
+    with ModelStub(reply) as stub:
+        files = write_files(tmp_path, stub.url, ["good", "bad"], questions=12)
+        with Path(files[1]).open("a") as gold:
+            gold.write("q98,No answer?,,billing | login\nq99,Outside?,neither,billing | login\n")
+        with pytest.raises(
+            CommandError, match=r"2 rows with an error: line 14: .* line 15: .*-out"
+        ):
+            call_command("evaluate", *files)
+        assert not Run.objects.exists()
+        assert stub.calls == 0
+        run_evaluate(*files, "--leave-out", "--epsilon", "0.5")
+    assert Run.objects.get().question_set.questions.count() == 12
+
+
 @pytest.mark.parametrize("limit", ["much", "nan", "-1", "1e9"])
 def test_refuse_a_limit_that_is_no_amount(tmp_path: Path, limit: str) -> None:
     files = write_files(tmp_path, "http://127.0.0.1:9/v1", ["good", "bad"])

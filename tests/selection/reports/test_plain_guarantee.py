@@ -26,6 +26,12 @@ def test_the_target_is_one_sentence_in_points(algorithm, sentence):
     assert reports.promise_status(make_run(algorithm=algorithm)).short.startswith(sentence)
 
 
+@pytest.mark.parametrize("algorithm", ["lucb", "certified", "credible"])
+def test_the_target_of_one_worker_counts_no_worker(algorithm):
+    short = reports.promise_status(make_run(algorithm=algorithm, k=1)).short
+    assert "the selected one is at most 30 points less accurate than the best" in short
+
+
 def test_a_fixed_budget_guarantees_nothing():
     run = make_run(algorithm="uniform", budget=60)
     assert reports.promise_status(run).short == plain_guarantee.FIXED_BUDGET
