@@ -115,7 +115,13 @@ def _first_answers(pulls: Counts, reach: Counts, room: Counts, slots: int) -> Co
 
 
 def _share_in_turn(gain: Floats, pulls: Counts, answers: int) -> Counts:
-    """Give each answer to the arm of largest gain, which falls with more answers."""
+    """Give each answer to the arm of largest gain, which falls with more answers.
+
+    Where none is foreseen to gain, to the one that was asked least: to ask the same for ever, whose
+    further answers change nothing, would never end.
+    """
+    if gain.max() <= 0:
+        gain = 1 / (pulls + 1.0)
     more = np.zeros(gain.size, np.int64)
     for _ in range(answers):
         more[np.argmax(gain * ((pulls + 1) / (pulls + more + 1)) ** 1.5)] += 1

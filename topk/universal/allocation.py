@@ -17,14 +17,14 @@ from topk.compiled import compiled
 
 from .certificate import GroupBound, Tally
 from .likelihood import log_likelihoods, log_or_zero, tilted
-from .reference import FIRST_SHARE, SHARE_STEP, beta_of, log_beta
+from .reference import FIRST_SHARE, SHARE_STEP, beta_of, is_odd, log_beta, odd_moments
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 LEAST_ACCURACY, LEAST_VARIANCE = 1e-6, 1e-12
+LARGEST = 4.0  # nats that an answer shows
 LEAST_WEIGHT = 0.05  # of a term of Q, in parts of the largest, below which it is left out here
-LARGEST = 10.0  # of a divergence
 IN_REACH = 0.5  # of the goal
 BORDERS = 201  # values of c that are tried
 
@@ -79,18 +79,20 @@ def _gains(rows, population, grid, p, variance):  # type: ignore[no-untyped-def]
         for j in range(grid.size):
             part = rows[i, j] * population[j]
             if part > 0:
-                kl = p[i] * math.log(p[i]) + (1 - p[i]) * math.log(1 - p[i])
-                kl -= p[i] * log_or_zero(grid[j]) + (1 - p[i]) * log_or_zero(1 - grid[j])
+                good = min(math.log(p[i]) - log_or_zero(grid[j]), LARGEST)
+                bad = min(math.log(1 - p[i]) - log_or_zero(1 - grid[j]), LARGEST)
                 mass += part
-                total += part * min(kl, LARGEST)
+                total += part * (p[i] * good + (1 - p[i]) * bad)
         result[i] = total / mass - variance[i] / (2 * p[i] * (1 - p[i]))
     return result
 
 
 def known_of(tally: Tally) -> tuple[Floats, Floats]:
     """Return (n,) means and variances of accuracies under Q, given the answers."""
-    known, questions = tally.reference, tally.questions
+    known, questions = tally.reference.likeliest, tally.questions
     mean, variance = moments(tally.right, tally.wrong, known.terms, known.weight)
+    odd = is_odd(tally.right, tally.wrong, known.side)
+    mean[odd], variance[odd] = odd_moments(tally.right[odd], tally.wrong[odd], known.side)
     if questions:  # what is not asked yet is like the answers to come
         left = questions - tally.right - tally.wrong
         noise = left * np.maximum(mean * (1 - mean) - variance, 0.0)

@@ -7,7 +7,7 @@ import numpy as np
 from topk.compiled import compiled
 
 from .certificate import Counts, Floats, Tally
-from .reference import FIRST_SHARE, SHARE_STEP, beta_of, log_beta
+from .reference import FIRST_SHARE, SHARE_STEP, Part, beta_of, is_odd, log_beta, log_odd
 
 
 def worst_slices(tally: Tally, out: Counts) -> Floats:
@@ -22,18 +22,27 @@ def worst_slices(tally: Tally, out: Counts) -> Floats:
     known, waiting = tally.reference, np.flatnonzero(out)
     if not waiting.size:
         return known.slices
-    right = np.r_[tally.right, tally.gone_right]
-    wrong = np.r_[tally.wrong, tally.gone_wrong]
-    more = (right[waiting], wrong[waiting], out[waiting])
-    worst = _falls(*more, known.terms, known.weight)
-    return known.slices_with(worst)
+    right = np.r_[tally.right, tally.gone_right][waiting]
+    wrong = np.r_[tally.wrong, tally.gone_wrong][waiting]
+    return known.slices_with([_worst(part, right, wrong, out[waiting]) for part in known.parts])
+
+
+def _worst(part: Part, right: Floats, wrong: Floats, out: Counts) -> Floats:
+    """Return (T,) by how much the logarithm of each term of a part falls at most."""
+    odd = is_odd(right, wrong, part.side)
+    result: Floats = _falls(right[~odd], wrong[~odd], out[~odd], part.terms)
+    for s, f, more in zip(right[odd], wrong[odd], out[odd], strict=True):
+        y = np.arange(more + 1)
+        after = log_odd(s + y, f + more - y, part.side).min()
+        result += max(0.0, float(log_odd(s, f, part.side) - after))
+    return result
 
 
 @compiled
-def _falls(right, wrong, out, terms, weight):  # type: ignore[no-untyped-def]
+def _falls(right, wrong, out, terms):  # type: ignore[no-untyped-def]
     """Return (T,) by how much the logarithm of each term falls at most."""
-    result = np.zeros(weight.size)
-    for t in range(weight.size):
+    result = np.zeros(terms.shape[0])
+    for t in range(result.size):
         for i in range(right.size):
             worst, before = 0.0, _log_of(right[i], wrong[i], terms[t])
             for y in range(out[i] + 1):

@@ -6,12 +6,14 @@ matters is added up: from a climb to the largest term, and its neighbours as far
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betaln
 
 from topk.compiled import compiled
 
@@ -57,41 +59,104 @@ PAIR_PRIOR = _prior(WIDTHS, FIRST_WIDTH, WIDTH_STEP, NARROW, NARROW_RANGE) + mat
 PAIR_PRIOR[-1] = np.logaddexp(PAIR_PRIOR[-1], math.log(POINTS))
 SHARE_PRIOR = _prior(SHARES, FIRST_SHARE, SHARE_STEP, EVEN, EVEN_RANGE)
 
+# Besides these populations there may be workers who are always wrong, or always right (exactly, or
+# nearly: Beta(1, NEAR) from there), on a lattice of logits of their share.
+SIDES = {0: 0.78, -1: 0.18, 1: 0.04}
+LOG_SIDES = {side: math.log(weight) for side, weight in SIDES.items()}
+EXACT, NEAR = 0.7, 40.0
+ODD = 0.06  # share of the other answers below which a worker is taken as odd
+FIRST_ODD, ODD_STEP, ODDS = -7.0, 0.5, 15
+ODD_SHARES = 1 / (1 + np.exp(-(FIRST_ODD + ODD_STEP * np.arange(ODDS))))
+ODD_PRIOR = _prior(ODDS, FIRST_ODD, ODD_STEP, -2.5, 1.3)
+
 
 @dataclass(frozen=True)
-class Reference:
-    """The reference measure, as the terms of its sum.
+class Part:
+    """A kind of populations of the reference measure, as the terms of its sum.
 
-    log_q   the logarithm of Q, or less
+    side    0: no worker is odd; -1: some are always wrong, or nearly; 1: always right, or nearly
+    log_q   the logarithm of its sum over the terms, or less
     terms   (T, 5) int64, lattice points of the terms: mean and width of the first and the second
             distribution, and the share of the first; one distribution has the share -1
     weight  (T,) the terms' parts of the sum, which add up to 1
+    shares  (U,) the same of the share of odd workers, ODD_SHARES
     """
 
+    side: int
     log_q: float
     terms: NDArray[np.int64]
     weight: Floats
-
-    @cached_property
-    def slices(self) -> Floats:
-        """(S,) logarithms of the reference measure for populations with the mean NODES, or less."""
-        return self.slices_with(np.zeros(self.weight.size))
+    shares: Floats
 
     def slices_with(self, fall: Floats) -> Floats:
-        """Return (S,) ``slices`` where the logarithm of each term (T,) has fallen by so much.
+        """Return (S,) ``slices`` of this part where the logarithm of each term (T,) has fallen.
 
         By Jensen's inequality a sum of terms falls by no more than its terms do on average.
         """
         node, whole = _node_of(_mean_of(self.terms)), self.log_q - float(self.weight @ fall)
         part = np.bincount(node, self.weight, NODES.size)
         fallen = np.bincount(node, self.weight * fall, NODES.size)
+        if self.side:
+            part, fallen = (_with_odd(self.side, self.shares, of) for of in (part, fallen))
         result: Floats = np.full(NODES.size, LOG_WHOLE + whole)
-        for share, window, mass in _windows():
+        for share, window, mass in _windows(self.side):
             with np.errstate(divide="ignore", invalid="ignore"):
                 less = np.nan_to_num((window @ fallen) / (window @ part))
                 alone = np.log(window @ part) + self.log_q - mass - less
             result = np.logaddexp(result, math.log(share) + alone)
+        return result + LOG_SIDES[self.side]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The reference measure; its parts of all sides that matter."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def log_q(self) -> float:
+        """The logarithm of the whole, or less."""
+        return float(
+            np.logaddexp.reduce([part.log_q + LOG_SIDES[part.side] for part in self.parts])
+        )
+
+    @cached_property
+    def slices(self) -> Floats:
+        """(S,) logarithms of the reference measure for populations with the mean NODES, or less."""
+        return self.slices_with([np.zeros(part.weight.size) for part in self.parts])
+
+    def slices_with(self, falls: Sequence[Floats]) -> Floats:
+        """Return (S,) ``slices`` where the logarithm of each term of each part has fallen so."""
+        each = [part.slices_with(fall) for part, fall in zip(self.parts, falls, strict=True)]
+        result: Floats = np.logaddexp.reduce(each, axis=0)
         return result
+
+    @property
+    def likeliest(self) -> Part:
+        return max(self.parts, key=lambda part: part.log_q + LOG_SIDES[part.side])
+
+
+def is_odd(right: Floats, wrong: Floats, side: int) -> NDArray[np.bool_]:
+    """Return True for workers who are taken as odd where there are such."""
+    few = right if side < 0 else wrong
+    result: NDArray[np.bool_] = (few + 0.5 < ODD * (right + wrong + 1)) & (side != 0)
+    return result
+
+
+def log_odd(right: Any, wrong: Any, side: int) -> Any:
+    """Return the log of the probability of tallies of odd workers, each in one order."""
+    few, many = (right, wrong) if side < 0 else (wrong, right)
+    near = betaln(1 + few, NEAR + many) - betaln(1, NEAR)
+    return np.logaddexp(np.where(few == 0, math.log(EXACT), -np.inf), math.log(1 - EXACT) + near)
+
+
+def odd_moments(right: Floats, wrong: Floats, side: int) -> tuple[Floats, Floats]:
+    """Return means and variances of odd workers' accuracies, given their answers."""
+    few, many = (right, wrong) if side < 0 else (wrong, right)
+    a, size = 1 + few, 1 + NEAR + few + many
+    exact = np.where(few == 0, EXACT * np.exp(-log_odd(right, wrong, side)), 0.0)
+    mean, square = (1 - exact) * a / size, (1 - exact) * a * (a + 1) / (size * (size + 1))
+    return mean if side < 0 else 1 - mean, square - mean * mean
 
 
 def reference(right: Floats, wrong: Floats, workers: Floats) -> Reference:
@@ -99,14 +164,57 @@ def reference(right: Floats, wrong: Floats, workers: Floats) -> Reference:
 
     The binomial coefficients are left out, as in the likelihood: Q is of answers in their order.
     """
-    rows = np.empty((MEANS * WIDTHS, right.size))
-    known = np.zeros(MEANS * WIDTHS, np.bool_)
+    plain, parts = _terms_of(right, wrong, workers), []
+    for side in SIDES:
+        odd = is_odd(right, wrong, side)
+        found = _terms_of(right[~odd], wrong[~odd], workers[~odd]) if odd.any() else plain
+        parts.append(_part((right, wrong, workers), side, odd, *found))
+    return Reference(tuple(parts))
+
+
+def _terms_of(right: Floats, wrong: Floats, workers: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Return the terms of the others that matter, and their logarithms."""
+    rows, known = np.empty((MEANS * WIDTHS, right.size)), np.zeros(MEANS * WIDTHS, np.bool_)
     priors = (MEAN_PRIOR, WIDTH_PRIOR, PAIR_PRIOR, SHARE_PRIOR)
-    tallies = (right, wrong, workers)
-    terms, logs = _terms(tallies, rows, known, priors)
-    most = logs.max()
-    weight = np.exp(logs - most)
-    return Reference(most + math.log(weight.sum()), terms, weight / weight.sum())
+    found: tuple[NDArray[np.int64], Floats] = _terms((right, wrong, workers), rows, known, priors)
+    return found
+
+
+def _part(
+    tallies: tuple[Floats, Floats, Floats],
+    side: int,
+    odd: NDArray[np.bool_],
+    terms: NDArray[np.int64],
+    logs: Floats,
+) -> Part:
+    """Return the part of one side: in all of its terms just these workers are odd."""
+    right, wrong, workers = tallies
+    log_q = float(np.logaddexp.reduce(logs))
+    weight, shares = np.exp(logs - log_q), np.ones(1)
+    if side:
+        met = (right + wrong > 0) & ~odd
+        share = ODD_PRIOR + workers[odd].sum() * np.log(ODD_SHARES)
+        share += workers[met].sum() * np.log1p(-ODD_SHARES)
+        log_q += float(np.logaddexp.reduce(share))
+        log_q += float(workers[odd] @ log_odd(right[odd], wrong[odd], side))
+        shares = np.exp(share - np.logaddexp.reduce(share))
+    return Part(side, log_q, terms, weight, shares)
+
+
+def _with_odd(side: int, shares: Floats, of: Any) -> Any:
+    """Return what of each node (S,) is where a share of the workers is odd.
+
+    A population is counted to the node nearest to the mean of the node of the others with them.
+    """
+    each = (shares[:, None] * of).ravel()
+    return np.bincount(_odd_nodes(side), each, NODES.size)
+
+
+@lru_cache(2)
+def _odd_nodes(side: int) -> NDArray[np.int64]:
+    """Return (U * S,) the node of each share of odd workers and each node of the others."""
+    mean = (1 - ODD_SHARES[:, None]) * NODES + ODD_SHARES[:, None] * (side > 0)
+    return _node_of(mean).ravel()
 
 
 def _mean_of(terms: NDArray[np.int64]) -> Floats:
@@ -128,8 +236,8 @@ def _node_of(mean: Floats) -> NDArray[np.int64]:
     return result
 
 
-@lru_cache(1)
-def _windows() -> list[tuple[float, Floats, Floats]]:
+@lru_cache(3)
+def _windows(side: int) -> list[tuple[float, Floats, Floats]]:
     """Return the weight of each part that a population is compared with, and of which nodes it is.
 
     These are (S, S) weights of the nodes around each, and (S,) logs of the prior weight of it all.
@@ -144,6 +252,8 @@ def _windows() -> list[tuple[float, Floats, Floats]]:
     alone = np.arange(MEANS)
     ones = np.stack([alone, alone, alone, alone, np.full(MEANS, -1)], axis=1)
     mass += np.bincount(_node_of(_mean_of(ones)), np.exp(MEAN_PRIOR + LOG_ONE), NODES.size)
+    if side:
+        mass = _with_odd(side, np.exp(ODD_PRIOR), mass)
     apart = np.subtract.outer(np.arange(NODES.size), np.arange(NODES.size))
     windows = [(weight, np.exp(-0.5 * (apart / width) ** 2)) for weight, width in WINDOWS]
     return [(weight, window, np.log(window @ mass)) for weight, window in windows]

@@ -12,6 +12,7 @@ from topk.best_sets import Quotas
 from topk.certified.free_swaps import worst_swap
 from topk.certified.intervals import FOR_INTERVALS
 from topk.certified.selector import THIS_SET, Certified
+from topk.certified.swap_allocation import _share_in_turn
 from topk.certified.swap_loops import largest_value, least_totals
 from topk.certified.swap_prices import RATES, STANDS_STILL, SwapPrices
 from topk.certified.swaps import ALONE, FEW, Swaps
@@ -322,3 +323,13 @@ def test_the_loops_find_what_is_written_down():
     assert np.array_equal(
         largest_value(reach, against, RATES), (reach[:, None, :] - losses).max(axis=2)
     )
+
+
+def test_the_least_asked_worker_is_asked_where_no_answer_is_foreseen_to_help():
+    """One worker was asked for ever: 11,907 answers at this seed."""
+    outcome = simulate_run(
+        "certified", [1, 1, *[0.85] * 6], k=2, epsilon=0.14, delta=0.5, slots=24, seed=770014
+    )
+    assert outcome.pulls < 300
+    given = _share_in_turn(np.array([-1.0, 0.0, -2.0]), np.array([9, 9, 3]), 4)
+    assert given.tolist() == [0, 0, 4]

@@ -12,9 +12,13 @@ from topk.universal.likelihood import climb, log_likelihoods, tilted
 from topk.universal.reference import (
     MEAN_PRIOR,
     NODES,
+    ODD_PRIOR,
     PAIR_PRIOR,
     SHARE_PRIOR,
+    SIDES,
     WIDTH_PRIOR,
+    log_odd,
+    odd_moments,
     reference,
 )
 from topk.universal.search import proved
@@ -158,4 +162,58 @@ def test_the_parts_with_a_mean_make_up_the_whole():
     known = reference(right, 20 - right, np.ones(30))
     assert known.slices.max() > known.log_q + 1
     assert known.slices.min() == pytest.approx(known.log_q + math.log(0.15))
-    assert known.weight.sum() == pytest.approx(1)
+    for part in known.parts:
+        assert [part.weight.sum(), part.shares.sum()] == pytest.approx([1, 1])
+
+
+def test_the_weights_of_odd_workers_are_of_a_probability():
+    assert sum(SIDES.values()) == pytest.approx(1)
+    assert np.exp(ODD_PRIOR).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_odd_tallies_have_a_probability_and_the_mean_of_what_comes_next(side):
+    """The next answer of an odd worker is right with the mean of the accuracy given the others."""
+    answers = 30
+    right = np.arange(answers + 1.0)
+    logs, ways = log_odd(right, answers - right, side), [math.comb(answers, s) for s in range(31)]
+    assert float(np.exp(logs) @ ways) == pytest.approx(1)
+    mean, variance = odd_moments(right, answers - right, side)
+    following = np.exp(log_odd(right + 1, answers - right, side) - logs)
+    assert mean == pytest.approx(following, abs=1e-12)
+    assert (variance > 0).all()
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_the_reference_measure_with_odd_workers_is_at_most_one(side):
+    """One who is taken as odd by these answers, or not, and one of few answers: all tallies."""
+    answers, few, total = 30, 2, 0.0
+    slices = np.zeros(NODES.size)
+    for s in range(answers + 1):
+        for t in range(few + 1):
+            right = np.array([float(s), float(t)])
+            known = reference(right, np.array([answers, few]) - right, np.ones(2))
+            ways = math.comb(answers, s) * math.comb(few, t)
+            total += ways * math.exp(known.log_q)
+            slices += ways * np.exp(known.slices)
+    assert 0.3 < total <= 1 + 1e-9
+    assert (slices <= 1 + 1e-9).all()
+
+
+@pytest.mark.parametrize(("odd", "wrong"), [(0.0, 30), (1.0, 0)])
+def test_odd_workers_cost_the_reference_measure_little(odd, wrong):
+    """Against the likeliest share of them, and the others without them: nats."""
+    rng = np.random.default_rng(4)
+    right = rng.binomial(30, rng.uniform(0.5, 0.8, 30)).astype(float)
+    without = reference(right, 30 - right, np.ones(30)).log_q
+    for number in (1, 4):
+        tallies = np.r_[right, np.full(number, 30.0 - wrong)]
+        with_odd = reference(tallies, 30 - tallies, np.ones(30 + number)).log_q
+        share = number / (30 + number)
+        best = number * math.log(share) + 30 * math.log(1 - share)
+        assert without + best - 6 < with_odd < without
+
+
+def test_all_workers_may_be_odd():
+    known = reference(np.zeros(3), np.full(3, 20.0), np.ones(3))
+    assert np.isfinite(known.slices).all()

@@ -269,3 +269,17 @@ def test_it_knows_what_to_ask_whatever_is_known_by_now(n):
                 assert np.isfinite(values).all()
             if not selector.stop():
                 assert selector.ask(3 * n).sum() > 0
+
+
+@pytest.mark.parametrize("odd", [[0.0], [1.0], [0.0] * 4])
+def test_few_answers_go_to_workers_who_are_always_wrong_or_always_right(odd):
+    """They took two fifths of all, and made a run up to nine times longer."""
+    truth = np.r_[np.linspace(0.9, 0.5, 16), odd]
+    outcomes = [
+        simulate_run("universal", truth, k=4, epsilon=0.08, seed=seed, max_pulls=5000)
+        for seed in (1, 2)
+    ]
+    asked = sum(outcome.pulls_per_arm[16:].sum() for outcome in outcomes)
+    total = sum(outcome.pulls for outcome in outcomes)
+    assert total < 4000
+    assert asked < 0.2 * total
