@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from topk.accuracy import ACCURACY, QUESTIONS, THIS_SET
 from topk.best_sets import top_arms
@@ -39,6 +40,7 @@ class EachGood(Selector):
     title = "Each good"
     roster_fixed = True
     says_accuracy = True
+    takes_scores = True
     promise = Promise(
         Goal.EXPLORE_K,
         "confidence",
@@ -137,7 +139,7 @@ class EachGood(Selector):
     def _ask(
         self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
     ) -> Counts:
-        """Return first answers, then those of the weakest inside and of the strongest outside."""
+        """Return first answers, then those of who keeps the run from its end."""
         made = self.state.pulls + pending
         if self.questions:
             room = np.minimum(room, np.maximum(self.questions - made, 0))
@@ -147,22 +149,26 @@ class EachGood(Selector):
         means, inside = self._estimates, np.isin(np.arange(made.size), self.selection())
         parts = 1 if slots is None else PARTS
         for part in range(parts):
-            left = room - counts
-            size = None if slots is None else -(-(slots - int(counts.sum())) // (parts - part))
-            now = made + counts
-            lower, upper = self._intervals(now, means * now)
-            worth = np.where(inside, lower, -upper)
-            for side, share in ((inside, 2), (~inside, 1)):
-                open_here = np.flatnonzero(side & (left > 0))
-                if not open_here.size:
-                    continue
-                arm = open_here[worth[open_here].argmin()]
-                wanted = int(STRIDE * now[arm]) + 1
-                if size is not None:
-                    wanted = -(-size // share)
-                    size -= min(wanted, int(left[arm]))
-                counts[arm] += min(wanted, int(left[arm]))
+            now, left = made + counts, room - counts
+            arm = self._doubtful(now, means, inside, left > 0)
+            if arm is None:
+                break
+            size = int(STRIDE * now[arm]) + 1
+            if slots is not None:
+                size = -(-(slots - int(counts.sum())) // (parts - part))
+            counts[arm] += min(size, int(left[arm]))
         return counts
+
+    def _doubtful(
+        self, made: Counts, means: Floats, inside: NDArray[np.bool_], free: NDArray[np.bool_]
+    ) -> int | None:
+        """Return the weakest inside or the strongest outside, whoever is known less."""
+        lower, upper = self._intervals(made, means * made)
+        reach = np.where(inside, means - lower, upper - means)
+        worth = np.where(inside, lower, -upper)
+        sides = [np.flatnonzero(side & free) for side in (inside, ~inside)]
+        arms = [int(side[worth[side].argmin()]) for side in sides if side.size]
+        return max(arms, key=lambda arm: reach[arm], default=None)
 
 
 def bound_means(right: Floats, wrong: Floats, low: float, high: float) -> tuple[Floats, Floats]:
@@ -182,6 +188,4 @@ def bound_means(right: Floats, wrong: Floats, low: float, high: float) -> tuple[
             excluded = mixture - fit >= level
             out, kept = np.where(excluded, middle, out), np.where(excluded, kept, middle)
         bounds.append(out)
-    few = right + wrong <= 0
-    lower = np.where((right <= 0) | few, 0.0, bounds[0])
-    return lower, np.where((wrong <= 0) & few, 1.0, bounds[1])
+    return bounds[0], bounds[1]
