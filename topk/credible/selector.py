@@ -114,9 +114,7 @@ class Credible(Selector):
         if self._cautious:
             self.promise = replace(self.promise, among=WITH_GAPS)
         early = EARLY if self.problem.n < SMALL else ""
-        self.promise = replace(
-            self.promise, limits=limits_of(self.problem), early_limits=early
-        )
+        self.promise = replace(self.promise, limits=limits_of(self.problem), early_limits=early)
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
         super()._count(pulls, rewards)

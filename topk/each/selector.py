@@ -123,7 +123,9 @@ class EachGood(Selector):
         inside = np.isin(np.arange(self.problem.n), arms)
         in_for_sure = inside & (lower > upper[~inside].max())
         out_for_sure = ~inside & (upper < lower[inside].min())
-        settled = np.where(verdict == Verdict.UNDECIDED, 1 * in_for_sure - 1 * out_for_sure, verdict)
+        settled = np.where(
+            verdict == Verdict.UNDECIDED, 1 * in_for_sure - 1 * out_for_sure, verdict
+        )
         return Standing(
             mean=self.means,
             lower=lower,
