@@ -72,7 +72,8 @@ class Credible(Selector):
     )
     interval = (
         f"{100 * LEVEL:g} % credible interval: where the worker's accuracy lies with that "
-        "probability, given the fitted population"
+        "probability, given the fitted population. It is for one worker at one look: among all "
+        "workers at all looks some are outside"
     )
     known_options: ClassVar[tuple[Option, ...]] = (
         Option(

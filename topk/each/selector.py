@@ -14,7 +14,6 @@ import scipy
 from numpy.typing import NDArray
 
 from topk.accuracy import ACCURACY, QUESTIONS, THIS_SET
-from topk.best_sets import top_arms
 from topk.certified import confidence_intervals
 from topk.certified.selector import ASKED_OPEN, PLANNED_FOR
 from topk.options import Option

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.topk.harness import DELTAS, too_many
-from topk import Problem, SELECTORS, State
+from topk import SELECTORS, Problem, State
 from topk.each import EachGood
 from topk.each.selector import bound_means
 from topk.simulate import simulate_run
