@@ -104,10 +104,10 @@ class EachGood(Selector):
 
     @property
     def _estimates(self) -> Floats:
-        """(n,) means, a little below them for workers with few answers; .5 without any."""
+        """(n,) means, .5 without an answer, equal where only rounding tells them apart."""
         pulls = self.state.pulls
-        result: Floats = (self.state.rewards + 1e-9 * 0.5) / (pulls + 1e-9)
-        return result
+        means = np.where(pulls > 0, self.state.rewards / np.maximum(pulls, 1), 0.5)
+        return np.round(means, 12)
 
     def shortfall(self, arms: Counts) -> float:
         lower, upper = self._bounds
@@ -164,7 +164,7 @@ class EachGood(Selector):
         self, made: Counts, means: Floats, inside: NDArray[np.bool_], free: NDArray[np.bool_]
     ) -> int | None:
         """Return the weakest inside or the strongest outside, whoever is known less."""
-        lower, upper = self._intervals(made, means * made)
+        lower, upper = (np.round(one, 9) for one in self._intervals(made, means * made))
         reach = np.where(inside, means - lower, upper - means)
         worth = np.where(inside, lower, -upper)
         sides = [np.flatnonzero(side & free) for side in (inside, ~inside)]
