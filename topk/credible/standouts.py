@@ -35,7 +35,7 @@ RATE = (
 )
 
 
-def limits_of(problem: Problem) -> str:
+def name_limits(problem: Problem) -> str:
     """Return which pools break the guarantee, '' if such pools are not known."""
     if problem.k <= FEW * problem.n:
         return STANDOUTS
@@ -44,7 +44,7 @@ def limits_of(problem: Problem) -> str:
 
 def warn_of_standouts(problem: Problem, fitted: PopulationSummary) -> str:
     """Return a warning if the pool may have standouts or laggards, else ''."""
-    limits, rate = limits_of(problem), RATE.format(delta=100 * problem.delta)
+    limits, rate = name_limits(problem), RATE.format(delta=100 * problem.delta)
     if limits == LAGGARDS:  # a few answers end such a run, and their spread says nothing
         return WARNING_BEHIND.format(loss=problem.k * problem.epsilon) + rate
     if not limits or fitted.spread > NEARLY_EQUAL or fitted.border > 1 - problem.epsilon:
