@@ -70,6 +70,7 @@ class Promise:
                it beside the others without saying so
     among      the pools over which it is an average
     limits     a sentence on which of these pools break it far more often than delta
+    early_limits  the same of an epsilon that is not the wanted one
     at_the_stop  True if it covers the stop only: the figure of an earlier look must not be kept
     """
 
@@ -84,6 +85,7 @@ class Promise:
     average: bool = False
     among: str = "pools like this one"
     limits: str = ""
+    early_limits: str = ""
     at_the_stop: bool = False
 
     def of_scores(self) -> "Promise":
@@ -111,7 +113,8 @@ class Promise:
             f"whose mean true accuracy is more than {epsilon:g} below that of the {problem.k} "
             "best. This is an average over such pools, not a promise for every pool."
         )
-        return f"{sentence} {self.limits}" if self.limits else sentence
+        early = self.early_limits if epsilon != problem.epsilon else ""
+        return " ".join(filter(None, (sentence, self.limits, early)))
 
     def _because(self) -> str:
         return f": {self.note}" if self.note else ""

@@ -4,6 +4,7 @@ from typing import Any
 
 from .certified import SCORES, Certified
 from .credible import Credible
+from .each import EachGood
 from .problem import Problem, ProblemError
 from .published.adaptive_top_k import AdaptiveTopK, AdaptiveTopKBudget, ImprovedTopK
 from .published.clucb import CLUCBPAC, LilCLUCB
@@ -24,6 +25,7 @@ from .universal import Universal
 _CONFIDENCE: tuple[type[Selector], ...] = (
     Certified,
     Universal,
+    EachGood,
     AdaptiveTopK,
     ImprovedTopK,
     LUCB,

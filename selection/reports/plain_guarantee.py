@@ -60,7 +60,7 @@ DOUBTS = {
     ),
     "asked other questions": ("earlier-run", "it starts from a run with other questions"),
 }
-LIMITS = " Not covered: a crowd in which a few workers just lead nearly equal others."
+LIMITS = " Not covered: a crowd in which a few workers just lead or trail nearly equal others."
 
 
 def count_points(difference: float) -> str:

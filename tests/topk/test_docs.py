@@ -40,6 +40,7 @@ AUTHORS = {
     "ugape-b": "Gabillon, Ghavamzadeh, Lazaric 2012",
     "ugape-c": "Gabillon, Ghavamzadeh, Lazaric 2012",
     "ugape-v": "Gabillon, Ghavamzadeh, Lazaric 2012",
+    "each-good": "Ours",
     "universal": "Ours",
     "uniform": "Bubeck, Wang, Viswanathan 2013",
 }

@@ -75,7 +75,8 @@ class Universal(Selector):
     )
     interval = (
         "95 % credible interval: where the worker's accuracy lies with that probability if the "
-        "population is as the reference measure takes it; the guarantee does not rest on it"
+        "population is as the reference measure takes it. It is for one worker at one look: among "
+        "all workers at all looks some are outside. The guarantee does not rest on it"
     )
     known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, PRICES, GROUPS)
 

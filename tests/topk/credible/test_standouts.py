@@ -7,7 +7,7 @@ from tests.topk.credible.pools import pool, regret, run, told
 from tests.topk.harness import too_many
 from topk import Problem
 from topk.credible.selector import Credible
-from topk.credible.standouts import LIMITS
+from topk.credible.standouts import EARLY, LAGGARDS, STANDOUTS
 
 STAR = np.r_[0.97, np.full(39, 0.9)]
 ONE, WARNED = Problem(40, 1, 0.05, 0.05), "stand out by a lead close to ε = 0.05"
@@ -18,10 +18,24 @@ def says(selector):
 
 
 @pytest.mark.parametrize("cautious", [False, True])
-def test_the_guarantee_names_standouts_where_few_are_selected(cautious):
-    few, many = (Credible(Problem(40, k, 0.05, 0.05), cautious=cautious) for k in (8, 9))
-    assert few.promise.sentence(few.problem).endswith(LIMITS)
-    assert LIMITS not in many.promise.sentence(many.problem)
+def test_the_guarantee_names_standouts_and_laggards(cautious):
+    ends = {k: Credible(Problem(40, k, 0.05, 0.05), cautious=cautious) for k in (8, 9, 31, 32)}
+    sentences = {k: end.promise.sentence(end.problem) for k, end in ends.items()}
+    assert sentences[8].endswith(STANDOUTS)
+    assert sentences[32].endswith(LAGGARDS)
+    assert not any(limit in sentences[k] for k in (9, 31) for limit in (STANDOUTS, LAGGARDS))
+
+
+def test_an_early_end_of_a_small_pool_names_groups_far_apart():
+    small, large = (Problem(n, 3, 0.05, 0.5) for n in (10, 20))
+    assert Credible(small).promise.sentence(small, 0.2).endswith(EARLY)
+    assert EARLY not in Credible(small).promise.sentence(small)
+    assert EARLY not in Credible(large).promise.sentence(large, 0.2)
+
+
+def test_it_warns_of_laggards_where_nearly_all_are_selected():
+    nearly_all = run(np.r_[np.full(9, 0.8), 0.62], Problem(10, 9, 0.019, 0.5), 3)
+    assert any("fall behind by just more than K ε = 0.171" in one for one in nearly_all.warnings())
 
 
 def test_cautious_names_the_least_gap_that_it_covers():
