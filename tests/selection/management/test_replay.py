@@ -64,7 +64,7 @@ def test_table_names_headline_methods_and_selected_workers(past):
         assert f"\n{method['algorithm']} " in output
     assert "credible   " in output
     assert "aggregate, on average" in output
-    assert set(best["methods"][0]["selected"]) == {"w1", "w2", "w3"}
+    assert set(best["methods"][-1]["selected"]) == {"w1", "w2", "w3"}
 
 
 @pytest.mark.django_db
@@ -87,12 +87,12 @@ def test_json_has_the_result_of_page_and_api(past, tmp_path, monkeypatch):
 
 
 def test_csv_has_a_row_for_each_method_and_the_reason_of_a_refusal(past, tmp_path):
-    path, chosen = tmp_path / "methods.csv", ("--algorithm", "sar", "--algorithm", "credible")
+    path, chosen = tmp_path / "methods.csv", ("--algorithm", "sar", "--algorithm", "lucb")
     replay(past, *chosen, "--seeds", "1", "--out", str(path))
     with path.open(encoding="utf-8", newline="") as file:
-        credible, refused = csv.DictReader(file)
-    assert sorted(credible["selected"].split("; ")) == ["w1", "w2", "w3"]
-    assert (credible["enough"], credible["runs"], credible["refused"]) == ("True", "1", "")
+        lucb, refused = csv.DictReader(file)
+    assert sorted(lucb["selected"].split("; ")) == ["w1", "w2", "w3"]
+    assert (lucb["enough"], lucb["answers"], lucb["refused"]) == ("False", "360", "")
     assert (refused["algorithm"], refused["refused"]) == ("sar", "SAR needs a budget.")
     assert "Not run: sar: SAR needs a budget." in replay(past, *chosen)
 
@@ -151,7 +151,7 @@ def test_doubts_are_listed(past):
 def test_answers_without_use_are_counted(past):
     more = "\nw1,t1,1\nw1,unknown,1\nw9,unknown,0\n,t1,1\n"
     past[0].write_text(past[0].read_text() + more)
-    assert "line 364" in refusal(past)
+    assert "line 365" in refusal(past)
     output = replay(past, "--leave-out", "--seeds", "1")
     assert "2 to questions without a correct answer in the key; 1 repeated" in output
     assert "1 in rows with an error. 1 worker has no other answers." in output
