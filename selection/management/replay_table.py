@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from selection import algorithms
 from selection.algorithms import ALGORITHMS
 from selection.exports import ExportTable
 from selection.models import Replay
@@ -15,7 +16,9 @@ HEADS = ("method", "guarantees", "answers", "80 % of orders", "below the best", 
 def describe_replay(replay: Replay, result: ReplayResult) -> list[str]:
     """Return the headline, a line for each method, the selections and the doubts."""
     context = result_context(replay, result)
-    rows = [HEADS, *map(_method_cells, [*context["ours"], *context["others"]])]
+    variant = algorithms.describe_variant(replay.wanted.get("options", {}))
+    texts = [*context["ours"], *context["others"]]
+    rows = [HEADS, *(_method_cells(text, variant) for text in texts)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     padded = ([cell.ljust(w) for cell, w in zip(row, widths, strict=True)] for row in rows)
     return [
@@ -30,11 +33,12 @@ def describe_replay(replay: Replay, result: ReplayResult) -> list[str]:
     ]
 
 
-def _method_cells(text: MethodText) -> tuple[str, ...]:
-    promise = ALGORITHMS[text.row.algorithm].promise
+def _method_cells(text: MethodText, variant: str) -> tuple[str, ...]:
+    name, band = text.row.algorithm, text.band or text.answers
+    promise = ALGORITHMS[name].promise
     goal = "nothing" if promise.fixed == "budget" else promise.goal.value
     goal += ", on average" if promise.average else ""
-    name, band = text.row.algorithm, text.band or text.answers
+    goal += f", {variant}" if variant and ALGORITHMS[name].says_accuracy else ""
     return (name, goal, text.answers, band, text.below, text.below_mean, text.holds)
 
 

@@ -137,6 +137,8 @@ def test_option_goes_to_the_methods_that_have_it(past):
     certified, lucb = document(past, *chosen, *THIS_SET)["result"]["methods"]
     assert (usual[0]["enough"], usual[1]) == (False, lucb)
     assert (certified["enough"], certified["loss"], certified["untrue"]) == (True, 0, 0)
+    output = replay(past, *chosen, *THIS_SET, "--seeds", "1")
+    assert output.count("aggregate, on this question set") == 1
 
 
 def test_doubts_are_listed(past):
