@@ -1,5 +1,6 @@
 """``manage.py replay``: how many of the past answers in a file each method would have needed."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,12 @@ from selection import algorithms, exports
 from selection.errors import Refused
 from selection.management.lookups import parse_pairs, report_refusals
 from selection.management.replay_table import describe_replay, method_table, replay_document
+from selection.models import Replay
 from selection.replays import crowd, plays, replay_requests, results
 from selection.simulation.writing import check_out, write_csv, write_json, write_whole
 
 ANSWERS = "file of answers, or results of a program that evaluates models: a file, or its folder"
-WRITERS = {
+WRITERS: dict[str, Callable[[Path, Replay], None]] = {
     ".csv": lambda path, replay: write_csv(path, method_table(results.build_result(replay))),
     ".json": lambda path, replay: write_json(path, replay_document(replay)),
 }
