@@ -56,8 +56,9 @@ class Command(BaseCommand):
             if options["seeds"] < 1:
                 raise Refused(f"There must be at least 1 seed, not {options['seeds']}.")
             ways = {"picked": parse_pairs(options["pick"]), "leave_out": options["leave_out"]}
-            files = [crowd.open_file(p, **ways) for p in (options["answers"], options["gold"]) if p]
-            source, quiet = replay_requests.Source(*files), not options["verbosity"]
+            answers = crowd.open_file(options["answers"], **ways)
+            gold = crowd.open_file(options["gold"], **ways) if options["gold"] else None
+            source, quiet = replay_requests.Source(answers, gold), not options["verbosity"]
             bar = partial(tqdm, unit=" plays", desc="replay", disable=quiet)
             replay = replay_requests.play_at_once(source, _wanted_of(options), bar)
             if options["out"]:
