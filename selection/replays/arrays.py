@@ -85,7 +85,7 @@ class RecordedAnswers:
         return DrawnAnswers(right[order], np.bincount(arms, minlength=place.size))
 
     def draw_with_replacement(self, seed: int, place: Counts, most: int) -> "DrawnAnswers":
-        """Return ``most`` draws from each worker's recorded answers, equal to ``replay``'s."""
+        """Return ``most`` draws from each worker's recorded answers."""
         workers, _, right = self._arm_rows
         arms = place[workers]
         order = np.argsort(arms, kind="stable")

@@ -1,9 +1,10 @@
 """The plays of a replay: which algorithm with which seed, in which order, and their results."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+from selection import algorithms
 from selection.errors import Refused
 
 from .arrays import PlayedRun, RecordedAnswers, play_record
@@ -28,62 +29,75 @@ class PlannedPlay:
     seed: int
 
 
-def list_plays() -> list[PlannedPlay]:
+ANY = PlannedPlay(CERTIFIED, AIM, 0)
+
+
+def list_plays(wanted: Mapping[str, Any]) -> list[PlannedPlay]:
     """Return all plays in their order: after the first ones there is a complete result."""
-    first = [PlannedPlay(name, AIM, 0) for name in METHODS]
-    reach = [PlannedPlay(name, REACH, 0) for name in OURS]
-    further = [PlannedPlay(name, AIM, seed) for seed in range(1, SEEDS) for name in METHODS]
-    return [*first, *reach, *further]
+    methods = wanted.get("algorithms") or METHODS
+    seeds = range(1, wanted.get("seeds") or SEEDS)
+    first = [PlannedPlay(name, AIM, 0) for name in methods]
+    # Answers drawn with replacement never run out: there is no best precision that they buy.
+    best = [] if wanted.get("redraw") else [name for name in OURS if name in methods]
+    reach = [PlannedPlay(name, REACH, 0) for name in best]
+    return [*first, *reach, *(PlannedPlay(name, AIM, seed) for seed in seeds for name in methods)]
 
 
 FIRST_ROUND = len(METHODS) + len(OURS)
 
 
-def build_settings(wanted: dict[str, Any], name: str, scores: bool) -> ReplaySettings:
-    """Return the settings of a replay's plays, with an algorithm that takes any answers.
+def build_settings(
+    wanted: Mapping[str, Any], scores: bool, planned: PlannedPlay = ANY
+) -> ReplaySettings:
+    """Return the settings of a play; by default of an algorithm that takes any answers.
 
     scores  True if the answers are scores between 0 and 1
     """
+    known = {option.name for option in algorithms.algorithm_options(planned.algorithm)}
+    options = {o: value for o, value in wanted.get("options", {}).items() if o in known}
     return ReplaySettings(
-        name=name,
         k=wanted["k"],
-        algorithm=CERTIFIED,
-        epsilon=wanted["epsilon"],
+        algorithm=planned.algorithm,
+        epsilon=FINEST if planned.goal == REACH else wanted["epsilon"],
         delta=wanted["delta"],
         budget=wanted.get("budget"),
-        seed=0,
-        slots=None,
-        redraw=False,
+        seed=planned.seed,
+        redraw=wanted.get("redraw", False),
+        options=options,
         scores=scores,
     )
 
 
+def refuse_unknown_options(wanted: Mapping[str, Any]) -> None:
+    """Raise Refused for an option that none of the methods has."""
+    methods = wanted.get("algorithms") or METHODS
+    known = {option.name for name in methods for option in algorithms.algorithm_options(name)}
+    if unknown := [option for option in wanted.get("options", {}) if option not in known]:
+        raise Refused(f"No algorithm of {', '.join(methods)} has an option {unknown[0]}.")
+
+
 def play(
     record: RecordedAnswers,
-    settings: ReplaySettings,
+    wanted: Mapping[str, Any],
+    facts: Mapping[str, Any],
     planned: PlannedPlay,
-    rates: Mapping[str, Mapping[str, float]],
 ) -> dict[str, Any]:
-    """Return the result of a play, ready to be stored; ``refused`` has a reason without one.
-
-    rates  "cost" and "tokens" of an answer by worker, if models have them
-    """
-    epsilon = FINEST if planned.goal == REACH else settings.epsilon
-    own = replace(settings, algorithm=planned.algorithm, seed=planned.seed, epsilon=epsilon)
+    """Return the result of a play, ready to be stored; ``refused`` has a reason without one."""
+    settings = build_settings(wanted, "scores" in facts, planned)
     head = {"algorithm": planned.algorithm, "goal": planned.goal}
     try:
-        check_replay(record.crowd, own)
+        check_replay(record.crowd, settings)
     except Refused as refusal:
         return head | {"refused": str(refusal)}
-    played = play_record(record, own)
+    played = play_record(record, settings)
     result = head | _serialize_play(played)
     counts = list(zip(record.crowd.workers, played.counts, strict=True))
-    for name, by_worker in rates.items():
+    for name, by_worker in _pick_rates(facts).items():
         result[name] = round(sum(by_worker[worker] * count for worker, count in counts), 9)
     return result
 
 
-def pick_rates(facts: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+def _pick_rates(facts: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """Return the cost and the tokens of an answer by worker, if a replay's facts have them."""
     names = {"cost": "prices", "tokens": "tokens"}
     return {name: facts[fact] for name, fact in names.items() if fact in facts}

@@ -56,7 +56,7 @@ class AnswerRecord:
         """Return the answers as a crowd that can be replayed."""
         answers = [AnswerRow(0, w, q, str(grade)) for w, q, grade in self.rows]
         gold = {key: QuestionRow(0, key, key, [], []) for key in self.asked}
-        return RecordedCrowd(answers, [grade for *_, grade in self.rows], gold, 0, 0, 0, [gold])
+        return RecordedCrowd(answers, [grade for *_, grade in self.rows], gold)
 
     @property
     def scored(self) -> bool:
@@ -77,9 +77,10 @@ def _shorten(grade: float) -> float:
     return grade if grade % 1 else int(grade)
 
 
-def record_of_files(keyed: KeyedAnswers, name: str) -> AnswerRecord:
-    """Return the record of a file. Raises Refused if it is too small or too large."""
-    return _check_size(AnswerRecord(keyed.rows, list(keyed.key), list(keyed.key.values())), name)
+def record_of_files(keyed: KeyedAnswers, name: str, bounded: bool = True) -> AnswerRecord:
+    """Return the record of a file. Raises Refused if it is too small or, if bounded, too large."""
+    record = AnswerRecord(keyed.rows, list(keyed.key), list(keyed.key.values()))
+    return _check_size(record, name, bounded)
 
 
 def record_of_run(run: Run) -> AnswerRecord:
@@ -144,7 +145,7 @@ def _read_all(rows: QuerySet[Any, Any], name: str) -> list[Any]:
     return read
 
 
-def _check_size(record: AnswerRecord, name: str) -> AnswerRecord:
+def _check_size(record: AnswerRecord, name: str, bounded: bool = True) -> AnswerRecord:
     workers = len({worker for worker, _, _ in record.rows})
     if workers < 2:
         raise Refused(f"{name} has answers of one worker only: a selection needs two or more.")
@@ -152,7 +153,7 @@ def _check_size(record: AnswerRecord, name: str) -> AnswerRecord:
         (len(record.rows), MOST_REPLAYED, "answers"),
         (workers, MOST_REPLAYED_WORKERS, "workers"),
     ):
-        if count > most:
+        if bounded and count > most:
             raise _refuse_many(name, f"{count:,} {noun}", most)
     return record
 

@@ -5,7 +5,7 @@ and the replay itself expires after a day.
 """
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -34,6 +34,8 @@ from selection.runs import worker_prices
 
 from . import plays, records
 from .arrays import RecordedAnswers
+from .plays import PlannedPlay
+from .records import AnswerRecord
 from .settings import check_replay
 
 logger = logging.getLogger(__name__)
@@ -84,11 +86,42 @@ def request_replay(
 
     Raises Refused for an impossible combination, and for faults of a small file.
     """
+    replay = _build_replay(source, wanted, team_id=team, by=by)
+    replay.columns |= {"ask": may_ask} if source.answers else {}
+    _ask_or_read(replay)
+    replay.save(force_insert=True)
+    return replay
+
+
+def play_at_once(
+    source: Source,
+    wanted: dict[str, Any],
+    watch: Callable[[list[PlannedPlay]], Iterable[PlannedPlay]] = iter,
+) -> Replay:
+    """Return a replay of files of any size, played to its end here and stored nowhere.
+
+    wanted  as above; and perhaps algorithms, seeds (their number), options of algorithms, and
+            redraw (draw each worker's answers with replacement)
+    watch   wraps the plays to show their progress
+
+    Raises Refused, also if no method can be run.
+    """
+    plays.refuse_unknown_options(wanted)
+    replay = _build_replay(source, wanted)
+    record = RecordedAnswers(_read_answers(replay, bounded=False).crowd())
+    for planned in watch(plays.list_plays(wanted)):
+        replay.plays.append(plays.play(record, wanted, replay.facts, planned))
+    if all("refused" in one for one in replay.plays):
+        raise Refused(replay.plays[0]["refused"])
+    replay.state = State.DONE
+    return replay
+
+
+def _build_replay(source: Source, wanted: dict[str, Any], **owner: Any) -> Replay:
     _refuse_source(source)
     replay = Replay(
-        team_id=team,
+        **owner,
         name=source.name[:200],
-        by=by,
         wanted=wanted,
         run=source.run,
         question_set=source.question_set,
@@ -97,10 +130,8 @@ def request_replay(
         key=source.key.content if source.key else b"",
     )
     if source.answers:
-        replay.columns = {"ask": may_ask, LEAVE_OUT: source.answers.leave_out}
-        replay.columns[PICKED] = dict(source.answers.picked)
-    _ask_or_read(replay)
-    replay.save(force_insert=True)
+        picked = dict(source.answers.picked)
+        replay.columns = {LEAVE_OUT: source.answers.leave_out, PICKED: picked}
     return replay
 
 
@@ -169,14 +200,14 @@ def _refuse_source(source: Source) -> None:
         raise Refused("Give the key as a file or as a question set: one of the two.")
 
 
-def _read_answers(replay: Replay) -> None:
-    """Read files, run or question set into the record. Raises Refused."""
+def _read_answers(replay: Replay, bounded: bool = True) -> AnswerRecord:
+    """Read files, run or question set into the record, and return it. Raises Refused."""
     facts: dict[str, Any] = {}
     if replay.names:
         answers, key = _files_of(replay)
         keyed = read_keyed_answers(answers, key)
         refuse_open_choices(keyed, answers)
-        record = records.record_of_files(keyed, replay.name)
+        record = records.record_of_files(keyed, replay.name, bounded)
         facts = {name: getattr(keyed, name) for name in ("left_out", "idle", "repeated", "bad")}
     elif replay.run:
         record = records.record_of_run(replay.run)
@@ -185,7 +216,7 @@ def _read_answers(replay: Replay) -> None:
         assert replay.question_set is not None
         record = records.record_of_question_set(replay.question_set)
     crowd = record.crowd()
-    check_replay(crowd, plays.build_settings(replay.wanted, replay.name, record.scored))
+    check_replay(crowd, plays.build_settings(replay.wanted, record.scored))
     replay.facts = facts | ({"scores": True} if record.scored else {})
     replay.facts |= {
         "workers": len(crowd.workers),
@@ -195,6 +226,7 @@ def _read_answers(replay: Replay) -> None:
     replay.record, replay.answers, replay.key = record.pack(), b"", b""
     replay.tallies = record.tallies()
     replay.state = State.WORKING
+    return record
 
 
 def _model_facts(run: Run, price: float | None) -> dict[str, Any]:
@@ -243,7 +275,9 @@ def find_replay(pk: Any, among: QuerySet[Replay]) -> Replay:
 
 def replay_progress(replay: Replay) -> float:
     """Return the played share, 0 to 1."""
-    return 1.0 if not replay.going else round(replay.played / len(plays.list_plays()), 3)
+    return (
+        1.0 if not replay.going else round(replay.played / len(plays.list_plays(replay.wanted)), 3)
+    )
 
 
 # -- working
@@ -277,7 +311,7 @@ def _work_for_a_turn(replay: Replay) -> None:
         going = Replay.objects.filter(pk=replay.pk, state=State.READING)
         if not going.update(**{name: getattr(replay, name) for name in columns}):
             return
-    record = RecordedAnswers(records.AnswerRecord.unpack(bytes(replay.record)).crowd())
+    record = RecordedAnswers(AnswerRecord.unpack(bytes(replay.record)).crowd())
     end = monotonic() + A_TURN
     while replay.going and monotonic() < end:
         if not _play_next(replay, record):
@@ -288,10 +322,8 @@ def _work_for_a_turn(replay: Replay) -> None:
 
 def _play_next(replay: Replay, record: RecordedAnswers) -> bool:
     """Play the next planned play, and store it if no other process was quicker."""
-    planned, started = plays.list_plays(), process_time()
-    scores = "scores" in replay.facts
-    settings = plays.build_settings(replay.wanted, replay.name, scores)
-    result = plays.play(record, settings, planned[replay.played], plays.pick_rates(replay.facts))
+    planned, started = plays.list_plays(replay.wanted), process_time()
+    result = plays.play(record, replay.wanted, replay.facts, planned[replay.played])
     replay.plays.append(result)
     number, replay.played = replay.played, replay.played + 1
     replay.seconds += process_time() - started

@@ -12,8 +12,9 @@ from selection.texts import count_noun
 from selection.viewer_locale import format_count
 from topk import PROMISE_KEPT
 
-from .plays import AIM, METHODS, OURS, REACH, plays_of
-from .what_if import BAND
+from .plays import AIM, OURS, REACH, plays_of
+
+BAND = 0.8
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,15 @@ class WorkerResult:
 class ReplayResult:
     """All numbers of a replay.
 
-    enough   the method that needed the fewest answers, of ours that stopped by themselves; or None
-    refused  reason of each method that cannot be run on these answers
-    cost     of all answers; None without a price
-    tokens   of all answers; None if unknown
+    headline  the answer in one sentence; empty while there are no numbers
+    enough    the method that needed the fewest answers, of ours (or those chosen) that stopped by
+              themselves; or None
+    refused   reason of each method that cannot be run on these answers
+    cost      of all answers; None without a price
+    tokens    of all answers; None if unknown
     """
 
+    headline: str
     methods: list[MethodResult]
     workers: list[WorkerResult]
     refused: dict[str, str]
@@ -79,38 +83,41 @@ class ReplayResult:
     cost: float | None
     tokens: int | None
 
-    @property
-    def headline(self) -> str:
-        """Return the answer in one sentence; empty while there are no numbers."""
-        total = count_noun(self.answers, "answer")
-        if self.enough:
-            were = "would have been enough"
-            return f"{format_count(self.enough.answers)} of {total} {were}"
-        return f"All {total} were not enough" if self.methods else ""
-
     def serialize(self) -> dict[str, Any]:
         """Return the result for a program."""
-        return asdict(self) | {
-            "headline": self.headline,
-            "enough": self.enough and self.enough.answers,
-        }
+        return asdict(self) | {"enough": self.enough and self.enough.answers}
 
 
 def build_result(replay: Replay) -> ReplayResult:
     """Return the result of the plays so far."""
     answers = replay.facts.get("answers", 0)
     price = replay.wanted.get("price")
-    methods = [row for name in METHODS if (row := _method_result(replay, name, answers, price))]
-    ending = [row for row in methods if row.ours and row.enough]
+    names = dict.fromkeys(one["algorithm"] for one in replay.plays)
+    methods = [row for name in names if (row := _method_result(replay, name, answers, price))]
+    chosen = bool(replay.wanted.get("algorithms"))
+    ending = [row for row in methods if row.enough and (row.ours or chosen)]
+    enough = min(ending, key=lambda row: row.answers, default=None)
     return ReplayResult(
+        headline=_write_headline(replay, enough) if methods else "",
         methods=methods,
         workers=_worker_results(replay, methods) if methods else [],
         refused={p["algorithm"]: p["refused"] for p in replay.plays if "refused" in p},
-        enough=min(ending, key=lambda row: row.answers, default=None),
+        enough=enough,
         answers=answers,
         cost=_cost_of_all(replay, price),
         tokens=_tokens_of_all(replay),
     )
+
+
+def _write_headline(replay: Replay, enough: MethodResult | None) -> str:
+    total = replay.facts["answers"]
+    if replay.wanted.get("redraw"):
+        drawn = f"nswers drawn with replacement from {format_count(total)}"
+        count = enough and format_count(enough.answers)
+        return f"{count} a{drawn} would have been enough" if count else f"A{drawn} were not enough"
+    if enough is None:
+        return f"All {count_noun(total, 'answer')} were not enough"
+    return f"{format_count(enough.answers)} of {count_noun(total, 'answer')} would have been enough"
 
 
 def _method_result(

@@ -142,9 +142,8 @@ def test_what_a_house_imports_is_among_what_its_extra_needs(metadata, house, ext
 
 
 def test_versions_that_tests_are_run_with_are_within_the_ranges(metadata):
-    pins = re.findall(
-        r"(?m)^([\w-]+)(?:\[[\w,]+\])?==(\S+)$", (ROOT / "requirements.txt").read_text()
-    )
+    texts = [(ROOT / f"requirements{part}.txt").read_text() for part in ("", "-dev")]
+    pins = re.findall(r"(?m)^([\w-]+)(?:\[[\w,]+\])?==(\S+)$", "\n".join(texts))
     pinned = {canonicalize_name(name): version for name, version in pins}
     ranges = needed(metadata, "research")
     assert set(ranges) - set(pinned) == {"pillow"}, "which comes with matplotlib"

@@ -1,10 +1,8 @@
 """Algorithms of a run: the choices, the stored options, the refusals."""
 
-import json
 import re
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from selection import algorithms, reports
 from selection.algorithms import ALGORITHMS, GROUPS
@@ -12,7 +10,6 @@ from selection.errors import Refused
 from selection.models import Run
 from selection.runs import algorithm_choices, lifecycle
 from tests.pages import admin_url, run_form, text_of
-from tests.pasts import write_past
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 from topk import SELECTORS
 
@@ -170,42 +167,6 @@ def test_an_exact_run_that_is_stopped_says_it_is_not_exact():
     run.refresh_from_db()
     assert reports.promise_status(run).sentence.startswith("Not certified")
     assert "ε" not in reports.promise_status(run).sentence
-
-
-# -- the replay command
-
-
-def replay(folder, *options: str) -> dict[str, object]:
-    past, out = write_past(folder, [0.95, 0.9, 0.4, 0.5], 60), folder / "selected.json"
-    files = ["--answers", str(past[0]), "--gold", str(past[1]), "--out", str(out), "--k", "2"]
-    call_command("replay", *files, *options, "-v", "0")
-    return json.loads(out.read_text())
-
-
-def test_a_replay_takes_options(tmp_path):
-    document = replay(
-        tmp_path, "--algorithm", "adaptive-top-k", "--option", "c_round=0.1", "--option", "half=yes"
-    )
-    assert document["options"] == {"c_round": 0.1, "half": True}
-
-
-@pytest.mark.parametrize(
-    ("option", "why"),
-    [
-        ("speed=1", "AdaptiveTopK has no option speed; it has cumulative, half, c_round."),
-        ("c_round=fast", "c_round must be a number above 0 and at most 100, but it is “fast”."),
-        ("half=maybe", "half must be yes or no, but it is “maybe”."),
-        ("half", "“half” is no option; write it as --option name=value."),
-    ],
-)
-def test_a_replay_refuses_an_option_that_cannot_be(tmp_path, option, why):
-    with pytest.raises(CommandError, match=re.escape(why)):
-        replay(tmp_path, "--algorithm", "adaptive-top-k", "--option", option)
-
-
-def test_a_replay_with_a_fixed_budget_needs_one(tmp_path):
-    with pytest.raises(CommandError, match="SAR needs a budget"):
-        replay(tmp_path, "--algorithm", "sar")
 
 
 # -- what accuracy means

@@ -19,10 +19,10 @@ from selection.imports.column_plan import ColumnPlan
 from selection.imports.open_columns import OpenColumns
 from selection.models import Replay
 from selection.replays import keeping, replay_requests, results
+from selection.replays.result_texts import result_context
 
 from . import replay_chart
 from .form import PERMISSION, PastForm, build_results_form
-from .result_texts import result_context
 
 TITLE = "Try it on past answers"
 

@@ -1,342 +1,257 @@
-"""``manage.py replay``."""
+"""``manage.py replay``: the result of *Try it on past answers*, without a database."""
 
+import csv
 import json
 import os
 import signal
 import subprocess
 import sys
-from functools import partial
+from io import StringIO
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from django.conf import settings
-from django.core.management import CommandError
+from django.core.management import CommandError, call_command
 
-from selection import engine
-from selection.algorithms import ALGORITHMS
-from selection.grading import scores
-from selection.imports import catalog, row_parsers, validate_answers
-from selection.imports.row_parsers import QuestionRow, WorkerRow
-from selection.models import Answer, Assignment, Pool, QuestionSet, RecordedAnswer, Run
-from selection.replays import crowd
-from selection.replays.settings import compute_regrets
-from selection.runs import lifecycle
-from tests import replays
+from selection import tasks
+from selection.imports.keyed_answers import File
+from selection.models import default_team
+from selection.replays import plays, records, replay_requests, results
 from tests.pasts import write_past
-from tests.replays import read
 
-pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
-
-ACCURACIES = [0.95, 0.9, 0.95, 0.4, 0.5, 0.3]
+THIS_SET = ("--option", "accuracy=on this question set")
 
 
 @pytest.fixture
-def past(tmp_path):
-    return write_past(tmp_path, ACCURACIES, 60)
+def past(tmp_path) -> list[Path]:
+    return list(write_past(tmp_path, [0.95, 0.9, 0.95, 0.4, 0.5, 0.3], 60))
 
 
-@pytest.fixture
-def out(tmp_path):
-    return tmp_path / "selected.csv"
+def command_line(past: list[Path], *options: str) -> list[str]:
+    usual = {"--answers": str(past[0]), "--k": "3", "--epsilon": "0.3", "--delta": "0.1"}
+    usual |= {"--gold": str(past[1])} if past[1:] else {}
+    return ["replay", *(word for pair in usual.items() for word in pair), *options]
 
 
-replay = partial(replays.replay, k=3, epsilon=0.3)
-refused = partial(replays.refused, k=3, epsilon=0.3)
+def replay(past: list[Path], *options: str) -> str:
+    output = StringIO()
+    call_command(*command_line(past, *options), stdout=output)
+    return output.getvalue()
 
 
-def test_it_selects_the_best_and_says_what_is_promised(past, out):
-    said = replay(past, out, "--with-replacement")
-    rows = read(out)
-    assert {row["worker"] for row in rows} == {"w1", "w2", "w3"}
-    assert {row["certified"] for row in rows} == {"certified"}
-    assert [row["rank"] for row in rows] == ["1", "2", "3"]
-    assert "drawn with replacement from 360 recorded by 6 workers" in said
-    assert "its rule to stop was met" in said
-    assert "With probability at least 0.9" in said
-    assert "0.0000 aggregate" in said
-    assert "0.0000 explore-K" in said
+def document(past: list[Path], *options: str) -> dict[str, Any]:
+    return json.loads(replay(past, *options, "--seeds", "2", "--json"))
 
 
-def test_when_the_recorded_answers_run_out_it_says_so_and_certifies_nothing(past, out):
-    said = replay(past, out)
-    assert "of 360 recorded" in said
-    assert "the questions are used up" in said
-    assert "Not certified" in said
-    assert {row["certified"] for row in read(out)} == {"not certified"}
+def refusal(past: list[Path], *options: str) -> str:
+    with pytest.raises(CommandError) as caught:
+        replay(past, *options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
 
 
-def test_it_says_when_the_population_does_not_fit(tmp_path, out):
-    past = write_past(tmp_path, [0.97] * 10 + [0.2] * 30, tasks=60)
-    said = replay(past, out, "--algorithm", "credible", k=8, epsilon=0.001)
-    assert "Mind           These workers do not look like one population" in said
+# -- the result
 
 
-def test_recorded_answers_can_suffice(past, out):
-    said = replay(past, out, "--algorithm", "lucb", epsilon=0.8)
-    assert "its rule to stop was met" in said
-    assert {row["certified"] for row in read(out)} == {"certified"}
+def test_table_names_headline_methods_and_selected_workers(past):
+    output = replay(past, "--seeds", "2")
+    best = document(past)["result"]
+    assert output.startswith(f"{best['headline']}. Target: the best 3 of 6 workers, within 30 poi")
+    for method in best["methods"]:
+        assert f"{method['title']} selects: {', '.join(method['selected'])}" in output
+        assert f"\n{method['algorithm']} " in output
+    assert "credible   " in output
+    assert "aggregate, on average" in output
+    assert set(best["methods"][-1]["selected"]) == {"w1", "w2", "w3"}
 
 
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_selection_however_many_are_asked_at_once(past, out):
-    replay(past, out, "--with-replacement")
-    first = out.read_text()
-    replay(past, out, "--with-replacement", "--slots", "37")
-    assert out.read_text() == first
-    replay(past, out, "--with-replacement", "--seed", "2")
-    assert out.read_text() != first
+@pytest.mark.django_db
+@pytest.mark.any_database
+def test_json_has_the_result_of_page_and_api(past, tmp_path, monkeypatch):
+    monkeypatch.setattr(plays, "SEEDS", 2)
+    answers, key = (File(path.name, path.read_bytes()) for path in past)
+    wanted = {"k": 3, "epsilon": 0.3, "delta": 0.1}
+    source = replay_requests.Source(answers, key)
+    stored = replay_requests.request_replay(source, wanted, default_team())
+    while stored.going:
+        tasks.replay(str(stored.pk))
+        stored.refresh_from_db()
+    api = json.loads(json.dumps(results.build_result(stored).serialize()))
+    path = tmp_path / "result.json"
+    printed = json.loads(replay(past, "--seeds", "2", "--json", "--out", str(path)))
+    assert printed["result"] == api
+    assert printed["facts"] == stored.facts
+    assert json.loads(path.read_text()) == printed
 
 
-def test_the_order_of_the_file_does_not_matter_without_replacement(past, out):
-    replay(past, out, "--slots", "50")
-    first = out.read_text()
-    lines = past[0].read_text().splitlines()
-    by_task = sorted(lines[1:], key=lambda line: line.split(",")[1])
-    past[0].write_text("\n".join([lines[0], *sorted(by_task, key=lambda line: line[:2])]))
-    replay(past, out, "--slots", "50")
-    assert out.read_text() == first
+def test_csv_has_a_row_for_each_method_and_the_reason_of_a_refusal(past, tmp_path):
+    path, chosen = tmp_path / "methods.csv", ("--algorithm", "sar", "--algorithm", "lucb")
+    replay(past, *chosen, "--seeds", "1", "--out", str(path))
+    with path.open(encoding="utf-8", newline="") as file:
+        lucb, refused = csv.DictReader(file)
+    assert sorted(lucb["selected"].split("; ")) == ["w1", "w2", "w3"]
+    assert (lucb["enough"], lucb["answers"], lucb["refused"]) == ("False", "360", "")
+    assert (refused["algorithm"], refused["refused"]) == ("sar", "SAR needs a budget.")
+    assert "Not run: sar: SAR needs a budget." in replay(past, *chosen)
 
 
-@pytest.mark.parametrize("algorithm", ["adaptive-top-k", "lucb", "ugape-c"])
-@pytest.mark.parametrize("redraw", [True, False])
-def test_the_budget_is_kept(past, out, algorithm, redraw):
-    options = ["--with-replacement"] if redraw else []
-    said = replay(past, out, "--budget", "100", "--algorithm", algorithm, *options, epsilon=0.01)
-    assert "Answers used   100 " in said
-    assert "the budget is spent" in said
+def test_chosen_method_alone_may_be_enough(past):
+    result = document(past, "--algorithm", "lucb", "--epsilon", "0.8")["result"]
+    assert [(row["algorithm"], row["runs"]) for row in result["methods"]] == [("lucb", 2)]
+    assert result["enough"] == result["methods"][0]["answers"] < 360
 
 
-def test_it_leaves_no_trace_in_the_configured_database(past, out):
-    replay(past, out)
-    assert not Pool.objects.exists()
-    assert not Run.objects.exists()
+def test_seeds_play_different_orders(past):
+    chosen = ("--algorithm", "credible", "--epsilon", "0.05")
+    first, again = document(past, *chosen), document(past, *chosen)
+    assert first == again
+    (row,) = first["result"]["methods"]
+    assert len({answers for answers, *_ in row["plays"]}) == 2
 
 
-@pytest.mark.slow
-def test_a_kept_run_stays_in_the_configured_database(past, out):
-    replay(past, out, "--keep")
-    replay(past, out, "--keep", "--with-replacement")
-    second, first = Run.objects.all()
-    assert (first.name, second.name) == ("Replay of answers", "Replay of answers (2)")
-    assert (first.status, first.ending) == ("ended", "questions")
-    assert Answer.objects.filter(run=first).count() + RecordedAnswer.objects.count() == 360
+def test_answers_drawn_with_replacement_never_run_out(past):
+    chosen = ("--algorithm", "kl-lucb", "--epsilon", "0.1")
+    once = document(past, *chosen)["result"]
+    again = document(past, *chosen, "--with-replacement")["result"]
+    assert (once["headline"], once["enough"]) == ("All 360 answers were not enough", None)
+    assert again["enough"] > 360
+    sentence = "answers drawn with replacement from 360 would have been enough"
+    assert again["headline"] == f"{again['enough']:,} {sentence}"
+    output = replay(past, *chosen, "--with-replacement", "--budget", "50")
+    assert output.startswith("Answers drawn with replacement from 360 were not enough.")
 
 
-@pytest.mark.slow
-def test_each_draw_is_a_question_of_its_own(past, out):
-    replay(past, out, "--keep", "--with-replacement")
-    asked = Assignment.objects.values_list("candidate_id", "question_id")
-    assert len(set(asked)) == len(asked) > 360
-    assert set(Answer.objects.values_list("response", flat=True)) == {"right", "wrong"}
+@pytest.mark.parametrize("drawn", [[], ["--with-replacement"]])
+def test_budget_limits_every_method(past, drawn):
+    chosen = [word for name in ("adaptive-top-k", "lucb", "sar") for word in ("--algorithm", name)]
+    result = document(past, *chosen, *drawn, "--budget", "100", "--epsilon", "0.01")["result"]
+    assert {row["answers"] <= 100 for row in result["methods"]} == {True}
+    assert len(result["methods"]) == 3
 
 
-def test_scores_are_refused_rather_than_counted_as_wrong(past, out):
-    past[1].write_text(f"task,label\nt0,{scores.KEY}\n")
-    assert "use the page “Try it on past answers”" in refused(past, out)
+def test_option_goes_to_the_methods_that_have_it(past):
+    chosen = ("--algorithm", "certified", "--algorithm", "lucb", "--epsilon", "0.01")
+    usual = document(past, *chosen)["result"]["methods"]
+    certified, lucb = document(past, *chosen, *THIS_SET)["result"]["methods"]
+    assert (usual[0]["enough"], usual[1]) == (False, lucb)
+    assert (certified["enough"], certified["loss"], certified["untrue"]) == (True, 0, 0)
+    output = replay(past, *chosen, *THIS_SET, "--seeds", "1")
+    assert output.count("aggregate, on this question set") == 1
 
 
-def test_it_writes_json_by_the_ending(past, tmp_path):
-    replay(past, tmp_path / "selected.json")
-    document = json.loads((tmp_path / "selected.json").read_text())
-    assert (document["k"], document["seed"], document["certified"]) == (3, 1, False)
-    assert len(document["workers"]) == 3
+def test_doubts_are_listed(past):
+    past[0].write_text("\n".join(past[0].read_text().splitlines()[:-20]))
+    output = replay(past, "--algorithm", "certified", *THIS_SET, "--seeds", "1")
+    assert "Mind: Certified: The imported answers do not cover all 60 questions" in output
 
 
-def test_answers_to_tasks_without_gold_are_left_out_and_counted(past, out):
-    more = "\nw1,unknown,1\nw9,unknown,0\nw9,unknown too,0\n"
+# -- the files
+
+
+def test_answers_without_use_are_counted(past):
+    more = "\nw1,t1,1\nw1,unknown,1\nw9,unknown,0\n,t1,1\n"
     past[0].write_text(past[0].read_text() + more)
-    said = replay(past, out)
-    assert "3 to tasks without a known answer left out" in said
-    assert "1 worker left out" in said
-    assert "recorded by 6 workers" in said
+    assert "line 365" in refusal(past)
+    output = replay(past, "--leave-out", "--seeds", "1")
+    assert "2 to questions without a correct answer in the key; 1 repeated" in output
+    assert "1 in rows with an error. 1 worker has no other answers." in output
+
+
+def test_scores_in_a_folder_are_replayed_by_the_chosen_metric(tmp_path):
+    rng, folder = np.random.default_rng(3), tmp_path / "results"
+    for model, mean in {"a": 0.9, "b": 0.85, "c": 0.3, "d": 0.2, "e": 0.25}.items():
+        samples = [
+            {"doc_id": item, "doc_hash": str(item), "metrics": ["f1", "none"], "none": 0.5}
+            | {"f1": rng.beta(3 * mean, 3 - 3 * mean)}
+            for item in range(60)
+        ]
+        (folder / model).mkdir(parents=True)
+        path = folder / model / "samples_task_2026-01-01.jsonl"
+        path.write_text("\n".join(map(json.dumps, samples)))
+    chosen = ("--k", "2", "--algorithm", "certified", "--algorithm", "credible")
+    assert "several results for each answer" in refusal([folder], *chosen)
+    read = document([folder], *chosen, "--pick", "metric=f1")
+    assert (read["facts"]["scores"], read["facts"]["answers"]) == (True, 300)
+    assert set(read["result"]["methods"][0]["selected"]) == {"a", "b"}
+    assert list(read["result"]["refused"]) == ["credible"]
+
+
+def test_files_above_the_limit_of_the_page_are_replayed(past, monkeypatch):
+    monkeypatch.setattr(records, "MOST_REPLAYED", 100)
+    assert document(past)["facts"]["answers"] == 360
 
 
 @pytest.mark.parametrize(
-    ("options", "numbers", "words"),
+    ("options", "words"),
     [
-        ([], {"k": 6}, "K must be at least 1 and less than the number of workers (6)"),
-        ([], {"k": 0}, "K must be at least 1"),
-        ([], {"epsilon": 1.0}, "Epsilon must be"),
-        ([], {"epsilon": "nan"}, "Epsilon must be"),
-        (["--delta", "0"], {}, "Delta must be"),
-        (["--algorithm", "magic"], {}, "There is no algorithm “magic”"),
-        (["--budget", "0"], {}, "The budget must be"),
-        (["--seed", "-1"], {}, "The seed must be"),
-        (["--slots", "0"], {}, "at least 1 slot"),
-        (["--answers", "nothing.csv"], {}, "nothing.csv cannot be read"),
+        (["--k", "6"], "K must be at least 1 and less than the number of workers (6)"),
+        (["--k", "0"], "K must be at least 1"),
+        (["--epsilon", "1"], "Epsilon must be"),
+        (["--epsilon", "nan"], "Epsilon must be"),
+        (["--delta", "0"], "Delta must be"),
+        (["--budget", "0"], "The budget must be"),
+        (["--seeds", "0"], "There must be at least 1 seed, not 0."),
+        (["--algorithm", "magic"], "invalid choice: 'magic'"),
+        (["--algorithm", "multi-sar"], "invalid choice: 'multi-sar'"),
+        (["--algorithm", "sar"], "SAR needs a budget."),
+        (["--algorithm", "lucb", *THIS_SET], "No algorithm of lucb has an option accuracy."),
+        (["--option", "cautious=yes"], "has an option cautious."),
+        (["--algorithm", "certified", *THIS_SET, "--with-replacement"], "each question once"),
+        (["--answers", "nothing.csv"], "nothing.csv cannot be read"),
+        (["--out", "nowhere/result.csv"], "there is no folder nowhere"),
+        (["--out", "result.txt"], "result.txt must end in .csv or .json"),
     ],
 )
-def test_what_cannot_be_run_is_refused_in_one_sentence(past, out, options, numbers, words):
-    said = refused(past, out, *options, **numbers)
-    assert words in said
-    assert "\n" not in said
+def test_request_that_cannot_be_played_is_refused_in_one_sentence(past, options, words):
+    assert words in refusal(past, *options)
 
 
-def test_a_bad_line_is_named(past, out):
-    past[0].write_text(past[0].read_text() + "\nw1,t1,\nw1,t2,\n")
-    assert "line 362: The column “label” is empty (1 more" in refused(past, out)
-    past[1].write_text("task,label\nother,1\n")
-    past[0].write_text("worker,task,label\nw1,t1,1\n")
-    assert "has no answer to a question of the key" in refused(past, out)
+def test_earlier_file_stays_when_a_later_replay_fails(past, tmp_path):
+    path = tmp_path / "result.csv"
+    path.write_text("earlier")
+    refusal(past, "--k", "6", "--out", str(path))
+    assert path.read_text() == "earlier"
 
 
-def test_an_output_that_cannot_be_written_is_refused_before_the_work(past, tmp_path):
-    assert "no folder" in refused(past, tmp_path / "nowhere" / "x.csv")
-    assert "must end in .csv or .json" in refused(past, tmp_path / "x.txt")
-    (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(CommandError, match="is not a file"):
-        replay(past, tmp_path / "folder.csv")
+# -- the shell
 
 
-def test_an_earlier_selection_stays_when_a_later_one_fails(past, out):
-    replay(past, out)
-    first = out.read_text()
-    with pytest.raises(CommandError):
-        replay(past, out, k=6)
-    assert out.read_text() == first
-
-
-def command_line(past, out, *options):
-    return [
-        *(sys.executable, "manage.py", "replay", "--answers", str(past[0]), "--gold", str(past[1])),
-        *("--out", str(out), *options),
-    ]
+def shell(past: list[Path], *options: str) -> list[str]:
+    return [sys.executable, "manage.py", *command_line(past, *options)]
 
 
 @pytest.mark.slow
-def test_the_shell_sees_exit_code_2_and_one_sentence(past, out):
-    done = subprocess.run(
-        command_line(past, out, "--k", "6"), cwd=settings.BASE_DIR, capture_output=True, text=True
-    )
+def test_shell_sees_exit_code_2_and_one_sentence(past):
+    words = shell(past, "--k", "6")
+    done = subprocess.run(words, cwd=settings.BASE_DIR, capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "K must be at least 1" in done.stderr
-    assert not out.exists()
 
 
-def hear_interrupts():
+def hear_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background processes ignore them
 
 
 @pytest.mark.slow
-def test_ctrl_c_leaves_nothing_behind(past, out, tmp_path):
-    place = tmp_path / "scratch"
-    place.mkdir()
-    scratch = dict.fromkeys(("TMPDIR", "SQLITE_TMPDIR"), str(place))
+def test_interrupt_leaves_no_file(past, tmp_path):
+    before = set(tmp_path.iterdir())
+    options = ("--epsilon", "0.01", "--with-replacement", "--seeds", "1000")
     with subprocess.Popen(
-        command_line(past, out, "--k", "3", "--epsilon", "0.01", "--with-replacement"),
+        shell(past, *options, "--out", str(tmp_path / "result.csv")),
         cwd=settings.BASE_DIR,
-        env=os.environ | scratch | {"DJANGO_SETTINGS_MODULE": "crowdselect.settings"},
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "crowdselect.settings"},
         stderr=subprocess.PIPE,
         preexec_fn=hear_interrupts,
     ) as started:
         assert started.stderr is not None
         begun = started.stderr.read(8)
         started.send_signal(signal.SIGINT)
-        said = started.communicate()[1]
+        output = started.communicate()[1]
     assert begun == b"\rreplay:"
-    assert b"Interrupted; nothing was written." in said
-    assert b"Traceback" not in said
+    assert b"Interrupted; nothing was written." in output
+    assert b"Traceback" not in output
     assert started.returncode == 130
-    assert not out.exists()
-    assert not list(place.iterdir())
-
-
-def test_regrets_compare_with_the_best_by_recorded_accuracy():
-    accuracy = {"a": 0.9, "b": 0.8, "c": 0.7, "d": 0.2}
-    best, other = (
-        compute_regrets(accuracy, ["a", "b"]),
-        compute_regrets(accuracy, ["d", "a"]),
-    )
-    assert (best.aggregate, best.explore_k) == (0, 0)
-    assert other.aggregate == pytest.approx(0.3)
-    assert other.explore_k == pytest.approx(0.6)
-
-
-def test_recorded_accuracies_are_over_tasks_with_gold(past):
-    known = crowd.read_crowd(*past)
-    assert len(known.workers) == 6
-    assert all(len(right) == 60 for right in known.right.values())
-    assert known.accuracy["w1"] > 0.85 > 0.6 > known.accuracy["w6"]
-
-
-@pytest.mark.slow
-def test_a_large_crowd_can_be_replayed(tmp_path, out):
-    past = write_past(tmp_path, [0.9] * 7 + [0.3] * 32, 100)
-    said = replay(past, out, "--with-replacement", "--algorithm", "lucb", k=7, epsilon=0.5)
-    assert "its rule to stop was met" in said
-    assert "recorded by 39 workers" in said
-
-
-def test_a_row_that_answers_a_task_again_is_left_out_as_an_import_leaves_it_out(past, out):
-    answers, _ = past
-    first = answers.read_text().splitlines()[1]
-    worker, task, label = first.split(",")
-    again = f"\n{worker},{task},{1 - int(label)}"
-    alone = replay(past, out)
-    chosen = out.read_text()
-    answers.write_text(answers.read_text() + again)
-    said = replay(past, out)
-    assert "1 left out that answer a task again" in said
-    assert "again" not in alone
-    assert out.read_text() == chosen
-
-
-THIS_SET = ("--option", "accuracy=on this question set")
-HAVING_IT = [name for name, kind in ALGORITHMS.items() if kind.says_accuracy]
-
-
-@pytest.mark.parametrize("algorithm", HAVING_IT)
-def test_a_replay_about_this_question_set_ends_with_its_promise(past, out, algorithm):
-    said = replay(past, out, "--algorithm", algorithm, *THIS_SET, epsilon=0.2)
-    assert "mean accuracy on this set of 60 questions of the 3 workers selected is within" in said
-    assert "Mind" not in said
-    assert {row["certified"] for row in read(out)} == {"certified"}
-    assert {row["worker"] for row in read(out)} == {"w1", "w2", "w3"}
-
-
-def test_on_this_question_set_everybody_having_answered_everything_is_certain(past, out):
-    said = replay(past, out, "--algorithm", "certified", *THIS_SET, epsilon=0.001)
-    assert "its rule to stop was met" in said
-    assert "0.0000 aggregate" in said
-    assert {row["certified"] for row in read(out)} == {"certified"}
-
-
-def test_a_replay_warns_where_workers_may_have_chosen_their_questions(past, out):
-    lines = past[0].read_text().splitlines()
-    past[0].write_text("\n".join(lines[:-20]))
-    said = replay(past, out, "--algorithm", "certified", *THIS_SET, epsilon=0.2)
-    words = "do not cover all 60 questions for every worker. If workers chose their questions"
-    assert words in said
-    assert words in read(out)[0]["warnings"]
-
-
-def test_this_question_set_is_refused_where_it_cannot_be(tmp_path, past, out):
-    option = ("--algorithm", "certified", *THIS_SET)
-    said = refused(past, out, *option, "--with-replacement")
-    assert "is about answering each question once" in said
-    large = write_past(tmp_path, ACCURACIES, 1001)
-    assert "for at most 1,000 questions, and this one has 1,001" in refused(large, out, *option)
-
-
-def test_a_run_set_up_by_hand_chooses_alike_with_the_same_seed_slots_and_order(past, out):
-    replay(past, out, "--slots", "100", "--keep")
-    kept = Run.objects.get()
-    answers, _ = row_parsers.parse_answers(past[0].read_text(), "answers.csv")
-    known = row_parsers.parse_gold(past[1].read_text(), "gold.csv")
-    pool = Pool.objects.create(name="by hand")
-    keys = dict.fromkeys(row.worker for row in answers)
-    catalog.take_workers(pool, [WorkerRow(0, key, "", {}) for key in keys])
-    question_set = QuestionSet.objects.create(name="by hand")
-    rows = [QuestionRow(0, task, task, [label], []) for task, label in known.items()]
-    catalog.take_questions(question_set, rows)
-    fields = ("k", "algorithm", "epsilon", "delta", "seed")
-    own = {field: getattr(kept, field) for field in fields}
-    draft = Run(name="by hand", pool=pool, question_set=question_set, recorded_only=True, **own)
-    run = lifecycle.create_run(draft)
-    lifecycle.start_run(run)
-    run.refresh_from_db()
-    validate_answers.record_valid_answers(run, validate_answers.validate_answers(run, answers))
-    while engine.advance(run.pk):
-        pass
-    columns = ("worker__key", "arm", "asked", "pulls", "rewards", "verdict")
-    assert list(run.candidates.values_list(*columns)) == list(kept.candidates.values_list(*columns))
+    assert set(tmp_path.iterdir()) == before

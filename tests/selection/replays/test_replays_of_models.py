@@ -5,9 +5,8 @@ from decimal import Decimal
 import pytest
 
 from selection import db_clock
-from selection.admin.past import result_texts
 from selection.models import Endpoint, ModelCall, ModelServer, Replay, Run, default_team
-from selection.replays import plays, replay_requests, results
+from selection.replays import plays, replay_requests, result_texts, results
 from selection.replays.replay_requests import Source
 from tests.worlds import crowd, make_run, play
 

@@ -5,12 +5,13 @@ from decimal import Decimal
 from typing import Any
 
 from selection.models import Replay
-from selection.replays.results import MethodResult, ReplayResult, WorkerResult
 from selection.reports import count_points
 from selection.runs import money
 from selection.runs.worker_prices import format_price
 from selection.texts import count_noun
 from selection.viewer_locale import format_count, format_percent
+
+from .results import MethodResult, ReplayResult, WorkerResult
 
 
 @dataclass(frozen=True)
