@@ -30,7 +30,6 @@ PIECE = 1000
 LOOKED_AT = 200
 
 Kind = Upload.Kind
-NOUNS = {Kind.WORKERS: "worker", Kind.QUESTIONS: "question", Kind.ANSWERS: "answer"}
 TARGETS: dict[str, type[Model]] = {
     Kind.WORKERS: Pool,
     Kind.QUESTIONS: QuestionSet,
@@ -111,8 +110,9 @@ def _first_of_each(upload: Upload, plan: ColumnPlan, rows: Sequence[StagedRow]) 
         elif plan.repeats:
             piece.passed += 1
         else:
-            repeat = row_parsers.repeated_row(NOUNS[Kind(upload.kind)], row.line, first[row.key])
-            piece.rows.append(StagedRow(row.line, why=repeat.why))
+            noun, line = upload.kind.removesuffix("s"), first[row.key]
+            why = f"This {noun} is there already, in line {line}."
+            piece.rows.append(StagedRow(row.line, why=why))
         if row.key:
             first.setdefault(row.key, row.line)
     return piece

@@ -14,13 +14,13 @@ from django.core.management import CommandError
 from selection import engine
 from selection.algorithms import ALGORITHMS
 from selection.grading import scores
-from selection.imports import catalog, row_parsers, validate_answers
+from selection.imports import catalog, validate_answers
 from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import Answer, Assignment, Pool, QuestionSet, RecordedAnswer, Run
 from selection.replays import crowd
 from selection.replays.settings import compute_regrets
 from selection.runs import lifecycle
-from tests import replays
+from tests import file_rows, replays
 from tests.pasts import write_past
 from tests.replays import read
 
@@ -321,8 +321,8 @@ def test_this_question_set_is_refused_where_it_cannot_be(tmp_path, past, out):
 def test_a_run_set_up_by_hand_chooses_alike_with_the_same_seed_slots_and_order(past, out):
     replay(past, out, "--slots", "100", "--keep")
     kept = Run.objects.get()
-    answers, _ = row_parsers.parse_answers(past[0].read_text(), "answers.csv")
-    known = row_parsers.parse_gold(past[1].read_text(), "gold.csv")
+    answers, _ = file_rows.parse_answers(past[0].read_text(), "answers.csv")
+    known = file_rows.parse_gold(past[1].read_text(), "gold.csv")
     pool = Pool.objects.create(name="by hand")
     keys = dict.fromkeys(row.worker for row in answers)
     catalog.take_workers(pool, [WorkerRow(0, key, "", {}) for key in keys])
