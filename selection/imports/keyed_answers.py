@@ -11,6 +11,7 @@ from selection.errors import Refused
 from selection.grading import rules, scores
 from selection.limits import MOST_OF_THE_PAST
 from selection.models import Question
+from selection.texts import counted
 
 from . import (
     column_patterns,
@@ -182,7 +183,7 @@ def _refuse_all_wrong(
     """Raise Refused for many answers of which none is right, unless a person chose them."""
     if len(rows) < _MANY or any(grades) or file.picked:
         return
-    none = f"{file.name}: not one of {len(rows):,} answers is right"
+    none = f"{file.name}: not one of {counted(len(rows), 'answer')} is right"
     if choices:
         raise Refused(f"{none}: {describe(choices)}.")
     raise Refused(
