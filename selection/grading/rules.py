@@ -186,11 +186,18 @@ def parse_grading(text: str) -> dict[str, Any]:
                 f"“{word}” is no way of grading; there are number, number ±0.01, number ±5%, "
                 "multiple, order, exact, case, spaces, no accents and marks."
             )
-    if options.get("number") and set(options) & set(SWITCHES):
-        raise ValueError("What compares as numbers has no capitals, spaces, accents or order.")
-    if options.get("multiple") and options.get("order"):
-        raise ValueError("Choices are ticked or put in order: write multiple or order.")
+    refuse_contradiction(options)
     return options
+
+
+def refuse_contradiction(options: Grading) -> None:
+    """Raise ValueError, with a sentence, for options that contradict each other."""
+    if options.get("number") and set(options) & set(SWITCHES):
+        raise ValueError("A comparison as numbers has no capitals, spaces, accents or order.")
+    if options.get("multiple") and options.get("order"):
+        raise ValueError("Choices are ticked or put in order: multiple or order, not both.")
+    if {"tolerance", "relative"} & set(options) and not options.get("number"):
+        raise ValueError("A tolerance needs a comparison as numbers.")
 
 
 def _number_option(text: str) -> dict[str, Any]:

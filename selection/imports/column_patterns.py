@@ -42,7 +42,7 @@ ANY_WORKER = (
     f"{_WORKER}|{_PARTICIPANT}|completedby|assignment:workerid|"
     f"{column_words.WORKER}|{column_words.PARTICIPANT}"
 )
-ANY_MODEL = "model|model(name|id)|llm"
+ANY_MODEL = "model|model(name|id)|llm|modell|modele|modelo"
 _QUESTION = (
     f"question|questionid|{column_words.QUESTION}",
     "task|taskid",

@@ -11,6 +11,7 @@ from selection.errors import Refused
 from selection.grading import rules, scores
 from selection.limits import MOST_OF_THE_PAST
 from selection.models import Question
+from selection.texts import counted
 
 from . import (
     column_patterns,
@@ -23,7 +24,6 @@ from . import (
     surveys,
 )
 from .column_plan import ColumnPlan
-from .past_answers import FaultyRows, select_known, take_first_answers
 from .readers import Table, read_table
 from .readers.results import Choice, Picked, describe
 from .row_parsers import AnswerRow, BadRow, QuestionRow
@@ -33,6 +33,16 @@ NO_KEY = (
     "{name} has no column with the correct answers, such as “gold”. Add a file with the key (task, "
     "label), or choose a question set."
 )
+
+
+class FaultyRows(Refused):
+    """A refusal of rows that may be left out on request."""
+
+    def __init__(self, name: str, rows: Sequence[BadRow]) -> None:
+        more = f" ({len(rows) - 1} more lines are bad)" if len(rows) > 1 else ""
+        super().__init__(f"{name}, line {rows[0].line}: {rows[0].why.rstrip('.')}{more}.")
+        self.name, self.rows = name, rows
+
 
 _MANY = 10  # answers, of which some are right
 Key = dict[str, QuestionRow]
@@ -108,12 +118,11 @@ def read_keyed_answers(answers: File, key: File | Key | None) -> KeyedAnswers:
         key_name, questions = key.name, read_key(key)
     else:
         key_name, questions = "the key", read_key_within(answers) if key is None else key
-    table, parsed, faults = _parse_answers(answers, questions)
-    first = take_first_answers(parsed)
-    graded, left_out, idle = select_known(first, questions, "the questions of the key")
-    _refuse_swapped_answers(graded, questions)
+    table, first, repeated, faults = _parse_answers(answers, questions)
+    graded = _select_known(first, questions)
+    idle = {row.worker for row in first} - {row.worker for row in graded}
     fitted, outside = _fit_answers(graded, questions)
-    bad = sorted([f for f in faults if not f.repeats] + outside, key=lambda row: row.line)
+    bad = sorted(faults + outside, key=lambda row: row.line)
     if bad and not answers.leave_out:
         raise FaultyRows(answers.name, bad)
     if not fitted:
@@ -125,16 +134,20 @@ def read_keyed_answers(answers: File, key: File | Key | None) -> KeyedAnswers:
         )
     grades = _grade_answers(fitted, questions, answers)
     _refuse_all_wrong(fitted, grades, questions, answers, table.choices)
-    repeated = len(faults) - len(bad) + len(outside) + len(parsed) - len(first)
-    choices = table.choices
-    return KeyedAnswers(fitted, grades, questions, left_out, idle, repeated, len(bad), choices)
+    counts = (len(first) - len(graded), len(idle), repeated, len(bad))
+    return KeyedAnswers(fitted, grades, questions, *counts, table.choices)
 
 
-def _refuse_swapped_answers(rows: Sequence[AnswerRow], questions: Key) -> None:
-    """Raise Refused if another column has the answers."""
-    known = {text for q in questions.values() for text in (*q.accepted, *q.choices)}
-    columns = {"answer": [row.response for row in rows], "worker": [row.worker for row in rows]}
-    row_parsers.refuse_swapped("answer", known, columns, "answers of the key")
+def _select_known(rows: Sequence[AnswerRow], questions: Key) -> list[AnswerRow]:
+    """Return the answers to questions of the key. Raises Refused for swapped columns."""
+    columns = {"worker": [row.worker for row in rows], "task": [row.question for row in rows]}
+    columns["answer"] = [row.response for row in rows]
+    row_parsers.refuse_swapped("task", set(questions), columns, "the questions of the key")
+    known = [row for row in rows if row.question in questions]
+    texts = {text for q in questions.values() for text in (*q.accepted, *q.choices)}
+    columns = {"answer": [row.response for row in known], "worker": [row.worker for row in known]}
+    row_parsers.refuse_swapped("answer", texts, columns, "answers of the key")
+    return known
 
 
 def _fit_answers(rows: Sequence[AnswerRow], questions: Key) -> tuple[list[AnswerRow], list[BadRow]]:
@@ -170,7 +183,7 @@ def _refuse_all_wrong(
     """Raise Refused for many answers of which none is right, unless a person chose them."""
     if len(rows) < _MANY or any(grades) or file.picked:
         return
-    none = f"{file.name}: not one of {len(rows):,} answers is right"
+    none = f"{file.name}: not one of {counted(len(rows), 'answer')} is right"
     if choices:
         raise Refused(f"{none}: {describe(choices)}.")
     raise Refused(
@@ -331,12 +344,20 @@ def plan_survey(file: File, questions: Mapping[str, QuestionRow]) -> ColumnPlan:
 
 def _parse_answers(
     file: File, questions: Mapping[str, QuestionRow]
-) -> tuple[Table, list[AnswerRow], list[BadRow]]:
-    """Return the table, the first answer of each worker to each question, and the faulty rows."""
+) -> tuple[Table, list[AnswerRow], int, list[BadRow]]:
+    """Return the table, the first answer of each worker to each question, and the other rows.
+
+    These are the number of further answers, and the faulty rows.
+    """
     table, plan = open_table(file), plan_answers(file, questions)
     platforms.refuse_missing(plan, table.header, file.name, table.line)
-    rows = (row for _, row in row_parsers.parse_rows(table, plan))
-    return table, *row_parsers.first_answers(rows)
+    rows = [row for _, row in row_parsers.parse_rows(table, plan)]
+    answers = [row for row in rows if isinstance(row, AnswerRow)]
+    first: dict[tuple[str, str], AnswerRow] = {}
+    for row in answers:
+        first.setdefault((row.worker, row.question), row)
+    faults = [row for row in rows if isinstance(row, BadRow)]
+    return table, list(first.values()), len(answers) - len(first), faults
 
 
 # -- the file

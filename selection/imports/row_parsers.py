@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -14,12 +14,12 @@ from django.core.exceptions import ValidationError
 from selection.errors import Refused
 from selection.grading import question_kinds
 from selection.grading.keys import shorten_key
-from selection.limits import LONGEST_EMAIL, LONGEST_KEY, MOST_OF_THE_PAST, MOST_ROWS
+from selection.limits import LONGEST_EMAIL, LONGEST_KEY, MOST_ROWS
 from selection.models import Attributes, find_invisible, plain_key
 
-from . import column_plan, gold_cells, platforms
+from . import column_plan, gold_cells
 from .column_plan import ColumnPlan
-from .readers import Row, Table, read_table
+from .readers import Row, Table
 
 # Text that a spreadsheet would compute instead of showing. An apostrophe before it makes it text.
 _COMPUTED = re.compile(r"'*\s*[=+\-@\t\r]")
@@ -35,11 +35,10 @@ _ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d+")
 
 @dataclass(frozen=True)
 class BadRow:
-    """A refused line with the reason; ``repeats`` is set if an earlier line says the same."""
+    """A refused line with the reason."""
 
     line: int
     why: str
-    repeats: bool = False
 
 
 @dataclass(frozen=True)
@@ -316,62 +315,3 @@ def _refuse_turning(*texts: str) -> None:
             "A character reverses the direction of the text (U+202A to U+202E), and the text would "
             "look different from its content: delete the character."
         )
-
-
-# -- whole files
-
-
-def parse_answers(raw: bytes | str, name: str) -> tuple[list[AnswerRow], list[BadRow]]:
-    """Return the answers in a file of any known layout, such as crowd-kit's ``worker,task,label``.
-
-    Raises Refused if the file as a whole cannot be read.
-    """
-    return first_answers(row for _, row in _parse_file(raw, name, column_plan.ANSWERS))
-
-
-def parse_gold(raw: bytes | str, name: str) -> dict[str, str]:
-    """Return a known answer of each task, of columns such as crowd-kit's ``task,label``.
-
-    Raises Refused for the first bad line.
-    """
-    labels: dict[str, str] = {}
-    for (line, _), row in _parse_file(raw, name, column_plan.GOLD):
-        if isinstance(row, BadRow):
-            raise Refused(f"{name}, line {line}: {row.why}")
-        if isinstance(row, QuestionRow):
-            if row.question in labels:
-                raise Refused(f"{name}, line {line}: “{row.question}” is there twice.")
-            labels[row.question] = row.accepted[0]
-    if not labels:
-        raise Refused(f"{name} has no line below the header: add a line for each known answer.")
-    return labels
-
-
-def _parse_file(
-    raw: bytes | str, name: str, kind: str
-) -> Iterator[tuple[Row, Made | BadRow | None]]:
-    table = read_table(raw, name, "", MOST_OF_THE_PAST, fits=platforms.header_test(kind))
-    plan = platforms.recognise_columns(kind, table.header)
-    platforms.refuse_missing(plan, table.header, name, table.line)
-    return parse_rows(table, plan)
-
-
-def first_answers(rows: Iterable[Made | BadRow | None]) -> tuple[list[AnswerRow], list[BadRow]]:
-    """Return the first answers of each worker to each question, and the refused rows."""
-    answers: list[AnswerRow] = []
-    bad: list[BadRow] = []
-    first: dict[object, int] = {}
-    for row in rows:
-        if isinstance(row, BadRow):
-            bad.append(row)
-        elif isinstance(row, AnswerRow):
-            line = first.setdefault((row.worker, row.question, row.skill), row.line)
-            if line == row.line:
-                answers.append(row)
-            else:
-                bad.append(repeated_row("answer", row.line, line))
-    return answers, bad
-
-
-def repeated_row(noun: str, line: int, first: int) -> BadRow:
-    return BadRow(line, f"This {noun} is there already, in line {first}.", repeats=True)

@@ -1,7 +1,7 @@
 """Workers and questions sent by a program: store them and report on each row, in one call."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -119,19 +119,12 @@ def refuse_gold(row: QuestionRow | Gradable) -> None:
         raise Refused("The prompt is empty: write a text for the worker.")
     if not row.accepted or not all(text.strip() for text in (*row.accepted, *row.choices)):
         raise Refused("An answer or a choice is empty, or there is no accepted answer.")
-    _refuse_way(row.grading)
+    try:
+        rules.refuse_contradiction(row.grading)
+    except ValueError as error:
+        raise Refused(str(error)) from error
     for reason in question_kinds.find_question_faults(row.accepted, row.choices, row.grading):
         raise Refused(reason)
-
-
-def _refuse_way(way: Mapping[str, Any]) -> None:
-    """Raise Refused for contradictory grading options, as ``question_kinds`` does."""
-    if way.get("number") and set(way) & set(rules.SWITCHES):
-        raise Refused("A comparison as numbers has no capitals, spaces, accents or order.")
-    if way.get("multiple") and way.get("order"):
-        raise Refused("Choices are ticked or put in order: multiple or order, not both.")
-    if {"tolerance", "relative"} & set(way) and not way.get("number"):
-        raise Refused("A tolerance needs a comparison as numbers.")
 
 
 def _refuse_key(key: str, what: str) -> None:

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from selection.errors import Refused
+
 from .column_patterns import ANY_MODEL, ANY_WORKER, ITEMS, KNOWN, RESPONSES
 from .column_words import fold
 from .platforms import find_column
@@ -26,6 +28,11 @@ def find_scores(table: Table, rows: list[Row], picked: Picked) -> tuple[Format, 
     worker = find_column(header, (ANY_WORKER, ANY_MODEL))
     item = find_column(header, ITEMS, [worker])
     objects = [(line, dict(zip(header, cells, strict=True))) for line, cells in rows]
+    if len(header) > 2 and not (worker or item or header[0]) and _all_marks(objects, header[1:]):
+        raise Refused(
+            f"{table.name}: the first column has no name. Write “model” above it if each row is a "
+            "model, or “question” if each row is a question."
+        )
     if worker and item:
         return _find_long(objects, header, worker, item, table.name)
     return _find_wide(objects, header, worker, item, table.name)
@@ -73,7 +80,7 @@ def _find_wide(
     scored = judged if len(judged) > 1 else [column for column in header if column != first]
     if not first or len(scored) < 2 or not objects:
         return None
-    if scored != judged and not all(c and _are_marks(row[c] for _, row in objects) for c in scored):
+    if scored != judged and not _all_marks(objects, scored):
         return None
 
     def list_cells(row: Any, _: Any) -> Iterator[dict[str, Any]]:
@@ -90,6 +97,10 @@ def _read_cell(record: dict[str, str]) -> Metrics:
     if verdict:
         return {} if verdict[1] == "ERROR" else {"score": verdict[1]}
     return {"score": record["cell"]} if record["cell"] else None
+
+
+def _all_marks(objects: list[tuple[int, dict[str, str]]], columns: Sequence[str]) -> bool:
+    return all(column and _are_marks(row[column] for _, row in objects) for column in columns)
 
 
 def _are_marks(cells: Iterator[str]) -> bool:

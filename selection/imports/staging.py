@@ -30,7 +30,6 @@ PIECE = 1000
 LOOKED_AT = 200
 
 Kind = Upload.Kind
-NOUNS = {Kind.WORKERS: "worker", Kind.QUESTIONS: "question", Kind.ANSWERS: "answer"}
 TARGETS: dict[str, type[Model]] = {
     Kind.WORKERS: Pool,
     Kind.QUESTIONS: QuestionSet,
@@ -75,16 +74,15 @@ def stage_rows(upload: Upload, until: Callable[[], bool]) -> bool | None:
     """
     table, plan = open_upload(upload)
     parsed = islice(row_parsers.parse_rows(table, plan), upload.position, None)
-    staging = _build_validation(upload)
+    sort, look = _choose_staging(upload)
     while rows := [row for _, row in islice(parsed, PIECE)]:
         good = [row for row in rows if row is not None and not isinstance(row, BadRow)]
         if not upload.position:
-            staging.look(good[:LOOKED_AT])
+            look(good[:LOOKED_AT])
         bad = [StagedRow(row.line, why=row.why) for row in rows if isinstance(row, BadRow)]
-        piece = _first_of_each(upload, plan, list(staging.sort(good)))
-        piece.rows += bad
-        piece.passed += len(rows) - len(good) - len(bad)
-        if not _store_piece(upload, len(rows), piece):
+        passed = len(rows) - len(good) - len(bad)
+        staged, repeats = _first_of_each(upload, plan, list(sort(good)))
+        if not _store_piece(upload, len(rows), staged + bad, passed + repeats):
             return None
         if until():
             return False
@@ -94,39 +92,39 @@ def stage_rows(upload: Upload, until: Callable[[], bool]) -> bool | None:
 # -- a piece
 
 
-@dataclass
-class RowBatch:
-    rows: list[StagedRow]
-    passed: int = 0
+def _first_of_each(
+    upload: Upload, plan: ColumnPlan, rows: Sequence[StagedRow]
+) -> tuple[list[StagedRow], int]:
+    """Return the first of several rows about the same, here or in an earlier piece.
 
-
-def _first_of_each(upload: Upload, plan: ColumnPlan, rows: Sequence[StagedRow]) -> RowBatch:
-    """Return a batch with the first of several rows about the same, here or in an earlier piece."""
+    The others are refused, or only counted if the plan expects them.
+    """
     keys = [row.key for row in rows if row.key]
     first = dict(upload.rows.filter(key__in=keys).values_list("key", "line"))
-    piece = RowBatch([])
+    staged: list[StagedRow] = []
+    passed = 0
     for row in rows:
         if row.key not in first:
-            piece.rows.append(row)
+            staged.append(row)
         elif plan.repeats:
-            piece.passed += 1
+            passed += 1
         else:
-            repeat = row_parsers.repeated_row(NOUNS[Kind(upload.kind)], row.line, first[row.key])
-            piece.rows.append(StagedRow(row.line, why=repeat.why))
+            noun, line = upload.kind.removesuffix("s"), first[row.key]
+            why = f"This {noun} is there already, in line {line}."
+            staged.append(StagedRow(row.line, why=why))
         if row.key:
             first.setdefault(row.key, row.line)
-    return piece
+    return staged, passed
 
 
 @transaction.atomic
-def _store_piece(upload: Upload, count: int, piece: RowBatch) -> bool:
+def _store_piece(upload: Upload, count: int, rows: list[StagedRow], passed: int) -> bool:
     """Store a piece, if it is the next one of a file that is still being read."""
     locked = Upload.objects.select_for_update().filter(
         pk=upload.pk, version=upload.version, position=upload.position, state=Upload.State.READING
     )
     if not locked.values_list("pk").first():
         return False
-    rows = piece.rows
     bulk.insert_rows(
         UploadedRow,
         {
@@ -143,7 +141,7 @@ def _store_piece(upload: Upload, count: int, piece: RowBatch) -> bool:
     outside = sum(row.outside for row in rows)
     bad = sum(bool(row.why) for row in rows) - outside
     counts = {"accepted_rows": len(rows) - bad - outside, "outside": outside, "bad": bad}
-    counts |= {"passed": piece.passed, "position": count}
+    counts |= {"passed": passed, "position": count}
     locked.update(
         moved=db_clock.database_now(), **{name: F(name) + more for name, more in counts.items()}
     )
@@ -155,32 +153,22 @@ def _store_piece(upload: Upload, count: int, piece: RowBatch) -> bool:
 # -- staging, by kind
 
 
-@dataclass(frozen=True)
-class RowStaging:
-    """The staging of one kind of row.
-
-    sort  yields the staged form of each row
-    look  raises Refused if the columns of the first rows are swapped
-    """
-
-    sort: Callable[[Sequence[Any]], Iterator[StagedRow]]
-    look: Callable[[Sequence[Any]], None]
+# Yields the staged form of each row; and raises Refused if columns of the first rows are swapped.
+Staging = tuple[Callable[[Sequence[Any]], Iterator[StagedRow]], Callable[[Sequence[Any]], None]]
 
 
-def _build_validation(upload: Upload) -> RowStaging:
+def _choose_staging(upload: Upload) -> Staging:
     target = target_of(upload)
     if target is None:
         raise Refused(TARGET_DELETED)
     if upload.kind == Kind.WORKERS:
         look = partial(catalog.refuse_swapped_workers, target)
-        return RowStaging(partial(_stage_workers, target), look)
+        return partial(_stage_workers, target), look
     if upload.kind == Kind.QUESTIONS:
         look = partial(catalog.refuse_swapped_questions, target)
-        return RowStaging(
-            partial(_stage_questions, target, catalog.question_keys_asked(target)), look
-        )
+        return partial(_stage_questions, target, catalog.question_keys_asked(target)), look
     validator = AnswerValidator(target, "wrong", upload.created)
-    return RowStaging(partial(_stage_answers, validator), validator.refuse_swapped)
+    return partial(_stage_answers, validator), validator.refuse_swapped
 
 
 def _stage_workers(pool: Pool, rows: Sequence[WorkerRow]) -> Iterator[StagedRow]:

@@ -19,6 +19,7 @@ from selection import db_clock
 from selection.errors import NotFound, Refused
 from selection.imports.column_plan import ColumnPlan
 from selection.imports.keyed_answers import (
+    FaultyRows,
     File,
     Key,
     key_of_questions,
@@ -26,7 +27,6 @@ from selection.imports.keyed_answers import (
     refuse_open_choices,
 )
 from selection.imports.open_columns import ANSWERS, KEY, OpenColumns, find_open_columns
-from selection.imports.past_answers import FaultyRows
 from selection.job_messages import hand_out
 from selection.model_workers.expected_costs import ExpectedCost
 from selection.models import QuestionSet, Replay, Run

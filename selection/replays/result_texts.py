@@ -122,7 +122,7 @@ def _format_cost(replay: Replay, answers: int, cost: float | None) -> str:
 
 
 def _format_tokens(tokens: int | None) -> str:
-    return "" if tokens is None else f"{count_noun(tokens, 'token')}"
+    return "" if tokens is None else count_noun(tokens, "token")
 
 
 def _describe_left_out(facts: dict[str, int]) -> str:

@@ -12,6 +12,7 @@ from selection.imports import platforms, row_parsers, surveys
 from selection.imports.readers import read_table
 from selection.imports.row_parsers import AnswerRow, BadRow
 from selection.models import Run
+from tests import file_rows
 from tests.worlds import crowd, make_run, play
 
 LIBRARIES = Path("var/interop/bin/python")
@@ -85,7 +86,7 @@ def _our_files(run: Run, facts: dict[str, Any]) -> None:
 
 def _by_crowd_kit(run: Run, into: Path, facts: dict[str, Any]) -> None:
     """Its aggregated labels are a file of known answers; our skills are those it works out."""
-    gold = row_parsers.parse_gold((into / "gold.csv").read_bytes(), "gold.csv")
+    gold = file_rows.parse_gold((into / "gold.csv").read_bytes(), "gold.csv")
     assert gold == facts["weighed"]
     assert facts["dawid_skene"] == len(gold) == len({task for _, task, _ in given(run)})
     assert facts["wawa"] == len({worker for worker, _, _ in given(run)})

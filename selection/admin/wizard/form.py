@@ -21,7 +21,11 @@ from selection.admin.setting_fields import build_form_fields
 from selection.errors import Refused
 from selection.forecast import Belief, DefaultBelief, PastBelief, Plan, RangeBelief
 from selection.forecast.plan import MOST_WORKERS
-from selection.imports.keyed_answers import read_keyed_answers, read_upload
+from selection.imports.keyed_answers import (
+    read_keyed_answers,
+    read_upload,
+    refuse_open_choices,
+)
 from selection.models import Pool, QuestionSet, Run
 from selection.runs import money, priors, validation
 from selection.runs.run_settings import WIZARD, RunSetting
@@ -237,7 +241,9 @@ class GuideForm(SettingFields):
         if not answers or not gold:
             raise Refused("Give both files: past answers and their key.")
         marks: dict[str, list[float]] = {}
-        for worker, _, grade in read_keyed_answers(answers, gold).rows:
+        keyed = read_keyed_answers(answers, gold)
+        refuse_open_choices(keyed, answers)
+        for worker, _, grade in keyed.rows:
             marks.setdefault(worker, []).append(grade)
         return forecast.past_belief(
             answers.name, ((sum(grades), len(grades)) for grades in marks.values())

@@ -47,7 +47,7 @@ class Format:
 
 def find_value(record: Any, *paths: str) -> Any:
     """Return the first value at these paths; "" if there is none."""
-    for path in paths:
+    for path in filter(None, paths):  # a column may have no name
         value = record.get(path)
         if value is None:
             value = record

@@ -25,6 +25,8 @@ ALL = "all"
 _WORDS = {
     **dict.fromkeys(("c", "true", "pass", "passed", "correct", "right"), 1.0),
     **dict.fromkeys(("i", "n", "false", "fail", "failed", "incorrect", "wrong"), 0.0),
+    **dict.fromkeys(("wahr", "richtig", "vrai", "verdadero"), 1.0),
+    **dict.fromkeys(("falsch", "faux", "falso"), 0.0),
     "p": 0.5,
 }
 

@@ -58,17 +58,19 @@ class Table:
     choices: list[Choice] = field(default_factory=list)
 
     def hold_results(
-        self, form: Format, objects: Objects, between: bool, picked: Picked
+        self,
+        form: Format,
+        objects: Objects,
+        between: bool,
+        picked: Picked,
+        most_rows: int = MOST_OF_THE_PAST,
     ) -> "Table":
         """Return the table of these results of models."""
         results = read_results(form, objects, self.name, picked)
-        lines = check_lines(
-            arrange_results(results, between), self.name, MOST_OF_THE_PAST, self.faults
-        )
+        lines = check_lines(arrange_results(results, between), self.name, most_rows, self.faults)
         (_, columns), kind = next(lines), f"{self.what}; {results.description}"
-        rows = _pad_rows(lines, len(columns), self.faults)
         choices = results.choices
-        return replace(self, what=kind, header=columns, rows=rows, choices=choices, titled=False)
+        return replace(self, what=kind, header=columns, rows=lines, choices=choices, titled=False)
 
     def rows_with_header(self) -> Iterator[Row]:
         """Yield the header with the other rows, for a list without a header."""
@@ -100,11 +102,11 @@ def read_table(
     """
     raw = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else bytes(raw)
     _refuse_others(raw, name)
-    results, faults = None, Faults()
+    picked, faults = picked or {}, Faults()
     kind, encoding, lines = _read_lines(raw, name, encoding)
     if not isinstance(lines, Iterator):
-        results = read_results(*lines, name, picked or {})
-        lines = arrange_results(results, between)
+        empty = Table(name, kind, 1, [], iter(()), encoding, _estimate_rows(raw))
+        return empty.hold_results(*lines, between, picked, most_rows)
     checked_lines = check_lines(lines, name, most_rows, faults)
     if header:
         titled, (line, cells), rest = header_row.use_header(checked_lines, header, name)
@@ -119,18 +121,13 @@ def read_table(
     columns = [cell.strip() for cell in cells]
     _refuse_twice(columns, line, name)
     rows = _pad_rows(rest, len(columns), faults)
-    kind = f"{kind}; {results.description}" if results else kind
-    choices = results.choices if results else []
     if option_columns.is_split(columns):
         columns, joined = option_columns.join_options(columns, list(rows))
         rows = iter(joined)
-    table = Table(
-        name, kind, line, columns, rows, encoding, _estimate_rows(raw), titled, faults, choices
-    )
-    form = None if results else recognise_format(set(columns))
-    if form:
+    table = Table(name, kind, line, columns, rows, encoding, _estimate_rows(raw), titled, faults)
+    if form := recognise_format(set(columns)):
         objects = ((line, dict(zip(columns, cells, strict=True)), name) for line, cells in rows)
-        return table.hold_results(form, objects, between, picked or {})
+        return table.hold_results(form, objects, between, picked, most_rows)
     return table
 
 

@@ -11,6 +11,7 @@ from django.core.management import BaseCommand, CommandParser
 from crowdselect_client import Client
 from selection.errors import Refused
 from selection.imports import row_parsers
+from selection.imports.keyed_answers import File, read_key
 from selection.management.lookups import report_refusals
 from selection.simulation import players
 from selection.simulation.crowd import SyntheticCrowd, draw_accuracies
@@ -56,7 +57,8 @@ class Command(BaseCommand):
         token, seed = options["token"] or os.environ.get(TOKEN, ""), options["seed"]
         if not token:
             raise Refused(f"Name an API token with --token or in {TOKEN}.")
-        gold = row_parsers.parse_gold(row_parsers.read_path(options["gold"]), str(options["gold"]))
+        key = read_key(File(str(options["gold"]), row_parsers.read_path(options["gold"])))
+        gold = {task: question.accepted[0] for task, question in key.items()}
         crowd = SyntheticCrowd(draw_accuracies(options["synthetic"], seed), gold, seed)
         try:
             client = Client(options["url"], token, tries=TRIES)

@@ -20,6 +20,7 @@ from selection.models import Pool, QuestionSet, Run, Skill
 from selection.questions import corrections
 from selection.runs import lifecycle, manual_verdicts, roster, worker_texts
 from selection.runs.worker_texts import PageFacts
+from tests import file_rows
 from tests.worlds import Crowd, answer_all, crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db
@@ -280,7 +281,7 @@ def test_crowd_kit_gets_skills_by_worker_and_triples():
     count = run.answers.filter(expired=False).exclude(response="").count()
     assert len(triples) == count > 0
     assert not triples.duplicated(["worker", "task"]).any()
-    read, bad = row_parsers.parse_answers(export(run, "crowd-kit-answers").decode(), "triples.csv")
+    read, bad = file_rows.parse_answers(export(run, "crowd-kit-answers").decode(), "triples.csv")
     assert (len(read), bad) == (count, [])
 
 
@@ -299,7 +300,7 @@ def test_numbers_stay_numbers_for_programs_and_formulas_do_not():
     raw = export(run, "crowd-kit-answers").decode()
     labels = {line.rsplit(",", 1)[1] for line in raw.split()[1:]}
     assert labels == {"-1", "'=1+1", "+2.5", "'-1-1", "''-1"}
-    read, _ = row_parsers.parse_answers(raw, "triples.csv")
+    read, _ = file_rows.parse_answers(raw, "triples.csv")
     assert {row.response for row in read} == {"-1", "=1+1", "+2.5", "-1-1", "'-1"}
 
 

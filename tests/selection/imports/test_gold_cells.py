@@ -9,8 +9,7 @@ from arro3.io import write_parquet
 
 from selection.errors import Refused
 from selection.imports import gold_cells
-from selection.imports.keyed_answers import File, read_keyed_answers
-from selection.imports.past_answers import FaultyRows
+from selection.imports.keyed_answers import FaultyRows, File, read_keyed_answers
 from selection.imports.readers import workbooks
 
 from .readers.files import said

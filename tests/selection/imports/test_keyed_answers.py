@@ -221,3 +221,20 @@ def test_a_large_upload_is_refused_before_it_is_read(monkeypatch):
 )
 def test_a_fault_is_one_sentence_with_its_place(answers, key, sentence):
     assert refusal(answers, key).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Modell;q1;q2\nann;WAHR;FALSCH\nbob;FALSCH;WAHR\n",
+        "Modell;Frage;richtig\nann;q1;wahr\nann;q2;falsch\nbob;q1;falsch\nbob;q2;wahr\n",
+        ",model,question,correct\n0,ann,q1,1\n1,ann,q2,0\n2,bob,q1,0\n3,bob,q2,1\n",
+    ],
+    ids=["German matrix", "German list", "index without a name"],
+)
+def test_scores_are_read_with_words_of_other_languages_and_an_index(text):
+    assert rows(csv(text), None) == EXPECTED
+
+
+def test_matrix_without_a_first_name_needs_the_meaning_of_its_rows():
+    assert "the first column has no name" in refusal(csv(",q1,q2\nann,1,0\nbob,0,1\n"), None)

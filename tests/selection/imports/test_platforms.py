@@ -5,8 +5,9 @@ import json
 import pytest
 
 from selection.errors import Refused
-from selection.imports import column_plan, platforms, row_parsers
+from selection.imports import column_plan, platforms
 from selection.imports.row_parsers import BadRow
+from tests import file_rows
 
 from .readers.files import said, workbook
 
@@ -163,7 +164,7 @@ def test_label_studios_csv_names_tasks_by_their_number():
 
 
 def test_labels_that_crowd_kit_aggregated_are_known_answers():
-    assert row_parsers.parse_gold("task,agg_label\nq1,yes\nq2,no\n", "f") == {
+    assert file_rows.parse_gold("task,agg_label\nq1,yes\nq2,no\n", "f") == {
         "q1": "yes",
         "q2": "no",
     }

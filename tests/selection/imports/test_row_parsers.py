@@ -4,6 +4,7 @@ import pytest
 
 from selection.errors import Refused
 from selection.imports import row_parsers
+from tests import file_rows
 
 from .readers.files import said
 
@@ -15,15 +16,15 @@ def refusal(read, text):
 
 
 def test_it_reads_answers_under_both_names_of_the_columns():
-    ours, _ = row_parsers.parse_answers("worker,question,response\nw1,q1,yes\n", "f.csv")
-    theirs, _ = row_parsers.parse_answers("worker,task,label\nw1,q1,yes\n", "f.csv")
+    ours, _ = file_rows.parse_answers("worker,question,response\nw1,q1,yes\n", "f.csv")
+    theirs, _ = file_rows.parse_answers("worker,task,label\nw1,q1,yes\n", "f.csv")
     assert ours == theirs == [row_parsers.AnswerRow(2, "w1", "q1", "yes")]
 
 
 def test_it_takes_a_byte_order_mark_crlf_quoted_commas_extra_columns_and_blank_lines():
     raw = b"\xef\xbb\xbfTime,Worker,task , label\r\n"
     raw += b'9:00,w1,"t,1","a ""b"", c"\r\n\r\n9:01,w2,t2,d\r\n'
-    rows, bad = row_parsers.parse_answers(raw, "f.csv")
+    rows, bad = file_rows.parse_answers(raw, "f.csv")
     assert [(row.line, row.worker, row.question, row.response) for row in rows] == [
         (2, "w1", "t,1", 'a "b", c'),
         (4, "w2", "t2", "d"),
@@ -33,49 +34,48 @@ def test_it_takes_a_byte_order_mark_crlf_quoted_commas_extra_columns_and_blank_l
 
 def test_it_reads_the_utf_16_that_spreadsheets_save():
     raw = "task,label\nt1,é\n".encode("utf-16")
-    assert row_parsers.parse_gold(raw, "f.csv") == {"t1": "é"}
+    assert file_rows.parse_gold(raw, "f.csv") == {"t1": "é"}
 
 
 def test_it_names_the_line_of_bytes_that_are_not_text():
     with pytest.raises(Refused, match=r"f\.csv, line 3: .*UTF-8"):
-        row_parsers.parse_gold(b"\xef\xbb\xbfa,b\nc,d\n\xff,e\n", "f.csv")
+        file_rows.parse_gold(b"\xef\xbb\xbfa,b\nc,d\n\xff,e\n", "f.csv")
     with pytest.raises(Refused, match=r"f\.csv, line 2: .*NUL"):
-        row_parsers.parse_gold(b"a,b\n\0,d\n", "f.csv")
+        file_rows.parse_gold(b"a,b\n\0,d\n", "f.csv")
 
 
 def test_it_says_which_column_is_missing_and_which_there_are():
-    assert "no column “response”" in refusal(row_parsers.parse_answers, "worker,task,said\n")
-    assert "task, said" in refusal(row_parsers.parse_gold, "task,said\nt1,yes\n")
-    assert "is empty" in refusal(row_parsers.parse_gold, "")
-    assert "“task” is there twice" in refusal(row_parsers.parse_gold, "task,task,label\n")
+    assert "no column “response”" in refusal(file_rows.parse_answers, "worker,task,said\n")
+    assert "task, said" in refusal(file_rows.parse_gold, "task,said\nt1,yes\n")
+    assert "is empty" in refusal(file_rows.parse_gold, "")
+    assert "“task” is there twice" in refusal(file_rows.parse_gold, "task,task,label\n")
 
 
 def test_it_names_the_line_of_a_broken_row():
     assert "line 3: There are 3 values for 2 columns" in refusal(
-        row_parsers.parse_gold, "task,label\na,b\na,b,c\n"
+        file_rows.parse_gold, "task,label\na,b\na,b,c\n"
     )
-    assert "line 2" in refusal(row_parsers.parse_gold, 'task,label\n"a,b\n')
+    assert "line 2" in refusal(file_rows.parse_gold, 'task,label\n"a,b\n')
 
 
 def test_bad_answers_are_kept_apart_with_line_and_reason():
     text = "worker,task,label\nw1,t1,a\nw1,t1,b\n,t1,a\nw2,t1,\nw2,t1,c\n"
-    rows, bad = row_parsers.parse_answers(text, "f.csv")
-    assert [row.line for row in rows] == [2, 6]
+    rows, bad = file_rows.parse_answers(text, "f.csv")
+    assert [row.line for row in rows] == [2, 3, 6]
     assert [(row.line, row.why.split(",")[0]) for row in bad] == [
-        (3, "This answer is there already"),
         (4, "The column “worker” is empty."),
         (5, "The column “label” is empty."),
     ]
 
 
-def test_gold_must_name_each_task_once_and_have_a_label():
-    assert "line 3: “t1” is there twice" in refusal(
-        row_parsers.parse_gold, "task,label\nt1,a\nt1,a\n"
+def test_gold_has_one_answer_to_each_task_and_a_label():
+    assert "line 3: “t1” has another correct answer than in line 2" in refusal(
+        file_rows.parse_gold, "task,label\nt1,a\nt1,b\n"
     )
     assert "line 2: The column “label” is empty" in refusal(
-        row_parsers.parse_gold, "task,label\nt1,\n"
+        file_rows.parse_gold, "task,label\nt1,\n"
     )
-    assert "no line below the header" in refusal(row_parsers.parse_gold, "task,label\n")
+    assert "no line below the header" in refusal(file_rows.parse_gold, "task,label\n")
 
 
 def test_questions_may_have_several_answers_and_choices():

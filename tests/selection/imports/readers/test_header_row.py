@@ -11,10 +11,11 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from selection.errors import Refused
-from selection.imports import column_plan, commit, platforms, row_parsers, uploads
+from selection.imports import column_plan, commit, platforms, uploads
 from selection.imports.column_plan import ColumnPlan
 from selection.imports.readers import read_table
 from selection.models import Upload
+from tests import file_rows
 from tests.pages import admin_url, text_of
 from tests.worlds import make_pool, make_questions, make_run
 
@@ -190,7 +191,7 @@ def test_the_command_is_told_as_well(tmp_path):
 
 
 def test_recorded_answers_and_gold_of_a_replay_may_have_a_title():
-    assert row_parsers.parse_gold("My gold,\n,\ntask,label\nt1,yes\n", "g.csv") == {"t1": "yes"}
-    rows, bad = row_parsers.parse_answers("Batch,,\n\nworker,task,label\nw1,t1,yes\n", "a.csv")
+    assert file_rows.parse_gold("My gold,\n,\ntask,label\nt1,yes\n", "g.csv") == {"t1": "yes"}
+    rows, bad = file_rows.parse_answers("Batch,,\n\nworker,task,label\nw1,t1,yes\n", "a.csv")
     assert [(row.worker, row.response) for row in rows] == [("w1", "yes")]
     assert bad == []
