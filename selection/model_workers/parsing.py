@@ -31,6 +31,7 @@ _LIST_ITEM = re.compile(
     r"(?m)^[ \t]*(?:[-*•][ \t]+)?[*_(]*([A-Z])[*_]*(?:[).:]|[ \t]+[-–—→])[*_]*[ \t]"
 )
 _OUT_OF = re.compile(r"(\d+)[ \t]*(?:/|out of|von|sur|de|из|من)[ \t]*(?:5|7|10|100)(?![\d/])")
+_OUT_OF_WORDS = re.compile(r"(?<=\d)[ \t]+(?:out of|von|sur|из)[ \t]+(?=\d)")
 _CONFIDENCE = re.compile(
     r"(?im)^[ \t*(]*(?:confidence|certainty|probability|konfidenz|sicherheit)\b.*$"
 )
@@ -155,9 +156,7 @@ class _Reader:
             return whole
         stated = [*statements.find_marked(text), *statements.find_spoken(text)]
         stated += self._find_outer_lines(text)
-        praised = [
-            Statement(place, before, exact=True) for place, before in statements.find_praised(text)
-        ]
+        praised = [*statements.find_praised(text)]
         read = partial(self._read_statement, praised=praised)
         said, value = statements.resolve(text, [*stated, *praised], read)
         return (value or ()) if said else None
@@ -212,48 +211,36 @@ class _Reader:
     # -- numbers
 
     def _read_number(self, text: str) -> str | None:
+        rated = figures.is_rated(text)
         bare = re.sub(r"^\s*1[.)]\s+(?=[-$€]?\d)", "", frames.strip_latex(text))
-        bare = _CONFIDENCE.sub("", bare) or bare
-        rated = figures.is_rated(bare)
-        if (
-            figures.is_figure_alone(bare)
-            and "=" not in bare
-            and (found := figures.read_figure(bare, rated))
-        ):
+        bare = _CONFIDENCE.sub("", _OUT_OF_WORDS.sub("/", bare)) or bare
+        alone = figures.is_figure_alone(bare) and "=" not in bare
+        if alone and (found := figures.read_figure(bare, rated)):
             return found
         stated = [*statements.find_marked(text), *statements.find_spoken(bare)]
-        lines = [
-            _STEP.sub("", line) if _STEP.match(line) else line
-            for line in bare.split("\n")
-            if line.strip()
-        ]
+        lines = [_STEP.sub("", line) for line in bare.split("\n") if line.strip()]
         if len(lines) > 1:
-            stated += [
-                Statement(place, line)
-                for place, line in ((0, lines[0]), (len(text), lines[-1]))
-                if figures.is_figure_alone(line)
-            ]
+            ends = ((0, lines[0]), (len(text), lines[-1]))
+            stated += [Statement(*end) for end in ends if figures.is_figure_alone(end[1])]
         read = lambda one: figures.read_figure(frames.strip_latex(one.text), rated)  # noqa: E731
         said, value = statements.resolve(text, stated, read)
         return value if said else self._read_shown_number(lines)
 
     def _read_shown_number(self, lines: Sequence[str]) -> str | None:
         """Return the only bold number, or what the last sentence comes to."""
-        bold = {
-            figures.read_only(found)
-            for found in re.findall(r"\*\*([^*\n]{1,100})\*\*", "\n".join(lines))
-        } - {None}
+        marked = re.findall(r"\*\*([^*\n]{1,100})\*\*", "\n".join(lines))
+        bold = {figures.read_only(found) for found in marked} - {None}
         if len(bold) == 1:
             return bold.pop()
         sentence = re.split(r"(?<=[.!?])\s+(?=\D)", lines[-1].strip())[-1] if lines else ""
         *said, last = re.split(r"[,.][ \t]*(?:no|wait|sorry|correction)[ ,:]+", sentence)
         if said:
             return figures.read_only(last)
-        if _CONCLUSION.search(sentence) or not re.search(
-            r"\d", " ".join(lines).replace(sentence, "", 1)
-        ):
-            return figures.read_after_equals(sentence) or figures.read_only(sentence)
-        return figures.read_after_equals(sentence)
+        others = " ".join(lines).replace(sentence, "", 1)
+        found = figures.read_after_equals(sentence)
+        if not found and (_CONCLUSION.search(sentence) or not re.search(r"\d", others)):
+            return figures.read_only(sentence)
+        return found
 
     # -- free text
 
@@ -261,12 +248,9 @@ class _Reader:
         if _REFUSED.search(frames.fold_signs(text[:200])):
             return None
         inside = frames.strip_fence(text)
-        stated = [
-            one for one in statements.find_marked(inside, known=True) if not inside.startswith("[[")
-        ]
-        stated += [
-            one for one in statements.find_spoken(inside) if _ANNOUNCED.search(inside, one.place)
-        ]
+        marked = [] if inside.startswith("[[") else statements.find_marked(inside, known=True)
+        spoken = statements.find_spoken(inside)
+        stated = [*marked, *(one for one in spoken if _ANNOUNCED.search(inside, one.place))]
         said, value = statements.resolve(inside, stated, self._read_stated_text)
         return value if said else texts.read_text(text)
 

@@ -9,7 +9,7 @@ from .frames import fold_signs
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ARABIC = "أبجد"
-MOST_MENTIONS, MOST_HEDGES = 200, 5
+MOST_HEDGES = 5
 _JOINED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _GAP = re.compile(r"[\s*_\"'`~()\[\]{}<>$#|:;.,!=/&+✓✅✔☑✗→–—\\-]*")
 _AND = re.compile(rf"{words.match_whole(words.CONJUNCTIONS)}[ \t]*", re.IGNORECASE)
@@ -30,11 +30,13 @@ _OPENER = re.compile(
 _WORD = re.compile(r"[^\W\d_]+")
 _TURNED = re.compile(
     r"[ \t]*[,.→—(-][ \t]*"
-    r"(?:(?:no|oops|wait|actually|sorry|scratch that|correction|nein)[ \t,.!:]+)+",
+    r"(?:(?:(?:no|nein)(?=[ \t]*[,.!:]|[ \t]+(?:wait|sorry|actually))|oops|wait|actually|sorry|"
+    r"scratch that|correction)[ \t,.!:]+)+",
     re.I,
 )
 _LETTER = re.compile(
-    r"([A-Za-z])(?![^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|['’]\w)(?!\.[A-Za-z])|([أبجد])(?!\w)"
+    r"([A-Za-z])(?:(?=__(?!\w))|(?![^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|['’]\w)"
+    r"(?!\.[A-Za-z]))|([أبجد])(?!\w)"
 )
 _AFTER = re.compile(
     rf"\s*(?:$|\n|[.,;:!?(\[)\]}}\"'*_`$|<>/&+~\\]|[-–—](?!\w)|{words.match_whole(words.CONNECTIVES)}|"
@@ -135,9 +137,7 @@ class ChoiceReader:
     def read_mentions(self, text: str) -> tuple[int, ...]:
         """Return the choices that the text mentions and does not deny."""
         chosen: dict[int, None] = {}
-        for number, found in enumerate(self._text.finditer(text)):
-            if number == MOST_MENTIONS:
-                return ()
+        for found in self._text.finditer(text):
             index = self._index_of(found)
             if self._is_common(index) and not _is_alone(text, found.start(), found.end()):
                 continue
