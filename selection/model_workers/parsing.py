@@ -4,6 +4,7 @@ A wrong reading is worse than none: different statements give nothing, except if
 marked as final. Documented for requesters in docs/model-workers.md.
 """
 
+import logging
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -14,12 +15,13 @@ import regex
 from selection.errors import Refused
 from selection.grading.rules import SEPARATOR, is_possible_answer, kind_of
 from selection.limits import LONGEST_RESPONSE
-from selection.models import Endpoint
+from selection.models import Endpoint, Question
 
 from .replies import figures, frames, statements, texts, words
 from .replies.choices import ChoiceReader
 from .replies.statements import Statement
 
+logger = logging.getLogger(__name__)
 Parsing = Endpoint.Parsing
 Grading = dict[str, Any]
 PATTERN_SECONDS = 0.5  # most time for a requester's own regular expression
@@ -31,7 +33,7 @@ _LIST_ITEM = re.compile(
     r"(?m)^[ \t]*(?:[-*•][ \t]+)?[*_(]*([A-Z])[*_]*(?:[).:]|[ \t]+[-–—→])[*_]*[ \t]"
 )
 _OUT_OF = re.compile(r"(\d+)[ \t]*(?:/|out of|von|sur|de|из|من)[ \t]*(?:5|7|10|100)(?![\d/])")
-_OUT_OF_WORDS = re.compile(r"(?<=\d)[ \t]+(?:out of|von|sur|из)[ \t]+(?=\d)")
+_OUT_OF_WORDS = re.compile(r"(?<=\d)[ \t]+out of[ \t]+(?=(?:5|10|100)(?!\d))")
 _CONFIDENCE = re.compile(
     r"(?im)^[ \t*(]*(?:confidence|certainty|probability|konfidenz|sicherheit)\b.*$"
 )
@@ -66,6 +68,15 @@ def parse_reply(
         return None
     answer = answer.replace("\0", "").strip()
     return answer if is_possible_answer(choices, answer, grading) else None
+
+
+def read_reply(parsing: str, pattern: str, question: Question, reply: str) -> str | None:
+    """Return the answer of ``parse_reply``; None also for a reply that no rule has foreseen."""
+    try:
+        return parse_reply(reply, parsing, pattern, question.choices, question.grading)
+    except Exception:  # it harms no other reply
+        logger.exception("A reply to “%s” cannot be read.", question)
+        return None
 
 
 def is_refusal(reply: str) -> bool:
@@ -165,10 +176,9 @@ class _Reader:
         self, one: Statement, praised: Sequence[Statement] = ()
     ) -> tuple[int, ...] | None:
         text = frames.strip_latex(one.text)
-        if one in praised:
-            return self.names.read_whole(text) or None
-        if one.exact and (whole := self.names.read_whole(text)):
-            return whole
+        whole = self.names.read_whole(text) if one.exact else ()
+        if whole or one in praised:
+            return whole or None
         return self.names.read_stated(text)
 
     def _find_outer_lines(self, text: str) -> list[Statement]:

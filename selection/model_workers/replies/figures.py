@@ -45,8 +45,8 @@ _BOUND = re.compile(
     + r"|[<>≤≥]|n't",
     re.IGNORECASE,
 )
-_OTHER = re.compile(r"[²³¹⁰⁴-⁹]|[ \t]*[:'′][ \t]*\d|[ \t]*°?\d|[-/.]\d|,[ \t]*\d|[MBK]\b")
-_POWER = re.compile(r"(?:[ \t]*[×x*·][ \t]*10)?[ \t]*\^\{?([-−+]?\d{1,2})\}?(?!\d)")
+_OTHER = re.compile(r"[¼-¾⅐-⅞²³¹⁰⁴-⁹]|[ \t]*[:'′][ \t]*\d|[ \t]*°?\d|[-/.]\d|,[ \t]*\d|[MBK]\b")
+_POWER = re.compile(r"(?:[ \t]*[×x*·][ \t]*10)?[ \t]*\^\{?([-−+]?\d{1,9})\}?")
 # Marks, a name and “about” before a number.
 _LEAD = re.compile(
     rf"\A(?![-+−–.,]?[ \t]?[$€£]?[.,]?\d)[\s*_\"'`~≈()\[\]{{}}<>#|:;.,!$→]*"
@@ -120,6 +120,8 @@ def _read_on(line: str, found: re.Match[str], rated: bool) -> str | None:
         return _divide(sign, mixed[1], mixed[2], digits)
     if power := _POWER.match(line, place):
         exponent = int(power[1].replace("−", "-"))
+        if abs(exponent) > 99:
+            return None
         if power[0][0] != "^":
             return _format(sign, _parse(digits) * Decimal(10) ** exponent)
         return None if sign else _format(sign, _parse(digits) ** exponent)

@@ -14,8 +14,8 @@ LONGEST = 400  # characters of a statement that are read
 FIELDS = words.FIELDS.split("|")
 _BESIDES = re.compile("reason|explan|think|thought|confiden|justif|analysis|rationale|prob|begründ")
 _TAGGED = re.compile(
-    r"([<\[])(final_?answer|answer|choice|label|option|result|response|output)[>\]]\s*"
-    r"([^<\[]{1,400}?)\s*(?:\1/\2[>\]]|(?<!\])\Z)",
+    r"(?:<(final_?answer|answer|choice|label|option|result|response|output)>|\[(answer)\](?=.*\[/))"
+    r"\s*([^<\[]{1,400}?)\s*(?:</\1>|\[/\2\]|\Z)",
     re.IGNORECASE,
 )
 _BRACKETS = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")

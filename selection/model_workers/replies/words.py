@@ -42,7 +42,10 @@ CHOICES = (
     "решение|выбор|оценка"
 )
 # The same nouns in scripts without spaces or with prefixes: the text around them has no gaps.
-ANSWERS_JOINED = "答案|正解|答え|回答|解答|正确选项|正確選項|正确的选项|正确答案|结论|결론|정답|답변|الإجابة|الاجابة|الجواب|إجابة|جواب"
+ANSWERS_JOINED = (
+    "答案|正解|答え|回答|解答|正确选项|正確選項|正确的选项|正确答案|结论|결론|정답|답변|الإجابة|"
+    "الاجابة|الجواب|إجابة|جواب"
+)
 CHOICES_JOINED = "选项|選択肢|الخيار|الاختيار|النتيجة"
 QUALITIES = (
     "correct|right|best|final|true|chosen|selected|appropriate|suitable|accurate|likely|my|"
@@ -59,7 +62,8 @@ HEDGES = (
     "obviously|actually|the|option|choice|letter|answer|number|alternative|label|category|only|"
     "eindeutig|wahrscheinlich|somit|daher|also|die|der|das|antwort|la|le|el|il|l'|lettre|letra|"
     "opción|opcion|opção|alternativa|opzione|réponse|respuesta|resposta|risposta|вариант|буква|"
-    "ответ|probablement|probablemente|provavelmente|вероятно|الخيار|选项|選択肢|选|the correct|to be|"
+    "ответ|probablement|probablemente|provavelmente|вероятно|الخيار|选项|選択肢|选|the correct|"
+    "to be|"
     "buchstabe|lettera|de|seçenek"
 )
 FINAL = (
@@ -89,7 +93,10 @@ PRAISE = (
     "a resposta correta|corretta|la risposta corretta|правильный ответ|верный ответ|doğru|juist|"
     "the final answer|my answer|my final answer"
 )
-PRAISE_JOINED = "是正确的|是正確的|正确|是正确答案|是答案|が正しい|が正解|هو الصحيح|هي الصحيحة|هي الإجابة الصحيحة|هو الجواب الصحيح"
+PRAISE_JOINED = (
+    "是正确的|是正確的|正确|是正确答案|是答案|が正しい|が正解|هو الصحيح|هي الصحيحة|"
+    "هي الإجابة الصحيحة|هو الجواب الصحيح"
+)
 # Words before a statement that make it a doubt, a condition, or somebody else's.
 DOUBTS = (
     "not|never|cannot|can't|don't|doesn't|isn't|wouldn't|no longer|without|neither|nicht|kein|"
@@ -107,7 +114,10 @@ NEGATIONS = (
     "isnt|eliminate|rule out|ruled out|exclude|reject"
 )
 NEGATIONS_JOINED = "不是|并非|並非|而非|不属于|没有|不|非|未|無|无"
-NEGATED_AFTER_JOINED = "ではない|ではありません|ではなく|じゃない|でない|は誤り|は間違い|は不正解|不正确|不对|是错误的|是错的|错误|不正確|是不|가 아니|이 아니|은 아니|는 아니"
+NEGATED_AFTER_JOINED = (
+    "ではない|ではありません|ではなく|じゃない|でない|は誤り|は間違い|は不正解|不正确|不对|"
+    "是错误的|是错的|错误|不正確|是不|가 아니|이 아니|은 아니|는 아니"
+)
 WRONG = (
     "not|n't|never|wrong|incorrect|false|ruled out|eliminated|excluded|out|unlikely|impossible|"
     "nicht|kein|keine|falsch|unrichtig|pas|fausse|faux|incorrecte|incorrecta|incorrecto|falsa|"
@@ -145,16 +155,19 @@ REFUSALS = (
     "i cannot comply|i can't discuss|i won't be able|i'm unable to|i am unable to|i'm not able to|"
     "i am not able to|can't help with that|cannot help with that|as an ai|ich kann dabei nicht|"
     "dabei kann ich nicht|ich kann diese frage nicht|je ne peux pas|no puedo ayudar|"
-    "não posso ajudar|non posso aiutar|я не могу помочь|لا أستطيع|لا يمكنني|我无法|我不能|お手伝いできません|"
+    "não posso ajudar|non posso aiutar|я не могу помочь|لا أستطيع|لا يمكنني|我无法|我不能|"
+    "お手伝いできません|"
     "お答えできません"
 )
 # Spoken for a choice “yes” or “no”, by their first word.
 YES = (
     "yes|y|true|t|correct|yeah|yep|ja|wahr|richtig|stimmt|oui|vrai|sí|verdadero|cierto|sim|"
-    "verdadeiro|vero|sì|da|да|верно|правда|نعم|صحيح|是|是的|对|對|真|はい|正しい|예|네|evet|doğru|tak"
+    "verdadeiro|vero|sì|da|да|верно|правда|نعم|صحيح|是|是的|对|對|真|はい|正しい|예|네|evet|doğru|"
+    "tak"
 )
 NO = (
-    "no|n|false|f|incorrect|nope|nein|falsch|unwahr|faux|falso|não|nao|нет|неверно|ложь|خطأ|لا|否|不|"
+    "no|n|false|f|incorrect|nope|nein|falsch|unwahr|faux|falso|não|nao|нет|неверно|ложь|خطأ|لا|否|"
+    "不|"
     "不是|错|錯|假|いいえ|誤り|아니요|아니오|hayır|yanlış|nie|nee|non"
 )
 # Choices that are also common words: mentioned only if they stand alone.
