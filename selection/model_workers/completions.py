@@ -190,9 +190,10 @@ def _read_tool_call(message: Mapping[str, Any]) -> str:
 
 def _find_choice(document: Mapping[str, Any]) -> dict[str, Any]:
     choices = document.get("choices")
-    if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
+    first = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(first, dict):
         raise ValueError("it has no choices")
-    return choices[0]
+    return first
 
 
 # -- streams
