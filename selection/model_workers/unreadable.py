@@ -197,9 +197,16 @@ def _regrade_answers(calls: Sequence[ModelCall]) -> int:
 
 
 def _loses_too_many(run_id: int, worker: int) -> bool:
-    rows = ModelCall.objects.replied().filter(run=run_id, worker=worker).order_by("pk")
-    first = rows.values_list("result", flat=True)[:FIRST]
-    return sum(result in LOST for result in first) > MOST_LOST
+    """Return True if too many of the model's first answers are lost, after all attempts at each."""
+    rows = ModelCall.objects.replied().filter(
+        run=run_id, worker=worker, assignment__answer__isnull=False
+    )
+    ends: dict[int | None, str] = {}
+    calls = rows.order_by("pk").values_list("assignment_id", "result")[: 3 * FIRST]
+    for assignment, result in calls:
+        if ends.get(assignment) != Result.READ:
+            ends[assignment] = result
+    return sum(result in LOST for result in list(ends.values())[:FIRST]) > MOST_LOST
 
 
 @transaction.atomic

@@ -55,11 +55,9 @@ def refuse_without_choice(run: Run) -> None:
     """Raise Refused if no model replies, or too few to choose from, and waiting is no use."""
     rows = list(list_failing(run).select_related("worker__endpoint"))
     left = run.candidates.filter(gone="", skill=0).count() - len(rows)
-    if rows and left <= max(skill.k for skill in run.skills):
-        if not run.model_calls.replied().exists():
-            raise Refused(
-                f"No model replies. “{rows[0].worker}”: {rows[0].worker.endpoint.problem}"
-            )
+    if rows and not left:
+        raise Refused(f"No model replies. “{rows[0].worker}”: {rows[0].worker.endpoint.problem}")
+    if rows and left <= max(skill.k for skill in run.skills) and run.model_calls.replied().exists():
         told = "; ".join(f"“{row.worker}”: {row.worker.endpoint.problem}" for row in rows[:3])
         raise Refused(
             f"{len(rows)} of {left + len(rows)} models never replied, so there is nothing to "

@@ -23,11 +23,18 @@ from .services import Disk, Service, postgres_server, redis_server, running
 TOP = Path(__file__).parents[2]
 STARTING = TOP / "crowdselect" / "start"
 MARK = "CROWDSELECT_FAULTS"  # in the environment of all processes of a stack: its folder
+# A unit for each queue, as deployments have. Each is found by its first words.
 PARTS = {
     "web": "crowdselect.start.web_server",
     "worker": "crowdselect worker -Q celery",
     "models": "crowdselect worker -Q models",
     "beat": "crowdselect beat",
+}
+OPTIONS = {
+    "web": "%(ENV_ADDRESS)s --processes 2",
+    "worker": "--concurrency 2 --loglevel warning --without-gossip --without-mingle",
+    "models": "--concurrency 1 --loglevel warning --without-gossip --without-mingle -n models@%%h",
+    "beat": "--loglevel warning -s %(ENV_VAR_DIR)s/schedule",
 }
 
 
@@ -131,19 +138,20 @@ def answers(url: str) -> bool:
 
 
 def _configuration(stack: Stack) -> str:
-    """Return the project's configuration for these parts, each with links of its own."""
+    """Return the project's configuration with these parts, each with links of its own."""
     configuration = configparser.RawConfigParser()
     configuration.read(STARTING / "supervisord.conf")
-    for name in configuration.sections():
-        part = name.removeprefix("program:")
-        if part in PARTS:
-            configuration[name]["directory"] = str(TOP)
-            configuration[name]["environment"] = ",".join(
-                f'{key}="{value}"' for key, value in _environment(stack, part).items()
-            )
-        elif part != "supervisord":
-            configuration.remove_section(name)
-    configuration["program:beat"]["command"] += " -s %(ENV_VAR_DIR)s/schedule"
+    shared = dict(configuration["program:worker"])
+    for name in set(configuration.sections()) - {"supervisord"}:
+        configuration.remove_section(name)
+    for part, words in PARTS.items():
+        module = words if part == "web" else f"celery --quiet -A {words}"
+        environment = ",".join(f'{k}="{v}"' for k, v in _environment(stack, part).items())
+        configuration[f"program:{part}"] = shared | {
+            "command": f"%(ENV_PYTHON)s -m {module} {OPTIONS[part]}",
+            "directory": str(TOP),
+            "environment": environment,
+        }
     with (stack.folder / "draft").open("w+") as draft:
         configuration.write(draft)
         draft.seek(0)

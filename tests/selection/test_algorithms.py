@@ -131,7 +131,7 @@ def test_it_refuses_in_one_sentence_at_the_field_to_change(requester, changes, f
     errors = response.context["adminform"].form.errors
     assert list(errors) == [field]
     assert why in errors[field][0]
-    assert text_of(response).count(errors[field][0]) == 1
+    assert text_of(response).count(errors[field][0]) == 2  # in the summary, and at the field
     assert not Run.objects.exists()
 
 

@@ -51,7 +51,7 @@ def _arrange_rows(rows: Iterator[tuple[int, dict[str, str] | Fault]]) -> Iterato
             yield (
                 line,
                 Fault(
-                    f"There is a “{unknown}” that none of the first {_HEADER_FROM:,} objects has: "
+                    f"The field “{unknown}” is not in the first {_HEADER_FROM:,} objects: "
                     "give all objects the same names."
                 ),
             )
@@ -123,13 +123,13 @@ def _read_values(text: str, name: str) -> Iterator[tuple[int, Any]]:
             raise _too_deep(name, line) from None
         except ValueError as error:
             if listed:
-                raise Refused(f"{name}, line {line}: this is not JSON that can be read.") from error
+                raise Refused(f"{name}, line {line}: the file is not valid JSON.") from error
             following = _OBJECT.search(text, position)
-            value = Fault("The line is not JSON that can be read.")
+            value = Fault("The line is not valid JSON.")
             position = following.start() + 1 if following else len(text)
         yield line, value
     if listed and text[position : position + 1] != "]":
-        raise Refused(f"{name} breaks off: its list is not closed. Export or upload it again.")
+        raise Refused(f"{name} breaks off: the list is not closed. Export or upload it again.")
 
 
 def _too_deep(name: str, line: int) -> Refused:
@@ -223,8 +223,8 @@ def _value_texts(value: Any, kind: str) -> list[str]:
     known = [content[name] for name in _VALUES if name in content]
     if not known or content.keys() & _REGIONS:
         raise Refused(
-            f"An annotation of the type “{kind}” has parts or places, and a key has none: only "
-            "choices, texts, numbers and ratings can be compared."
+            f"An annotation of the type “{kind}” has parts or places: only choices, texts, numbers "
+            "and ratings can be compared with a key."
         )
     entries: Sequence[Any] = known[0] if isinstance(known[0], list) else [known[0]]
     return [_cell_text(entry) for entry in entries]

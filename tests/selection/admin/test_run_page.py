@@ -71,7 +71,7 @@ def test_it_pages_filters_searches_and_sorts_many_workers(requester):
 
 def test_the_page_takes_few_queries_however_many_workers(requester, django_assert_max_num_queries):
     run = make_run(n=150, questions=5)
-    with django_assert_max_num_queries(34):  # one asks PostgreSQL for the time
+    with django_assert_max_num_queries(35):  # one asks PostgreSQL for the time
         requester.get(admin_url("run_page", run.pk))
 
 
@@ -167,8 +167,8 @@ def test_workers_who_left_come_last_and_are_called_not_tested(requester):
 def test_an_open_roster_says_how_many_joined_and_how_it_closes(requester):
     run = make_run(enrolling=True, enrol_most=9)
     text = text_of(requester.get(admin_url("run_page", run.pk)))
-    assert "Waiting for workers to join" in text
-    assert "6 of at most 9 workers have joined" in text
+    assert "Waiting for workers to join" not in text  # enough have joined to choose from
+    assert "6 of at most 9 workers joined" in text
     assert "The roster closes with 9 workers." in text
 
 

@@ -107,7 +107,7 @@ def test_workers_join_and_are_listed_with_their_presence(api):
     assert (first.status_code, first.json()["presence"]) == (201, "invited")
     assert send(api, "post", f"runs/{run.pk}/workers", body).status_code == 200
     assert run.candidates.get().worker.attributes == {"tongue": "en"}
-    api.get(first.json()["link"].removeprefix("http://127.0.0.1:8000"))
+    api.post(first.json()["link"].removeprefix("http://127.0.0.1:8000"), {"start": "yes"})
     listed = api.get(f"/api/runs/{run.pk}/workers").json()
     assert [(row["worker"], row["presence"]) for row in listed] == [("anna", "active")]
     for key in ("b", "c"):

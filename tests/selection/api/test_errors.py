@@ -140,6 +140,8 @@ def test_every_field_that_goes_over_the_wire_has_a_type():
         look(schema, name)
     assert sorted(open_ones) == [
         "CostOut.options",
+        "EndpointOut.extra_body",
+        "JobOut.result",
         "PlannedCallOut.body",
         "PoolWorkerOut.attributes",
         "RowOut.options",

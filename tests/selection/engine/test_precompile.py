@@ -3,18 +3,18 @@
 import pytest
 from django.db import connection
 from numba import typeof
-from numba.core.dispatcher import Dispatcher
 
 from selection import engine
 from selection.models import Run
 from tests.worlds import crowd, make_run, play
+from topk.compiled import Compiled
 from topk.published import kernels
 
 
 class Watched:
     """An inner loop that notes for which types it is called first inside a transaction."""
 
-    def __init__(self, loop: Dispatcher, late: list[str]) -> None:
+    def __init__(self, loop: Compiled, late: list[str]) -> None:
         self.loop, self.late, self.known = loop, late, set()
 
     def __call__(self, *given):
@@ -30,7 +30,7 @@ def late(monkeypatch) -> list[str]:
     found: list[str] = []
     for name in vars(kernels).copy():
         loop = getattr(kernels, name)
-        if isinstance(loop, Dispatcher):
+        if isinstance(loop, Compiled):
             monkeypatch.setattr(kernels, name, Watched(loop, found))
     return found
 

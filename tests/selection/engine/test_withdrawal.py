@@ -21,7 +21,8 @@ pytestmark = pytest.mark.django_db
 def visit(run: Run, worker: str) -> str:
     """Open the worker's page and return the shown assignment."""
     candidate = run.candidates.get(worker__key=worker)
-    return Client().get(f"/work/{links.worker_token(candidate.pk)}/", follow=True).content.decode()
+    page = f"/work/{links.worker_token(candidate.pk)}/"
+    return Client().post(page, {"start": "yes"}, follow=True).content.decode()
 
 
 def age(run: Run, hours: float) -> None:

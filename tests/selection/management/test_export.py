@@ -54,7 +54,7 @@ def test_text_goes_to_standard_output_and_a_workbook_to_a_file(run, tmp_path, mo
     assert export(run.pk).startswith("\ufeffrank,worker,name")
     monkeypatch.chdir(tmp_path)
     assert export(run.pk, "--format", "xlsx") == ""
-    assert openpyxl.load_workbook(tmp_path / "dashed-xlsx.xlsx").sheetnames[0] == "Selected"
+    assert openpyxl.load_workbook(tmp_path / "dashed-selected.xlsx").sheetnames[0] == "Selected"
 
 
 def test_name_and_pay_can_be_said(run):

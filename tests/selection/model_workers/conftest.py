@@ -34,4 +34,4 @@ def make_model_run(
     for number, worker in enumerate(Worker.objects.filter(pool=pool)):
         values = {"server": server, "model": f"m{number}", "timeout": 3} | (endpoint or {})
         Endpoint.objects.create(worker=worker, **values)
-    return make_run(pool=pool, start=start, slots=1000, slots_per_worker=8, **run)
+    return make_run(pool=pool, start=start, **{"slots": 1000, "slots_per_worker": 8} | run)

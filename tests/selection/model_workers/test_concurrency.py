@@ -40,7 +40,7 @@ def say_yes(model: str, text: str) -> str:
 
 @pytest.fixture
 def run() -> Run:
-    run = make_model_run(OFF, models=2, k=1, endpoint=PRICES)
+    run = make_model_run(OFF, models=4, k=1, endpoint=PRICES)
     engine.advance(run.pk)
     return run
 

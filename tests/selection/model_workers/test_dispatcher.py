@@ -259,7 +259,7 @@ def test_ask_again_up_to_twice_for_an_unreadable_reply() -> None:
 
 
 def test_close_the_calls_of_a_process_that_was_killed() -> None:
-    run = make_model_run("http://127.0.0.1:9/v1", endpoint=PRICES)
+    run = make_model_run("http://127.0.0.1:9/v1", endpoint=PRICES, slots_per_worker=1)
     engine.advance(run.pk)
     server = Endpoint.objects.all()[0].server
     with CallPool() as pool:

@@ -29,7 +29,7 @@ def open_calls(run: Run, most: int) -> list[ModelCall]:
 
 @pytest.mark.parametrize("reply", UNREADABLE)
 def test_a_bad_reply_closes_its_own_call_only(reply: str) -> None:
-    run = make_model_run(OFF, models=2, k=1, endpoint={"price_call": 0.01, "parsing": "json"})
+    run = make_model_run(OFF, models=4, k=1, endpoint={"price_call": 0.01, "parsing": "json"})
     first, *others = open_calls(run, 100)
     bad = Outcome(5, reply=reply, request_id=reply, finish=reply, tokens_in=1, tokens_out=1)
     good = Outcome(5, reply='{"answer": "yes"}', tokens_in=1, tokens_out=1)

@@ -27,7 +27,8 @@ REPLY = Outcome(5, reply="yes", tokens_in=1, tokens_out=1)
 
 def start_run() -> tuple[Run, list[Claim]]:
     endpoint = {"price_call": 0.01}
-    run = make_model_run("http://127.0.0.1:9/v1", models=2, k=1, endpoint=endpoint)
+    url, one_each = "http://127.0.0.1:9/v1", {"slots_per_worker": 1}
+    run = make_model_run(url, models=8, k=1, endpoint=endpoint, **one_each)
     engine.advance(run.pk)
     return run, Dispatcher(CallPool())._claims(ModelServer.objects.get(), 100)
 

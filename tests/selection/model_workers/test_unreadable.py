@@ -76,7 +76,7 @@ def test_selection_with_lost_replies_reads_as_weakened() -> None:
     status = reports.promise_status(run)
     assert status.verdict in ("weakened", "none")
     assert "“w1”: the model may spend its tokens on thoughts" in " ".join(
-        reason.sentence for reason in reports.weakenings._lost_replies(run)
+        reason.sentence for reason in status.weakenings
     )
     with pytest.raises(Conflict, match="No model"):
         unreadable_models.settle(run, "wrong")

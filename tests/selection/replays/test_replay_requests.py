@@ -270,13 +270,6 @@ def test_nothing_is_stored_but_the_replay_which_expires(source):
         replay_requests.find_replay(replay.pk, Replay.objects.all())
 
 
-def test_the_erasure_of_a_worker_deletes_the_teams_replays(source):
-    replay = request(source)
-    pool = keeping.create_pool(replay)
-    erasure.erase_worker([pool.workers.get(key="w1")], "ann", "on request")
-    assert not Replay.objects.exists()
-
-
 def test_what_is_not_read_yet_cannot_be_kept(source, monkeypatch):
     monkeypatch.setattr(replay_requests, "SMALL", 10)
     with pytest.raises(Conflict, match="still being read"):

