@@ -15,7 +15,6 @@ from selection.runs import money
 
 LINE = "{place:>3}  {name:<40} {accuracy:>8}  {calls:>6} calls  {cost:>12}  {verdict}"
 CHECKED = "{name:<40} {read:<20} {tokens:>7} {cost:>12} {seconds:>8}  {problem}"
-REPLIED = (ModelCall.State.REPLIED, ModelCall.State.REUSED)
 
 
 def result_lines(run: Run) -> list[str]:
@@ -124,8 +123,7 @@ def check_lines(run: Run) -> list[str]:
 
 def _first_calls(run: Run) -> dict[int, ModelCall]:
     """Return the first call of each worker that has a reply."""
-    calls = run.model_calls.filter(state__in=REPLIED).order_by("-id")
-    return {call.worker_id: call for call in calls}
+    return {call.worker_id: call for call in run.model_calls.replied().order_by("-id")}
 
 
 def _check_line(row: Candidate, call: ModelCall | None, currency: str) -> str:

@@ -16,23 +16,19 @@ Adjustments = Mapping[str, str | bool | None]
 MOST_CHANGES = 4  # of one request
 SUCCESSORS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 KEPT = {"model", "messages"}
-SYSTEM = "system"  # the role: its text then begins the user's
 _REFUSAL = re.compile(
     r"support|unknown|unrecogni|unexpected|not permitted|not allowed|\bextra\b|invalid|deprecat"
     r"|instead|must be|only the default",
     re.IGNORECASE,
 )
 _STREAM = re.compile(r"\bstream", re.IGNORECASE)
-_SYSTEM = re.compile(r"\bsystem\b.{0,20}\b(?:role|prompt|message|instruction)", re.IGNORECASE)
 
 
 def adjust_body(body: Mapping[str, Any], adjustments: Adjustments) -> dict[str, Any]:
     """Return the body of the request with these changes."""
     adjusted = dict(body)
     for name, change in adjustments.items():
-        if name == SYSTEM:
-            adjusted["messages"] = _merge_system(adjusted["messages"])
-        elif change is True:
+        if change is True:
             adjusted[name] = True
             if name == "stream" and "stream_options" not in adjustments:
                 adjusted["stream_options"] = {"include_usage": True}
@@ -61,8 +57,6 @@ def find_change(body: Mapping[str, Any], error: ServerError, made: Adjustments) 
         return {} if named == "stream" else {named: None}
     if _STREAM.search(error.words) and "stream" not in body:
         return {"stream": True}
-    if _SYSTEM.search(error.words) and body["messages"][0]["role"] == SYSTEM:
-        return {SYSTEM: None}
     return {}
 
 
@@ -85,8 +79,6 @@ def _list_changes(adjustments: Adjustments) -> list[str]:
     for name, change in adjustments.items():
         if change is True:
             told.append(f"“{name}” is set")
-        elif name == SYSTEM:
-            told.append("the system prompt begins the user's message")
         else:
             told.append(f"“{change}” replaces “{name}”" if change else f"“{name}” is left out")
     return told
@@ -94,14 +86,3 @@ def _list_changes(adjustments: Adjustments) -> list[str]:
 
 def _is_named(name: str, words: str) -> bool:
     return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", words) is not None
-
-
-def _merge_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    if len(messages) < 2 or messages[0]["role"] != SYSTEM:
-        return messages
-    system, user = messages[0]["content"], messages[1]
-    if isinstance(user["content"], str):
-        content: Any = f"{system}\n\n{user['content']}"
-    else:
-        content = [{"type": "text", "text": system}, *user["content"]]
-    return [user | {"content": content}, *messages[2:]]

@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from enum import Enum
@@ -17,11 +17,7 @@ LONGEST_WAIT = 600.0  # seconds of a server's retry-after that are respected
 MOST_TOKENS = 2**31 - 1  # that the ledger's column holds
 MOST_EVENTS = 200_000  # of a stream
 # Names of one thing at different servers; the first that is present counts.
-TOKENS_IN = ("prompt_tokens", "input_tokens", "prompt_eval_count", "promptTokenCount")
-TOKENS_OUT = ("completion_tokens", "output_tokens", "eval_count", "candidatesTokenCount")
-TOKENS_ALL = ("total_tokens", "totalTokenCount")  # also counts hidden thoughts
-USAGE = ("usage", "usageMetadata", "x_groq")
-FINISH = ("finish_reason", "stop_reason", "done_reason", "finishReason")
+TOKENS_IN, TOKENS_OUT = ("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens")
 THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 TEXT_CHUNKS = {None, "text", "output_text"}  # types of chunks that are no thoughts
 FINISHES = {
@@ -30,13 +26,11 @@ FINISHES = {
     "model_length": "length",
     "safety": "content_filter",
     "prohibited_content": "content_filter",
-    "end_turn": "stop",
 }
 MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 _UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
 _DURATION = re.compile(r"\d+(?:\.\d+)?|(?:\d+(?:\.\d+)?(?:ms|[smh]))+")
 _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[smh])?")
-_WAIT = re.compile(r"(?:try again|retry) (?:in|after) ((?:\d+(?:\.\d+)?(?:ms|[smh]))+)")
 
 
 class Fault(Enum):
@@ -58,21 +52,18 @@ class Fault(Enum):
 STATUS_FAULTS = {429: Fault.RATE, 408: Fault.SERVER, 409: Fault.SERVER} | dict.fromkeys(
     (401, 402, 403, 404), Fault.SETTINGS
 )
-# By code or type of the error, where it says more than the status.
-NAMED_FAULTS = dict.fromkeys(
-    ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active"), Fault.SETTINGS
-)
-# The same for errors without a status.
-UNNUMBERED_FAULTS = NAMED_FAULTS | {
-    "rate_limit_exceeded": Fault.RATE,
-    "rate_limit_error": Fault.RATE,
-    "resource_exhausted": Fault.RATE,
+# By code or type of the error, which says more than the status.
+NAMED_FAULTS = {
+    "insufficient_quota": Fault.SETTINGS,
+    "billing_hard_limit_reached": Fault.SETTINGS,
+    "billing_not_active": Fault.SETTINGS,
     "invalid_api_key": Fault.SETTINGS,
     "authentication_error": Fault.SETTINGS,
     "model_not_found": Fault.SETTINGS,
-    "not_found_error": Fault.SETTINGS,
+    "rate_limit_exceeded": Fault.RATE,
+    "rate_limit_error": Fault.RATE,
+    "resource_exhausted": Fault.RATE,
     "context_length_exceeded": Fault.REQUEST,
-    "invalid_request_error": Fault.REQUEST,
 }
 
 
@@ -113,15 +104,11 @@ class ServerError:
     code: int | None = None
     names: frozenset[str] = frozenset()
     parameter: str = ""
-    wait: str = ""
 
     @property
     def fault(self) -> Fault:
         """The fault of an error that came with a status of success."""
-        if self.code is not None:
-            return fault_of_status(self.code, self.names)
-        found = (UNNUMBERED_FAULTS[name] for name in self.names & UNNUMBERED_FAULTS.keys())
-        return next(found, Fault.SERVER)
+        return fault_of_status(self.code or 500, self.names)
 
 
 def fault_of_status(status: int, names: frozenset[str]) -> Fault:
@@ -134,14 +121,14 @@ def fault_of_status(status: int, names: frozenset[str]) -> Fault:
 def read_completion(body: bytes, milliseconds: int, request_id: str) -> Outcome:
     """Return the outcome of a reply with a status of success. Raises ValueError for no reply."""
     document = _parse_body(body)
-    if isinstance(document, list) and document:
-        document = document[0]  # Gemini's errors
-    if not isinstance(document, dict):
+    failed = not isinstance(document, dict) or not document.get("choices") or document.get("error")
+    error = find_error(document) if failed else None
+    if not (error or isinstance(document, dict)):
         raise ValueError("it is no JSON object")
-    error = None if _has_reply(document) and not document.get("error") else find_error(document)
+    document = document if isinstance(document, dict) else {}
     choice = {} if error else _find_choice(document)
-    finish = str(_first(choice, FINISH) or "").lower()
-    tokens_in, tokens_out = read_usage(document, choice)
+    finish = str(choice.get("finish_reason") or "").lower()
+    tokens_in, tokens_out = read_usage(document.get("usage"))
     request_id = request_id or str(document.get("id") or "")
     if error or finish == "error" or choice.get("error"):
         error = error or find_error(choice) or ServerError("the model's provider failed")
@@ -152,7 +139,6 @@ def read_completion(body: bytes, milliseconds: int, request_id: str) -> Outcome:
             f"{error.words}",
             charged=bool(tokens_out),
             request_id=request_id,
-            retry_after=parse_duration(error.wait),
         )
     text, finish, problem = _read_message(choice, FINISHES.get(finish, finish))
     return Outcome(
@@ -202,23 +188,12 @@ def _read_tool_call(message: Mapping[str, Any]) -> str:
     return read_text(function.get("arguments")) if isinstance(function, dict) else ""
 
 
-def _has_reply(document: Mapping[str, Any]) -> bool:
-    return bool(document.get("choices") or "content" in document) or isinstance(
-        document.get("message"), dict
-    )
-
-
 def _find_choice(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the first choice; the document itself, in the forms of Anthropic and Ollama."""
     choices = document.get("choices")
-    if not isinstance(choices, list):
-        if _has_reply(document) and not choices:
-            return dict(document)
+    first = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(first, dict):
         raise ValueError("it has no choices")
-    rows = [choice for choice in choices if isinstance(choice, dict)]
-    if not rows:
-        raise ValueError("it has no choices")
-    return min(rows, key=lambda choice: count_tokens(choice.get("index")) or 0)
+    return first
 
 
 # -- streams
@@ -242,9 +217,9 @@ def _join_events(body: bytes) -> dict[str, Any]:
         if event is None:
             ended = True
             break
-        if not _has_reply(event) and find_error(event):
+        if not event.get("choices") and find_error(event):
             return event
-        joined |= {name: event[name] for name in ("id", *USAGE) if event.get(name)}
+        joined |= {name: event[name] for name in ("id", "usage") if event.get(name)}
         if not event.get("choices"):
             continue
         found = _find_choice(event)
@@ -253,11 +228,10 @@ def _join_events(body: bytes) -> dict[str, Any]:
         pieces.append(read_text(delta.get("content")))
         arguments.append(_read_tool_call(delta))
         choice |= {name: delta[name] for name in (*THOUGHTS, "refusal") if delta.get(name)}
-    if not (ended or _first(choice, FINISH)):
+    if not (ended or choice.get("finish_reason")):
         raise ValueError("the stream ended early")
-    finish = _first(choice, FINISH) or "stop"
     content = "".join(pieces) or "".join(arguments)
-    return joined | {"choices": [{"content": content, "finish_reason": finish} | choice]}
+    return joined | {"choices": [{"content": content, "finish_reason": "stop"} | choice]}
 
 
 def _read_events(body: bytes) -> Iterator[dict[str, Any] | None]:
@@ -276,17 +250,16 @@ def _read_events(body: bytes) -> Iterator[dict[str, Any] | None]:
 # -- numbers
 
 
-def read_usage(*places: Mapping[str, Any]) -> tuple[int | None, int | None]:
+def read_usage(usage: Any) -> tuple[int | None, int | None]:
     """Return the input and output tokens, hidden thoughts included; None for what is not told."""
-    for place in places:
-        usage = _first(place, USAGE) or place
-        usage = usage.get("usage") or usage if isinstance(usage, dict) else {}
-        tokens_in, tokens_out, total = (
-            count_tokens(_first(usage, names)) for names in (TOKENS_IN, TOKENS_OUT, TOKENS_ALL)
-        )
-        if tokens_in is not None and tokens_out is not None:
-            return tokens_in, max(tokens_out, (total or 0) - tokens_in)
-    return None, None
+    usage = usage if isinstance(usage, dict) else {}
+    tokens_in, tokens_out, total = (
+        count_tokens(next((usage[name] for name in names if usage.get(name) is not None), None))
+        for names in (TOKENS_IN, TOKENS_OUT, ("total_tokens",))
+    )
+    if tokens_in is None or tokens_out is None:
+        return None, None
+    return tokens_in, max(tokens_out, (total or 0) - tokens_in)
 
 
 def count_tokens(number: Any) -> int | None:
@@ -300,8 +273,8 @@ def count_tokens(number: Any) -> int | None:
     return min(int(value), MOST_TOKENS)
 
 
-def read_wait(headers: Mapping[str, str], error: ServerError) -> float:
-    """Return the seconds that the server asks to wait, by a header or its words; 0 for none."""
+def read_wait(headers: Mapping[str, str]) -> float:
+    """Return the seconds that the server asks to wait; 0 for none."""
     for name in MILLISECONDS:
         if seconds := parse_duration(f"{headers.get(name, '')}ms"):
             return seconds
@@ -310,7 +283,7 @@ def read_wait(headers: Mapping[str, str], error: ServerError) -> float:
         for kind in ("requests", "tokens")
         if headers.get(f"x-ratelimit-remaining-{kind}", "0") == "0"
     ]
-    told = parse_duration(headers.get("retry-after", "")) or parse_duration(error.wait)
+    told = parse_duration(headers.get("retry-after", ""))
     return told or max(map(parse_duration, limited), default=0.0)
 
 
@@ -333,13 +306,13 @@ def parse_duration(text: str) -> float:
 
 def find_error(document: Any) -> ServerError | None:
     """Return the error that the document tells, in any of the servers' forms; None for none."""
-    if isinstance(document, list):
-        document = document[0] if document else None
+    if isinstance(document, list) and document:  # Gemini's
+        document = document[0]
     if not isinstance(document, dict):
         return None
     error = document.get("error") or document
     if isinstance(error, str):
-        return ServerError(error, wait=_find_wait(error))
+        return ServerError(error)
     if not isinstance(error, dict):
         return None
     if isinstance(error.get("detail"), list) and error["detail"]:
@@ -355,7 +328,6 @@ def find_error(document: Any) -> ServerError | None:
         count_tokens(error.get("code")),
         frozenset(names),
         str(error.get("param") or ""),
-        _find_delay(error.get("details")) or _find_wait(f"{message} {raw}"),
     )
 
 
@@ -366,18 +338,3 @@ def _read_detail(detail: Any) -> ServerError:
         return ServerError(json.dumps(detail)[:PROBLEM_LENGTH])
     name = str(place[1] if len(place) > 1 else place[0])
     return ServerError(f"{name}: {detail.get('msg')}", parameter=name)
-
-
-def _find_delay(details: Any) -> str:
-    rows = details if isinstance(details, list) else []
-    delays = [row.get("retryDelay") for row in rows if isinstance(row, dict)]
-    return str(next(filter(None, delays), ""))
-
-
-def _find_wait(words: str) -> str:
-    found = _WAIT.search(words[:1_000])
-    return found[1] if found else ""
-
-
-def _first(document: Mapping[str, Any], names: Sequence[str]) -> Any:
-    return next((document[name] for name in names if document.get(name) is not None), None)

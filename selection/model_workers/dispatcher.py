@@ -14,10 +14,10 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, prefetch_related_obj
 from selection import db_clock
 from selection.db.related import attach_related
 from selection.errors import Refused
-from selection.models import Assignment, Endpoint, ModelCall, ModelServer, Run
+from selection.models import Assignment, Endpoint, ModelServer, Run
 from selection.models.model_workers import PROBLEM_LENGTH
 
-from . import api_keys, ledger, spending, unreadable
+from . import api_keys, ledger, spending
 from .call_pool import CallPool, Request
 from .claims import Claim, in_trial, list_uncalled
 from .completions import Fault, Outcome
@@ -153,7 +153,6 @@ class Dispatcher:
 
     def _end_calls(self) -> None:
         closed = ledger.close_calls(self._outcomes)
-        unreadable.pause_runs(ModelCall.objects.filter(pk__among=[*self._outcomes]))
         replied, limited, failed = set(), dict[int, str](), defaultdict(list)
         for call, outcome in closed.outcomes.items():
             flight = self._in_flight.pop(call, None)

@@ -20,7 +20,6 @@ from selection import db_clock, wakeups
 from selection.answers import recording
 from selection.db import bulk
 from selection.db.related import attach_related
-from selection.limits import LONGEST_RESPONSE
 from selection.models import (
     Assignment,
     Candidate,
@@ -42,29 +41,25 @@ from .claims import (
     stop_time,
 )
 from .completions import Fault, Outcome
-from .parsing import parse_reply
+from .parsing import read_reply
 from .prices import actual_cost, most_claim, most_cost
-from .unreadable import NOT_READABLE, classify
+from .unreadable import NO_ANSWER, NOT_READABLE, classify, describe_response, pause_runs
 
 logger = logging.getLogger(__name__)
 State = ModelCall.State
 # Errors about one value, after which each call is closed on its own.
 VALUE_ERRORS = (DataError, ValueError, TypeError, OverflowError, RecursionError)
 LOST = Outcome(0, Fault.SERVER, "The reply cannot be stored.", charged=True)
+NO_ANSWERS: dict[str, str] = {
+    ModelCall.Result.CUT: "The reply was cut off: raise the limit of output tokens.",
+    ModelCall.Result.EMPTY: "The reply is empty.",
+    ModelCall.Result.REFUSED: "The model, or a content filter of its server, refused to answer.",
+}
 MOST_TRIES = 3  # of replies that cannot be read, if the endpoint asks again
 # The columns that the end of a call writes.
 CLOSING = (
-    "state",
-    "closed",
-    "cost",
-    "tokens_in",
-    "tokens_out",
-    "milliseconds",
-    "request_id",
-    "reply",
-    "result",
-    "answer",
-    "problem",
+    *("state", "closed", "cost", "tokens_in", "tokens_out", "milliseconds", "request_id"),
+    *("reply", "result", "answer", "problem"),
 )
 
 
@@ -147,7 +142,11 @@ def reuse_replies(claims: Sequence[Claim]) -> set[int]:
         )
         for claim in claims
     }
-    return _answer_from(replies, answers, claims) if claims else set()
+    if not claims:
+        return set()
+    reused = _answer_from(replies, answers, claims)
+    pause_runs(ModelCall.objects.filter(assignment__id__among=[*reused]))
+    return reused
 
 
 @transaction.atomic
@@ -169,7 +168,7 @@ def _answer_from(
         calls[-1].state, calls[-1].closed = State.REUSED, now
         calls[-1].reply, calls[-1].answer = reply, answer or ""
         calls[-1].result = classify(answer, reply, "")
-        answers.append((claim.assignment, _response_of(answer, reply)))
+        answers.append((claim.assignment, describe_response(answer, reply)))
     _store_calls(calls)
     _record_answers(answers)
     return {assignment.pk for assignment, _ in answers}
@@ -183,16 +182,18 @@ def close_calls(outcomes: Mapping[int, Outcome]) -> Closed:
     """
     outcomes, answers = _read_outcomes(outcomes)
     try:
-        return Closed(_close_read(outcomes, answers), outcomes)
+        closed = Closed(_close_read(outcomes, answers), outcomes)
     except VALUE_ERRORS as error:
         logger.exception("The outcomes of %s calls cannot be stored.", len(outcomes))
         if len(outcomes) > 1:
             each = [close_calls({call: outcome}) for call, outcome in outcomes.items()]
-            closed = {call: outcome for one in each for call, outcome in one.outcomes.items()}
-            return Closed(set().union(*(one.settled for one in each)), closed)
+            ends = {call: outcome for one in each for call, outcome in one.outcomes.items()}
+            return Closed(set().union(*(one.settled for one in each)), ends)
         if LOST.problem in {outcome.problem for outcome in outcomes.values()}:
             raise error
         return close_calls(dict.fromkeys(outcomes, LOST))
+    pause_runs(ModelCall.objects.filter(pk__among=[*outcomes]))
+    return closed
 
 
 def _read_outcomes(
@@ -369,11 +370,11 @@ def _close_call(
     call.state, call.reply, call.answer = State.REPLIED, outcome.reply, answer or ""
     call.result = classify(answer, outcome.reply, outcome.finish)
     if answer is None:
-        call.problem = call.problem or _explain_no_answer(outcome)
+        call.problem = call.problem or NO_ANSWERS.get(call.result, NO_ANSWER)
         retry = endpoint.unreadable == Endpoint.Unreadable.RETRY
         if retry and _count_earlier_replies(call) < MOST_TRIES - 1:
             return None
-    return _response_of(answer, outcome.reply or call.problem)
+    return describe_response(answer, outcome.reply or call.problem)
 
 
 def _count_earlier_replies(call: ModelCall) -> int:
@@ -388,29 +389,8 @@ def _has_replied(call: ModelCall) -> bool:
     return ModelCall.objects.filter(worker=call.worker_id, state=State.REPLIED).exists()
 
 
-def _explain_no_answer(outcome: Outcome) -> str:
-    if outcome.finish == "content_filter":
-        return "The server's content filter stopped the reply."
-    if outcome.finish == "length":
-        return "The reply was cut off: raise the limit of output tokens."
-    if not outcome.reply.strip():
-        return "The reply is empty."
-    return "No answer could be read from the reply."
-
-
 def _read_answer(endpoint: Endpoint, question: Question, reply: str) -> str | None:
-    """Return the answer that the reply gives; None if it gives none, or cannot be read at all."""
-    parsing, pattern = endpoint.parsing, endpoint.pattern
-    try:
-        return parse_reply(reply, parsing, pattern, question.choices, question.grading)
-    except Exception:  # of a reply that no rule has foreseen: it harms no other call
-        logger.exception("A reply of “%s” cannot be read.", endpoint)
-        return None
-
-
-def _response_of(answer: str | None, reply: str) -> str:
-    """Return the response to record; one that is not readable can match no accepted answer."""
-    return NOT_READABLE.format(reply)[:LONGEST_RESPONSE] if answer is None else answer
+    return read_reply(endpoint.parsing, endpoint.pattern, question, reply)
 
 
 def _record_answers(answers: Sequence[tuple[Assignment, str]]) -> None:

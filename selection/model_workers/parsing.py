@@ -4,6 +4,7 @@ A wrong reading is worse than none: different statements give nothing, except if
 marked as final. Documented for requesters in docs/model-workers.md.
 """
 
+import logging
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -14,12 +15,13 @@ import regex
 from selection.errors import Refused
 from selection.grading.rules import SEPARATOR, is_possible_answer, kind_of
 from selection.limits import LONGEST_RESPONSE
-from selection.models import Endpoint
+from selection.models import Endpoint, Question
 
 from .replies import figures, frames, statements, texts, words
 from .replies.choices import ChoiceReader
 from .replies.statements import Statement
 
+logger = logging.getLogger(__name__)
 Parsing = Endpoint.Parsing
 Grading = dict[str, Any]
 PATTERN_SECONDS = 0.5  # most time for a requester's own regular expression
@@ -31,6 +33,7 @@ _LIST_ITEM = re.compile(
     r"(?m)^[ \t]*(?:[-*•][ \t]+)?[*_(]*([A-Z])[*_]*(?:[).:]|[ \t]+[-–—→])[*_]*[ \t]"
 )
 _OUT_OF = re.compile(r"(\d+)[ \t]*(?:/|out of|von|sur|de|из|من)[ \t]*(?:5|7|10|100)(?![\d/])")
+_OUT_OF_WORDS = re.compile(r"(?<=\d)[ \t]+out of[ \t]+(?=(?:5|10|100)(?!\d))")
 _CONFIDENCE = re.compile(
     r"(?im)^[ \t*(]*(?:confidence|certainty|probability|konfidenz|sicherheit)\b.*$"
 )
@@ -65,6 +68,15 @@ def parse_reply(
         return None
     answer = answer.replace("\0", "").strip()
     return answer if is_possible_answer(choices, answer, grading) else None
+
+
+def read_reply(parsing: str, pattern: str, question: Question, reply: str) -> str | None:
+    """Return the answer of ``parse_reply``; None also for a reply that no rule has foreseen."""
+    try:
+        return parse_reply(reply, parsing, pattern, question.choices, question.grading)
+    except Exception:  # it harms no other reply
+        logger.exception("A reply to “%s” cannot be read.", question)
+        return None
 
 
 def is_refusal(reply: str) -> bool:
@@ -155,9 +167,7 @@ class _Reader:
             return whole
         stated = [*statements.find_marked(text), *statements.find_spoken(text)]
         stated += self._find_outer_lines(text)
-        praised = [
-            Statement(place, before, exact=True) for place, before in statements.find_praised(text)
-        ]
+        praised = [*statements.find_praised(text)]
         read = partial(self._read_statement, praised=praised)
         said, value = statements.resolve(text, [*stated, *praised], read)
         return (value or ()) if said else None
@@ -166,10 +176,9 @@ class _Reader:
         self, one: Statement, praised: Sequence[Statement] = ()
     ) -> tuple[int, ...] | None:
         text = frames.strip_latex(one.text)
-        if one in praised:
-            return self.names.read_whole(text) or None
-        if one.exact and (whole := self.names.read_whole(text)):
-            return whole
+        whole = self.names.read_whole(text) if one.exact else ()
+        if whole or one in praised:
+            return whole or None
         return self.names.read_stated(text)
 
     def _find_outer_lines(self, text: str) -> list[Statement]:
@@ -212,48 +221,36 @@ class _Reader:
     # -- numbers
 
     def _read_number(self, text: str) -> str | None:
+        rated = figures.is_rated(text)
         bare = re.sub(r"^\s*1[.)]\s+(?=[-$€]?\d)", "", frames.strip_latex(text))
-        bare = _CONFIDENCE.sub("", bare) or bare
-        rated = figures.is_rated(bare)
-        if (
-            figures.is_figure_alone(bare)
-            and "=" not in bare
-            and (found := figures.read_figure(bare, rated))
-        ):
+        bare = _CONFIDENCE.sub("", _OUT_OF_WORDS.sub("/", bare)) or bare
+        alone = figures.is_figure_alone(bare) and "=" not in bare
+        if alone and (found := figures.read_figure(bare, rated)):
             return found
         stated = [*statements.find_marked(text), *statements.find_spoken(bare)]
-        lines = [
-            _STEP.sub("", line) if _STEP.match(line) else line
-            for line in bare.split("\n")
-            if line.strip()
-        ]
+        lines = [_STEP.sub("", line) for line in bare.split("\n") if line.strip()]
         if len(lines) > 1:
-            stated += [
-                Statement(place, line)
-                for place, line in ((0, lines[0]), (len(text), lines[-1]))
-                if figures.is_figure_alone(line)
-            ]
+            ends = ((0, lines[0]), (len(text), lines[-1]))
+            stated += [Statement(*end) for end in ends if figures.is_figure_alone(end[1])]
         read = lambda one: figures.read_figure(frames.strip_latex(one.text), rated)  # noqa: E731
         said, value = statements.resolve(text, stated, read)
         return value if said else self._read_shown_number(lines)
 
     def _read_shown_number(self, lines: Sequence[str]) -> str | None:
         """Return the only bold number, or what the last sentence comes to."""
-        bold = {
-            figures.read_only(found)
-            for found in re.findall(r"\*\*([^*\n]{1,100})\*\*", "\n".join(lines))
-        } - {None}
+        marked = re.findall(r"\*\*([^*\n]{1,100})\*\*", "\n".join(lines))
+        bold = {figures.read_only(found) for found in marked} - {None}
         if len(bold) == 1:
             return bold.pop()
         sentence = re.split(r"(?<=[.!?])\s+(?=\D)", lines[-1].strip())[-1] if lines else ""
         *said, last = re.split(r"[,.][ \t]*(?:no|wait|sorry|correction)[ ,:]+", sentence)
         if said:
             return figures.read_only(last)
-        if _CONCLUSION.search(sentence) or not re.search(
-            r"\d", " ".join(lines).replace(sentence, "", 1)
-        ):
-            return figures.read_after_equals(sentence) or figures.read_only(sentence)
-        return figures.read_after_equals(sentence)
+        others = " ".join(lines).replace(sentence, "", 1)
+        found = figures.read_after_equals(sentence)
+        if not found and (_CONCLUSION.search(sentence) or not re.search(r"\d", others)):
+            return figures.read_only(sentence)
+        return found
 
     # -- free text
 
@@ -261,12 +258,9 @@ class _Reader:
         if _REFUSED.search(frames.fold_signs(text[:200])):
             return None
         inside = frames.strip_fence(text)
-        stated = [
-            one for one in statements.find_marked(inside, known=True) if not inside.startswith("[[")
-        ]
-        stated += [
-            one for one in statements.find_spoken(inside) if _ANNOUNCED.search(inside, one.place)
-        ]
+        marked = [] if inside.startswith("[[") else statements.find_marked(inside, known=True)
+        spoken = statements.find_spoken(inside)
+        stated = [*marked, *(one for one in spoken if _ANNOUNCED.search(inside, one.place))]
         said, value = statements.resolve(inside, stated, self._read_stated_text)
         return value if said else texts.read_text(text)
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from selection import db_clock, engine, wakeups
 from selection.errors import Refused
-from selection.models import Endpoint, ModelCall, ModelSpending, Run
+from selection.models import Endpoint, ModelSpending, Run
 
 from . import claims, ledger
 from .call_pool import CallPool
@@ -15,7 +15,6 @@ from .dispatcher import Dispatcher
 WAIT = 0.2  # seconds of a turn without an outcome
 PATIENCE = 60.0  # seconds without any reply or call in flight, then the run is given up
 RENEWAL = 10.0  # seconds after which the hold is renewed
-REPLIED = (ModelCall.State.REPLIED, ModelCall.State.REUSED)
 HOLD = timedelta(minutes=1)  # after the death of its process, others may make the calls
 
 
@@ -42,7 +41,7 @@ def play_run(run: Run, tell: Callable[[Run], None]) -> None:
                     time.sleep(WAIT)
                 run.refresh_from_db()
                 tell(run)
-                before, replies = replies, run.model_calls.filter(state__in=REPLIED).count()
+                before, replies = replies, run.model_calls.replied().count()
                 if replies > before:
                     idle = 0.0
                 elif not dispatcher.is_busy:

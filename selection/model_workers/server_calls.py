@@ -231,7 +231,7 @@ def _read_status(reply: _Reply, start: float) -> Outcome:
     return replace(
         _build_failed(start, _describe_status(reply), fault_of_status(reply.status, error.names)),
         request_id=str(reply.headers.get("x-request-id") or ""),
-        retry_after=read_wait(reply.headers, error),
+        retry_after=read_wait(reply.headers),
     )
 
 

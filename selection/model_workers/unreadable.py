@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.db import transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 
 from selection import db_clock, wakeups
 from selection.db import bulk
@@ -18,15 +18,14 @@ from selection.engine import rejudge
 from selection.history import events
 from selection.limits import LONGEST_RESPONSE
 from selection.models import Answer, Candidate, Endpoint, ModelCall, Run
-from selection.models.model_workers import PROBLEM_LENGTH
+from selection.models.model_workers import ModelCallQuerySet
 
-from .parsing import is_refusal, parse_reply, validate_pattern
+from .parsing import is_refusal, read_reply, validate_pattern
 
 FIRST, MOST_LOST, WARNED = 10, 2, 0.02  # replies; lost ones among them; share that is warned of
 EXAMPLES, EXAMPLE_LENGTH = 3, 120
-NOT_READABLE = "Not readable: {}"
-Result, State = ModelCall.Result, ModelCall.State
-REPLIES = (State.REPLIED, State.REUSED)
+NOT_READABLE, NO_ANSWER = "Not readable: {}", "No answer could be read from the reply."
+Result = ModelCall.Result
 LOST = (Result.EMPTY, Result.CUT, Result.REFUSED, Result.UNREADABLE)
 # The words for a lost reply, and the setting that would help.
 WORDS = {
@@ -86,9 +85,14 @@ def classify(answer: str | None, reply: str, finish: str) -> str:
     return str(Result.UNREADABLE if reply.strip() else Result.EMPTY)
 
 
+def describe_response(answer: str | None, reply: str) -> str:
+    """Return the response to record; one that is not readable can match no accepted answer."""
+    return answer or NOT_READABLE.format(reply)[:LONGEST_RESPONSE]
+
+
 def count_replies(run: Run) -> list[ReplyCount]:
     """Return the replies of each model in the run, by worker."""
-    rows = run.model_calls.filter(state__in=REPLIES).order_by()
+    rows = run.model_calls.replied().order_by()
     counts: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
     for worker, result, n, right in rows.values_list("worker", "result").annotate(
         n=Count("pk"), right=Count("pk", filter=Q(assignment__answer__right=True))
@@ -103,9 +107,9 @@ def count_replies(run: Run) -> list[ReplyCount]:
     ]
 
 
-def pause_runs(calls: QuerySet[ModelCall]) -> None:
+def pause_runs(calls: ModelCallQuerySet) -> None:
     """Pause the runs of these calls in which a model loses too many of its first replies."""
-    lost = calls.filter(result__in=LOST, state__in=REPLIES).exclude(run=None).order_by()
+    lost = calls.replied().filter(result__in=LOST).exclude(run=None).order_by()
     asking: dict[int, list[int]] = defaultdict(list)
     for run_id, worker in lost.values_list("run", "worker").distinct():
         if _loses_too_many(run_id, worker):
@@ -129,13 +133,10 @@ def reread_replies(run: Run, parsing: str, pattern: str, who: str = "", why: str
     validate_pattern(parsing, pattern)
     endpoints = Endpoint.objects.filter(worker__candidates__run=run)
     endpoints.update(parsing=parsing, pattern=pattern)
-    rows = run.model_calls.filter(state__in=REPLIES).exclude(reply="").select_related("question")
+    rows = run.model_calls.replied().exclude(reply="").select_related("question")
     read: dict[int, str | None] = {}
     for call in rows.order_by("pk").iterator(500):  # before the transaction: it takes its time
-        question = call.question
-        read[call.pk] = parse_reply(
-            call.reply, parsing, pattern, question.choices, question.grading
-        )
+        read[call.pk] = read_reply(parsing, pattern, call.question, call.reply)
     return _store_readings(run, read, f"by the rule “{parsing}”", who, why)
 
 
@@ -167,12 +168,10 @@ def _store_results(calls: Sequence[ModelCall], read: Mapping[int, str | None]) -
         answer = read[call.pk]
         if answer is not None or call.result not in LOST:
             call.result = classify(answer, call.reply, "")
-            words = "" if answer is not None else "No answer could be read from the reply."
-            call.problem = words[:PROBLEM_LENGTH]
+            call.problem = NO_ANSWER if answer is None else ""
         call.answer = answer or ""
-    names = ("result", "answer", "problem")
     columns: dict[str, Sequence[str]] = {
-        name: [getattr(call, name) for call in calls] for name in names
+        name: [getattr(call, name) for call in calls] for name in ("result", "answer", "problem")
     }
     bulk.update_rows(ModelCall, [call.pk for call in calls], columns)
 
@@ -189,7 +188,7 @@ def _regrade_answers(calls: Sequence[ModelCall]) -> int:
     changed = []
     for answer in answers:
         call = first[answer.assignment_id]
-        response = call.answer or NOT_READABLE.format(call.reply)[:LONGEST_RESPONSE]
+        response = describe_response(call.answer, call.reply)
         if answer.response and response != answer.response:
             answer.response, answer.right = response, call.question.grade(response)
             changed.append(answer)
@@ -199,8 +198,8 @@ def _regrade_answers(calls: Sequence[ModelCall]) -> int:
 
 def _loses_too_many(run_id: int, worker: int) -> bool:
     """Return True if too many of the model's first answers are lost, after all attempts at each."""
-    rows = ModelCall.objects.filter(
-        run=run_id, worker=worker, state__in=REPLIES, assignment__answer__isnull=False
+    rows = ModelCall.objects.replied().filter(
+        run=run_id, worker=worker, assignment__answer__isnull=False
     )
     ends: dict[int | None, str] = {}
     calls = rows.order_by("pk").values_list("assignment_id", "result")[: 3 * FIRST]
@@ -250,7 +249,7 @@ def _list_examples(run: Run, workers: Collection[int]) -> dict[int, list[str]]:
     """Return the beginnings of the last lost replies of these models."""
     examples = {}
     for worker in workers:
-        rows = run.model_calls.filter(worker=worker, result__in=LOST, state__in=REPLIES)
+        rows = run.model_calls.replied().filter(worker=worker, result__in=LOST)
         last = rows.order_by("-pk").values_list("reply", "problem")[:EXAMPLES]
         examples[worker] = [(reply.strip() or problem)[:EXAMPLE_LENGTH] for reply, problem in last]
     return examples

@@ -178,6 +178,9 @@ class ModelCallQuerySet(models.QuerySet["ModelCall"]):
     def in_flight(self) -> "ModelCallQuerySet":
         return self.filter(state=ModelCall.State.SENT)
 
+    def replied(self) -> "ModelCallQuerySet":
+        return self.filter(state__in=(ModelCall.State.REPLIED, ModelCall.State.REUSED))
+
     def reusable(self) -> "ModelCallQuerySet":
         """Return the calls whose reply may answer an equal request."""
         return self.filter(state=ModelCall.State.REPLIED).exclude(answer="")

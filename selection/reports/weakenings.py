@@ -79,8 +79,6 @@ ADDED = {  # kinds of events that add an assumption
     "outage": "the site was away for a while",
 }
 
-MOST_NAMED = 5
-
 
 @dataclass(frozen=True)
 class Weakening:

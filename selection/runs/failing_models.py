@@ -18,7 +18,6 @@ from .roster import drop_workers
 
 MOST_FAILURES = 3
 LASTING = timedelta(minutes=1)  # a longer rest follows a failure that somebody has to mend
-States = ModelCall.State
 
 
 def sweep_failing() -> list[int]:
@@ -35,7 +34,11 @@ def set_aside_failing(run: Run) -> dict[str, str]:
     Nobody is set aside before another model has replied, nor if there were no choice without them.
     """
     locked = Run.objects.locked(run.pk, wait=False)
-    if locked is None or locked.status != Run.Status.RUNNING or not _has_reply(locked):
+    if (
+        locked is None
+        or locked.status != Run.Status.RUNNING
+        or not locked.model_calls.replied().exists()
+    ):
         return {}
     rows = list(list_failing(locked).select_related("worker__endpoint"))
     left = locked.candidates.filter(gone="", skill=0).count() - len({row.worker_id for row in rows})
@@ -54,7 +57,7 @@ def refuse_without_choice(run: Run) -> None:
     left = run.candidates.filter(gone="", skill=0).count() - len(rows)
     if rows and not left:
         raise Refused(f"No model replies. “{rows[0].worker}”: {rows[0].worker.endpoint.problem}")
-    if rows and left <= max(skill.k for skill in run.skills) and _has_reply(run):
+    if rows and left <= max(skill.k for skill in run.skills) and run.model_calls.replied().exists():
         told = "; ".join(f"“{row.worker}”: {row.worker.endpoint.problem}" for row in rows[:3])
         raise Refused(
             f"{len(rows)} of {left + len(rows)} models never replied, so there is nothing to "
@@ -65,14 +68,8 @@ def refuse_without_choice(run: Run) -> None:
 def list_failing(run: Run) -> QuerySet[Candidate]:
     """Return the candidates of models that failed a few times, or for long, and never replied."""
     lasting = Q(worker__endpoint__rests_until__gt=db_clock.database_now() + LASTING)
-    replied = ModelCall.objects.filter(
-        run=run, worker=OuterRef("worker"), state__in=(States.REPLIED, States.REUSED)
-    )
+    replied = ModelCall.objects.replied().filter(run=run, worker=OuterRef("worker"))
     rows = run.candidates.filter(
         lasting | Q(worker__endpoint__failures__gte=MOST_FAILURES), gone="", pulls=0, asked__gt=0
     )
     return rows.exclude(Exists(replied)).exclude(worker__endpoint__problem="").order_by("arm")
-
-
-def _has_reply(run: Run) -> bool:
-    return run.model_calls.filter(state__in=(States.REPLIED, States.REUSED)).exists()

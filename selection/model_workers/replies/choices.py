@@ -9,7 +9,7 @@ from .frames import fold_signs
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ARABIC = "أبجد"
-MOST_MENTIONS, MOST_HEDGES = 200, 5
+MOST_HEDGES = 5
 _JOINED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _GAP = re.compile(r"[\s*_\"'`~()\[\]{}<>$#|:;.,!=/&+✓✅✔☑✗→–—\\-]*")
 _AND = re.compile(rf"{words.match_whole(words.CONJUNCTIONS)}[ \t]*", re.IGNORECASE)
@@ -30,11 +30,13 @@ _OPENER = re.compile(
 _WORD = re.compile(r"[^\W\d_]+")
 _TURNED = re.compile(
     r"[ \t]*[,.→—(-][ \t]*"
-    r"(?:(?:no|oops|wait|actually|sorry|scratch that|correction|nein)[ \t,.!:]+)+",
+    r"(?:(?:(?:no|nein)(?=[ \t]*[,.!:]|[ \t]+(?:wait|sorry|actually))|oops|wait|actually|sorry|"
+    r"scratch that|correction)[ \t,.!:]+)+",
     re.I,
 )
 _LETTER = re.compile(
-    r"([A-Za-z])(?![^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|['’]\w)(?!\.[A-Za-z])|([أبجد])(?!\w)"
+    r"([A-Za-z])(?:(?<=__.)(?=__(?!\w))|(?![^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|['’]\w)"
+    r"(?!\.[A-Za-z]))|([أبجد])(?!\w)"
 )
 _AFTER = re.compile(
     rf"\s*(?:$|\n|[.,;:!?(\[)\]}}\"'*_`$|<>/&+~\\]|[-–—](?!\w)|{words.match_whole(words.CONNECTIVES)}|"
@@ -88,16 +90,14 @@ class ChoiceReader:
         taken: list[int] = []
         place, opened = 0, False
         while True:
-            gap = _GAP.match(text, place)
-            start = gap.end() if gap else place
+            start = _skip_gap(text, place)
             if taken and "\n" in text[place:start]:
                 break
             if taken and (joint := _OR.match(text, start)):
                 opened, start = True, joint.end()
             elif taken and (joint := _AND.match(text, start)):
                 start = joint.end()
-            if gap := _GAP.match(text, start):
-                start = gap.end()
+            start = _skip_gap(text, start)
             found = self._take_one(text, start, first=not taken)
             if found is None:
                 break
@@ -119,15 +119,14 @@ class ChoiceReader:
         None  the statement says nothing about the choices.
         """
         if _NOTHING.match(text):
-            whole = self.read_whole(text.split("\n", 1)[0])
-            return whole if whole else ()
+            return self.read_whole(text.split("\n", 1)[0])
         part = self.take(text)
         if not part.chosen:
             return self._read_contrast(text)
         if _DENIED.match(part.rest):
             return None
         if turn := _TURNED.match(part.rest):
-            return self.take(part.rest[turn.end() :]).chosen
+            return self.read_stated(part.rest[turn.end() :][:200]) or ()
         if not self._is_clear(part) or _CONDITION.match(part.rest):
             return ()
         return part.chosen
@@ -135,9 +134,7 @@ class ChoiceReader:
     def read_mentions(self, text: str) -> tuple[int, ...]:
         """Return the choices that the text mentions and does not deny."""
         chosen: dict[int, None] = {}
-        for number, found in enumerate(self._text.finditer(text)):
-            if number == MOST_MENTIONS:
-                return ()
+        for found in self._text.finditer(text):
             index = self._index_of(found)
             if self._is_common(index) and not _is_alone(text, found.start(), found.end()):
                 continue
@@ -178,9 +175,7 @@ class ChoiceReader:
             return None
         small = found[0].islower()
         follows = _ENDS if small or not first else _AFTER
-        if not follows.match(text, found.end()) and not (
-            not first and _is_joined(text, found.end())
-        ):
+        if not (follows.match(text, found.end()) or (not first and _is_joined(text, found.end()))):
             return None
         index = _ARABIC.find(found[2]) if found[2] else LETTERS.find(found[1].upper())
         return index if 0 <= index < len(self.choices) else None
@@ -205,10 +200,9 @@ class ChoiceReader:
 
     def _map_spoken(self) -> dict[str, int]:
         """Return the other words for the choices yes and no, if there are both."""
-        first = [(re.findall(r"\w+", text.casefold()) or [""]) for text in self.texts]
-        short = [found[0] if len(found) == 1 else "" for found in first]
-        yes = [index for index, word in enumerate(short) if word in _YES]
-        no = [index for index, word in enumerate(short) if word in _NO]
+        texts = [text.casefold().strip(" .,:;!?") for text in self.texts]
+        yes = [index for index, text in enumerate(texts) if text in _YES]
+        no = [index for index, text in enumerate(texts) if text in _NO]
         if len(yes) != 1 or len(no) != 1:
             return {}
         return dict.fromkeys(_YES, yes[0]) | dict.fromkeys(_NO, no[0])
@@ -221,11 +215,8 @@ _COMMON = frozenset(words.COMMON.split("|"))
 def has_letter_clash(choices: Sequence[str]) -> bool:
     """Return True if a choice is itself the letter of another one: then letters say nothing."""
     shown = [fold_signs(choice).strip(" .)(").upper() for choice in choices]
-    return any(
-        text in LETTERS[: len(shown)] and LETTERS.find(text) != index
-        for index, text in enumerate(shown)
-        if len(text) == 1
-    )
+    letters = LETTERS[: len(shown)]
+    return any(len(text) == 1 and letters.find(text) not in (-1, i) for i, text in enumerate(shown))
 
 
 def _pattern(text: str) -> str:
@@ -237,15 +228,11 @@ def _pattern(text: str) -> str:
     ]
     before = after = ""
     if bare[:1].isalnum() and not _JOINED.match(bare[0]):
-        before = (
-            r"(?<![\w-])(?<!\d[.,])" if bare[0].isdigit() else r"(?<![^\W\u3040-\u9fff])(?<!\w-)"
-        )
+        word = r"(?<![^\W\u3040-\u9fff])(?<!\w-)"
+        before = r"(?<![\w-])(?<!\d[.,])" if bare[0].isdigit() else word
     if bare[-1:].isalnum() and not _JOINED.match(bare[-1]):
-        after = (
-            r"(?!\w|[.,:/]\d|\s*%)"
-            if bare[-1].isdigit()
-            else r"(?![^\W\u3040-\u9fff])(?!-\w)(?!'\w)"
-        )
+        word = r"(?![^\W\u3040-\u9fff])(?!-\w)(?!'\w)"
+        after = r"(?!\w|[.,:/]\d|\s*%)" if bare[-1].isdigit() else word
     return before + "".join(signs) + after
 
 
@@ -266,6 +253,11 @@ def _is_alone(text: str, start: int, end: int) -> bool:
 _JOINT = re.compile(
     rf"[\s*_\"')]+(?:{words.match_whole(words.CONJUNCTIONS, words.ALTERNATIVES)})", re.IGNORECASE
 )
+
+
+def _skip_gap(text: str, place: int) -> int:
+    gap = _GAP.match(text, place)
+    return gap.end() if gap else place
 
 
 def _is_joined(text: str, end: int) -> bool:

@@ -49,25 +49,9 @@ _PLAIN = (
 _WRAPPER = re.compile(
     r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathsf|mathit|operatorname|mbox|emph)\s*\{([^{}]*)\}"
 )
-_LATEX = (
-    ("{,}", ","),
-    ("\\,", "\u202f"),
-    ("\\%", "%"),
-    ("\\$", "$"),
-    ("\\times", "×"),
-    ("\\cdot", "×"),
-    ("\\dfrac", "\\frac"),
-    ("\\tfrac", "\\frac"),
-    ("\\left", ""),
-    ("\\right", ""),
-    ("\\(", ""),
-    ("\\)", ""),
-    ("\\[", ""),
-    ("\\]", ""),
-    ("\\;", " "),
-    ("\\ ", " "),
-    ("\\!", ""),
-)
+_LATEX = {"{,}": ",", "\\,": "\u202f", "\\%": "%", "\\$": "$", "\\times": "×", "\\cdot": "×"}
+_LATEX |= {"\\dfrac": "\\frac", "\\tfrac": "\\frac", "\\;": " ", "\\ ": " "}
+_LATEX |= dict.fromkeys(("\\left", "\\right", "\\(", "\\)", "\\[", "\\]", "\\!"), "")
 
 
 def strip_frame(reply: str) -> str:
@@ -94,7 +78,7 @@ def strip_latex(text: str) -> str:
         return text
     for _ in range(3):  # one wrapper in another
         text = _WRAPPER.sub(r"\1", text)
-    for mark, sign in _LATEX:
+    for mark, sign in _LATEX.items():
         text = text.replace(mark, sign)
     return text
 
@@ -119,10 +103,9 @@ def find_objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
             return
         try:
             value, end = decoder.raw_decode(text, place)
+            yield place, end, value
         except (ValueError, RecursionError):
-            place += 1
-            continue
-        yield place, end, value
+            end = place + 1
         place = end
 
 
@@ -138,13 +121,10 @@ def _open_channel(text: str) -> str:
 
 def _strip_thoughts(text: str) -> str:
     """Remove thoughts: also what precedes an end without a beginning, and follows the reverse."""
-    kept: list[str] = []
-    place, thinking = 0, False
+    kept, place, thinking = "", 0, False
     for tag in _TAG.finditer(text):
         begins = not _TAG_ENDS.search(tag[0])
-        if begins and not thinking:
-            kept.append(text[place : tag.start()])
-        elif not begins and not thinking:
-            kept = []
+        if not thinking:
+            kept = kept + text[place : tag.start()] if begins else ""
         thinking, place = begins, tag.end()
-    return "".join(kept) + ("" if thinking else text[place:])
+    return kept + ("" if thinking else text[place:])

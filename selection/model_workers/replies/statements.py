@@ -14,8 +14,8 @@ LONGEST = 400  # characters of a statement that are read
 FIELDS = words.FIELDS.split("|")
 _BESIDES = re.compile("reason|explan|think|thought|confiden|justif|analysis|rationale|prob|begründ")
 _TAGGED = re.compile(
-    r"<(final_?answer|answer|choice|label|option|result|response|output)>\s*([^<]{1,400}?)\s*"
-    r"(?:</\1>|\Z)",
+    r"(?:<(final_?answer|answer|choice|label|option|result|response|output)>|\[(answer)\](?=.*\[/))"
+    r"\s*([^<\[]{1,400}?)\s*(?:</\1>|\[/\2\]|\Z)",
     re.IGNORECASE,
 )
 _BRACKETS = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")
@@ -45,6 +45,7 @@ _PRAISED = re.compile(
     rf"{words.match_whole(words.PRAISE)}|{words.join_words(words.PRAISE_JOINED)})",
     re.IGNORECASE,
 )
+_SO = re.compile(r"^\s*(?:so|therefore|thus|hence|and|daher|also|因此|所以)?[,\s]*", re.IGNORECASE)
 _POINTED = re.compile(rf"{words.match_whole(words.POINTING)}[ \t]*", re.IGNORECASE)
 _FINAL = re.compile(
     rf"{words.match_whole(words.FINAL)}|{words.join_words(words.FINAL_JOINED)}", re.IGNORECASE
@@ -78,22 +79,20 @@ class Statement:
     exact: bool = False
 
 
-def find_marked(text: str, known: bool = False) -> Iterator[Statement]:
-    """Yield the answers in tags, boxes, double brackets, JSON fields, and after ####.
+def find_marked(text: str, known: bool = False) -> list[Statement]:
+    """Return the answers in tags, boxes, double brackets, JSON fields, and after ####.
 
     known  the field must be one of FIELDS, also if there is no other
     """
-    for found in _TAGGED.finditer(text):
-        yield Statement(found.start(), found[2], True, True)
-    for place, inside in find_boxes(text):
-        yield Statement(place, inside, True, True)
-    for found in _BRACKETS.finditer(text):
-        yield Statement(found.start(), found[1], True, True)
+    marked = [(found.start(), found[3]) for found in _TAGGED.finditer(text)]
+    marked += find_boxes(text)
+    marked += ((found.start(), found[1]) for found in _BRACKETS.finditer(text))
     for found in _HASHES.finditer(text):
-        yield Statement(found.start(), text[found.end() :][:LONGEST].split("\n")[0], True, True)
+        marked.append((found.start(), text[found.end() :][:LONGEST].split("\n")[0]))
     for place, _, value in find_objects(text):
         if (answer := read_field(value, known=known)) is not None:
-            yield Statement(place, answer, True, True)
+            marked.append((place, answer))
+    return [Statement(place, inside, True, True) for place, inside in marked]
 
 
 def find_spoken(text: str) -> Iterator[Statement]:
@@ -110,17 +109,13 @@ def find_spoken(text: str) -> Iterator[Statement]:
             yield Statement(found.start(), rest, bool(_FINAL.search(said)))
 
 
-def find_praised(text: str) -> Iterator[tuple[int, str]]:
-    """Yield place and beginning of the sentences that end in “is correct”."""
+def find_praised(text: str) -> Iterator[Statement]:
+    """Yield the beginnings of the sentences that end in “is correct”."""
     for found in _PRAISED.finditer(text):
-        before = re.split(r"[.;!?\n](?=\s)|\n", text[max(0, found.start() - 120) : found.start()])[
-            -1
-        ]
-        before = re.sub(
-            r"(?i)^\s*(?:so|therefore|thus|hence|and|daher|also|因此|所以)?[,\s]*", "", before
-        )
+        parts = re.split(r"[.;!?\n](?=\s)|\n", text[max(0, found.start() - 120) : found.start()])
+        before = _SO.sub("", parts[-1])
         if not _is_doubted(before, len(before)) and not _QUESTION.match(text[found.end() :][:80]):
-            yield found.start(), before
+            yield Statement(found.start(), before, exact=True)
 
 
 def find_pointed(text: str) -> Iterator[Statement]:
@@ -148,13 +143,8 @@ def read_field(value: Any, depth: int = 0, known: bool = False) -> str | None:
     if isinstance(value, dict) and depth < 3:
         named = {re.sub(r"[\W_]", "", str(name)).casefold(): name for name in value}
         name = next((named[field] for field in FIELDS if field in named), None)
-        if (
-            name is None
-            and not known
-            and len(value) == 1
-            and not _BESIDES.search(next(iter(named)))
-        ):
-            name = next(iter(value))
+        if name is None and not known and len(value) == 1:
+            name = next((own for bare, own in named.items() if not _BESIDES.search(bare)), None)
         return None if name is None else read_field(value[name], depth + 1)
     if isinstance(value, list):
         parts = [read_field(part, 3) for part in value]
@@ -173,11 +163,8 @@ def resolve(
     """
     if len(statements) > MOST:
         return True, None
-    values = [
-        (one, value)
-        for one in sorted(statements, key=lambda one: one.place)
-        if (value := read(one)) is not None
-    ]
+    ordered = sorted(statements, key=lambda one: one.place)
+    values = [(one, value) for one in ordered if (value := read(one)) is not None]
     final = [pair for pair in values if pair[0].final]
     chosen = final or values
     if not chosen:

@@ -5,21 +5,8 @@ import re
 from . import words
 from .frames import strip_fence, strip_latex
 
-_WRAPPERS = (
-    ("**", "**"),
-    ("__", "__"),
-    ("`", "`"),
-    ("*", "*"),
-    ("$", "$"),
-    ('"', '"'),
-    ("“", "”"),
-    ("„", "“"),
-    ("«", "»"),
-    ("「", "」"),
-    ("'", "'"),
-    ("‘", "’"),
-    ("_", "_"),
-)
+_BEGINS = ("**", "__", *"`*$\"“„«「'‘_")
+_WRAPPERS = [*zip(_BEGINS, ("**", "__", *"`*$\"”“»」'’_"), strict=True)]
 _SHORTENED = re.compile(
     r"(?:\.\w|\b(?:inc|ltd|jr|sr|dr|mr|mrs|st|co|etc|no|vs|prof|corp|bros|mt|ave|approx|[a-z]))\.$",
     re.IGNORECASE,
@@ -45,63 +32,46 @@ _EXPLAINED = re.compile(rf"\s*\n\s*[*_(]*{words.match_whole(words.EXPLANATIONS)}
 
 def unwrap(text: str) -> str:
     """Return the text without marks around it and without its final dot."""
-    text = strip_fence(text.strip())
-    bare = strip_latex(text) if text.startswith(("$", "\\(", "\\[", "\\text")) else text
+    bare = strip_fence(text.strip())
+    if bare.startswith(("$", "\\(", "\\[", "\\text")):
+        bare = strip_latex(bare)
     for _ in range(4):
         bare = bare.strip()
         for begin, end in _WRAPPERS:
             inside = bare[len(begin) : -len(end)]
-            if (
-                bare.startswith(begin)
-                and bare.endswith(end)
-                and inside
-                and end not in inside
-                and begin not in inside
-            ):
+            marked = bare.startswith(begin) and bare.endswith(end)
+            if marked and inside and end not in inside and begin not in inside:
                 bare = inside
-        bare = strip_dot(bare)
+        bare = _strip_dot(bare)
     return bare
 
 
-def strip_dot(text: str) -> str:
+def _strip_dot(text: str) -> str:
     """Return a short text without its final dot; an abbreviation keeps it."""
-    if (
-        text[-1:] not in (".", "。")
-        or len(text) > 100
-        or text.endswith("..")
-        or _SHORTENED.search(text)
-    ):
-        return text
-    return text[:-1].rstrip()
+    ends = text[-1:] in (".", "。") and len(text) <= 100 and not text.endswith("..")
+    return text[:-1].rstrip() if ends and not _SHORTENED.search(text) else text
 
 
 def take_sentence(text: str) -> str:
     """Return the part of an announced answer before what is added to it."""
     line = text.strip().split("\n", 1)[0]
-    for pattern in (_SENTENCE_END, _REASON):
-        found = pattern.search(line)
-        line = (
-            line[: found.start() + 1]
-            if found and pattern is _SENTENCE_END
-            else line[: found.start()]
-            if found
-            else line
-        )
+    if found := _SENTENCE_END.search(line):
+        line = line[: found.start() + 1]
+    if found := _REASON.search(line):
+        line = line[: found.start()]
     return unwrap(re.sub(r"^[*_\"'`]+(?=\s)", "", line))
 
 
 def read_text(text: str) -> str:
     """Return the answer of a text that announces none."""
     first, _, rest = text.partition("\n")
+    announces = first.rstrip("* ").endswith(":")
     bold = re.fullmatch(r"\*\*([^*]{1,100})\*\*[.:]?", first.strip())
-    if rest.strip() and (
-        (bold and not first.rstrip("*").endswith(":")) or _EXPLAINED.match("\n" + rest)
-    ):
-        return unwrap(first) if not first.strip("* ").endswith(":") else text
+    if rest.strip() and not announces and (bold or _EXPLAINED.match("\n" + rest)):
+        return unwrap(first)
     stated = _COPULA.fullmatch(text)
-    pointing = stated and re.match(r"(?:It|This|That|He|She|They|Es|O|A|Il)[ \t]", text)
-    if pointing and stated and not stated[1][:1].isupper():
-        stated = None
     if stated and not _VAGUE.match(stated[1]) and len(stated[1].split()) <= 4:
-        return unwrap(stated[1])
+        pointing = re.match(r"(?:It|This|That|He|She|They|Es|O|A|Il)[ \t]", text)
+        if not pointing or stated[1][:1].isupper():
+            return unwrap(stated[1])
     return unwrap(text)

@@ -7,6 +7,12 @@ MOODS = ["positive", "negative", "neutral"]
 Rows = list[tuple[str, str | None]]
 
 LETTERED: Rows = [
+    ("__B__", "Paris"),
+    ("[ANSWER] B [/ANSWER]", "Paris"),
+    ("La opción correcta es la B) Paris, no la A) London.", "Paris"),
+    ("The answer is A, no, B.", "Paris"),
+    ("Answer: B, no doubt.", "Paris"),
+    ("The answer is B, actually A is wrong.", None),
     ("b", "Paris"),
     ("(B)", "Paris"),
     ("[B]", "Paris"),
@@ -244,6 +250,9 @@ FIGURES: Rows = [
     ("2 1/2", "2.5"),
     ("½", "0.5"),
     ("Score: 7/10", "7"),
+    ("7 out of 10", "7"),
+    ("2½", None),
+    ("5M", None),
     ("I rate it 7 out of 10.", "7"),
     ("8/10", "8"),
     ("Rating: [[7]]", "7"),

@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
-from selection import reports
+from selection import db_clock, engine, reports
 from selection.errors import Conflict, Refused
-from selection.model_workers import unreadable
+from selection.model_workers import ledger, parsing, unreadable
 from selection.models import Answer, Candidate, ModelCall, Run
 from selection.runs import lifecycle, unreadable_models
 from tests.model_stub import ModelStub
 from tests.selection.model_workers.conftest import make_model_run
+from tests.selection.model_workers.test_concurrency import read_claims
 from tests.selection.model_workers.test_dispatcher import play
 
 pytestmark = pytest.mark.django_db
@@ -85,6 +86,37 @@ def test_nobody_is_set_aside_if_there_were_no_choice_left() -> None:
     run = paused_run(models=3, k=2)
     with pytest.raises(Refused, match="nothing to choose from"):
         unreadable_models.settle(run, "set aside")
+
+
+def test_reused_replies_without_an_answer_pause_a_run_too(monkeypatch: Any) -> None:
+    monkeypatch.setattr(unreadable, "MOST_LOST", 0)
+    run = make_model_run("http://127.0.0.1:9/v1", models=2, k=1, endpoint={"parsing": "json"})
+    engine.advance(run.pk)
+    [claim] = read_claims(1)
+    now = db_clock.database_now()
+    ModelCall.objects.create(
+        worker=claim.assignment.candidate.worker,
+        question=claim.assignment.question,
+        digest=claim.prompt.digest,
+        state=ModelCall.State.REPLIED,
+        sent=now,
+        expires=now,
+        reply="yes",
+        answer="yes",
+    )
+    assert ledger.reuse_replies([claim]) == {claim.assignment.pk}
+    run.refresh_from_db()
+    assert run.status == Run.Status.PAUSED
+
+
+def test_reading_again_leaves_out_a_reply_that_no_rule_has_foreseen(monkeypatch: Any) -> None:
+    run = paused_run()
+
+    def fail(*_: Any) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(parsing, "parse_reply", fail)
+    assert ": 0 give an answer." in unreadable_models.settle(run, "reread", "auto")
 
 
 @pytest.mark.parametrize(
