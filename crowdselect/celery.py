@@ -66,7 +66,7 @@ def trace_beat(**signal: object) -> None:
 
 @beat_embedded_init.connect
 def end_with_worker(**signal: object) -> None:
-    """End a beat inside a worker soon after the worker: if that is killed, nobody tells it."""
+    """End a beat inside a worker soon after the worker: a killed worker cannot end it."""
     threading.Thread(target=_end_after, args=(os.getppid(),), daemon=True).start()
 
 

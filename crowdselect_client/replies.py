@@ -913,6 +913,7 @@ class Settings(TypedDict):
         Literal[
             "certified",
             "universal",
+            "each-good",
             "adaptive-top-k",
             "improved-top-k",
             "lucb",

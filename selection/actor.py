@@ -41,7 +41,7 @@ def acting_as_command(arguments: Sequence[str]) -> Iterator[None]:
 
 @contextmanager
 def acting_as_person(name: str) -> Iterator[None]:
-    """Attribute changes in this block to this person, who asked for them before."""
+    """Attribute changes in this block to this person, at an earlier request."""
     token = _person.set(name)
     try:
         yield

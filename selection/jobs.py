@@ -109,7 +109,7 @@ def work_on_job(job_id: Any) -> None:
 
 
 def show_progress(job: Job, result: Any) -> None:
-    """Store a part of the result, for those who wait."""
+    """Store a part of the result, for waiting pages."""
     Job.objects.filter(pk=job.pk, state=State.WORKING).update(result=result)
 
 

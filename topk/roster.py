@@ -49,7 +49,7 @@ def drop_no_shows(
     one_kind_each: bool,
     covers: bool,
 ) -> tuple[Flags, Counts]:
-    """Return the roster of a run that is over, without workers of whom no answer counted.
+    """Return the roster of a run that is over, without workers without a counted answer.
 
     It is ``gone`` with them, and the answers by which ``share_left`` shares δ. Where the proof does
     not allow that they follow from answers of others, and where too few would be left, both are

@@ -113,7 +113,7 @@ def call_now(connection: Connection, call: Callable[[], T]) -> T:
 
 
 def refuse_paused(connection: Connection) -> None:
-    """Raise Conflict for a paused connection, which calls nobody."""
+    """Raise Conflict for a paused connection, which makes no calls."""
     if connection.paused:
         raise Conflict(f"The connection “{connection}” is paused: resume it first.")
 

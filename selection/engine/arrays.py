@@ -120,7 +120,7 @@ class StepArrays:
 
     @property
     def free_pace(self) -> bool:
-        """Return True if the speed of models may decide whom to ask."""
+        """Return True if questions may go to models by their speed."""
         return self.selector is None or model_pace.may_depend_on_speed(self.selector.promise)
 
     @property

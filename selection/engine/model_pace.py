@@ -21,7 +21,7 @@ def read_models(run: Run, n: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
 def may_depend_on_speed(promise: Promise) -> bool:
-    """Return True if the guarantee holds although the speed of answers decides who is asked.
+    """Return True if the guarantee holds although questions go to workers by their speed.
 
     The others assume that only answers distinguish good workers (docs/certified.md, A5), and good
     models are often slow.

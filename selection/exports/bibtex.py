@@ -118,7 +118,7 @@ def citation_url() -> str:
     return "" if urlsplit(url).hostname in LOCAL else url
 
 
-def _own_entry() -> str:
+def _build_entry() -> str:
     fields = {
         "title": "CrowdSelect: choosing the best workers of a crowd, with a statistical guarantee",
         "version": __version__,
@@ -135,4 +135,4 @@ def citation_entry(citation: str) -> str:
 
 def format_bibtex(citation: str) -> str:
     """Return all entries to cite for an algorithm of this citation."""
-    return "\n".join(filter(None, (citation_entry(citation), _own_entry())))
+    return "\n".join(filter(None, (citation_entry(citation), _build_entry())))

@@ -127,7 +127,7 @@ def touch_forecast(planning: ForecastRequest, now: datetime | None = None) -> No
 
 
 def _is_abandoned(planning: ForecastRequest, now: datetime) -> bool:
-    """Return True if a person asked for the forecast and nobody looks at it any more."""
+    """Return True if a person asked for the forecast and its page is closed."""
     return not planning.by.startswith(PROGRAM) and planning.used < now - ABANDONED
 
 

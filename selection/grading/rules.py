@@ -140,7 +140,7 @@ def _choose_fold(choices: Sequence[str], grading: Grading) -> Callable[[str], st
 
 
 def _fold_marks(text: str, grading: Grading) -> str:
-    """Return the text without what keyboards and programs add: a sign alone stays."""
+    """Return the text without marks that keyboards and programs add: a sign alone stays."""
     folded = _fold_text(unify_marks(text), grading)
     bare = _FINAL.sub("", folded)
     bare = bare if any(map(str.isalnum, bare)) else folded

@@ -194,12 +194,12 @@ def _refuse_all_wrong(
 
 
 def open_choices(choices: Sequence[Choice], file: File) -> list[Choice]:
-    """Return the choices between results that nobody made."""
+    """Return the open choices between results."""
     return [choice for choice in choices if choice.name not in file.picked]
 
 
 def refuse_open_choices(keyed: KeyedAnswers, file: File) -> None:
-    """Raise Refused if there are choices that nobody made."""
+    """Raise Refused if there are open choices."""
     if chosen := open_choices(keyed.choices, file):
         raise Refused(f"{file.name} has several results for each answer: {describe(chosen)}.")
 

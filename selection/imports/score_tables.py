@@ -28,7 +28,11 @@ def find_scores(table: Table, rows: list[Row], picked: Picked) -> tuple[Format, 
     worker = find_column(header, (ANY_WORKER, ANY_MODEL))
     item = find_column(header, ITEMS, [worker])
     objects = [(line, dict(zip(header, cells, strict=True))) for line, cells in rows]
-    if len(header) > 2 and not (worker or item or header[0]) and _all_marks(objects, header[1:]):
+    if (
+        len(header) > 2
+        and not (worker or item or header[0])
+        and _has_only_marks(objects, header[1:])
+    ):
         raise Refused(
             f"{table.name}: the first column has no name. Write “model” above it if each row is a "
             "model, or “question” if each row is a question."
@@ -80,7 +84,7 @@ def _find_wide(
     scored = judged if len(judged) > 1 else [column for column in header if column != first]
     if not first or len(scored) < 2 or not objects:
         return None
-    if scored != judged and not _all_marks(objects, scored):
+    if scored != judged and not _has_only_marks(objects, scored):
         return None
 
     def list_cells(row: Any, _: Any) -> Iterator[dict[str, Any]]:
@@ -99,7 +103,7 @@ def _read_cell(record: dict[str, str]) -> Metrics:
     return {"score": record["cell"]} if record["cell"] else None
 
 
-def _all_marks(objects: list[tuple[int, dict[str, str]]], columns: Sequence[str]) -> bool:
+def _has_only_marks(objects: list[tuple[int, dict[str, str]]], columns: Sequence[str]) -> bool:
     return all(column and _are_marks(row[column] for _, row in objects) for column in columns)
 
 

@@ -111,7 +111,7 @@ def is_checked(run: Run) -> bool:
 
 
 def check_lines(run: Run) -> list[str]:
-    """Return a table of the first reply of each model: how it was read, and what it cost."""
+    """Return a table of the first reply of each model: how it was read, and its cost."""
     names = {"name": "model", "read": "reply read as", "tokens": "tokens", "cost": "price"}
     lines = [CHECKED.format(**names, seconds="time", problem="problem").rstrip()]
     calls = _first_calls(run)

@@ -61,7 +61,7 @@ def drop_models(file: model_files.ModelFile, names: Sequence[str]) -> None:
 
 
 def digest_inputs(file: model_files.ModelFile, raw: bytes, options: dict[str, Any]) -> str:
-    """Return a digest of all that decides what is asked, without the API keys and the limit."""
+    """Return a digest of the files and settings, without the API keys and the limit."""
     servers = [entry.values for entry in file.servers]
     models = [(entry.worker, entry.server, entry.values) for entry in file.models]
     names = (*DECIDING, "seed", "any_questions", "map")

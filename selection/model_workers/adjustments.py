@@ -61,7 +61,7 @@ def find_change(body: Mapping[str, Any], error: ServerError, made: Adjustments) 
 
 
 def describe_server(endpoint: Endpoint) -> str:
-    """Return what the model's server does otherwise than asked; empty if nothing."""
+    """Return the server's deviations from the request in words; empty without any."""
     notices = []
     if changes := _list_changes(endpoint.adjustments):
         notices.append(f"The server refuses the request without changes: {', '.join(changes)}.")

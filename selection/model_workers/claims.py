@@ -50,8 +50,8 @@ def list_uncalled() -> QuerySet[Assignment]:
     )
 
 
-def in_trial() -> Q:
-    """Return the condition of assignments whose model waits for its first reply under a limit."""
+def trial_condition() -> Q:
+    """Return the condition of models that wait for their first reply under a limit."""
     calls = ModelCall.objects.in_flight().filter(
         worker=OuterRef("candidate__worker"), run=OuterRef("candidate__run")
     )
@@ -77,7 +77,7 @@ def lock_claims(claims: Sequence[Claim]) -> list[Claim]:
     Since they were read, another process may have called for them, or withdrawn them, or a run may
     have been paused or ended. One that another process holds now is left to it.
     """
-    rows = list_uncalled().exclude(in_trial())
+    rows = list_uncalled().exclude(trial_condition())
     rows = rows.filter(pk__among=[claim.assignment.pk for claim in claims]).order_by()
     locked = rows.select_for_update(of=("self",), skip_locked=True)
     callable_now = set(locked.values_list("pk", flat=True))

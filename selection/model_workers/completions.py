@@ -34,11 +34,11 @@ _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[smh])?")
 
 
 class Fault(Enum):
-    """The cause of a failed call: it decides on what follows.
+    """The cause of a failed call: it decides on the next step.
 
     RATE     too many calls: wait, then again
     SERVER   no reply, or an error of the server: wait, then again
-    SETTINGS wrong key, model or address: nothing works until somebody changes it
+    SETTINGS wrong key, model or address: nothing works until it is changed
     REQUEST  this request is refused, for example too long: others may work
     """
 
@@ -69,7 +69,7 @@ NAMED_FAULTS = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end of a call. Its texts and numbers can be stored, whatever the server sent.
+    """The end of a call. Its texts and numbers can be stored, for any reply of the server.
 
     fault        None if the model replied
     charged      True if a failed call may have been charged
@@ -98,7 +98,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class ServerError:
-    """An error in a server's words. parameter: the name of what it refuses, if it says so."""
+    """An error in a server's words. parameter: a refused one, if it is named."""
 
     words: str
     code: int | None = None

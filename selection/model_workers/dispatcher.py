@@ -19,7 +19,7 @@ from selection.models.model_workers import PROBLEM_LENGTH
 
 from . import api_keys, ledger, spending
 from .call_pool import CallPool, Request
-from .claims import Claim, in_trial, list_uncalled
+from .claims import Claim, list_uncalled, trial_condition
 from .completions import Fault, Outcome
 from .prompts import build_prompt
 from .throttle import Throttle, rest_seconds
@@ -99,7 +99,7 @@ class Dispatcher:
         return began
 
     def _begin_at(self, server: ModelServer, throttle: Throttle, room: int) -> tuple[int, bool]:
-        """Begin calls at the server; return their number, and whether others may be begun."""
+        """Begin calls at the server; return their number, and True if others may be begun."""
         claims = self._claims(server, room)
         reused = ledger.reuse_replies(claims) if claims else set()
         new = self._distinct([one for one in claims if one.assignment.pk not in reused])
@@ -208,7 +208,7 @@ def list_callable(
         candidate__worker__endpoint__rests_until__lte=now
     )
     rows = list_uncalled().filter(ready, candidate__worker__endpoint__server=server)
-    rows = rows.exclude(in_trial())
+    rows = rows.exclude(trial_condition())
     if runs is None:
         rows = rows.exclude(candidate__run__spending__held_until__gt=now)
     else:

@@ -228,7 +228,7 @@ def _explain_claim(outcome: Outcome) -> str:
 
 @transaction.atomic
 def _close_read(outcomes: Mapping[int, Outcome], read: Mapping[int, str | None]) -> set[int]:
-    """Store the outcomes, whose answers are read; return the settled calls."""
+    """Store the outcomes with their answers; return the settled calls."""
     open_states = (State.SENT, State.INTERRUPTED)
     rows = ModelCall.objects.filter(pk__among=[*outcomes], state__in=open_states).order_by("id")
     spending = _lock_spending(set(rows.order_by().values_list("run", flat=True)) - {None})
@@ -262,7 +262,7 @@ def _close_read(outcomes: Mapping[int, Outcome], read: Mapping[int, str | None])
 
 
 def _learn(endpoint: Endpoint, outcome: Outcome, claimed: int, call: ModelCall) -> None:
-    """Keep what a reply shows about its server: its price, and what it refuses in a request."""
+    """Keep the price and the refused parameters that a reply shows of its server."""
     if outcome.fault is not None:
         return
     above = claimed if claimed > call.reserved else 0
@@ -324,9 +324,9 @@ def _build_call(claim: Claim, now: datetime, reserved: int, attempt: int) -> Mod
 
 
 def _settle(call: ModelCall, spending: Mapping[int, ModelSpending], cost: int) -> None:
-    """Move the call's cost from what is in flight to what is spent.
+    """Move the call's cost from the money in flight to the money spent.
 
-    Above the reservation, only what the run's limit leaves: no claim can exceed the limit.
+    Above the reservation, only as much as the run's limit leaves: no claim can exceed the limit.
     """
     if call.run_id is not None:
         budget = spending[call.run_id]

@@ -237,7 +237,7 @@ class _Reader:
         return value if said else self._read_shown_number(lines)
 
     def _read_shown_number(self, lines: Sequence[str]) -> str | None:
-        """Return the only bold number, or what the last sentence comes to."""
+        """Return the only bold number, or the number that ends the last sentence."""
         marked = re.findall(r"\*\*([^*\n]{1,100})\*\*", "\n".join(lines))
         bold = {figures.read_only(found) for found in marked} - {None}
         if len(bold) == 1:

@@ -194,7 +194,7 @@ class _Reply:
 
     @property
     def error(self) -> ServerError:
-        """The error of a failed request: what the server says, or else its whole reply."""
+        """The error of a failed request: the server's message, or else its whole reply."""
         try:
             found = find_error(parse_json(self.body))
         except ValueError:
@@ -236,7 +236,7 @@ def _read_status(reply: _Reply, start: float) -> Outcome:
 
 
 def _describe_status(reply: _Reply) -> str:
-    """Return the status and what the server says about it."""
+    """Return the status and the server's words about it."""
     place = reply.headers.get("location", "") if reply.status in REDIRECTS else ""
     if place:
         return f"The server answered {reply.status}: it has moved. Enter its new address: {place}"

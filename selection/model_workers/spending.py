@@ -129,7 +129,7 @@ def failing_endpoints(run: Run) -> list[Endpoint]:
 
 
 def list_notices(run: Run) -> dict[str, list[str]]:
-    """Return what servers of the run's models do otherwise than asked, each with the workers."""
+    """Return the deviations of the models' servers from requests, each with the workers."""
     if run.__dict__.get("with_models") is False:
         return {}
     rows = Endpoint.objects.filter(~Q(adjustments={}) | Q(dearest__gt=0))

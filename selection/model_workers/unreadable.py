@@ -64,7 +64,7 @@ class ReplyCount:
 
     @property
     def advice(self) -> str:
-        """Return what was lost and the setting that would help; empty if nothing was lost."""
+        """Return the number of lost replies and the setting that would help; empty without any."""
         counts = zip(LOST, (self.empty, self.cut_off, self.refused, self.unreadable), strict=True)
         said = [
             f"{WORDS[kind][1]}: {n} of {self.replies} replies {WORDS[kind][0]}"
@@ -119,7 +119,7 @@ def pause_runs(calls: ModelCallQuerySet) -> None:
 
 
 def list_asking(run: Run) -> list[str]:
-    """Return the models about whose replies a person has to decide."""
+    """Return the models that wait for a decision on their replies."""
     rows = run.candidates.filter(unreadable=Candidate.Unreadable.ASKING, gone="", skill=0)
     return list(rows.order_by("worker__key").values_list("worker__key", flat=True))
 

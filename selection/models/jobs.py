@@ -1,4 +1,4 @@
-"""Requests to other machines that somebody waits for."""
+"""Requests to other machines, made in the background for a waiting page."""
 
 import uuid
 
@@ -8,13 +8,13 @@ from .teams import Team
 
 
 class Job(models.Model):
-    """A request to another machine: made in the background, while somebody polls.
+    """A request to another machine: made in the background, while a page polls.
 
     kind    name of its function: see ``jobs.perform``
     subject id of the row that it is about
     wanted  the function's arguments; secrets in them are encrypted
     by      the requester: a login name, or "token NAME" for a program
-    result  what the function returned
+    result  of the function
     error   reason of a failure, in one sentence; field: the field concerned; status: of HTTP
     sent    time of the latest message to Celery, and then of the beginning
     """

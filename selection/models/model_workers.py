@@ -170,7 +170,7 @@ class Endpoint(models.Model):
 
     @property
     def unproven(self) -> bool:
-        """True if no reply has shown yet what a call costs."""
+        """True if no reply has shown the price of a call yet."""
         return self.dearest is None and bool(self.price_in or self.price_out)
 
 
@@ -197,7 +197,7 @@ class ModelCall(models.Model):
     reserved    the most that it can cost, in billionths of the currency's unit
     cost        its cost in the same unit; an interrupted call may have been charged and costs
                 what was reserved
-    result      whether the reply gives an answer; empty without a reply
+    result      kind of reply: with an answer, or why not; empty without a reply
     answer      the answer read from the reply; empty if none could be read
     problem     reason of a failure, or for no answer
     """

@@ -79,7 +79,7 @@ class Replay(models.Model):
         return self.state in (self.State.READING, self.State.WORKING)
 
     def rename_workers(self, rename: Callable[[str], str]) -> None:
-        """Store what was read with these ids of workers instead."""
+        """Store the read answers with these ids of workers instead."""
         self.tallies = [[rename(worker), *tally] for worker, *tally in self.tallies]
         for rates in ("prices", "tokens"):
             if rates in self.facts:

@@ -136,7 +136,7 @@ def _build_replay(source: Source, wanted: dict[str, Any], **owner: Any) -> Repla
 
 
 def _ask_or_read(replay: Replay) -> None:
-    """Begin to read, or wait for what a person must choose. Raises Refused."""
+    """Begin to read, or wait for a person's choices. Raises Refused."""
     if replay.columns.get("ask") and find_replay_columns(replay):
         replay.state = State.COLUMNS
         return
@@ -157,7 +157,7 @@ def _wait_for_rows(replay: Replay, refusal: FaultyRows) -> None:
 
 
 def find_replay_columns(replay: Replay) -> OpenColumns | None:
-    """Return what a person must choose for a file, or None. Raises Refused if it is unreadable."""
+    """Return a person's open choices for a file, or None. Raises Refused if it is unreadable."""
     if faults := replay.columns.get("faults"):
         return OpenColumns(ANSWERS, **faults)
     return find_open_columns(*_files_of(replay)) if replay.names else None

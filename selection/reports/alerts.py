@@ -136,7 +136,7 @@ def _model_alerts(run: Run) -> list[Alert]:
 
 
 def _unreadable_alerts(run: Run) -> list[Alert]:
-    """Return an alert if replies of models give no answer, with what would help."""
+    """Return an alert if replies of models give no answer, with a setting that would help."""
     if not spending.has_models(run):
         return []
     rows = [row for row in unreadable.count_replies(run) if row.warned]

@@ -53,7 +53,7 @@ class GuaranteeStatus:
     plain     the sentence in short, without what weakens it; empty if it is short already
     achieved  while the run goes on: ``plain`` for the ε that holds now; empty if there is none
     no_shows    the workers, by id, that it leaves out at the end: no answer of theirs counted
-    weakenings  what weakens it or adds an assumption, with the remedy of each
+    weakenings  each with its remedy; some only add an assumption
     """
 
     sentence: str
@@ -81,7 +81,7 @@ class GuaranteeStatus:
 
     @property
     def now(self) -> str:
-        """What is guaranteed now, and what weakens that, in one sentence."""
+        """The present guarantee and its weakenings, in one sentence."""
         holds = self.achieved or (NOTHING_YET if self.so_far else self.short)
         if not self.reasons:
             return holds

@@ -41,7 +41,7 @@ def roster_clause(run: Run, counts: Counter[str]) -> str:
 
 
 def find_no_shows(run: Run, selected: SelectedArms | None) -> list[str]:
-    """Return the ids of the workers of whom no answer counted, if they are out at the run's end.
+    """Return the ids of the workers without a counted answer, if they are out at the run's end.
 
     What holds of a selection among all workers holds among fewer, if they include the selected.
     """
@@ -58,7 +58,7 @@ def find_no_shows(run: Run, selected: SelectedArms | None) -> list[str]:
 
 
 def participants_clause(run: Run, no_shows: int) -> str:
-    """Return “ of the 27 who took part”; empty before the end, and if all did."""
+    """Return “ of the 27 who took part”; empty before the end, and without no-shows."""
     workers, gone = run.candidates.filter(skill=0), run.candidates.exclude(gone="")
     present = workers.filter(gone="").count() - no_shows
     if run.status != Run.Status.ENDED or present == workers.count():

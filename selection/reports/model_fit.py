@@ -61,7 +61,7 @@ def model_fit(run: Run) -> ModelFit:
 
 
 def assess_fit(run: Run, rows: list[Any], selector: Selector | None) -> ModelFit:
-    """Return the fit of the selector; at the end, of the workers who took part."""
+    """Return the fit of the selector; at the end, without no-shows."""
     if run.finished and run.selector_class.promise.average:
         selector = restore_selector(run, rows, of_participants=True)[1]
     return ModelFit.assess(run, selector) if selector else ModelFit()

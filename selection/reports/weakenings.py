@@ -112,7 +112,7 @@ def list_weakenings(
     by_hand: str = "",
     no_shows: Sequence[str] = (),
 ) -> tuple[Weakening, ...]:
-    """Return what weakens the guarantee or adds an assumption; mostly nothing.
+    """Return the weakenings of the guarantee and added assumptions; mostly none.
 
     fit      doubts of the algorithm and of the tests of its assumptions
     signs    signs that workers share answers
@@ -132,7 +132,7 @@ def list_weakenings(
 
 
 def _departures(run: Run) -> Iterator[Found]:
-    """Yield who went after answers had counted, if that loses or weakens the guarantee."""
+    """Yield the workers gone after counted answers, if that loses or weakens the guarantee."""
     lost = run.guarantee_lost
     if not lost and run.selector_class.covers_leavers:
         return
@@ -193,7 +193,7 @@ def _sharing(signs: CollusionSigns) -> Iterable[Found]:
         )
 
 
-def _lost_replies(run: Run) -> Iterator[Found]:
+def _unread_replies(run: Run) -> Iterator[Found]:
     """Yield the replies of models that gave no answer, and may count as wrong."""
     if not spending.has_models(run):
         return
@@ -210,4 +210,4 @@ def _lost_replies(run: Run) -> Iterator[Found]:
         )
 
 
-SOURCES = (_departures, _added_assumptions, _lost_replies)
+SOURCES = (_departures, _added_assumptions, _unread_replies)

@@ -91,7 +91,7 @@ def take_back(run: Run, workers: Sequence[str], who: str = "", why: str = "") ->
 
 
 def answered_leavers(run: Run) -> list[str]:
-    """Return the ids of the workers who went after answers had counted and may return."""
+    """Return the ids of the workers gone after counted answers that may return."""
     rows = run.candidates.exclude(gone="").filter(pulls__gt=0, worker__erased=None)
     return list(rows.order_by("worker__key").values_list("worker__key", flat=True).distinct())
 

@@ -1,4 +1,4 @@
-"""The decision on models whose replies give no answer, after which the paused run goes on."""
+"""The decision on models with replies without an answer, after which the paused run goes on."""
 
 from django.db import transaction
 

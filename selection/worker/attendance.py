@@ -33,7 +33,7 @@ def count_tries(request: HttpRequest) -> int:
 
 
 def open_to_people(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Let a door open for people only: nobody joins by a page that is loaded ahead."""
+    """Let a door open for people only: a page loaded ahead lets no worker join."""
 
     @wraps(view)
     def open_door(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

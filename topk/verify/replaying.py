@@ -64,7 +64,7 @@ def _covers(record: DumpRecord) -> bool:
 
 
 def replay_participants(record: DumpRecord) -> ReplayedRun | None:
-    """Return the end of the run without workers of whom no answer counted; None if they stay."""
+    """Return the end of the run without workers without a counted answer; None if they stay."""
     if record.run.get("keep_no_shows", True):  # they stayed in dumps of older versions
         return None
     pulls, _ = _count_answers(record, None)

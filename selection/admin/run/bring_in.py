@@ -40,7 +40,7 @@ class Entrance:
 
 
 def entrance_facts(run: Run, may_change: bool, connected: bool) -> dict[str, Any]:
-    """Return the context of the card; none if nobody can come, or for users who may not invite."""
+    """Return the context of the card; none without joiners, or for users without the right."""
     over = run.status == Run.Status.ENDED or run.recorded_only
     if over or not may_change or _asks_models_only(run):
         return {}

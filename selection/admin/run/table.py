@@ -93,7 +93,7 @@ class TableRow:
 
 
 def describe_presence(run: Run, worker: str, presence: str) -> str:
-    """Return the presence in words: nobody is invited without a message."""
+    """Return the presence in words; *invited* only after a message."""
     sent = presence != "invited" or invitations.invited_keys(run, [worker])
     return presence if sent else NOT_STARTED
 

@@ -65,13 +65,13 @@ class ReplyCountOut(Schema):
     cut_off: int
     refused: int
     unreadable: int
-    asking: bool = Field(description="The run is paused until somebody decides.")
+    asking: bool = Field(description="The run is paused until a decision.")
     advice: str = Field(description="The setting that would help; empty: nothing was lost.")
     examples: list[str]
 
 
 class UnreadableIn(Schema):
-    """The decision on models whose replies have no answer."""
+    """The decision on models with replies without an answer."""
 
     do: Literal["reread", "wrong", "set aside"]
     parsing: Literal["auto", "letter", "word", "json", "last line", "regex"] = Field(

@@ -70,15 +70,15 @@ def _choose_members(names: list[str]) -> list[str]:
 def _read_members(
     archive: zipfile.ZipFile, name: str
 ) -> Iterator[tuple[Format, Callable[[], Objects]]]:
-    """Yield the format of each member with results, and what reads it."""
+    """Yield the format of each member with results, and its reader."""
     if _HEADER in archive.namelist():
-        yield _of_log(_unpack_log(archive))
+        yield _read_log(_unpack_log(archive))
         return
     for member in _choose_members(archive.namelist()):
         content = archive.read(member)
         if is_archive(content):
             with zipfile.ZipFile(io.BytesIO(content)) as log:
-                yield _of_log(_unpack_log(log))
+                yield _read_log(_unpack_log(log))
             continue
         text, place = content.decode("utf-8-sig", "replace"), f"{name}, {member}"
         first = next(read_objects(text, place), (1, {}))[1]
@@ -91,7 +91,7 @@ def _read_text(text: str, place: str, member: str) -> Objects:
     return ((line, value, member) for line, value in read_objects(text, place))
 
 
-def _of_log(log: dict[str, Any]) -> tuple[Format, Callable[[], Objects]]:
+def _read_log(log: dict[str, Any]) -> tuple[Format, Callable[[], Objects]]:
     form = next(form for form in FORMATS if form.title == "Inspect")
     return form, lambda: iter([(1, log, "")])
 

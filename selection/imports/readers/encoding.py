@@ -75,7 +75,7 @@ def _is_mostly_utf8(raw: bytes) -> bool:
 
 
 def open_text(raw: bytes, encoding: str) -> io.TextIOWrapper:
-    """Return a stream of text, with line ends as they are; U+FFFD stands for what is unreadable."""
+    """Return a stream of text, with line ends as they are; U+FFFD stands for unreadable bytes."""
     return io.TextIOWrapper(io.BytesIO(raw), encoding, "replace", newline="")
 
 

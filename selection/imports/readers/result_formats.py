@@ -1,4 +1,4 @@
-"""Formats in which programs that evaluate models write their results: what is where."""
+"""Formats of results of programs that evaluate models, and the place of each value."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -70,13 +70,13 @@ def _alpaca_metrics(record: Object) -> Metrics:
     preference = record.get("preference")
     if preference in (None, "", "NaN"):
         return None
-    number = _as_float(preference)
+    number = _parse_float(preference)
     if number is None or (number != 0 and not 1 <= number <= 2):
         raise Refused(f"The preference is {preference}; it must be from 1 to 2, or 0 for a draw.")
     return {"preference": number > _DRAW}
 
 
-def _as_float(value: Any) -> float | None:
+def _parse_float(value: Any) -> float | None:
     try:
         return float(value)
     except (TypeError, ValueError):

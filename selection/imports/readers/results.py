@@ -129,7 +129,7 @@ def arrange_results(results: Results, between: bool) -> Iterator[Line]:
 
 
 def describe(choices: Sequence[Choice]) -> str:
-    """Return what may be chosen, in words."""
+    """Return the choices, in words."""
     return "; ".join(f"choose the {c.name} of {', '.join(c.options)}" for c in choices)
 
 
@@ -147,7 +147,7 @@ def _read_record(form: Format, line: int, record: Any, memory: dict[str, Any]) -
     if metrics is None:
         return None
     model, item, task, variant = (
-        _as_text(find_value(record, *paths))
+        _format_text(find_value(record, *paths))
         for paths in (form.model, form.item, form.task, form.variant)
     )
     if not model:
@@ -165,7 +165,7 @@ def _read_record(form: Format, line: int, record: Any, memory: dict[str, Any]) -
     return Result(line, model, item, task, variant, metrics)
 
 
-def _as_text(value: Any) -> str:
+def _format_text(value: Any) -> str:
     return " ".join(str(value).split())
 
 

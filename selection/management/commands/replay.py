@@ -60,7 +60,7 @@ class Command(BaseCommand):
             gold = crowd.open_file(options["gold"], **ways) if options["gold"] else None
             source, quiet = replay_requests.Source(answers, gold), not options["verbosity"]
             bar = partial(tqdm, unit=" plays", desc="replay", disable=quiet)
-            replay = replay_requests.play_at_once(source, _wanted_of(options), bar)
+            replay = replay_requests.play_at_once(source, _build_wanted(options), bar)
             if options["out"]:
                 writer = WRITERS[options["out"].suffix.lower()]
                 write_whole(options["out"], lambda path: writer(path, replay))
@@ -71,7 +71,7 @@ class Command(BaseCommand):
                 self.stdout.write("\n".join(lines))
 
 
-def _wanted_of(options: dict[str, Any]) -> dict[str, Any]:
+def _build_wanted(options: dict[str, Any]) -> dict[str, Any]:
     wanted = {name: options[name] for name in ("k", "epsilon", "delta", "budget", "seeds")}
     return wanted | {
         "algorithms": list(dict.fromkeys(options["algorithm"] or ())),

@@ -1,4 +1,4 @@
-"""Choices in a part of a reply: by text or letter, never against what is said of them."""
+"""Choices in a part of a reply: by text or letter, never against a denial."""
 
 import re
 from collections.abc import Sequence
@@ -64,7 +64,7 @@ _NOTHING = re.compile(rf"[\s*_\"'(]*{words.match_whole(words.NOTHING)}", re.IGNO
 
 @dataclass(frozen=True)
 class Part:
-    """Choices at the beginning of a text. rest: what follows; open: if they are alternatives."""
+    """Choices at the beginning of a text. rest: the text after; open: if they are alternatives."""
 
     chosen: tuple[int, ...]
     rest: str
@@ -237,7 +237,7 @@ def _pattern(text: str) -> str:
 
 
 def _is_denied(text: str, start: int, end: int) -> bool:
-    """Return True if the words around the place deny what is there."""
+    """Return True if the words around the place deny it."""
     clause = re.split(r"[.;:!?\n]|,\s*(?!or\b|nor\b|oder\b)", text[max(0, start - 60) : start])[-1]
     turn = None if "thing but" in clause else _BUT.search(clause)
     clause = clause[turn.end() :] if turn else clause

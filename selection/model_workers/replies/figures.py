@@ -109,7 +109,7 @@ def is_rated(text: str) -> bool:
 
 
 def _read_on(line: str, found: re.Match[str], rated: bool) -> str | None:
-    """Return the number with what follows it: a fraction, a power, a scale, or an end."""
+    """Return the number with its continuation: a fraction, a power, a scale, or an end."""
     sign, digits, place = found[1] or found[2], found[3], found.end()
     if over := _OVER.match(line, place):
         if rated:

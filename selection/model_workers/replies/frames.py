@@ -1,4 +1,4 @@
-"""A reply without what is around it: thoughts, channels, special tokens, invisible marks, LaTeX."""
+"""A reply without its surroundings: thoughts, channels, special tokens, invisible marks, LaTeX."""
 
 import json
 import re
@@ -120,7 +120,7 @@ def _open_channel(text: str) -> str:
 
 
 def _strip_thoughts(text: str) -> str:
-    """Remove thoughts: also what precedes an end without a beginning, and follows the reverse."""
+    """Remove thoughts: also text before an end without a beginning, and after the reverse."""
     kept, place, thinking = "", 0, False
     for tag in _TAG.finditer(text):
         begins = not _TAG_ENDS.search(tag[0])

@@ -119,7 +119,7 @@ def find_praised(text: str) -> Iterator[Statement]:
 
 
 def find_pointed(text: str) -> Iterator[Statement]:
-    """Yield what sentences like “it is …” end in, and what is bold."""
+    """Yield the ends of sentences like “it is …”, and bold texts."""
     for found in _POINTED.finditer(text):
         clause = _SENTENCE.split(text[found.end() : found.end() + LONGEST])[0]
         if not _is_doubted(text, found.start()):
@@ -157,7 +157,7 @@ def read_field(value: Any, depth: int = 0, known: bool = False) -> str | None:
 def resolve(
     text: str, statements: Sequence[Statement], read: Callable[[Statement], Value | None]
 ) -> tuple[bool, Value | None]:
-    """Return whether an answer is stated, and which: None if the statements differ.
+    """Return True and the stated answer, or False; None if the statements differ.
 
     The last final statement counts; without one, all must agree, or the last one correct the rest.
     """

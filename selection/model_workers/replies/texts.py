@@ -1,4 +1,4 @@
-"""Free text as an answer: without wrappers, without what surrounds it."""
+"""Free text as an answer: without wrappers and surroundings."""
 
 import re
 
@@ -53,7 +53,7 @@ def _strip_dot(text: str) -> str:
 
 
 def take_sentence(text: str) -> str:
-    """Return the part of an announced answer before what is added to it."""
+    """Return the part of an announced answer before additions."""
     line = text.strip().split("\n", 1)[0]
     if found := _SENTENCE_END.search(line):
         line = line[: found.start() + 1]
