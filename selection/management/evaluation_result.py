@@ -12,6 +12,7 @@ from selection.model_workers import prices, unreadable
 from selection.models import Candidate, ModelCall, ModelSpending, Run
 from selection.reports.selection import selection_of_run
 from selection.runs import money
+from selection.texts import counted
 
 LINE = "{place:>3}  {name:<40} {accuracy:>8}  {calls:>6} calls  {cost:>12}  {verdict}"
 CHECKED = "{name:<40} {read:<20} {tokens:>7} {cost:>12} {seconds:>8}  {problem}"
@@ -33,7 +34,7 @@ def result_lines(run: Run) -> list[str]:
         *lines,
         "",
         _describe_guarantee(run),
-        f"{calls:,} calls of {everything:,} ({calls / everything:.1%}), {format_spent(run)}. "
+        f"{counted(calls, 'call')} of {everything:,} ({calls / everything:.1%}), {format_spent(run)}. "
         f"Run {run.pk}, “{run}”.",
     ]
 

@@ -19,6 +19,7 @@ from selection.history import events
 from selection.limits import LONGEST_RESPONSE
 from selection.models import Answer, Candidate, Endpoint, ModelCall, Run
 from selection.models.model_workers import ModelCallQuerySet
+from selection.texts import counted
 
 from .parsing import is_refusal, read_reply, validate_pattern
 
@@ -67,7 +68,7 @@ class ReplyCount:
         """Return the number of lost replies and the setting that would help; empty without any."""
         counts = zip(LOST, (self.empty, self.cut_off, self.refused, self.unreadable), strict=True)
         said = [
-            f"{WORDS[kind][1]}: {n} of {self.replies} replies {WORDS[kind][0]}"
+            f"{WORDS[kind][1]}: {n} of {counted(self.replies, 'reply')} {WORDS[kind][0]}"
             for kind, n in sorted(counts, key=lambda pair: -pair[1])
             if n
         ]
@@ -157,7 +158,7 @@ def _store_readings(run: Run, read: Mapping[int, str | None], rule: str, who: st
     verdict = rejudge.rejudge(locked)
     found = sum(answer is not None for answer in read.values())
     said = f"{len(read)} stored replies were read again {rule}: {found} give an answer."
-    text = f"{said} {regraded} answers changed. {verdict}"
+    text = f"{said} {counted(regraded, 'answer')} changed. {verdict}"
     events.write_event(locked, "regrade", text, who, why)
     wakeups.request_step(run.pk)
     return said

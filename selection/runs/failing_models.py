@@ -13,6 +13,7 @@ from selection import db_clock
 from selection.errors import Refused
 from selection.history import events
 from selection.models import Candidate, Endpoint, ModelCall, Run
+from selection.texts import counted
 
 from .roster import drop_workers
 
@@ -60,7 +61,7 @@ def refuse_without_choice(run: Run) -> None:
     if rows and left <= max(skill.k for skill in run.skills) and run.model_calls.replied().exists():
         told = "; ".join(f"“{row.worker}”: {row.worker.endpoint.problem}" for row in rows[:3])
         raise Refused(
-            f"{len(rows)} of {left + len(rows)} models never replied, so there is nothing to "
+            f"{len(rows)} of {counted(left + len(rows), 'model')} never replied, so there is nothing to "
             f"choose from. {told}"
         )
 

@@ -6,6 +6,7 @@ from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.model_workers import unreadable
 from selection.models import Candidate, Endpoint, Run
+from selection.texts import counted
 
 from . import lifecycle, roster
 
@@ -62,6 +63,8 @@ def _count_as_wrong(run: Run, keys: list[str], who: str, why: str) -> str:
 def _set_aside(run: Run, keys: list[str], who: str, why: str) -> str:
     left = run.candidates.filter(gone="", skill=0).count() - len(keys)
     if left <= max(skill.k for skill in run.skills):
-        raise Refused(f"Only {left} other workers would be left: there is nothing to choose from.")
+        raise Refused(
+            f"Only {counted(left, 'other worker')} would be left: there is nothing to choose from."
+        )
     roster.withdraw_workers(run, keys, who, why or "Too many replies without an answer.")
     return f"Set aside: {', '.join(keys)}."
