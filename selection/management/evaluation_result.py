@@ -34,7 +34,8 @@ def result_lines(run: Run) -> list[str]:
         *lines,
         "",
         _describe_guarantee(run),
-        f"{counted(calls, 'call')} of {everything:,} ({calls / everything:.1%}), {format_spent(run)}. "
+        f"{counted(calls, 'call')} of {everything:,} ({calls / everything:.1%}), "
+        f"{format_spent(run)}. "
         f"Run {run.pk}, “{run}”.",
     ]
 

@@ -61,8 +61,8 @@ def refuse_without_choice(run: Run) -> None:
     if rows and left <= max(skill.k for skill in run.skills) and run.model_calls.replied().exists():
         told = "; ".join(f"“{row.worker}”: {row.worker.endpoint.problem}" for row in rows[:3])
         raise Refused(
-            f"{len(rows)} of {counted(left + len(rows), 'model')} never replied, so there is nothing to "
-            f"choose from. {told}"
+            f"{len(rows)} of {counted(left + len(rows), 'model')} never replied, so there is "
+            f"nothing to choose from. {told}"
         )
 
 
