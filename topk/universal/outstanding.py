@@ -7,7 +7,7 @@ import numpy as np
 from topk.compiled import compiled
 
 from .certificate import Counts, Floats, Tally
-from .reference import FIRST_SHARE, SHARE_STEP, Part, beta_of, is_odd, log_beta, log_odd
+from .reference import FIRST_SHARE, SHARE_STEP, Part, Reference, beta_of, is_odd, log_beta, log_odd
 
 
 def worst_slices(tally: Tally, out: Counts) -> Floats:
@@ -24,7 +24,9 @@ def worst_slices(tally: Tally, out: Counts) -> Floats:
         return known.slices
     right = np.r_[tally.right, tally.gone_right][waiting]
     wrong = np.r_[tally.wrong, tally.gone_wrong][waiting]
-    return known.slices_with([_worst(part, right, wrong, out[waiting]) for part in known.parts])
+    unmet = int(np.count_nonzero(right + wrong == 0))
+    met = Reference(tuple(part.with_met(unmet) for part in known.parts))
+    return met.slices_with([_worst(part, right, wrong, out[waiting]) for part in met.parts])
 
 
 def _worst(part: Part, right: Floats, wrong: Floats, out: Counts) -> Floats:

@@ -7,7 +7,7 @@ matters is added up: from a climb to the largest term, and its neighbours as far
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -87,6 +87,15 @@ class Part:
     terms: NDArray[np.int64]
     weight: Floats
     shares: Floats
+
+    def with_met(self, count: int) -> "Part":
+        """Return this part once so many more workers have answers: none of them is odd."""
+        if not (self.side and count):
+            return self
+        with np.errstate(divide="ignore"):
+            shares = np.log(self.shares) + count * np.log1p(-ODD_SHARES)
+        whole = float(np.logaddexp.reduce(shares))
+        return replace(self, log_q=self.log_q + whole, shares=np.exp(shares - whole))
 
     def slices_with(self, fall: Floats) -> Floats:
         """Return (S,) ``slices`` of this part where the logarithm of each term (T,) has fallen.

@@ -7,6 +7,8 @@ from tests.parameters import mostly_slow
 from tests.topk.harness import DELTAS, too_many
 from topk import Problem, ProblemError, State, build_selector, select_early
 from topk.simulate import simulate_run
+from topk.universal.certificate import Tally
+from topk.universal.outstanding import worst_slices
 
 FAMILIES = {
     "bell": lambda rng: (rng.beta(6, 2, 12), 3),
@@ -117,6 +119,20 @@ def test_outstanding_answers_of_withdrawn_workers_count_at_their_worst():
     silent = a_run(gone=([0], [0], [2])).standing().gap
     worst = max(a_run(gone=([s], [2], [0])).standing().gap for s in range(3))
     assert silent >= worst * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("waiting", [2, 5, 10])
+def test_bound_with_first_answers_out_is_below_every_outcome(waiting):
+    """A worker without answers becomes one of those who are not odd: its factor 1 - u counts."""
+    right = np.r_[np.zeros(4), [54.0, 45, 36, 30], np.zeros(waiting)]
+    wrong = np.r_[np.full(4, 30.0), [6.0, 15, 24, 30], np.zeros(waiting)]
+    out = np.r_[np.zeros(8), np.ones(waiting)].astype(np.int64)
+    nobody = np.zeros(0)
+    bound = worst_slices(Tally(right, wrong, nobody, nobody), out)
+    for given in range(waiting + 1):
+        new = np.r_[np.zeros(8), np.arange(waiting) < given]
+        after = Tally(right + new, wrong + out - new, nobody, nobody)
+        assert (bound <= after.reference.slices + 1e-9).all()
 
 
 def test_errors_stay_rare_where_those_who_look_best_are_withdrawn(sample):
