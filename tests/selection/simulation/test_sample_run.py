@@ -9,7 +9,7 @@ from django.core.management import call_command
 from selection.imports import row_parsers
 from selection.models import Candidate, Pool, QuestionSet, Run
 from selection.simulation import crowd, sample_run
-from tests import worlds
+from tests import file_rows, worlds
 from tests.worlds import make_run
 from topk.simulate import simulate_run
 
@@ -35,7 +35,7 @@ def test_sample_run_is_started_once():
 @pytest.mark.django_db
 def test_gold_file_matches_the_questions(tmp_path):
     sample("--gold-out", str(tmp_path / "new" / "gold.csv"))
-    gold = row_parsers.parse_gold(row_parsers.read_path(tmp_path / "new" / "gold.csv"), "gold")
+    gold = file_rows.parse_gold(row_parsers.read_path(tmp_path / "new" / "gold.csv"), "gold")
     questions = Run.objects.get().question_set.questions.all()
     assert {question.key: question.accepted[0] for question in questions} == gold
 
@@ -74,7 +74,7 @@ def test_the_run_keeps_its_promise_soon_enough_to_be_watched():
 @pytest.mark.django_db
 def test_the_readme_s_first_selection_keeps_its_promise_on_40_questions(tmp_path):
     sample_run.prepare_sample_run(tmp_path / "gold.csv")
-    answers, bad = row_parsers.parse_answers(
+    answers, bad = file_rows.parse_answers(
         row_parsers.read_path(tmp_path / "sample-answers.csv"), "answers"
     )
     assert (len(answers), bad) == (24 * sample_run.SHORT, [])

@@ -271,7 +271,7 @@ def test_near_the_stop_it_leaves_slots_empty_but_never_all():
         arms = np.repeat(np.arange(100), counts)
         selector.tell(arms, rng.random(arms.size) < truth[arms])
     assert asked[0] == 400
-    assert asked[-1] < 200
+    assert asked[-1] < 300
     assert selector.ask(400).sum() == 0
 
 
