@@ -83,9 +83,10 @@ def opening_option(
     """Return the option ``asked_open`` if questions went out before the roster of a run closed.
 
     changes  kind and number of steps of the events that opened or closed the roster, in order
-    joined   True if a worker joined after the start; otherwise nothing is lost by an open roster
+    joined   True if a worker joined after the start; otherwise nothing is lost by an open roster,
+             except if its opening counts
     """
-    if not kind.roster_fixed or not (open_now or joined):
+    if not kind.roster_fixed or not (open_now or joined or kind.opening_counts):
         return {}
     return {"asked_open": True} if _is_asked_open(list(changes), open_now) else {}
 

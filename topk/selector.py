@@ -92,6 +92,8 @@ class Selector(ABC):
     weighs_out      True if outstanding answers count at their worst when it judges
     roster_fixed    True if its weights are those of the roster of the start (option planned_for),
                     and its guarantee is lost if workers join after the first answers
+    opening_counts  True if its levels are others once questions went out while the roster was
+                    open, although nobody joined
     covers_leavers  True if its guarantee covers workers who leave because of their answers
     says_accuracy   True if the meaning of accuracy may be chosen
     takes_scores    True if its guarantee also covers independent rewards between 0 and 1
@@ -119,6 +121,7 @@ class Selector(ABC):
     matches: ClassVar[bool] = False
     weighs_out: ClassVar[bool] = False
     roster_fixed: ClassVar[bool] = False
+    opening_counts: ClassVar[bool] = False
     covers_leavers: ClassVar[bool] = True
     says_accuracy: ClassVar[bool] = False
     takes_scores: ClassVar[bool] = False

@@ -7,21 +7,32 @@ than epsilon. For every pool, at all times: docs/each-good.md.
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from topk.accuracy import ACCURACY, QUESTIONS, THIS_SET
+from topk.accuracy import ACCURACY, LIKE_THESE, QUESTIONS, THIS_SET
 from topk.certified import confidence_intervals
-from topk.certified.selector import ASKED_OPEN, PLANNED_FOR
+from topk.certified.selector import ASKED_OPEN, OPEN_ASSUMES, PLANNED_FOR, SCORES
 from topk.options import Option
 from topk.problem import Problem, ProblemError
 from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats, Selector, Standing
 from topk.state import Verdict
 from topk.water_filling import fill_level
+
+ASSUMES = (
+    "Assumes that a worker's answers are independent of each other, and that questions come in "
+    "random order."
+)
+SET_ASSUMES = (
+    "Assumes that questions come in a random order of each worker's own, and that whether a worker "
+    "gets a question right does not depend on when it comes."
+)
+JOINED_ASSUMES = f" Answers of different workers are independent of each other.{OPEN_ASSUMES}"
 
 PRIOR = (3.0, 1.0)  # Beta distribution of the mixture
 SIDE = 0.5  # part of delta for each side
@@ -38,6 +49,7 @@ class EachGood(Selector):
     name = "each-good"
     title = "Each good"
     roster_fixed = True
+    opening_counts = True
     says_accuracy = True
     takes_scores = True
     promise = Promise(
@@ -45,23 +57,32 @@ class EachGood(Selector):
         "confidence",
         "Ours, by the mixtures of Robbins 1970, proved in docs/each-good.md; "
         "sampling of Kalyanakrishnan, Tewari, Auer, Stone 2012",
-        assumes=(
-            "Assumes that a worker's answers are independent of each other, and that questions "
-            "come in random order."
-        ),
+        assumes=ASSUMES,
     )
     interval = (
         "confidence bounds: at all times at once the upper ones hold for all who are among the "
         "best, and the lower ones for all others"
     )
-    known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, PLANNED_FOR, ASKED_OPEN)
+    known_options: ClassVar[tuple[Option, ...]] = (
+        *(ACCURACY, QUESTIONS),
+        *(PLANNED_FOR, ASKED_OPEN, SCORES),
+    )
 
     def _check(self) -> None:
         self.questions = 0
         if self.options["accuracy"] == THIS_SET:
+            if self.options["scores"]:
+                raise ProblemError(
+                    f"Accuracy {THIS_SET} is about right and wrong answers: for scores choose "
+                    f"accuracy {LIKE_THESE}."
+                )
             if not self.options["questions"]:
                 raise ProblemError(f"Accuracy {THIS_SET} needs the number of questions in the set.")
             self.questions = int(self.options["questions"])
+            measure = f"accuracy on this set of {self.questions} questions"
+            self.promise = replace(self.promise, measure=measure, assumes=SET_ASSUMES)
+        if self.options["asked_open"]:
+            self.promise = replace(self.promise, assumes=self.promise.assumes + JOINED_ASSUMES)
         self._bounds_now: tuple[Floats, Floats] | None = None
 
     @classmethod

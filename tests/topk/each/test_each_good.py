@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from tests.topk.harness import DELTAS, too_many
-from topk import SELECTORS, Problem, State
+from topk import SELECTORS, THIS_SET, Problem, ProblemError, State
 from topk.each import EachGood
 from topk.each.selector import bound_means
+from topk.registry import build_selector, score_options
+from topk.roster import CLOSED, OPENED, opening_option
 from topk.simulate import simulate_run
 
 FAMILIES = {
@@ -96,3 +98,27 @@ def test_it_takes_fewer_answers_than_kl_lucb():
 
 def test_its_goal_is_that_of_kl_lucb():
     assert EachGood.promise.goal is SELECTORS["kl-lucb"].promise.goal
+
+
+def test_it_takes_scores_but_not_on_one_question_set():
+    problem, options = Problem(8, 3, 0.1, 0.1), score_options("each-good")
+    assert build_selector("each-good", problem, **options).promise == EachGood.promise
+    with pytest.raises(ProblemError, match="for scores choose accuracy on questions like these"):
+        build_selector("each-good", problem, accuracy=THIS_SET, questions=50, **options)
+
+
+def test_the_guarantee_names_the_question_set_and_the_open_roster():
+    selector = told([0] * 6, [0] * 6, accuracy=THIS_SET, questions=20, asked_open=True)
+    sentence = selector.promise.sentence(selector.problem)
+    assert "is, in accuracy on this set of 20 questions, within 0.1 of the 2nd best" in sentence
+    assert "does not depend on when it comes" in selector.promise.assumes
+    assert "when the roster closed, may not depend on the answers" in selector.promise.assumes
+    assert "different workers are independent" in selector.promise.assumes
+    assert "joined" not in told([0] * 6, [0] * 6).promise.assumes
+
+
+def test_a_roster_open_at_the_first_question_keeps_its_levels_though_nobody_joined():
+    changes = [(OPENED, 0), (CLOSED, 5)]
+    assert opening_option(EachGood, changes, False, joined=False) == {"asked_open": True}
+    for never in ([], [(OPENED, 0), (CLOSED, 0)], [(OPENED, 4), (CLOSED, 6)]):
+        assert opening_option(EachGood, never, False, joined=False) == {}
