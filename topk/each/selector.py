@@ -128,7 +128,8 @@ class EachGood(Selector):
         """(n,) means, .5 without an answer, equal where only rounding tells them apart."""
         pulls = self.state.pulls
         means = np.where(pulls > 0, self.state.rewards / np.maximum(pulls, 1), 0.5)
-        return np.round(means, 12)
+        rounded: Floats = np.asarray(np.round(means, 12), np.float64)
+        return rounded
 
     def shortfall(self, arms: Counts) -> float:
         lower, upper = self._bounds
