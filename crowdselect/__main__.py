@@ -17,7 +17,8 @@ from selection import actor
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdselect.settings")
-    words = [sys.argv[0], *choose_data_folder(sys.argv[1:])]
+    name = Path(sys.argv[0]).name.replace("__main__.py", "crowdselect")  # as usage is shown
+    words = [name, *choose_data_folder(sys.argv[1:])]
     if words[1:2] == ["run"] and all(word.startswith("-") for word in words[2:3]):
         words[1] = "launch"
     try:
