@@ -21,18 +21,46 @@ def odd_reply(model: str, text: str) -> str:
     return {"m0": "yes", "m1": ""}.get(model, '{"answer": "no"}')
 
 
+def plain_reply(model: str, text: str) -> str:
+    return "yes" if model == "m0" else '{"answer": "no"}'
+
+
 def paused_run(models: int = 4, **options: Any) -> Run:
-    """Return a run that was paused for m0, which sends no JSON, and m1, which sends nothing."""
-    with ModelStub(odd_reply) as server:
+    """Return a run that was paused for m0, which sends no JSON, and m1, which sends nothing.
+
+    Without a limit until both have lost enough: the first to reach it would pause the other, too.
+    """
+    with pytest.MonkeyPatch.context() as patch, ModelStub(odd_reply) as server:
+        patch.setattr(unreadable, "MOST_LOST", unreadable.FIRST)
         run = make_model_run(server.url, models=models, endpoint={"parsing": "json"}, **options)
-        play(run, turns=40, seconds=20)
+        for _ in range(100):
+            if lost_enough(run):
+                break
+            play(run, turns=5, seconds=20)
+    unreadable.pause_runs(run.model_calls.all())
+    run.refresh_from_db()
     return run
 
 
+def lost_enough(run: Run) -> bool:
+    answers = Answer.objects.filter(assignment__candidate__run=run)
+    counts = [
+        answers.filter(assignment__candidate__worker__key=key).count() for key in ("w0", "w1")
+    ]
+    return min(counts) > unreadable.FIRST
+
+
 def test_run_pauses_if_a_model_loses_more_than_a_fifth_of_its_first_replies() -> None:
-    run = paused_run()
+    with ModelStub(plain_reply) as server:
+        run = make_model_run(server.url, models=3, endpoint={"parsing": "json"})
+        play(run, turns=100, seconds=20)
     run.refresh_from_db()
     assert run.status == Run.Status.PAUSED
+    assert unreadable.list_asking(run) == ["w0"]
+
+
+def test_lost_replies_are_told_apart_by_model() -> None:
+    run = paused_run()
     assert unreadable.list_asking(run) == ["w0", "w1"]
     rows = {row.worker: row for row in unreadable.count_replies(run)}
     assert rows["w0"].unreadable == rows["w0"].replies > 2
