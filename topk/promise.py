@@ -24,6 +24,11 @@ MEANING = {
         "of that of the {k} best"
     ),
 }
+MEANING_OF_ONE = {
+    Goal.EXACT: "the worker selected is the best",
+    Goal.EXPLORE_K: "the worker selected is, in {measure}, within {epsilon:g} of the best",
+    Goal.AGGREGATE: "the {measure} of the worker selected is within {epsilon:g} of that of the best",
+}
 
 ASSUMPTIONS = (
     "Assumes that a worker's answers are independent of each other, that questions come in random "
@@ -94,24 +99,26 @@ class Promise:
 
     def sentence(self, problem: Problem, epsilon: float | None = None) -> str:
         """Return the guarantee for this problem, or for the ``epsilon`` that holds now."""
+        looks_best = "worker that looks" if problem.k == 1 else f"{problem.k} workers that look"
         if self.fixed == "budget":
-            return f"The {problem.k} workers that look best when the budget is spent; no promise."
+            return f"The {looks_best} best when the budget is spent; no promise."
         epsilon_reached = problem.epsilon if epsilon is None else epsilon
         goal = self.early if self.goal is Goal.EXACT and epsilon else self.goal
         if goal is Goal.NONE:
-            return f"The {problem.k} workers that look best; no promise{self._because()}."
+            return f"The {looks_best} best; no promise{self._because()}."
         if self.average:
             return self._average(problem, epsilon_reached)
-        meaning = MEANING[goal].format(
+        meaning = (MEANING if problem.k > 1 else MEANING_OF_ONE)[goal].format(
             k=problem.k, epsilon=epsilon_reached, ordinal=ordinal(problem.k), measure=self.measure
         )
         return f"With probability at least {1 - problem.delta:g}, {meaning}{self.within}."
 
     def _average(self, problem: Problem, epsilon: float) -> str:
+        best = "best" if problem.k == 1 else f"{problem.k} best"
         sentence = (
             f"Among {self.among}, at most {100 * problem.delta:g} % end with a selection "
-            f"whose mean true accuracy is more than {epsilon:g} below that of the {problem.k} "
-            "best. This is an average over such pools, not a promise for every pool."
+            f"whose mean true accuracy is more than {epsilon:g} below that of the {best}. "
+            "This is an average over such pools, not a promise for every pool."
         )
         early = self.early_limits if epsilon != problem.epsilon else ""
         return " ".join(filter(None, (sentence, self.limits, early)))

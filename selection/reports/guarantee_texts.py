@@ -122,13 +122,11 @@ def too_few_sentence(run: Run, n: int) -> str:
         )
     if run.ending == Run.Ending.ROSTER:
         tested = run.candidates.filter(gone="", pulls__gt=0).count()
-        left = (
-            f"the {n} selected"
-            if tested == n
-            else f"{counted(n, 'worker')}, {tested} of them tested,"
-        )
+        left = f"the {n} selected were" if n > 1 else "the one selected was"
+        if tested != n:
+            left = f"{counted(n, 'worker')}, {tested} of them tested, {'were' if n > 1 else 'was'}"
         return (
-            f"Only {left} were left: there was no choice, and there is no guarantee. "
+            f"Only {left} left: there was no choice, and there is no guarantee. "
             f"The target was {counted(run.k, 'worker')}."
         )
     return f"Only {counted(n, 'worker', 'are')} left; a guarantee needs more than {run.k}."
@@ -171,12 +169,12 @@ def _shortfall_sentence(run: Run, promise: Promise, selected: SelectedArms) -> s
 
 
 def _naming_clause(run: Run, selected: SelectedArms) -> str:
+    alone = run.total == 1
     if selected.by != BY_PROOF:
-        return "The selected workers are favoured by all answers."
-    step = run.proof["step"]
+        return f"The selected {'worker is' if alone else 'workers are'} favoured by all answers."
     return (
-        f"The selected workers have the strongest guarantee, from step {step}. All answers "
-        f"since favour {_favoured_clause(run, selected)}, with a weaker guarantee."
+        f"The selected {'worker has' if alone else 'workers have'} the strongest guarantee, from "
+        f"step {run.proof['step']}. All answers since favour {_favoured_clause(run, selected)}, with a weaker guarantee."
     )
 
 

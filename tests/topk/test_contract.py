@@ -1,6 +1,7 @@
 """The contract of every algorithm, whatever its idea: design.md, section 3."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -306,6 +307,13 @@ def test_it_says_what_it_needs_and_what_it_promises(name):
     assert set(kind.needs) <= {"epsilon", "delta", "budget"}
     assert kind.promise.citation
     assert kind.promise.sentence(problem(name)).endswith(".")
+
+
+@every
+def test_guarantee_of_one_worker_reads_in_the_singular(name):
+    one = Problem(n=8, k=1, epsilon=0.2, delta=0.1)
+    sentence = build(name).promise.sentence(one)
+    assert not re.search(r"\b1 (workers|best)|workers selected|1st best", sentence), sentence
 
 
 def test_an_unknown_name_is_an_error_that_lists_the_names():

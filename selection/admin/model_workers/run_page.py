@@ -37,6 +37,7 @@ def model_facts(run: Run) -> dict[str, Any]:
     if not spending.has_models(run):
         return {"models": None}
     limit = spending.read_limit(run)
+    draft = run.status == Run.Status.DRAFT
     return {
         "models": {
             "limit_value": "" if limit is None else f"{limit.normalize():f}",
@@ -49,13 +50,14 @@ def model_facts(run: Run) -> dict[str, Any]:
             "calls": describe_calls(run, calls_of(run)[:LATEST]),
             "number": run.model_calls.count(),
             "url": ledger_url(run),
-            "check": _find_check(run) if run.status == Run.Status.DRAFT else None,
+            "check": _find_job(run, model_checks.CHECK) if draft else None,
+            "rereading": None if draft else _find_job(run, unreadable_models.REREAD),
         }
     }
 
 
-def _find_check(run: Run) -> Job | None:
-    rows = Job.objects.filter(kind=model_checks.CHECK, subject=run.pk, team=run.team_id)
+def _find_job(run: Run, kind: str) -> Job | None:
+    rows = Job.objects.filter(kind=kind, subject=run.pk, team=run.team_id)
     return rows.order_by("-created").first()
 
 
@@ -133,7 +135,10 @@ class RunCalls(Page):
             if rule["parsing"] not in Endpoint.Parsing.values:
                 raise Refused("Choose how the answer is read from the reply.")
             way, who = request.POST["way"], request.user.get_username()
-            messages.success(request, unreadable_models.settle(self.object, way, who=who, **rule))
+            if way == unreadable_models.REREAD:
+                unreadable_models.request_reread(self.object, *rule.values(), who)
+            else:
+                messages.success(request, unreadable_models.settle(self.object, way, who=who))
         except Refused as refusal:
             messages.error(request, str(refusal))
         return redirect(f"{object_url(self.object)}#models")
@@ -152,7 +157,7 @@ class CheckModelsPage(JobMixin, ActionPage):
     @cached_property
     def job(self) -> Job | None:
         """Return the latest check, also one of another member."""
-        return _find_check(self.object)
+        return _find_job(self.object, model_checks.CHECK)
 
     def has_permission(self) -> bool:
         needs_change = self.request.method == "POST"

@@ -116,15 +116,26 @@ def count_replies(request: HttpRequest, run_id: Id) -> list[Any]:
     return unreadable.count_replies(find_object(request, Run, run_id))
 
 
-@api.post("/runs/{run_id}/replies", response=list[ReplyCountOut], tags=["models"])
-def settle_replies(request: HttpRequest, run_id: Id, payload: UnreadableIn) -> list[Any]:
+@api.post(
+    "/runs/{run_id}/replies",
+    response={200: list[ReplyCountOut], 202: JobOut},
+    tags=["models"],
+    openapi_extra=LATER,
+)
+def settle_replies(
+    request: HttpRequest, response: HttpResponse, run_id: Id, payload: UnreadableIn
+) -> Any:
     """Read the stored replies again, count lost ones as wrong, or set their models aside.
 
-    A run that was paused for this goes on. Reading again makes no calls.
+    A run that was paused for this goes on. Reading again makes no calls; it is answered with 202
+    at once: poll the header Location.
     """
     run = find_object(request, Run, run_id)
-    rule = (payload.parsing, payload.pattern)
-    unreadable_models.settle(run, payload.do, *rule, requester_name(request), payload.why)
+    who, rule = requester_name(request), (payload.parsing, payload.pattern)
+    if payload.do == unreadable_models.REREAD:
+        job = unreadable_models.request_reread(run, *rule, who, payload.why)
+        return accept_job(response, job)
+    unreadable_models.settle(run, payload.do, who=who, why=payload.why)
     return unreadable.count_replies(run)
 
 

@@ -1,15 +1,20 @@
 """Replies without an answer: counted apart, asked about, and never a normal selection."""
 
+import html
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
-from selection import db_clock, engine, reports
+from selection import db_clock, engine, jobs, reports
+from selection.admin.page import object_url
 from selection.errors import Conflict, Refused
 from selection.model_workers import ledger, parsing, unreadable
-from selection.models import Answer, Candidate, ModelCall, Run
+from selection.models import Answer, ApiToken, Candidate, Job, ModelCall, Run
 from selection.runs import lifecycle, unreadable_models
 from tests.model_stub import ModelStub
+from tests.selection.api.conftest import Program
 from tests.selection.model_workers.conftest import make_model_run
 from tests.selection.model_workers.test_concurrency import read_claims
 from tests.selection.model_workers.test_dispatcher import play
@@ -160,3 +165,24 @@ def test_reading_again_leaves_out_a_reply_that_no_rule_has_foreseen(monkeypatch:
 )
 def test_reply_is_classified(answer: str | None, reply: str, finish: str, result: str) -> None:
     assert unreadable.classify(answer, reply, finish) == result
+
+
+def test_page_and_api_hand_the_reading_of_replies_to_a_job(requester: Client) -> None:
+    run = paused_run()
+    run.refresh_from_db()
+    program, address = Program(ApiToken.issue("manager")), f"runs/{run.pk}/replies"
+    wrong = {"do": "reread", "parsing": "regex", "pattern": "("}
+    assert program.post(address, wrong).status_code == 422
+    accepted = program.post(address, {"do": "reread"})
+    assert accepted.status_code == 202
+    page = object_url(run)
+    assert "stored replies are being read again" in requester.get(page).text
+    jobs.work_on_job(accepted.json()["id"])
+    state = program.client.get(accepted["Location"]).json()
+    assert (state["state"], "by the rule “auto”" in state["result"]["said"]) == ("done", True)
+    assert state["result"]["said"] in html.unescape(requester.get(page).text)
+    requester.post(reverse("admin:selection_run_calls", args=[run.pk]), wrong | {"way": "reread"})
+    assert Job.objects.count() == 1
+    rule = {"way": "reread", "parsing": "last line"}
+    requester.post(reverse("admin:selection_run_calls", args=[run.pk]), rule)
+    assert Job.objects.filter(kind="reread", wanted__parsing="last line").exists()

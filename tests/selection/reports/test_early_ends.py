@@ -156,8 +156,8 @@ def test_stated_guarantee_holds_for_the_selected():
     assert selected_keys(run) == {"w0"}
     assert 0.085 < document["epsilon_reached"] <= 0.0935
     assert document["named_by"] == BY_ANSWERS
-    assert f"within {document['epsilon_reached']:g} of the 1st best" in document["promise"]
-    assert document["promise"].endswith("The selected workers are favoured by all answers.")
+    assert f"within {document['epsilon_reached']:g} of the best" in document["promise"]
+    assert document["promise"].endswith("The selected worker is favoured by all answers.")
 
 
 def test_a_better_proof_stays_with_its_selection():
@@ -169,7 +169,7 @@ def test_a_better_proof_stays_with_its_selection():
     assert (document["named_by"], document["epsilon_reached"]) == (BY_PROOF, 0.05)
     assert selected_keys(run) == {"w1"}
     assert document["promise"].endswith(
-        "The selected workers have the strongest guarantee, from step 4. All answers since favour "
+        "The selected worker has the strongest guarantee, from step 4. All answers since favour "
         "“w0” instead of “w1”, with a weaker guarantee."
     )
 

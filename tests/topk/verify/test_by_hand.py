@@ -92,8 +92,8 @@ def document(arm_of: Any, answers: Any, steps: Any, chosen: list[int]) -> dict[s
             "selection": chosen,
             "by": "algorithm",
             "epsilon": 0.3,
-            "promise": "With probability at least 0.9, every worker selected is, in true accuracy, "
-            "within 0.3 of the 1st best.",
+            "promise": "With probability at least 0.9, the worker selected is, in true accuracy, "
+            "within 0.3 of the best.",
             "among": "",
         },
     }
