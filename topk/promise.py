@@ -27,7 +27,9 @@ MEANING = {
 MEANING_OF_ONE = {
     Goal.EXACT: "the worker selected is the best",
     Goal.EXPLORE_K: "the worker selected is, in {measure}, within {epsilon:g} of the best",
-    Goal.AGGREGATE: "the {measure} of the worker selected is within {epsilon:g} of that of the best",
+    Goal.AGGREGATE: (
+        "the {measure} of the worker selected is within {epsilon:g} of that of the best"
+    ),
 }
 
 ASSUMPTIONS = (

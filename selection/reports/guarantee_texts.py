@@ -174,7 +174,8 @@ def _naming_clause(run: Run, selected: SelectedArms) -> str:
         return f"The selected {'worker is' if alone else 'workers are'} favoured by all answers."
     return (
         f"The selected {'worker has' if alone else 'workers have'} the strongest guarantee, from "
-        f"step {run.proof['step']}. All answers since favour {_favoured_clause(run, selected)}, with a weaker guarantee."
+        f"step {run.proof['step']}. All answers since favour {_favoured_clause(run, selected)}, "
+        "with a weaker guarantee."
     )
 
 
