@@ -1,0 +1,104 @@
+"""Alarms: their rates in the worst case, their delays, and many workers at once."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from topk.drift import DriftDetector, LastingDetector, select_alarms
+from topk.problem import ProblemError
+
+
+def count_answers(detector, rng, accuracy, plays, most=4000):
+    """Return (plays,) answers of workers until their alarms; most + 1 without one.
+
+    accuracy  function of the number of the answer and of the last answers
+    """
+    evidence, ends = detector.begin(plays), np.full(plays, most + 1)
+    last, everybody = np.ones(plays, bool), np.arange(plays)
+    for number in range(1, most + 1):
+        last = rng.random(plays) < accuracy(number, last)
+        evidence = detector.observe(evidence, everybody, last)
+        ends[detector.alarms(evidence) & (ends > most)] = number
+        if ends.max() <= most:
+            break
+    return ends
+
+
+def fall_after_100(before, after):
+    return lambda number, _: before if number <= 100 else after
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
+def test_false_alarms_at_the_level_are_as_rare_as_stated(level):
+    detector, rng = DriftDetector(level, 100), np.random.default_rng(5)
+    times = count_answers(detector, rng, lambda *_: level, 400)
+    assert np.mean(times) > 100 - 4 * np.std(times) / 20
+    assert np.mean(times) < 150  # and not needlessly late
+
+
+def test_dependent_answers_raise_no_more_false_alarms():
+    detector, rng = DriftDetector(0.8, 100), np.random.default_rng(6)
+    times = count_answers(detector, rng, lambda _, last: np.where(last, 0.9, 0.8), 200)
+    assert np.mean(times) > 100
+
+
+@pytest.mark.parametrize(("after", "most"), [(0.7, 110), (0.6, 46), (0.5, 30)])
+def test_falls_from_nine_in_ten_are_reported_soon(after, most):
+    detector, rng = DriftDetector(0.8, 2000), np.random.default_rng(11)
+    delays = count_answers(detector, rng, fall_after_100(0.9, after), 400) - 100
+    assert 0 < np.median(delays) <= most
+
+
+def test_lasting_detector_keeps_delta_over_all_times():
+    detector, rng, plays = LastingDetector(0.8, 0.2), np.random.default_rng(7), 200
+    ends = count_answers(detector, rng, lambda *_: 0.8, plays, most=600)
+    assert np.sum(ends <= 600) <= binom.ppf(0.9999, plays, 0.2)
+    assert np.median(count_answers(detector, rng, fall_after_100(0.8, 0.5), 50)) < 160
+
+
+@pytest.mark.parametrize("detector", [DriftDetector(0.7, 500), LastingDetector(0.7, 0.1)])
+def test_batches_of_workers_equal_single_answers(detector):
+    rng = np.random.default_rng(8)
+    workers, right = rng.integers(0, 5, 600), rng.random(600) < 0.6
+    at_once = detector.observe(detector.begin(5), workers, right)
+    one_by_one = detector.begin(5)
+    for worker, answer in zip(workers, right, strict=True):
+        one_by_one = detector.observe(one_by_one, [worker], [answer])
+    assert at_once == pytest.approx(one_by_one)
+
+
+def test_evidence_stays_after_an_alarm():
+    detector = DriftDetector(0.8, 50)
+    fallen = detector.observe(detector.begin(2), [0] * 30, [False] * 30)
+    assert detector.alarms(fallen).tolist() == [True, False]
+    assert (detector.observe(fallen, [0] * 50, [True] * 50) == fallen).all()
+
+
+def test_alarms_selected_together_are_rarely_false():
+    detector, rng = LastingDetector(0.8, 0.1, workers=20), np.random.default_rng(9)
+    shares = []
+    for _ in range(60):
+        accuracies = np.where(np.arange(20) < 6, 0.4, 0.8)
+        workers = np.tile(np.arange(20), 80)
+        evidence = detector.begin(20)
+        evidence = detector.observe(evidence, workers, rng.random(1600) < accuracies[workers])
+        chosen = select_alarms(evidence[:, :-1].sum(1), 0.1)
+        assert {0, 1, 2, 3, 4, 5} <= set(chosen.tolist())
+        shares.append((chosen >= 6).mean())
+    assert np.mean(shares) <= 0.1
+    assert select_alarms([1.0, 2.0], 0.1).size == 0
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda: DriftDetector(1.0, 100), "level is 1"),
+        (lambda: DriftDetector(0.8, 3), "once_in is 3"),
+        (lambda: LastingDetector(0.8, 1.5), "delta is 1.5"),
+        (lambda: DriftDetector(0.8, 100).observe(np.zeros((2, 3)), [2], [True]), "between 0 and 1"),
+        (lambda: DriftDetector(0.8, 100).observe(np.zeros((2, 3)), [0], []), "needs its worker"),
+    ],
+)
+def test_impossible_values_are_refused(build, words):
+    with pytest.raises(ProblemError, match=words):
+        build()
