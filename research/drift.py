@@ -1,4 +1,4 @@
-"""Table of alarms on falling workers: ``python -m research.drift > docs/validation/drift/README.md``."""
+"""Table of alarms on falling workers, docs/validation/drift: ``python -m research.drift``."""
 
 import sys
 from collections.abc import Callable
@@ -47,9 +47,12 @@ def compare_window(mark: float | None) -> Rule:
 
     def find(right: Answers) -> NDArray[np.int64]:
         sums = np.cumsum(np.pad(right, ((0, 0), (1, 0))), axis=1)
-        means = (sums[:, WINDOW:] - sums[:, :-WINDOW]) / WINDOW
-        low = means <= means[:, :1] - DROP + 1e-9 if mark is None else means < mark - 1e-9
-        return np.where(low.any(1), low.argmax(1) + WINDOW, right.shape[1] + 1)
+        means: NDArray[np.float64] = np.asarray((sums[:, WINDOW:] - sums[:, :-WINDOW]) / WINDOW)
+        marks = means[:, :1] - DROP if mark is None else np.full((1, 1), mark)
+        low: Answers = means <= marks + 1e-9 if mark is None else means < marks - 1e-9
+        ends: NDArray[np.int64] = np.full(len(right), right.shape[1] + 1)
+        ends[low.any(1)] = low.argmax(1)[low.any(1)] + WINDOW
+        return ends
 
     return find
 
