@@ -14,6 +14,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
+from packages.topk.tests.parameters import mostly_slow
 from selection import engine, reports
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
@@ -23,7 +24,6 @@ from selection.models import Run, Skill
 from selection.questions import corrections
 from selection.runs import changes, lifecycle, roster, roster_opening
 from tests.pages import admin_url, text_of
-from tests.parameters import mostly_slow
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
 from topk.verify import ANSWER, digest_of
 
