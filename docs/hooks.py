@@ -15,6 +15,9 @@ PAGES = {"README.md": "project/overview.md"} | {
     name: f"project/{name}" for name in ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 }
 PAGES |= {
+    f"packages/{name}/README.md": f"project/{name}.md" for name in ("topk", "crowdselect-client")
+}
+PAGES |= {
     f"docs/notebooks/{path.name}": f"notebooks/{path.stem}.md"
     for path in sorted((TOP / "docs" / "notebooks").glob("*.ipynb"))
 }

@@ -17,13 +17,11 @@ from packages.topk.tests import conftest as sampling
 from selection import wakeups
 from selection.imports import uploads
 from selection.models import ApiToken
-from tests.processes import wait_until
+from tests.processes import import_path, wait_until
 from tests.settings import REDIS_SOCKET
 
 TESTS = Path(__file__).parent
-ROOTS = [TESTS.parent, *TESTS.parent.glob("packages/*")]
-# Processes that tests start import this checkout, wherever the environment was installed from.
-os.environ["PYTHONPATH"] = os.pathsep.join(map(str, ROOTS))
+os.environ["PYTHONPATH"] = import_path(TESTS.parent)  # of the processes that tests start
 # The tests of topk run without an application too, so that these are there.
 pytest_addoption, pytest_configure = sampling.pytest_addoption, sampling.pytest_configure
 sample = sampling.sample

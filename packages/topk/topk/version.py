@@ -1,3 +1,3 @@
-"""The version of all of this: of the core, the app and their files."""
+"""The version of this package."""
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"

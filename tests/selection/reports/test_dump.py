@@ -2,7 +2,6 @@
 
 import copy
 import json
-import os
 import subprocess
 import sys
 from io import StringIO
@@ -393,10 +392,8 @@ def test_core_package_alone_verifies_a_dump(tmp_path: Path):
 
 
 def verify_alone(path: Path) -> subprocess.CompletedProcess[str]:
-    root = Path(__file__).parents[3]
-    environment = os.environ | {"PYTHONPATH": str(root)}
     command = [sys.executable, "-c", ALONE, str(path)]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("spoilt", [None, [], {}, {"format": "crowdselect-run", "version": 2}])

@@ -134,9 +134,9 @@ def test_what_leads_nowhere_is_refused_in_a_sentence(part, name, value, said):
 
 def test_an_unknown_version_is_refused():
     """The message names the program that would read it."""
-    said = f"by CrowdSelect 9.1 in version 2 of its format; CrowdSelect {topk.__version__}, which"
+    said = f"by version 9.1 of the application in version 2 of its format; topk {topk.__version__} "
     with pytest.raises(DumpError, match=said):
         read_record(played() | {"version": 2, "software": "9.1"})
     for unsaid in ({}, {"software": None}):
-        with pytest.raises(DumpError, match="by an older CrowdSelect in version 0 of"):
+        with pytest.raises(DumpError, match="by an older application in version 0 of"):
             read_record(played() | {"version": 0} | unsaid)

@@ -140,8 +140,8 @@ def read_record(document: Any) -> DumpRecord:
     if document.get("version") != VERSION:
         raise DumpError(
             f"This dump was written by {written_by(document)} in version "
-            f"{document.get('version')!r} of its format; CrowdSelect {__version__}, which this is, "
-            f"reads version {VERSION}."
+            f"{document.get('version')!r} of its format; topk {__version__} reads version "
+            f"{VERSION}."
         )
     try:
         return _read_record(document)
@@ -150,11 +150,10 @@ def read_record(document: Any) -> DumpRecord:
 
 
 def written_by(document: dict[str, Any]) -> str:
-    """Return the program that wrote the dump, with its version; the first ones did not state
-    theirs.
-    """
+    """Return the version that wrote the dump; the first ones did not state it."""
     version = document.get("software")
-    return f"CrowdSelect {version}" if isinstance(version, str) else "an older CrowdSelect"
+    is_stated = isinstance(version, str)
+    return f"version {version} of the application" if is_stated else "an older application"
 
 
 def error_text(error: Exception) -> str:

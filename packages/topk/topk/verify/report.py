@@ -14,9 +14,7 @@ def describe_verification(verification: Verification) -> list[str]:
     lines.append(verification.promise or "Nothing is promised of them.")
     if verification.same:
         return [*lines, "All that the dump says was recomputed and is the same."]
-    origin = (
-        f"It was written by {verification.written_by}, and recomputed by CrowdSelect {__version__}."
-    )
+    origin = f"It was written by {verification.written_by}, and recomputed by topk {__version__}."
     return [
         *lines,
         origin,

@@ -34,7 +34,7 @@ class Verification:
     selection  the names of the workers that the answers select, kind by kind
     promise    the guarantee of them in words, or why it is lost; empty without any
     epsilon    its ε; None without
-    written_by the program that wrote the dump, with its version
+    written_by the version of the application that wrote the dump
     findings   the claims that do not hold; empty if all do
     """
 
