@@ -10,7 +10,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-TOP = Path(__file__).parents[1]
+TOP = Path(__file__).parent
 PAGES = {"README.md": "project/overview.md"} | {
     name: f"project/{name}" for name in ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 }
