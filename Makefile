@@ -13,7 +13,7 @@ TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 
 setup: .venv/installed
 
-.venv/installed: requirements.txt
+.venv/installed: requirements.txt $(wildcard packages/*/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] < (3, 11) and "CrowdSelect needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --requirement requirements.txt
@@ -33,7 +33,7 @@ run: setup
 # in which databases differ (both lists are in tests/conftest.py).
 test: tools
 	$(TESTS)
-	$(BIN)/python -m tests.postgres --for-tests $(TESTS) -m both_databases
+	$(BIN)/python -m tests.postgres --for-tests $(TESTS) -m both_databases tests
 
 # Everything, with full statistical samples, before an issue is closed or a release is made. On PostgreSQL
 # all that asks a database, except tests that are marked any_database, and slow ones outside its rooms.
@@ -80,7 +80,7 @@ check: tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run
-	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive crowdselect crowdselect_client selection topk research
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive crowdselect selection research packages/topk/topk packages/crowdselect-client
 	@$(BIN)/python -m tests.audit
 	@$(BIN)/python -m tests.platforms
 	@test ! -f .coverage || echo "Covered when last measured: $$($(BIN)/coverage report --format=total) %"
@@ -99,10 +99,10 @@ load: tools
 	$(BIN)/python -m benchmarks load
 	$(BIN)/python -m tests.postgres $(BIN)/python -m benchmarks load
 
-# A wheel in var/wheel. What setuptools leaves in build/ would go into the next one, gone or not.
+# Three wheels in var/wheel. What setuptools leaves in build/ would go into the next ones, gone or not.
 wheel: tools
-	rm -rf build
-	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir var/wheel .
+	rm -rf build packages/*/build
+	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir var/wheel . ./packages/topk ./packages/crowdselect-client
 
 # The client's types, from the API's OpenAPI document.
 client-types: tools

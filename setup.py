@@ -1,22 +1,20 @@
-"""What pyproject.toml cannot say: templates and static files lie at the top, and go along."""
+"""What pyproject.toml cannot say: templates, styles and docs lie at the top, and go along."""
 
 from setuptools import find_packages, setup
 
-HOUSES = ("topk", "selection", "research", "crowdselect", "crowdselect_client")
+FOLDERS = {f"crowdselect.{name}": name for name in ("docs", "static", "templates")}
 
 setup(
     packages=[
-        *find_packages(include=[name for house in HOUSES for name in (house, f"{house}.*")]),
-        "crowdselect.templates",
-        "crowdselect.static",
+        *find_packages(include=["crowdselect", "crowdselect.*", "selection", "selection.*"]),
+        *FOLDERS,
     ],
-    package_dir={"crowdselect.templates": "templates", "crowdselect.static": "static"},
+    package_dir=FOLDERS,
     package_data={
         "crowdselect.templates": ["**/*"],
         "crowdselect.static": ["**/*"],
+        "crowdselect.docs": ["*.md"],
         "crowdselect": ["locale/*/LC_MESSAGES/django.*", "start/supervisord.conf"],
         "selection": ["locale/*/LC_MESSAGES/django.*"],
-        "crowdselect_client": ["py.typed"],
-        "topk": ["py.typed"],
     },
 )

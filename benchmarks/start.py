@@ -22,6 +22,7 @@ from urllib.request import urlopen
 import psutil
 
 from crowdselect.start.redis_server import redis_command
+from tests.processes import import_path
 
 from .spent import GONE, MB, processors
 
@@ -46,14 +47,19 @@ def make_clone(folder: Path, commit: str) -> Path:
     subprocess.run(["git", "clone", "--quiet", ROOT, folder], check=True)
     subprocess.run(["git", "-C", folder, "checkout", "--quiet", commit], check=True)
     (folder / ".venv").symlink_to(Path(sys.prefix))
-    subprocess.run([sys.executable, "-m", "topk.precompile"], cwd=folder, check=True)  # make setup
+    precompile = [sys.executable, "-m", "topk.precompile"]  # make setup
+    subprocess.run(precompile, cwd=folder, env=clean_environment(folder), check=True)
     return folder
 
 
-def clean_environment(**more: str) -> dict[str, str]:
-    """Return this environment without the settings of the benchmarks."""
+def clean_environment(clone: Path, **more: str) -> dict[str, str]:
+    """Return this environment without the settings of the benchmarks, and with the clone's code."""
     own = ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "ALLOWED_HOSTS")
-    return {name: value for name, value in os.environ.items() if name not in own} | more
+    return (
+        {name: value for name, value in os.environ.items() if name not in own}
+        | {"PYTHONPATH": import_path(clone)}
+        | more
+    )
 
 
 def closing_process(command: list[str], **options: object) -> "closing[Ended]":
@@ -79,7 +85,7 @@ class Ended(subprocess.Popen[str]):
 def measure_run(clone: Path, port: int) -> Figures:
     command = [sys.executable, "manage.py", "launch", "--port", str(port)]
     begun = time.monotonic()
-    with closing_process(command, cwd=clone, env=clean_environment()) as launched:
+    with closing_process(command, cwd=clone, env=clean_environment(clone)) as launched:
         assert launched.stdout
         while not re.search(r"CrowdSelect\s+http", launched.stdout.readline()):
             assert launched.poll() is None, "it ended"
@@ -114,7 +120,7 @@ def proportional_memory(parent: int) -> tuple[int, float]:
 
 def measure_start(clone: Path, socket: Path) -> Figures:
     """Return processor seconds of the checks, and of a worker until it is ready for tasks."""
-    environment = clean_environment(REDIS_URL=f"unix://{socket}")
+    environment = clean_environment(clone, REDIS_URL=f"unix://{socket}")
     checks = [sys.executable, "manage.py", "check"]
     before = os.times()
     subprocess.run(checks, cwd=clone, env=environment, check=True, stdout=subprocess.DEVNULL)

@@ -17,7 +17,7 @@ from .start import local_defaults
 from .web import logs, security_headers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-# Templates and static files lie beside manage.py; in a wheel they lie in this package.
+# Templates, static files and documentation lie beside manage.py; in a wheel, in this package.
 FILES = BASE_DIR if local_defaults.IS_CHECKOUT else BASE_DIR / "crowdselect"
 load_dotenv(local_defaults.ENVIRONMENT_FILE, interpolate=False)  # into os.environ, for all modules
 env = Environment()
@@ -34,7 +34,7 @@ PUBLIC_URL = env.url_starting(
 ).rstrip("/")
 # The address that publications cite for the software.
 CITATION_URL = env.url_starting("CITATION_URL", PUBLIC_URL, ["http://", "https://"]).rstrip("/")
-DOCS_DIR = BASE_DIR / "docs"
+DOCS_DIR = FILES / "docs"
 HTTPS = PUBLIC_URL.startswith("https://")
 # Addresses and networks of proxies that are trusted to report the client's address, the scheme and,
 # if there is a header for it, the user.

@@ -1,4 +1,4 @@
-"""Generate crowdselect_client/replies.py from the API's OpenAPI document: `make client-types`."""
+"""Generate the client's replies.py from the API's OpenAPI document: `make client-types`."""
 
 import json
 import re
@@ -10,11 +10,13 @@ from typing import Any
 
 import django
 
+import crowdselect_client
+
 django.setup()
 
 from selection.api import api  # noqa: E402  (Django first)
 
-MADE = Path(__file__).parents[1] / "crowdselect_client" / "replies.py"
+MADE = Path(crowdselect_client.__file__).with_name("replies.py")
 HEADER = '''"""The types of what goes over the wire; times are texts in ISO 8601.
 
 Generated from the API's OpenAPI document by `make client-types`: do not edit.

@@ -1,25 +1,30 @@
 """What every test has: a real Redis, empty. What many ask for: a token, a requester."""
 
 import gc
+import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client
-from hypothesis import HealthCheck, settings
 
 import crowdselect.urls  # noqa: F401  (finds all pages, of which a test may ask for any)
 from crowdselect.start.redis_server import redis_command
+from packages.topk.tests import conftest as sampling
 from selection import wakeups
 from selection.imports import uploads
 from selection.models import ApiToken
-from tests.processes import wait_until
+from tests.processes import import_path, wait_until
 from tests.settings import REDIS_SOCKET
 
 TESTS = Path(__file__).parent
+os.environ["PYTHONPATH"] = import_path(TESTS.parent)  # of the processes that tests start
+# The tests of topk run without an application too, so that these are there.
+pytest_addoption, pytest_configure = sampling.pytest_addoption, sampling.pytest_configure
+sample = sampling.sample
 # Rooms whose statements, locks or constraints differ between databases: `make test` runs these on
 # SQLite and on PostgreSQL.
 BOTH_DATABASES = (
@@ -74,24 +79,6 @@ SLOW = (
 )
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--full", action="store_true", help="Run slow tests, too, and draw full samples."
-    )
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Random problems are the same in every run: a find is never lost."""
-    settings.register_profile(
-        "crowdselect",
-        max_examples=100 if config.getoption("full") else 5,
-        deadline=None,
-        derandomize=True,
-        suppress_health_check=[HealthCheck.too_slow],
-    )
-    settings.load_profile("crowdselect")
-
-
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave other files unread: reading all takes a fifth of the time of these tests."""
     if config.getoption("markexpr") != "both_databases" or collection_path.suffix != ".py":
@@ -103,15 +90,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark tests by their room; without ``--full`` leave the slow ones out."""
     for item in items:
-        place = item.path.relative_to(TESTS).as_posix()
+        place = os.path.relpath(item.path, TESTS)
         if place.startswith(BOTH_DATABASES):
             item.add_marker("both_databases")
         if place.startswith(SLOW):
             item.add_marker("slow")
-    if not config.getoption("full"):
-        slow = [item for item in items if item.get_closest_marker("slow")]
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    sampling.pytest_collection_modifyitems(config, items)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -119,12 +103,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
-
-
-@pytest.fixture
-def sample(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
-    """``sample(ordinary, full)``: how much a statistical test draws, the second with ``--full``."""
-    return lambda ordinary, full: full if request.config.getoption("full") else ordinary
 
 
 @pytest.fixture(scope="session", autouse=True)

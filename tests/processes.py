@@ -14,6 +14,11 @@ from django.conf import settings
 from django.db import connection
 
 
+def import_path(checkout: Path) -> str:
+    """PYTHONPATH of processes that import this checkout, whichever one is installed."""
+    return os.pathsep.join(map(str, (checkout, *sorted(checkout.glob("packages/*")))))
+
+
 def wait_until(true: Callable[[], bool], what: str, seconds: float = 300) -> None:
     """Poll until it is true; a test that waits in vain says for what."""
     deadline = time.monotonic() + seconds

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from topk import __version__
+from selection.version import __version__
 
 _ENTRIES = """
 @inproceedings{bubeck2013multiple,

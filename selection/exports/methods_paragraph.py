@@ -6,7 +6,7 @@ from selection.models import Run
 from selection.reports import WEAKENED, count_given, ended_early
 from selection.runs import algorithm_choices, money
 from selection.texts import count_noun, counted
-from topk import __version__
+from selection.version import __version__
 
 from .bibtex import citation_url, format_bibtex
 from .context import ExportContext

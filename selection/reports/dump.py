@@ -22,7 +22,8 @@ from selection.models import (
 )
 from selection.runs import algorithm_choices
 from selection.runs.run_settings import RUN_SETTINGS, Dumped
-from topk import __version__, expand_memory, pack_memory, verify
+from selection.version import __version__
+from topk import expand_memory, pack_memory, verify
 from topk.groups import number_groups
 from topk.verify import FORMAT, VERSION, DumpError, Verification, digest_of
 

@@ -56,7 +56,7 @@ def selected(name: str, k: int) -> list[str]:
 def test_judges_and_people_are_chosen_as_the_page_says(live_server, tmp_path, monkeypatch):
     monkeypatch.setattr(settings, "PUBLIC_URL", live_server.url)
     code, said = script(live_server.url, ApiToken.issue("docs")), tmp_path / "said"
-    environment = {**os.environ, "PYTHONPATH": str(TOP), "PYTHONUNBUFFERED": "1"}
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with celery_worker(), said.open("w") as out:
         program = subprocess.Popen(
             [sys.executable, "-c", code],

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from tests.processes import wait_until
+from tests.processes import import_path, wait_until
 
 from .links import Links, free_port
 from .model_servers import Servers
@@ -116,7 +116,7 @@ def parts(stack: Stack) -> Iterator[None]:
         "TELL": "info",
         "ADDRESS": f"127.0.0.1:{stack.web}",
         "HERE": f"http://127.0.0.1:{stack.web}",
-        "PYTHONPATH": str(TOP),
+        "PYTHONPATH": import_path(TOP),
     }
     with (stack.folder / "said").open("wb") as said:
         supervisor = subprocess.Popen(

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-TOP = Path(__file__).parents[2]
+from tests.project.houses import HOUSES, TESTS
 
 
 def rooms(house: str) -> set[str]:
     """The folders of a house that hold Python, but for the migrations."""
-    return {file.parent.name for file in (TOP / house).glob("*/*.py")} - {"migrations"}
+    return {file.parent.name for file in HOUSES[house].glob("*/*.py")} - {"migrations"}
 
 
 def test_imports_go_one_way():
@@ -22,7 +22,7 @@ def test_imports_go_one_way():
 
 @pytest.mark.parametrize("house", ["topk", "selection", "research"])
 def test_every_room_has_its_tests_in_a_folder_of_its_name(house):
-    folder = TOP / "tests" / house
+    folder = TESTS[house]
     files = (file.relative_to(folder) for file in folder.rglob("test_*.py"))
     tested = {file.parts[0] for file in files if len(file.parts) > 1}
     assert tested == rooms(house) != set()

@@ -11,7 +11,8 @@ import pytest
 import yaml
 from django.conf import settings
 
-TOP = Path(__file__).parents[2]
+from tests.project.houses import APPLICATION, TOP
+
 DEPLOY = TOP / "deploy"
 UNITS = sorted(DEPLOY.glob("*.service"))
 
@@ -75,8 +76,7 @@ def test_the_image_is_made_of_files_that_there_are():
     ]
     for name in [name for names in copied for name in names]:
         assert (TOP / name).exists()
-    houses = {path.parent.name for path in TOP.glob("*/__init__.py")} - {"tests", "benchmarks"}
-    assert houses <= {name for names in copied for name in names}
+    assert {*APPLICATION, "packages"} <= {name for names in copied for name in names}
 
 
 def test_the_alerts_are_of_metrics_that_there_are():

@@ -6,12 +6,13 @@ from urllib.parse import unquote
 
 import pytest
 
-TOP = Path(__file__).parents[2]
-HOUSES = ["topk", "selection", "research", "crowdselect", "crowdselect_client"]
+from tests.project.houses import HOUSES, TOP
+
 PAGES = [
     TOP / "README.md",
     TOP / "CONTRIBUTING.md",
     TOP / "SECURITY.md",
+    *sorted((TOP / "packages").glob("*/*.md")),
     *sorted((TOP / "docs").rglob("*.md")),
 ]
 
@@ -19,14 +20,15 @@ PAGES = [
 def named(house: str) -> list[str]:
     """What the first column of the house's table in CONTRIBUTING.md names."""
     text = (TOP / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    section = text.split(f"### `{house}/`")[1].split("\n#")[0]
+    place = HOUSES[house].relative_to(TOP)
+    section = text.split(f"### `{place}/`")[1].split("\n#")[0]
     cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     return [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
 
 
 def there(house: str) -> set[str]:
     """Rooms and flat modules; what the interpreter leaves behind is neither."""
-    folder = TOP / house
+    folder = HOUSES[house]
     rooms = {f"{path.parent.name}/" for path in folder.glob("*/__init__.py")}
     return rooms | {path.name for path in folder.glob("*.py")} - {"__init__.py", "__main__.py"}
 
@@ -38,7 +40,8 @@ def test_the_map_names_every_room_and_flat_module_once(house):
 
 def test_the_map_names_every_house():
     """A folder of Python at the top is a house, or one of those that are none."""
-    packages = {path.parent.name for path in TOP.glob("*/__init__.py")}
+    files = [*TOP.glob("*/__init__.py"), *TOP.glob("packages/*/*/__init__.py")]
+    packages = {path.parent.name for path in files}
     assert packages - {"tests", "benchmarks"} == set(HOUSES)
 
 
@@ -88,5 +91,5 @@ def test_the_docs_name_no_module_that_is_gone():
     """Paths of files in the text, written as code, exist."""
     for page in PAGES:
         text = re.sub(r"(?s)```.*?```", "", page.read_text(encoding="utf-8"))
-        for path in re.findall(rf"`((?:{'|'.join(HOUSES)}|tests)/[\w/.]*)`", text):
+        for path in re.findall(rf"`((?:{'|'.join(HOUSES)}|tests|packages)/[\w/.-]*)`", text):
             assert (TOP / path).exists(), f"{page.name} names {path}"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-TOP = Path(__file__).parents[2]
-PACKAGES = ("topk", "selection", "research", "crowdselect", "crowdselect_client")
+from tests.project.houses import HOUSES, TOP
+
 # Theory, experiments and generated tables use the words of their proofs.
 THEORY = {"each-good.md", "certified.md", "credible.md", "absence.md", "universal.md"}
 NOTES = {"validation", "reproduction", "research"}
@@ -39,8 +39,8 @@ DOCUMENTED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
 
 
 def parsed_modules() -> Iterator[tuple[Path, ast.Module]]:
-    for package in PACKAGES:
-        for path in (TOP / package).rglob("*.py"):
+    for package in HOUSES.values():
+        for path in package.rglob("*.py"):
             if "migrations" not in path.parts:
                 yield path, ast.parse(path.read_text())
 

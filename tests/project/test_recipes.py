@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import import_path
+from tests.project.houses import APPLICATION, TOP
 from tests.settings import SQLITE
 
-TOP = Path(__file__).parents[2]
 BLOCK = re.compile(
     r'(?ms)^   ```(?:python|text) (file|in)=(\S+)(?: ([\w-]+)(?:="(.*?)")?)?\n(.*?)^   ```$'
 )
-HOUSES = ["topk", "selection", "research", "crowdselect", "crowdselect_client"]
 QUIZ = "tests/selection/connectors/test_quiz_server.py"
-NEEDED = [*HOUSES, "templates", "static", "tests"]
+NEEDED = [*APPLICATION, "research", "packages", "templates", "static", "tests"]
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "data")
 
 pytestmark = pytest.mark.skipif(not SQLITE, reason="recipes do not depend on the database")
@@ -159,6 +159,7 @@ def run(copy: Path, *command: str) -> str:
     """What a command prints in the copy, with a database and a Redis of its own."""
     own = ("DATABASE_URL", "REDIS_URL", "DJANGO_", "PYTEST_", "PYTHONPATH", "COV_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(own)}
+    kept["PYTHONPATH"] = import_path(copy)
     done = subprocess.run(
         [sys.executable, "-m", *command], cwd=copy, env=kept, capture_output=True, text=True
     )
@@ -171,7 +172,7 @@ def passed(copy: Path) -> list[str]:
     """The tests that pass in the copy, if all do: what must work now, and the contract."""
     chosen = "test_algorithm or test_format or test_endpoint or test_setting or evenly"
     chosen += " or test_connector"
-    files = ("tests/test_followed.py", "tests/topk/test_contract.py", QUIZ)
+    files = ("tests/test_followed.py", "packages/topk/tests/test_contract.py", QUIZ)
     out = run(copy, "pytest", "-rp", "-p", "no:cacheprovider", *files, "-k", chosen)
     return re.findall(r"(?m)^PASSED (\S+)", out)
 
@@ -190,5 +191,5 @@ def test_the_contract_tests_run_over_a_new_algorithm(passed):
 
 
 def test_what_the_recipes_say_is_in_the_style_of_the_rest(copy):
-    run(copy, "ruff", "check", "topk", "selection")
-    run(copy, "ruff", "format", "--check", "topk", "selection")
+    run(copy, "ruff", "check", "packages", "selection")
+    run(copy, "ruff", "format", "--check", "packages", "selection")

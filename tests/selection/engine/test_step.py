@@ -163,3 +163,13 @@ def test_a_promise_about_this_question_set_knows_the_set_s_size():
     assert engine.advance(run.pk).dealt == 12
     sentence = reports.promise_status(run).sentence
     assert "accuracy on this set of 200 questions" in sentence
+
+
+def test_a_run_deals_from_the_pinned_decks():
+    """The numbers are those of topk's test_question_order.py: runs that go on depend on them."""
+    run = make_run(n=2, k=1, questions=10, slots=20, slots_per_worker=10, seed=7)
+    engine.advance(run.pk)
+    dealt: dict[int, list[int]] = {0: [], 1: []}
+    for assignment in sorted(open_of(run), key=lambda a: a.position):
+        dealt[assignment.candidate.arm].append(assignment.question.number)
+    assert dealt == {0: [9, 4, 8, 0, 3, 6, 2, 1, 5, 7], 1: [2, 6, 9, 5, 0, 7, 8, 4, 1, 3]}

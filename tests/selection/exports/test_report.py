@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-import topk
 from selection import exports
 from selection.algorithms import ALGORITHMS
 from selection.exports.bibtex import citation_entry, format_bibtex
 from selection.models import Run
 from selection.runs import changes, lifecycle
+from selection.version import __version__
 from tests.pages import admin_url
 from tests.worlds import crowd, make_pool, make_run, play
 
@@ -224,7 +224,7 @@ def test_the_software_is_cited_with_version_and_address(settings, url):
     settings.CITATION_URL = url
     text = report_text(play(make_run(questions=3000), crowd(1, 2)))
     shown = url.startswith("https")
-    assert f"version = {{{topk.__version__}}}" in text
+    assert f"version = {{{__version__}}}" in text
     assert (f"url = {{{url}}}" in text) is shown
     place = f" ({url})" if shown else ""
-    assert f"as CrowdSelect {topk.__version__}{place} implements it" in text
+    assert f"as CrowdSelect {__version__}{place} implements it" in text

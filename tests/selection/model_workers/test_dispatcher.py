@@ -9,6 +9,7 @@ from decimal import Decimal
 import pytest
 from django.db.models import Sum
 
+from packages.topk.tests.parameters import mostly_slow
 from selection import engine
 from selection.answers import recording
 from selection.model_workers import claims, dispatcher, ledger, spending, throttle
@@ -23,7 +24,6 @@ from selection.models import (
     Run,
 )
 from tests.model_stub import PROMPT_TOKENS, REPLY_TOKENS, ModelStub
-from tests.parameters import mostly_slow
 from tests.selection.model_workers.conftest import make_model_run
 
 pytestmark = pytest.mark.django_db

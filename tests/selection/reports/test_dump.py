@@ -2,7 +2,6 @@
 
 import copy
 import json
-import os
 import subprocess
 import sys
 from io import StringIO
@@ -14,6 +13,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
+from packages.topk.tests.parameters import mostly_slow
 from selection import engine, reports
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
@@ -23,7 +23,6 @@ from selection.models import Run, Skill
 from selection.questions import corrections
 from selection.runs import changes, lifecycle, roster, roster_opening
 from tests.pages import admin_url, text_of
-from tests.parameters import mostly_slow
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
 from topk.verify import ANSWER, digest_of
 
@@ -393,10 +392,8 @@ def test_core_package_alone_verifies_a_dump(tmp_path: Path):
 
 
 def verify_alone(path: Path) -> subprocess.CompletedProcess[str]:
-    root = Path(__file__).parents[3]
-    environment = os.environ | {"PYTHONPATH": str(root)}
     command = [sys.executable, "-c", ALONE, str(path)]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("spoilt", [None, [], {}, {"format": "crowdselect-run", "version": 2}])

@@ -7,13 +7,13 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from packages.topk.tests.parameters import mostly_slow
 from selection import reports
 from selection.algorithms import ALGORITHMS
 from selection.models import Answer, Candidate, Run, Skill
 from selection.questions import corrections
 from selection.runs import lifecycle, manual_verdicts, roster
 from tests.pages import admin_url, text_of
-from tests.parameters import mostly_slow
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]

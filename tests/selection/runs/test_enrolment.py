@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from packages.topk.tests.parameters import mostly_slow
 from selection import engine, reports
 from selection.errors import Conflict, Refused
 from selection.models import Pool, Run, Worker
 from selection.runs import changes, enrolment, lifecycle, roster_opening, validation
-from tests.parameters import mostly_slow
 from tests.worlds import crowd, make_pool, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db

@@ -1,0 +1,75 @@
+"""`credible` where one or a few workers stand out by a lead close to epsilon: it says so."""
+
+import numpy as np
+import pytest
+
+from topk import Problem
+from topk.credible.selector import Credible
+from topk.credible.standouts import EARLY, LAGGARDS, STANDOUTS
+
+from ..harness import too_many
+from .pools import pool, regret, run, told
+
+STAR = np.r_[0.97, np.full(39, 0.9)]
+ONE, WARNED = Problem(40, 1, 0.05, 0.05), "stand out by a lead close to ε = 0.05"
+
+
+def says(selector):
+    return any(WARNED in sentence for sentence in selector.warnings())
+
+
+@pytest.mark.parametrize("cautious", [False, True])
+def test_the_guarantee_names_standouts_and_laggards(cautious):
+    ends = {k: Credible(Problem(40, k, 0.05, 0.05), cautious=cautious) for k in (8, 9, 31, 32)}
+    sentences = {k: end.promise.sentence(end.problem) for k, end in ends.items()}
+    assert sentences[8].endswith(STANDOUTS)
+    assert sentences[32].endswith(LAGGARDS)
+    assert not any(limit in sentences[k] for k in (9, 31) for limit in (STANDOUTS, LAGGARDS))
+
+
+def test_an_early_end_of_a_small_pool_names_groups_far_apart():
+    small, large = (Problem(n, 3, 0.05, 0.5) for n in (10, 20))
+    assert Credible(small).promise.sentence(small, 0.2).endswith(EARLY)
+    assert EARLY not in Credible(small).promise.sentence(small)
+    assert EARLY not in Credible(large).promise.sentence(large, 0.2)
+
+
+def test_it_warns_of_laggards_where_nearly_all_are_selected():
+    nearly_all = run(np.r_[np.full(9, 0.8), 0.62], Problem(10, 9, 0.019, 0.5), 3)
+    assert any("fall behind by just more than K ε = 0.171" in one for one in nearly_all.warnings())
+
+
+def test_cautious_names_the_least_gap_that_it_covers():
+    sentence = Credible(ONE, cautious=True).promise.sentence(ONE)
+    assert "stand apart from the others by a gap of 0.14 or more" in sentence
+
+
+@pytest.mark.parametrize("cautious", [False, True])
+def test_standouts_break_delta_as_the_guarantee_says(cautious, sample):
+    """A change that makes this fail may drop the limit from the guarantee.
+
+    Of 200 runs about a third are wrong; 24 of these suffice to reject a rate of 5 %.
+    """
+    runs = sample(24, 200)
+    rng = np.random.default_rng(40)
+    wrong = 0
+    for seed in range(runs):
+        truth = rng.permutation(STAR)
+        wrong += regret(truth, run(truth, ONE, 800 + seed, cautious=cautious)) > 0.05
+    assert too_many(wrong, runs, 0.05)
+
+
+def test_it_warns_at_the_end_where_workers_are_nearly_equal():
+    nearly_equal = run(np.full(40, 0.9), ONE, 3)
+    assert says(nearly_equal)
+    assert says(run(np.full(40, 0.9), ONE, 3, cautious=True))
+
+
+def test_it_does_not_warn_of_standouts_before_the_end_nor_on_bells_nor_where_many_are_selected():
+    assert not says(told(np.full(40, 0.9), 3, ONE))
+    assert not says(run(pool(11), Problem(40, 8, 0.05, 0.05), 3))
+    assert not says(run(np.full(40, 0.9), Problem(40, 9, 0.05, 0.05), 3))
+
+
+def test_nobody_can_lead_by_epsilon_where_all_are_nearly_perfect():
+    assert not says(run(np.full(40, 0.995), ONE, 3))

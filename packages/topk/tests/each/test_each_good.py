@@ -1,0 +1,125 @@
+"""`each-good`: its bounds, its levels, and how often it is wrong in families chosen against it."""
+
+import numpy as np
+import pytest
+
+from topk import SELECTORS, THIS_SET, Problem, ProblemError, State
+from topk.each import EachGood
+from topk.each.selector import bound_means
+from topk.registry import build_selector, score_options
+from topk.roster import CLOSED, OPENED, opening_option
+from topk.simulate import simulate_run
+
+from ..harness import DELTAS, too_many
+
+FAMILIES = {
+    "alike": lambda rng: np.full(8, 0.7),
+    "a step just above epsilon": lambda rng: np.r_[np.full(3, 0.8), np.full(5, 0.59)],
+    "a star": lambda rng: np.r_[0.99, np.full(7, 0.7)],
+    "spammers": lambda rng: np.r_[rng.beta(6, 2, 5), np.zeros(3)],
+    "even": lambda rng: rng.random(8),
+}
+
+
+def told(right, pulls, k=2, delta=0.1, **options):
+    state = State(np.array(pulls), np.array(right, float), np.zeros(len(pulls), np.int8))
+    return EachGood(Problem(len(pulls), k, 0.1, delta), state, **options)
+
+
+def loss(truth, arms, k):
+    return np.sort(truth)[-k] - truth[arms].min()
+
+
+def test_bounds_exclude_what_the_mixture_explains_better():
+    lower, upper = bound_means(np.array([0.0, 8, 10, 0]), np.array([0.0, 2, 0, 10]), 4.0, 3.0)
+    mixture = 3 * 2 / (11 * 12 * 13)
+    for p, level in ((lower[1], 4.0), (upper[1], 3.0)):
+        assert np.log(mixture / (p**8 * (1 - p) ** 2)) == pytest.approx(level, abs=1e-6)
+    assert (lower[0], upper[0]) == (0, 1)
+    assert (lower[3], upper[2]) == (0, 1)
+
+
+def test_a_true_accuracy_is_rarely_excluded_ever(sample):
+    """At level ln 5 it is in a fifth of the sequences at most; a bound of half the level in .45."""
+    rng, excluded, runs = np.random.default_rng(5), 0, sample(200, 2000)
+    for p in rng.choice([0.1, 0.5, 0.9], runs):
+        right = (rng.random(400) < p).cumsum()
+        lower, upper = bound_means(right, np.arange(1, 401) - right, np.log(5), np.log(5))
+        excluded += bool((lower > p).any() or (upper < p).any())
+    assert not too_many(excluded, runs, 0.2 * 2)
+
+
+def test_levels_serve_those_for_whom_bounds_are_needed():
+    low, high = told([0] * 8, [0] * 8)._levels
+    assert np.exp([-low, -high]) == pytest.approx([0.05 / 6, 0.05 * 0.9 / 2])
+    left = told([0] * 7, [0] * 7, planned_for=8)._levels
+    assert np.exp([-left[0], -left[1]]) == pytest.approx([0.05 / 6, 0.05 * 0.1 / 6])
+
+
+def test_levels_of_an_open_roster_leave_room_for_all_who_may_join():
+    shares = [np.exp(-told([0] * n, [0] * n, 1, asked_open=True)._levels[0]) for n in range(2, 400)]
+    assert (np.diff(shares) < 0).all()
+    assert sum(shares) < 0.05
+
+
+def test_the_gap_covers_any_selection():
+    selector = told([90, 80, 50, 10], [100] * 4)
+    lower, upper = selector.standing().lower, selector.standing().upper
+    assert selector.shortfall(np.array([0, 2])) == pytest.approx(upper[1] - lower[2])
+    assert selector.standing().gap == pytest.approx(max(0, upper[2] - lower[1]))
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_selected_worker_is_bad_as_rarely_as_promised(sample, family, delta):
+    """Proved bounds hardly ever err: this would see a bound that is not there."""
+    rng, wrong, runs = np.random.default_rng(7), 0, sample(6, 60)
+    for seed in range(runs):
+        truth = rng.permutation(FAMILIES[family](rng))
+        asked = {"k": 3, "epsilon": 0.2, "delta": delta, "seed": seed, "slots": 20}
+        outcome = simulate_run("each-good", truth, max_pulls=50_000, **asked)
+        assert outcome.reasons == ("promise",)
+        wrong += loss(truth, outcome.selection, 3) > 0.2
+    assert not too_many(wrong, runs, delta)
+
+
+def test_the_set_is_known_when_all_its_questions_are_answered():
+    truth = np.array([18, 16, 15, 10, 8, 5]) / 20
+    selector = told(truth * 20, [20] * 6, accuracy="on this question set", questions=20)
+    assert selector.shortfall(selector.selection()) == pytest.approx(0, abs=1e-9)
+    assert selector.stop()
+
+
+def test_it_takes_fewer_answers_than_kl_lucb():
+    asked = {"k": 3, "epsilon": 0.1, "delta": 0.05, "seed": 1}
+    truth = np.linspace(0.5, 0.95, 12)
+    ours, theirs = (simulate_run(name, truth, **asked).pulls for name in ("each-good", "kl-lucb"))
+    assert ours < 0.55 * theirs
+
+
+def test_its_goal_is_that_of_kl_lucb():
+    assert EachGood.promise.goal is SELECTORS["kl-lucb"].promise.goal
+
+
+def test_it_takes_scores_but_not_on_one_question_set():
+    problem, options = Problem(8, 3, 0.1, 0.1), score_options("each-good")
+    assert build_selector("each-good", problem, **options).promise == EachGood.promise
+    with pytest.raises(ProblemError, match="for scores choose accuracy on questions like these"):
+        build_selector("each-good", problem, accuracy=THIS_SET, questions=50, **options)
+
+
+def test_the_guarantee_names_the_question_set_and_the_open_roster():
+    selector = told([0] * 6, [0] * 6, accuracy=THIS_SET, questions=20, asked_open=True)
+    sentence = selector.promise.sentence(selector.problem)
+    assert "is, in accuracy on this set of 20 questions, within 0.1 of the 2nd best" in sentence
+    assert "does not depend on when it comes" in selector.promise.assumes
+    assert "when the roster closed, may not depend on the answers" in selector.promise.assumes
+    assert "different workers are independent" in selector.promise.assumes
+    assert "joined" not in told([0] * 6, [0] * 6).promise.assumes
+
+
+def test_a_roster_open_at_the_first_question_keeps_its_levels_though_nobody_joined():
+    changes = [(OPENED, 0), (CLOSED, 5)]
+    assert opening_option(EachGood, changes, False, joined=False) == {"asked_open": True}
+    for never in ([], [(OPENED, 0), (CLOSED, 0)], [(OPENED, 4), (CLOSED, 6)]):
+        assert opening_option(EachGood, never, False, joined=False) == {}

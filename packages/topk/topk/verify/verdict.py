@@ -1,0 +1,184 @@
+"""Verification of a dump: every claim is recomputed from the answers, and compared."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from topk.promise import GUARANTEE_LOST, Goal, Promise, rounded_up
+from topk.roster import build_problem
+from topk.selected_arms import EVERYBODY, SelectedArms, only_tested, select_arms, select_everybody
+from topk.selector import Counts
+
+from . import answers, verdicts
+from .dump_reader import (
+    SPOILT,
+    DumpError,
+    DumpRecord,
+    digest_of,
+    error_text,
+    read_record,
+    written_by,
+)
+from .findings import MOST_NAMED, Finding
+from .replaying import ReplayedRun, is_lost, replay_participants, replay_run
+from .verdicts import CLOSE
+
+FILE = Finding("File", "its digest is not of what it says: it was changed after it was made")
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The result of a verification.
+
+    selection  the names of the workers that the answers select, kind by kind
+    promise    the guarantee of them in words, or why it is lost; empty without any
+    epsilon    its ε; None without
+    written_by the version of the application that wrote the dump
+    findings   the claims that do not hold; empty if all do
+    """
+
+    selection: tuple[str, ...]
+    promise: str
+    epsilon: float | None
+    written_by: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def same(self) -> bool:
+        return not self.findings
+
+
+def verify_dump(document: Any) -> Verification:
+    """Return the verification of a dump. Raises DumpError if it is not a dump."""
+    record = read_record(document)
+    try:
+        return _verify_record(document, record)
+    except SPOILT as error:
+        raise DumpError(
+            f"What this dump says cannot be recomputed: {error_text(error)}."
+        ) from error
+
+
+def _verify_record(document: dict[str, Any], record: DumpRecord) -> Verification:
+    findings = [] if digest_of(document) == document.get("digest") else [FILE]
+    for check in answers.CHECKS:
+        findings += check(record)
+    try:
+        replayed = replay_run(record)
+    except ValueError as error:  # impossible answers: the checks above have reported them
+        if not findings:
+            raise
+        unknown = Finding("Answers", f"the algorithm does not take them: {error_text(error)}")
+        return Verification((), "", None, written_by(document), (*findings, unknown))
+    selected, promise, epsilon = _check_end(record, replayed)
+    findings += verdicts.check_verdicts(record, replayed)
+    selected = only_tested(selected, record.claim("pulls").astype(int))
+    findings += _check_selection(record, selected) + _check_guarantee(record, promise, epsilon)
+    keys = tuple(record.worker_name(arm) for arm in selected.arms.tolist())
+    return Verification(keys, promise, epsilon, written_by(document), tuple(findings))
+
+
+def _check_end(record: DumpRecord, replayed: ReplayedRun) -> tuple[SelectedArms, str, float | None]:
+    """Return the arms that these answers select, their guarantee in words, and its ε."""
+    if replayed.selector is None:
+        return _select_remaining(record, replayed.arms), "", None
+    early = record.ended and not record.finished
+    replayed = (replay_participants(record) if early else None) or replayed
+    lost = is_lost(record)
+    assert replayed.selector is not None
+    selected = select_arms(replayed.selector, replayed.arms, early, record.proof, lost)
+    if lost:
+        return selected, GUARANTEE_LOST if record.ended else "", None
+    promise, epsilon = replayed.selector.promise, None
+    if early:
+        promise, epsilon = selected.promise or promise, selected.rounded_epsilon
+    elif record.run["ending"] == "promise" and promise.goal is not Goal.NONE:
+        epsilon = 0.0 if promise.goal is Goal.EXACT else float(record.run["epsilon"])
+    elif not record.ended and _has_running_bound(promise):
+        epsilon = _least_epsilon(record)
+    return (
+        selected,
+        "" if epsilon is None else _guarantee_sentence(record, promise, epsilon, early),
+        epsilon,
+    )
+
+
+def _has_running_bound(promise: Promise) -> bool:
+    """Return True if its gap bounds the regret even before it has stopped by itself."""
+    goal = promise.early if promise.goal is Goal.EXACT else promise.goal
+    return promise.fixed == "confidence" and goal is not Goal.NONE
+
+
+def _least_epsilon(record: DumpRecord) -> float | None:
+    """Return the least ε proved, or else that of the last step; ``verdicts`` checks both."""
+    gap = float(record.steps[max(record.steps)]["gap"]) if record.steps else 1.0
+    epsilon = record.proof["epsilon"] if record.proof else gap
+    return rounded_up(epsilon) if epsilon < 1 else None
+
+
+def _guarantee_sentence(record: DumpRecord, promise: Promise, epsilon: float, early: bool) -> str:
+    """Return the guarantee, which is about the workers left, and holds with the run's δ."""
+    run, workers = record.run, int((~record.gone & (record.kind == 0)).sum())
+    limits = (run["epsilon"], run["delta"], run["budget"])
+    problem = build_problem(record.ks, workers, record.algorithm.several_skills, *limits)
+    if record.several:
+        promise = replace(promise, within=record.result["among"])
+    running = not record.ended
+    return promise.sentence(problem, epsilon if early or running else None)
+
+
+def _select_remaining(record: DumpRecord, arms: Counts) -> SelectedArms:
+    if record.run["ending"] != "roster":
+        return SelectedArms(arms[:0])
+    right, pulls = record.claim("rewards")[arms], record.claim("pulls")[arms].astype(int)
+    people = record.worker[arms] if record.several and record.run["one_kind_each"] else None
+    return select_everybody(arms, right, pulls, record.ks, people)
+
+
+def _check_selection(record: DumpRecord, recomputed: SelectedArms) -> list[Finding]:
+    # Older dumps also name workers without a counted answer.
+    tested = set(np.flatnonzero(record.claim("pulls") > 0).tolist())
+    claimed, arms = set(record.result["selection"]) & tested, set(recomputed.arms.tolist())
+    findings = [
+        *(
+            Finding("Selection", f"{record.worker_name(arm)} is selected")
+            for arm in sorted(arms - claimed)
+        ),
+        *(
+            Finding("Selection", f"{record.worker_name(arm)} is not")
+            for arm in sorted(claimed - arms)
+        ),
+    ]
+    if record.result["by"] != recomputed.by:
+        source, claimed_source = map(_verdict_source, (recomputed.by, record.result["by"]))
+        message = f"by {source}, and {claimed_source} is stated"
+        findings.append(Finding("Selection", message))
+    return findings[:MOST_NAMED]
+
+
+def _verdict_source(word: str) -> str:
+    return "there being nobody else" if word == EVERYBODY else f"its {word}"
+
+
+def _check_guarantee(record: DumpRecord, promise: str, epsilon: float | None) -> list[Finding]:
+    claimed = record.result["epsilon"]
+    same = claimed == epsilon or (
+        claimed is not None and epsilon is not None and abs(claimed - epsilon) <= CLOSE
+    )
+    findings = (
+        []
+        if same
+        else [
+            Finding(
+                "ε", f"{_format_epsilon(epsilon)} holds, and {_format_epsilon(claimed)} is stated"
+            )
+        ]
+    )
+    if record.ended and promise and promise not in record.result["promise"]:
+        findings.append(Finding("Promise", f"what holds is: {promise}"))
+    return findings
+
+
+def _format_epsilon(epsilon: float | None) -> str:
+    return "none" if epsilon is None else f"{epsilon:g}"

@@ -1,0 +1,3 @@
+"""The version of the application, which its files state."""
+
+__version__ = "0.4.0"
