@@ -107,6 +107,7 @@ def _started_facts(context: ExportContext) -> dict[str, Any]:
     tested = sum(any(line.answers for line in lines) for lines in context.lines_by_worker.values())
     end = run.ended or db_clock.database_now()
     return {
+        "floor": reports.state_mean_floor(run, context.standings.lines),
         "progress": progress,
         "given": answers,
         "cost": money.format_cost(run, answers),

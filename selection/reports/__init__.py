@@ -36,6 +36,7 @@ from .guarantee_status import (
     interval_meaning,
     promise_status,
 )
+from .mean_floor import MeanFloor, state_mean_floor
 from .model_fit import ModelFit, model_fit, order_doubt
 from .plain_guarantee import count_points, state_plan_guarantee
 from .progress import Progress, annotate_counts, count_given, read_history, read_progress

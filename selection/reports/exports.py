@@ -15,6 +15,7 @@ from selection.models import Run
 from selection.runs import priors
 
 from .guarantee_status import KEPT, ON_AVERAGE, WEAKENED, interval_meaning, promise_status
+from .mean_floor import state_mean_floor
 from .standings import RunStandings, quota_lines, run_standings, skill_lines
 from .worker_columns import WorkerStanding, cell_value, selected_columns
 
@@ -35,6 +36,7 @@ def run_facts(run: Run, standings: RunStandings) -> dict[str, Any]:
     lines = standings.lines
     fit = standings.fit
     guarantee = promise_status(run, standings.selection, standings.fit)
+    floor = state_mean_floor(run, lines)
     return {
         "run": run.name,
         "pool": run.pool.name,
@@ -51,6 +53,8 @@ def run_facts(run: Run, standings: RunStandings) -> dict[str, Any]:
         "over": guarantee.over,
         "by_hand": guarantee.by_hand,
         "guaranteed_now": guarantee.now,
+        "mean_at_least": None if floor is None else floor.accuracy,
+        "mean_guarantee": "" if floor is None else floor.sentence,
         "weakenings": [each.build_row() for each in guarantee.weakenings],
         "warnings": list(fit.warnings),
         "population": fit.numbers(),

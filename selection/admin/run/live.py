@@ -85,6 +85,7 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
         "alerts": status_line.show_alerts(run, alerts, status, remaining),
         "notes": [alert for alert in alerts if _is_note(run, alert) and alert.kind not in stated],
         "signs": signs,
+        "floor": reports.state_mean_floor(run, lines),
         "outcome": outcome.build_outcome(run, lines),
         "population": run_charts.draw_population(fit.population) if fit.population else None,
         "interval": reports.interval_meaning(run),

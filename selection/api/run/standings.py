@@ -90,6 +90,11 @@ class SelectionOut(Schema):
     over: str
     by_hand: str
     guaranteed_now: str
+    mean_at_least: float | None = Field(
+        description="Mean accuracy that the selected have, with an error probability δ of its own; "
+        "null before the end."
+    )
+    mean_guarantee: str = Field(description="The sentence on this; empty before the end.")
     weakenings: list[WeakeningOut]
     warnings: list[str]
     population: PopulationOut | None

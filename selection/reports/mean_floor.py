@@ -1,0 +1,59 @@
+"""What the selected workers are worth at least, beside the comparison with the best."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import floor
+
+import numpy as np
+
+from selection import viewer_locale
+from selection.models import Run
+from topk import THIS_SET
+from topk.mean_bound import bound_mean
+
+from .worker_columns import WorkerStanding
+
+
+@dataclass(frozen=True)
+class MeanFloor:
+    """A mean accuracy that the selected workers have, with an error probability of its own.
+
+    accuracy  in [0, 1], rounded down to three places
+    sentence  for people, in whole percent
+    """
+
+    accuracy: float
+    sentence: str
+
+
+def state_mean_floor(run: Run, lines: Sequence[WorkerStanding]) -> MeanFloor | None:
+    """Return the floor at the end of a run; None if it is below one percent.
+
+    lines  of all workers in all kinds of task
+    """
+    selected = [place for place, line in enumerate(lines) if line.selected]
+    if run.status != Run.Status.ENDED or not selected:
+        return None
+    on_set = run.options.get("accuracy") == THIS_SET
+    sizes = [skill.deck_size for skill in run.skills]
+    bound = bound_mean(
+        [line.right for line in lines],
+        [line.answers for line in lines],
+        selected,
+        run.total,
+        run.delta,
+        questions=np.array([sizes[line.number] for line in lines]) if on_set else None,
+        joined=bool(run.joined),
+    )
+    accuracy = floor(1000 * bound) / 1000
+    return MeanFloor(accuracy, _say(run, len(selected), accuracy)) if accuracy >= 0.01 else None
+
+
+def _say(run: Run, selected: int, accuracy: float) -> str:
+    who = f"the {selected} selected answer" if selected > 1 else "the selected one answers"
+    right = viewer_locale.format_percent(floor(100 * accuracy) / 100)
+    of = " of this question set" if run.options.get("accuracy") == THIS_SET else ""
+    average = " on average" if selected > 1 else ""
+    percent = 100 * (1 - run.delta)
+    sure = viewer_locale.format_percent(1 - run.delta, viewer_locale.places_of(percent))
+    return f"With {sure} certainty, {who} at least {right}{of} right{average}."
