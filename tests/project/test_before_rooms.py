@@ -178,21 +178,21 @@ def of_ours(name: str) -> bool:
 
 
 @pytest.mark.parametrize("name", KNOWN["before"])
-def test_it_reads_a_run_from_before_as_it_was(database, name):
+def test_run_of_an_earlier_version_reads_as_before(database, name):
     found, known = facts(named(name)), KNOWN["before"][name]
     for part in STORED if of_ours(name) else known:
         same(found[part], known[part])
 
 
 @pytest.mark.parametrize("name", [name for name in KNOWN["after"] if not of_ours(name)])
-def test_it_plays_a_run_from_before_to_the_same_end(database, name):
+def test_run_of_an_earlier_version_reaches_the_same_end(database, name):
     run = play_on(named(name))
     assert run.status == Run.Status.ENDED
     same(facts(run), KNOWN["after"][name])
 
 
 @pytest.mark.parametrize("name", [name for name in KNOWN["after"] if of_ours(name)])
-def test_it_plays_a_run_of_ours_from_before_to_its_end(database, name):
+def test_run_of_our_algorithm_from_an_earlier_version_reaches_its_end(database, name):
     before = dict(named(name).candidates.values_list("arm", "pulls"))
     run = play_on(named(name))
     # Where the budget did not suffice for the promise then, it may by now.
@@ -202,7 +202,7 @@ def test_it_plays_a_run_of_ours_from_before_to_its_end(database, name):
     assert all(after[arm] >= pulls for arm, pulls in before.items())
 
 
-def test_there_is_something_left_to_play_of_every_kind(database):
+def test_earlier_runs_of_several_kinds_are_unfinished(database):
     """Otherwise the test above would show nothing."""
     unfinished = Run.objects.exclude(status=Run.Status.ENDED)
     assert set(unfinished.values_list("algorithm", flat=True)) == {
@@ -266,7 +266,7 @@ def test_a_link_from_before_opens_the_worker_page(database, monkeypatch):
 # -- names that others rely on
 
 
-def test_every_address_is_still_there():
+def test_earlier_addresses_still_exist():
     there = set(addresses(get_resolver().url_patterns))
     assert set(OFFERED["addresses"]) - there == GONE
 

@@ -80,12 +80,12 @@ def test_docstrings_begin_with_a_verb_or_a_noun(docstrings):
     assert 100 * len(led) / len(docstrings) <= MOST_LED_DOCSTRINGS, led
 
 
-def test_docstrings_name_what_they_are_about(docstrings):
+def test_docstrings_have_few_pronouns(docstrings):
     words = [word for _, docstring in docstrings for word in docstring]
     assert 1000 * sum(word in PRONOUNS for word in words) / len(words) <= MOST_PRONOUNS
 
 
-def test_the_documentation_names_what_it_is_about():
+def test_documentation_has_few_pronouns():
     pages = [
         page
         for page in (TOP / "README.md", *(TOP / "docs").rglob("*.md"))

@@ -49,7 +49,7 @@ def test_a_request_is_told_with_its_id_which_its_answer_has_too(client, lines):
 
 
 @pytest.mark.parametrize("given", ["", "x", "a b c d e f g h", "é" * 10, "a" * 65, "a\tb" * 9])
-def test_an_id_that_is_none_is_not_taken_over(client, db, given):
+def test_invalid_request_id_is_replaced(client, db, given):
     answer = client.get("/healthz", headers={"X-Request-ID": given})
     assert answer.headers["X-Request-ID"].isalnum()
     assert len(answer.headers["X-Request-ID"]) == 32

@@ -66,24 +66,24 @@ def files(folder: Path, *patterns: str) -> set[str]:
     return {str(path.relative_to(folder)) for path in found if "__pycache__" not in path.parts}
 
 
-def test_it_holds_every_module_and_nothing_else_of_the_project(wheel, unpacked):
+def test_wheel_holds_the_modules_and_no_other_file_of_the_project(wheel, unpacked):
     for house in HOUSES:
         assert files(unpacked / house, "*.py") == files(ROOT / house, "*.py")
     tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     assert {name for name in tops if not name.endswith(".dist-info")} == set(HOUSES)
 
 
-def test_it_holds_the_pages_and_their_styles(unpacked):
+def test_wheel_holds_the_pages_and_their_styles(unpacked):
     for name in ("templates", "static"):
         assert files(unpacked / "crowdselect" / name, "*") == files(ROOT / name, "*")
 
 
-def test_it_holds_what_the_worker_s_page_says_in_other_languages(unpacked):
+def test_wheel_holds_the_translations_of_the_worker_page(unpacked):
     kept = files(unpacked / "selection", "*.po", "*.mo")
     assert kept == files(ROOT / "selection", "*.po", "*.mo") != set()
 
 
-def test_it_says_its_version_and_licence(metadata):
+def test_wheel_states_its_version_and_licence(metadata):
     assert metadata["Name"] == "crowdselect"
     assert f"## {metadata['Version']}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert metadata["License-Expression"] == "MIT"
@@ -137,7 +137,7 @@ def test_the_core_needs_three_packages(metadata):
         ("research", "research"),
     ],
 )
-def test_what_a_house_imports_is_among_what_its_extra_needs(metadata, house, extra):
+def test_imports_of_a_package_are_requirements_of_its_extra(metadata, house, extra):
     files_of_models = set(needed(metadata, "parquet")) | {"arro3-core"}  # a part of arro3-io
     assert imported(house) <= set(needed(metadata, extra)) | files_of_models
 

@@ -70,7 +70,7 @@ def test_the_apis_document_is_built_once_and_sent_as_it_is(no_work: None) -> Non
 
 
 @pytest.mark.any_database
-def test_who_tries_many_names_from_one_address_waits(
+def test_login_attempts_with_many_names_from_one_address_are_limited(
     settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.LINK_FAILURES_PER_MINUTE = 3

@@ -90,7 +90,7 @@ def test_a_formula_becomes_text(text):
 
 
 @given(st.text(alphabet="'=+-@ \t\rax1"))
-def test_what_goes_out_comes_back(text):
+def test_exported_text_comes_back_unchanged(text):
     assert row_parsers.restore_defused(row_parsers.defuse_formula(text)) == text
 
 

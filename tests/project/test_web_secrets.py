@@ -214,7 +214,7 @@ PATHS = [late, answered, answered_otherwise, expired, counted, paused, ended]
 @pytest.mark.slow
 @pytest.mark.parametrize("before", PATHS, ids=lambda path: path.__name__)
 @pytest.mark.parametrize("way", ["page", "api"])
-def test_what_goes_wrong_looks_the_same_right_and_wrong(
+def test_failed_request_looks_the_same_for_right_and_wrong_answers(
     before, way, run, program, sample, django_capture_on_commit_callbacks
 ):
     slips = [each[0] for each in of_each_kind(run)]
@@ -232,7 +232,7 @@ def test_what_goes_wrong_looks_the_same_right_and_wrong(
 
 
 @pytest.mark.parametrize("answer", ["", "x" * 10_001, "none of these"])
-def test_what_is_no_answer_is_refused_alike_whatever_is_right(
+def test_invalid_answer_is_refused_alike_for_any_accepted_answer(
     answer, run, program, sample, django_capture_on_commit_callbacks
 ):
     for slip in open_of(run)[: sample(1, len(KINDS))]:
@@ -255,7 +255,7 @@ def test_a_difference_would_be_found(run, program, django_capture_on_commit_call
         both_ways(slip, slower, django_capture_on_commit_callbacks, 1)
 
 
-def test_what_is_somebody_else_s_looks_like_what_is_not_there(run, program):
+def test_assignment_of_another_worker_looks_like_a_missing_one(run, program):
     slip, other = open_of(run)[0], make_run()
     engine.advance(other.pk)
     theirs = open_of(other)[0]
