@@ -51,7 +51,7 @@ def test_the_page_is_up_to_date():
     assert algorithms_page() == PAGE, "run python -m research.describe > docs/algorithms.md"
 
 
-def test_every_algorithm_has_a_row_and_no_row_is_without_one():
+def test_algorithm_table_has_exactly_one_row_per_algorithm():
     assert set(ROWS) == set(AUTHORS) == {*SELECTORS, *MULTI_SELECTORS}
 
 

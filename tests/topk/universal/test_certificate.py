@@ -58,7 +58,7 @@ def log_reference_at(tally, mean):
 
 
 @pytest.mark.parametrize("delta", [0.05, 0.5, 0.9])
-def test_no_population_breaks_what_is_certified(delta):
+def test_no_population_breaks_the_certificate(delta):
     """Power: with a tenth of the certified epsilon some populations break it."""
     rng, broken = np.random.default_rng(1), 0
     for _ in range(40):
@@ -172,7 +172,7 @@ def test_the_weights_of_odd_workers_are_of_a_probability():
 
 
 @pytest.mark.parametrize("side", [-1, 1])
-def test_odd_tallies_have_a_probability_and_the_mean_of_what_comes_next(side):
+def test_odd_tallies_have_a_probability_and_the_mean_of_the_next_answer(side):
     """The next answer of an odd worker is right with the mean of the accuracy given the others."""
     answers = 30
     right = np.arange(answers + 1.0)
@@ -214,6 +214,6 @@ def test_odd_workers_cost_the_reference_measure_little(odd, wrong):
         assert without + best - 6 < with_odd < without
 
 
-def test_all_workers_may_be_odd():
+def test_whole_pool_may_be_odd():
     known = reference(np.zeros(3), np.full(3, 20.0), np.ones(3))
     assert np.isfinite(known.slices).all()

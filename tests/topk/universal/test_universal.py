@@ -58,7 +58,7 @@ def unlucky(selector, rng):
     return np.argsort(-state.rewards / state.pulls + 1e-3 * rng.random(state.pulls.size))[:4]
 
 
-def test_whoever_is_asked_and_whenever_it_stops(sample):
+def test_certificate_survives_adversarial_questions_and_stops(sample):
     """Allocation by an adversary who asks the unlucky, and stops at the first chance."""
     failures, stops, runs = 0, 0, sample(15, 60)
     for seed in range(runs):
@@ -73,7 +73,7 @@ def test_whoever_is_asked_and_whenever_it_stops(sample):
     assert not too_many(failures, stops, 0.5)
 
 
-def test_an_early_end_reports_what_is_certified_then(sample):
+def test_early_end_reports_the_certified_gap(sample):
     """One stopping time, here a number of answers that is drawn: regret is above the reported
     epsilon in at most delta of the runs."""
     failures, runs = 0, sample(15, 60)
@@ -101,7 +101,7 @@ def a_run(seed=0, n=12, each=30, gone=((), (), ())):
     return selector
 
 
-def test_workers_who_were_withdrawn_stay_in_the_likelihood():
+def test_withdrawn_workers_stay_in_the_likelihood():
     """Leaving out those who looked bad, or good, would be choosing what to believe."""
     plain = a_run().standing().gap
     usual = a_run(gone=([22, 24], [30, 30], [0, 0])).standing().gap
@@ -135,7 +135,7 @@ def test_bound_with_first_answers_out_is_below_every_outcome(waiting):
         assert (bound <= after.reference.slices + 1e-9).all()
 
 
-def test_errors_stay_rare_where_those_who_look_best_are_withdrawn(sample):
+def test_errors_stay_rare_if_leading_workers_are_withdrawn(sample):
     """Who withdraws the worker in the lead, again and again, gains nothing by it."""
     failures, stops, runs = 0, 0, sample(10, 50)
     for seed in range(runs):
@@ -184,7 +184,7 @@ def test_answers_that_are_out_count_at_their_worst():
         assert later.standing().gap <= one + 1e-3
 
 
-def test_what_is_held_up_by_answers_that_are_out_asks_nothing():
+def test_selector_awaiting_decisive_answers_asks_no_question():
     selector = a_run(each=600)
     relaxed = build_selector(
         "universal", Problem(12, 3, selector.standing().gap * 1.01, 0.1), selector.state
@@ -207,7 +207,7 @@ def test_more_certainty_takes_more():
     assert gaps[0] < gaps[2]
 
 
-def test_it_says_for_whom_it_is_and_what_it_assumes():
+def test_promise_states_its_workers_and_assumptions():
     selector = a_run()
     sentence = selector.promise.sentence(selector.problem)
     assert "whatever population the workers come from" in sentence
@@ -215,7 +215,7 @@ def test_it_says_for_whom_it_is_and_what_it_assumes():
     assert "how fast they answer" in selector.promise.assumes
 
 
-def test_it_needs_an_epsilon():
+def test_universal_needs_an_epsilon():
     with pytest.raises(ProblemError, match="epsilon above 0"):
         build_selector("universal", Problem(4, 2))
 
@@ -274,7 +274,7 @@ def test_no_worker_like_the_others_is_asked_alone_while_a_star_hides():
 
 
 @pytest.mark.parametrize("n", [2, 4, 30])
-def test_it_knows_what_to_ask_whatever_is_known_by_now(n):
+def test_selector_always_knows_the_next_question(n):
     """Also before the first answers, where the reference measure is spread over many terms."""
     for pulls in (np.zeros(n, int), np.arange(n), np.full(n, 5), np.full(n, 1000)):
         for right in (0 * pulls, pulls, pulls // 2):
