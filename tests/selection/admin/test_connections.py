@@ -166,7 +166,7 @@ def test_a_run_is_connected_and_its_page_says_where_people_answer(requester, con
     ]
 
 
-def test_after_a_draft_is_connected_its_page_is_shown(requester, connection, run):
+def test_connected_draft_leads_to_its_page(requester, connection, run):
     draft = make_run(pool=run.pool, question_set=run.question_set, start=False, name="Next")
     query = f"?connection={connection.pk}"
     shown = where(requester, draft, query, do="connect", setting_project="2")
@@ -192,7 +192,7 @@ def test_wrong_settings_are_told_at_the_form(requester, connection, run, studio)
     assert not run.connections.exists()
 
 
-def test_the_run_says_what_is_wrong_and_what_to_do(requester, connection, run, studio):
+def test_run_page_explains_a_failed_connection(requester, connection, run, studio):
     connectors.connect_run(run, connection)
     studio.token = "changed"
     connectors.exchange(connection.pk)
