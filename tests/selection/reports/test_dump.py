@@ -400,13 +400,13 @@ def verify_alone(path: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("spoilt", [None, [], {}, {"format": "crowdselect-run", "version": 2}])
-def test_other_documents_are_refused(spoilt):
+def test_foreign_documents_are_refused(spoilt):
     with pytest.raises(Refused, match="This"):
         reports.verify_dump(spoilt)
 
 
 @pytest.mark.slow
-def test_any_damage_is_refused_or_a_finding():
+def test_damaged_dump_is_refused_or_has_a_finding():
     """Every value is removed once, and once replaced by a value of another type."""
     run = play(run_of("adaptive-top-k", slots=30, slots_per_worker=5), crowd(1, good=2), most=3)
     document = dump_document(run, anonymous=True)

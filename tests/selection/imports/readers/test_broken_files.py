@@ -109,12 +109,12 @@ def test_files_with_changed_bytes_are_read_or_refused(seed, sample):
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_are_read_or_refused(raw):
+def test_random_bytes_are_read_or_refused(raw):
     attempt(raw)
 
 
 @given(st.text(st.characters(), max_size=200), st.sampled_from(sorted(ENCODINGS)))
-def test_any_text_is_read_or_refused_in_whatever_encoding(text, encoding):
+def test_random_text_in_an_encoding_is_read_or_refused(text, encoding):
     attempt(text)
     attempt(text.encode("utf-8", "replace"), encoding)
 
@@ -129,7 +129,7 @@ NAMES = st.sampled_from(["annotations", "data", "completed_by", "result", "value
 
 @pytest.mark.slow
 @given(st.lists(st.dictionaries(NAMES, VALUES | st.lists(st.dictionaries(NAMES, VALUES)))))
-def test_any_json_is_read_or_refused(objects):
+def test_random_json_is_read_or_refused(objects):
     attempt(json.dumps(objects))
 
 
@@ -138,7 +138,7 @@ PLAIN = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zs
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(PLAIN, PLAIN), min_size=1, max_size=5))
-def test_what_is_written_to_excel_is_read_back(rows):
+def test_excel_file_reads_back_as_written(rows):
     """Texts that Excel takes, whatever they begin with: nothing in them is a formula."""
     told = [["a" + one, "b" + two] for one, two in rows]
     table = read_table(workbook([["worker", "name"], *told]), "f")
