@@ -14,7 +14,7 @@ HOSTS_CLOCK = {
 }
 
 
-def test_only_these_modules_read_the_clock_of_their_host():
+def test_only_listed_modules_read_the_clock_of_the_host():
     files = [file for file in ROOM.rglob("*.py") if "migrations" not in file.parts]
     reading = {
         str(file.relative_to(ROOM)) for file in files if "timezone.now" in file.read_text("utf-8")

@@ -32,7 +32,7 @@ def test_marks_of_keyboards_do_not_matter(accepted, responses):
 
 
 @pytest.mark.parametrize(("accepted", "response"), DIFFERENT)
-def test_other_answers_stay_different(accepted, response):
+def test_different_answers_stay_different(accepted, response):
     assert not is_match([accepted], response)
 
 
