@@ -90,7 +90,7 @@ def test_repeated_call_finds_the_tasks_of_an_earlier_one(run, link, stub):
     assert stub.made == len(stub.there) == len(numbers(run))
 
 
-def test_searching_precedes_sending_lost_tasks_again(run, link, stub):
+def test_exchange_searches_lost_tasks_before_sending_them_again(run, link, stub):
     """A page of a list that changes meanwhile may miss tasks that are there."""
     exchange(link)
     assert connectors.take_news([LostTasks(link, sorted(stub.there)[:2])]) == 1
