@@ -28,7 +28,7 @@ def run() -> Run:
 
 @pytest.fixture
 def folder(run: Run, tmp_path: Path) -> Path:
-    """Everything a run can be taken away in, and what the libraries made of it."""
+    """Export a run in every format, and read the results of the libraries."""
     out = tmp_path / "out"
     out.mkdir()
     for name, each in exports.FORMATS.items():

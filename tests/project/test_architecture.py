@@ -1,4 +1,4 @@
-"""The import rules, whose table is in pyproject.toml, and where the tests of a room are."""
+"""The import rules, from the table in pyproject.toml, and the place of a room's tests."""
 
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 """A database made before core, app and research had a house each opens, and its runs go on.
 
-tests/data/make_before_rooms.py tells how the database was made, and what its own code, that of
-commit f0a50a7, came to when it played the same runs to the end.
+tests/data/make_before_rooms.py tells how the database was made, and holds the results of its own
+code, that of commit f0a50a7, for the same runs.
 """
 
 import gzip
@@ -44,7 +44,7 @@ KNOWN = json.loads((DATA / "before_rooms.json").read_text(encoding="utf-8"))
 OFFERED = KNOWN["offered"]
 # Answers are exported from a run's page alone.
 GONE = {"admin/selection/answer/export/ selection_answer_export"}
-# What ended a run says nothing of its guarantee any more.
+# The ending of a run no longer tells its guarantee.
 REWORDED = {"the promise holds": "its rule to stop was met"}
 GONE_COLUMNS = {"selection_upload": {"text"}}  # for a day at most: nothing else kept it
 ACCURACY = [0.95, 0.92, 0.9, 0.75, 0.7, 0.62, 0.55, 0.5, 0.45, 0.4]
@@ -70,7 +70,7 @@ def opened(path: Path) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def migrated(django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The database from before, migrated to what it is today."""
+    """The database from before, migrated to today's tables."""
     path = tmp_path_factory.mktemp("before") / "before.sqlite3"
     with closing(sqlite3.connect(path)) as fresh:
         fresh.executescript(gzip.decompress((DATA / "before_rooms.sql.gz").read_bytes()).decode())
@@ -154,7 +154,7 @@ def addresses(patterns: list[Any], before: str = "") -> Iterator[str]:
 
 
 def kept(known: list[str], found: list[str]) -> bool:
-    """Whether all the known names are found, in their order; others may have joined them."""
+    """Find all the known names in their order; others may have joined them."""
     return [name for name in found if name in known] == known
 
 

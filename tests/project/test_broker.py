@@ -1,4 +1,4 @@
-"""What a Celery worker bears of Redis."""
+"""Failures of Redis that a Celery worker survives."""
 
 import ast
 import logging
@@ -21,7 +21,7 @@ from crowdselect.celery import app
 from tests.faults.links import free_port
 from tests.faults.services import redis_server, running
 
-# What Celery 6 will do.
+# The default of Celery 6.
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 

@@ -23,7 +23,7 @@ pytestmark = [
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    """Whatever is refined is refined by nobody here."""
+    """No process refines a forecast here."""
     monkeypatch.setattr(forecast_requests, "FIRST", 20.0)  # until each algorithm has had its turn
     monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
 
@@ -41,7 +41,7 @@ def phone(browser: Browser, live_server) -> Iterator[Page]:
 
 
 def _tab_to(page: Page, words: str) -> None:
-    """By keyboard alone, to what has these words as its label or text."""
+    """Move by keyboard alone to the element with these words as its label or text."""
     for _ in range(80):
         page.keyboard.press("Tab")
         focused = page.evaluate(

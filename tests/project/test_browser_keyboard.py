@@ -1,4 +1,4 @@
-"""Without a mouse: what opens by a click opens by a key, the focus is seen, errors are come to."""
+"""Without a mouse: keys open everything a click opens, the focus is visible and goes to errors."""
 
 import pytest
 from playwright.sync_api import Page, expect

@@ -102,7 +102,7 @@ def test_a_run_s_page_refreshes_itself_and_says_when_it_ended(desktop: Page):
     engine.advance(run.pk)
     expect(answers).to_have_text(f"{given} answers")
     expect(desktop.locator(".c-answers").first).not_to_have_text("0")
-    # what was typed meanwhile is still there, and the keyboard is where it was
+    # typed text is still there, and the focus is unchanged
     focus = desktop.evaluate("document.activeElement.getAttribute('href')")
     assert focus == address
     expect(desktop.get_by_label("Search for a worker")).to_have_value("w1")

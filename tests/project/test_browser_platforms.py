@@ -28,7 +28,7 @@ SKILL = {"A1GOOD": "yes", "A2FAIR": "yes", "A3POOR": "no"}
 
 
 class Platform(ThreadingHTTPServer):
-    """Shows tasks in a frame, as Mechanical Turk does, and keeps what is handed in.
+    """Shows tasks in a frame, as Mechanical Turk does, and keeps the submissions.
 
     tasks      by path, the address that is framed there
     handed_in  the forms that came
@@ -93,7 +93,7 @@ def run() -> Run:
 
 
 def answer_all(place: Page | FrameLocator, said: str) -> None:
-    """Answer what is out with this worker, until there is nothing."""
+    """Answer this worker's open questions, until there are none."""
     send, asked = place.get_by_role("button", name="Send answer"), "input[name=assignment]"
     nothing = place.get_by_role("heading", name="No question for you")
     while send.count():

@@ -22,7 +22,7 @@ SECONDS = 0.05
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch) -> Iterator[list[float]]:
-    """What time it is, for the cache alone."""
+    """The time of the cache alone."""
     now = [1000.0]
     monkeypatch.setattr(cache, "monotonic", lambda: now[0])
     yield now

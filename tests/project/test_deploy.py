@@ -1,4 +1,4 @@
-"""What deploy/ says fits the program: names, commands, settings, metrics."""
+"""The files of deploy/ fit the program: names, commands, settings, metrics."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""What programs and whoever looks after the system are told of it."""
+"""Health, for programs and for operators."""
 
 from datetime import timedelta
 
@@ -53,7 +53,7 @@ def test_readyz_names_the_parts_that_do_not_work():
 
 
 def test_readyz_fails_while_the_web_cannot_write():
-    """A full disk: what is there can be read."""
+    """A full disk: stored rows can be read."""
     all_at_work()
     Heartbeat.objects.filter(pk=Heartbeat.WEB).update(at=timezone.now() - timedelta(minutes=1))
     answer = Client().get("/readyz")

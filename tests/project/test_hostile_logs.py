@@ -1,4 +1,4 @@
-"""A hostile request costs one line of the log at most, whatever is wrong with it."""
+"""A hostile request costs one line of the log at most."""
 
 import logging
 import os

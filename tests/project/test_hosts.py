@@ -102,7 +102,7 @@ class Network:
         return ran.stdout
 
     def cut(self, host: str) -> None:
-        """Pull the cable out: nobody is told, packets are lost."""
+        """Pull the cable out: packets are lost without a notice."""
         self.on("switch", "ip", "link", "set", host, "down")
 
     def mend(self, host: str) -> None:

@@ -17,7 +17,7 @@ PAGES = [
 
 
 def named(house: str) -> list[str]:
-    """What the first column of the house's table in CONTRIBUTING.md names."""
+    """The names in the first column of the house's table in CONTRIBUTING.md."""
     text = (TOP / "CONTRIBUTING.md").read_text(encoding="utf-8")
     section = text.split(f"### `{house}/`")[1].split("\n#")[0]
     cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
@@ -25,7 +25,7 @@ def named(house: str) -> list[str]:
 
 
 def there(house: str) -> set[str]:
-    """Rooms and flat modules; what the interpreter leaves behind is neither."""
+    """Rooms and flat modules, without the interpreter's leftovers."""
     folder = TOP / house
     rooms = {f"{path.parent.name}/" for path in folder.glob("*/__init__.py")}
     return rooms | {path.name for path in folder.glob("*.py")} - {"__init__.py", "__main__.py"}

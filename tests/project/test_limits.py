@@ -57,7 +57,7 @@ FEW = 10  # things of a kind that are counted on fingers: the two ends of a rang
 
 @pytest.fixture(scope="module")
 def told() -> dict[str, tuple[str, str]]:
-    """By what it limits, how much, and the setting."""
+    """The subject of each limit, its amount, and its setting."""
     section = (TOP / "docs" / "operations.md").read_text(encoding="utf-8").split("## Limits")[1]
     rows = re.findall(r"(?m)^\| (.+?) \| (.+?) \|(?: (.+?))? \|$", section)
     return {name: (most, by) for name, most, by in rows if name != "of what"}

@@ -15,7 +15,7 @@ from tests.worlds import make_run
 
 @pytest.fixture
 def lines():
-    """What the root logger says in JSON, from now on; and a way to read it."""
+    """Record the root logger's lines in JSON, from now on."""
 
     class Kept(logging.Handler):
         def __init__(self) -> None:
@@ -72,7 +72,7 @@ def test_an_error_is_one_line_too_and_keeps_no_secret(lines):
     (line,) = lines()
     assert "ValueError: no … at /mturk/…/" in line["error"]
     assert line["step"] == 4
-    assert "run" not in line  # whatever an object is, it is no id
+    assert "run" not in line  # no object is an id
 
 
 def test_words_or_objects_by_setting():

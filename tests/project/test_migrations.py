@@ -14,7 +14,7 @@ LARGE = {"assignment", "answer", "auditentry"}
 
 
 def harm(operation: Operation) -> str:
-    """What it does to those who are at work; empty where nothing."""
+    """The harm to present users; empty if there is none."""
     match operation:
         case migrations.AddField(field=field) if not (
             field.null or field.many_to_many or field.db_default is not NOT_PROVIDED

@@ -1,4 +1,4 @@
-"""The wheel: what it holds, what it needs, and that the core works from it alone."""
+"""The wheel: its files, its requirements, and the core working from it alone."""
 
 import ast
 import os
@@ -89,11 +89,11 @@ def test_wheel_states_its_version_and_licence(metadata):
     assert metadata["License-Expression"] == "MIT"
 
 
-# -- what it needs
+# -- requirements
 
 
 def needed(metadata: Message, extra: str = "") -> dict[str, Requirement]:
-    """The requirements of this extra and of what it builds on, by name."""
+    """The requirements of this extra and of its base, by name."""
     found = {}
     for text in metadata.get_all("Requires-Dist", []):
         requirement = Requirement(text)
@@ -152,11 +152,11 @@ def test_versions_that_tests_are_run_with_are_within_the_ranges(metadata):
         assert ranges[name].specifier.contains(pinned[name]), name
 
 
-# -- what works from it
+# -- use of the wheel
 
 
 def run(code: str, unpacked: Path, tmp_path: Path, **environment: str) -> str:
-    """What a new process prints that finds the project in the wheel only."""
+    """The output of a new process with the project in the wheel only."""
     place = {"PYTHONPATH": str(unpacked), "NUMBA_CACHE_DIR": str(tmp_path)}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("DJANGO_")}
     done = subprocess.run(

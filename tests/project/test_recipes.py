@@ -141,7 +141,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def follow(path: Path, kind: str, how: str, where: str, code: str) -> None:
-    """Do what one block says; the places it names must be there once."""
+    """Follow one block; the places it names must be there once."""
     if kind == "file":
         assert not path.exists()
         path.write_text(code, encoding="utf-8")
@@ -156,7 +156,7 @@ def follow(path: Path, kind: str, how: str, where: str, code: str) -> None:
 
 
 def run(copy: Path, *command: str) -> str:
-    """What a command prints in the copy, with a database and a Redis of its own."""
+    """The output of a command in the copy, with a database and a Redis of its own."""
     own = ("DATABASE_URL", "REDIS_URL", "DJANGO_", "PYTEST_", "PYTHONPATH", "COV_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(own)}
     done = subprocess.run(
@@ -168,7 +168,7 @@ def run(copy: Path, *command: str) -> str:
 
 @pytest.fixture(scope="module")
 def passed(copy: Path) -> list[str]:
-    """The tests that pass in the copy, if all do: what must work now, and the contract."""
+    """The tests that pass in the copy, if all do: the new parts, and the contract."""
     chosen = "test_algorithm or test_format or test_endpoint or test_setting or evenly"
     chosen += " or test_connector"
     files = ("tests/test_followed.py", "tests/topk/test_contract.py", QUIZ)

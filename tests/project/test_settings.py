@@ -1,4 +1,4 @@
-"""A setting that cannot be meant is told in a sentence, whatever is begun with it."""
+"""A setting that cannot be meant is told in a sentence at every start."""
 
 import os
 import subprocess

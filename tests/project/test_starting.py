@@ -1,4 +1,4 @@
-"""What a process loads that serves no pages."""
+"""Modules loaded by a process without pages."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What `make run` keeps going: the death of one part is told, and ends none of the others."""
+"""Parts of `make run`: the death of one is told, and ends none of the others."""
 
 import os
 import shlex
@@ -25,7 +25,7 @@ PARTS = {
 
 
 def children(pid: int) -> dict[int, str]:
-    """The command lines of the processes whose parent this is."""
+    """The command lines of the children of this process."""
     found = {}
     for folder in Path("/proc").iterdir():
         try:

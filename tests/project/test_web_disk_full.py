@@ -1,4 +1,4 @@
-"""A database that takes nothing: whoever signs in is told what is wrong and who can mend it."""
+"""A database that takes nothing: a login is told the fault and its remedy."""
 
 import pytest
 from django.contrib.auth.models import User

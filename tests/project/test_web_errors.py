@@ -1,4 +1,4 @@
-"""What it tells of an answer whether and when a question follows."""
+"""The next question and its time leak a bounded amount about an answer."""
 
 import numpy as np
 import pytest
@@ -77,7 +77,7 @@ def test_a_tell_would_be_found():
     assert area([1, 1, 1, 0], [0, 0, 0, 1]) == 0.75
 
 
-# -- a worker who knows two answers of a hand of three
+# -- a worker certain of two answers of a hand of three
 
 HAND, KNOWING, NEVER = 3, 6, 10**6
 

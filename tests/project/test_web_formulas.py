@@ -1,4 +1,4 @@
-"""No cell of a file that goes out is a formula, and what comes back is as it was."""
+"""No cell of an exported file is a formula, and a returned file reads as before."""
 
 import csv
 import io

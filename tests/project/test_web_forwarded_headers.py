@@ -1,4 +1,4 @@
-"""Who asks: what a trusted proxy says, and nothing that anybody else says."""
+"""The visitor's address: by a trusted proxy's word, and by no other."""
 
 import pytest
 from axes.models import AccessAttempt
@@ -21,7 +21,7 @@ def behind(settings) -> None:
 
 
 def asked_from(peer: str, forwarded: str = "", **more: str) -> Client:
-    """A client whose connection comes from there."""
+    """A client with a connection from there."""
     said = {"HTTP_X_FORWARDED_FOR": forwarded} if forwarded else {}
     return Client(REMOTE_ADDR=peer, **said, **more)
 
@@ -39,7 +39,7 @@ def noted(client: Client) -> str:
     ("peer", "forwarded", "address"),
     [
         (PROXY, "192.0.2.7", "192.0.2.7"),
-        (PROXY, f"{SPOOFED}, 192.0.2.7", "192.0.2.7"),  # what the client itself had sent
+        (PROXY, f"{SPOOFED}, 192.0.2.7", "192.0.2.7"),  # headers sent by the client itself
         (INNER, f"{SPOOFED}, 192.0.2.7, {PROXY}", "192.0.2.7"),
         (PROXY, "192.0.2.7:4711", "192.0.2.7"),
         (PROXY, "[2001:db8::7]:443", "2001:db8::7"),
@@ -56,7 +56,7 @@ def test_the_audit_log_has_the_clients_address(behind, peer, forwarded, address)
 
 
 def test_public_address_sets_the_scheme_if_no_proxy_is_trusted(settings):
-    """To redirect those to https who may come by it would never end."""
+    """To redirect visitors to https who may come by it would never end."""
     settings.HTTPS = settings.SECURE_SSL_REDIRECT = True
     settings.SECURE_HSTS_SECONDS = 60
     page = asked_from("192.0.2.66").get("/admin/login/")

@@ -1,4 +1,4 @@
-"""Logins, passwords, settings and headers: what a server in the open must have."""
+"""Logins, passwords, settings and headers of a server in the open."""
 
 import os
 import re
@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 
 def sign_in(password: str, address: str = "10.0.0.1", name: str = "boss") -> int:
-    """The status of the answer: 302 for who is in, 200 for the form again."""
+    """The status of the answer: 302 after a login, 200 for the form again."""
     form = {"username": name, "password": password}
     return Client(REMOTE_ADDR=address).post(LOGIN, form).status_code
 

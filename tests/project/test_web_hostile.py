@@ -1,4 +1,4 @@
-"""Nothing that is sent to the requester's pages breaks them: what cannot be read is refused."""
+"""No request breaks the requester's pages: unreadable ones are refused."""
 
 import itertools
 import re
@@ -83,7 +83,7 @@ def zebras(okapis: Camp) -> Camp:
 
 
 def world(of: Camp) -> dict[str, list[object]]:
-    """What the parts of an address may be, by name of the part: there, and not there."""
+    """Values of the parts of an address, by name of the part: there, and not there."""
     return {
         "pk": [of.run.pk, of.draft.pk, 2**63],
         "object_id": [of.run.pk, of.draft.pk, "export", HUGE, 2**63, "_00"],
@@ -133,7 +133,7 @@ def hostile(of: Camp) -> list[str]:
 
 
 def naming(them: Camp) -> list[str]:
-    """Queries that name what is theirs, wherever an id is taken."""
+    """Queries with ids of their objects, wherever an id is taken."""
     runs = ("run", "with", "instead", "accept", "pk", "id", "run__id__exact", "id__in")
     pools = ("pool", "pool__id__exact", "candidate__worker__pool__id__exact")
     sets = ("question_set", "question_set__id__exact")

@@ -102,7 +102,7 @@ def test_worker_link_takes_no_answer_of_another_worker(client, run, worker):
 
 
 def test_worker_link_shows_no_worker_of_another_run(client, run, worker):
-    """The run is part of what is signed: the same worker has another link in another run."""
+    """The signature covers the run: the same worker has another link in another run."""
     again = make_run(pool=run.pool)
     twin = again.candidates.get(worker=worker.worker)
     assert links.worker_token(twin.pk) != links.worker_token(worker.pk)

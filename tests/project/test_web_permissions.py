@@ -1,4 +1,4 @@
-"""Who is let in to what: staff see what their permissions name, and a link is a key."""
+"""Permissions: staff see the pages of their permissions, and a link is a key."""
 
 import re
 
@@ -27,7 +27,7 @@ EXPORTS = {
 
 
 def staff(*permissions: str) -> Client:
-    """A browser in which somebody with just these permissions is signed in."""
+    """A browser with a signed-in user of just these permissions."""
     user = User.objects.create_user(f"clerk {User.objects.count()}", is_staff=True)
     for codename in permissions:
         user.user_permissions.add(Permission.objects.get(codename=codename))
@@ -104,7 +104,7 @@ def test_viewer_is_offered_no_forbidden_action(run, status):
 
 
 def _own_links(page: str) -> set[str]:
-    """What the page itself links to, without the menu around it."""
+    """The links of the page itself, without the menu around it."""
 
     body = page.split('class="cs"', 1)[-1]
     return set(re.findall(r'(?:href|formaction)="(/admin/selection/[^"]+)"', body))

@@ -52,7 +52,7 @@ SAVEPOINT = re.compile('SAVEPOINT "?\\w+"?')
 
 @pytest.fixture(autouse=True)
 def the_clock_stands(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is different because it is later is no tell."""
+    """Stop the clock: later times would tell responses apart."""
     now = timezone.now()
     monkeypatch.setattr(timezone, "now", lambda: now)
     monkeypatch.setattr(time, "time", now.timestamp)
@@ -72,7 +72,7 @@ def program(run: Run, settings: Any) -> Client:
 
 @contextmanager
 def redis_commands() -> Iterator[list[list[int]]]:
-    """What goes to Redis: of each message how many bytes."""
+    """The bytes of each message to Redis."""
     said: list[list[int]] = []
     plain = AbstractConnection.send_packed_command
 
@@ -92,7 +92,7 @@ def calls() -> Iterator[Counter[object]]:
     counted: Counter[object] = Counter()
     profile = cProfile.Profile()
     gc.collect()
-    gc.freeze()  # what is alive now need not be looked through again before the next
+    gc.freeze()  # objects alive now need no second look before the next
     gc.disable()
     profile.enable()
     try:
@@ -108,7 +108,7 @@ DRAWN = "X-Request-ID"  # at random, before anything of the request was looked a
 
 
 def seen(responses: list[Any]) -> list[tuple[Any, ...]]:
-    """All that somebody outside sees of these responses."""
+    """The visible parts of these responses."""
     return [
         (
             each.status_code,
@@ -121,7 +121,7 @@ def seen(responses: list[Any]) -> list[tuple[Any, ...]]:
 
 
 def observed(send: Callable[[], list[Any]], capture: Any) -> dict[str, Any]:
-    """What is seen outside, and what was done inside: statements, messages, calls."""
+    """The visible response, and the work inside: statements, messages, calls."""
     cache.clear()
     wakeups._covered.clear()
     logging.root.manager._clear_cache()  # which levels are logged is looked up anew each time
@@ -151,7 +151,7 @@ def both_ways(
 ) -> None:
     """Send it as right and as wrong from the same state, and compare all.
 
-    Once before, so that what is kept in the process, as addresses that were read, is there.
+    Once before, to fill the caches of the process, as of addresses that were read.
     """
     found = []
     for right in (seed % 4 < 2, seed % 2 == 0, seed % 2 == 1):

@@ -1,4 +1,4 @@
-"""What is sent in: nothing above its limit is read, and half a request holds nobody up."""
+"""Uploads: nothing above its limit is read, and half a request holds no other up."""
 
 import http.client
 import os
@@ -39,7 +39,7 @@ class Unread:
 
 
 def status_of(client, path: str, size: int, **headers: str) -> int:
-    """Of a post of a form of so many bytes, whose body fails whoever reads it."""
+    """The status of a posted form of so many bytes; reading its body would fail."""
     answer = client.generic(
         "POST",
         path,
@@ -173,7 +173,7 @@ def test_a_web_process_that_dies_is_replaced(server):
     assert asked(port).status == 404
 
 
-# -- whom it believes
+# -- trusted senders
 
 
 def test_only_a_trusted_proxy_declares_https(folder):

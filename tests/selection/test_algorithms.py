@@ -25,7 +25,7 @@ def post(requester, **changes: object):
     return requester.post(admin_url("run_add"), form, follow=True)
 
 
-# -- what is offered
+# -- offered algorithms
 
 
 def test_algorithms_belong_to_one_group():
@@ -74,7 +74,7 @@ def test_an_option_that_costs_the_promise_says_so_before_it_is_saved(requester):
     )
 
 
-# -- what is stored
+# -- stored options
 
 
 def test_only_options_of_the_algorithm_that_differ_from_defaults_are_stored(requester):
@@ -99,7 +99,7 @@ def test_a_draft_shows_its_options_again(requester):
     assert run.options == {}
 
 
-# -- what is refused
+# -- refusals
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_an_exact_run_that_is_stopped_says_it_is_not_exact():
     assert "ε" not in reports.promise_status(run).sentence
 
 
-# -- what accuracy means
+# -- meanings of accuracy
 
 
 def test_form_explains_the_meanings_of_accuracy(requester):

@@ -5,7 +5,7 @@ from pathlib import Path
 import selection
 
 ROOM = Path(selection.__file__).parent
-# What these ask, every request asks, and a minute more or less does not matter.
+# Checks made in every request, where a minute more or less does not matter.
 HOSTS_CLOCK = {
     "db_clock.py",
     "accounts/tokens.py",

@@ -1,4 +1,4 @@
-"""The contract of every algorithm, whatever its idea: design.md, section 3."""
+"""The contract of every algorithm: design.md, section 3."""
 
 import json
 

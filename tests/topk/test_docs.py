@@ -10,7 +10,7 @@ from topk import MULTI_SELECTORS, SELECTORS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "algorithms.md").read_text(encoding="utf-8")
 
-# Written down from the papers' own title pages, apart from the code: who found it, and when.
+# Written down from the papers' own title pages, apart from the code: authors and years.
 AUTHORS = {
     "adaptive-top-k": "Chen, Chen, Zhang, Zhou 2017",
     "adaptive-top-k-budget": "Chen, Chen, Zhang, Zhou 2017",

@@ -125,7 +125,7 @@ def test_a_matching_is_kept(name):
         assert np.unique(named % 8).size == 5
 
 
-# -- what is said of them
+# -- their guarantee
 
 
 def regret(goal: Goal, means: np.ndarray, arms: np.ndarray) -> float:

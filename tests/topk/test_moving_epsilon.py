@@ -10,7 +10,7 @@ from topk import SELECTORS, Problem, Verdict
 
 MEANS = [0.9, 0.8, 0.7, 0.5, 0.45, 0.4, 0.3, 0.2]
 LOOSE, TIGHT = 0.3, 0.02
-# Their plans look at ε, and what they prove does not depend on the plan.
+# Their plans look at ε, and their proofs do not depend on the plan.
 PLANNERS = ("certified", "credible", "universal")
 MOVING = [name for name in NAMES if SELECTORS[name].epsilon_moves]
 FOLLOWERS = [name for name in MOVING if name not in PLANNERS]

@@ -1,4 +1,4 @@
-"""Scores between 0 and 1: which algorithms take them, and what their guarantees are worth then."""
+"""Scores between 0 and 1: algorithms that take them, and the worth of their guarantees."""
 
 import numpy as np
 import pytest

@@ -33,7 +33,7 @@ def test_a_short_table_is_used_up_and_the_guarantee_is_the_one_that_holds():
 
 
 def test_rewards_of_a_row_are_taken_once():
-    """Rows of known sums: what was told of a worker who answered everything is their sum."""
+    """Rows of known sums: a worker with all answers has their sum."""
     found = topk.select(np.eye(6)[:, ::-1] * 0 + 1.0, k=2, epsilon=0.0001, algorithm="lucb")
     assert (found.answers == 6).all()
 

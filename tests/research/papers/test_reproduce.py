@@ -289,7 +289,7 @@ def test_pulls_are_compared_by_their_intervals():
     assert pulls_alike(rows, "a", "c") == [AGAINST]
 
 
-# -- what is committed
+# -- committed files
 
 
 @pytest.mark.parametrize("paper", PAPERS)

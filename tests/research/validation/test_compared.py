@@ -1,4 +1,4 @@
-"""One table: ours, the best of others that promises, and what people do today."""
+"""One table: ours, the best of others that promises, and the usual practice."""
 
 import math
 from dataclasses import replace

@@ -36,7 +36,7 @@ def test_the_same_seed_is_the_same_study():
 
 
 def test_a_run_that_an_event_brings_to_its_end_has_ended():
-    """In this run the relaxed ε is what holds, when nothing is out and nothing is left to come."""
+    """In this run the relaxed ε holds, when nothing is out and nothing is left to come."""
     case = event_table.study_pools()[0]
     asked = {"k": case.k, "epsilon": case.epsilon, "delta": case.delta}
     played = event_simulation.play_study(

@@ -1,4 +1,4 @@
-"""The study of whether forecasts are honest."""
+"""The study of the honesty of forecasts."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What people do today: the rules are theirs, and the table says what comes of them."""
+"""The usual practice: its rules, and the table of their results."""
 
 import math
 from dataclasses import replace
@@ -97,7 +97,7 @@ def test_ties_are_broken_at_random():
 
 @pytest.mark.parametrize("rule", list(HABITS))
 def test_rules_find_perfect_workers_among_workers_who_are_never_right(rule):
-    """Without known answers it is who agrees that is found: four who are never right agree."""
+    """Without known answers agreement is found: four workers who are never right agree."""
     row = played(rule, SURE, runs=3)
     if rule.startswith(("majority", "dawid")):
         assert row.taken == 2
@@ -107,7 +107,7 @@ def test_rules_find_perfect_workers_among_workers_who_are_never_right(rule):
         assert (row.taken, row.off, row.loss) == (2, 0, 0)
 
 
-# -- what comes of them, on known pools
+# -- their results on known pools
 
 
 def test_ten_questions_each_miss_in_two_pools_of_five_and_twenty_in_one_of_fifty():

@@ -1,4 +1,4 @@
-"""The measurement of promises: its judgements, its files, and what it finds on fixed seeds."""
+"""The measurement of promises: its judgements, its files, and its results on fixed seeds."""
 
 import csv
 import math

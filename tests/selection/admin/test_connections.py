@@ -1,4 +1,4 @@
-"""Pages of connections: connect, read, see what waits, and let a run use one."""
+"""Pages of connections: connect, read, see waiting calls, and let a run use one."""
 
 import pytest
 from django.db import transaction
@@ -77,7 +77,7 @@ def test_a_connection_is_made_and_its_token_is_never_shown(requester, studio):
 def test_a_wrong_token_is_told_on_the_form(requester, studio):
     page = make(requester, studio, secret_token="wrong-token")
     assert "does not accept the token" in text_of(page)
-    assert 'value="Ours"' in page.content.decode()  # what was entered is not lost
+    assert 'value="Ours"' in page.content.decode()  # typed values are not lost
     assert not Connection.objects.exists()
 
 

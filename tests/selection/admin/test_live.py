@@ -120,7 +120,7 @@ def test_costly_pieces_are_not_rendered_for_every_step(requester, monkeypatch):
     step(run)
     refresh(requester, run, "a")
     assert len(renders) == 1
-    lifecycle.pause_run(run)  # what a person does is seen at once
+    lifecycle.pause_run(run)  # an action of a person is visible at once
     refresh(requester, run, "a")
     assert len(renders) == 2
 

@@ -1,4 +1,4 @@
-"""Try it on past answers: the form, the result, and what is kept of it."""
+"""Try it on past answers: the form, the result, and the stored parts."""
 
 import json
 

@@ -389,7 +389,7 @@ def test_wizard_says_that_numbers_of_a_large_pool_will_come(requester, form_data
             {"platform": "custom", "worker_parameter": "participant"},
             ("custom", "participant", "", "code", True),
         ),
-        # What was typed before another choice hid it.
+        # Text typed before another choice hid its field.
         (
             {"platform": "prolific", "worker_parameter": "x", "completion_url": "y"},
             ("prolific", "", "", "redirect", True),

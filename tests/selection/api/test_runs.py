@@ -231,7 +231,7 @@ def test_runs_are_listed_the_latest_first(manager):
         assert [run["id"] for run in manager.get("runs", **query).json()] == [first.pk]
 
 
-# -- what came of it
+# -- results
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def latest(**fields: object) -> AuditEntry:
     return AuditEntry.objects.filter(**fields).order_by("id").last()
 
 
-# -- what is written down
+# -- entries
 
 
 @pytest.mark.django_db
@@ -148,7 +148,7 @@ def test_the_machine_and_workers_write_nothing(client):
     assert not AuditEntry.objects.exists()
 
 
-# -- what is not changed
+# -- absent entries
 
 
 @pytest.fixture

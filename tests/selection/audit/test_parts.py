@@ -26,7 +26,7 @@ def entries(**fields: object) -> list[AuditEntry]:
     return list(AuditEntry.objects.filter(**fields).order_by("id"))
 
 
-# -- who
+# -- actors
 
 
 def test_change_by_a_command_is_logged_for_its_user(monkeypatch):

@@ -1,4 +1,4 @@
-"""What happens once in a thousand times: returns, repeats, races and kills."""
+"""Rare events: returns, repeats, races and kills."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -321,7 +321,7 @@ def test_an_answer_in_any_copy_of_a_task_counts(studio, run, link):
 
 
 def test_a_number_of_another_person_as_a_name_is_not_that_person(studio, run, link):
-    """The attribute says who a worker is there; their name may be anybody's number."""
+    """The attribute names the worker there; their name may be anybody's number."""
     worker = open_of(run)[0].candidate.worker
     stranger = next(
         one for one in studio.users[1:] if str(one["id"]) != worker.attributes["label_studio"]

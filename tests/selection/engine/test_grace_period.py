@@ -1,4 +1,4 @@
-"""Workers who saw questions and leave without an answer hold up a run only briefly."""
+"""Workers leaving seen questions unanswered hold up a run only briefly."""
 
 from datetime import timedelta
 

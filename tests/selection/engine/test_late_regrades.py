@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def miskeyed() -> Run:
-    """Going on, with a question out whose key is wrong."""
+    """A running run with a wrongly keyed question out."""
     question_set = make_questions(200)
     run = make_run(question_set=question_set, epsilon=0.05)
     play(run, crowd(1, good=2), most=3)
@@ -88,7 +88,7 @@ def test_correction_is_checked_again_after_its_commit(django_capture_on_commit_c
 
 
 def test_answers_counted_before_the_correction_stay_unchanged():
-    """It was graded by what holds since: code that grades otherwise today changes no old answer."""
+    """Code that grades otherwise today changes no answer counted before."""
     run = miskeyed()
     old = Answer.objects.filter(run=run).exclude(applied_in=None)[0]
     correct(open_of(run)[0].question)

@@ -1,4 +1,4 @@
-"""Workers who leave a run in rounds: the remaining ones are judged from the start."""
+"""Leaving a run of rounds: the remaining workers are judged from the start."""
 
 import numpy as np
 import pytest

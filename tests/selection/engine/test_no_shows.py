@@ -1,4 +1,4 @@
-"""Workers who never come: a run waits for all of them once, and the others go on."""
+"""No-shows: a run waits for all of them once, and the others go on."""
 
 from datetime import timedelta
 
@@ -111,5 +111,5 @@ def test_a_run_that_asks_through_pages_is_switched_to_answers_made_elsewhere():
             break
     run.refresh_from_db()
     assert run.recorded_only
-    assert [one.pk for one in open_of(run)] == [held[0].pk]  # what was seen may still be answered
+    assert [one.pk for one in open_of(run)] == [held[0].pk]  # seen questions may still be answered
     assert run.events.filter(kind="recorded only", who="ada").count() == 1

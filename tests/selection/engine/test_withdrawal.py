@@ -26,7 +26,7 @@ def visit(run: Run, worker: str) -> str:
 
 
 def age(run: Run, hours: float) -> None:
-    """Let this run be as if it had begun, and everybody been seen, so much earlier."""
+    """Move the start of this run, and the presence of its workers, so much earlier."""
     past = timezone.now() - timedelta(hours=hours)
     Run.objects.filter(pk=run.pk).update(absence_since=past)
     run.candidates.exclude(seen=None).update(seen=past)
@@ -80,7 +80,7 @@ def test_slots_do_not_wait_for_absent_workers():
     run = make_run(n=6, slots=6, slots_per_worker=2, hours_to_come=48)
     engine.advance(run.pk)
     out = Assignment.objects.filter(candidate__run=run)
-    assert out.count() == 6  # everybody is called, as nobody is there yet
+    assert out.count() == 6  # all workers are called, because none is there yet
     respond, there = crowd(1, good=2), {"w0", "w1"}
     for _ in range(12):
         answer_of(run, there, respond)
@@ -215,7 +215,7 @@ def test_the_best_proof_is_kept_with_its_selection():
 def test_money_held_by_absent_workers_goes_to_present_ones():
     run = make_run(n=4, slots=8, slots_per_worker=2, hours_to_come=48, budget=8)
     engine.advance(run.pk)
-    assert Assignment.objects.count() == 8  # all the money is out, with nobody there yet
+    assert Assignment.objects.count() == 8  # all the money is out before a worker is there
     for _ in range(9):
         answer_of(run, {"w0", "w1"}, crowd(1, good=2))
         engine.advance(run.pk)

@@ -1,4 +1,4 @@
-"""Marks that keyboards and programs add to an answer, and what must stay different."""
+"""Marks that keyboards and programs add to an answer, and differences that must stay."""
 
 from importlib import import_module
 

@@ -170,7 +170,7 @@ def test_labels_that_crowd_kit_aggregated_are_known_answers():
     }
 
 
-# -- what is not so
+# -- files of other kinds
 
 
 def test_a_file_of_another_kind_is_told_where_it_belongs():

@@ -53,7 +53,7 @@ def small_pieces(monkeypatch):
 
 @pytest.fixture
 def handed_out(monkeypatch):
-    """What was sent to Celery: nobody is there to do it."""
+    """Messages to Celery, which has no worker here."""
     sent: list[str] = []
     monkeypatch.setattr(uploads.transaction, "on_commit", lambda do, robust: do())
     monkeypatch.setattr(uploads.current_app, "send_task", lambda _, args, **how: sent.append(*args))

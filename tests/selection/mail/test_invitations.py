@@ -1,4 +1,4 @@
-"""Invitations and reminders: once per worker, to those who can be reached and want it."""
+"""Invitations and reminders: once per worker, to reachable and willing ones."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Messages to members: only to those who asked, about their team's runs, once."""
+"""Messages to members: only on request, about their team's runs, once."""
 
 from datetime import timedelta
 

@@ -258,7 +258,7 @@ def test_raised_limit_continues_the_run_and_repeats_no_call(tmp_path: Path, caps
 
 
 def write_broken(folder: Path, url: str, models: list[str]) -> list[str]:
-    """Write files with a further model, “gone”, whose server does not answer."""
+    """Write files with a further model, “gone”, on a server that does not answer."""
     files = write_files(folder, url, models)
     text = Path(files[0]).read_text()
     text = text.replace("stub:", "dead: {url: 'http://127.0.0.1:9/v1'}, stub:", 1)

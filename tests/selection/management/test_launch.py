@@ -34,7 +34,7 @@ supervise = launch.start_supervisor
 
 @pytest.fixture
 def started(monkeypatch, tmp_path):
-    """What is printed where it would start, and the port."""
+    """The output instead of a start, and the port."""
     for name in SET:
         monkeypatch.setenv(name, "")  # put back afterwards
     monkeypatch.delenv("PUBLIC_URL")

@@ -1,4 +1,4 @@
-"""Servers that lie or send what cannot be read: each harms its own call, and no limit of money."""
+"""Servers that lie or send junk: each harms its own call, and no limit of money."""
 
 from typing import Any
 

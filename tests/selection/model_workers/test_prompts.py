@@ -1,4 +1,4 @@
-"""What a model is asked."""
+"""Prompts of models."""
 
 from typing import Any
 

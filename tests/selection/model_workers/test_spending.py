@@ -1,4 +1,4 @@
-"""Money of a run: what is spent, what the rest would cost, and which models hold it up."""
+"""Money of a run: spent, needed for the rest, and the models that hold it up."""
 
 from datetime import timedelta
 from decimal import Decimal

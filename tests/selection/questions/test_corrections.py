@@ -151,7 +151,7 @@ def test_retired_and_restored_question_counts_as_before(name):
     play(run, crowd(4, good=2), most=12)
     engine.advance(run.pk)
     before = candidate_rows(run)
-    # One that nobody holds now: who is to answer while it is retired is never asked again.
+    # A question without a holder: a holder during its retirement is never asked again.
     out = {one.question_id for one in open_of(run)}
     given = Answer.objects.exclude(applied_in=None).exclude(assignment__question__in=out)
     question = given.order_by("pk").first().assignment.question

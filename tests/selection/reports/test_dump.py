@@ -213,7 +213,7 @@ def copy_document(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def finding_text(document: dict[str, Any]) -> str:
-    """Return the findings in a changed document whose digest was renewed."""
+    """Return the findings in a changed document with a renewed digest."""
     document["digest"] = digest_of(document)
     return "; ".join(map(str, reports.verify_dump(document).findings))
 

@@ -1,4 +1,4 @@
-"""The guarantee in one short sentence, and what weakens it in a few words."""
+"""The guarantee in one short sentence, and its weakenings in a few words."""
 
 import pytest
 

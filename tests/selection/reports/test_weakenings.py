@@ -1,4 +1,4 @@
-"""What weakens a guarantee: on the first screen, in the API and in files, with its remedy."""
+"""Weakenings of a guarantee: on the first screen, in the API and in files, with remedies."""
 
 import pytest
 from django.test import Client

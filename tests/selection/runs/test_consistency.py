@@ -110,7 +110,7 @@ def test_broken_law_is_found(broken):
     how, wanted = BREAKS[broken]
     how(run)
     assert broken in broken_laws(run)
-    assert broken_laws(run) - wanted <= {"rewards"}  # whether the answer was a right one
+    assert broken_laws(run) - wanted <= {"rewards"}  # depends on the answer being right
 
 
 def test_a_question_that_a_worker_meets_again_in_another_skill_is_seen():

@@ -85,7 +85,7 @@ def test_roster_closed_by_a_person_meanwhile_does_not_stop_the_closing_of_others
 
     def late(run: Run) -> int:
         if not once:
-            once.append(close(run))  # by somebody else
+            once.append(close(run))  # by another process
         return close(run)
 
     monkeypatch.setattr(roster_opening, "close_roster", late)

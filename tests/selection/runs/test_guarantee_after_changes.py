@@ -170,7 +170,7 @@ def test_numberings_lose_the_guarantee_when_workers_join():
 
 
 def start_open_and_join(first_step: bool) -> Run:
-    """Return a run of 14 whose last worker joined its open roster, after the first step or not."""
+    """Return a run of 14; the last worker joined its open roster, after the first step or not."""
     run = make_run(**LARGER | {"n": 13, "enrolling": True})
     if first_step:
         engine.advance(run.pk)

@@ -51,7 +51,7 @@ def selected_workers(run: Run) -> list[tuple[int, str]]:
     )
 
 
-# -- who is selected
+# -- selected workers
 
 
 @pytest.mark.parametrize("name", MATCHING)
@@ -127,7 +127,7 @@ def test_run_rebuilt_from_stored_rows_selects_the_same_workers():
     assert [skill.k for skill in copied.skills] == [1, 1]
 
 
-# -- what is said
+# -- messages
 
 
 def test_the_promise_names_the_kinds():

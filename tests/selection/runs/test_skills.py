@@ -110,7 +110,7 @@ def test_run_ends_when_the_questions_are_used_up():
     assert run.ending == Run.Ending.QUESTIONS
 
 
-# -- what is refused
+# -- refusals
 
 
 def test_starting_refuses_skills_that_do_not_fit():

@@ -1,4 +1,4 @@
-"""Runs whose workers are of known groups, each with a population of its own."""
+"""Runs of workers in known groups, each with a population of its own."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Runs that spend by price: the prices of people and models, and what they change."""
+"""Runs that spend by price: the prices of people and models, and their effects."""
 
 import csv
 import io

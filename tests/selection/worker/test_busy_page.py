@@ -82,7 +82,7 @@ def test_busy_join_page_keeps_the_typed_id(client, open_run, monkeypatch):
     assert "<q>añna</q>" in words
     assert "Noch einmal senden" in words
     assert 'name="worker" value="añna"' in words
-    assert "?language" not in words  # a link to another page would lose what was sent
+    assert "?language" not in words  # a link to another page would lose the typed text
     assert client.post(address, {"worker": "añna"}).status_code == 302
     assert open_run.candidates.get().task == "x-7"
 

@@ -79,7 +79,7 @@ def test_a_worker_of_a_platform_keeps_their_task(run):
     rows = run.candidates.filter(worker__key__in=["anna", "new"])
     assert set(rows.values_list("worker__key", "platform", "task")) == {
         ("anna", "mturk", "A7"),
-        ("new", "", ""),  # the platform cannot pay whom it did not send
+        ("new", "", ""),  # the platform cannot pay a worker it did not send
     }
 
 

@@ -139,7 +139,7 @@ def test_the_requester_sets_it_on_a_page_at_any_time(requester, run):
     assert "Two outcomes have the same code" in text_of(requester.post(url, same))
 
 
-# -- what is wrong with a question
+# -- reports about a question
 
 
 def report(client: Client, worker: Candidate, assignment: int, text: str):

@@ -91,8 +91,8 @@ def test_errors_are_as_rare_as_guaranteed_in_every_pool(sample, family, delta):
 
 
 def unlucky(state, rng):
-    """Return four workers of those who were mostly wrong, so that good ones stay underrated; and
-    now and then those who gave the fewest answers."""
+    """Return four mostly wrong workers, so that good ones stay underrated; and
+    now and then those with the fewest answers."""
     if rng.random() < 0.5:
         return np.argsort(state.pulls, kind="stable")[:4]
     return np.argsort(
@@ -101,9 +101,9 @@ def unlucky(state, rng):
 
 
 def told_in_turn(truth, rng, most, withdraw):
-    """Ask the unlucky, four at a time; yield the selector and the truth of those who are left.
+    """Ask the unlucky, four at a time; yield the selector and the truth of the rest.
 
-    withdraw  True if whoever leads is withdrawn from time to time
+    withdraw  True if the leader is withdrawn from time to time
     """
     here, n = np.arange(truth.size), truth.size
     pulls, rewards = np.zeros(n, np.int64), np.zeros(n)
@@ -124,7 +124,7 @@ def told_in_turn(truth, rng, most, withdraw):
 
 @pytest.mark.parametrize("withdraw", mostly_slow((False, True), ordinary=(True,)))
 def test_certificate_survives_adversarial_questions_withdrawals_and_stops(sample, withdraw):
-    """An adversary asks whoever looks bad, withdraws whoever leads, and stops at once.
+    """An adversary asks bad-looking workers, withdraws the leader, and stops at once.
 
     A single wrong place is an error: it costs .8, and K times epsilon is .78.
     """
@@ -169,7 +169,7 @@ def a_run(n=14, k=6, epsilon=0.05, each=60, delta=0.1, **options):
 
 
 def test_gap_depends_on_answers_and_k_not_on_earlier_epsilon():
-    """What is certified is a function of the answers: an epsilon that moved does not matter."""
+    """The certificate is a function of the answers: an epsilon that moved does not matter."""
     began, moved = a_run(), a_run(epsilon=0.3, tuned_for=0.05)
     assert began.standing().gap == moved.standing().gap < 0.3
     assert moved.stop()
@@ -190,7 +190,7 @@ def test_withdrawn_worker_stays_in_the_likelihood_and_the_guarantee():
     covered = Certified.covers_withdrawal(before.problem, {})
     assert not is_guarantee_lost(Certified, gone, pulls, (), covered)
     assert is_guarantee_lost(Certified, gone, pulls, [3], covered)
-    # The roster of the start decides, not who is left.
+    # The roster of the start decides, not the remaining workers.
     assert Certified(Problem(9, 6, 0.05, 0.1), planned_for=14).pool is not None
     assert Certified(Problem(9, 6, 0.05, 0.1)).pool is None
 

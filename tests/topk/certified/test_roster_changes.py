@@ -43,7 +43,7 @@ def claim_false_by_choosing_a_pair(seed, withhold):
         pulls = np.full(N, answers)
         if withhold and is_guarantee_lost(Certified, gone, pulls):
             continue
-        # as it was: all is planned for those who are left
+        # the former plan: for the remaining workers only
         selector = Certified(Problem(2, 1, EPSILON, DELTA * share_left(gone, pulls)))
         selector.tell([0, 1], right[pair], pulls[pair])
         if selector.stop() and selector.selection()[0] == 1:

@@ -23,7 +23,7 @@ ROUNDING = 1e-9
 
 
 def start(prices, last, theta, rate, questions=0):
-    """Where the least supermartingale starts that pays what a price says of this accuracy.
+    """The start of the least supermartingale that pays the price at this accuracy.
 
     A price p of (m, S) claims that ln of the mixture is at least (theta - p) / rate.
     """
@@ -311,7 +311,7 @@ def test_no_more_are_out_than_are_lacking():
     assert asked[-1] < 250
 
 
-# -- what is compiled
+# -- compiled loops
 
 
 def test_compiled_loops_equal_the_formulas():

@@ -31,7 +31,7 @@ def test_pending_answers_delay_the_stop():
     assert selector.standing().gap > selector.problem.epsilon >= gap
     assert selector.is_held_up()
     assert not selector.ask(40, out).any()
-    # As if alone, where those who hold it have been silent for too long: others are asked on.
+    # As if alone, where its holders have been silent for too long: others are asked on.
     others = np.where(out > 0, 0, 9)
     assert selector.ask(40, np.zeros(8, int), others).any()
     selector.tell([0, 1, 2], [3, 3, 3], [3, 3, 3])
@@ -87,7 +87,7 @@ def test_needed_workers_with_full_hands_are_awaited():
 
 
 def test_numberings_ask_few_others_while_hands_are_full():
-    """Whoever is asked is drawn: the others get less than a tenth."""
+    """The asked workers are drawn: the others get less than a tenth."""
     selector = near_the_stop()
     assert selector.pool is not None
     needed = selector.ask(10_000) > 0

@@ -100,7 +100,7 @@ def test_renumbering_workers_renumbers_the_judgement():
     assert (other.standing().mean == one.standing().mean[order]).all()
 
 
-# -- whom to ask
+# -- choice of workers
 
 
 def test_selector_asks_workers_with_a_side_in_doubt():

@@ -17,7 +17,7 @@ PULLS = np.array([100, 1000, 10000])
 
 
 def one_by_one(radius):
-    """Return LUCB-type radii, whose logarithm depends on T."""
+    """Return LUCB-type radii; their logarithm depends on T."""
     return np.array([radius(np.array([t]), int(t))[0] for t in PULLS])
 
 

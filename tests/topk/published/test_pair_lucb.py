@@ -73,7 +73,7 @@ def factors(runs, answers, theta=0.5):
 
 
 def held_back(paths):
-    """Return (runs,) the greatest product if each worker holds back whatever lowers their factor.
+    """Return (runs,) the greatest product if workers hold back answers that lower their factor.
 
     For the better one these are mostly right answers, for the other one wrong ones.
     """

@@ -1,4 +1,4 @@
-"""The certificate against brute force: no population breaks what is certified."""
+"""The certificate against brute force: no population breaks it."""
 
 import math
 from itertools import product
@@ -138,7 +138,7 @@ def test_the_prior_weights_are_of_a_probability():
 
 @pytest.mark.parametrize("answers", [1, 4, 9])
 def test_the_reference_measure_of_all_answers_is_at_most_one(answers):
-    """One worker, and two who gave as many answers: sums over all tallies, each with its number of
+    """One worker, and two with as many answers: sums over all tallies, each with its number of
     orders."""
     ways = np.array([math.comb(answers, s) for s in range(answers + 1)])
     total, slices, two = 0.0, np.zeros(NODES.size), 0.0
@@ -186,7 +186,7 @@ def test_odd_tallies_have_a_probability_and_the_mean_of_the_next_answer(side):
 
 @pytest.mark.parametrize("side", [-1, 1])
 def test_the_reference_measure_with_odd_workers_is_at_most_one(side):
-    """One who is taken as odd by these answers, or not, and one of few answers: all tallies."""
+    """A worker taken as odd by these answers, or not, and one of few answers: all tallies."""
     answers, few, total = 30, 2, 0.0
     slices = np.zeros(NODES.size)
     for s in range(answers + 1):

@@ -162,7 +162,7 @@ def a_run(groups=("a",) * 6 + ("b",) * 6, gone=((), (), ()), gone_groups=(), eac
 
 
 def test_a_withdrawn_worker_counts_in_the_group_that_they_belong_to():
-    """One of .6 is what is expected of the first group, and a surprise in the second."""
+    """A worker of .6 is expected in the first group, and a surprise in the second."""
     gone = ([120.0], [200.0], [0.0])
     plain, odd, usual, alone = (
         a_run(gone=gone if group else ((), (), ()), gone_groups=group).standing().gap

@@ -1,4 +1,4 @@
-"""The certificate for every fixed pool: the bound on permanents, and what it certifies."""
+"""The certificate for every fixed pool, and its bound on permanents."""
 
 import math
 from itertools import permutations

@@ -1,4 +1,4 @@
-"""The rule as a whole: errors are as rare as guaranteed, whatever the crowd, whoever is asked."""
+"""The rule as a whole: errors are as rare as guaranteed with any crowd and any questions."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_errors_are_as_rare_as_guaranteed(sample, family, delta):
 
 
 def told(truth, rng, most, choose, **problem):
-    """Ask whom ``choose`` says, four at a time, and yield the selector after each step."""
+    """Ask the workers of ``choose``, four at a time, and yield the selector after each step."""
     selector = build_selector("universal", Problem(truth.size, **problem))
     for _ in range(most):
         arms = choose(selector, rng)
@@ -51,7 +51,7 @@ def told(truth, rng, most, choose, **problem):
 
 
 def unlucky(selector, rng):
-    """Ask those who were just wrong, so that good workers stay underrated."""
+    """Ask workers just wrong, so that good workers stay underrated."""
     state = selector.state
     if state.pulls.min() < 2:
         return np.argsort(state.pulls, kind="stable")[:4]
@@ -59,7 +59,7 @@ def unlucky(selector, rng):
 
 
 def test_certificate_survives_adversarial_questions_and_stops(sample):
-    """Allocation by an adversary who asks the unlucky, and stops at the first chance."""
+    """Allocation by an adversary: ask the unlucky, and stop at the first chance."""
     failures, stops, runs = 0, 0, sample(15, 60)
     for seed in range(runs):
         rng = np.random.default_rng([8, seed])
@@ -102,7 +102,7 @@ def a_run(seed=0, n=12, each=30, gone=((), (), ())):
 
 
 def test_withdrawn_workers_stay_in_the_likelihood():
-    """Leaving out those who looked bad, or good, would be choosing what to believe."""
+    """Leaving out bad-looking workers, or good ones, would choose the evidence."""
     plain = a_run().standing().gap
     usual = a_run(gone=([22, 24], [30, 30], [0, 0])).standing().gap
     odd = a_run(gone=([0, 0, 0], [30, 30, 30], [0, 0, 0])).standing().gap
@@ -112,7 +112,7 @@ def test_withdrawn_workers_stay_in_the_likelihood():
 
 
 def test_outstanding_answers_of_withdrawn_workers_count_at_their_worst():
-    """Whether they arrive in time may depend on what they say."""
+    """Their arrival in time may depend on their content."""
     usual = a_run(gone=([22], [30], [0])).standing().gap
     waiting = a_run(gone=([22], [30], [1])).standing().gap
     assert waiting > usual
@@ -123,7 +123,7 @@ def test_outstanding_answers_of_withdrawn_workers_count_at_their_worst():
 
 @pytest.mark.parametrize("waiting", [2, 5, 10])
 def test_bound_with_first_answers_out_is_below_every_outcome(waiting):
-    """A worker without answers becomes one of those who are not odd: its factor 1 - u counts."""
+    """A worker without answers becomes one of the ordinary: its factor 1 - u counts."""
     right = np.r_[np.zeros(4), [54.0, 45, 36, 30], np.zeros(waiting)]
     wrong = np.r_[np.full(4, 30.0), [6.0, 15, 24, 30], np.zeros(waiting)]
     out = np.r_[np.zeros(8), np.ones(waiting)].astype(np.int64)
@@ -136,7 +136,7 @@ def test_bound_with_first_answers_out_is_below_every_outcome(waiting):
 
 
 def test_errors_stay_rare_if_leading_workers_are_withdrawn(sample):
-    """Who withdraws the worker in the lead, again and again, gains nothing by it."""
+    """Withdrawing the worker in the lead, again and again, gains nothing."""
     failures, stops, runs = 0, 0, sample(10, 50)
     for seed in range(runs):
         rng = np.random.default_rng([10, seed])
@@ -161,7 +161,7 @@ def test_errors_stay_rare_if_leading_workers_are_withdrawn(sample):
 
 
 def test_k_epsilon_and_the_roster_may_change_after_looking():
-    """What is certified is a function of the tallies and of what is claimed at the stop."""
+    """The certificate is a function of the tallies and of the claim at the stop."""
     selector = a_run()
     other = build_selector("universal", Problem(12, 5, 0.3, 0.1), selector.state)
     assert other.standing().gap < 1
@@ -224,7 +224,7 @@ def test_universal_needs_an_epsilon():
 
 
 def on_a_set(seed, questions, delta, epsilon=0.1):
-    """Play on shuffled decks, some of whose questions each worker knows."""
+    """Play on shuffled decks with questions that each worker knows."""
     rng = np.random.default_rng([11, seed])
     truth = rng.integers(questions // 2, questions + 1, 10) / questions
     decks = np.stack([rng.permutation(np.arange(questions) < t * questions - 0.5) for t in truth])

@@ -41,7 +41,7 @@ def both(zebras, okapis):
     return browser(user)
 
 
-# -- what is offered
+# -- offered choices
 
 
 def offered(client, field: str) -> list[str]:
@@ -191,7 +191,7 @@ def test_a_name_is_taken_in_its_team_and_free_in_others(okapi, okapis):
     assert "This name is already in use." in text_of(okapi.post(admin_url("run_add"), form))
 
 
-# -- somebody in two teams
+# -- a user of two teams
 
 
 def test_a_role_counts_in_its_own_team_only(both, zebras, okapis):
@@ -269,7 +269,7 @@ def test_second_team_leaves_existing_permissions_unchanged(django_user_model):
     assert browser(clerk).get(admin_url("pool_add")).status_code == 403
 
 
-# -- who is in a team
+# -- members of a team
 
 
 def members_form(theirs, username: str, role: str) -> dict[str, object]:
@@ -337,7 +337,7 @@ def test_a_superuser_makes_a_team_and_puts_its_first_owner_into_it(requester, ok
     assert made.memberships.get().user == okapis.user
 
 
-# -- held for what comes
+# -- kept for later tests
 
 
 def test_a_viewer_is_shown_no_button_that_would_be_refused(zebras):

@@ -87,7 +87,7 @@ def test_an_end_lies_ahead(requester):
     assert "Choose a date in the future." in text_of(make(requester, "late", "read", **past))
 
 
-# -- what ends them
+# -- the end of tokens
 
 
 def test_a_token_ends_when_it_expires(run):
@@ -165,7 +165,7 @@ def test_use_of_a_token_is_noted_once_a_minute(run, django_assert_num_queries):
     assert ApiToken.objects.get().used >= first
 
 
-# -- what they see
+# -- views of tokens
 
 
 def test_a_reading_token_looks_at_open_questions_and_starts_nobodys_clock(run):

@@ -93,7 +93,7 @@ def test_single_sign_on_redirects_to_the_wanted_page(company, settings):
     assert lured.request["PATH_INFO"] == "/admin/"
 
 
-# -- who may
+# -- permitted users
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_account_of_another_user_is_not_connected(company):
     assert SocialAccount.objects.get().user.username == "grace"
 
 
-# -- what may go wrong
+# -- failures
 
 
 def test_user_with_a_second_factor_is_asked_for_it(company):

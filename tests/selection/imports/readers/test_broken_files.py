@@ -17,7 +17,7 @@ from selection.imports.readers import ENCODINGS, read_table
 
 from .files import GERMAN, workbook
 
-PATIENCE = 20  # seconds for what takes milliseconds: more is without end
+PATIENCE = 20  # seconds for a task of milliseconds: more is without end
 
 LABEL_STUDIO = [
     {
@@ -42,14 +42,14 @@ SEEDS = {
     "xlsx": workbook(GERMAN),
     "list": b"5f2a0c1e9b3d4a0012345678\n5f2a0c1e9b3d4a0012345679\n",
 }
-# What tends to hurt.
+# Characters that tend to hurt.
 BITS = [b"\0", b'"', b"\n", b"\r", b"=", b"\xff\xfe", b"\xef\xbb\xbf", b"{", b"[", b"\xed\xa0\x80"]
 BITS += [b"PK\x03\x04", b"\x1f", b",,,,", b"<", b"&#0;", "\u202e".encode(), b"\x80", b"9" * 40]
 
 
 @contextmanager
 def in_time() -> Iterator[None]:
-    """Fail what does not end, instead of waiting for it."""
+    """Fail an endless read instead of waiting for it."""
 
     def over(*_: object) -> None:
         raise TimeoutError
@@ -139,7 +139,7 @@ PLAIN = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zs
 @pytest.mark.slow
 @given(st.lists(st.tuples(PLAIN, PLAIN), min_size=1, max_size=5))
 def test_excel_file_reads_back_as_written(rows):
-    """Texts that Excel takes, whatever they begin with: nothing in them is a formula."""
+    """Texts that Excel takes, with any beginning: nothing in them is a formula."""
     told = [["a" + one, "b" + two] for one, two in rows]
     table = read_table(workbook([["worker", "name"], *told]), "f")
     assert [cells for _, cells in table.rows] == told
