@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,10 @@ MOST_LED_NAMES = 1.5  # % of functions
 MOST_LED_DOCSTRINGS = 2  # %
 MOST_PRONOUNS = 3.4  # in 1,000 words of docstrings
 MOST_PRONOUNS_IN_DOCS = 5  # in 1,000 words of README and docs
+MOST_LED_TESTS = 0.5  # % of tests
+MOST_PRONOUNS_IN_TESTS = 1.5  # in 1,000 words of their names
+MOST_PRONOUNS_IN_COMMENTS = 2.5  # in 1,000 words of comments and docstrings of tests
+ADVICE = "Begin with the subject, then a verb and the result: test_unseen_assignment_returns_…"
 
 LEADING_TEXT = """
 of over among within here there apart ahead behind besides by as at for from in into on
@@ -38,11 +43,44 @@ VAGUE = PRONOUNS | {"so", "such", "those", "none", "else", "whichever"}
 DOCUMENTED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
 
 
-def parsed_modules() -> Iterator[tuple[Path, ast.Module]]:
-    for package in PACKAGES:
+def parsed_modules(packages: tuple[str, ...] = PACKAGES) -> Iterator[tuple[Path, ast.Module]]:
+    for package in packages:
         for path in (TOP / package).rglob("*.py"):
             if "migrations" not in path.parts:
                 yield path, ast.parse(path.read_text())
+
+
+def named_functions(*packages: str) -> list[tuple[Path, str]]:
+    return [
+        (path, node.name)
+        for path, tree in parsed_modules(packages)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not node.name.startswith("__")
+    ]
+
+
+def documented(*packages: str) -> list[tuple[Path, list[str]]]:
+    return [
+        (path, words_of(text))
+        for path, tree in parsed_modules(packages)
+        for node in ast.walk(tree)
+        if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node))
+    ]
+
+
+def comments(package: str) -> list[tuple[Path, list[str]]]:
+    found = []
+    for path, _ in parsed_modules((package,)):
+        with path.open("rb") as source:
+            tokens = tokenize.tokenize(source.readline)
+            found += [(path, words_of(t.string)) for t in tokens if t.type == tokenize.COMMENT]
+    return found
+
+
+def per_thousand(texts: list[tuple[Path, list[str]]], vague: set[str] = PRONOUNS) -> float:
+    words = [word for _, text in texts for word in text]
+    return 1000 * sum(word in vague for word in words) / max(1, len(words))
 
 
 def words_of(text: str) -> list[str]:
@@ -50,27 +88,18 @@ def words_of(text: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def functions() -> list[tuple[Path, str]]:
-    return [
-        (path, node.name)
-        for path, tree in parsed_modules()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and not node.name.startswith("__")
-    ]
+def docstrings() -> list[tuple[Path, list[str]]]:
+    return documented(*PACKAGES)
 
 
 @pytest.fixture(scope="module")
-def docstrings() -> list[tuple[Path, list[str]]]:
-    return [
-        (path, words_of(text))
-        for path, tree in parsed_modules()
-        for node in ast.walk(tree)
-        if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node))
-    ]
+def tests() -> list[tuple[Path, list[str]]]:
+    names = named_functions("tests")
+    return [(path, name.split("_")[1:]) for path, name in names if name.startswith("test_")]
 
 
-def test_names_of_functions_begin_with_a_verb_or_a_noun(functions):
+def test_names_of_functions_begin_with_a_verb_or_a_noun():
+    functions = named_functions(*PACKAGES)
     led = [(path, name) for path, name in functions if name.strip("_").split("_")[0] in LEADING]
     assert 100 * len(led) / len(functions) <= MOST_LED_NAMES, led
 
@@ -81,8 +110,23 @@ def test_docstrings_begin_with_a_verb_or_a_noun(docstrings):
 
 
 def test_docstrings_have_few_pronouns(docstrings):
-    words = [word for _, docstring in docstrings for word in docstring]
-    assert 1000 * sum(word in PRONOUNS for word in words) / len(words) <= MOST_PRONOUNS
+    assert per_thousand(docstrings) <= MOST_PRONOUNS
+
+
+def test_names_of_tests_begin_with_their_subject(tests):
+    led = [f"{path}: {'_'.join(words)}" for path, words in tests if words[0] in LEADING]
+    assert 100 * len(led) / len(tests) <= MOST_LED_TESTS, (ADVICE, led)
+
+
+def test_names_of_tests_have_few_pronouns(tests):
+    vague = [f"{path}: {'_'.join(words)}" for path, words in tests if PRONOUNS & set(words)]
+    assert per_thousand(tests) <= MOST_PRONOUNS_IN_TESTS, (ADVICE, vague)
+
+
+def test_comments_and_docstrings_of_tests_have_few_pronouns():
+    texts = comments("tests") + documented("tests")
+    vague = [f"{path}: {' '.join(words)}" for path, words in texts if PRONOUNS & set(words)]
+    assert per_thousand(texts) <= MOST_PRONOUNS_IN_COMMENTS, ("Name the subject:", vague)
 
 
 def test_documentation_has_few_pronouns():
@@ -92,5 +136,4 @@ def test_documentation_has_few_pronouns():
         if page.name not in THEORY and not NOTES & set(page.relative_to(TOP).parts)
     ]
     text = " ".join(re.sub(r"`[^`]*`|<[^>]+>", " ", page.read_text()) for page in pages)
-    words = words_of(text)
-    assert 1000 * sum(word in VAGUE for word in words) / len(words) <= MOST_PRONOUNS_IN_DOCS
+    assert per_thousand([(TOP, words_of(text))], VAGUE) <= MOST_PRONOUNS_IN_DOCS
