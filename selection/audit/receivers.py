@@ -132,7 +132,6 @@ def on_login(sender: Any, request: Any, user: User, **signal: Any) -> None:
 
 
 def _login_method(record: dict[str, Any]) -> str:
-    """Return the method: a password, a kind of second factor, or a provider's name."""
     method = str(record.get("type") or record.get("provider") or record["method"])
     return FACTORS.get(method, method)
 

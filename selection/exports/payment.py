@@ -136,7 +136,6 @@ def amount_due(pay: Decimal | None, answered: int, currency: str) -> Decimal | N
 
 
 def _pay_per_answer(context: ExportContext) -> Decimal | None:
-    """Return the pay stated for this file; else the pay that workers expect; else the price."""
     page_pay = PageFacts.from_run(context.run).pay
     pay = next(
         (amount for amount in (context.pay, page_pay, context.run.price) if amount is not None),

@@ -103,7 +103,6 @@ def is_possible_answer(
 
 
 def split_into_answers(response: str, grading: Grading) -> list[str]:
-    """Return a response as accepted answers: its parts, if it is ticked or ordered."""
     undivided = not (grading.get("multiple") or grading.get("order"))
     return [response] if undivided else split_parts(response)
 

@@ -126,7 +126,6 @@ def _prefixed_columns(columns: Iterable[str]) -> list[str]:
 
 
 def _list_counted_answers(run: Run) -> QuerySet[Answer]:
-    """Return the answers that were given and counted, in the order of their assignments."""
     answers = Answer.objects.filter(assignment__candidate__run=run, applied_in__isnull=False)
     return answers.filter(void=False, expired=False).order_by("pk")
 

@@ -166,7 +166,6 @@ def _settled_sentences(
 
 
 def _number_sentences(candidate: Candidate, record: DumpRecord, replayed: ReplayedRun) -> list[str]:
-    """Return the worker's standing by the algorithm at the time of the verdict; or now."""
     places = np.flatnonzero(replayed.arms == candidate.arm)
     if replayed.selector is None or not places.size:
         return ["There was no choice: the run needed all remaining workers."]
@@ -204,7 +203,6 @@ def _describe_standing(standing: Standing, place: int, run: Run) -> str:
 
 
 def _nearest_rivals(standing: Standing, chosen: np.ndarray, place: int) -> list[str]:
-    """Return the mean of the nearest worker on the other side."""
     means = np.nan_to_num(standing.mean, nan=0.5)
     others = means[~chosen] if chosen[place] else means[chosen]
     if not others.size:

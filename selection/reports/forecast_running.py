@@ -174,7 +174,6 @@ def describe_bound(span: timedelta) -> str:
 
 
 def _answers_per_hour(run: Run, now: datetime) -> float | None:
-    """Return the recent number of answers counted per hour; None if too few for a speed."""
     began = max(filter(None, (run.started, run.absence_since)))
     for window in (SHORTLY, LATELY):
         since = max(began, now - window)

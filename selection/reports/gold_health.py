@@ -76,7 +76,6 @@ class GoldLine:
 
     @property
     def possible(self) -> bool:
-        """Return True if there is another answer and the question allows it."""
         return bool(self.other) and self.question.allows(self.other)
 
     @property
@@ -167,7 +166,6 @@ def _tally(
     answer_parts: Iterable[QuerySet[Answer]],
     recorded_parts: Iterable[QuerySet[RecordedAnswer]],
 ) -> dict[int, _Tally]:
-    """Return a tally of each question, by its id, of all the parts together."""
     tallies = {pk: _Tally(RightShare(0, 0), defaultdict(int), {}) for pk in questions}
     for part in answer_parts:
         rows = part.order_by().values_list("assignment__question", "response")

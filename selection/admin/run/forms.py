@@ -111,7 +111,6 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
         field.choices = choices
 
     def _stored(self) -> dict[str, Any]:
-        """Return the values of fields that share a column of the run."""
         stored_quotas = self.instance.quotas or {"attribute": "", "limits": {}}
         values = {
             "learn_from": KEEP_PRIOR if "prior" in self.instance.options else "",

@@ -57,7 +57,6 @@ KNOWN_SECONDS = 120
 
 
 def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
-    """Return the context of all parts of a started run for this query string."""
     standings = reports.run_standings(run)
     lines, fit, signs = standings.lines, standings.fit, reports.find_signs(run)
     alerts = reports.list_alerts(run, fit, signs)
@@ -98,7 +97,6 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
 
 
 def _alerts_in_verdict(guarantee: reports.GuaranteeStatus) -> set[str]:
-    """Return the kinds of alerts that the page's verdict states itself."""
     return {"review", "fit", "sharing"} if guarantee.verdict == reports.WEAKENED else {"review"}
 
 
@@ -207,7 +205,6 @@ class LiveView(Page):
 
 
 def _seconds_to_reuse(took: float) -> int:
-    """Return for how long pieces this costly are sent again, even after steps of the engine."""
     return round(REST_FACTOR * took) if took > COSTLY_SECONDS else 0
 
 
@@ -231,7 +228,6 @@ def _digests_key(run: Run, tag: str) -> str:
 
 
 def _read_cache(use: Callable[[], Any]) -> Any:
-    """Return the cached value; None on a miss or if the cache is unreachable."""
     try:
         return use()
     except Exception:
