@@ -4,6 +4,7 @@ import ast
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,45 +41,40 @@ LEADING_WORDS = LEADING | {
     *("not", "only", "also", "because", "these", "somebody", "whatever", "whose", "how"),
 }
 VAGUE = PRONOUNS | {"so", "such", "those", "none", "else", "whichever"}
-DOCUMENTED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
+FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
+DOCUMENTED = FUNCTIONS | ast.ClassDef | ast.Module
 
 
-def parsed_modules(packages: tuple[str, ...] = PACKAGES) -> Iterator[tuple[Path, ast.Module]]:
+Texts = list[tuple[Path, list[str]]]
+
+
+@cache
+def read_names_and_docstrings(*packages: str) -> tuple[list[tuple[Path, str]], Texts]:
+    names, docstrings = [], []
+    for path in modules(*packages):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
+                docstrings.append((path, words_of(text)))
+            if isinstance(node, FUNCTIONS) and not node.name.startswith("__"):
+                names.append((path, node.name))
+    return names, docstrings
+
+
+def modules(*packages: str) -> Iterator[Path]:
     for package in packages:
-        for path in (TOP / package).rglob("*.py"):
-            if "migrations" not in path.parts:
-                yield path, ast.parse(path.read_text())
+        yield from (p for p in (TOP / package).rglob("*.py") if "migrations" not in p.parts)
 
 
-def named_functions(*packages: str) -> list[tuple[Path, str]]:
-    return [
-        (path, node.name)
-        for path, tree in parsed_modules(packages)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and not node.name.startswith("__")
-    ]
-
-
-def documented(*packages: str) -> list[tuple[Path, list[str]]]:
-    return [
-        (path, words_of(text))
-        for path, tree in parsed_modules(packages)
-        for node in ast.walk(tree)
-        if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node))
-    ]
-
-
-def comments(package: str) -> list[tuple[Path, list[str]]]:
+def read_comments(package: str) -> Texts:
     found = []
-    for path, _ in parsed_modules((package,)):
+    for path in modules(package):
         with path.open("rb") as source:
             tokens = tokenize.tokenize(source.readline)
             found += [(path, words_of(t.string)) for t in tokens if t.type == tokenize.COMMENT]
     return found
 
 
-def per_thousand(texts: list[tuple[Path, list[str]]], vague: set[str] = PRONOUNS) -> float:
+def per_thousand(texts: Texts, vague: set[str] = PRONOUNS) -> float:
     words = [word for _, text in texts for word in text]
     return 1000 * sum(word in vague for word in words) / max(1, len(words))
 
@@ -87,19 +83,19 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"[a-z']+", text.lower())
 
 
-@pytest.fixture(scope="module")
-def docstrings() -> list[tuple[Path, list[str]]]:
-    return documented(*PACKAGES)
+@pytest.fixture
+def docstrings() -> Texts:
+    return read_names_and_docstrings(*PACKAGES)[1]
 
 
-@pytest.fixture(scope="module")
-def tests() -> list[tuple[Path, list[str]]]:
-    names = named_functions("tests")
+@pytest.fixture
+def tests() -> Texts:
+    names, _ = read_names_and_docstrings("tests")
     return [(path, name.split("_")[1:]) for path, name in names if name.startswith("test_")]
 
 
 def test_names_of_functions_begin_with_a_verb_or_a_noun():
-    functions = named_functions(*PACKAGES)
+    functions, _ = read_names_and_docstrings(*PACKAGES)
     led = [(path, name) for path, name in functions if name.strip("_").split("_")[0] in LEADING]
     assert 100 * len(led) / len(functions) <= MOST_LED_NAMES, led
 
@@ -124,7 +120,7 @@ def test_names_of_tests_have_few_pronouns(tests):
 
 
 def test_comments_and_docstrings_of_tests_have_few_pronouns():
-    texts = comments("tests") + documented("tests")
+    texts = read_comments("tests") + read_names_and_docstrings("tests")[1]
     vague = [f"{path}: {' '.join(words)}" for path, words in texts if PRONOUNS & set(words)]
     assert per_thousand(texts) <= MOST_PRONOUNS_IN_COMMENTS, ("Name the subject:", vague)
 
