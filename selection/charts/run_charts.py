@@ -34,6 +34,7 @@ class ProgressChart:
 
 
 def draw_progress(history: Sequence[Step], workers: int) -> ProgressChart | None:
+    """Return the chart of these steps; None with fewer than two of them."""
     if len(history) < 2 or not workers:
         return None
     across = place_times([step.at for step in history], WIDTH)
@@ -62,6 +63,7 @@ class CourseChart:
 
 
 def draw_course(run: Run) -> CourseChart | None:
+    """Return the chart; None with too few steps for a line."""
     steps = list(run.history.order_by("number").values_list("at", "applied"))
     counted = list(accumulate(applied for _, applied in steps))
     if len(steps) < 2 or not counted[-1]:

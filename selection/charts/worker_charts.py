@@ -40,6 +40,7 @@ class StandingsChart:
 
 
 def draw_standings(lines: Sequence[WorkerStanding]) -> StandingsChart | None:
+    """Return the chart of one kind of task; None before any answer."""
     chosen = [line for line in lines if line.answers and line.selected]
     others = [line for line in lines if line.answers and not line.selected]
     drawn = chosen[:MOST_SELECTED] + others[:MOST_OTHERS]
@@ -70,6 +71,7 @@ class AnswerChart:
 
 
 def draw_answers(points: Sequence[Point]) -> AnswerChart | None:
+    """Return the chart; None with fewer than two answers."""
     if len(points) < 2:
         return None
     across = spread(len(points), WIDTH)

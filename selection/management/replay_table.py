@@ -50,6 +50,7 @@ def replay_document(replay: Replay) -> dict[str, Any]:
 
 
 def method_table(result: ReplayResult) -> ExportTable:
+    """Return a row for each method, also for one that cannot be run."""
     rows = [asdict(row) | {"refused": ""} for row in result.methods]
     columns = [name for name in rows[0] if name != "plays"]
     rows += [{"algorithm": name, "refused": why} for name, why in result.refused.items()]

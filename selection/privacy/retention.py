@@ -50,6 +50,7 @@ class RetentionCounts:
 
 
 def count_due(now: datetime | None = None) -> RetentionCounts:
+    """Return the counts of due rows, without changing them."""
     now = now or db_clock.database_now()
     runs = _due_runs(now)
     return RetentionCounts(

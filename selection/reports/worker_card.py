@@ -112,6 +112,7 @@ def _describe_outcome(row: Assignment, answer: Answer | None) -> str:
 
 
 def _accuracy_points(cards: list[GivenAnswer]) -> list[Point]:
+    """Return a point after each counted answer, in the order asked."""
     right, points = 0, []
     counted = [card for card in cards if card.counted and card.outcome != "question retired"]
     for answers, card in enumerate(counted, 1):
@@ -121,6 +122,7 @@ def _accuracy_points(cards: list[GivenAnswer]) -> list[Point]:
 
 
 def _earlier_runs(candidate: Candidate) -> list[EarlierRun]:
+    """Return the newest run first; a run of several skills appears once per skill."""
     same_worker = Candidate.objects.filter(worker=candidate.worker_id).exclude(pk=candidate.pk)
     rows = same_worker.select_related("run", "run__question_set").order_by("-run_id", "skill")[:50]
     return [

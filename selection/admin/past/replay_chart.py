@@ -55,6 +55,7 @@ class ReplayChart:
 
 
 def draw_charts(methods: Sequence[MethodResult], answers: int, epsilon: float) -> list[ReplayChart]:
+    """Return the charts of the answers needed and of the losses, in points."""
     counts = _draw_chart(
         "answers",
         "Answers used",
@@ -119,5 +120,6 @@ def _round_marks(most: float) -> list[float]:
 
 
 def _kind(played: tuple[int, float, bool, bool]) -> str:
+    """Return the style of a dot: stopped by itself, cut short, or with a false guarantee."""
     _, _, stopped, untrue = played
     return "untrue" if untrue else "kept" if stopped else "early"

@@ -124,6 +124,7 @@ def show_alerts(
 
 
 def show_remedies(run: Run, weakenings: Sequence[Weakening]) -> list[ShownAlert]:
+    """Return the weakenings of the guarantee, each with its remedy."""
     return [
         ShownAlert(
             each.short[:1].upper() + each.short[1:],

@@ -253,6 +253,7 @@ def _is_border(previous: WorkerStanding | None, line: WorkerStanding) -> bool:
 
 
 def _selected_places(lines: list[WorkerStanding]) -> dict[int, int]:
+    """Return the rank of each selected candidate within its skill."""
     counts: Counter[int] = Counter()
     places = {}
     for line in lines:
@@ -263,6 +264,7 @@ def _selected_places(lines: list[WorkerStanding]) -> dict[int, int]:
 
 
 def _page_links(page: Page, query: QueryDict) -> list[PageLink]:
+    """Return links to the first pages, the last ones and those near the current one."""
     numbers = page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1)
     return [
         PageLink(
@@ -285,6 +287,7 @@ def _filter_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[F
 
 
 def _presence_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[FilterChoice]:
+    """Return the filter by presence; empty if all workers have the same."""
     counts = Counter(map(_presence_key, lines))
     if len(counts) < 2 and not query.get("presence"):
         return []
@@ -295,6 +298,7 @@ def _presence_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list
 
 
 def _skill_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[FilterChoice]:
+    """Return the filter by skill; empty with a single skill."""
     counts = Counter((line.skill, str(line.number)) for line in lines)
     if len(counts) < 2:
         return []
