@@ -112,9 +112,9 @@ def on_permission_change(
 ) -> None:
     """Record a change of a login's or group's permissions, or of a login's groups."""
     if action in ("post_add", "post_remove", "post_clear"):
-        done = action.removeprefix("post_")
+        change = action.removeprefix("post_")
         record_entry(
-            "changed", instance, after={f"{done} {sender._meta.model_name}": sorted(pk_set or ())}
+            "changed", instance, after={f"{change} {sender._meta.model_name}": sorted(pk_set or ())}
         )
 
 

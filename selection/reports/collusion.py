@@ -175,11 +175,11 @@ class _AnswerTable:
             self._build_sign("identical", [int(ids[i]) for i in members], sentence, chance)
             for members, sentence, chance in map(_describe_pair, pairs)
         ]
-        right = [row for row in self.rows if row.right]
+        correct = [row for row in self.rows if row.right]
         power = copying_power(
-            [*workers, *(row.assignment__candidate__worker for row in right)],
-            [*questions, *(row.assignment__question for row in right)],
-            [*answers, *(-1 for _ in right)],
+            [*workers, *(row.assignment__candidate__worker for row in correct)],
+            [*questions, *(row.assignment__question for row in correct)],
+            [*answers, *(-1 for _ in correct)],
             comparable,
             rate,
         )

@@ -178,10 +178,10 @@ def _answers_per_hour(run: Run, now: datetime) -> float | None:
     for window in (SHORTLY, LATELY):
         since = max(began, now - window)
         steps = run.history.filter(at__gte=since)
-        counted: int = steps.aggregate(total=Sum("applied", default=0))["total"]
+        answers: int = steps.aggregate(total=Sum("applied", default=0))["total"]
         seconds = (now - since).total_seconds()
-        if counted >= ENOUGH and seconds > 0:
-            return 3600 * counted / seconds
+        if answers >= ENOUGH and seconds > 0:
+            return 3600 * answers / seconds
     return None
 
 

@@ -159,9 +159,9 @@ class WherePage(JobMixin, ActionPage):
         if not form.is_valid():
             return self.render_to_response(self.get_context_data(form=form))
         settings = fields.values_of(form.cleaned_data, fields.SETTING)
-        wanted = {"run": self.object.pk, "settings": settings}
+        target = {"run": self.object.pk, "settings": settings}
         try:
-            job = connectors.request_call(connection, background.CONNECT, self.username, **wanted)
+            job = connectors.request_call(connection, background.CONNECT, self.username, **target)
         except Refused as refusal:
             form.add_error(None, str(refusal))
             return self.render_to_response(self.get_context_data(form=form))
@@ -170,10 +170,10 @@ class WherePage(JobMixin, ActionPage):
     def _tell_connected(self, connection: Connection) -> HttpResponse:
         """Say that the job has connected the run, and return a redirect without it."""
         deals = connectors.connector_of(connection).deals
-        done = "People answer in" if deals else "The run is connected to"
+        effect = "People answer in" if deals else "The run is connected to"
         draft = self.object.status == Run.Status.DRAFT
         when = "once the run has started" if draft and deals else "from now on"
-        messages.success(self.request, f"{done} “{connection}” {when}.")
+        messages.success(self.request, f"{effect} “{connection}” {when}.")
         return redirect(object_url(self.object)) if draft else self.redirect_back()
 
     def _list(self) -> HttpResponse:
@@ -191,8 +191,8 @@ class WherePage(JobMixin, ActionPage):
         link = self._link()
         connectors.disconnect_run(link, self.username)
         deals = connectors.connector_of(link.connection).deals
-        done = "Open tasks are being removed in" if deals else "The run is disconnected from"
-        messages.success(self.request, f"{done} “{link.connection}”.")
+        effect = "Open tasks are being removed in" if deals else "The run is disconnected from"
+        messages.success(self.request, f"{effect} “{link.connection}”.")
 
     def _dismiss(self) -> None:
         connectors.dismiss_problem(self._link())

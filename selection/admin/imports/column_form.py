@@ -85,11 +85,11 @@ class ColumnForm(forms.Form):
 
     def _column_choices(self) -> Choices:
         free, columns = self.unassigned_columns, list(self.columns.items())
-        unknown = [(place, name) for place, name in columns if name in free]
-        known = [(place, name) for place, name in columns if name not in free]
-        if not unknown or not known:
+        unrecognised = [(place, name) for place, name in columns if name in free]
+        recognised = [(place, name) for place, name in columns if name not in free]
+        if not unrecognised or not recognised:
             return columns
-        return [("Not recognised", unknown), ("Recognised", known)]
+        return [("Not recognised", unrecognised), ("Recognised", recognised)]
 
     @property
     def unassigned_columns(self) -> list[str]:
@@ -163,8 +163,8 @@ class ColumnForm(forms.Form):
 
     def remaining_fields(self) -> list[BoundField]:
         """Return the fields except those of ``open_fields`` and ``assignable_fields``."""
-        asked = {field.name for field in self.open_fields()}
-        names = [name for name in self.fields if name not in asked and not name.startswith(OTHER)]
+        first = {field.name for field in self.open_fields()}
+        names = [name for name in self.fields if name not in first and not name.startswith(OTHER)]
         return [self[name] for name in names]
 
     def assignable_fields(self) -> list[BoundField]:

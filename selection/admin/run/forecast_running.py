@@ -56,9 +56,9 @@ def describe_remaining(run: Run, progress: Progress) -> RemainingWork | None:
     forecast = reports.forecast_remaining(run, progress)
     if forecast is None:
         return None
-    given = count_noun(forecast.paid, "answer")
+    number = count_noun(forecast.paid, "answer")
     paid = money.format_cost(run, forecast.paid)
-    so_far = (paid or given, given if paid else "", forecast.committed)
+    so_far = (paid or number, number if paid else "", forecast.committed)
     if forecast.median is None:
         return RemainingWork(*so_far, why=SHORT_REASONS.get(forecast.why, forecast.why))
     low, _, high = forecast.answers or [forecast.median] * 3

@@ -178,12 +178,12 @@ class LiveView(Page):
         if run.status == Run.Status.DRAFT:
             return HttpResponse(status=204)
         pieces = self._current_pieces(run, request)
-        tag, known_tag = pieces.tag, request.headers.get("If-None-Match", "").strip('W/"')
+        tag, page_tag = pieces.tag, request.headers.get("If-None-Match", "").strip('W/"')
         headers = {"ETag": f'"{tag}"', "Vary": "If-None-Match, Accept-Language"}
-        if known_tag == tag:
+        if page_tag == tag:
             return HttpResponseNotModified(headers=headers)
         remember_pieces(run, pieces)
-        digests = _read_cache(lambda: cache.get(_digests_key(run, known_tag))) or {}
+        digests = _read_cache(lambda: cache.get(_digests_key(run, page_tag))) or {}
         live = run.status == Run.Status.RUNNING
         return JsonResponse({"live": live, **pieces.since(digests)}, headers=headers)
 

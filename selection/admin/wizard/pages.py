@@ -227,8 +227,8 @@ class ForecastPage(GuidePage, ActionPage):
         if row is None or wish is None or not plans_agree(wish.plan, plan):
             raise Refused("The pool or the question set has changed. Estimate the cost again.")
         settings = _settings_of_row(row, self.object, wish)
-        said = f"Created from a cost estimate, with {row.title}."
-        run = drafts.create_draft(settings, said=said, who=self.username)
+        origin = f"Created from a cost estimate, with {row.title}."
+        run = drafts.create_draft(settings, said=origin, who=self.username)
         messages.success(self.request, "Draft created. No worker is contacted before the start.")
         return redirect(object_url(run))
 
