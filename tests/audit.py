@@ -1,7 +1,7 @@
-"""`make check`: whether a known hole is in one of the packages of requirements-dev.txt (pip-audit).
+"""`make check`: look for known holes in the packages of requirements-dev.txt (pip-audit).
 
 That needs the package index, or PIP_AUDIT_OPTIONS for another source. Where it cannot be asked,
-this says so, and fails nothing: what is checked must not depend on a network.
+this says so, and fails nothing: a check must not depend on a network.
 """
 
 import json
@@ -34,7 +34,7 @@ def main() -> int:
 
 
 def verdict(found: list[dict[str, Any]]) -> int:
-    """What was found of each package, in words; 1 if any has a known hole."""
+    """Print the holes of each package; 1 if any has one."""
     asked = [one for one in found if "skip_reason" not in one]
     if not asked:
         return skipped("the package index here knows none of these packages")

@@ -1,4 +1,4 @@
-"""Faults of a page for people who use it by keyboard, by ear or on a phone."""
+"""Faults of a page for people with a keyboard, a screen reader or a phone."""
 
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "be
 
 
 def find_faults(page: Page) -> list[str]:
-    """Return the rules that the page breaks, of whatever impact, each with an element."""
+    """Return the rules broken by the page, of any impact, each with an element."""
     off = OFF.get(urlsplit(page.url).path, {})
     found = Axe().run(page, options=RULES).response["violations"]
     nodes = {one["id"]: one["nodes"][0]["html"][:200] for one in found if one["id"] not in off}

@@ -1,4 +1,4 @@
-"""What every test has: a real Redis, empty. What many ask for: a token, a requester."""
+"""Fixtures of every test: a real, empty Redis. Fixtures on request: a token, a requester."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""A connector whose other side is a dictionary: for tests of everything around connectors."""
+"""A connector with a dictionary as its other side: for tests of everything around connectors."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ from selection.models import Connection, OutsideTask, RunConnection, Team, defau
 
 
 class Stub(Connector):
-    """Keeps tasks by assignment's id in ``there``; what it answers is put into ``news``.
+    """Keeps tasks by assignment's id in ``there`` and its answers in ``news``.
 
     faults     raised one after another, before a call has an effect
     answered   numbers of tasks that were answered: they are not removed

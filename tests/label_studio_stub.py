@@ -81,7 +81,7 @@ class LabelStudioStub:
                 {"id": self._next(), "email": email, "first_name": "", "last_name": ""}
             )
 
-    # -- what people do in it
+    # -- actions of people
 
     def add_project(self, config: str, parsed: Object, title: str = "Birds") -> int:
         fields = {"title": title, "label_config": config, "parsed_label_config": parsed}
@@ -130,7 +130,7 @@ class LabelStudioStub:
         self.tasks = {pk: one for pk, one in self.tasks.items() if one["project"] != project}
 
     def numbers(self) -> list[int]:
-        """Return the numbers of the assignments whose tasks are here, in order."""
+        """Return the numbers of the assignments with a task here, in order."""
         with self._lock:
             found = [one["data"].get("crowdselect") for one in self.tasks.values()]
         return sorted(int(number) for number in found if number)

@@ -38,7 +38,7 @@ class ModelStub:
         self.rng = random.Random(seed)
         self.status: int | None = None  # of every answer, if set
         self.error = "no"
-        self.usage: dict[str, Any] = {}  # what every reply claims instead
+        self.usage: dict[str, Any] = {}  # the usage claimed by replies
         self.refused: dict[str, str] = {}  # parameters, with the server's words
         self.keys: set[str] = set()
         self.bodies: list[dict[str, Any]] = []

@@ -1,6 +1,6 @@
-"""A provider of single sign-on for tests: a real server that people are sent to and that is asked.
+"""A provider of single sign-on for tests: a real server for people and for programs.
 
-It says yes at once to whoever comes, as ``claims`` has them.
+It vouches at once for every visitor, with ``claims``.
 """
 
 import base64
@@ -22,7 +22,7 @@ CLIENT, SECRET, KID = "crowdselect", "a secret of the two", "the key"
 
 
 class Provider(ThreadingHTTPServer):
-    """``claims`` are said of whoever signs in; ``out_of_order`` makes one place answer with 500."""
+    """``claims`` describe the visitor; ``out_of_order`` makes one place answer with 500."""
 
     daemon_threads = True
 
@@ -137,7 +137,7 @@ def providing() -> Iterator[Provider]:
 
 
 def environment(server: Provider, **more: str) -> dict[str, str]:
-    """What whoever runs CrowdSelect sets for it."""
+    """The settings of CrowdSelect for this provider."""
     own = {
         "NAME": "Example Inc.",
         "SERVER": server.address,

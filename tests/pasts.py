@@ -8,7 +8,7 @@ import numpy as np
 def write_past(
     folder: Path, accuracies: list[float], tasks: int, seed: int = 5
 ) -> tuple[Path, Path]:
-    """answers.csv and gold.csv of workers w1, w2, ... who answered every task."""
+    """answers.csv and gold.csv of workers w1, w2, ... with an answer to every task."""
     rng = np.random.default_rng(seed)
     gold = rng.integers(0, 2, tasks)
     answers, known = folder / "answers.csv", folder / "gold.csv"

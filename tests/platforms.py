@@ -1,4 +1,4 @@
-"""`make check`: whether every requirement has a wheel for each Python and platform we name.
+"""`make check`: find a wheel of every requirement for each Python and platform we name.
 
 Nothing is installed and nothing may be compiled: a newcomer's machine has no compiler. Without a
 package index the check is skipped, because it must not depend on a network.

@@ -1,6 +1,6 @@
 """Run a command on a PostgreSQL of its own: ``python -m tests.postgres [--for-tests] COMMAND...``.
 
-With ``--for-tests`` it never waits for the disk, since nobody wants the data after a crash, and no
+With ``--for-tests`` it never waits for the disk, since the data need not survive a crash, and no
 table is analysed behind a test's back: tests roll back what they wrote, so that a table is empty
 whenever autovacuum looks, and plans made for empty tables have let one test take five minutes.
 Benchmarks do without.

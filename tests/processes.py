@@ -20,7 +20,7 @@ def import_path(checkout: Path) -> str:
 
 
 def wait_until(true: Callable[[], bool], what: str, seconds: float = 300) -> None:
-    """Poll until it is true; a test that waits in vain says for what."""
+    """Poll until it is true; a test that waits in vain names the object of its wait."""
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
@@ -33,7 +33,7 @@ def free_port() -> int:
 
 
 def answers(port: int) -> bool:
-    """Whether anybody of this host takes connections at this port."""
+    """Tell if a process of this host takes connections at this port."""
     try:
         socket.create_connection(("127.0.0.1", port), 1).close()
     except OSError:
@@ -63,7 +63,7 @@ def celery_worker(*extra: str) -> Iterator[subprocess.Popen[bytes]]:
     options = ["--concurrency", "1", "--loglevel", "info", "--without-gossip", "--without-mingle"]
     with (
         tempfile.NamedTemporaryFile() as said
-    ):  # a pipe that nobody empties would stop it when full
+    ):  # a full pipe without a reader would stop the process
         worker = subprocess.Popen(
             [*arguments, *options, *extra],
             env=environment,

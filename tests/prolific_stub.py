@@ -46,7 +46,7 @@ class RefusedCall(Exception):
 class ProlificStub:
     """The state of the other side.
 
-    faults  by method: what happens to the next calls, one after another: a status without effect,
+    faults  by method, for the next calls, one after another: a status without effect,
             "lost" (the effect, then no reply) or "500 after" (the effect, then a 500)
     """
 

@@ -1,4 +1,4 @@
-"""A run of six participants of Prolific, and what tests do with it."""
+"""A run of six participants of Prolific, with helpers for tests."""
 
 from datetime import timedelta
 from decimal import Decimal

@@ -17,7 +17,7 @@ Send = Callable[[str], list[Any]]
 
 
 class Kind(NamedTuple):
-    """How a question compares, what may be chosen, an answer, and what is accepted where it is the
+    """How a question compares, its choices, an answer, and the accepted answers where it is the
     right one and where it is not: texts of the same make, for to read a number or to take accents
     away takes as long as there is to do."""
 
@@ -101,7 +101,7 @@ def make_world() -> Run:
 
 
 def make_program(run: Run) -> Client:
-    """It answers with a token, and has been shown what is open."""
+    """A program with a token that has seen the open assignments."""
     secret = ApiToken.issue("answers", scope=ApiToken.Scope.ANSWER)
     client = Client(headers={"authorization": f"Bearer {secret}"})
     client.get(f"/api/runs/{run.pk}/assignments?limit=100")
@@ -119,7 +119,7 @@ def as_if(right: bool, slip: Assignment, rng: np.random.Generator) -> str:
 
 
 def on_page(slip: Assignment) -> Send:
-    """Answer on the worker's page as a browser does, and follow to what comes next."""
+    """Answer on the worker's page as a browser does, and follow to the next page."""
     url = reverse("work", args=[links.worker_token(slip.candidate_id)])
 
     def send(answer: str) -> list[Any]:
@@ -131,7 +131,7 @@ def on_page(slip: Assignment) -> Send:
 
 
 def by_api(program: Client, run: Run, slip: Assignment) -> Send:
-    """Answer with a token, and look at what is open."""
+    """Answer with a token, and look at the open assignments."""
 
     def send(answer: str) -> list[Any]:
         body = json.dumps({"response": answer})

@@ -25,6 +25,6 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
-TOKEN_SECONDS = 0  # what a test changes of a token holds at once
+TOKEN_SECONDS = 0  # a changed token is read at once
 STATIC_ROOT = PLACE / "static"
 STATIC_ROOT.mkdir()

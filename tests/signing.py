@@ -33,12 +33,12 @@ def browser(name: str = "ada", address: str = "192.0.2.1") -> Client:
 
 
 def inside(client: Client) -> bool:
-    """Whether whoever uses this browser is in."""
+    """Tell if the browser is signed in."""
     return client.get("/admin/").status_code == 200
 
 
 def code(secret: str, steps: int = 0) -> str:
-    """What the app shows, half minutes from now (RFC 6238)."""
+    """The code of the app, half minutes from now (RFC 6238)."""
     counter = struct.pack(">Q", int(time.time()) // 30 + steps)
     mac = hmac.new(base64.b32decode(secret), counter, hashlib.sha1).digest()
     at = mac[-1] & 15
@@ -50,11 +50,11 @@ def confirm(client: Client):
 
 
 def add_app(client: Client) -> str:
-    """An authenticator app for whoever is signed in; returns what it knows."""
+    """Add an authenticator app to the signed-in user; return its secret."""
     confirm(client)
     page = client.get(f"{ACCOUNT}app/").content.decode()
     secret = re.search(r"<code>([A-Z2-7]{32})</code>", page)[1]
-    added = client.post(f"{ACCOUNT}app/", {"code": code(secret, -1)})  # what is used up by it
+    added = client.post(f"{ACCOUNT}app/", {"code": code(secret, -1)})  # values used up by it
     assert added.status_code == 302, added.content.decode()
     return secret
 

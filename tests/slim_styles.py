@@ -67,7 +67,7 @@ def split_rules(text: str) -> Iterator[tuple[str, str]]:
 
 
 def slim_styles(text: str, words: set[str]) -> str:
-    """Return the rules whose classes are all among the words."""
+    """Return the rules with all their classes among the words."""
     kept = []
     for head, body in split_rules(text):
         if not body:

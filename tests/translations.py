@@ -1,9 +1,9 @@
-"""The worker's page in other languages: what there is to translate, and the files it is kept in.
+"""The worker's page in other languages: its sentences, and the files of their translations.
 
     python -m tests.translations
 
-brings selection/locale/*/LC_MESSAGES/django.po up to date with what the page says and compiles
-them, without gettext being installed. An empty translation is what is left to be written.
+brings selection/locale/*/LC_MESSAGES/django.po up to date with the page's texts and compiles
+them, without gettext being installed. An empty translation is left to be written.
 """
 
 import ast

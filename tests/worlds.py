@@ -73,7 +73,7 @@ def open_of(run: Run) -> list[Assignment]:
 def crowd(seed: int, good: int, high: float = 0.95, low: float = 0.4) -> Crowd:
     """Workers w0 to w<good-1> are right with probability ``high``, the rest with ``low``.
 
-    A response depends on worker and question only: whoever asks again gets the same.
+    A response depends on worker and question only: asking again gives the same.
     """
 
     def respond(assignment: Assignment) -> str:
@@ -85,7 +85,7 @@ def crowd(seed: int, good: int, high: float = 0.95, low: float = 0.4) -> Crowd:
 
 
 def answer_all(run: Run, respond: Crowd) -> int:
-    """Let the crowd answer what is out."""
+    """Let the crowd answer the open questions."""
     responses = [(assignment, respond(assignment)) for assignment in open_of(run)]
     given = [(assignment, said) for assignment, said in responses if said is not None]
     return recording.record_many(run, given)

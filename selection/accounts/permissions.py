@@ -78,7 +78,6 @@ def has_multiple_teams(request: HttpRequest) -> bool:
 
 
 def common_team(items: Iterable[Model]) -> bool:
-    """Return True if all these items belong to one team."""
     return len({team_of(item) for item in items}) < 2
 
 

@@ -14,10 +14,10 @@ from selection.audit.log import asking
 
 def end_sessions(user: User) -> None:
     """Delete all sessions of the user, except the one that makes the change."""
-    request, kept_key = asking.get(), None
+    request, own_key = asking.get(), None
     if request is not None and request.user == user:
-        kept_key = request.session.session_key
+        own_key = request.session.session_key
     for session in Session.objects.filter(expire_date__gt=db_clock.database_now()).iterator():
         belongs = session.get_decoded().get(SESSION_KEY) == str(user.pk)
-        if belongs and session.session_key != kept_key:
+        if belongs and session.session_key != own_key:
             session.delete()

@@ -51,9 +51,9 @@ def describe_changes(entry: AuditEntry) -> SafeString:
     A new object has no "before". Fields that were and are empty are left out.
     """
     names = [*entry.after, *(name for name in entry.before if name not in entry.after)]
-    shown = [name for name in names if entry.before or name not in HIDDEN]
+    visible = [name for name in names if entry.before or name not in HIDDEN]
     lines = [
-        (_field_label(entry, name), line) for name in shown if (line := _change_line(entry, name))
+        (_field_label(entry, name), line) for name in visible if (line := _change_line(entry, name))
     ]
     first, rest = _change_lines(lines[:FIELDS_UNFOLDED]), lines[FIELDS_UNFOLDED:]
     if not rest:

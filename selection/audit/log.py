@@ -91,7 +91,6 @@ def record_entry(kind: str, item: Model, **fields: Any) -> None:
 
 
 def _team_id(item: Model) -> int | None:
-    """Return the item's team; None for logins and groups, which have no team."""
     return team_of(item) if item._meta.app_label == AuditEntry._meta.app_label else None
 
 

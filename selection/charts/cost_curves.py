@@ -112,7 +112,6 @@ def _build_curve(number: int, points: Sequence[Mapping[str, Any]], scale: _Scale
 
 
 def _band(point: Mapping[str, Any]) -> Sequence[int]:
-    """Return low, median and high; three times the median if there is no band."""
     return point["answers"] or [point["median"]] * 3
 
 

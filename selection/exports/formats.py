@@ -78,8 +78,8 @@ def make_file(
     if run.status == Run.Status.DRAFT and not chosen.drafts:
         raise Conflict(f"There is nothing to download before the run “{run}” has started.")
     with viewer_locale.formatting_for(None):
-        made = chosen.write(ExportContext(run, named, pay))
-    pieces = writing.csv_file(made, style=style) if isinstance(made, ExportTable) else made
+        table = chosen.write(ExportContext(run, named, pay))
+    pieces = writing.csv_file(table, style=style) if isinstance(table, ExportTable) else table
     content = name.removesuffix(chosen.ending).strip("-") or "selected"
     file = f"{slugify(f'{run} {content}')}.{chosen.ending}"
     return File(file, chosen.media, pieces)
@@ -92,7 +92,6 @@ def find_format(name: str) -> Format:
 
 
 def formats_by_audience(without: Collection[str] = ()) -> dict[str, list[Format]]:
-    """Return the formats by audience, in order, except those in ``without``."""
     return {
         audience: [each for each in formats if each.name not in without]
         for audience, formats in AUDIENCES.items()

@@ -52,7 +52,6 @@ def _selection_sentence(context: ExportContext) -> str:
 
 
 def _asking_sentence(run: Run) -> str:
-    """Return the procedure, with the numbers that were set beforehand."""
     needs = run.selector_class.needs
     numbers = [f"ε = {run.epsilon:g}"] if "epsilon" in needs else []
     numbers += [f"δ = {run.delta:g}"] if "delta" in needs else []

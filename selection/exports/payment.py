@@ -37,8 +37,8 @@ def payment_table(context: ExportContext) -> ExportTable:
     """Return the list for people: shown, answered and due amount of each worker."""
     pay, currency = _pay_per_answer(context), context.run.currency
     rows = (
-        [*done, late, pay, amount_due(pay, done[-1], currency), currency, platform, task]
-        for *done, late, platform, task in _tested_workers(context.run)
+        [*facts, late, pay, amount_due(pay, facts[-1], currency), currency, platform, task]
+        for *facts, late, platform, task in _tested_workers(context.run)
     )
     return ExportTable(COLUMNS, rows)
 
@@ -136,7 +136,6 @@ def amount_due(pay: Decimal | None, answered: int, currency: str) -> Decimal | N
 
 
 def _pay_per_answer(context: ExportContext) -> Decimal | None:
-    """Return the pay stated for this file; else the pay that workers expect; else the price."""
     page_pay = PageFacts.from_run(context.run).pay
     pay = next(
         (amount for amount in (context.pay, page_pay, context.run.price) if amount is not None),

@@ -37,9 +37,9 @@ def _question_columns(run: Run) -> dict[Asked, str]:
 
 
 def _wide_rows(run: Run, columns: list[Asked]) -> Iterator[list[str]]:
-    counted = run.answers.filter(expired=False).responded()
+    valid = run.answers.filter(expired=False).responded()
     candidate = "assignment__candidate"
-    rows = counted.order_by(f"{candidate}__worker_id").values_list(
+    rows = valid.order_by(f"{candidate}__worker_id").values_list(
         f"{candidate}__worker__key", f"{candidate}__skill", "assignment__question_id", "response"
     )
     for worker, answers in groupby(rows.iterator(CHUNK), itemgetter(0)):

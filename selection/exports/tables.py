@@ -72,7 +72,6 @@ def _cell_text(value: Any) -> str:
 
 
 def _attribute_names(run: Run) -> list[str]:
-    """Return the names of all attributes in the run, in order of their first appearance."""
     rows = run.candidates.filter(skill=0).order_by("worker_id")
     names: dict[str, None] = {}
     for attributes in rows.values_list("worker__attributes", flat=True).iterator(CHUNK):

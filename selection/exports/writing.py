@@ -114,13 +114,11 @@ def _csv_lines(
 
 
 def _mark_decimals(cell: Any, decimal: str) -> Any:
-    """Return a number with the decimal mark of the style; texts stay as they are."""
     is_fraction = isinstance(cell, (float, Decimal)) and decimal != "."
     return str(cell).replace(".", decimal) if is_fraction else cell
 
 
 def _take_written(text: io.StringIO) -> bytes:
-    """Return and clear the text written so far."""
     written = text.getvalue().encode()
     text.seek(0)
     text.truncate()

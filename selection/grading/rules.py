@@ -103,7 +103,6 @@ def is_possible_answer(
 
 
 def split_into_answers(response: str, grading: Grading) -> list[str]:
-    """Return a response as accepted answers: its parts, if it is ticked or ordered."""
     undivided = not (grading.get("multiple") or grading.get("order"))
     return [response] if undivided else split_parts(response)
 
@@ -135,8 +134,8 @@ def _choose_fold(choices: Sequence[str], grading: Grading) -> Callable[[str], st
     strict, loose = partial(_fold_text, grading=grading), partial(_fold_marks, grading=grading)
     if grading.get("marks") or grading.get("spaces"):
         return strict
-    kept = len(set(map(loose, choices))) == len(set(map(strict, choices)))
-    return loose if kept else strict
+    is_distinct = len(set(map(loose, choices))) == len(set(map(strict, choices)))
+    return loose if is_distinct else strict
 
 
 def _fold_marks(text: str, grading: Grading) -> str:

@@ -19,7 +19,6 @@ CHECKED = "{name:<40} {read:<20} {tokens:>7} {cost:>12} {seconds:>8}  {problem}"
 
 
 def result_lines(run: Run) -> list[str]:
-    """Return the selection, the guarantee and the cost, as lines of text."""
     rows = _standing_rows(run)
     chosen = [row for row in rows if row["selected"]]
     others = [row for row in rows if not row["selected"]]
@@ -59,7 +58,6 @@ def format_json(run: Run) -> str:
 
 
 def _describe_guarantee(run: Run) -> str:
-    """Return the guarantee; of a paused run, that it is not reached yet."""
     status = reports.promise_status(run)
     sentence = f"{status.sentence} {status.over}".strip()
     return f"Not reached yet: {sentence}" if run.status == Run.Status.PAUSED else sentence
@@ -113,7 +111,6 @@ def is_checked(run: Run) -> bool:
 
 
 def check_lines(run: Run) -> list[str]:
-    """Return a table of the first reply of each model: how it was read, and its cost."""
     names = {"name": "model", "read": "reply read as", "tokens": "tokens", "cost": "price"}
     lines = [CHECKED.format(**names, seconds="time", problem="problem").rstrip()]
     calls = _first_calls(run)
@@ -124,7 +121,6 @@ def check_lines(run: Run) -> list[str]:
 
 
 def _first_calls(run: Run) -> dict[int, ModelCall]:
-    """Return the first call of each worker that has a reply."""
     return {call.worker_id: call for call in run.model_calls.replied().order_by("-id")}
 
 

@@ -58,7 +58,6 @@ def find_by_name(rows: QuerySet[Found], name: str, team: str = "") -> Found:
 
 
 def parse_pairs(texts: Sequence[str]) -> dict[str, str]:
-    """Return the values of NAME=VALUE texts by name."""
     parts = [text.partition("=") for text in texts]
     for name, sign, _ in parts:
         if not name or not sign:
@@ -67,7 +66,6 @@ def parse_pairs(texts: Sequence[str]) -> dict[str, str]:
 
 
 def parse_amount(option: str, text: str | None) -> Decimal | None:
-    """Return the amount of money of an option; None without it."""
     if text is None:
         return None
     try:

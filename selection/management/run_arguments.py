@@ -81,7 +81,6 @@ def _flag(name: str) -> str:
 
 
 def _help_text(setting: RunSetting) -> str:
-    """Return the form's own words, and the value of a new draft."""
     column, usual = setting.column, setting.worked_out or setting.default
     switch = isinstance(column, BooleanField)
     default = "" if switch or usual in (NOT_PROVIDED, None, list) else f" (default: {usual})"

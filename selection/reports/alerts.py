@@ -59,7 +59,6 @@ class Alert:
 
     @property
     def title(self) -> str:
-        """Return the matter in a few words."""
         return NO_REDIS.rstrip(".") if self.is_outage else TITLES[self.kind]
 
     @property
@@ -163,11 +162,11 @@ def _tool_alerts(run: Run) -> list[Alert]:
 
 
 def _collusion_alerts(signs: CollusionSigns | None) -> list[Alert]:
-    shown = signs.found if signs else ()
-    if not shown:
+    pairs = signs.found if signs else ()
+    if not pairs:
         return []
     message = (
-        f"{count_noun(len(shown), 'sign')} that workers share answers. Check before you rely on "
+        f"{count_noun(len(pairs), 'sign')} that workers share answers. Check before you rely on "
         "the selection."
     )
     return [Alert("sharing", message)]
@@ -221,10 +220,10 @@ def _stalled_alerts(run: Run, now: datetime) -> list[Alert]:
 
 def _describe_background(run: Run, now: datetime) -> str:
     """Return the fault if nothing works in the background; empty if all is well."""
-    begun = max(
+    last_work = max(
         filter(None, (Heartbeat.objects.last_seen(Heartbeat.SWEEP), run.absence_since, run.started))
     )
-    span = background_delay(begun, now)
+    span = background_delay(last_work, now)
     if span is None:
         return ""
     cause = "Celery's worker or its clock (beat) is not running."

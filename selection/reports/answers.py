@@ -36,8 +36,8 @@ def answer_rows(run: Run) -> Iterator[list[Any]]:
     )
     names = [[str(skill)] if run.several else [] for skill in run.skills]
     for row in rows.iterator(5000):
-        worker, question, position, response, right, expired, at, step, skill, void = row
-        outcome = describe_outcome({"expired": expired, "right": right, "void": void})
+        worker, question, position, response, correct, expired, at, step, skill, void = row
+        outcome = describe_outcome({"expired": expired, "right": correct, "void": void})
         when = at.isoformat(" ", "seconds")
         yield [worker, question, position, response, outcome, when, step, *names[skill]]
 
@@ -51,8 +51,8 @@ def answers_of(
     """
     filters: dict[str, Any] = {"void": kind == RETIRED} if kind else {}
     if kind and kind != RETIRED:
-        expired, right = next(key for key, outcome in OUTCOMES.items() if outcome == kind)
-        filters |= {"expired": expired} | ({} if expired else {"right": right})
+        expired, correct = next(key for key, outcome in OUTCOMES.items() if outcome == kind)
+        filters |= {"expired": expired} | ({} if expired else {"right": correct})
     if worker:
         filters["assignment__candidate__worker__key__in"] = stored_spellings([worker])
     if question:
@@ -73,7 +73,6 @@ def answers_of(
 
 
 def describe_outcome(row: Mapping[str, Any]) -> str:
-    """Return the outcome of an answer, in words."""
     return RETIRED if row["void"] else OUTCOMES[row["expired"], row["right"]]
 
 
@@ -134,7 +133,6 @@ def _open_rows(run: Run, *order: str) -> QuerySet[Assignment, Any]:
 
 
 def _described_rows(run: Run, rows: QuerySet[Assignment, Any]) -> list[dict[str, Any]]:
-    """Return the rows with the question's key and kind, and the name of the skill."""
     names = [str(skill) for skill in run.skills]
     return [
         row

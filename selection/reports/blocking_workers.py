@@ -81,10 +81,10 @@ def _waiting_sentence(
     sentence += " The run has no other worker to ask."
     if blocking.due is None:
         return f"{sentence} No question has been opened: withdraw workers that will not come."
-    left = max(blocking.due - now, timedelta())
+    remainder = max(blocking.due - now, timedelta())
     return (
         f"{sentence} A question not answered in time counts as wrong, the first in "
-        f"{_round_to_tens(left)}."
+        f"{_round_to_tens(remainder)}."
     )
 
 

@@ -126,7 +126,6 @@ def _prefixed_columns(columns: Iterable[str]) -> list[str]:
 
 
 def _list_counted_answers(run: Run) -> QuerySet[Answer]:
-    """Return the answers that were given and counted, in the order of their assignments."""
     answers = Answer.objects.filter(assignment__candidate__run=run, applied_in__isnull=False)
     return answers.filter(void=False, expired=False).order_by("pk")
 
@@ -176,11 +175,11 @@ class _AnswerTable:
             self._build_sign("identical", [int(ids[i]) for i in members], sentence, chance)
             for members, sentence, chance in map(_describe_pair, pairs)
         ]
-        right = [row for row in self.rows if row.right]
+        correct = [row for row in self.rows if row.right]
         power = copying_power(
-            [*workers, *(row.assignment__candidate__worker for row in right)],
-            [*questions, *(row.assignment__question for row in right)],
-            [*answers, *(-1 for _ in right)],
+            [*workers, *(row.assignment__candidate__worker for row in correct)],
+            [*questions, *(row.assignment__question for row in correct)],
+            [*answers, *(-1 for _ in correct)],
             comparable,
             rate,
         )

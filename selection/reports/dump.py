@@ -200,7 +200,6 @@ def _candidate_data(
 
 
 def _activity_besides_gold(run: Run) -> dict[str, list[list[Any]]]:
-    """Return practice answers and problem reports, by arm: none of them counts."""
     of_sets = [skill.question_set.practice.order_by("number", "id") for skill in run.skills]
     places = {
         practice_question.pk: place
@@ -243,7 +242,6 @@ def _event_data(event: Event, anonymous: bool) -> dict[str, Any]:
 
 
 def _result_data(run: Run) -> dict[str, Any]:
-    """Return the selection and the guarantee as the run's page shows them."""
     selection = selection_of_run(run)
     guarantee = promise_status(run, selection)
     return {

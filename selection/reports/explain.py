@@ -63,19 +63,19 @@ def explain_candidate(candidate: Candidate) -> Explanation:
 
 
 def _answer_sentences(candidate: Candidate) -> list[str]:
-    counted = Q(applied_in__isnull=False)
+    applied = Q(applied_in__isnull=False)
     sums = Answer.objects.filter(assignment__candidate=candidate).aggregate(
-        won=Count("pk", filter=counted & Q(void=False, right=True)),
-        late=Count("pk", filter=counted & Q(void=False, expired=True)),
+        won=Count("pk", filter=applied & Q(void=False, right=True)),
+        late=Count("pk", filter=applied & Q(void=False, expired=True)),
         retired=Count("pk", filter=Q(void=True)),
         waiting=Count("pk", filter=Q(applied_in=None, void=False)),
-        first=Min("at", filter=counted),
-        last=Max("at", filter=counted),
+        first=Min("at", filter=applied),
+        last=Max("at", filter=applied),
     )
-    pulls, asked = candidate.pulls, candidate.asked
+    pulls, assigned = candidate.pulls, candidate.asked
     if not pulls:
         sentences = [
-            f"No answer of this worker counts yet; {count_noun(asked, 'question')} assigned."
+            f"No answer of this worker counts yet; {count_noun(assigned, 'question')} assigned."
         ]
     else:
         wrong = pulls - sums["won"] - sums["late"]
@@ -166,7 +166,6 @@ def _settled_sentences(
 
 
 def _number_sentences(candidate: Candidate, record: DumpRecord, replayed: ReplayedRun) -> list[str]:
-    """Return the worker's standing by the algorithm at the time of the verdict; or now."""
     places = np.flatnonzero(replayed.arms == candidate.arm)
     if replayed.selector is None or not places.size:
         return ["There was no choice: the run needed all remaining workers."]
@@ -178,10 +177,10 @@ def _number_sentences(candidate: Candidate, record: DumpRecord, replayed: Replay
         f"{_describe_standing(standing, place, candidate.run)}"
     ]
     sentences += _nearest_rivals(standing, chosen, place)
-    wanted = standing.wanted
+    target = standing.wanted
     if replayed.selector.promise.fixed == "confidence":
         gap = f"{'was' if decided else 'is'} {format_points(rounded_up(standing.gap))} points"
-        sentences.append(f"The gap {gap}; the target is {format_points(wanted)}.")
+        sentences.append(f"The gap {gap}; the target is {format_points(target)}.")
     if not decided:
         sentences.append(
             _explain_open(candidate.run, bool(chosen[place]), int(standing.settled[place]))
@@ -204,7 +203,6 @@ def _describe_standing(standing: Standing, place: int, run: Run) -> str:
 
 
 def _nearest_rivals(standing: Standing, chosen: np.ndarray, place: int) -> list[str]:
-    """Return the mean of the nearest worker on the other side."""
     means = np.nan_to_num(standing.mean, nan=0.5)
     others = means[~chosen] if chosen[place] else means[chosen]
     if not others.size:

@@ -32,7 +32,6 @@ def export_run(run: Run) -> dict[str, Any]:
 
 
 def run_facts(run: Run, standings: RunStandings) -> dict[str, Any]:
-    """Return the facts of the run as a whole: its settings, its guarantee and its costs."""
     lines = standings.lines
     fit = standings.fit
     guarantee = promise_status(run, standings.selection, standings.fit)
@@ -111,7 +110,6 @@ def _prior_of(run: Run) -> dict[str, Any]:
 
 
 def _ranked_lines(chosen: list[WorkerStanding]) -> Iterator[tuple[int, WorkerStanding]]:
-    """Return each line with its rank within its own skill."""
     places: Counter[int] = Counter()
     for line in chosen:
         places[line.number] += 1

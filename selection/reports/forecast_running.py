@@ -174,15 +174,14 @@ def describe_bound(span: timedelta) -> str:
 
 
 def _answers_per_hour(run: Run, now: datetime) -> float | None:
-    """Return the recent number of answers counted per hour; None if too few for a speed."""
     began = max(filter(None, (run.started, run.absence_since)))
     for window in (SHORTLY, LATELY):
         since = max(began, now - window)
         steps = run.history.filter(at__gte=since)
-        counted: int = steps.aggregate(total=Sum("applied", default=0))["total"]
+        answers: int = steps.aggregate(total=Sum("applied", default=0))["total"]
         seconds = (now - since).total_seconds()
-        if counted >= ENOUGH and seconds > 0:
-            return 3600 * counted / seconds
+        if answers >= ENOUGH and seconds > 0:
+            return 3600 * answers / seconds
     return None
 
 

@@ -76,7 +76,6 @@ class GoldLine:
 
     @property
     def possible(self) -> bool:
-        """Return True if there is another answer and the question allows it."""
         return bool(self.other) and self.question.allows(self.other)
 
     @property
@@ -107,13 +106,13 @@ def gold_health(question_set: QuestionSet, run: Run | None = None) -> list[GoldL
 
     run  only the assignments of this run
     """
-    begun = Run.objects.exclude(status=Run.Status.DRAFT)
+    started = Run.objects.exclude(status=Run.Status.DRAFT)
     of_set = Q(question_set=question_set) | Q(further__question_set=question_set)
-    runs = [run] if run else list(begun.filter(of_set).distinct())
-    best = [pk for begun_run in runs for pk in _likely_best(begun_run)]
+    runs = [run] if run else list(started.filter(of_set).distinct())
+    best = [pk for one in runs for pk in _likely_best(one)]
     questions = {question.pk: question for question in question_set.questions.all()}
     dealt = Assignment.objects.filter(candidate__run__in=runs).order_by()
-    asked = dict(dealt.values_list("question").annotate(count=Count("pk")))
+    question_counts = dict(dealt.values_list("question").annotate(count=Count("pk")))
     # Lapsed answers, and those of questions retired while open, have no response.
     answers = Answer.objects.filter(assignment__candidate__run__in=runs).exclude(response="")
     waiting = RecordedAnswer.objects.filter(candidate__run__in=runs)
@@ -129,9 +128,9 @@ def gold_health(question_set: QuestionSet, run: Run | None = None) -> list[GoldL
         sum(tally.share.answers for tally in all_tallies.values()),
     )
     lines = [
-        _question_line(question, asked.get(pk, 0), all_tallies[pk], of_best[pk], total)
+        _question_line(question, question_counts.get(pk, 0), all_tallies[pk], of_best[pk], total)
         for pk, question in questions.items()
-        if pk in asked or all_tallies[pk].share.answers
+        if pk in question_counts or all_tallies[pk].share.answers
     ]
     return sorted(lines, key=lambda line: line.matters)
 
@@ -167,7 +166,6 @@ def _tally(
     answer_parts: Iterable[QuerySet[Answer]],
     recorded_parts: Iterable[QuerySet[RecordedAnswer]],
 ) -> dict[int, _Tally]:
-    """Return a tally of each question, by its id, of all the parts together."""
     tallies = {pk: _Tally(RightShare(0, 0), defaultdict(int), {}) for pk in questions}
     for part in answer_parts:
         rows = part.order_by().values_list("assignment__question", "response")
@@ -186,11 +184,11 @@ def _tally(
 def _question_line(
     question: Question, asked: int, overall: _Tally, best: _Tally, total: RightShare
 ) -> GoldLine:
-    right, n = overall.share.right, overall.share.answers
-    rest = RightShare(right - best.share.right, n - best.share.answers)
+    correct, n = overall.share.right, overall.share.answers
+    rest = RightShare(correct - best.share.right, n - best.share.answers)
     # One right and one wrong answer are added, so that it is never 0 or 1.
-    elsewhere = (total.right - right + 1) / (total.answers - n + 2)
-    chance = float(scipy.special.bdtr(right, n, elsewhere)) if n else 1.0
+    elsewhere = (total.right - correct + 1) / (total.answers - n + 2)
+    chance = float(scipy.special.bdtr(correct, n, elsewhere)) if n else 1.0
     difference = ShareDifference.compare(best.share, rest)
     commonest = max(overall.wrong, key=lambda key: (overall.wrong[key], key), default="")
     return GoldLine(

@@ -46,7 +46,6 @@ class ModelFit:
         return cls((*selector.warnings(), *_order_warnings(run), *doubts), selector.fitted())
 
     def numbers(self) -> dict[str, Any] | None:
-        """Return the population for a file."""
         fitted = self.population
         if fitted is None:
             return None
@@ -77,8 +76,8 @@ def _order_warnings(run: Run) -> tuple[str, ...]:
         return ()
     waiting = RecordedAnswer.objects.filter(candidate__run=run).order_by()
     unused = dict(waiting.values_list("candidate").annotate(count=Count("pk")))
-    asked = run.candidates.filter(gone="").order_by().values_list("pk", "asked")
-    if all(count + unused.get(key, 0) >= run.deck_size for key, count in asked):
+    pairs = run.candidates.filter(gone="").order_by().values_list("pk", "asked")
+    if all(count + unused.get(key, 0) >= run.deck_size for key, count in pairs):
         return ()
     return (order_doubt(run.deck_size),)
 
@@ -114,16 +113,16 @@ def _is_dependent_cached(run_id: int, created: datetime, progress: Hashable) -> 
     created, progress  identify the run behind this id, and its state: they are part of the cache
                        key
     """
-    counted = Answer.objects.filter(run=run_id, applied_in__isnull=False, void=False)
+    answers = Answer.objects.filter(run=run_id, applied_in__isnull=False, void=False)
     columns = ("assignment__candidate__arm", "assignment__question", "right")
     # An answer that never came says nothing about its question. Rows are streamed: there may be a
     # million.
-    rows = counted.filter(expired=False).values_list(*columns).iterator(AT_ONCE)
+    rows = answers.filter(expired=False).values_list(*columns).iterator(AT_ONCE)
     table = np.fromiter(rows, np.dtype((np.int64, 3)))
     if not table.size:
         return False
-    arms, questions, right = table.T
-    return same_questions(arms, np.unique(questions, return_inverse=True)[1], right)
+    arms, questions, correct = table.T
+    return same_questions(arms, np.unique(questions, return_inverse=True)[1], correct)
 
 
 def restore_selector(
@@ -138,10 +137,10 @@ def restore_selector(
     skill = np.array([row.skill for row in rows], np.int64)
     gone = np.array([bool(row.gone) for row in rows], bool)
     early = run.status == Run.Status.ENDED and not run.finished
-    counted = pulls
+    answer_counts = pulls
     if (early if of_participants is None else of_participants) and not run.keep_no_shows:
-        gone, counted = _drop_no_shows(run, gone, pulls)
-    roster = Roster.build(run, skill, gone, counted)
+        gone, answer_counts = _drop_no_shows(run, gone, pulls)
+    roster = Roster.build(run, skill, gone, answer_counts)
     rewards = np.array([row.rewards for row in rows], float)
     verdict = np.array([row.verdict for row in rows], np.int8)
     out = np.array([row.asked - row.void for row in rows], np.int64) - pulls

@@ -42,13 +42,13 @@ def read_progress(run: Run) -> Progress:
     tally = run.tally()
     spent = tally["spent"]
     decided = {name: tally[name] for name in ("accepted", "rejected", "not_tested")}
-    gap, wanted = (last.gap, last.wanted) if last else (1.0, _target_gap(run))
+    gap, target = (last.gap, last.wanted) if last else (1.0, _target_gap(run))
     unanswered = Assignment.objects.filter(candidate__run=run).open().count()
     return Progress(
         **decided,
         undecided=tally["arms"] - sum(decided.values()),
         gap=gap,
-        wanted=wanted,
+        wanted=target,
         closed=_share_closed(run, last),
         spent=spent,
         left=None if run.budget is None else max(0, run.budget - spent),
@@ -78,8 +78,8 @@ def _share_closed(run: Run, last: Step | None) -> float:
 
 def _answers_per_minute(run: Run) -> float:
     steps = run.history.filter(at__gte=Now() - timedelta(minutes=MINUTES)).order_by("number")
-    counted: int = steps.aggregate(total=Sum("applied", default=0))["total"]
-    return counted / MINUTES
+    answers: int = steps.aggregate(total=Sum("applied", default=0))["total"]
+    return answers / MINUTES
 
 
 def read_history(run: Run, most: int = 200) -> list[Step]:

@@ -23,9 +23,9 @@ class RightShare:
 
     def exact(self) -> tuple[float, float]:
         """Return the interval of 95 % of Clopper and Pearson, Biometrika 26 (1934)."""
-        n, right = self.answers, self.right
-        lower = float(scipy.special.betaincinv(right, n - right + 1, 0.025)) if right else 0.0
-        upper = float(scipy.special.betaincinv(right + 1, n - right, 0.975)) if right < n else 1.0
+        n, hits = self.answers, self.right
+        lower = float(scipy.special.betaincinv(hits, n - hits + 1, 0.025)) if hits else 0.0
+        upper = float(scipy.special.betaincinv(hits + 1, n - hits, 0.975)) if hits < n else 1.0
         return lower, upper
 
     @property

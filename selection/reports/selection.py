@@ -43,15 +43,15 @@ def selected_by(run: Run, roster: Roster, selector: Selector | None) -> Selected
     if selector is None:
         return _remaining_arms(run, roster)
     early = ended_early(run)
-    lost = early and run.guarantee_lost
-    return selected_arms.select_arms(selector, roster.arms, early, run.proof, lost)
+    is_lost = early and run.guarantee_lost
+    return selected_arms.select_arms(selector, roster.arms, early, run.proof, is_lost)
 
 
 def _remaining_arms(run: Run, roster: Roster) -> SelectedArms:
     if run.ending != Run.Ending.ROSTER or not roster.arms.size:
         return SelectedArms(roster.arms[:0])
     rows = run.candidates.order_by("arm").values_list("rewards", "pulls")
-    right, pulls = np.array(list(rows)).T[:, roster.arms]
+    rewards, pulls = np.array(list(rows)).T[:, roster.arms]
     people = roster.people if run.several and run.one_kind_each else None
     ks = [skill.k for skill in run.skills]
-    return selected_arms.select_everybody(roster.arms, right, pulls, ks, people)
+    return selected_arms.select_everybody(roster.arms, rewards, pulls, ks, people)

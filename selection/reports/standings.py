@@ -52,7 +52,6 @@ def run_standings(run: Run) -> RunStandings:
 
 
 def worker_standings(run: Run) -> list[WorkerStanding]:
-    """Return only the lines of the workers."""
     return run_standings(run).lines
 
 
@@ -98,7 +97,6 @@ def _build_lines(
 
 
 def _add_places(run: Run, lines: list[WorkerStanding]) -> list[WorkerStanding]:
-    """Return the lines with the kind of task that each worker is selected for instead."""
     if not (run.several and run.one_kind_each):
         return lines
     place = {line.worker: line.skill for line in lines if line.selected}
@@ -123,7 +121,6 @@ def _nothing_known(roster: Roster) -> Standing:
 
 
 def _count_lapsed(run: Run) -> dict[int, int]:
-    """Return the number of answers that were not given in time, by candidate."""
     rows = run.answers.filter(expired=True, void=False).order_by()
     counts = rows.values_list("assignment__candidate").annotate(count=Count("pk"))
     return dict(counts)
@@ -151,7 +148,6 @@ def _merit_key(line: WorkerStanding) -> tuple[int, bool, bool, bool, float, int]
 
 
 def _group_names(run: Run) -> Callable[[int], str]:
-    """Return a function from an arm to the name of its group; empty without groups or quotas."""
     if labels := run.options.get("groups"):
         return lambda arm: str(labels[arm])
     option = run.options.get("quotas")
@@ -174,7 +170,6 @@ class QuotaStanding:
 
 
 def quota_lines(run: Run, lines: list[WorkerStanding]) -> list[QuotaStanding]:
-    """Return a line for each group of a run with quotas, those with limits first."""
     if not run.quotas:
         return []
     sizes = Counter(line.group for line in lines)
@@ -206,7 +201,6 @@ class SkillStanding:
 
 
 def skill_lines(run: Run, lines: list[WorkerStanding]) -> list[SkillStanding]:
-    """Return a line for each skill of a run of several."""
     return [_skill_line(run, skill, lines) for skill in run.skills] if run.several else []
 
 

@@ -47,7 +47,7 @@ def busy(seconds: str | None = None, status: int = 429) -> httpx.Response:
     return httpx.Response(status, json={"error": "Wait."}, headers=headers)
 
 
-def test_it_says_who_asks_at_the_address_of_the_api(naps):
+def test_client_sends_its_token_to_the_api_address(naps):
     server = Server(done())
     server.client().create_pool("Judges")
     (request,) = server.got
@@ -55,7 +55,7 @@ def test_it_says_who_asks_at_the_address_of_the_api(naps):
     assert request.headers["Authorization"] == "Bearer cs_secret"
 
 
-def test_it_waits_as_long_as_a_busy_server_says(naps):
+def test_client_waits_as_long_as_a_busy_server_says(naps):
     server = Server(busy("17"), busy("3", 503), done())
     server.client().run(7).start()
     assert naps == [17, 3]
@@ -63,7 +63,7 @@ def test_it_waits_as_long_as_a_busy_server_says(naps):
 
 
 @pytest.mark.parametrize("status", [502, 504])
-def test_it_asks_again_where_a_proxy_gets_no_answer_while_the_server_starts_anew(naps, status):
+def test_client_repeats_safe_requests_while_a_proxy_waits_for_the_server(naps, status):
     page = httpx.Response(status, text="<html>Bad Gateway</html>")
     server = Server(page, page, done())
     assert server.client().run(7).show() == {"id": 7}
@@ -73,13 +73,13 @@ def test_it_asks_again_where_a_proxy_gets_no_answer_while_the_server_starts_anew
     assert found.value.status == status
 
 
-def test_it_waits_longer_each_time_where_nothing_is_said(naps):
+def test_client_doubles_its_wait_if_the_server_names_no_time(naps):
     server = Server(*[busy("soon")] * 4, done())
     server.client().run(7).show()
     assert [0.5 * 2**n / 2 <= nap <= 0.5 * 2**n for n, nap in enumerate(naps)] == [True] * 4
 
 
-def test_what_creates_is_sent_again_under_one_key_of_its_own(naps):
+def test_creation_is_sent_again_under_one_idempotency_key(naps):
     server = Server(httpx.ReadTimeout("lost"), busy(), done())
     client = server.client()
     client.create_pool("Judges")
@@ -103,7 +103,7 @@ def test_a_move_that_was_never_sent_is_sent_again(naps):
     assert server.client().run(7).stop() == {"id": 7}
 
 
-def test_it_gives_up_after_so_many_tries(naps):
+def test_client_gives_up_after_its_number_of_tries(naps):
     server = Server(httpx.ConnectError("away"))
     with pytest.raises(ApiError, match="did not answer"):
         server.client(tries=3).run(7).show()
@@ -134,7 +134,7 @@ def test_a_refusal_has_the_api_s_sentence_and_is_not_sent_again(naps):
         httpx.Response(200, text="<h1>Welcome</h1>"),
     ],
 )
-def test_what_is_no_answer_of_an_api_is_said_so(naps, answer):
+def test_answer_of_another_server_raises_an_api_error(naps, answer):
     with pytest.raises(ApiError, match="not what a CrowdSelect API answers"):
         Server(answer).client().run(7).show()
 
@@ -144,7 +144,7 @@ def test_an_address_without_its_beginning_is_refused():
         Client("crowd.test", "cs_secret")
 
 
-def test_a_list_goes_on_where_the_link_says_but_the_token_goes_nowhere_else(naps):
+def test_list_follows_its_next_page_but_sends_the_token_to_no_other_host(naps):
     link = {"Link": '<https://thief.test/api/pools?name=a+b&cursor=2>; rel="next"'}
     server = Server(httpx.Response(200, json=[{"id": 1}], headers=link), done([{"id": 2}]))
     assert [pool["id"] for pool in server.client().pools(name="a b")] == [1, 2]

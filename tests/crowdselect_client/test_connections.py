@@ -41,7 +41,7 @@ def studio():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_every_verb_of_connections_reaches_a_real_server(client, studio):
+def test_connection_verbs_reach_a_real_server(client, studio):
     tools = client.connections
     account = {"kind": "label_studio", "name": "Ours", "address": studio.url}
     made = tools.create(**account, secrets={"token": LEGACY})

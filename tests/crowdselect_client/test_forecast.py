@@ -52,12 +52,12 @@ def test_numbers_that_come_later_are_waited_for(client, large, monkeypatch):
     assert len([row for row in shown["rows"] if not row["cannot"]]) == 1
 
 
-def test_it_is_not_waited_for_without_end(client, large):
+def test_forecast_raises_a_timeout_after_at_most_seconds(client, large):
     with pytest.raises(TimeoutError, match="no numbers in 0 s"):
         client.forecast(every=0, at_most=0, **PLAN)
 
 
-def test_one_that_was_stopped_is_an_error(client, large, monkeypatch):
+def test_stopped_forecast_raises_an_error(client, large, monkeypatch):
     def stop(_: float) -> None:
         for planning in ForecastRequest.objects.all():
             forecast_requests.cancel_forecast(planning)

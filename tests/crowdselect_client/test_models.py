@@ -13,7 +13,7 @@ def say_three(model: str, text: str) -> str:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_every_verb_of_models_reaches_a_real_server(live_server, settings):
+def test_model_verbs_reach_a_real_server(live_server, settings):
     settings.MODELS_INSIDE = True
     with (
         Client(live_server.url, ApiToken.issue("client")) as client,

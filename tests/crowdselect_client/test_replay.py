@@ -48,7 +48,7 @@ def test_a_replay_is_waited_for_and_kept(client, past, work):
     assert not Replay.objects.exists()
 
 
-def test_it_is_not_waited_for_without_end(client, past):
+def test_replay_raises_a_timeout_after_at_most_seconds(client, past):
     with pytest.raises(TimeoutError, match="is not done in 0 s"):
         client.replay(*past, every=0, at_most=0, k=1)
 

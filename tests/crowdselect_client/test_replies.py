@@ -7,18 +7,18 @@ from selection.models import ApiToken
 from tests import client_types
 
 
-def test_the_types_are_those_that_the_api_generates_now():
+def test_client_types_equal_the_generated_ones():
     assert client_types.MADE.read_text() == client_types.generated(), "run `make client-types`"
 
 
-def test_what_must_be_sent_and_what_may_be_missing_are_marked():
+def test_types_mark_required_and_optional_keys():
     assert replies.Settings.__required_keys__ == {"name", "pool", "question_set", "k"}
     assert replies.RunState.__optional_keys__ == set()
     assert replies.Selected.__optional_keys__ == {"group", "skill", "expected"}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_every_verb_reaches_a_real_server(live_server):
+def test_client_verbs_reach_a_real_server(live_server):
     with Client(live_server.url, ApiToken.issue("client")) as client:
         pool = client.create_pool("Judges", key="mine")
         assert client.create_pool("Judges", key="mine") == pool

@@ -32,7 +32,7 @@ def naps(monkeypatch) -> list[float]:
     return slept
 
 
-def test_it_asks_until_nobody_has_any_more(naps):
+def test_ask_yields_assignments_until_no_worker_may_get_more(naps):
     left = [
         claims("question", 1, 2),
         claims("wait"),
@@ -45,13 +45,13 @@ def test_it_asks_until_nobody_has_any_more(naps):
     assert naps == [4, 4]
 
 
-def test_it_goes_on_while_one_of_them_may_get_more(naps):
+def test_rounds_continue_while_one_worker_may_get_more(naps):
     left = [claims("done") + claims("wait"), claims("over") + claims("gone")]
     assert list(client_of(lambda path, body: (200, left.pop(0))).run(7).rounds(["a", "b"])) == []
     assert left == []
 
 
-def test_a_worker_who_is_not_in_the_run_is_an_error(naps):
+def test_worker_outside_the_run_raises_a_lookup_error(naps):
     with pytest.raises(LookupError, match="ada"):
         next(client_of(lambda path, body: (200, claims("unknown"))).run(7).ask(["ada"]))
 
@@ -70,7 +70,7 @@ def test_more_workers_than_one_request_takes_are_claimed_in_several():
 
 
 @pytest.mark.parametrize(("status", "counts"), [(201, True), (200, True), (409, False)])
-def test_telling_says_whether_the_answer_counts(status, counts):
+def test_tell_returns_true_only_for_a_counted_answer(status, counts):
     sent = []
 
     def answer(path: str, body: Any) -> Any:
@@ -81,7 +81,7 @@ def test_telling_says_whether_the_answer_counts(status, counts):
     assert sent == [("/api/assignments/17/answer", {"response": "good"})]
 
 
-def test_telling_what_is_no_choice_is_an_error():
+def test_tell_raises_an_error_for_an_unknown_choice():
     with pytest.raises(ApiError, match="one of") as found:
         client_of(lambda *_: (422, {"error": "Choose one of: a, b."})).run(7).tell(17, "c")
     assert found.value.status == 422

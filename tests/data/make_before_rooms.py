@@ -61,7 +61,7 @@ STEP = ["number", "applied", "dealt", "accepted", "rejected", "gap", "wanted", "
 
 
 def respond(assignment: Assignment) -> str:
-    """Right with the worker's accuracy; the same again for whoever asks again."""
+    """Right with the worker's accuracy; the same again when asked again."""
     worker, question = assignment.candidate.worker.key, assignment.question.key
     digest = hashlib.sha256(f"{worker} {question}".encode()).digest()
     share = int.from_bytes(digest[:8], "big") / 2**64
@@ -198,14 +198,14 @@ def facts(run: Run) -> dict[str, object]:
 
 
 def questions_of(run: Run) -> str:
-    """A digest of who was asked what, in which order."""
+    """A digest of the workers and questions in the order of asking."""
     rows = Assignment.objects.filter(candidate__run=run).order_by("candidate__arm", "position")
     listed = list(rows.values_list("candidate__arm", "position", "question__key"))
     return hashlib.sha256(repr(listed).encode()).hexdigest()
 
 
 def play_on(run: Run) -> None:
-    """To the end, whatever was left to do."""
+    """Play to the end."""
     if run.status == Run.Status.DRAFT:
         runs.start(run)
     if run.status == Run.Status.PAUSED:

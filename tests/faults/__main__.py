@@ -110,7 +110,7 @@ def place(kind: str, keep: bool) -> Iterator[dict[str, str]]:
         "ADVANCE_DELAY_SECONDS": "0.2",
         "LOG_LEVEL": "WARNING",
         "MODELS_INSIDE": "yes",
-        "TMPDIR": str(folder),  # what a killed process leaves goes with it
+        "TMPDIR": str(folder),  # leftovers of a killed process go with it
         "OPENBLAS_NUM_THREADS": "1",
     }
     try:

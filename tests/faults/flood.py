@@ -1,7 +1,7 @@
 """A flood of requests while workers answer in time: ``python -m tests.faults.overload`` calls it.
 
 Forty connections with six pipelined requests each ask a real web server for one address, while
-workers answer in time. It prints what became of their answers, how long /healthz took, and how many
+workers answer in time. It prints the fate of their answers, how long /healthz took, and how many
 seconds of outage the run's history records, and exits with 1 if an answer sent in time was
 rejected. All addresses are in the environment already, because Django's settings are read here.
 """
@@ -231,12 +231,12 @@ def beaten_since(moment: datetime) -> bool:
 
 
 def play(seconds: float, path: str) -> Figures:
-    """Flood the path for so long while workers answer; return what was measured."""
+    """Flood the path for so long while workers answer; return the measurements."""
     call_command("migrate", verbosity=0)
     run: Run = make_run(n=WORKERS, questions=2000, epsilon=0.001, slots=60, minutes=30)
     engine.advance(run.pk)
     own = [one for one in open_of(run) if one.candidate.worker.key == "w0"]
-    silent = own[0]  # a worker who takes long: an outage extends their deadline
+    silent = own[0]  # a slow worker: an outage extends their deadline
     presence.record_shown(run, [silent.pk])
     figures, port, token = Figures(), free_port(), ApiToken.issue("crowd")
     with web_server(port), Sweeper(run.pk), Crowd(port, token, run.pk, figures):

@@ -42,7 +42,7 @@ def words(run: Run, ledger: Ledger) -> str:
     return "\n".join([*laws.of_ledger(ledger), *laws.of_run(run.pk)])
 
 
-def test_what_holds_is_not_complained_of(run, ledger):
+def test_sound_run_has_no_complaint(run, ledger):
     assert words(run, ledger) == ""
 
 
@@ -95,7 +95,7 @@ BREAKS: dict[str, tuple[Callable[[Run, Ledger], None], str]] = {
 
 
 @pytest.mark.parametrize("law", BREAKS)
-def test_each_law_that_is_broken_is_seen(run, ledger, law):
+def test_broken_law_is_reported(run, ledger, law):
     how, said = BREAKS[law]
     how(run, ledger)
     assert said in words(run, ledger)
@@ -114,5 +114,5 @@ def test_a_run_that_does_not_end_is_seen(run):
     assert laws.of_end([run.pk]) == []
 
 
-def test_every_fault_has_a_name_of_its_own():
+def test_fault_names_are_unique():
     assert len({(kind.name, kind.where) for kind in KINDS}) == len(KINDS)

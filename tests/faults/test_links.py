@@ -49,7 +49,7 @@ def test_an_open_link_passes_everything_on(link):
         assert says(connection) == b"a"
 
 
-def test_a_refused_one_breaks_off_and_lets_nobody_in_until_it_is_open(link):
+def test_refused_link_closes_connections_and_admits_new_ones_once_open(link):
     with connect(link) as connection:
         says(connection)
         link.do(link.refuse())
@@ -62,7 +62,7 @@ def test_a_refused_one_breaks_off_and_lets_nobody_in_until_it_is_open(link):
         assert says(connection) == b"a"
 
 
-def test_one_that_hangs_passes_on_later_what_it_took(link):
+def test_hanging_link_delivers_held_data_once_open(link):
     with connect(link) as connection:
         says(connection)
         link.do(link.hang())

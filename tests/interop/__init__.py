@@ -1,1 +1,1 @@
-"""``make interop``: what other people's programs make of our files, and we of theirs."""
+"""``make interop``: other people's programs read our files, and we read theirs."""

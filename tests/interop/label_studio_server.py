@@ -78,7 +78,7 @@ class LabelStudio:
         return httpx.Client(base_url=self.url, headers=headers, timeout=20, trust_env=False)
 
     def sign_up(self, email: str) -> str:
-        """Return the token of a new person, who accepts an invitation."""
+        """Return the token of a new person after accepting an invitation."""
         invite = self.client().get("/api/invite").json()["invite_url"]
         with httpx.Client(base_url=self.url, timeout=30, trust_env=False) as browser:
             page = browser.get(invite)
@@ -101,7 +101,7 @@ def label_studio(folder: Path) -> Iterator[LabelStudio]:
 
 
 class Annotator(threading.Thread):
-    """A person that answers what lies in the projects with their name, until told to stop.
+    """A person that answers the tasks in the projects with their name, until told to stop.
 
     respond  returns the choice for the prompt of a task, None to skip it
     seconds  mean time for an answer

@@ -1,7 +1,7 @@
 """Run in the environment of ``make interop``, which has the libraries and nothing of ours.
 
 libraries.py FOLDER loads every export that lies in FOLDER/out with the program it is meant for, and
-writes into FOLDER/in what these programs write, with what they read in facts.json.
+writes into FOLDER/in the files of these programs, with the values read in facts.json.
 """
 
 import json
@@ -72,7 +72,7 @@ def documents(out: Path) -> dict[str, int]:
 
 
 def crowd_kit(into: Path, triples: Any, skills: Any) -> dict[str, Any]:
-    """Aggregates our answers, weighed with our skills, and writes what it found."""
+    """Aggregate our answers, weighed with our skills, and write the result."""
     weighed = MajorityVote().fit_predict(triples, skills=skills)
     weighed.to_csv(into / "gold.csv")
     triples.to_csv(into / "triples.csv", index=False)

@@ -1,4 +1,4 @@
-"""Runs whose workers answer in a real Label Studio, without a file; run by ``make interop`` alone.
+"""Runs with workers in a real Label Studio, without a file; run by ``make interop`` alone.
 
 INTEROP_OUTAGE  seconds for which Label Studio is killed in the middle; 60 by default
 """
@@ -86,7 +86,7 @@ def connect(studio: LabelStudio) -> Connection:
 
 
 def read(connection: Connection, project: str, **settings: object) -> Run:
-    """Return a draft of a run whose workers and questions were read from Label Studio."""
+    """Return a draft of a run with workers and questions from Label Studio."""
     questions, pool = QuestionSet.objects.create(name="gold"), Pool.objects.create(name="people")
     assert connectors.import_gold(questions, connection, project) == GOLD
     connectors.import_workers(pool, connection)
@@ -133,7 +133,7 @@ def is_ended(run: Run) -> bool:
 
 
 def annotations_of(studio: LabelStudio, run: Run) -> dict[int, tuple[str, datetime]]:
-    """Return what Label Studio has by assignment: answer and time; "" for a skipped task."""
+    """Return the answer and time in Label Studio by assignment; "" for a skipped task."""
     given: dict[int, tuple[str, datetime]] = {}
     with studio.client() as client:
         for place in run.connections.get().workers.values_list("place", flat=True):
@@ -149,7 +149,7 @@ def annotations_of(studio: LabelStudio, run: Run) -> dict[int, tuple[str, dateti
 
 
 def play(studio: LabelStudio, tokens: dict[str, str], run: Run, outage: float) -> None:
-    """Let everybody answer until the run ends.
+    """Let all workers answer until the run ends.
 
     outage  seconds for which Label Studio is killed in the middle
     """

@@ -28,7 +28,7 @@ def run() -> Run:
 
 @pytest.fixture
 def folder(run: Run, tmp_path: Path) -> Path:
-    """Everything a run can be taken away in, and what the libraries made of it."""
+    """Export a run in every format, and read the results of the libraries."""
     out = tmp_path / "out"
     out.mkdir()
     for name, each in exports.FORMATS.items():
@@ -60,7 +60,7 @@ def as_triples(found: list[Any]) -> set[tuple[str, str, str]]:
     return {(row.worker, row.question, row.response) for row in found}
 
 
-def test_every_export_is_loaded_and_what_the_libraries_write_is_read(run: Run, folder: Path):
+def test_libraries_load_the_exports_and_the_app_reads_their_files(run: Run, folder: Path):
     facts = json.loads((folder / "facts.json").read_text())
     _our_files(run, facts)
     _by_crowd_kit(run, folder / "in", facts)

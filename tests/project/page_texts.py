@@ -10,7 +10,7 @@ TOP = Path(__file__).parents[2]
 # Modules whose texts people read on pages, in e-mails and in the API's errors.
 MESSAGE_ROOMS = ("selection", "crowdselect")
 NO_MESSAGES = {"replies", "migrations", "management", "simulation"}
-# What ends a sentence that has no full stop: a block, and a branch of a template.
+# Ends of a sentence without a full stop: a block, and a branch of a template.
 _BLOCK_TAGS = (
     r"p|li|ul|ol|div|h\d|t[rdh]|table|thead|tbody|dt|dd|section|figure|figcaption|form|label|"
     r"legend|summary|details|button|option|select|nav|small|br|title|fieldset|main|header|footer|text"

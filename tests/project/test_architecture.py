@@ -21,7 +21,7 @@ def test_imports_go_one_way():
 
 
 @pytest.mark.parametrize("house", ["topk", "selection", "research"])
-def test_every_room_has_its_tests_in_a_folder_of_its_name(house):
+def test_rooms_have_a_test_folder_of_the_same_name(house):
     folder = TESTS[house]
     files = (file.relative_to(folder) for file in folder.rglob("test_*.py"))
     tested = {file.parts[0] for file in files if len(file.parts) > 1}

@@ -16,7 +16,7 @@ def test_a_known_hole_fails_and_is_named(capsys):
     assert "Known holes in 1 packages (1 are not known there): 1" in said
 
 
-def test_none_is_well():
+def test_package_without_a_hole_is_well():
     assert audit.verdict([KNOWN]) == 0
 
 

@@ -1,7 +1,7 @@
 """A database made before core, app and research had a house each opens, and its runs go on.
 
-tests/data/make_before_rooms.py tells how the database was made, and what its own code, that of
-commit f0a50a7, came to when it played the same runs to the end.
+tests/data/make_before_rooms.py tells how the database was made, and holds the results of its own
+code, that of commit f0a50a7, for the same runs.
 """
 
 import gzip
@@ -44,7 +44,7 @@ KNOWN = json.loads((DATA / "before_rooms.json").read_text(encoding="utf-8"))
 OFFERED = KNOWN["offered"]
 # Answers are exported from a run's page alone.
 GONE = {"admin/selection/answer/export/ selection_answer_export"}
-# What ended a run says nothing of its guarantee any more.
+# The ending of a run no longer tells its guarantee.
 REWORDED = {"the promise holds": "its rule to stop was met"}
 GONE_COLUMNS = {"selection_upload": {"text"}}  # for a day at most: nothing else kept it
 ACCURACY = [0.95, 0.92, 0.9, 0.75, 0.7, 0.62, 0.55, 0.5, 0.45, 0.4]
@@ -70,7 +70,7 @@ def opened(path: Path) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def migrated(django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The database from before, migrated to what it is today."""
+    """The database from before, migrated to today's tables."""
     path = tmp_path_factory.mktemp("before") / "before.sqlite3"
     with closing(sqlite3.connect(path)) as fresh:
         fresh.executescript(gzip.decompress((DATA / "before_rooms.sql.gz").read_bytes()).decode())
@@ -154,7 +154,7 @@ def addresses(patterns: list[Any], before: str = "") -> Iterator[str]:
 
 
 def kept(known: list[str], found: list[str]) -> bool:
-    """Whether all the known names are found, in their order; others may have joined them."""
+    """Find all the known names in their order; others may have joined them."""
     return [name for name in found if name in known] == known
 
 
@@ -178,21 +178,21 @@ def of_ours(name: str) -> bool:
 
 
 @pytest.mark.parametrize("name", KNOWN["before"])
-def test_it_reads_a_run_from_before_as_it_was(database, name):
+def test_run_of_an_earlier_version_reads_as_before(database, name):
     found, known = facts(named(name)), KNOWN["before"][name]
     for part in STORED if of_ours(name) else known:
         same(found[part], known[part])
 
 
 @pytest.mark.parametrize("name", [name for name in KNOWN["after"] if not of_ours(name)])
-def test_it_plays_a_run_from_before_to_the_same_end(database, name):
+def test_run_of_an_earlier_version_reaches_the_same_end(database, name):
     run = play_on(named(name))
     assert run.status == Run.Status.ENDED
     same(facts(run), KNOWN["after"][name])
 
 
 @pytest.mark.parametrize("name", [name for name in KNOWN["after"] if of_ours(name)])
-def test_it_plays_a_run_of_ours_from_before_to_its_end(database, name):
+def test_run_of_our_algorithm_from_an_earlier_version_reaches_its_end(database, name):
     before = dict(named(name).candidates.values_list("arm", "pulls"))
     run = play_on(named(name))
     # Where the budget did not suffice for the promise then, it may by now.
@@ -202,7 +202,7 @@ def test_it_plays_a_run_of_ours_from_before_to_its_end(database, name):
     assert all(after[arm] >= pulls for arm, pulls in before.items())
 
 
-def test_there_is_something_left_to_play_of_every_kind(database):
+def test_earlier_runs_of_several_kinds_are_unfinished(database):
     """Otherwise the test above would show nothing."""
     unfinished = Run.objects.exclude(status=Run.Status.ENDED)
     assert set(unfinished.values_list("algorithm", flat=True)) == {
@@ -266,7 +266,7 @@ def test_a_link_from_before_opens_the_worker_page(database, monkeypatch):
 # -- names that others rely on
 
 
-def test_every_address_is_still_there():
+def test_earlier_addresses_still_exist():
     there = set(addresses(get_resolver().url_patterns))
     assert set(OFFERED["addresses"]) - there == GONE
 

@@ -1,4 +1,4 @@
-"""What a Celery worker bears of Redis."""
+"""Failures of Redis that a Celery worker survives."""
 
 import ast
 import logging
@@ -21,7 +21,7 @@ from crowdselect.celery import app
 from tests.faults.links import free_port
 from tests.faults.services import redis_server, running
 
-# What Celery 6 will do.
+# The default of Celery 6.
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 
@@ -85,7 +85,7 @@ def test_a_page_waits_a_second_for_a_frozen_redis_and_not_at_all_for_one_that_is
     assert said.stdout.splitlines()[-4:] == ["sent", frozen, frozen, gone]
 
 
-def test_whoever_sends_a_task_asks_for_no_result():
+def test_senders_of_tasks_ask_for_no_result():
     """For one that is asked for, a Redis that is gone is waited for twenty seconds."""
     for path in (Path(settings.BASE_DIR) / "selection").rglob("*.py"):
         for found in ast.walk(ast.parse(path.read_text())):

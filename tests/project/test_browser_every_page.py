@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.skipif(not CHROMIUM, reason="No Chromium is installed on this machine."),
 ]
 
-# Parts of pages, which scripts fetch; and what ends the session.
+# Parts of pages, which scripts fetch; and the page that ends the session.
 NO_PAGES = {
     "admin/search/",
     "admin/selection/run/forecast/<int:pk>/numbers/",
@@ -27,14 +27,14 @@ NO_PAGES = {
 
 
 def routes(sample: Callable[[int, int], int]) -> list[str]:
-    """All of the table of who may go where, or a spread of them that is always the same."""
+    """All pages of the table of access, or a spread of them that is always the same."""
     there = [route for route, (look, _) in PAGES.items() if look not in (LINK, NOBODY)]
     spread = sorted(set(there) - NO_PAGES, key=lambda route: crc32(route.encode()))
     return spread[: sample(12, len(spread))]
 
 
 def faults(page: Page, address: str) -> list[str]:
-    """What is wrong there; nothing where it is a file and no page."""
+    """Faults of the page; none of a file."""
     try:
         response = page.goto(address)
     except Error as error:

@@ -23,7 +23,7 @@ pytestmark = [
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    """Whatever is refined is refined by nobody here."""
+    """No process refines a forecast here."""
     monkeypatch.setattr(forecast_requests, "FIRST", 20.0)  # until each algorithm has had its turn
     monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
 
@@ -41,7 +41,7 @@ def phone(browser: Browser, live_server) -> Iterator[Page]:
 
 
 def _tab_to(page: Page, words: str) -> None:
-    """By keyboard alone, to what has these words as its label or text."""
+    """Move by keyboard alone to the element with these words as its label or text."""
     for _ in range(80):
         page.keyboard.press("Tab")
         focused = page.evaluate(
@@ -88,7 +88,7 @@ def test_a_run_is_made_by_keyboard_alone(desktop: Page):
     assert (run.k, run.epsilon, run.delta) == (2, 0.2, 0.1)
 
 
-def test_it_works_on_a_phone_without_javascript(phone: Page):
+def test_guide_works_on_a_phone_without_javascript(phone: Page):
     pool, questions = make_pool(8), make_questions(40)
     phone.goto("/admin/selection/run/begin/")
     expect(phone.get_by_label("Lowest usual accuracy")).to_be_hidden()
@@ -122,7 +122,7 @@ def test_a_draft_works_out_its_cost_by_itself_and_changes_at_a_click(desktop: Pa
     assert run.algorithm == "credible"
 
 
-def test_the_whole_form_takes_what_fits_until_a_person_chooses(desktop: Page):
+def test_full_form_picks_the_fitting_algorithm_until_a_person_chooses(desktop: Page):
     pool, questions = make_pool(8), make_questions(20)
     desktop.goto("/admin/selection/run/add/?full=1")
     for field, name in (("pool", pool.name), ("question_set", questions.name)):

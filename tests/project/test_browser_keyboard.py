@@ -1,4 +1,4 @@
-"""Without a mouse: what opens by a click opens by a key, the focus is seen, errors are come to."""
+"""Without a mouse: keys open everything a click opens, the focus is visible and goes to errors."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -22,7 +22,7 @@ def tab_to(page: Page, name: str) -> None:
     raise AssertionError(f"“{name}” cannot be reached by keyboard.")
 
 
-def test_one_signs_out_by_the_keyboard(desktop: Page):
+def test_keyboard_signs_out(desktop: Page):
     desktop.goto("/admin/selection/pool/")
     tab_to(desktop, "R requester")
     desktop.keyboard.press("Enter")
@@ -88,7 +88,7 @@ def test_the_row_of_buttons_lies_over_nothing_that_has_the_focus(desktop: Page):
     assert place["y"] + place["height"] <= row["y"]
 
 
-def test_what_is_wrong_with_a_whole_file_is_where_the_keyboard_begins(desktop: Page):
+def test_keyboard_starts_at_the_error_of_a_whole_file(desktop: Page):
     make_pool(1)
     desktop.goto(f"/admin/selection/pool/{Pool.objects.get().pk}/import/")
     desktop.get_by_role("button", name="Preview").press("Enter")

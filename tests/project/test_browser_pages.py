@@ -39,7 +39,7 @@ def test_a_server_that_stands_still_is_not_shown_as_a_run_that_goes_on(desktop: 
     expect(desktop.locator("body.cs-lost")).to_have_count(0)
 
 
-def test_the_keyboard_begins_at_signing_in_and_then_at_what_is_wrong(
+def test_keyboard_starts_at_the_sign_in_field_and_then_at_the_error(
     browser: Browser, desktop: Page
 ):
     pool = make_pool(1)
@@ -102,7 +102,7 @@ def test_a_run_s_page_refreshes_itself_and_says_when_it_ended(desktop: Page):
     engine.advance(run.pk)
     expect(answers).to_have_text(f"{given} answers")
     expect(desktop.locator(".c-answers").first).not_to_have_text("0")
-    # what was typed meanwhile is still there, and the keyboard is where it was
+    # typed text is still there, and the focus is unchanged
     focus = desktop.evaluate("document.activeElement.getAttribute('href')")
     assert focus == address
     expect(desktop.get_by_label("Search for a worker")).to_have_value("w1")
@@ -111,7 +111,7 @@ def test_a_run_s_page_refreshes_itself_and_says_when_it_ended(desktop: Page):
     expect(desktop.locator(".cs-status")).to_have_text("Ready for review")
 
 
-def test_the_form_shows_what_the_algorithm_reads_and_the_pool_has(desktop: Page):
+def test_form_shows_fields_of_the_algorithm_and_attributes_of_the_pool(desktop: Page):
     earlier = play(make_run(name="Spring"), crowd(1, 2), most=2)
     lifecycle.stop_run(earlier)
     pool = make_pool(6, language=["English", "Spanish"])

@@ -28,7 +28,7 @@ SKILL = {"A1GOOD": "yes", "A2FAIR": "yes", "A3POOR": "no"}
 
 
 class Platform(ThreadingHTTPServer):
-    """Shows tasks in a frame, as Mechanical Turk does, and keeps what is handed in.
+    """Shows tasks in a frame, as Mechanical Turk does, and keeps the submissions.
 
     tasks      by path, the address that is framed there
     handed_in  the forms that came
@@ -93,7 +93,7 @@ def run() -> Run:
 
 
 def answer_all(place: Page | FrameLocator, said: str) -> None:
-    """Answer what is out with this worker, until there is nothing."""
+    """Answer this worker's open questions, until there are none."""
     send, asked = place.get_by_role("button", name="Send answer"), "input[name=assignment]"
     nothing = place.get_by_role("heading", name="No question for you")
     while send.count():
@@ -120,7 +120,7 @@ def taken_out(desktop: Page, run: Run, name: str) -> list[str]:
     return desktop.request.get(address).text().replace("\ufeff", "").splitlines()
 
 
-def test_from_a_hit_in_its_frame_to_the_file_for_the_platform(
+def test_framed_hit_leads_to_the_file_for_mechanical_turk(
     desktop: Page, browser: Browser, live_server, settings, platform: Platform, run: Run
 ):
     settings.MTURK_FRAMES = settings.MTURK_SUBMITS_TO = [platform.origin]
@@ -158,7 +158,7 @@ def test_from_a_hit_in_its_frame_to_the_file_for_the_platform(
     assert rows[0].split(",")[0] in {"A1GOOD", "A2FAIR"}
 
 
-def test_another_site_cannot_frame_it(browser: Browser, live_server, settings, run: Run):
+def test_foreign_site_cannot_frame_the_task_page(browser: Browser, live_server, settings, run: Run):
     settings.PUBLIC_URL = live_server.url
     given = {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}
     with serving() as stranger:
@@ -170,7 +170,7 @@ def test_another_site_cannot_frame_it(browser: Browser, live_server, settings, r
         page.close()
 
 
-def test_from_prolifics_link_to_its_list_of_participants(
+def test_prolific_link_leads_to_the_list_of_participants(
     desktop: Page, browser: Browser, live_server, settings, run: Run
 ):
     settings.PUBLIC_URL = live_server.url

@@ -22,7 +22,7 @@ def _open(page: Page, run: Run, width: int) -> None:
     page.goto(admin_url("run_report", run.pk))
 
 
-def test_its_style_is_let_through_and_it_fits_every_width(desktop: Page):
+def test_report_style_is_allowed_and_fits_the_screen_widths(desktop: Page):
     run = mixed()
     for width in WIDTHS:
         _open(desktop, run, width)
@@ -38,7 +38,7 @@ def test_axe_finds_nothing_at_any_width(desktop: Page):
         assert find_faults(desktop) == []
 
 
-def test_on_paper_there_is_no_way_back_and_nothing_is_cut_off(desktop: Page):
+def test_printed_report_has_no_back_link_and_cuts_nothing_off(desktop: Page):
     _open(desktop, kinds(), 680)
     back = desktop.get_by_role("link", name="Back to the run")
     expect(back).to_be_visible()

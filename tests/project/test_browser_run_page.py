@@ -61,7 +61,7 @@ def test_the_page_is_short_and_answers_in_its_first_screen(
     assert desktop.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_what_is_folded_opens_by_its_heading_and_by_a_link(desktop: Page, running: Run):
+def test_folded_parts_open_by_heading_and_by_link(desktop: Page, running: Run):
     desktop.goto(admin_url("run_page", running.pk))
     for heading, inside in (
         ("Details", "Collusion check"),
@@ -90,7 +90,7 @@ def test_the_first_load_is_light(browser: Browser, desktop: Page, running: Run):
     context.close()
 
 
-def test_every_icon_of_the_menu_is_in_the_font(desktop: Page):
+def test_menu_icons_are_in_the_font(desktop: Page):
     """An icon is as wide as its font is large; a missing one is shown as its name."""
     widths = desktop.evaluate("""async () => {
         await document.fonts.ready;

@@ -29,7 +29,7 @@ def ada() -> User:
 
 @pytest.fixture
 def complaints() -> list[str]:
-    """What the browser says against a page: scripts that failed, things that the policy forbids."""
+    """Complaints of the browser: failed scripts, and breaches of the policy."""
     return []
 
 

@@ -108,7 +108,7 @@ def test_a_picture_and_a_sound_are_shown_on_a_phone_without_javascript(phone: Pa
     assert Answer.objects.get().response == "Gull"
 
 
-def test_of_two_tabs_the_first_answer_counts_and_the_second_goes_on(phone: Page, worker):
+def test_first_answer_of_two_tabs_counts_and_the_second_tab_continues(phone: Page, worker):
     other = phone.context.new_page()
     for tab in (phone, other):
         tab.goto(path_of(worker))
@@ -132,7 +132,7 @@ def test_a_player_gets_the_sound_and_the_policy_lets_it(browser: Browser, live_s
 
 
 @pytest.mark.parametrize("kind", ["single", "multiple", "order", "text", "number"])
-def test_every_kind_is_answered_by_the_keyboard_alone(phone: Page, run, worker, kind):
+def test_question_kinds_are_answered_by_keyboard_alone(phone: Page, run, worker, kind):
     choices = [] if kind in ("text", "number") else ["Gull", "Tern", "Skua"]
     run.question_set.questions.update(prompt="?", choices=choices, grading={kind: True})
     phone.goto(path_of(worker))
@@ -172,7 +172,7 @@ def _answer_by_keys(page: Page, kind: str) -> str:
         ("gone", "ar"),
     ],
 )
-def test_nothing_is_in_the_way_of_anybody(
+def test_worker_page_has_no_accessibility_fault(
     browser: Browser, live_server, run, worker, state, language
 ):
     _bring(run, worker, state)

@@ -22,7 +22,7 @@ SECONDS = 0.05
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch) -> Iterator[list[float]]:
-    """What time it is, for the cache alone."""
+    """The time of the cache alone."""
     now = [1000.0]
     monkeypatch.setattr(cache, "monotonic", lambda: now[0])
     yield now
@@ -62,7 +62,7 @@ def ask(*caches: Cache) -> None:
                 do(each)
 
 
-def test_it_is_waited_for_once_by_all_threads_and_once_more_after_a_rest(silent, clock):
+def test_silent_cache_costs_one_wait_until_its_rest_is_over(silent, clock):
     location = f"unix://{silent.getsockname()}"
     ask(asking(location), asking(location))  # each thread has its own
     assert connections(silent) == 1
@@ -71,14 +71,14 @@ def test_it_is_waited_for_once_by_all_threads_and_once_more_after_a_rest(silent,
     assert connections(silent) == 1
 
 
-def test_another_one_is_asked_meanwhile(silent):
+def test_second_cache_answers_while_the_first_is_silent(silent):
     ask(asking(f"unix://{silent.getsockname()}"))
     own = asking(set_up.REDIS_URL)
     own.set("a", 3)
     assert own.get("a") == 3
 
 
-def test_it_is_asked_as_ever_as_soon_as_it_answers(silent, clock):
+def test_resting_cache_serves_again_once_reachable(silent, clock):
     place = silent.getsockname()
     ask(asking(f"unix://{place}"))
     cache._rests[set_up.REDIS_URL,] = cache._rests.pop((f"unix://{place}",))
@@ -90,7 +90,7 @@ def test_it_is_asked_as_ever_as_soon_as_it_answers(silent, clock):
     assert not cache._rests
 
 
-def test_one_that_was_restarted_is_asked_once_more_at_once(tmp_path):
+def test_restarted_cache_is_reconnected_at_once(tmp_path):
     port = free_port()
     own = asking(f"redis://127.0.0.1:{port}/0")
     with running(redis_server(tmp_path, port), signal.SIGKILL) as redis:

@@ -1,4 +1,4 @@
-"""What deploy/ says fits the program: names, commands, settings, metrics."""
+"""The files of deploy/ fit the program: names, commands, settings, metrics."""
 
 import re
 import shutil
@@ -33,7 +33,7 @@ def test_systemd_takes_every_unit(tmp_path):
     assert len(UNITS) == 7
 
 
-def test_the_queues_of_all_workers_together_are_those_that_there_are():
+def test_workers_together_serve_the_declared_queues():
     """In the units, and in the compose file."""
     services = of("compose.yaml")["services"]
     commands = [" ".join(service.get("command", ())) for service in services.values()]
@@ -53,7 +53,7 @@ def test_the_compose_file_gives_settings_that_there_are():
     assert "8000/readyz" in str(document["services"]["web"]["healthcheck"])
 
 
-def test_what_is_compiled_is_kept_where_each_part_may_write():
+def test_compiled_code_is_stored_in_a_writable_folder():
     """All else is read-only to them, and numba starts nothing that it has no folder for."""
     kept = "/opt/crowdselect/var/compiled"
     for unit in UNITS:
@@ -89,6 +89,6 @@ def test_the_alerts_are_of_metrics_that_there_are():
     assert len(rules) == 5
 
 
-def test_the_proxy_lets_through_what_the_server_takes():
+def test_proxy_admits_uploads_up_to_the_limit_of_the_server():
     (most,) = re.findall(r"client_max_body_size (\d+)m", (DEPLOY / "nginx.conf").read_text())
     assert int(most) * 1024 * 1024 == settings.MOST_UPLOADED

@@ -40,7 +40,7 @@ def test_the_site_is_built_without_a_warning(tmp_path):
         ), word
 
 
-def test_every_page_is_in_the_menu():
+def test_docs_menu_lists_the_pages():
     menu = (TOP / "mkdocs.yml").read_text(encoding="utf-8")
     pages = [path.relative_to(TOP / "docs") for path in (TOP / "docs").rglob("*.md")]
     assert [str(page) for page in pages if f": {page}\n" not in menu] == []

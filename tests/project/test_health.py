@@ -1,4 +1,4 @@
-"""What programs and whoever looks after the system are told of it."""
+"""Health, for programs and for operators."""
 
 from datetime import timedelta
 
@@ -32,12 +32,12 @@ def states() -> dict[str, bool]:
     return {part.name: part.well for part in reports.system_parts()}
 
 
-def test_it_is_there():
+def test_healthz_answers_get_only():
     assert Client().get("/healthz").json() == {"well": True}
     assert Client().post("/healthz").status_code == 405
 
 
-def test_it_is_ready_and_says_what_is_not_at_work():
+def test_readyz_names_the_parts_that_do_not_work():
     all_at_work()
     answer = Client().get("/readyz")
     assert (answer.status_code, answer.json()["well"]) == (200, True)
@@ -52,15 +52,15 @@ def test_it_is_ready_and_says_what_is_not_at_work():
     }
 
 
-def test_it_is_not_ready_where_the_web_can_write_nothing():
-    """A full disk: what is there can be read."""
+def test_readyz_fails_while_the_web_cannot_write():
+    """A full disk: stored rows can be read."""
     all_at_work()
     Heartbeat.objects.filter(pk=Heartbeat.WEB).update(at=timezone.now() - timedelta(minutes=1))
     answer = Client().get("/readyz")
     assert (answer.status_code, answer.json()["parts"]["web"]) == (503, False)
 
 
-def test_each_part_is_told_by_itself(settings):
+def test_health_page_shows_the_state_of_the_parts_separately(settings):
     all_at_work()
     assert states() == {"Database": True, "Web": True, "Redis": True, "Background": True}
     Heartbeat.objects.filter(pk=Heartbeat.WEB).update(at=timezone.now() - timedelta(minutes=1))
@@ -80,14 +80,14 @@ def metrics(token: str = "") -> dict[str, float]:
     }
 
 
-def test_metrics_are_for_who_knows_their_token(settings):
+def test_metrics_require_their_token(settings):
     assert metrics() == metrics("anything") == {}
     settings.METRICS_TOKEN = "for-prometheus"
     assert metrics() == metrics("for-prometheu") == {}
     assert metrics("for-prometheus")["crowdselect_up database"] == 1
 
 
-def test_metrics_count_what_was_done_and_what_waits(settings):
+def test_metrics_count_steps_and_waiting_answers(settings):
     settings.METRICS_TOKEN = "for-prometheus"
     run = make_run()
     engine.advance(run.pk)
@@ -103,7 +103,7 @@ def test_metrics_count_what_was_done_and_what_waits(settings):
     assert (seen["crowdselect_lag_seconds"], seen["crowdselect_runs_stuck"]) == (0, 0)
 
 
-def test_the_page_says_what_is_away(admin_client):
+def test_health_page_names_the_missing_parts(admin_client):
     Heartbeat.objects.create(pk=Heartbeat.SWEEP, at=timezone.now() - timedelta(hours=3))
     said = text_of(admin_client.get("/admin/selection/heartbeat/"))
     assert "A part is not working." in said

@@ -1,4 +1,4 @@
-"""A hostile request costs one line of the log at most, whatever is wrong with it."""
+"""A hostile request costs one line of the log at most."""
 
 import logging
 import os
@@ -122,7 +122,7 @@ def test_a_hostile_request_costs_one_line_at_most(tmp_path: Path) -> None:
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_what_its_sender_made_wrong_has_no_traceback(error: Exception) -> None:
+def test_error_of_a_hostile_request_is_logged_without_a_traceback(error: Exception) -> None:
     about = (type(error), error, None)
     record = logging.LogRecord("django", logging.ERROR, "", 0, "%s", (str(error),), about)
     assert HostileInOneLine().filter(record)

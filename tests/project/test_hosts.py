@@ -102,7 +102,7 @@ class Network:
         return ran.stdout
 
     def cut(self, host: str) -> None:
-        """Pull the cable out: nobody is told, packets are lost."""
+        """Pull the cable out: packets are lost without a notice."""
         self.on("switch", "ip", "link", "set", host, "down")
 
     def mend(self, host: str) -> None:
@@ -152,7 +152,7 @@ def postgres(network: Network, folder: Path) -> Iterator[None]:
         yield
 
 
-def test_each_part_has_a_host_of_its_own_and_cut_cables_cost_no_answer(network, tmp_path):
+def test_parts_on_separate_hosts_lose_no_answer_when_cables_are_cut(network, tmp_path):
     environment = os.environ | {
         "DATABASE_URL": "postgres://postgres@10.77.0.1/postgres",
         "REDIS_URL": "redis://10.77.0.2:6379/0",

@@ -30,7 +30,7 @@ class Study:
 
     def __init__(self, algorithm: str, epsilon: float, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
-        # Who comes has nothing to do with how good they are.
+        # Attendance does not depend on accuracy.
         self.absent = {f"w{i}" for i in self.rng.permutation(N)[:ABSENT].tolist()}
         self.run = make_run(
             n=N, k=2, algorithm=algorithm, epsilon=epsilon, delta=0.2, slots=16, budget=40,
@@ -46,7 +46,7 @@ class Study:
         return Run.objects.get(pk=self.run.pk).status == Run.Status.ENDED
 
     def turn(self) -> None:
-        """Whoever is there opens the page, and answers, lets the time run out, or takes longer."""
+        """Present workers open the page, and answer, let the time run out, or take longer."""
         own = Assignment.objects.open().filter(candidate__run=self.run)
         own = own.exclude(candidate__worker__key__in=self.absent).filter(candidate__gone="")
         here = list(own.select_related("candidate__worker", "question").order_by("pk"))
@@ -65,7 +65,7 @@ class Study:
         return "yes" if right else "no"
 
     def absence(self) -> None:
-        """The time to come is over for those who were never seen."""
+        """The time to come is over for workers never seen."""
         past = timezone.now() - timedelta(hours=2)
         Run.objects.filter(pk=self.run.pk).update(absence_since=past)
 

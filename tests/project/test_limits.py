@@ -57,22 +57,22 @@ FEW = 10  # things of a kind that are counted on fingers: the two ends of a rang
 
 @pytest.fixture(scope="module")
 def told() -> dict[str, tuple[str, str]]:
-    """By what it limits, how much, and the setting."""
+    """The subject of each limit, its amount, and its setting."""
     section = (TOP / "docs" / "operations.md").read_text(encoding="utf-8").split("## Limits")[1]
     rows = re.findall(r"(?m)^\| (.+?) \| (.+?) \|(?: (.+?))? \|$", section)
     return {name: (most, by) for name, most, by in rows if name != "of what"}
 
 
-def test_every_row_is_a_limit_of_the_code(told):
+def test_documented_limits_are_the_limits_of_the_code(told):
     assert set(told) == set(LIMITS)
 
 
 @pytest.mark.parametrize("name", LIMITS)
-def test_each_limit_is_told_as_it_is(told, name):
+def test_documented_limit_has_the_value_of_the_code(told, name):
     assert told[name][0] == LIMITS[name]
 
 
-def test_whatever_the_api_says_of_how_many_is_told():
+def test_limits_of_list_lengths_in_the_api_are_documented():
     said = set(_values(api.get_openapi_schema(path_prefix="/"), "maxItems"))
     of_kinds = {50}  # kinds of tasks of a run
     assert {most for most in said if most > FEW} - of_kinds <= set(COUNTS.values())
@@ -97,7 +97,7 @@ def test_the_reader_of_workbooks_cuts_cells_one_past_the_limits():
     )
 
 
-def test_the_environment_sets_those_that_name_a_setting(told):
+def test_environment_sets_the_limits_with_a_setting(told):
     named = re.findall("`(\\w+)`", " ".join(by for _, by in told.values()))
     assert sorted(named) == ["MOST_FILE_MB", "MOST_FILE_ROWS", "MOST_REQUEST_MB"]
     code = (

@@ -15,7 +15,7 @@ from tests.worlds import make_run
 
 @pytest.fixture
 def lines():
-    """What the root logger says in JSON, from now on; and a way to read it."""
+    """Record the root logger's lines in JSON, from now on."""
 
     class Kept(logging.Handler):
         def __init__(self) -> None:
@@ -49,7 +49,7 @@ def test_a_request_is_told_with_its_id_which_its_answer_has_too(client, lines):
 
 
 @pytest.mark.parametrize("given", ["", "x", "a b c d e f g h", "é" * 10, "a" * 65, "a\tb" * 9])
-def test_an_id_that_is_none_is_not_taken_over(client, db, given):
+def test_invalid_request_id_is_replaced(client, db, given):
     answer = client.get("/healthz", headers={"X-Request-ID": given})
     assert answer.headers["X-Request-ID"].isalnum()
     assert len(answer.headers["X-Request-ID"]) == 32
@@ -72,7 +72,7 @@ def test_an_error_is_one_line_too_and_keeps_no_secret(lines):
     (line,) = lines()
     assert "ValueError: no … at /mturk/…/" in line["error"]
     assert line["step"] == 4
-    assert "run" not in line  # whatever an object is, it is no id
+    assert "run" not in line  # no object is an id
 
 
 def test_words_or_objects_by_setting():

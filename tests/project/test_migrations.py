@@ -14,7 +14,7 @@ LARGE = {"assignment", "answer", "auditentry"}
 
 
 def harm(operation: Operation) -> str:
-    """What it does to those who are at work; empty where nothing."""
+    """The harm to present users; empty if there is none."""
     match operation:
         case migrations.AddField(field=field) if not (
             field.null or field.many_to_many or field.db_default is not NOT_PROVIDED
@@ -70,7 +70,7 @@ def test_new_names_of_models_leave_the_database_alone():
         migrations.AddIndex("Answer", models.Index(fields=["at"], name="answer_at")),
     ],
 )
-def test_it_would_be_told(operation):
+def test_harmful_operation_is_reported(operation):
     assert harm(operation)
 
 
@@ -83,5 +83,5 @@ def test_it_would_be_told(operation):
         migrations.AddIndex("Pool", models.Index(fields=["name"], name="pool_name")),
     ],
 )
-def test_what_does_no_harm_is_not(operation):
+def test_harmless_operation_is_not_reported(operation):
     assert not harm(operation)

@@ -46,7 +46,7 @@ def reply_to(stub: ModelStub, names: dict[str, Any], text: str) -> str:
     return f"{names['GOLD'][number]['answer'].title()}." if good or number % 2 else "I cannot say"
 
 
-def test_every_cell_runs_to_the_selection_and_counts_what_the_server_counts(run_notebook, capsys):
+def test_cells_run_to_the_selection_and_count_like_the_server(run_notebook, capsys):
     names, stub = run_notebook(PRICE_IN="1000", PRICE_OUT="1000", LIMIT="1000")
     shown = capsys.readouterr().out
     found = names["found"]
@@ -64,7 +64,7 @@ def test_every_cell_runs_to_the_selection_and_counts_what_the_server_counts(run_
     assert stub.keys == {"Bearer key"}
 
 
-def test_it_stops_at_the_limit_with_the_guarantee_that_holds(run_notebook, capsys):
+def test_notebook_stops_at_the_limit_with_its_guarantee(run_notebook, capsys):
     names, stub = run_notebook(PRICE_IN="1000", PRICE_OUT="1000", LIMIT="15")
     shown = capsys.readouterr().out
     assert stub.calls <= names["budget"] < 100
@@ -81,7 +81,7 @@ def test_a_reply_is_paid_once_if_the_selection_runs_again(run_notebook):
     assert (stub.calls, names["found"].workers.tolist()) == (calls, selected)
 
 
-def test_its_gold_is_sixty_messages_and_it_stores_no_output(run_notebook):
+def test_notebook_has_sixty_gold_messages_and_no_stored_output(run_notebook):
     names, _ = run_notebook(LIMIT="0.05")
     assert len({row["text"] for row in names["GOLD"]}) == len(names["GOLD"]) == 60
     assert len(names["PROMPTS"]) == 12

@@ -29,7 +29,7 @@ SHORT = timedelta(seconds=1)
 
 
 class Server:
-    """Waitress as the project runs it, whose threads are held at ``/hold`` until ``release``."""
+    """Waitress as the project runs it; ``/hold`` holds its threads until ``release``."""
 
     def __init__(self) -> None:
         self.stop = threading.Event()
@@ -193,7 +193,7 @@ def test_an_answer_that_arrived_too_late_is_not_taken(server, slip, token):
 
 
 def test_an_overloaded_web_does_not_beat_and_nothing_lapses(server, slip, token):
-    """The beat waits behind the answer, so what it says is true of the answer."""
+    """The beat waits behind the answer: its message is true of the answer."""
     path, sent = by_api(slip, token)
     beaten = threading.Event()
     Heartbeat.objects.update(at=slip.shown)
@@ -216,7 +216,7 @@ def test_a_web_that_took_nothing_up_for_long_was_away():
     Assignment.objects.exclude(due=None).update(shown=start, due=start + timedelta(seconds=60))
     outages.record_heartbeat(start)
     passed = start + timedelta(seconds=100)
-    outages.record_heartbeat(passed, waited=timedelta(seconds=98))  # what it says is 2 s later
+    outages.record_heartbeat(passed, waited=timedelta(seconds=98))  # its message is 2 s later
     assert Heartbeat.objects.last_seen(Heartbeat.WEB) == start
     assert sorted(overdue.expire_overdue(now=passed)) == []
     outages.record_heartbeat(passed, waited=timedelta(seconds=50))

@@ -46,12 +46,12 @@ def long_ones(sentences: Iterable[str]) -> list[str]:
     return [text for text in sentences if len(words_of(text)) > MOST_WORDS]
 
 
-def test_templates_name_what_they_are_about():
+def test_templates_have_few_pronouns():
     vague = {name for name, source in templates().items() if is_vague(template_sentences(source))}
     assert not vague
 
 
-def test_messages_name_what_they_are_about():
+def test_messages_have_few_pronouns():
     vague = {name for name, tree in message_modules().items() if is_vague(message_sentences(tree))}
     assert vague == set()
 

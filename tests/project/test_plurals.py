@@ -1,4 +1,4 @@
-"""What comes after a number is a noun in the singular or the plural, from ``selection.texts``."""
+"""The noun after a number is in the singular or the plural, from ``selection.texts``."""
 
 import re
 from pathlib import Path

@@ -190,6 +190,6 @@ def test_the_contract_tests_run_over_a_new_algorithm(passed):
     assert sum("test_contract.py" in name and "evenly" in name for name in passed) >= 5
 
 
-def test_what_the_recipes_say_is_in_the_style_of_the_rest(copy):
+def test_recipes_pass_the_style_checks(copy):
     run(copy, "ruff", "check", "packages", "selection")
     run(copy, "ruff", "format", "--check", "packages", "selection")

@@ -1,4 +1,4 @@
-"""A setting that cannot be meant is told in a sentence, whatever is begun with it."""
+"""A setting that cannot be meant is told in a sentence at every start."""
 
 import os
 import subprocess
@@ -47,12 +47,12 @@ def value(monkeypatch):
         ("pairs", "A=https://a.org/?b=1, B = x,", {"A": "https://a.org/?b=1", "B": "x"}),
     ],
 )
-def test_what_can_be_meant_is_taken(value, kind, said, meant):
+def test_meaningful_value_is_read(value, kind, said, meant):
     assert value(kind, said) == meant
 
 
 @pytest.mark.parametrize("said", ["", "  ", None])
-def test_an_empty_value_is_none(value, said):
+def test_empty_value_gives_the_default(value, said):
     found = [value(kind, said) for kind in ASKED]
     assert found == [False, 5, 30.0, "plain", "UTC", "", "sqlite3", {}]
 
@@ -75,7 +75,7 @@ def test_an_empty_value_is_none(value, said):
         ("pairs", "A=x,word", "IT must be NAME=value, further ones after commas."),
     ],
 )
-def test_what_cannot_be_meant_is_refused_without_its_secrets(value, kind, said, why):
+def test_meaningless_value_is_refused_without_showing_its_secrets(value, kind, said, why):
     with pytest.raises(ImproperlyConfigured) as refusal:
         value(kind, said)
     assert str(refusal.value).startswith(why)

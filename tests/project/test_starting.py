@@ -1,4 +1,4 @@
-"""What a process loads that serves no pages."""
+"""Modules loaded by a process without pages."""
 
 import json
 import os
@@ -25,7 +25,7 @@ LARGE = {"scipy.optimize", "scipy.stats"}
 
 
 @pytest.mark.slow
-def test_a_celery_worker_loads_no_pages_but_all_tasks_and_what_it_does_is_recorded():
+def test_celery_worker_loads_the_tasks_without_the_pages_and_records_its_work():
     own = os.environ | {"DJANGO_SETTINGS_MODULE": "crowdselect.settings"}
     said = subprocess.run(
         [sys.executable, "-c", LOADS],

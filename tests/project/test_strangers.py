@@ -1,4 +1,4 @@
-"""What a stranger's request costs: every address, without a login, a token or a link."""
+"""The cost of a stranger's request: every address, without a login, a token or a link."""
 
 import re
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ ADDRESSES = sorted({f"/{CONVERTER.sub('1', one)}" for one in routes(get_resolver
 @pytest.fixture
 def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither the API's document is built nor a password hashed."""
-    assert api.document  # by the first who asked
+    assert api.document  # by the first request
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("A stranger's request did expensive work.")
@@ -70,7 +70,7 @@ def test_the_apis_document_is_built_once_and_sent_as_it_is(no_work: None) -> Non
 
 
 @pytest.mark.any_database
-def test_who_tries_many_names_from_one_address_waits(
+def test_login_attempts_with_many_names_from_one_address_are_limited(
     settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.LINK_FAILURES_PER_MINUTE = 3

@@ -1,4 +1,4 @@
-"""What `make run` keeps going: the death of one part is told, and ends none of the others."""
+"""Parts of `make run`: the death of one is told, and ends none of the others."""
 
 import os
 import shlex
@@ -25,7 +25,7 @@ PARTS = {
 
 
 def children(pid: int) -> dict[int, str]:
-    """The command lines of the processes whose parent this is."""
+    """The command lines of the children of this process."""
     found = {}
     for folder in Path("/proc").iterdir():
         try:
@@ -96,7 +96,7 @@ def web_answers(port: int) -> Callable[[], bool]:
     return look
 
 
-def test_what_dies_is_started_again_and_told_and_all_end_together(tmp_path):
+def test_killed_process_restarts_with_a_message_and_all_end_together(tmp_path):
     port = free_port()
     with supervised(tmp_path, port) as running:
         wait_until(web_answers(port), "the web server")
@@ -120,7 +120,7 @@ def test_what_dies_is_started_again_and_told_and_all_end_together(tmp_path):
     assert not any(Path(f"/proc/{pid}").exists() for pid in left)
 
 
-def test_what_cannot_be_started_at_all_is_told(tmp_path):
+def test_failed_start_is_reported(tmp_path):
     with supervised(tmp_path, free_port(), "/no such/python") as running:
         said = tmp_path / "said"
         wait_until(

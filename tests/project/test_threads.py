@@ -22,9 +22,9 @@ def said(house, **environment):
 
 
 @pytest.mark.parametrize("house", ["crowdselect", "research"])
-def test_it_is_said_before_numpy_is_loaded(house):
+def test_thread_limit_is_set_before_numpy_loads(house):
     assert said(house) == ["1", "False"]
 
 
-def test_who_says_otherwise_is_heard():
+def test_chosen_thread_limit_is_respected():
     assert said("crowdselect", OPENBLAS_NUM_THREADS="3") == ["3", "False"]

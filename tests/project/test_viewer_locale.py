@@ -119,7 +119,7 @@ def test_files_of_one_separator_are_the_same_for_every_browser(admin_client):
 
 
 @pytest.mark.django_db
-def test_what_is_stored_does_not_follow_the_browser(admin_client):
+def test_stored_values_ignore_the_locale_of_the_browser(admin_client):
     run = make_run(price=Decimal("0.1"), currency="€", budget=1200)
     address = reverse("admin:selection_run_do_change", args=[run.pk])
     form = settings_of(run, budget=1500, price="0.2", confirm="1")

@@ -30,7 +30,7 @@ def refused(page: Page, address: str) -> list[str]:
     return page.evaluate("window.refused ?? []")
 
 
-def test_no_page_of_the_admin_does_what_its_policy_forbids(desktop: Page):
+def test_admin_pages_respect_their_content_policy(desktop: Page):
     desktop.context.add_init_script(SCRIPT)
     errors: list[str] = []
     desktop.on("pageerror", lambda error: errors.append(str(error)))

@@ -1,4 +1,4 @@
-"""A database that takes nothing: whoever signs in is told what is wrong and who can mend it."""
+"""A database that takes nothing: a login is told the fault and its remedy."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -40,7 +40,7 @@ def refusing(words):
     ],
 )
 @pytest.mark.parametrize("password", [SIGN_IN["password"], "wrong"])
-def test_who_signs_in_is_told_why_nothing_can_be_written(ada, words, said, password):
+def test_login_on_a_full_disk_explains_the_failed_write(ada, words, said, password):
     with refusing(words):
         page = Client(raise_request_exception=False).post(
             "/admin/login/", SIGN_IN | {"password": password}
@@ -50,7 +50,7 @@ def test_who_signs_in_is_told_why_nothing_can_be_written(ada, words, said, passw
     assert "default-src 'none'" in page["Content-Security-Policy"]
 
 
-def test_what_a_page_leaves_in_the_session_is_written_after_it_and_may_not_be_either():
+def test_failed_session_write_after_a_page_answers_503():
     """As between a password and a second factor, or on the way to a single sign-on."""
 
     def page(request):

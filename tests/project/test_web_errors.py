@@ -1,4 +1,4 @@
-"""What it tells of an answer whether and when a question follows."""
+"""The next question and its time leak a bounded amount about an answer."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_a_question_follows_a_right_answer_as_a_wrong_one(algorithm, sample):
     assert found <= wanted + sample(0.06, 0)
 
 
-def test_who_holds_a_question_gets_no_other_before_it_is_answered():
+def test_worker_with_an_open_question_gets_no_other():
     run = make_run(slots=100, slots_per_worker=3)
     engine.advance(run.pk)
     own = [slip for slip in open_of(run) if slip.candidate.arm == 0]
@@ -77,7 +77,7 @@ def test_a_tell_would_be_found():
     assert area([1, 1, 1, 0], [0, 0, 0, 1]) == 0.75
 
 
-# -- a worker who knows two answers of a hand of three
+# -- a worker certain of two answers of a hand of three
 
 HAND, KNOWING, NEVER = 3, 6, 10**6
 
@@ -121,7 +121,7 @@ def waits_after_third_answers(epsilon: float, seed: int) -> tuple[list[int], ...
     return waits
 
 
-def test_what_follows_a_hand_tells_about_one_answer_as_the_threat_model_states(sample):
+def test_next_assignment_leaks_one_answer_as_the_threat_model_states(sample):
     runs = [waits_after_third_answers(0.05, seed) for seed in range(sample(6, 40))]
     right, wrong = ([wait for run in runs for wait in run[i]] for i in (0, 1))
     # Sooner after a right answer; 0.575 in full, and some 0.06 of chance in few runs.

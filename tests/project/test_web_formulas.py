@@ -1,4 +1,4 @@
-"""No cell of a file that goes out is a formula, and what comes back is as it was."""
+"""No cell of an exported file is a formula, and a returned file reads as before."""
 
 import csv
 import io
@@ -90,7 +90,7 @@ def test_a_formula_becomes_text(text):
 
 
 @given(st.text(alphabet="'=+-@ \t\rax1"))
-def test_what_goes_out_comes_back(text):
+def test_exported_text_comes_back_unchanged(text):
     assert row_parsers.restore_defused(row_parsers.defuse_formula(text)) == text
 
 

@@ -1,4 +1,4 @@
-"""Who asks: what a trusted proxy says, and nothing that anybody else says."""
+"""The visitor's address: by a trusted proxy's word, and by no other."""
 
 import pytest
 from axes.models import AccessAttempt
@@ -21,7 +21,7 @@ def behind(settings) -> None:
 
 
 def asked_from(peer: str, forwarded: str = "", **more: str) -> Client:
-    """A client whose connection comes from there."""
+    """A client with a connection from there."""
     said = {"HTTP_X_FORWARDED_FOR": forwarded} if forwarded else {}
     return Client(REMOTE_ADDR=peer, **said, **more)
 
@@ -39,7 +39,7 @@ def noted(client: Client) -> str:
     ("peer", "forwarded", "address"),
     [
         (PROXY, "192.0.2.7", "192.0.2.7"),
-        (PROXY, f"{SPOOFED}, 192.0.2.7", "192.0.2.7"),  # what the client itself had sent
+        (PROXY, f"{SPOOFED}, 192.0.2.7", "192.0.2.7"),  # headers sent by the client itself
         (INNER, f"{SPOOFED}, 192.0.2.7, {PROXY}", "192.0.2.7"),
         (PROXY, "192.0.2.7:4711", "192.0.2.7"),
         (PROXY, "[2001:db8::7]:443", "2001:db8::7"),
@@ -55,8 +55,8 @@ def test_the_audit_log_has_the_clients_address(behind, peer, forwarded, address)
     assert noted(asked_from(peer, forwarded)) == address
 
 
-def test_without_a_trusted_proxy_people_come_by_what_the_public_address_says(settings):
-    """To redirect those to https who may come by it would never end."""
+def test_public_address_sets_the_scheme_if_no_proxy_is_trusted(settings):
+    """To redirect visitors to https who may come by it would never end."""
     settings.HTTPS = settings.SECURE_SSL_REDIRECT = True
     settings.SECURE_HSTS_SECONDS = 60
     page = asked_from("192.0.2.66").get("/admin/login/")
@@ -64,7 +64,7 @@ def test_without_a_trusted_proxy_people_come_by_what_the_public_address_says(set
     assert page.headers["Strict-Transport-Security"] == "max-age=60"
 
 
-def test_behind_a_trusted_proxy_who_came_by_http_is_redirected(behind, settings):
+def test_http_visitor_of_a_trusted_proxy_is_redirected(behind, settings):
     settings.HTTPS = settings.SECURE_SSL_REDIRECT = True
     by_http = asked_from(PROXY, "192.0.2.7", HTTP_X_FORWARDED_PROTO="http")
     assert by_http.get("/admin/login/").status_code == 301
@@ -72,13 +72,13 @@ def test_behind_a_trusted_proxy_who_came_by_http_is_redirected(behind, settings)
     assert by_https.get("/admin/login/").status_code == 200
 
 
-def test_without_a_trusted_proxy_nothing_said_changes_anything():
+def test_forwarded_headers_have_no_effect_if_no_proxy_is_trusted():
     assert noted(asked_from(PROXY, SPOOFED)) == PROXY
     page = asked_from(PROXY, SPOOFED, HTTP_X_FORWARDED_PROTO="https").get("/admin/login/")
     assert not page.wsgi_request.is_secure()
 
 
-def test_only_a_trusted_proxy_says_by_what_a_request_came(behind):
+def test_only_a_trusted_proxy_sets_the_scheme_of_a_request(behind):
     def secure(peer: str, scheme: str) -> bool:
         page = asked_from(peer, HTTP_X_FORWARDED_PROTO=scheme).get("/admin/login/")
         return page.wsgi_request.is_secure()
@@ -88,7 +88,7 @@ def test_only_a_trusted_proxy_says_by_what_a_request_came(behind):
     assert not secure("192.0.2.66", "https")
 
 
-def test_what_follows_never_sees_what_a_stranger_said(behind):
+def test_proxy_headers_of_strangers_are_removed(behind):
     told = dict.fromkeys(forwarded_headers.PROXY_HEADERS, "x")
     left = Client(REMOTE_ADDR="192.0.2.66", **told).get("/admin/login/").wsgi_request.META
     assert not set(told) & set(left)
@@ -120,7 +120,7 @@ def test_bad_tokens_are_counted_for_the_client(behind, settings):
     assert bad(asked_from(PROXY, "192.0.2.8")) == 401
 
 
-def test_nobody_gets_around_a_limit_by_naming_other_addresses(behind, settings):
+def test_forged_addresses_do_not_evade_a_limit(behind, settings):
     settings.API_FAILURES_PER_MINUTE = 2
     spoofing = [asked_from("192.0.2.66", f"203.0.113.{i}") for i in range(4)]
     assert [bad(client) for client in spoofing] == [401, 401, 429, 429]
@@ -128,7 +128,7 @@ def test_nobody_gets_around_a_limit_by_naming_other_addresses(behind, settings):
     assert [bad(client) for client in through] == [401, 401, 429, 429]
 
 
-def test_of_an_ipv6_address_the_network_counts(settings):
+def test_limit_counts_the_network_of_an_ipv6_address(settings):
     settings.API_FAILURES_PER_MINUTE = 2
     own = [asked_from(f"2001:db8:0:1::{i}") for i in range(4)]
     assert [bad(client) for client in own] == [401, 401, 429, 429]

@@ -1,4 +1,4 @@
-"""Logins, passwords, settings and headers: what a server in the open must have."""
+"""Logins, passwords, settings and headers of a server in the open."""
 
 import os
 import re
@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
 
 def sign_in(password: str, address: str = "10.0.0.1", name: str = "boss") -> int:
-    """The status of the answer: 302 for who is in, 200 for the form again."""
+    """The status of the answer: 302 after a login, 200 for the form again."""
     form = {"username": name, "password": password}
     return Client(REMOTE_ADDR=address).post(LOGIN, form).status_code
 
@@ -44,7 +44,7 @@ def boss() -> User:
     return User.objects.create_superuser("boss", password=RIGHT)
 
 
-def test_after_ten_failures_the_right_password_does_not_help_either(boss):
+def test_login_with_the_right_password_is_refused_after_ten_failures(boss):
     tried = [sign_in(f"wrong {i}") for i in range(settings.AXES_FAILURE_LIMIT)]
     assert tried[0] == 200
     assert sign_in(RIGHT) == 429
@@ -56,7 +56,7 @@ def test_after_ten_failures_the_right_password_does_not_help_either(boss):
     )
 
 
-def test_others_are_not_shut_out_by_it(boss):
+def test_lockout_spares_other_names_and_addresses(boss):
     User.objects.create_superuser("colleague", password=RIGHT)
     for i in range(settings.AXES_FAILURE_LIMIT + 1):
         sign_in(f"wrong {i}")
@@ -106,7 +106,7 @@ def test_a_password_like_the_name_is_refused():
         ("USER_HEADER", "X-Remote-User", "crowdselect.E008"),
     ],
 )
-def test_it_refuses_to_start_with_a_weak_setting(settings, name, value, number):
+def test_server_refuses_to_start_with_a_weak_setting(settings, name, value, number):
     settings.DEBUG = False
     setattr(settings, name, value)
     assert [message.id for message in check_settings(None)] == [number]
@@ -114,7 +114,7 @@ def test_it_refuses_to_start_with_a_weak_setting(settings, name, value, number):
         call_command("check")
 
 
-def test_while_trying_things_out_with_debug_they_pass(settings):
+def test_weak_settings_pass_with_debug(settings):
     settings.DEBUG, settings.SECRET_KEY, settings.ALLOWED_HOSTS = True, "short", ["*"]
     assert check_settings(None) == []
 
@@ -160,13 +160,13 @@ def test_djangos_check_for_deployment_finds_nothing(proxies):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_it_would_find_something(tmp_path):
+def test_deploy_check_finds_a_plain_http_address(tmp_path):
     plain = PRODUCTION | {"PUBLIC_URL": "http://crowd.example.org"}
     done = started("manage.py", "check", "--deploy", "--fail-level", "INFO", **plain)
     assert done.returncode == 1
 
 
-def test_nobody_else_on_the_machine_reads_the_database(tmp_path):
+def test_database_file_is_unreadable_to_other_users(tmp_path):
     new, old = tmp_path / "new.sqlite3", tmp_path / "old.sqlite3"
     old.touch(mode=0o644)
     wal = Path(f"{old}-wal")
@@ -197,7 +197,7 @@ def policy(response) -> dict[str, str]:
     return dict(part.split(" ", 1) for part in parts)
 
 
-def test_a_workers_page_runs_no_script_and_gives_its_address_to_nobody(client):
+def test_worker_page_runs_no_script_and_leaks_no_address(client):
     run = make_run(enrolling=True)
     engine.advance(run.pk)
     work = reverse("work", args=[links.worker_token(run.candidates.first().pk)])
@@ -226,7 +226,7 @@ def test_pages_of_the_admin_run_scripts_of_this_server_only(requester):
 @pytest.mark.parametrize(
     "address", ["/", "/nowhere", "/api/openapi.json", "/admin/?x=%00", "/admin/login/"]
 )
-def test_every_answer_says_what_a_browser_may_do_with_it(client, address):
+def test_responses_carry_security_headers(client, address):
     answer = client.get(address)
     assert policy(answer)["default-src"] == "'none'"
     assert "camera=()" in answer["Permissions-Policy"]

@@ -1,4 +1,4 @@
-"""Nothing that is sent to the requester's pages breaks them: what cannot be read is refused."""
+"""No request breaks the requester's pages: unreadable ones are refused."""
 
 import itertools
 import re
@@ -83,7 +83,7 @@ def zebras(okapis: Camp) -> Camp:
 
 
 def world(of: Camp) -> dict[str, list[object]]:
-    """What the parts of an address may be, by name of the part: there, and not there."""
+    """Values of the parts of an address, by name of the part: there, and not there."""
     return {
         "pk": [of.run.pk, of.draft.pk, 2**63],
         "object_id": [of.run.pk, of.draft.pk, "export", HUGE, 2**63, "_00"],
@@ -133,7 +133,7 @@ def hostile(of: Camp) -> list[str]:
 
 
 def naming(them: Camp) -> list[str]:
-    """Queries that name what is theirs, wherever an id is taken."""
+    """Queries with ids of their objects, wherever an id is taken."""
     runs = ("run", "with", "instead", "accept", "pk", "id", "run__id__exact", "id__in")
     pools = ("pool", "pool__id__exact", "candidate__worker__pool__id__exact")
     sets = ("question_set", "question_set__id__exact")
@@ -176,7 +176,7 @@ def test_no_query_breaks_a_page_of_the_admin(requester, okapis, sample):
     assert broken(requester, asked[:: sample(7, 1)]) == []  # of each address at least one
 
 
-def test_nor_where_somebody_may_only_look(client, okapis, sample):
+def test_hostile_queries_of_a_viewer_break_no_page(client, okapis, sample):
     viewer = User.objects.create_user("viewer", is_staff=True)
     viewer.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     client.force_login(viewer)
@@ -184,9 +184,7 @@ def test_nor_where_somebody_may_only_look(client, okapis, sample):
     assert broken(client, [f"{one}{end}" for one in addresses(okapis) for end in ends]) == []
 
 
-def test_nor_does_it_show_anything_of_another_team_whose_ids_it_names(
-    client, okapis, zebras, sample
-):
+def test_hostile_queries_show_nothing_of_another_team(client, okapis, zebras, sample):
     client.force_login(member(okapis.team, Role.OWNER))
     queries = naming(zebras)
     own = [

@@ -32,7 +32,7 @@ def join_path(run: Run) -> str:
     return links.join_address(run).removeprefix("http://127.0.0.1:8000")
 
 
-def test_it_ends_with_the_run_and_tells_only_what_was_given_then(client, run, worker):
+def test_worker_link_shows_only_given_answers_once_the_run_ended(client, run, worker):
     run.question_set.instructions = "How to do it."
     run.question_set.save()
     assert "How to do it." in client.get(path(worker)).content.decode()
@@ -49,7 +49,7 @@ def test_it_ends_with_the_run_and_tells_only_what_was_given_then(client, run, wo
     assert Candidate.objects.get(pk=worker.pk).seen == seen
 
 
-def test_nothing_is_taken_through_it_then(client, run, worker):
+def test_worker_link_takes_no_answer_once_the_run_ended(client, run, worker):
     slip = open_of(run)[0]
     lifecycle.stop_run(run)
     client.post(path(worker), {"assignment": slip.pk, "response": "yes"})
@@ -58,13 +58,13 @@ def test_nothing_is_taken_through_it_then(client, run, worker):
     assert Candidate.objects.get(pk=worker.pk).gone == ""
 
 
-def test_it_opens_again_when_the_run_goes_on(client, run, worker):
+def test_worker_link_opens_again_when_the_run_continues(client, run, worker):
     lifecycle.stop_run(run)
     Run.objects.filter(pk=run.pk).update(status=Run.Status.RUNNING, ended=None, ending="")
     assert client.get(path(worker)).status_code == 200
 
 
-def test_the_link_to_join_ends_with_the_run_also_for_those_who_are_known(client, run, worker):
+def test_join_link_ends_with_the_run_for_known_workers_too(client, run, worker):
     known = {"worker": worker.worker.key}
     assert client.get(join_path(run), known).status_code == 302
     lifecycle.stop_run(run)
@@ -76,13 +76,13 @@ def test_the_link_to_join_ends_with_the_run_also_for_those_who_are_known(client,
         assert answer.status_code == 410
 
 
-def test_after_the_roster_closed_it_lets_nobody_new_in(client, run):
+def test_join_link_admits_no_new_worker_once_the_roster_is_closed(client, run):
     roster_opening.close_roster(run)
     assert client.get(join_path(run), {"worker": "new"}).status_code == 409
     assert not run.candidates.filter(worker__key="new").exists()
 
 
-def test_it_is_no_key_to_anything_else(run, worker, token):
+def test_worker_link_opens_no_other_address(run, worker, token):
     secret, join = links.worker_token(worker.pk), join_path(run).split("/")[2]
     client = Client()
     for wrong in (f"/join/{secret}/", f"/work/{join}/", f"/work/{token}/", f"/join/{token}/"):
@@ -94,15 +94,15 @@ def test_it_is_no_key_to_anything_else(run, worker, token):
         assert client.get("/admin/").status_code == 302
 
 
-def test_it_takes_no_answer_for_somebody_else(client, run, worker):
+def test_worker_link_takes_no_answer_of_another_worker(client, run, worker):
     other = next(slip for slip in open_of(run) if slip.candidate_id != worker.pk)
     answer = client.post(path(worker), {"assignment": other.pk, "response": "yes"})
     assert answer.status_code == 404
     assert not Answer.objects.exists()
 
 
-def test_it_shows_no_worker_of_another_run(client, run, worker):
-    """The run is part of what is signed: the same worker has another link in another run."""
+def test_worker_link_shows_no_worker_of_another_run(client, run, worker):
+    """The signature covers the run: the same worker has another link in another run."""
     again = make_run(pool=run.pool)
     twin = again.candidates.get(worker=worker.worker)
     assert links.worker_token(twin.pk) != links.worker_token(worker.pk)

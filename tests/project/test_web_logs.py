@@ -1,4 +1,4 @@
-"""No log of any process has a secret in it, whatever was done and however much is logged."""
+"""No log of any process has a secret in it at any level of detail."""
 
 import logging
 

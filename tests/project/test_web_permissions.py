@@ -1,4 +1,4 @@
-"""Who is let in to what: staff see what their permissions name, and a link is a key."""
+"""Permissions: staff see the pages of their permissions, and a link is a key."""
 
 import re
 
@@ -27,7 +27,7 @@ EXPORTS = {
 
 
 def staff(*permissions: str) -> Client:
-    """A browser in which somebody with just these permissions is signed in."""
+    """A browser with a signed-in user of just these permissions."""
     user = User.objects.create_user(f"clerk {User.objects.count()}", is_staff=True)
     for codename in permissions:
         user.user_permissions.add(Permission.objects.get(codename=codename))
@@ -44,7 +44,7 @@ def run() -> Run:
 
 
 @pytest.mark.parametrize("export", EXPORTS)
-def test_every_export_asks_for_the_permission_to_look_at_what_is_in_it(run, export):
+def test_exports_require_permission_to_view_their_content(run, export):
     address, also = admin_url(export, run.pk), EXPORTS[export]
     assert staff(*VIEW, *also).get(address).status_code == 200
     assert staff(*also).get(address).status_code == 403
@@ -52,7 +52,7 @@ def test_every_export_asks_for_the_permission_to_look_at_what_is_in_it(run, expo
         assert staff(*VIEW).get(address).status_code == 403
 
 
-def test_there_is_no_export_beside_these(run):
+def test_tested_exports_are_complete(run):
     names = [pattern.name for pattern in _run_patterns() if "." in str(pattern.pattern)]
     assert sorted(names) == sorted(f"selection_{name}" for name in EXPORTS)
 
@@ -62,7 +62,7 @@ def _run_patterns():
     return admin.site.get_model_admin(Run).get_urls()
 
 
-def test_the_overview_shows_nothing_to_staff_who_may_not_look_at_runs(run):
+def test_overview_hides_runs_from_staff_without_permission(run):
     words = text_of(staff("view_pool").get(reverse("admin:index")))
     assert "may not view runs" in words
     assert run.name not in words
@@ -70,14 +70,14 @@ def test_the_overview_shows_nothing_to_staff_who_may_not_look_at_runs(run):
     assert run.name in text_of(staff(*VIEW).get(reverse("admin:index")))
 
 
-def test_promises_and_values_of_attributes_are_for_those_who_make_runs(run):
+def test_guarantees_and_attribute_values_require_permission_to_make_runs(run):
     address, asked = admin_url("run_promises"), {"pool": run.pool_id, "k": 2}
     assert staff(*VIEW, "view_pool").get(address, asked).status_code == 403
     assert "Norway" in staff("add_run").get(address, asked).json()["html"]
     assert "Norway" in staff("view_run", "change_run").get(address, asked).json()["html"]
 
 
-def test_whoever_may_only_look_gets_no_workers_link(run):
+def test_viewer_gets_no_worker_link(run):
     card = admin_url("run_worker", run.pk, run.candidates.first().pk)
     for address in (admin_url("run_page", run.pk), admin_url("run_live", run.pk), card):
         page = staff(*VIEW, "view_answer").get(address).content.decode()
@@ -89,7 +89,7 @@ def test_whoever_may_only_look_gets_no_workers_link(run):
 
 
 @pytest.mark.parametrize("status", Run.Status)
-def test_whoever_may_only_look_is_offered_nothing_that_would_be_refused(run, status):
+def test_viewer_is_offered_no_forbidden_action(run, status):
     Run.objects.filter(pk=run.pk).update(status=status)
     viewer = staff(*VIEW)
     pages = [
@@ -104,13 +104,13 @@ def test_whoever_may_only_look_is_offered_nothing_that_would_be_refused(run, sta
 
 
 def _own_links(page: str) -> set[str]:
-    """What the page itself links to, without the menu around it."""
+    """The links of the page itself, without the menu around it."""
 
     body = page.split('class="cs"', 1)[-1]
     return set(re.findall(r'(?:href|formaction)="(/admin/selection/[^"]+)"', body))
 
 
-def test_gold_health_shows_accepted_answers_to_those_who_may_look_at_questions(run):
+def test_gold_health_requires_permission_to_view_questions(run):
     address = admin_url("questionset_gold", run.question_set_id)
     assert staff("view_questionset").get(address).status_code == 403
     seer = staff("view_questionset", "view_question")
@@ -120,12 +120,12 @@ def test_gold_health_shows_accepted_answers_to_those_who_may_look_at_questions(r
     assert run.name in text_of(runs_too.get(address, {"run": run.pk}))
 
 
-def test_a_run_is_copied_by_those_only_who_may_look_at_it(run):
+def test_copying_a_run_requires_permission_to_view_it(run):
     assert staff("add_run").get(admin_url("run_copy", run.pk)).status_code == 403
     assert staff("add_run", *VIEW).get(admin_url("run_copy", run.pk)).status_code == 200
 
 
-def test_importing_workers_tells_nothing_of_runs_to_those_who_may_not_change_them(run):
+def test_worker_import_hides_runs_from_staff_without_permission(run):
     address = admin_url("pool_import", run.pool_id)
     for may, told in ((("change_pool", "view_pool"), False), (("change_pool", "change_run"), True)):
         client = staff(*may, "view_pool")
@@ -133,7 +133,7 @@ def test_importing_workers_tells_nothing_of_runs_to_those_who_may_not_change_the
         assert (run.name in text_of(confirm(client, preview))) is told
 
 
-def test_a_set_and_a_pool_nobody_may_see_are_in_no_list(run):
+def test_lists_hide_pools_and_sets_from_staff_without_permission(run):
     make_questions(3)
     blind = staff(*VIEW)
     for name in ("pool", "worker", "questionset", "question", "answer", "apitoken"):

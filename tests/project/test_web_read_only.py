@@ -54,7 +54,7 @@ def read_only(run, token):
     set_read_only(False)
 
 
-def test_a_worker_keeps_what_they_typed_and_sends_it_again(run, read_only):
+def test_typed_answer_survives_a_read_only_database(run, read_only):
     assignment = open_of(run)[0]
     address = f"/work/{links.worker_token(assignment.candidate_id)}/"
     sent = {"assignment": assignment.pk, "response": "typed with care"}
@@ -76,13 +76,13 @@ def test_a_program_is_told_to_send_it_again(token, read_only):
 
 
 @pytest.mark.parametrize("password", [SIGN_IN["password"], "wrong"])
-def test_who_signs_in_is_told_why(read_only, password):
+def test_login_explains_a_read_only_database(read_only, password):
     page = Client().post("/admin/login/", SIGN_IN | {"password": password})
     assert (page.status_code, page["Retry-After"]) == (503, "60")
     assert SAID in text_of(page)
 
 
-def test_who_is_signed_in_reads_on_and_changes_nothing(signed_in, run, read_only):
+def test_signed_in_user_reads_but_cannot_write(signed_in, run, read_only):
     assert signed_in.get(f"/admin/selection/run/{run.pk}/").status_code == 200
     assert signed_in.post("/admin/selection/pool/add/", {"name": "Autumn"}).status_code == 503
 
@@ -97,7 +97,7 @@ def test_who_is_signed_in_reads_on_and_changes_nothing(signed_in, run, read_only
     )  # not 400: the session was not deleted
 
 
-def test_it_is_not_ready(read_only):
+def test_readyz_fails_on_a_read_only_database(read_only):
     answer = Client().get("/readyz")
     assert (answer.status_code, answer.json()["parts"]["database"]) == (503, False)
 

@@ -52,7 +52,7 @@ SAVEPOINT = re.compile('SAVEPOINT "?\\w+"?')
 
 @pytest.fixture(autouse=True)
 def the_clock_stands(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is different because it is later is no tell."""
+    """Stop the clock: later times would tell responses apart."""
     now = timezone.now()
     monkeypatch.setattr(timezone, "now", lambda: now)
     monkeypatch.setattr(time, "time", now.timestamp)
@@ -72,7 +72,7 @@ def program(run: Run, settings: Any) -> Client:
 
 @contextmanager
 def redis_commands() -> Iterator[list[list[int]]]:
-    """What goes to Redis: of each message how many bytes."""
+    """The bytes of each message to Redis."""
     said: list[list[int]] = []
     plain = AbstractConnection.send_packed_command
 
@@ -92,7 +92,7 @@ def calls() -> Iterator[Counter[object]]:
     counted: Counter[object] = Counter()
     profile = cProfile.Profile()
     gc.collect()
-    gc.freeze()  # what is alive now need not be looked through again before the next
+    gc.freeze()  # objects alive now need no second look before the next
     gc.disable()
     profile.enable()
     try:
@@ -108,7 +108,7 @@ DRAWN = "X-Request-ID"  # at random, before anything of the request was looked a
 
 
 def seen(responses: list[Any]) -> list[tuple[Any, ...]]:
-    """All that somebody outside sees of these responses."""
+    """The visible parts of these responses."""
     return [
         (
             each.status_code,
@@ -121,7 +121,7 @@ def seen(responses: list[Any]) -> list[tuple[Any, ...]]:
 
 
 def observed(send: Callable[[], list[Any]], capture: Any) -> dict[str, Any]:
-    """What is seen outside, and what was done inside: statements, messages, calls."""
+    """The visible response, and the work inside: statements, messages, calls."""
     cache.clear()
     wakeups._covered.clear()
     logging.root.manager._clear_cache()  # which levels are logged is looked up anew each time
@@ -151,7 +151,7 @@ def both_ways(
 ) -> None:
     """Send it as right and as wrong from the same state, and compare all.
 
-    Once before, so that what is kept in the process, as addresses that were read, is there.
+    Once before, to fill the caches of the process, as of addresses that were read.
     """
     found = []
     for right in (seed % 4 < 2, seed % 2 == 0, seed % 2 == 1):
@@ -214,7 +214,7 @@ PATHS = [late, answered, answered_otherwise, expired, counted, paused, ended]
 @pytest.mark.slow
 @pytest.mark.parametrize("before", PATHS, ids=lambda path: path.__name__)
 @pytest.mark.parametrize("way", ["page", "api"])
-def test_what_goes_wrong_looks_the_same_right_and_wrong(
+def test_failed_request_looks_the_same_for_right_and_wrong_answers(
     before, way, run, program, sample, django_capture_on_commit_callbacks
 ):
     slips = [each[0] for each in of_each_kind(run)]
@@ -232,7 +232,7 @@ def test_what_goes_wrong_looks_the_same_right_and_wrong(
 
 
 @pytest.mark.parametrize("answer", ["", "x" * 10_001, "none of these"])
-def test_what_is_no_answer_is_refused_alike_whatever_is_right(
+def test_invalid_answer_is_refused_alike_for_any_accepted_answer(
     answer, run, program, sample, django_capture_on_commit_callbacks
 ):
     for slip in open_of(run)[: sample(1, len(KINDS))]:
@@ -255,7 +255,7 @@ def test_a_difference_would_be_found(run, program, django_capture_on_commit_call
         both_ways(slip, slower, django_capture_on_commit_callbacks, 1)
 
 
-def test_what_is_somebody_else_s_looks_like_what_is_not_there(run, program):
+def test_assignment_of_another_worker_looks_like_a_missing_one(run, program):
     slip, other = open_of(run)[0], make_run()
     engine.advance(other.pk)
     theirs = open_of(other)[0]

@@ -1,4 +1,4 @@
-"""What is sent in: nothing above its limit is read, and half a request holds nobody up."""
+"""Uploads: nothing above its limit is read, and half a request holds no other up."""
 
 import http.client
 import os
@@ -39,7 +39,7 @@ class Unread:
 
 
 def status_of(client, path: str, size: int, **headers: str) -> int:
-    """Of a post of a form of so many bytes, whose body fails whoever reads it."""
+    """The status of a posted form of so many bytes; reading its body would fail."""
     answer = client.generic(
         "POST",
         path,
@@ -50,13 +50,13 @@ def status_of(client, path: str, size: int, **headers: str) -> int:
 
 
 @pytest.mark.parametrize("path", ["/admin/login/", "/work/x/", "/join/x/", "/admin/", "/nowhere/"])
-def test_nobody_sends_a_megabyte_without_being_signed_in(client, path):
+def test_anonymous_client_sends_less_than_a_megabyte(client, path):
     client.cookies["sessionid"] = "invented" * 4
     assert status_of(client, path, MEGABYTE + 1) == 413
     assert status_of(client, path, 300 * MEGABYTE) == 413
 
 
-def test_who_is_signed_in_sends_files_up_to_the_limit(requester):
+def test_signed_in_client_sends_files_up_to_the_limit(requester):
     address = admin_url("pool_import", make_pool(1).pk)
     assert status_of(requester, address, settings.MOST_UPLOADED + 1) == 413
     rows = "worker\n" + "".join(f"worker number {i} of many\n" for i in range(120_000))
@@ -77,7 +77,7 @@ def test_the_api_looks_at_the_token_before_it_reads(client):
 
 
 @pytest.mark.parametrize("said", ["-1", "x", "9" * 400, "1e3"])
-def test_a_length_that_is_none_is_refused(client, said):
+def test_invalid_content_length_is_refused(client, said):
     assert status_of(client, "/admin/login/", said) == 413
 
 
@@ -173,10 +173,10 @@ def test_a_web_process_that_dies_is_replaced(server):
     assert asked(port).status == 404
 
 
-# -- whom it believes
+# -- trusted senders
 
 
-def test_only_the_trusted_proxy_is_believed_that_a_request_came_by_https(folder):
+def test_only_a_trusted_proxy_declares_https(folder):
     known = {"PUBLIC_URL": "https://localhost"}
     with serving(folder, **known, TRUSTED_PROXIES="127.0.0.1") as (port, _):
         behind = asked(port, X_Forwarded_Proto="https")

@@ -10,7 +10,7 @@ from topk import MULTI_SELECTORS, SELECTORS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "algorithms.md").read_text(encoding="utf-8")
 
-# Written down from the papers' own title pages, apart from the code: who found it, and when.
+# Written down from the papers' own title pages, apart from the code: authors and years.
 AUTHORS = {
     "adaptive-top-k": "Chen, Chen, Zhang, Zhou 2017",
     "adaptive-top-k-budget": "Chen, Chen, Zhang, Zhou 2017",
@@ -51,7 +51,7 @@ def test_the_page_is_up_to_date():
     assert algorithms_page() == PAGE, "run python -m research.describe > docs/algorithms.md"
 
 
-def test_every_algorithm_has_a_row_and_no_row_is_without_one():
+def test_algorithm_table_has_exactly_one_row_per_algorithm():
     assert set(ROWS) == set(AUTHORS) == {*SELECTORS, *MULTI_SELECTORS}
 
 

@@ -34,7 +34,7 @@ def replay(answers: Path, out: Path, *words: str) -> int:
     return main(["models", str(answers), "--out", str(out), "--processes", "1", "--quiet", *words])
 
 
-def test_every_rule_is_replayed_and_only_ours_have_a_guarantee(
+def test_rules_are_all_replayed_and_only_ours_have_a_guarantee(
     answers: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -52,7 +52,7 @@ def test_every_rule_is_replayed_and_only_ours_have_a_guarantee(
     assert "six: 6 models, 120 questions, K = 2, ε = 0.15" in page
 
 
-def test_another_replay_keeps_the_rows_of_other_rules(answers: Path, tmp_path: Path) -> None:
+def test_second_replay_keeps_the_rows_of_earlier_rules(answers: Path, tmp_path: Path) -> None:
     for rule in ("uniform", "ucb-e"):
         assert replay(answers, tmp_path, "--k", "1", "--runs", "3", "--only", rule) == 0
     assert {rule for rule, _ in read_results(tmp_path)} == {"uniform", "ucb-e"}
@@ -64,7 +64,7 @@ def test_a_missing_answer_is_a_wrong_one(answers: Path) -> None:
     assert table[0, 0] == 0
 
 
-def test_ucb_e_calls_the_best_most_often_and_nobody_beyond_the_questions(answers: Path) -> None:
+def test_ucb_e_calls_the_best_most_and_never_beyond_the_questions(answers: Path) -> None:
     table = model_replays.read_answers(answers)
     found = model_replays.play_ucb_e(2, 500, table, seed=1)
     assert sorted(found.workers.tolist()) == [0, 1]

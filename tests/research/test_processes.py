@@ -32,13 +32,13 @@ def quiet(more, title):
     pass
 
 
-def test_several_processes_find_what_one_does(tmp_path):
+def test_several_processes_return_the_result_of_one(tmp_path):
     one, two = (carry_out(study(tmp_path), make_player(many), quiet) for many in (1, 2))
     assert one == two
     assert len(one) == len(CELLS)
 
 
-def test_what_was_finished_before_an_interrupt_is_not_played_again(tmp_path):
+def test_finished_cells_are_not_played_again_after_an_interrupt(tmp_path):
     played = []
 
     def until_interrupted(cells):

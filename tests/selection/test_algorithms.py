@@ -25,10 +25,10 @@ def post(requester, **changes: object):
     return requester.post(admin_url("run_add"), form, follow=True)
 
 
-# -- what is offered
+# -- offered algorithms
 
 
-def test_every_algorithm_is_in_one_group():
+def test_algorithms_belong_to_one_group():
     offered = [name for _, members in algorithms.algorithm_choices() for name, _ in members]
     assert sorted(offered) == sorted(ALGORITHMS)
     assert [group for group, _ in algorithms.algorithm_choices()] == list(GROUPS)
@@ -43,7 +43,7 @@ def test_the_form_lists_our_rules_and_then_other_methods_by_guarantee(requester)
     assert 'optgroup label="Other methods: every worker within ε of the K-th best"' in page
 
 
-def test_the_form_knows_what_each_algorithm_reads():
+def test_form_knows_the_fields_of_an_algorithm():
     needs = algorithm_choices.fields_read_by_algorithm()
     assert needs["lucb"] == ["epsilon", "delta"]
     assert needs["sar"] == ["budget"]
@@ -52,7 +52,7 @@ def test_the_form_knows_what_each_algorithm_reads():
     assert "quota_lines" in needs["clucb-pac"]
 
 
-def test_each_algorithm_has_its_sentence(requester):
+def test_algorithms_have_their_sentence_in_the_comparison(requester):
     asked = {"pool": make_pool(5).pk, "k": 3, "algorithm": "lil-rand-lucb", "delta": 0.2}
     page = requester.get(admin_url("run_promises"), asked).json()["html"]
     first = page.index("With probability at least 0.8, the workers selected are the best 3.")
@@ -74,10 +74,10 @@ def test_an_option_that_costs_the_promise_says_so_before_it_is_saved(requester):
     )
 
 
-# -- what is stored
+# -- stored options
 
 
-def test_it_stores_only_what_the_algorithm_reads_and_is_not_the_default(requester):
+def test_only_options_of_the_algorithm_that_differ_from_defaults_are_stored(requester):
     post(
         requester,
         algorithm="adaptive-top-k",
@@ -99,7 +99,7 @@ def test_a_draft_shows_its_options_again(requester):
     assert run.options == {}
 
 
-# -- what is refused
+# -- refusals
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_draft_shows_its_options_again(requester):
         ({"algorithm": "x"}, "algorithm", "is not an option of the list"),
     ],
 )
-def test_it_refuses_in_one_sentence_at_the_field_to_change(requester, changes, field, why):
+def test_impossible_settings_are_refused_at_the_field_to_change(requester, changes, field, why):
     response = post(requester, **changes)
     errors = response.context["adminform"].form.errors
     assert list(errors) == [field]
@@ -132,7 +132,7 @@ def test_it_refuses_in_one_sentence_at_the_field_to_change(requester, changes, f
     assert not Run.objects.exists()
 
 
-def test_starting_refuses_what_the_algorithm_cannot_do():
+def test_start_refuses_settings_the_algorithm_cannot_handle():
     run = make_run(start=False, algorithm="lil-ucb")
     with pytest.raises(Refused, match="selects one worker"):
         lifecycle.start_run(run)
@@ -169,10 +169,10 @@ def test_an_exact_run_that_is_stopped_says_it_is_not_exact():
     assert "ε" not in reports.promise_status(run).sentence
 
 
-# -- what accuracy means
+# -- meanings of accuracy
 
 
-def test_the_form_explains_what_accuracy_may_mean(requester):
+def test_form_explains_the_meanings_of_accuracy(requester):
     words = text_of(requester.get(admin_url("run_add"), {"full": 1}))
     assert "What accuracy means" in words
     assert "On questions like these : the share of right answers that a worker would give" in words
@@ -194,7 +194,7 @@ def test_the_run_s_page_says_which_accuracy_is_meant(requester, start):
     assert "What accuracy means" not in text_of(requester.get(admin_url("run_page", other.pk)))
 
 
-def test_on_a_question_set_answers_need_not_be_independent():
+def test_answers_on_a_question_set_need_not_be_independent():
     run = make_run(algorithm="certified", options={"accuracy": "on this question set"})
     assert "does not depend on when it comes" in reports.export_run(run)["assumptions"]
     usual = make_run(algorithm="certified")

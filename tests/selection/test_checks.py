@@ -24,6 +24,6 @@ def test_a_bad_setting_gets_a_number_and_a_hint(settings, name, value, number):
     assert message.hint
 
 
-def test_only_sqlite_and_postgresql_are_taken(settings, monkeypatch):
+def test_only_sqlite_and_postgresql_are_accepted(settings, monkeypatch):
     monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", "django.db.backends.mysql")
     assert [message.id for message in check_settings(None)] == ["crowdselect.E001"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import selection
 
 ROOM = Path(selection.__file__).parent
-# What these ask, every request asks, and a minute more or less does not matter.
+# Checks made in every request, where a minute more or less does not matter.
 HOSTS_CLOCK = {
     "db_clock.py",
     "accounts/tokens.py",
@@ -14,7 +14,7 @@ HOSTS_CLOCK = {
 }
 
 
-def test_only_these_modules_read_the_clock_of_their_host():
+def test_only_listed_modules_read_the_clock_of_the_host():
     files = [file for file in ROOM.rglob("*.py") if "migrations" not in file.parts]
     reading = {
         str(file.relative_to(ROOM)) for file in files if "timezone.now" in file.read_text("utf-8")

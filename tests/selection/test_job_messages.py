@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)
 
 
-def test_awaited_jobs_come_before_those_that_nobody_waits_for():
+def test_awaited_jobs_come_before_background_jobs():
     jobs, before = ForecastPart.objects.none(), reports.system_load().queued["forecasts"]
     order = (job_messages.BACKGROUND, job_messages.COMPLETING, job_messages.AWAITED)
     task = "selection.tasks.forecast"

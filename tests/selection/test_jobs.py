@@ -117,7 +117,7 @@ def test_a_failure_is_kept_with_its_status_and_without_inner_words(performed, ki
     assert "secret" not in job.error
 
 
-def test_the_sweep_ends_jobs_that_nobody_performs_or_that_were_interrupted(performed):
+def test_sweep_ends_lost_and_interrupted_jobs(performed):
     now = db_clock.database_now()
     lost, late, cut, old = (request_job(word=number) for number in range(4))
     Job.objects.filter(pk=late.pk).update(created=now - jobs.WAITED)

@@ -1,4 +1,4 @@
-"""The contract of every algorithm, whatever its idea: design.md, section 3."""
+"""The contract of every algorithm: design.md, section 3."""
 
 import json
 import re
@@ -64,7 +64,7 @@ def test_the_state_does_not_depend_on_batching_or_order(name):
 
 
 @every
-def test_it_asks_within_slots_and_room_and_changes_nothing(name):
+def test_ask_stays_within_slots_and_room_and_changes_no_state(name):
     selector, rng = build(name), np.random.default_rng(2)
     for number, _ in enumerate(steps(selector, table(name), slots=7)):
         before = stored(selector.state)
@@ -184,7 +184,7 @@ def test_an_outstanding_answer_counts_as_made_when_choosing(name):
 
 
 @every
-def test_the_test_above_fails_for_one_that_ignores_what_is_out(name):
+def test_room_test_fails_for_a_selector_that_ignores_pending_answers(name):
     class Forgetful(SELECTORS[name]):
         def _ask(self, slots, pending, room, rng):
             return super()._ask(slots, np.zeros_like(pending), room, rng)
@@ -287,7 +287,7 @@ def test_simulating_and_asking_pull_by_pull_are_the_same(name):
 
 
 @every
-def test_every_option_is_described_and_checked(name):
+def test_options_are_described_and_checked(name):
     for option in SELECTORS[name].known_options:
         assert option.about.endswith(".")
         json.dumps(option.default)
@@ -303,7 +303,7 @@ def test_an_unknown_option_is_an_error(name):
 
 
 @every
-def test_it_says_what_it_needs_and_what_it_promises(name):
+def test_selectors_declare_their_needs_and_promise(name):
     kind = SELECTORS[name]
     assert set(kind.needs) <= {"epsilon", "delta", "budget"}
     assert kind.promise.citation

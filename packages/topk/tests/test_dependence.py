@@ -35,7 +35,7 @@ def test_questions_that_all_find_hard_are_found():
     assert same_questions(*answers(rng, chance))
 
 
-def test_whoever_stops_after_a_wrong_answer_is_no_sign():
+def test_stopping_after_a_wrong_answer_is_no_sign_of_dependence():
     """A worker may go on depending on its answers: the order of the questions does not depend on
     them.
     """
@@ -59,6 +59,6 @@ def test_the_order_of_the_answers_does_not_matter():
     assert same_questions(*(x[order] for x in found))
 
 
-def test_nothing_is_said_of_no_answers_or_of_workers_who_are_never_wrong():
+def test_empty_or_flawless_answers_show_no_dependence():
     assert not same_questions([], [], [])
     assert not same_questions([0, 0, 1, 1], [0, 1, 0, 1], [1, 1, 1, 1])

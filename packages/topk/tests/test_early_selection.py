@@ -68,7 +68,7 @@ def wronged(selector: Selector, named: set[int]) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("name", [*NAMES, *sorted(MULTI_SELECTORS)])
-def test_it_names_nobody_with_fewer_right_of_as_many_answers(name):
+def test_early_selection_omits_workers_dominated_on_as_many_answers(name):
     for seed in range(3):
         for most in (0, 20, 90, 400):
             selector = begun(name, seed, most)
@@ -102,7 +102,7 @@ def test_few_answers_say_less_than_many():
     assert select_early(selector).arms.tolist() == [1]
 
 
-def test_nobody_is_named_unseen_while_others_were_seen():
+def test_unseen_worker_is_not_named_before_seen_ones():
     selector = SELECTORS["lucb"](Problem(4, 2))
     selector.tell([0, 1], [1, 0], [9, 9])
     assert select_early(selector).arms.tolist() == [0, 1]
@@ -125,7 +125,7 @@ def test_a_matching_is_kept(name):
         assert np.unique(named % 8).size == 5
 
 
-# -- what is said of them
+# -- their guarantee
 
 
 def regret(goal: Goal, means: np.ndarray, arms: np.ndarray) -> float:
@@ -135,7 +135,7 @@ def regret(goal: Goal, means: np.ndarray, arms: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("name", BOUNDED)
-def test_what_is_proved_of_other_selections_holds(sample, name):
+def test_bound_of_other_selections_holds(sample, name):
     """Check the selection that all answers favour, and random ones, at every look of a run.
 
     Power: a quarter of the stated bound would be too little for each algorithm that looks at
@@ -163,7 +163,7 @@ def test_what_is_proved_of_other_selections_holds(sample, name):
 
 
 @pytest.mark.parametrize("name", BOUNDED)
-def test_its_own_selection_is_bounded_by_the_gap(name):
+def test_selector_s_own_selection_is_bounded_by_the_gap(name):
     selector = begun(name, 3, 500)
     own = selector.selection()
     if (selector.state.verdict != Verdict.UNDECIDED).any():
@@ -185,7 +185,7 @@ def test_a_fixed_budget_that_was_not_spent_is_judged_by_intervals():
 
 
 @pytest.mark.parametrize("name", ["halving", "lil-ucb"])
-def test_where_delta_is_the_algorithm_s_own_nothing_else_is_promised_with_it(name):
+def test_rules_with_their_own_delta_promise_no_early_epsilon(name):
     selector = begun(name, 1, 300)
     assert not selector.stop()
     assert select_early(selector).epsilon is None

@@ -11,7 +11,7 @@ from .harness import NAMES, Table, build, problem, stored
 
 MEANS = [0.9, 0.8, 0.7, 0.5, 0.45, 0.4, 0.3, 0.2]
 LOOSE, TIGHT = 0.3, 0.02
-# Their plans look at ε, and what they prove does not depend on the plan.
+# Their plans look at ε, and their proofs do not depend on the plan.
 PLANNERS = ("certified", "credible", "universal")
 MOVING = [name for name in NAMES if SELECTORS[name].epsilon_moves]
 FOLLOWERS = [name for name in MOVING if name not in PLANNERS]
@@ -50,7 +50,7 @@ def together(name, slots, most=120):
 
 @pytest.mark.parametrize("slots", [None, 7])
 @pytest.mark.parametrize("name", FOLLOWERS)
-def test_it_asks_and_proves_the_same_whatever_epsilon_until_it_stops(name, slots):
+def test_questions_and_proofs_do_not_depend_on_epsilon_until_the_stop(name, slots):
     seen = list(together(name, slots))
     assert len(seen) > (0 if slots is None else 5)
     for asked, known in seen:
@@ -60,13 +60,13 @@ def test_it_asks_and_proves_the_same_whatever_epsilon_until_it_stops(name, slots
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FIXED)
-def test_one_whose_epsilon_stays_would_have_gone_another_way(name):
+def test_selectors_with_a_fixed_epsilon_would_diverge(name):
     seen = list(together(name, 7, most=5000))
     assert any(asked[0] != asked[1] or known[0] != known[1] for asked, known in seen)
 
 
 @pytest.mark.parametrize("name", PLANNERS)
-def test_ours_prove_the_same_of_the_same_answers_whatever_epsilon(name):
+def test_our_proofs_on_the_same_answers_do_not_depend_on_epsilon(name):
     options = {"tuned_for": 0.1} if name == "certified" else {}
     loose, tight = at(name, LOOSE, **options), at(name, TIGHT, **options)
     answers = Table(MEANS, np.random.default_rng(4))
@@ -94,7 +94,7 @@ def test_certified_weighs_its_swaps_for_the_epsilon_that_it_began_with():
     assert began.standing().gap == moved.standing().gap != other.standing().gap
 
 
-def test_rounds_stop_at_once_when_epsilon_is_relaxed_to_what_is_proved():
+def test_rounds_stop_at_once_if_epsilon_is_relaxed_to_the_proved_gap():
     tight = at("adaptive-top-k", TIGHT)
     answers = Table(MEANS, np.random.default_rng(4))
     while tight.standing().gap >= LOOSE:

@@ -102,7 +102,7 @@ def test_prices_must_be_finite_and_positive(prices):
         build_selector("universal", Problem(3, 1, 0.1), prices=prices)
 
 
-def test_there_must_be_a_price_for_each_worker():
+def test_prices_must_match_the_number_of_workers():
     with pytest.raises(ProblemError, match="one for each of the 3 workers, not 2"):
         build_selector("universal", Problem(3, 1, 0.1), prices=[1, 2])
 
@@ -114,6 +114,6 @@ def test_a_simulation_needs_a_price_for_each_arm(many):
 
 
 @pytest.mark.parametrize("algorithm", ["certified", "credible", "lucb"])
-def test_rules_whose_guarantee_or_money_would_suffer_refuse_prices(algorithm):
+def test_rules_that_cannot_use_prices_refuse_them(algorithm):
     with pytest.raises(ProblemError, match="no option named prices"):
         build_selector(algorithm, Problem(3, 1, 0.1), prices=[1, 2, 3])

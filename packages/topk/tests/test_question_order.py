@@ -47,7 +47,7 @@ def test_a_large_deck_is_in_the_order_it_always_had(seed, arm, numbers):
 
 
 @pytest.mark.parametrize(("seed", "arm", "keys"), RANKS)
-def test_the_keys_that_shuffle_a_part_of_a_deck_are_those_they_always_were(seed, arm, keys):
+def test_keys_that_shuffle_a_deck_never_change(seed, arm, keys):
     assert question_order.shuffle_ranks(seed, [arm] * len(RANKED), RANKED).tolist() == keys
 
 
@@ -59,7 +59,7 @@ def test_decks_of_several_arms_are_dealt_at_once():
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 16, 17, 1000])
-def test_every_deck_holds_each_question_once(size):
+def test_decks_hold_each_question_once(size):
     for arm in range(20):
         dealt = question_order.questions_at(3, [arm] * size, np.arange(size), size)
         assert sorted(dealt.tolist()) == list(range(size))
@@ -72,7 +72,7 @@ def test_a_deck_has_no_place_outside(place):
 
 
 @pytest.mark.parametrize("size", [1, 2, 17, 100])
-def test_without_some_questions_the_rest_keep_their_order(size):
+def test_remaining_questions_keep_their_order(size):
     rng = np.random.default_rng(size)
     for arm in range(5):
         met = rng.permutation(size)[: rng.integers(size)].tolist()

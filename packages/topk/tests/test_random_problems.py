@@ -100,7 +100,7 @@ def test_a_matching_gives_every_task_a_worker_of_its_own():
 
 
 @pytest.mark.parametrize("name", ["clucb-pac", "lil-clucb"])
-def test_quotas_that_bind_nobody_change_nothing(name):
+def test_quotas_that_do_not_bind_change_no_run(name):
     means = [0.9, 0.8, 0.4, 0.3, 0.2]
     free = simulate_run(name, means, k=2, epsilon=0.1, seed=4)
     bound = simulate_run(name, means, k=2, epsilon=0.1, seed=4, quotas={"groups": [0] * 5})

@@ -10,7 +10,7 @@ import topk
 README = Path(__file__).parents[1] / "README.md"
 
 
-def test_the_examples_of_the_readme_print_what_they_say():
+def test_examples_of_the_readme_print_their_documented_output():
     text = README.read_text(encoding="utf-8")
     examples = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL)
     assert len(examples) == text.count("```python") == 5

@@ -1,4 +1,4 @@
-"""Scores between 0 and 1: which algorithms take them, and what their guarantees are worth then."""
+"""Scores between 0 and 1: algorithms that take them, and the worth of their guarantees."""
 
 import numpy as np
 import pytest
@@ -193,7 +193,7 @@ def test_a_function_of_scores_says_so():
 
 
 @pytest.mark.parametrize("name", REFUSING)
-def test_other_algorithms_refuse_scores_and_name_some_that_take_them(name):
+def test_algorithms_for_right_or_wrong_refuse_scores_and_name_alternatives(name):
     refusal = "right or wrong, and its.*choose Certified, KL-LUCB, Pair-LUCB or another"
     with pytest.raises(ProblemError, match=refusal):
         topk.select(draw_scores(20), k=2, algorithm=name)

@@ -32,8 +32,8 @@ def test_a_short_table_is_used_up_and_the_guarantee_is_the_one_that_holds():
     assert "With probability at least 0.95" in found.guarantee
 
 
-def test_each_reward_of_a_row_is_taken_once():
-    """Rows of known sums: what was told of a worker who answered everything is their sum."""
+def test_rewards_of_a_row_are_taken_once():
+    """Rows of known sums: a worker with all answers has their sum."""
     found = topk.select(np.eye(6)[:, ::-1] * 0 + 1.0, k=2, epsilon=0.0001, algorithm="lucb")
     assert (found.answers == 6).all()
 
@@ -73,6 +73,6 @@ def test_the_same_seed_selects_alike_and_the_order_of_workers_tells_nothing():
         ([[1, 0], [1, 0]], {"k": 2}, "K must be at least 1 and less"),
     ],
 )
-def test_other_input_is_refused_in_a_sentence(answers, asked, message):
+def test_invalid_input_is_refused_in_a_sentence(answers, asked, message):
     with pytest.raises(ProblemError, match=message):
         topk.select(answers, **{"k": 1} | asked)

@@ -24,7 +24,7 @@ def test_an_array_comes_back_to_the_last_bit_and_can_be_written_to(array):
     back[:] = 1
 
 
-def test_what_is_no_array_stays_as_it_is():
+def test_memory_without_arrays_stays_unchanged():
     memory = {"round": 3, "gap": 0.25, "best": [[1, 2], []], "none": None, "like": {"a": 1}}
     assert expand_memory(json.loads(json.dumps(compact_memory(memory)))) == memory
 

@@ -46,20 +46,19 @@ class AccountPage(JobMixin, ActionPage):
         connection: Connection = self.object
         connector = connectors.connector_of(connection)
         page = Paginator(connection.calls.select_related("link__run"), PER_PAGE)
-        done = self.job if self.job is not None and self.job.result is not None else None
-        listed = done is not None and done.kind == background.SOURCES
+        finished_job = self.job if self.job is not None and self.job.result is not None else None
+        listed = finished_job is not None and finished_job.kind == background.SOURCES
         return super().get_context_data(
             connector=connector,
             page=page.get_page(self.request.GET.get("page")),
-            sources=done.result if done is not None and listed else None,
-            outcome=self._describe(done) if done is not None and not listed else "",
+            sources=finished_job.result if finished_job is not None and listed else None,
+            outcome=self._describe(finished_job) if finished_job is not None and not listed else "",
             can={name: connector.can(name) for name in ("read_gold", "read_workers", "read_past")},
             links=connection.runs.select_related("run"),
             **kwargs,
         )
 
     def _describe(self, job: Job) -> str:
-        """Return the result of a check or an import, in words."""
         result: Any = job.result
         if job.kind == background.CHECK:
             return f"It works: {result['account']}"
@@ -93,8 +92,8 @@ class AccountPage(JobMixin, ActionPage):
         messages.success(self.request, "The connection continues.")
 
     def _read_gold(self) -> HttpResponse:
-        wanted = {name: self.request.POST.get(name, "") for name in ("name", "source")}
-        return self._call(background.GOLD, "selection.add_questionset", **wanted)
+        fields = {name: self.request.POST.get(name, "") for name in ("name", "source")}
+        return self._call(background.GOLD, "selection.add_questionset", **fields)
 
     def _read_workers(self) -> HttpResponse:
         return self._call(background.WORKERS, "selection.add_pool")

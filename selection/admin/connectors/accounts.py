@@ -105,8 +105,8 @@ class ConnectionAdmin(CountedDeletionMixin, ScopedAdmin):
         if obj is not None:
             return connectors.connector_of(obj)
         kind = request.GET.get("kind", "")
-        known = connectors.CONNECTORS
-        return known.get(kind) or known[min(known)]
+        kinds = connectors.CONNECTORS
+        return kinds.get(kind) or kinds[min(kinds)]
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, str]:
         connector, job = self._connector(request, None), find_own_job(request, background.SAVE)

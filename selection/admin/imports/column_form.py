@@ -80,18 +80,16 @@ class ColumnForm(forms.Form):
         )
 
     def _only_candidate(self, field: Field) -> str:
-        """Return the only unrecognised column if this is the only field that needs one."""
         free = self.unassigned_columns
         return free[0] if self.missing == [field] and len(free) == 1 else ""
 
     def _column_choices(self) -> Choices:
-        """Return the columns, those that were not recognised first."""
         free, columns = self.unassigned_columns, list(self.columns.items())
-        unknown = [(place, name) for place, name in columns if name in free]
-        known = [(place, name) for place, name in columns if name not in free]
-        if not unknown or not known:
+        unrecognised = [(place, name) for place, name in columns if name in free]
+        recognised = [(place, name) for place, name in columns if name not in free]
+        if not unrecognised or not recognised:
             return columns
-        return [("Not recognised", unknown), ("Recognised", known)]
+        return [("Not recognised", unrecognised), ("Recognised", recognised)]
 
     @property
     def unassigned_columns(self) -> list[str]:
@@ -165,8 +163,8 @@ class ColumnForm(forms.Form):
 
     def remaining_fields(self) -> list[BoundField]:
         """Return the fields except those of ``open_fields`` and ``assignable_fields``."""
-        asked = {field.name for field in self.open_fields()}
-        names = [name for name in self.fields if name not in asked and not name.startswith(OTHER)]
+        first = {field.name for field in self.open_fields()}
+        names = [name for name in self.fields if name not in first and not name.startswith(OTHER)]
         return [self[name] for name in names]
 
     def assignable_fields(self) -> list[BoundField]:
@@ -213,7 +211,6 @@ class ColumnForm(forms.Form):
         return cleaned
 
     def _names_of_fields(self, cleaned: dict[str, Any]) -> Sequence[str]:
-        """Return the names of the fields that have a column."""
         if cleaned.get("shape") == SURVEY:
             return ["worker"]
         return [field.name for field in FIELDS[self.saved.kind]]
@@ -237,7 +234,6 @@ class ColumnForm(forms.Form):
             )
 
     def plan(self) -> ColumnPlan:
-        """Return the plan that was chosen."""
         cleaned = self.cleaned_data
         names = self._names_of_fields(cleaned)
         fields = {name: self.columns[cleaned[name]] for name in names if cleaned.get(name)}
@@ -270,7 +266,6 @@ class ColumnForm(forms.Form):
         return surveys.assign_columns(plan, columns, self._chosen_questions(cleaned), names)
 
     def _chosen_questions(self, cleaned: dict[str, Any]) -> list[tuple[str, str]]:
-        """Return (column, question) for each column that the user assigned."""
         pairs = [(column, cleaned.get(OTHER + place)) for place, column in self.columns.items()]
         return [(column, name) for column, name in pairs if name]
 

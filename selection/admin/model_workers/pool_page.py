@@ -98,7 +98,6 @@ class PoolModelsPage(Page):
         return self.render_to_response(self.get_context_data(form=form, **context))
 
     def _map_servers(self, file: ModelFile) -> dict[str, ModelServer]:
-        """Return the team's servers by name, with those that the file would add."""
         added = {
             str(entry.values["name"]): ModelServer(
                 team_id=self.object.team_id, name=str(entry.values["name"])
@@ -123,21 +122,21 @@ class PoolModelsPage(Page):
 
     def _add(self, file: ModelFile) -> HttpResponse:
         new, changed = changes.store_file(self.object, file)
-        told = [f"{new} added"] if new or not changed else []
-        told += [f"{changed} changed"] if changed else []
+        counts = [f"{new} added"] if new or not changed else []
+        counts += [f"{changed} changed"] if changed else []
         models = count_noun(new + changed, "model")
-        messages.success(self.request, f"Stored {models}: {', '.join(told)}.")
+        messages.success(self.request, f"Stored {models}: {', '.join(counts)}.")
         if new:
             offer_joining(self.request, self.object)
         return redirect(object_url(self.object))
 
 
 def _describe(entry: ModelEntry) -> dict[str, Any]:
-    shown = ("model", "temperature", "seed", "system_prompt", "template")
+    columns = ("model", "temperature", "seed", "system_prompt", "template")
     others = {
         name.replace("_", " "): value
         for name, value in entry.values.items()
-        if name not in shown and value not in ("", None)
+        if name not in columns and value not in ("", None)
     }
     return {
         "worker": entry.worker,

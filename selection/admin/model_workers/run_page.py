@@ -76,7 +76,6 @@ def calls_of(run: Run) -> QuerySet[ModelCall]:
 
 
 def describe_calls(run: Run, calls: Any) -> list[tuple[ModelCall, str]]:
-    """Return the calls with their costs in words."""
     return [(call, format_call_cost(to_amount(call.cost), run.currency)) for call in calls]
 
 

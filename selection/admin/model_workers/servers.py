@@ -74,12 +74,12 @@ class ModelServerAdmin(CountedDeletionMixin, ScopedAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Offer to remove a key only if there is one; show no key field to mere viewers."""
-        hidden = set()
+        absent = set()
         if obj is None or not obj.key_encrypted:
-            hidden = {"drop_key"}
+            absent = {"drop_key"}
         if obj is not None and not self.has_change_permission(request, obj):
-            hidden = {"key", "drop_key"}
-        return [name for name in super().get_fields(request, obj) if name not in hidden]
+            absent = {"key", "drop_key"}
+        return [name for name in super().get_fields(request, obj) if name not in absent]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ModelServer]:
         return super().get_queryset(request).annotate(size=Count("endpoints"))

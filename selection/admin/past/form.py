@@ -39,7 +39,6 @@ def _choice_field(label: str, choices: Any, initial: str) -> forms.ChoiceField:
 
 
 def build_results_form(choices: Sequence[Choice]) -> forms.Form:
-    """Return a form with a field for each choice between results."""
     form = forms.Form()
     for choice in choices:
         options = [
@@ -133,7 +132,6 @@ class PastForm(forms.Form):
         )
 
     def _choose_team(self, cleaned: dict[str, Any]) -> int:
-        """Return the team of the run or question set, else the chosen or only one."""
         owner = cleaned["run"] or cleaned["question_set"]
         if owner:
             return int(owner.team_id)

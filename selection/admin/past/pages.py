@@ -71,30 +71,30 @@ class ColumnsPage(ReplayPage):
         return super().dispatch(request, *args, **kwargs)
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        found = self._open_columns()
-        if found.choices or found.faults:
-            return self._render_choices(found)
-        return self._render_form(found, ColumnForm(found.plan, found.head))
+        columns = self._open_columns()
+        if columns.choices or columns.faults:
+            return self._render_choices(columns)
+        return self._render_form(columns, ColumnForm(columns.plan, columns.head))
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if "cancel" in request.POST:
-            wanted = self.object.wanted
-            query = {"k": wanted["k"], "precise": wanted["epsilon"], "sure": wanted["delta"]}
+            settings = self.object.wanted
+            query = {"k": settings["k"], "precise": settings["epsilon"], "sure": settings["delta"]}
             self.object.delete()
             return redirect(f"{reverse('admin:selection_run_past')}?{urlencode(query)}")
-        found = self._open_columns()
-        if found.choices or found.faults:
-            return self._choose(found)
-        form = ColumnForm(found.plan, found.head, request.POST)
+        columns = self._open_columns()
+        if columns.choices or columns.faults:
+            return self._choose(columns)
+        form = ColumnForm(columns.plan, columns.head, request.POST)
         row = form.chosen_header_row()
         if row or form.is_valid():
-            plan = ColumnPlan(found.plan.kind, header=row) if row else form.plan()
+            plan = ColumnPlan(columns.plan.kind, header=row) if row else form.plan()
             try:
-                replay_requests.choose_columns(self.object, found.role, plan)
+                replay_requests.choose_columns(self.object, columns.role, plan)
                 return redirect("admin:selection_run_past_result", self.object.pk)
             except Refused as refusal:
                 form.add_error(None, str(refusal))
-        return self._render_form(found, form)
+        return self._render_form(columns, form)
 
     def _choose(self, found: OpenColumns) -> HttpResponse:
         """Take the chosen results, or leave out the rows with an error."""
@@ -117,9 +117,9 @@ class ColumnsPage(ReplayPage):
         return TemplateResponse(self.request, "selection/past_choices.html", context)
 
     def _open_columns(self) -> OpenColumns:
-        found = replay_requests.find_replay_columns(self.object)
-        assert found is not None  # else it would not wait
-        return found
+        columns = replay_requests.find_replay_columns(self.object)
+        assert columns is not None  # else it would not wait
+        return columns
 
     def _render_form(self, found: OpenColumns, form: ColumnForm) -> HttpResponse:
         return self.render_to_response(

@@ -64,7 +64,6 @@ class GradableForm(forms.ModelForm):
         return cleaned
 
     def _grading_options(self, cleaned: dict[str, Any]) -> dict[str, Any]:
-        """Return the grading: of the kind if one is chosen, else derived from the other fields."""
         kind, compared, choices = cleaned["kind"], cleaned["compared"], cleaned["choices"]
         try:
             question_kinds.grading_of(compared)

@@ -62,8 +62,8 @@ class GoldPage(Page):
         lines = reports.gold_health(self.object, run)
         flagged = [line for line in lines if line.flags and not line.question.retired]
         search = query.get("q", "").strip().casefold()
-        shown = flagged if "flagged" in query else lines
-        matching = [line for line in shown if search in line.question.key.casefold()]
+        candidates = flagged if "flagged" in query else lines
+        matching = [line for line in candidates if search in line.question.key.casefold()]
         other_filters = query.copy()
         other_filters.pop("page", None)
         return super().get_context_data(

@@ -112,11 +112,11 @@ class QuestionAdmin(ScopedAdmin):
                 return CorrectPage.as_view(model_admin=self)(  # type: ignore[return-value]
                     request, pk=question.pk
                 )
-        shown = problem_reports.reports_about(question)[:REPORTS_SHOWN]
+        latest = problem_reports.reports_about(question)[:REPORTS_SHOWN]
         context = {
             "asked": dealt,
-            "complaints": shown,
-            "unheard": any(not report.heard for report in shown),
+            "complaints": latest,
+            "unheard": any(not report.heard for report in latest),
         }
         kwargs["extra_context"] = (kwargs.get("extra_context") or {}) | context
         return super().change_view(request, object_id, *args, **kwargs)

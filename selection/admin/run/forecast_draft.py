@@ -32,7 +32,6 @@ class PossibleChange:
 
 
 def draft_facts(run: Run) -> dict[str, Any]:
-    """Return the context of the draft's page."""
     forecast = draft_forecast.draft_forecast(run)
     if forecast is None:
         return {"expected": None, "cannot_expect": _draft_refusal(run)}

@@ -53,13 +53,12 @@ class RemainingWork:
 
 
 def describe_remaining(run: Run, progress: Progress) -> RemainingWork | None:
-    """Return the phrases, or None if the run is not under way."""
     forecast = reports.forecast_remaining(run, progress)
     if forecast is None:
         return None
-    given = count_noun(forecast.paid, "answer")
+    number = count_noun(forecast.paid, "answer")
     paid = money.format_cost(run, forecast.paid)
-    so_far = (paid or given, given if paid else "", forecast.committed)
+    so_far = (paid or number, number if paid else "", forecast.committed)
     if forecast.median is None:
         return RemainingWork(*so_far, why=SHORT_REASONS.get(forecast.why, forecast.why))
     low, _, high = forecast.answers or [forecast.median] * 3
@@ -78,7 +77,6 @@ def describe_remaining(run: Run, progress: Progress) -> RemainingWork | None:
 
 
 def _describe_likely(forecast: reports.RunningForecast) -> str:
-    """Return the likely answers and time; no time if the speed is unknown."""
     median = forecast.median or 0
     is_certain = forecast.answers is not None and forecast.answers[0] == forecast.answers[2]
     phrase = f"{'' if is_certain else 'about '}{count_noun(median, 'more answer')}"
@@ -89,7 +87,6 @@ def _describe_likely(forecast: reports.RunningForecast) -> str:
 
 
 def _basis(forecast: reports.RunningForecast) -> str:
-    """Return the number of simulations and of those that finish; empty if none were needed."""
     if not forecast.runs:
         return ""
     few = "" if forecast.answers else f" Too few simulations yet for a range ({forecast.runs})."

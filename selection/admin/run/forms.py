@@ -89,9 +89,9 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
             self.initial["currency"] = money.last_currency(scoped(Run, self.request))
             # Replaced by run_form.js with the recommended one once pool and questions are chosen,
             # unless a person has chosen: in a refused form, or by a link.
-            given = kwargs.get("initial") or {}
-            self.initial |= INITIAL | given
-            if self.is_bound or "algorithm" in given:
+            initial = kwargs.get("initial") or {}
+            self.initial |= INITIAL | initial
+            if self.is_bound or "algorithm" in initial:
                 self.fields["algorithm"].widget.attrs["data-chosen"] = "true"
         chosen = str(self["quota_attribute"].value() or "")
         widget = self.fields["quota_attribute"].widget
@@ -111,7 +111,6 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
         field.choices = choices
 
     def _stored(self) -> dict[str, Any]:
-        """Return the values of fields that share a column of the run."""
         stored_quotas = self.instance.quotas or {"attribute": "", "limits": {}}
         values = {
             "learn_from": KEEP_PRIOR if "prior" in self.instance.options else "",
@@ -270,8 +269,8 @@ class PromiseForm(OptionFields):
         self.full_clean()
         cleaned = self.cleaned_data
         names = (*validation.HARMLESS, "algorithm", "enrolling", "grouped_by")
-        given = {name: cleaned[name] for name in names if cleaned.get(name) not in (None, "")}
-        return Run(**{"k": 1} | given, options=options_given(cleaned.get("algorithm", ""), cleaned))
+        data = {name: cleaned[name] for name in names if cleaned.get(name) not in (None, "")}
+        return Run(**{"k": 1} | data, options=options_given(cleaned.get("algorithm", ""), cleaned))
 
     def priced_run(self) -> Run | None:
         """Return the run as far as its price depends on it; None if a needed setting is missing."""

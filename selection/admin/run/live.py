@@ -57,7 +57,6 @@ KNOWN_SECONDS = 120
 
 
 def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
-    """Return the context of all parts of a started run for this query string."""
     standings = reports.run_standings(run)
     lines, fit, signs = standings.lines, standings.fit, reports.find_signs(run)
     alerts = reports.list_alerts(run, fit, signs)
@@ -99,7 +98,6 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
 
 
 def _alerts_in_verdict(guarantee: reports.GuaranteeStatus) -> set[str]:
-    """Return the kinds of alerts that the page's verdict states itself."""
     return {"review", "fit", "sharing"} if guarantee.verdict == reports.WEAKENED else {"review"}
 
 
@@ -181,12 +179,12 @@ class LiveView(Page):
         if run.status == Run.Status.DRAFT:
             return HttpResponse(status=204)
         pieces = self._current_pieces(run, request)
-        tag, known_tag = pieces.tag, request.headers.get("If-None-Match", "").strip('W/"')
+        tag, page_tag = pieces.tag, request.headers.get("If-None-Match", "").strip('W/"')
         headers = {"ETag": f'"{tag}"', "Vary": "If-None-Match, Accept-Language"}
-        if known_tag == tag:
+        if page_tag == tag:
             return HttpResponseNotModified(headers=headers)
         remember_pieces(run, pieces)
-        digests = _read_cache(lambda: cache.get(_digests_key(run, known_tag))) or {}
+        digests = _read_cache(lambda: cache.get(_digests_key(run, page_tag))) or {}
         live = run.status == Run.Status.RUNNING
         return JsonResponse({"live": live, **pieces.since(digests)}, headers=headers)
 
@@ -208,7 +206,6 @@ class LiveView(Page):
 
 
 def _seconds_to_reuse(took: float) -> int:
-    """Return for how long pieces this costly are sent again, even after steps of the engine."""
     return round(REST_FACTOR * took) if took > COSTLY_SECONDS else 0
 
 
@@ -232,7 +229,6 @@ def _digests_key(run: Run, tag: str) -> str:
 
 
 def _read_cache(use: Callable[[], Any]) -> Any:
-    """Return the cached value; None on a miss or if the cache is unreachable."""
     try:
         return use()
     except Exception:

@@ -74,11 +74,11 @@ class MailForm(forms.Form):
             yield name, fields, any(field.errors for field in fields)
 
     def texts(self) -> texts.Texts:
-        given = self.cleaned_data
+        cleaned = self.cleaned_data
         chosen: texts.Texts = {}
         for language, kind in FIELDS:
             name = f"{language}_{kind}"
-            text = texts.Text(given[f"{name}_subject"], given[f"{name}_body"])
+            text = texts.Text(cleaned[f"{name}_subject"], cleaned[f"{name}_body"])
             chosen.setdefault(language, {})[kind] = text
         return chosen
 

@@ -75,7 +75,6 @@ class AuditAdmin(ReadOnlyAdmin):
         return csv_response("audit log", list(audit.FIELDS), self._csv_lines(request))
 
     def lines_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the same as JSON lines."""
         return lines_response("audit log", self._csv_lines(request))
 
     def _csv_lines(self, request: HttpRequest) -> Iterator[dict[str, Any]]:

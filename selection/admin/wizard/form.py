@@ -254,14 +254,12 @@ class GuideForm(SettingFields):
         return any(self[name].value() or self[name].errors for name in CROWD)
 
     def further_settings(self) -> list[forms.BoundField]:
-        """Return the fields of settings that have no place of their own on the page."""
         placed = (*PAYING, *ARRIVING)
         return [self[setting.name] for setting in WIZARD if setting.name not in placed]
 
     # -- the form as an address
 
     def address(self) -> str:
-        """Return the form's content, without its files, as a query string."""
         query = QueryDict(mutable=True)
         for name in self.fields:
             value = self.data.get(name, "")

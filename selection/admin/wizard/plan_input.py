@@ -106,7 +106,6 @@ def _parse_epsilon(cleaned: dict[str, Any]) -> float:
 
 
 def _affordable_answers(cleaned: dict[str, Any]) -> int | None:
-    """Return the number of answers that the budget pays for; None without a budget."""
     spend = cleaned["spend"]
     if spend is None:
         if cleaned["precise"] == BY_MONEY:

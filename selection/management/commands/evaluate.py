@@ -176,7 +176,6 @@ class Command(BaseCommand):
 
 
 def exit_code(run: Run) -> int:
-    """Return the exit code of a run that ended, or was paused by itself."""
     if run.status == Run.Status.PAUSED:
         return UNREADABLE
     return 0 if run.finished else ENDED_EARLY

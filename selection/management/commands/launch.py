@@ -57,7 +57,6 @@ class Command(BaseCommand):
 
 
 def write_greeting(local_url: str, public_url: str, run: int) -> str:
-    """Return the addresses, for this machine and for others, and the first login."""
     name, password = first_login()
     elsewhere = "" if public_url == local_url else f"  Elsewhere     {public_url}/admin/\n"
     return (

@@ -72,8 +72,8 @@ class Command(BaseCommand):
 
 
 def _build_wanted(options: dict[str, Any]) -> dict[str, Any]:
-    wanted = {name: options[name] for name in ("k", "epsilon", "delta", "budget", "seeds")}
-    return wanted | {
+    settings = {name: options[name] for name in ("k", "epsilon", "delta", "budget", "seeds")}
+    return settings | {
         "algorithms": list(dict.fromkeys(options["algorithm"] or ())),
         "options": parse_pairs(options["option"]),
         "redraw": options["with_replacement"],

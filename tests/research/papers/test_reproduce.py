@@ -86,7 +86,7 @@ def row(series="a", failures=0, runs=100, pulls=1000.0, pulls_se=1.0, k=2, budge
 
 @pytest.mark.parametrize("paper", PAPERS)
 @pytest.mark.usefixtures("tiny")
-def test_it_writes_table_plots_and_verdicts(paper, tmp_path, capsys):
+def test_reproduction_writes_table_plots_and_verdicts(paper, tmp_path, capsys):
     assert reproduce(paper, tmp_path) == 0
     said = capsys.readouterr().out
     names = {path.name for path in tmp_path.iterdir()}
@@ -135,7 +135,7 @@ def test_a_finished_table_is_not_played_again(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("tiny")
-def test_another_number_of_runs_is_played_anew(tmp_path):
+def test_changed_number_of_runs_is_played_again(tmp_path):
     reproduce("adaptive-top-k", tmp_path, "--quiet")
     reproduce("adaptive-top-k", tmp_path, "--quiet", "--runs", "3")
     assert {row.runs for row in read(tmp_path / "adaptive-top-k-quick.csv")} == {3}
@@ -170,7 +170,7 @@ def test_a_cell_gives_the_same_rows_each_time():
     assert cell.play()[0].seed != replace(cell, k=1).seed
 
 
-def test_any_best_set_counts_as_right_and_the_tolerance_is_of_the_mean():
+def test_tied_best_sets_are_right_and_the_tolerance_applies_to_the_mean():
     cell = Cell("x", "SAR", "sar", (0.5, 0.4, 0.4, 0.3), 2, 1)
     assert not falls_short(cell, np.array([0, 2]))
     assert falls_short(cell, np.array([0, 3]))
@@ -238,7 +238,7 @@ def test_a_verdict_follows_from_the_shares(reach, outcomes, verdict):
         ((1, 2), (2, 3), OPEN),
     ],
 )
-def test_only_disjoint_intervals_speak(left, right, outcome):
+def test_only_disjoint_intervals_decide(left, right, outcome):
     estimates = [Estimate(sum(ends) / 2, *ends) for ends in (left, right)]
     assert is_less(*estimates) == outcome
 
@@ -265,7 +265,7 @@ def test_points_at_which_all_succeed_or_all_fail_are_left_out():
     assert errs_less(rows, "b", "a") == [AGAINST]
 
 
-def test_a_curve_tells_what_no_point_of_it_does():
+def test_curve_decides_although_no_single_point_does():
     curve = [(10 * b, "a", 40) for b in range(10)] + [(10 * b, "b", 50) for b in range(10)]
     rows = [
         row(series, failures, budget=budget, seed=number)
@@ -289,11 +289,11 @@ def test_pulls_are_compared_by_their_intervals():
     assert pulls_alike(rows, "a", "c") == [AGAINST]
 
 
-# -- what is committed
+# -- committed files
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_the_page_says_what_the_tables_say(paper):
+def test_page_states_the_claims_of_the_tables(paper):
     rows = read(DOCS / f"{paper}.csv")
     claims = report.claims_markdown(PAPERS[paper].claims(rows))
     assert claims in (DOCS / "README.md").read_text(encoding="utf-8")
@@ -301,7 +301,7 @@ def test_the_page_says_what_the_tables_say(paper):
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_the_tables_are_those_of_the_full_runs(paper):
+def test_tables_hold_the_full_runs(paper):
     rows = read(DOCS / f"{paper}.csv")
     known = studies.finished_rows(PAPERS[paper].cells(False, None), rows)
     assert len(known) == len(PAPERS[paper].cells(False, None))

@@ -1,4 +1,4 @@
-"""One table: ours, the best of others that promises, and what people do today."""
+"""One table: ours, the best of others that promises, and the usual practice."""
 
 import math
 from dataclasses import replace
@@ -50,7 +50,7 @@ def test_pools_have_names_of_their_own_and_as_many_workers_as_they_say():
         assert 0 <= means.min() <= means.max() <= 1
 
 
-def test_groups_are_called_by_what_they_are():
+def test_groups_are_named_by_size_and_accuracy():
     case = pools.groups_of(5, (1, 0.99), (49, 0.7))
     assert (case.title, case.n, case.k) == ("1 at .99, 49 at .7", 50, 5)
     assert case.means(0).sum() == pytest.approx(0.99 + 49 * 0.7)
@@ -59,11 +59,11 @@ def test_groups_are_called_by_what_they_are():
 # -- a field
 
 
-def test_a_field_says_what_is_paid_and_how_often_it_was_off():
+def test_field_states_the_price_and_the_rate_of_misses():
     assert format_field(row(low=0.017, high=0.0765)) == "946 ± 13<br>8 of 200: 1.7 % to 7.6 %"
 
 
-def test_what_is_surely_more_often_off_than_delta_stands_out():
+def test_field_with_significantly_more_misses_than_delta_is_bold():
     worse = format_field(row(answers=1000, error=0, off=80, low=0.31, high=0.49))
     assert worse == "1,000<br>**80 of 200: 31.0 % to 49.0 %**"
 
@@ -88,7 +88,7 @@ def test_a_rule_that_takes_the_worst_is_off_every_time(monkeypatch):
     assert (played.off, played.answers, played.low > 0) == (2, 7, True)
 
 
-def test_nobody_taken_is_off():
+def test_empty_selection_counts_as_a_miss():
     (played,) = Cell(replace(SURE, fixed=(0.1,) * 6), "pass-10", EFFORT).play()
     assert played.off == 2
 
@@ -98,7 +98,7 @@ def test_a_rule_that_only_runs_into_the_cap_is_left_after_a_few():
     assert (played.runs, played.capped, played.off) == (5, 5, 0)
 
 
-def test_all_rules_meet_the_same_pools_and_a_rule_alone_is_not_given_up():
+def test_rules_meet_the_same_pools_and_a_single_rule_is_not_given_up():
     bell = cases.beta_case(6, 2, 10, 2, 0.05, 0.05)
     small = Effort(runs=2, seconds=math.inf, cap=5)
     (played,) = Cell(bell, "best-10", small).play()
@@ -137,7 +137,7 @@ def test_the_command_writes_the_table_of_the_pools_that_are_named(tmp_path, caps
     assert "| Accuracies from Beta(6,2) | 12, 3, 0.05, 0.05 |" in said
 
 
-def test_the_committed_table_is_what_its_page_says(tmp_path):
+def test_committed_table_matches_its_page(tmp_path):
     """A line a pool of ours, and no other pools; the page is made of the same figures."""
     rows = tables.read_table(DOCS / "results.csv", Row)
     assert {each.case for each in rows} == {case.name for case in pools.list_pools()}

@@ -21,7 +21,7 @@ def lived(algorithm: str, happens: str, seed: int) -> event_simulation.StudyResu
 
 @pytest.mark.parametrize("happens", event_simulation.LIVES)
 @pytest.mark.parametrize("algorithm", CHEAP)
-def test_a_promise_survives_what_happens(algorithm, happens):
+def test_guarantee_survives_the_events_of_a_run(algorithm, happens):
     """Three runs notice an algorithm that is wrong about half the time, no less."""
     found = [lived(algorithm, happens, seed) for seed in range(3)]
     assert all(run.ended for run in found)
@@ -36,7 +36,7 @@ def test_the_same_seed_is_the_same_study():
 
 
 def test_a_run_that_an_event_brings_to_its_end_has_ended():
-    """In this run the relaxed ε is what holds, when nothing is out and nothing is left to come."""
+    """In this run the relaxed ε holds, when nothing is out and nothing is left to come."""
     case = event_table.study_pools()[0]
     asked = {"k": case.k, "epsilon": case.epsilon, "delta": case.delta}
     played = event_simulation.play_study(
@@ -70,7 +70,7 @@ def test_a_corrected_gold_answer_counts_as_if_it_had_always_been_so():
     assert desk.right(0, 0, EARLY).all()
 
 
-def test_the_table_says_what_was_false_of_each_life(tmp_path, monkeypatch):
+def test_table_states_the_false_selections_of_each_life(tmp_path, monkeypatch):
     monkeypatch.setattr(event_table, "LEAST", 1)
     wanted = StudySettings([], ["certified", "sar"], QUICK, tmp_path)
     cells = event_table.build_study(wanted).cells

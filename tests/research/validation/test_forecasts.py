@@ -1,4 +1,4 @@
-"""The study of whether forecasts are honest."""
+"""The study of the honesty of forecasts."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from research.validation.measure import QUICK
 from research.validation.suite import StudySettings
 
 
-def test_it_says_how_often_the_band_held_the_true_price(tmp_path):
+def test_study_reports_how_often_the_band_held_the_true_price(tmp_path):
     case = cases.beta_case(6, 2, 8, 2, 0.3, 0.1)
     cell = Cell(case, "credible", 0.6, 0.9, 3)
     (row,) = cell.play()
@@ -22,7 +22,7 @@ def test_it_says_how_often_the_band_held_the_true_price(tmp_path):
     assert "| `credible` | 3 |" in (tmp_path / "forecasts" / "README.md").read_text()
 
 
-def test_it_takes_the_pools_of_which_something_is_believed(tmp_path):
+def test_study_takes_the_pools_with_a_prior_belief(tmp_path):
     made = build_study(StudySettings(cases.list_cases(), ["credible", "lucb"], QUICK, tmp_path))
     names = [cell.case.name for cell in made.cells]
     assert "two-group-n100" in names

@@ -1,4 +1,4 @@
-"""What people do today: the rules are theirs, and the table says what comes of them."""
+"""The usual practice: its rules, and the table of their results."""
 
 import math
 from dataclasses import replace
@@ -59,7 +59,7 @@ FIVE = (
 SIX = (*FIVE, "nnnnynnnynynyyyn")
 
 
-def test_skills_are_those_of_crowd_kit():
+def test_skills_equal_those_of_crowd_kit():
     """As crowd-kit 1.4.2 gives them: Wawa and OneCoinDawidSkene."""
     agreement = [0.8125, 0.9375, 0.9375, 0.6875, 0.6875]
     assert labels(*FIVE).majority_agreement() == pytest.approx(agreement, abs=ROUNDED)
@@ -67,7 +67,7 @@ def test_skills_are_those_of_crowd_kit():
     assert labels(*SIX).skills() == pytest.approx(skills, abs=ROUNDED)
 
 
-def test_everybody_answers_as_many_questions_and_five_share_each():
+def test_workers_answer_equally_many_questions_and_five_share_each():
     drawn = Labels.draw_labels(7, np.full(20, 0.8), np.random.default_rng(1))
     assert np.bincount(drawn.worker).tolist() == [7] * 20
     assert np.bincount(drawn.question).tolist() == [5] * 28
@@ -82,7 +82,7 @@ def test_skills_are_nearer_to_the_truth_than_agreement_is():
     assert off[0] < 0.03 < off[1]
 
 
-def test_the_worst_swaps_are_those_that_gain():
+def test_worst_swaps_are_the_gaining_ones():
     lower, upper = np.array([0.5, 0.9, 0.4]), np.array([0.3, 0.7, 0.6, 0.2])
     assert baselines.worst_swaps(lower, upper) == pytest.approx((0.7 - 0.4) + (0.6 - 0.5))
     assert baselines.worst_swaps(lower, np.array([0.7])) == pytest.approx(0.3)
@@ -96,8 +96,8 @@ def test_ties_are_broken_at_random():
 
 
 @pytest.mark.parametrize("rule", list(HABITS))
-def test_every_rule_finds_who_is_always_right_where_the_rest_never_is(rule):
-    """Without known answers it is who agrees that is found: four who are never right agree."""
+def test_rules_find_perfect_workers_among_workers_who_are_never_right(rule):
+    """Without known answers agreement is found: four workers who are never right agree."""
     row = played(rule, SURE, runs=3)
     if rule.startswith(("majority", "dawid")):
         assert row.taken == 2
@@ -107,7 +107,7 @@ def test_every_rule_finds_who_is_always_right_where_the_rest_never_is(rule):
         assert (row.taken, row.off, row.loss) == (2, 0, 0)
 
 
-# -- what comes of them, on known pools
+# -- their results on known pools
 
 
 def test_ten_questions_each_miss_in_two_pools_of_five_and_twenty_in_one_of_fifty():
@@ -117,7 +117,7 @@ def test_ten_questions_each_miss_in_two_pools_of_five_and_twenty_in_one_of_fifty
     assert twenty.low < 0.02 < twenty.high < 0.06
 
 
-def test_a_pass_mark_lets_in_56_of_whom_two_thirds_deserve_it():
+def test_pass_mark_admits_56_workers_of_which_two_thirds_deserve_it():
     row = played("pass-10")
     assert row.taken == pytest.approx(56, abs=1)
     assert row.deserving == pytest.approx(2 / 3, abs=0.03)
@@ -130,7 +130,7 @@ def test_the_unproved_rule_takes_a_thousand_answers_for_three_of_twelve():
     assert row.off == 0
 
 
-def test_nobody_taken_is_off_and_has_no_loss():
+def test_empty_selection_is_a_miss_without_loss():
     row = played("wilson-10")
     assert (row.taken, row.off) == (0, row.runs)
     assert math.isnan(row.loss)
@@ -152,7 +152,7 @@ def run(folder: Path, *algorithms: str) -> list[str]:
     return carry_out(study, play_in_process, lambda more, title: None)
 
 
-def test_the_table_keeps_what_is_measured_of_other_rules(tmp_path):
+def test_table_keeps_the_measurements_of_other_rules(tmp_path):
     run(tmp_path, "credible", "lucb")
     said = "\n".join(run(tmp_path))
     rows = tables.read_table(tmp_path / "practice" / "results.csv", Row)

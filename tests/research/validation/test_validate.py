@@ -1,4 +1,4 @@
-"""The measurement of promises: its judgements, its files, and what it finds on fixed seeds."""
+"""The measurement of promises: its judgements, its files, and its results on fixed seeds."""
 
 import csv
 import math
@@ -69,13 +69,13 @@ def add(journal, case, algorithm, effort=EFFORT):
 # -- cases
 
 
-def test_every_run_of_a_case_has_the_same_pool_for_all_and_another_pool_than_the_next():
+def test_case_gives_all_algorithms_the_same_pool_and_a_new_one_per_run():
     case = cases.beta_case(6, 2, 100, 20, 0.05, 0.05)
     assert (case.means(4) == case.means(4)).all()
     assert (case.means(4) != case.means(5)).any()
 
 
-def test_every_case_is_a_pool_of_its_size_with_accuracies_between_0_and_1():
+def test_cases_have_their_size_and_accuracies_between_0_and_1():
     for case in cases.list_cases():
         means = case.means(0)
         assert means.shape == (case.n,)
@@ -96,7 +96,7 @@ def test_missing_the_one_worker_just_over_the_line_breaks_the_aggregate_promise(
         assert 0 < means.max() - means.min() - case.k * case.epsilon < 0.01
 
 
-def test_a_recorded_crowd_has_the_recorded_accuracies_of_those_who_answered_enough(tmp_path):
+def test_recorded_crowd_has_the_accuracies_of_workers_with_enough_answers(tmp_path):
     answers, gold = write_past(tmp_path, [0.9, 0.5] * 6, 60)
     answers.rename(tmp_path / "birds.csv")
     gold.rename(tmp_path / "birds_gold.csv")
@@ -117,13 +117,13 @@ def outcome(*chosen):
     return Outcome(10, np.zeros(4, np.int64), np.array(chosen), ("promise",))
 
 
-def test_both_regrets_are_scored_by_true_accuracy():
+def test_regrets_are_scored_by_true_accuracy():
     played = score_selection(outcome(0, 3), np.array([0.9, 0.8, 0.7, 0.4]))
     assert played.aggregate == pytest.approx(0.2)
     assert played.explore_k == pytest.approx(0.4)
 
 
-def test_any_of_several_tied_best_sets_is_right():
+def test_tied_best_set_is_right():
     assert score_selection(outcome(0, 2), np.array([0.9, 0.5, 0.5, 0.5])).aggregate == 0
 
 
@@ -180,7 +180,7 @@ def test_more_runs_only_add_to_fewer():
     assert many[:2] == few
 
 
-def test_a_cell_whose_time_is_up_still_has_its_least_runs():
+def test_cell_out_of_time_still_has_its_least_runs():
     assert len(list(measure_runs(SURE, "lucb", Effort(50, 0.0, 10**6)))) == 5
 
 
@@ -232,7 +232,7 @@ def test_a_line_cut_off_by_a_kill_is_measured_again(tmp_path):
     assert len(journal(tmp_path).kept) == 2
 
 
-def test_what_was_left_unfinished_survives_another_measurement(tmp_path):
+def test_unfinished_runs_survive_another_measurement(tmp_path):
     run(tmp_path, "uniform")
     left = add(journal(tmp_path), EQUAL, "uniform")
     run(tmp_path, "lucb")
@@ -313,7 +313,7 @@ def test_a_lost_assignment_counts_as_not_right_when_its_time_is_up():
     assert crowd.room.tolist() == [latency.EACH]
 
 
-def test_what_is_answered_behind_a_lost_one_waits_and_leaves_the_hands_free():
+def test_answers_behind_a_lost_one_wait_without_taking_a_hand():
     crowd = hands([1.0])
     crowd._held[0].extend([(latency.DUE, 0.0), (1.0, 1.0)])
     crowd.now = 2.0
@@ -333,7 +333,7 @@ def test_answers_come_in_time_as_often_as_they_are_right():
 
 
 @pytest.mark.parametrize("algorithm", ["certified", "credible", "lucb"])
-def test_what_is_still_out_at_the_stop_is_paid(algorithm):
+def test_open_questions_at_the_stop_are_paid(algorithm):
     means = np.repeat([0.95, 0.2], [2, 6])
     asked = {"k": 2, "epsilon": 0.2, "delta": 0.1}
     outcome = latency.play_with_latency(algorithm, means, PROMPT, 8, 60_000, RNG_SEED, **asked)
@@ -343,7 +343,7 @@ def test_what_is_still_out_at_the_stop_is_paid(algorithm):
 
 
 @pytest.mark.parametrize(("algorithm", "most"), [("certified", 3_500), ("credible", 1_400)])
-def test_that_nobody_holds_many_at_once_makes_our_own_algorithms_no_dearer(algorithm, most):
+def test_limit_of_open_questions_makes_our_algorithms_no_dearer(algorithm, most):
     asked = {"k": 20, "epsilon": 0.1, "delta": 0.01}
     pulls = latency.play_with_latency(
         algorithm, two_group(100, 20), PROMPT, 200, 60_000, RNG_SEED, **asked
@@ -398,7 +398,7 @@ def test_the_chart_leaves_out_algorithms_that_it_does_not_show(tmp_path):
         (["--crowds", "/nowhere"], "has no crowd"),
     ],
 )
-def test_what_cannot_be_measured_is_refused_in_one_line(words, why, capsys):
+def test_impossible_measurement_is_refused_in_one_line(words, why, capsys):
     assert main(["validate", *words]) == 2
     said = capsys.readouterr().err
     assert why in said

@@ -168,7 +168,7 @@ def test_two_runs_are_compared(requester):
     assert requester.get(url, {"with": 10**6}).status_code == 404
 
 
-def test_these_pages_need_the_permission_to_change(client, django_user_model):
+def test_change_pages_require_permission_to_change(client, django_user_model):
     run = make_run()
     client.force_login(django_user_model.objects.create_user("reader", is_staff=True))
     for name in ("run_do_change", "run_copy", "run_compare"):
@@ -200,7 +200,7 @@ def test_a_roster_too_small_for_its_k_is_refused_in_the_form(requester):
     assert "more than the 2 wanted" in text_of(page)
 
 
-def test_workers_who_come_into_the_pool_may_join_its_runs(requester):
+def test_new_workers_of_a_pool_may_join_its_runs(requester):
     run = make_run()
     rounds = make_run(pool=run.pool, algorithm="adaptive-top-k")
     preview = upload(requester, admin_url("pool_import", run.pool_id), "worker\nnew1\nnew2")

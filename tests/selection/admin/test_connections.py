@@ -1,4 +1,4 @@
-"""Pages of connections: connect, read, see what waits, and let a run use one."""
+"""Pages of connections: connect, read, see waiting calls, and let a run use one."""
 
 import pytest
 from django.db import transaction
@@ -77,7 +77,7 @@ def test_a_connection_is_made_and_its_token_is_never_shown(requester, studio):
 def test_a_wrong_token_is_told_on_the_form(requester, studio):
     page = make(requester, studio, secret_token="wrong-token")
     assert "does not accept the token" in text_of(page)
-    assert 'value="Ours"' in page.content.decode()  # what was entered is not lost
+    assert 'value="Ours"' in page.content.decode()  # typed values are not lost
     assert not Connection.objects.exists()
 
 
@@ -166,7 +166,7 @@ def test_a_run_is_connected_and_its_page_says_where_people_answer(requester, con
     ]
 
 
-def test_after_a_draft_is_connected_its_page_is_shown(requester, connection, run):
+def test_connected_draft_leads_to_its_page(requester, connection, run):
     draft = make_run(pool=run.pool, question_set=run.question_set, start=False, name="Next")
     query = f"?connection={connection.pk}"
     shown = where(requester, draft, query, do="connect", setting_project="2")
@@ -192,7 +192,7 @@ def test_wrong_settings_are_told_at_the_form(requester, connection, run, studio)
     assert not run.connections.exists()
 
 
-def test_the_run_says_what_is_wrong_and_what_to_do(requester, connection, run, studio):
+def test_run_page_explains_a_failed_connection(requester, connection, run, studio):
     connectors.connect_run(run, connection)
     studio.token = "changed"
     connectors.exchange(connection.pk)

@@ -28,7 +28,7 @@ def run_viewer(client):
     return client, make_run(price=1, currency="$")
 
 
-def test_it_exports_the_selected_as_csv_and_json(requester):
+def test_selected_workers_are_exported_as_csv_and_json(requester):
     run = make_run(questions=3000)
     play(run, crowd(1, 2))
     table = requester.get(admin_url("run_selected_csv", run.pk))
@@ -41,7 +41,7 @@ def test_it_exports_the_selected_as_csv_and_json(requester):
     assert document["certified"] is True
 
 
-def test_it_gives_every_worker_a_link_of_their_own(requester, client):
+def test_links_file_gives_workers_their_own_link(requester, client):
     run = make_run()
     Worker.objects.filter(key="w0").update(mail_address="w0@example.org")
     header, *rows = lines_of(requester.get(admin_url("run_links_csv", run.pk)))
@@ -71,7 +71,7 @@ def test_overdue_questions_are_not_handed_on(requester):
     assert len(lines_of(requester.get(admin_url("run_open_csv", run.pk)))) == 1
 
 
-def test_every_answer_of_a_run_can_be_downloaded(requester):
+def test_answers_of_a_run_are_downloaded(requester):
     run = make_run()
     play(run, crowd(1, 2), most=2)
     header, *rows = lines_of(requester.get(admin_url("run_answers_csv", run.pk)))

@@ -31,7 +31,7 @@ def test_a_new_question_set_takes_pasted_lines(requester):
     assert QuestionSet.objects.get().questions.get().key == "q1"
 
 
-def test_without_a_file_it_leads_to_the_import(requester):
+def test_new_pool_without_a_file_leads_to_the_import(requester):
     page = add(requester, "pool")
     assert page.request["PATH_INFO"] == admin_url("pool_import", Pool.objects.get().pk)
 

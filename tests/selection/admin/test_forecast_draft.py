@@ -64,7 +64,7 @@ def test_a_run_that_cannot_end_says_so_with_ways_out_and_may_be_started(requeste
     assert Run.objects.get(pk=run.pk).status == "running"
 
 
-def test_each_way_out_makes_its_change_and_is_written_down(requester):
+def test_ways_out_change_the_draft_and_are_logged(requester):
     run = draft(algorithm="certified", epsilon=0.15)
     order(requester, run)
     ways = ways_of(requester, run)
@@ -135,7 +135,7 @@ def test_the_page_names_factors_left_out_of_the_forecast(requester):
         {"grouped_by": "country", "algorithm": "universal"},
     ],
 )
-def test_draft_with_quotas_or_groups_is_offered_only_what_it_can_take(requester, fields):
+def test_draft_with_quotas_or_groups_is_offered_only_applicable_ways(requester, fields):
     settings = {"algorithm": "certified", "pool": make_pool(10, country=["fr", "it"])} | fields
     run = draft(**settings)
     text = order(requester, run)
@@ -177,7 +177,7 @@ def test_the_form_prices_each_algorithm_and_names_the_one_that_fits(requester, m
     assert second.status_code == 200
 
 
-def test_nothing_is_priced_while_something_is_missing(requester):
+def test_incomplete_form_is_not_priced(requester):
     for name in ("pool", "question_set", "k"):
         form = asked()
         del form[name]

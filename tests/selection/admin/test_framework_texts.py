@@ -51,7 +51,7 @@ def world():
 
 
 @pytest.mark.parametrize("model", MODELS, ids=NAMES)
-def test_a_list_says_what_it_lists(admin_client, world, model):
+def test_list_names_its_objects(admin_client, world, model):
     response = admin_client.get(address(model, "changelist"), follow=True)
     assert framework_phrases(response) == []
 
@@ -135,7 +135,7 @@ PYDANTIC = ("Input should", "Field required", "Extra inputs", "Value error", "un
 
 
 @pytest.mark.parametrize(("method", "path", "body", "error"), BAD_REQUESTS)
-def test_the_api_says_what_is_wrong_with_a_field(token, method, path, body, error):
+def test_api_explains_an_invalid_field(token, method, path, body, error):
     run = make_run()
     client = Client(headers={"authorization": f"Bearer {token}"})
     more = {} if body is None else {"data": body, "content_type": "application/json"}

@@ -35,7 +35,7 @@ def hidden_fields(page: str) -> dict[str, str]:
 # -- changing one
 
 
-def test_a_question_that_was_asked_is_changed_after_a_page_that_says_what_it_does(requester, run):
+def test_change_of_an_asked_question_is_confirmed_with_its_effects(requester, run):
     question = miskeyed(run)
     form = {"prompt": question.prompt, "choices": "", "accepted": "yes", "compared": ""}
     asks = requester.post(admin_url("question_change", question.pk), form)
@@ -125,7 +125,7 @@ def test_questions_that_the_likely_best_disagree_with_are_listed_first(requester
     assert "Suspicious 1" in text.replace("  ", " ")
 
 
-def test_one_click_leads_to_accepting_the_answer_of_the_best(requester, run):
+def test_click_accepts_the_answer_of_the_best_workers(requester, run):
     for _ in range(2):
         other = make_run(n=4, k=2, question_set=run.question_set, epsilon=0.01)
         play(other, crowd(1, good=2, high=1.0, low=0.5))
@@ -140,13 +140,13 @@ def test_one_click_leads_to_accepting_the_answer_of_the_best(requester, run):
     assert not Answer.objects.filter(assignment__question=question, right=False).exists()
 
 
-def test_it_says_so_when_nothing_was_asked_yet(requester):
+def test_gold_health_says_if_no_question_was_asked(requester):
     question_set = make_questions(3)
     text = text_of(requester.get(admin_url("questionset_gold", question_set.pk)))
     assert "No question of this set has been asked yet." in text
 
 
-def test_it_is_linked_from_the_run_the_set_and_the_question(requester, run):
+def test_gold_health_is_linked_from_run_set_and_question(requester, run):
     gold = admin_url("questionset_gold", run.question_set_id)
     pages = [
         admin_url("run_page", run.pk),
@@ -157,7 +157,7 @@ def test_it_is_linked_from_the_run_the_set_and_the_question(requester, run):
         assert gold in requester.get(page).content.decode()
 
 
-def test_it_can_be_downloaded(requester, run):
+def test_gold_health_is_downloaded(requester, run):
     url = admin_url("questionset_gold", run.question_set_id)
     lines = lines_of(requester.get(url, {"csv": "1", "run": run.pk}))
     assert lines[0].startswith("question,accepted,asked,answered,right,right_best")
@@ -190,7 +190,7 @@ def test_a_retired_question_stands_last_and_is_not_suspicious_any_more(requester
     assert response.context["flagged"] == 0
 
 
-def test_with_two_choices_the_other_one_takes_the_key_s_place(requester, run):
+def test_second_of_two_choices_replaces_the_key(requester, run):
     run.question_set.questions.update(choices=["yes", "no"])
     for _ in range(2):
         other = make_run(n=4, k=2, question_set=run.question_set, epsilon=0.01)

@@ -56,7 +56,7 @@ def test_the_sample_run_is_offered_and_is_no_step_of_the_user(requester):
     assert admin_url("run_page", run.pk) in page.content.decode()
 
 
-def test_it_shows_running_runs_with_their_counts(requester):
+def test_home_shows_running_runs_with_their_counts(requester):
     run = make_run()
     text = text_of(requester.get(OVERVIEW))
     assert f"{run.name} best 2 of 6 in “{run.pool}”" in text
@@ -90,7 +90,7 @@ def test_long_lists_say_how_many_runs_they_leave_out(requester):
     assert "View 1 more to review" in text
 
 
-def test_every_page_asks_for_a_login(client):
+def test_pages_require_a_login(client):
     run = make_run()
     for url in (OVERVIEW, admin_url("run_page", run.pk), admin_url("pool_import", 1)):
         response = client.get(url)
@@ -98,7 +98,7 @@ def test_every_page_asks_for_a_login(client):
         assert response["Location"].startswith("/admin/login/")
 
 
-def test_it_keeps_a_clerk_without_permission_out_of_runs(client):
+def test_clerk_without_permission_cannot_open_runs(client):
     run = make_run()
     client.force_login(User.objects.create_user("clerk", is_staff=True))
     assert client.get(admin_url("run_page", run.pk)).status_code == 403
@@ -110,7 +110,7 @@ def test_it_keeps_a_clerk_without_permission_out_of_runs(client):
 @pytest.mark.parametrize(
     "name", ["pool", "worker", "questionset", "question", "run", "answer", "apitoken"]
 )
-def test_every_list_opens(requester, name):
+def test_lists_open(requester, name):
     play(make_run(), crowd(1, 2), most=2)
     assert requester.get(admin_url(f"{name}_changelist")).status_code == 200
 

@@ -12,12 +12,12 @@ from tests.worlds import make_pool, make_questions, make_run, open_of
 pytestmark = pytest.mark.django_db
 
 
-def test_it_leads_from_a_new_pool_to_its_import(requester):
+def test_new_pool_leads_to_its_import(requester):
     response = requester.post(admin_url("pool_add"), {"name": "Crowd"})
     assert response["Location"] == admin_url("pool_import", Pool.objects.get().pk)
 
 
-def test_it_imports_workers_after_a_preview(requester):
+def test_workers_are_imported_after_a_preview(requester):
     pool = make_pool(1)
     preview = upload(
         requester,
@@ -38,7 +38,7 @@ def test_it_imports_workers_after_a_preview(requester):
     assert not Upload.objects.exclude(state="taken", content=b"").exists()
 
 
-def test_it_imports_pasted_questions(requester):
+def test_pasted_questions_are_imported(requester):
     question_set = make_questions(0)
     pasted = "question,prompt,answer,choices\nq1,A bird?,yes,yes|no\nq2,Capital?,Paris|paris city,"
     preview = requester.post(
@@ -50,7 +50,7 @@ def test_it_imports_pasted_questions(requester):
     assert question_set.questions.get(key="q1").choices == ["yes", "no"]
 
 
-def test_it_names_questions_that_were_asked_and_leaves_them(requester):
+def test_questions_of_a_run_are_named_and_left_unchanged(requester):
     run = make_run(questions=20)
     engine.advance(run.pk)
     question = open_of(run)[0].question
@@ -65,7 +65,7 @@ def test_it_names_questions_that_were_asked_and_leaves_them(requester):
     assert "Nothing in this file can be imported" in text_of(preview)
 
 
-def test_it_previews_which_answers_count_and_which_wait(requester):
+def test_preview_tells_counted_answers_from_waiting_ones(requester):
     run = make_run(questions=50)
     engine.advance(run.pk)
     out = open_of(run)[0]
@@ -90,7 +90,7 @@ def test_it_previews_which_answers_count_and_which_wait(requester):
     assert RecordedAnswer.objects.get().question.key == other
 
 
-def test_it_says_that_answers_to_a_retired_question_are_used_only_if_it_is_restored(requester):
+def test_preview_says_answers_to_a_retired_question_need_its_restoration(requester):
     run = make_run()
     retired, other = run.question_set.questions.order_by("number")[:2]
     corrections.retire_question(retired, "ada", "ambiguous")
@@ -120,19 +120,19 @@ def test_confirming_twice_imports_once(requester):
         (b"worker\nab\0c\n", "NUL character"),
     ],
 )
-def test_it_refuses_a_bad_file_in_one_sentence_on_the_form(requester, text, reason):
+def test_bad_file_is_refused_in_one_sentence_on_the_form(requester, text, reason):
     response = upload(requester, admin_url("pool_import", make_pool(0).pk), text)
     assert response.request["PATH_INFO"].endswith("/import/")
     assert text_of(response).count(reason) == 1
     assert not Upload.objects.exists()
 
 
-def test_it_asks_for_a_file_or_a_text(requester):
+def test_empty_form_asks_for_a_file_or_text(requester):
     response = requester.post(admin_url("pool_import", make_pool(0).pk), {"pasted": " "})
     assert "Choose a file or paste its lines" in text_of(response)
 
 
-def test_it_refuses_answers_for_a_run_that_has_not_begun(requester):
+def test_answers_for_a_draft_are_refused(requester):
     run = make_run(start=False)
     response = upload(
         requester, admin_url("run_import", run.pk), "worker,question,response\nw0,q0,yes\n"
@@ -278,7 +278,7 @@ def test_recognised_columns_are_one_line_and_nothing_is_asked(requester):
     assert line.startswith("Worker ID ← Kennung, Question ← Frage, Answer ← Antwort ·")
 
 
-def test_only_the_column_that_was_not_recognised_is_asked_for_and_suggested(requester):
+def test_only_the_unrecognised_column_is_asked_for_with_a_suggestion(requester):
     run = make_run()
     text = "Wer;Frage;Antwort\nw0;q1;yes\n"
     page = upload(requester, admin_url("run_import", run.pk), text)
@@ -296,7 +296,7 @@ def test_the_help_is_a_list(requester):
     assert "<li>tolerance, for numbers: 0.01 or 5%.</li>" in page
 
 
-def test_one_column_cannot_be_two_things(requester):
+def test_column_cannot_have_two_meanings(requester):
     preview = upload(requester, admin_url("pool_import", make_pool(0).pk), "Chiffre;Wer\nA1;Ada\n")
     chosen = {"columns": "1", "worker": "0", "name": "0"}
     page = requester.post(preview.request["PATH_INFO"], chosen, follow=True)

@@ -16,7 +16,7 @@ def preview_of(requester, target: str, pk: int, text: str):
     return requester.post(admin_url(f"{target}_import", pk), {"pasted": text}, follow=True)
 
 
-def test_workers_who_returned_or_timed_out_are_named(requester):
+def test_returned_and_timed_out_workers_are_named(requester):
     pool = make_pool(1)
     text = (
         "Submission id,Participant id,Status,Started at\n"
@@ -43,7 +43,7 @@ def test_the_author_of_ground_truth_is_no_worker(requester):
     assert list(pool.workers.values_list("key", flat=True)) == ["ada@x.org"]
 
 
-def test_one_click_imports_answers_and_stops_dealing(requester):
+def test_click_imports_answers_and_stops_dealing(requester):
     run = make_run(n=4, k=1)
     engine.advance(run.pk)
     text = "worker,question,response\n" + "".join(f"w0,q{i},yes\n" for i in range(40))

@@ -42,7 +42,7 @@ def step(run: Run) -> None:
     engine.advance(run.pk)
 
 
-def test_nothing_is_sent_when_nothing_changed(requester):
+def test_unchanged_page_sends_nothing(requester):
     run = play(make_run(), crowd(1, 2), most=2)
     response = refresh(requester, run, page_of(requester, run))
     assert (response.status_code, response.content) == (304, b"")
@@ -120,7 +120,7 @@ def test_costly_pieces_are_not_rendered_for_every_step(requester, monkeypatch):
     step(run)
     refresh(requester, run, "a")
     assert len(renders) == 1
-    lifecycle.pause_run(run)  # what a person does is seen at once
+    lifecycle.pause_run(run)  # an action of a person is visible at once
     refresh(requester, run, "a")
     assert len(renders) == 2
 
@@ -136,7 +136,7 @@ def test_actions_on_a_run_show_at_once(requester):
     assert body_of(refresh(requester, run, tag))["live"] is False
 
 
-def test_it_works_without_the_cache(requester, monkeypatch):
+def test_live_page_works_without_the_cache(requester, monkeypatch):
     def away(*args, **kwargs):
         raise ConnectionError
 

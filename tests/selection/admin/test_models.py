@@ -297,7 +297,7 @@ def test_failing_models_are_among_the_alerts_of_a_run():
     )
 
 
-def test_who_may_only_look_changes_nothing_and_is_offered_nothing(requester):
+def test_viewer_changes_nothing_and_is_offered_no_change(requester):
     run = make_model_run(OFF)
     user = User.objects.create_user("viewer", is_staff=True)
     names = ["view_run", "view_worker", "view_modelserver", "view_modelcall"]

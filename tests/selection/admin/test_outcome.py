@@ -40,7 +40,7 @@ def test_the_selected_and_their_guarantee_come_before_alerts_and_progress(reques
     assert text.count("The guarantee is weakened.") == 1
 
 
-def test_it_states_accuracies_as_percentages_with_bounds(requester):
+def test_outcome_states_accuracies_as_percentages_with_bounds(requester):
     run = play(make_run(questions=3000), crowd(1, 2))
     line = next(line for line in reports.worker_standings(run) if line.selected)
     _, text = page_of(requester, run)
@@ -51,7 +51,7 @@ def test_it_states_accuracies_as_percentages_with_bounds(requester):
     assert upper - 1 < 100 * line.upper <= upper
 
 
-def test_it_states_the_cost_beside_that_of_testing_everyone(requester):
+def test_outcome_states_the_cost_beside_testing_everyone(requester):
     run = play(make_run(questions=300, **PRICE), crowd(1, 2))
     given = reports.count_given(run)
     assert 0 < given < 1800
@@ -60,7 +60,7 @@ def test_it_states_the_cost_beside_that_of_testing_everyone(requester):
     assert "on every question: 1,800 answers, €180.00." in text
 
 
-def test_without_a_price_it_states_answers_alone(requester):
+def test_outcome_without_a_price_states_answers_alone(requester):
     run = play(make_run(questions=300), crowd(1, 2))
     given = reports.count_given(run)
     _, text = page_of(requester, run)

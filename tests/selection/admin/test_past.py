@@ -1,4 +1,4 @@
-"""Try it on past answers: the form, the result, and what is kept of it."""
+"""Try it on past answers: the form, the result, and the stored parts."""
 
 import json
 
@@ -71,7 +71,7 @@ def test_files_are_replayed_and_the_page_says_how_many_were_enough(requester, fi
     assert numbers.content.decode().count("<svg") == 3
 
 
-def test_without_a_method_that_stops_the_page_says_so(requester, filled):
+def test_page_says_if_no_method_stops(requester, filled):
     requester.post(FORM, filled | {"precise": "0.02", "sure": "0.01", "budget": "20"})
     tasks.replay(str(Replay.objects.get().pk))
     text = text_of(requester.get(result_url()))
@@ -127,7 +127,7 @@ def test_replay_that_plays_during_an_erasure_stores_no_name(requester, filled):
     assert Replay.objects.get().plays == []
 
 
-def test_one_click_makes_a_pool_or_a_draft(requester, filled):
+def test_click_makes_a_pool_or_a_draft(requester, filled):
     requester.post(FORM, filled)
     tasks.replay(str(Replay.objects.get().pk))
     requester.post(result_url(), {"do": "pool"})

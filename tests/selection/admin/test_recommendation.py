@@ -67,20 +67,20 @@ def test_the_first_row_that_covers_the_need_is_recommended(need, best):
     assert arrange_rows(ROWS, need).best.algorithm == best
 
 
-def test_another_exact_method_is_recommended_only_if_it_alone_finishes():
+def test_foreign_exact_method_is_recommended_only_if_it_alone_finishes():
     other, ours = row("lil-clucb", feasible=True), row("pair-lucb")
     assert arrange_rows([other, ours], "exact").best == other
     assert arrange_rows([row("lil-clucb"), ours], "exact").best == ours
     assert arrange_rows([other, row("pair-lucb", feasible=True)], "exact").best != other
 
 
-def test_each_other_rule_of_ours_has_one_row_and_the_rest_is_below():
+def test_rules_of_ours_have_one_row_each_and_the_rest_is_below():
     table = arrange_rows(ROWS, "group")
     assert table.rules == [ROWS[1], ROWS[2], ROWS[7]]
     assert table.others == [ROWS[3], ROWS[4], ROWS[5], ROWS[6]]
 
 
-def test_without_any_row_that_can_be_simulated_nothing_is_recommended():
+def test_table_without_a_simulated_row_recommends_no_method():
     assert arrange_rows([ROWS[6]], "group").best is None
     assert arrange_rows([], "group").others == []
 
@@ -166,7 +166,7 @@ def test_published_methods_are_folded_below_our_rules(requester):
     assert f"Other methods ({len(page.context['others'])})" in folded
 
 
-def test_the_estimate_says_what_happens_if_a_fifth_of_the_workers_never_start(requester):
+def test_estimate_tells_the_effect_of_a_fifth_of_workers_never_starting(requester):
     page = estimate(requester, speed=100)
     text = text_of(page)
     assert (
@@ -191,7 +191,7 @@ def test_the_estimate_says_what_happens_if_a_fifth_of_the_workers_never_start(re
     assert curves == {"epsilon": [], "k": []}
 
 
-def test_it_says_if_too_few_workers_would_start(requester):
+def test_estimate_says_if_too_few_workers_would_start(requester):
     page = text_of(estimate(requester, k=5))
     assert "5 workers would remain, too few to select 5." in page
 

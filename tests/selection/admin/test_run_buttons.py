@@ -10,7 +10,7 @@ from tests.worlds import crowd, make_run, play
 pytestmark = pytest.mark.django_db
 
 
-def test_it_starts_pauses_resumes_and_stops(requester):
+def test_buttons_start_pause_resume_and_stop_a_run(requester):
     run = make_run(start=False)
     for verb, status in [
         ("start", "running"),
@@ -23,7 +23,7 @@ def test_it_starts_pauses_resumes_and_stops(requester):
     assert run.ending == "stopped"
 
 
-def test_one_click_makes_up_for_what_a_retired_question_cost(requester):
+def test_click_raises_the_budget_by_the_cost_of_a_retired_question(requester):
     run = make_run(n=4, k=1, epsilon=0.05, budget=30)
     play(run, crowd(1, good=1), most=2)
     corrections.retire_question(
@@ -43,7 +43,7 @@ def test_one_click_makes_up_for_what_a_retired_question_cost(requester):
     assert (run.status, run.budget) == ("running", 30 + wasted)
 
 
-def test_it_says_why_a_run_cannot_start(requester):
+def test_page_explains_the_refused_start(requester):
     run = make_run(start=False, questions=0)
     assert "is empty: import gold questions first" in press(requester, run, "start")
     assert run.status == "draft"
@@ -54,7 +54,7 @@ def test_a_refusal_becomes_a_message(requester):
     assert "only a run that is draft can do that" in press(requester, run, "start")
 
 
-def test_it_asks_before_it_stops(requester):
+def test_stop_button_asks_for_confirmation(requester):
     run = make_run()
     page = text_of(requester.get(admin_url("run_verb", run.pk, "stop")))
     assert "cannot be resumed" in page

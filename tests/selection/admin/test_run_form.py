@@ -11,7 +11,7 @@ from tests.worlds import make_pool, make_questions, make_run
 pytestmark = pytest.mark.django_db
 
 
-def test_it_creates_a_draft_and_shows_its_page(requester):
+def test_form_creates_a_draft_and_shows_its_page(requester):
     pool, question_set = make_pool(5), make_questions(5)
     response = requester.post(admin_url("run_add"), run_form(pool, question_set), follow=True)
     run = Run.objects.get()
@@ -20,7 +20,7 @@ def test_it_creates_a_draft_and_shows_its_page(requester):
     assert "within 0.2 of the 2nd best" in text_of(response)
 
 
-def test_it_offers_a_random_seed(requester):
+def test_form_offers_a_random_seed(requester):
     pages = [requester.get(admin_url("run_add"), {"full": 1}).content.decode() for _ in range(2)]
     seeds = [int(re.search(r'name="seed" value="(\d+)"', page)[1]) for page in pages]
     assert seeds[0] != seeds[1]
@@ -45,7 +45,7 @@ def test_it_offers_a_random_seed(requester):
         ({"by_price": "on", "algorithm": "universal"}, "“w0” has no price, or the price 0."),
     ],
 )
-def test_it_refuses_a_bad_setting_in_one_sentence(requester, changes, reason):
+def test_form_refuses_a_bad_setting_in_one_sentence(requester, changes, reason):
     pool, question_set = make_pool(5), make_questions(5)
     form = run_form(pool, question_set, **changes)
     response = requester.post(admin_url("run_add"), form)
@@ -54,7 +54,7 @@ def test_it_refuses_a_bad_setting_in_one_sentence(requester, changes, reason):
 
 
 @pytest.mark.parametrize("empty", [{}, {"met": "", "one_kind_each": ""}])
-def test_choices_that_are_not_made_are_those_of_the_column(requester, empty):
+def test_absent_choices_take_the_defaults_of_the_column(requester, empty):
     form = run_form(make_pool(5), make_questions(5))
     for name in ("met", "one_kind_each"):
         form.pop(name, None)
@@ -70,7 +70,7 @@ def test_a_choice_that_is_made_is_kept(requester):
     assert (run.met, run.one_kind_each) == (Run.Met.OUT, True)
 
 
-def test_it_names_each_faulty_setting_at_once(requester):
+def test_form_names_the_faulty_settings_at_once(requester):
     form = run_form(make_pool(5), make_questions(5), k="", epsilon=5, delta="x")
     said = text_of(requester.post(admin_url("run_add"), form))
     assert "Epsilon must be at least 0 and below 1, but it is 5.0." in said
@@ -78,12 +78,12 @@ def test_it_names_each_faulty_setting_at_once(requester):
     assert "Enter a number." in said
 
 
-def test_it_refuses_a_pool_of_one(requester):
+def test_form_refuses_a_pool_of_one(requester):
     response = requester.post(admin_url("run_add"), run_form(make_pool(1), make_questions(5), k=1))
     assert "There must be at least 2 workers to choose from, not 1." in text_of(response)
 
 
-def test_it_promises_for_the_numbers_in_the_form(requester):
+def test_form_states_the_guarantee_for_its_numbers(requester):
     query = {"pool": make_pool(5).pk, "k": 3, "epsilon": 0.25, "delta": 0.2}
     answer = requester.get(admin_url("run_promises"), query).json()["html"]
     assert "With probability at least 0.8" in answer

@@ -16,7 +16,7 @@ from tests.worlds import crowd, make_pool, make_run, play
 pytestmark = pytest.mark.django_db
 
 
-def test_it_shows_how_a_run_stands(requester):
+def test_run_page_shows_the_state_of_a_run(requester):
     run = make_run()
     play(run, crowd(1, 2), most=3)
     text = text_of(requester.get(admin_url("run_page", run.pk)))
@@ -27,7 +27,7 @@ def test_it_shows_how_a_run_stands(requester):
     assert "w0 Worker 0" in text
 
 
-def test_it_says_why_a_run_ended_and_shows_the_selected_first(requester):
+def test_run_page_explains_the_end_and_lists_the_selected_first(requester):
     run = make_run(questions=3000)
     play(run, crowd(1, 2))
     run.refresh_from_db()
@@ -49,7 +49,7 @@ def test_a_run_that_was_stopped_does_not_claim_its_promise(requester):
     assert "Not certified" in text
 
 
-def test_it_pages_filters_searches_and_sorts_many_workers(requester):
+def test_run_page_pages_filters_searches_and_sorts_many_workers(requester):
     run = make_run(n=230, questions=5, k=5)
     url = admin_url("run_page", run.pk)
 
@@ -102,7 +102,7 @@ def test_a_border_between_two_pages_is_on_the_second(requester):
     assert second[0].endswith("-border")
 
 
-def test_there_is_no_border_before_anybody_answered(requester):
+def test_run_page_has_no_border_before_the_first_answer(requester):
     page = requester.get(admin_url("run_page", make_run().pk))
     assert not any("border" in name for name in page.context["pieces"].rows)
 

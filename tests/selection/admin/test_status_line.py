@@ -73,7 +73,7 @@ def test_the_line_states_the_title_of_its_alert_once():
     )
 
 
-def test_before_any_answer_and_in_a_pause_it_says_so():
+def test_status_line_names_the_wait_for_first_answers_and_a_pause():
     run = make_run()
     assert line_of(run) == "Waiting for the first answers"
     lifecycle.pause_run(run)
@@ -87,7 +87,7 @@ def test_an_unreachable_redis_is_no_wait_for_workers():
     assert line_of(run, LIKELY, alert) == "Action needed: Redis does not answer"
 
 
-def test_every_fix_on_the_page_leads_to_a_page(requester: Client):
+def test_fixes_on_the_page_lead_to_a_page(requester: Client):
     run = run_with_answers()
     run.candidates.update(asked=run.deck_size)
     Step.objects.update(at=timezone.now() - timedelta(minutes=1))
@@ -100,7 +100,7 @@ def test_every_fix_on_the_page_leads_to_a_page(requester: Client):
 
 
 @pytest.mark.parametrize("kind", ["gold", "quiet", "joins", "broken", "stuck"])
-def test_each_fix_of_an_alert_leads_to_a_page(requester: Client, kind: str):
+def test_fixes_of_an_alert_lead_to_a_page(requester: Client, kind: str):
     run = run_with_answers()
     status = write_status(run, read_progress(run), None, [], [])
     (shown,) = show_alerts(run, [Alert(kind, "Words.")], status, None)

@@ -73,7 +73,7 @@ def test_adding_a_run_begins_here_and_the_whole_form_is_one_click_away(requester
     assert BEGIN in whole.content.decode()
 
 
-def test_it_recommends_one_algorithm_with_what_it_costs_and_why(requester, form_data):
+def test_wizard_recommends_one_algorithm_with_its_cost_and_reasons(requester, form_data):
     planning, page = ordered(requester, form_data)
     text = text_of(requester.get(page))
     best = forecast_requests.forecast_rows(planning)[0]
@@ -86,7 +86,7 @@ def test_it_recommends_one_algorithm_with_what_it_costs_and_why(requester, form_
     assert f"Too few simulations yet ({best.runs}): finished in" in text
 
 
-def test_from_20_simulations_on_it_shows_the_band_and_how_many_finished(requester, form_data):
+def test_wizard_shows_band_and_finished_share_from_20_simulations(requester, form_data):
     planning, page = ordered(requester, form_data)
     part = planning.parts.get(algorithm="credible", options={}, curve="")
     plays = [[answers, 10, "promise", 0.2, 0.0] for answers in range(60, 90)]
@@ -244,7 +244,7 @@ def test_a_bad_file_is_refused_with_its_line(requester, form_data, tmp_path):
     assert "answers.csv, line 2" in text_of(response)
 
 
-def test_an_empty_question_set_is_refused_and_an_empty_house_says_what_is_missing(requester):
+def test_wizard_refuses_an_empty_question_set_and_names_missing_objects(requester):
     assert "There is no pool of workers yet. There is no question set yet." in text_of(
         requester.get(BEGIN)
     )
@@ -262,7 +262,7 @@ def test_the_money_counts_in_answers_and_another_price_needs_no_new_forecast(req
     assert second == planning
 
 
-def test_it_says_how_long_it_takes_at_the_pace_given_or_seen_before(requester, form_data):
+def test_wizard_estimates_the_time_at_the_given_or_earlier_pace(requester, form_data):
     _, page = ordered(requester, form_data, speed="10")
     assert "The crowd gives 10 answers per hour." in text_of(requester.get(page))
     _, unknown = ordered(requester, form_data)
@@ -270,7 +270,9 @@ def test_it_says_how_long_it_takes_at_the_pace_given_or_seen_before(requester, f
     assert "Estimated time Unknown" in text_of(requester.get(unknown))
 
 
-def test_it_says_which_epsilon_the_money_reaches_and_takes_it(requester, form_data, monkeypatch):
+def test_wizard_names_the_epsilon_that_the_money_buys_and_takes_it(
+    requester, form_data, monkeypatch
+):
     planning, page = ordered(requester, form_data, precise="money", spend="10")
     first = forecast_requests.stored_plan(planning).epsilon
     assert parse_qs(urlsplit(page).query)["precise_own"] == [f"{100 * first:g}"]
@@ -332,7 +334,7 @@ def test_calculating_is_stopped_and_taken_up_again(requester, form_data):
     assert planning.going
 
 
-def test_its_numbers_are_fetched_alone(requester, form_data):
+def test_wizard_numbers_are_fetched_alone(requester, form_data):
     planning, page = ordered(requester, form_data)
     address = admin_url("run_numbers", planning.pk) + "?" + urlsplit(page).query
     part = requester.get(address)
@@ -363,7 +365,7 @@ def test_a_forecast_needs_the_permission_to_add_runs(client, form_data, django_u
     assert ask(client, form_data).status_code == 403
 
 
-def test_of_a_large_pool_the_page_says_that_numbers_will_come(requester, form_data, monkeypatch):
+def test_wizard_says_that_numbers_of_a_large_pool_will_come(requester, form_data, monkeypatch):
     monkeypatch.setattr("selection.forecast.plan.MOST_AT_ONCE", 0.0)
     planning, page = ordered(requester, form_data, spend="20", currency="USD")
     assert forecast_requests.forecast_rows(planning) == []
@@ -387,21 +389,21 @@ def test_of_a_large_pool_the_page_says_that_numbers_will_come(requester, form_da
             {"platform": "custom", "worker_parameter": "participant"},
             ("custom", "participant", "", "code", True),
         ),
-        # What was typed before another choice hid it.
+        # Text typed before another choice hid its field.
         (
             {"platform": "prolific", "worker_parameter": "x", "completion_url": "y"},
             ("prolific", "", "", "redirect", True),
         ),
     ],
 )
-def test_it_asks_where_people_answer(requester, form_data, given, stored):
+def test_wizard_stores_the_chosen_platform(requester, form_data, given, stored):
     planning, page = ordered(requester, form_data, **given)
     run = make(requester, page, forecast_rows.key_of(forecast_requests.forecast_rows(planning)[0]))
     kept = (run.platform, run.worker_parameter, run.completion_url, run.completion, run.enrolling)
     assert kept == stored
 
 
-def test_another_platform_needs_its_parameter(requester, form_data):
+def test_unlisted_platform_needs_its_parameter(requester, form_data):
     page = ask(requester, form_data, platform="custom")
     assert "Enter the name before the worker’s id" in text_of(page)
     page = ask(requester, form_data, platform="sona", completion_url="https://s.example/")

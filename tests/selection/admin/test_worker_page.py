@@ -30,7 +30,7 @@ def asked(run: Run, key: str = "w0") -> list[Assignment]:
     return list(candidate(run, key).assignments.order_by("position"))
 
 
-def test_it_shows_each_answer_with_its_times(requester):
+def test_worker_page_shows_answers_with_their_times(requester):
     run = make_run(slots=60)
     engine.advance(run.pk)
     first, second, third = asked(run)
@@ -58,7 +58,7 @@ def test_it_shows_each_answer_with_its_times(requester):
     assert "✗ wrong" in text
 
 
-def test_it_explains_the_verdict(requester):
+def test_worker_page_explains_the_verdict(requester):
     run = play(make_run(questions=3000), crowd(1, 2))
     text = text_of(card_of(requester, run))
     line = candidate(run)
@@ -68,7 +68,7 @@ def test_it_explains_the_verdict(requester):
     assert line.decided_why[1:] in text
 
 
-def test_it_explains_a_missing_verdict(requester):
+def test_worker_page_explains_a_missing_verdict(requester):
     run = make_run()
     engine.advance(run.pk)
     assert "Undecided: no answer of this worker is counted" in text_of(card_of(requester, run))
@@ -86,7 +86,7 @@ def test_a_worker_without_questions_has_a_card(requester):
     assert "in no other run" in text
 
 
-def test_it_shows_the_worker_s_other_runs(requester):
+def test_worker_page_shows_the_worker_s_other_runs(requester):
     earlier = play(make_run(), crowd(1, 2), most=3)
     lifecycle.stop_run(earlier)
     run = make_run(pool=earlier.pool, question_set=earlier.question_set)
@@ -96,7 +96,7 @@ def test_it_shows_the_worker_s_other_runs(requester):
     assert "ready for review" in text_of(card_of(requester, run))
 
 
-def test_it_carries_the_personal_link_while_the_run_goes_on(requester):
+def test_worker_page_has_the_personal_link_until_the_run_ends(requester):
     run = make_run()
     link = links.worker_url(candidate(run).pk)
     assert link in card_of(requester, run).content.decode()

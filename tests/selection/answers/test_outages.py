@@ -39,7 +39,7 @@ def due_seconds() -> set[float]:
     return {(due - START).total_seconds() for due in found}
 
 
-def test_what_became_due_in_an_outage_is_not_closed(run):
+def test_assignments_due_in_an_outage_are_not_closed(run):
     assert sorted(overdue.expire_overdue(now=moment(75))) == []
     assert not Answer.objects.exists()
 
@@ -72,7 +72,7 @@ def test_two_web_processes_give_one_outage_back_once(run):
     assert Heartbeat.objects.last_seen(Heartbeat.WEB) == moment(75)
 
 
-def test_what_was_overdue_before_is_closed_all_the_same(run):
+def test_assignments_overdue_before_an_outage_are_closed(run):
     Assignment.objects.exclude(due=None).update(due=moment(-1))
     assert sorted(overdue.expire_overdue(now=moment(75))) == [run.pk]
 
@@ -84,7 +84,7 @@ def test_a_paused_run_gets_the_time_once(run):
     assert due_seconds() == {60}
 
 
-def test_nobody_is_absent_because_the_web_was(run):
+def test_web_outage_makes_no_worker_absent(run):
     Run.objects.update(hours_to_come=1, absence_since=moment(0))
     run.candidates.update(seen=None)
     Assignment.objects.update(due=None, shown=None)
@@ -95,7 +95,7 @@ def test_nobody_is_absent_because_the_web_was(run):
     assert run.absence_since == moment(5 * 3600)
 
 
-def test_a_preview_of_absence_counts_whom_the_sweep_would_take_out(run):
+def test_preview_of_absence_counts_the_workers_of_the_next_sweep(run):
     Run.objects.update(absence_since=moment(-6 * 3600))
     run.candidates.update(seen=None)
     holding = open_of(run)[0].candidate.worker_id
@@ -106,7 +106,7 @@ def test_a_preview_of_absence_counts_whom_the_sweep_would_take_out(run):
     assert "up to" not in change_effects.describe_hours_to_come(run, 2.0)
 
 
-def test_a_host_whose_clock_is_ahead_refuses_nobody(run, monkeypatch):
+def test_host_with_a_fast_clock_refuses_no_answer(run, monkeypatch):
     one = open_of(run)[0]
     assert one.due is not None
     monkeypatch.setattr(timezone, "now", lambda: moment(3600))
@@ -114,7 +114,7 @@ def test_a_host_whose_clock_is_ahead_refuses_nobody(run, monkeypatch):
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="its file and all parts have one clock")
-def test_a_host_whose_clock_is_off_neither_gives_time_nor_takes_it(run, monkeypatch):
+def test_host_with_a_wrong_clock_neither_adds_nor_removes_time(run, monkeypatch):
     real, minute = timezone.now, timedelta(minutes=1)
     Assignment.objects.exclude(due=None).update(
         shown=db_clock.database_now(), due=db_clock.database_now() + minute
@@ -135,7 +135,7 @@ def test_a_host_whose_clock_is_off_neither_gives_time_nor_takes_it(run, monkeypa
     assert not Event.objects.filter(kind="outage").exists()
 
 
-def test_what_is_shown_between_an_outage_and_the_next_beat_has_its_own_time(run):
+def test_question_shown_before_the_next_heartbeat_keeps_its_due_time(run):
     one = Assignment.objects.exclude(due=None)[0]
     Assignment.objects.filter(pk=one.pk).update(shown=moment(3603), due=moment(3663))
     outages.record_heartbeat(moment(3605))
@@ -158,6 +158,6 @@ def test_an_answer_in_the_moment_in_which_time_is_given_back_is_taken(run, monke
     assert recording.refusal_of(one._replace(at=moment(75)), "yes") is None
 
 
-def test_an_install_whose_web_says_nothing_goes_by_the_clock(run):
+def test_install_without_heartbeats_follows_the_clock(run):
     Heartbeat.objects.all().delete()
     assert sorted(overdue.expire_overdue(now=moment(75))) == [run.pk]

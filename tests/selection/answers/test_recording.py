@@ -48,7 +48,7 @@ def test_a_late_response_is_told_so_before_and_after_the_sweep(run):
     assert not Answer.objects.get(pk=assignment.pk).right
 
 
-def test_an_answer_has_the_database_s_time_whatever_the_host_s_clock_says(run, monkeypatch):
+def test_answer_has_the_time_of_the_database_not_of_the_host(run, monkeypatch):
     before, real = db_clock.database_now(), timezone.now
     one, two, three = open_of(run)[:3]
     for ahead in (timedelta(hours=1), timedelta(hours=-1)):
@@ -101,7 +101,7 @@ def test_sorting_names_every_bad_row_by_line_and_reason(run):
     ]
 
 
-def test_sorting_says_whether_a_closed_question_was_answered_or_retired_or_too_late(run):
+def test_refusal_distinguishes_answered_retired_and_late_questions(run):
     retired, answered, late = (row for row in open_of(run)[:3])
     recording.record_answer(answered.pk, "yes")
     for row in (retired, answered):
@@ -136,7 +136,7 @@ def test_answers_made_elsewhere_go_to_open_assignments_or_wait_until_asked(run):
     assert not RecordedAnswer.objects.exists()
 
 
-def test_a_run_on_recorded_answers_only_asks_nobody_else():
+def test_run_on_recorded_answers_asks_no_worker():
     run = make_run(recorded_only=True, questions=40, slots=30)
     respond = crowd(1, good=2)
     rows = [
@@ -168,7 +168,7 @@ def all_rows(run: Run) -> list[AnswerRow]:
     return [AnswerRow(0, key, f"q{i}", "yes") for key in keys for i in range(20)]
 
 
-def test_what_is_sent_twice_at_once_is_taken_once_though_a_step_comes_in_between():
+def test_answers_sent_twice_are_taken_once_despite_a_step_in_between():
     """Otherwise it would wait for a question asked already, and every further step fail."""
     run = make_run(questions=20, recorded_only=True, epsilon=0.01)
     first, second = (validate_answers.validate_answers(run, all_rows(run)) for _ in range(2))
@@ -181,7 +181,7 @@ def test_what_is_sent_twice_at_once_is_taken_once_though_a_step_comes_in_between
     assert run.status == "ended"
 
 
-def test_what_a_step_asked_for_since_an_import_was_sorted_is_answered_by_it():
+def test_questions_asked_since_an_import_was_sorted_are_answered_by_it():
     run = make_run(questions=20, epsilon=0.01)
     sorting = validate_answers.validate_answers(run, all_rows(run))
     assert engine.advance(run.pk)
@@ -192,7 +192,7 @@ def test_what_a_step_asked_for_since_an_import_was_sorted_is_answered_by_it():
     assert not open_of(run)
 
 
-def test_what_was_taken_back_since_an_import_was_sorted_waits(run):
+def test_answer_to_a_question_withdrawn_since_sorting_waits(run):
     out = open_of(run)[-1]
     worker, question = out.candidate.worker.key, out.question.key
     sorting = validate_answers.validate_answers(run, [AnswerRow(0, worker, question, "yes")])
@@ -243,7 +243,7 @@ def test_a_question_that_is_taken_back_in_this_moment_costs_others_of_its_batch_
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_answer_to_a_question_that_is_taken_back_in_this_moment_finds_none(monkeypatch):
+def test_answer_to_a_question_withdrawn_at_this_moment_is_not_found(monkeypatch):
     run = make_run(slots=6)
     engine.advance(run.pk)
     gone, store = open_of(run)[0], recording.insert_answers

@@ -30,19 +30,19 @@ def post(api, path, body):
     return api.post(f"/api/{path}", body, content_type="application/json")
 
 
-def test_without_a_valid_token_it_says_how_to_send_one(client, run):
+def test_invalid_token_is_answered_with_how_to_send_one(client, run):
     for headers in ({}, {"authorization": "Bearer wrong"}):
         reply = client.get(f"/api/runs/{run.pk}", headers=headers)
         assert reply.status_code == 401
         assert "Authorization: Bearer" in reply.json()["error"]
 
 
-def test_it_shows_a_run_with_its_progress(api, run):
+def test_run_is_shown_with_its_progress(api, run):
     shown = api.get(f"/api/runs/{run.pk}").json()
     assert (shown["status"], shown["progress"]["out"], shown["k"]) == ("running", 12, 2)
 
 
-def test_it_lists_open_assignments_without_their_answers(api, run):
+def test_open_assignments_are_listed_without_their_answers(api, run):
     listed = api.get(f"/api/runs/{run.pk}/assignments?limit=5").json()
     assert len(listed) == 5
     shown = {"id", "worker", "skill", "question", "prompt", "kind", "choices", "due"}
@@ -51,7 +51,7 @@ def test_it_lists_open_assignments_without_their_answers(api, run):
     assert {row["worker"] for row in mine} == {listed[0]["worker"]}
 
 
-def test_an_answer_is_created_once_and_the_sender_never_learns_whether_it_was_right(api, run):
+def test_answer_is_created_once_and_its_outcome_stays_hidden(api, run):
     path = f"assignments/{open_of(run)[0].pk}/answer"
     first = post(api, path, {"response": "yes"})
     again = post(api, path, {"response": "yes"})
@@ -92,14 +92,14 @@ def test_a_late_answer_is_a_conflict_in_one_line(api, run):
         ("runs/{run}/answers", {"answers": [{"worker": "w1"}]}, 422, "question"),
     ],
 )
-def test_what_is_refused_says_so_in_one_line(api, run, path, body, status, words):
+def test_refusal_explains_itself_in_one_line(api, run, path, body, status, words):
     reply = post(api, path.format(run=run.pk), body)
     assert reply.status_code == status
     assert words in reply.json()["error"]
     assert "\n" not in reply.json()["error"]
 
 
-def test_it_takes_answers_made_elsewhere_and_names_bad_rows(api, run):
+def test_recorded_answers_are_taken_and_bad_rows_named(api, run):
     out = open_of(run)[0]
     rows = [
         {"worker": out.candidate.worker.key, "question": out.question.key, "response": "yes"},
@@ -110,7 +110,7 @@ def test_it_takes_answers_made_elsewhere_and_names_bad_rows(api, run):
     assert reply["problems"] == [{"row": 2, "why": "There is no worker “nobody” in this run."}]
 
 
-def test_it_gives_standings_and_selection(api):
+def test_standings_and_selection_are_returned(api):
     run = play(make_run(questions=1500, slots=60, slots_per_worker=30), crowd(3, good=2))
     standings = api.get(f"/api/runs/{run.pk}/standings").json()
     assert [line["selected"] for line in standings] == [True, True] + [False] * 4
@@ -119,7 +119,7 @@ def test_it_gives_standings_and_selection(api):
     assert {row["worker"] for row in selection["workers"]} == {"w0", "w1"}
 
 
-def test_it_moves_a_run(api, run):
+def test_moves_change_the_status_of_a_run(api, run):
     assert post(api, f"runs/{run.pk}/moves/pause", {}).json()["status"] == "paused"
     assert post(api, f"runs/{run.pk}/moves/resume", {}).json()["status"] == "running"
     assert post(api, f"runs/{run.pk}/moves/stop", {}).json()["ending"] == "stopped"
@@ -182,7 +182,7 @@ def test_answers_outside_the_choices_are_named_or_counted_as_wrong(api, run):
     assert not Answer.objects.get().right
 
 
-def test_of_several_answers_to_one_question_the_first_counts_and_the_others_are_named(api, run):
+def test_first_of_several_answers_counts_and_the_others_are_named(api, run):
     asked = {one.question.key for one in open_of(run)}
     key = next(q.key for q in run.question_set.questions.all() if q.key not in asked)
     rows = [{"worker": "w0", "question": key, "response": word} for word in ("yes", "no", "eh")]

@@ -25,7 +25,7 @@ def send(api, method, path, body):
     return getattr(api, method)(f"/api/{path}", body, content_type="application/json")
 
 
-def test_settings_are_changed_and_the_reply_says_what_that_does(api, run):
+def test_settings_are_changed_and_the_reply_states_the_effects(api, run):
     body = {"budget": 80, "minutes": 5, "why": "cheaper"}
     reply = send(api, "patch", f"runs/{run.pk}", body).json()
     assert "The budget is 80 answers instead of 100 answers" in reply["changed"]["budget"]
@@ -34,7 +34,7 @@ def test_settings_are_changed_and_the_reply_says_what_that_does(api, run):
     assert ("token test", "cheaper") in [(event["who"], event["why"]) for event in events]
 
 
-def test_null_is_a_value_and_what_is_left_out_stays(api, run):
+def test_null_is_a_value_and_a_missing_setting_stays(api, run):
     reply = send(api, "patch", f"runs/{run.pk}", {"budget": None}).json()
     assert (reply["run"]["budget"], reply["run"]["minutes"]) == (None, run.minutes)
 
@@ -60,7 +60,7 @@ def test_a_time_without_its_zone_is_not_guessed(api, settings):
 
 
 @pytest.mark.parametrize("name", ["k", "delta", "budgt"])
-def test_what_is_no_setting_that_can_change_is_refused_and_not_passed_over(api, run, name):
+def test_unchangeable_setting_is_refused_and_not_ignored(api, run, name):
     """Check the refusal: a user that mistypes the budget would believe in it otherwise."""
     reply = send(api, "patch", f"runs/{run.pk}", {name: 4, "price": 0.2})
     assert (reply.status_code, reply.json()["where"]) == (422, name)
@@ -75,7 +75,7 @@ def test_a_way_of_grading_that_there_is_not_is_refused(api, run):
     assert "toleranz" in reply.json()["where"]
 
 
-def test_all_or_nothing_is_changed(api, run):
+def test_change_is_all_or_nothing(api, run):
     lifecycle.pause_run(run)
     reply = send(api, "patch", f"runs/{run.pk}", {"budget": 80, "concluded": True})
     assert reply.status_code == 409
@@ -156,7 +156,7 @@ def test_a_run_is_concluded_and_its_moves_are_in_the_history(api, run):
     assert [event["kind"] for event in history["events"]] == ["conclude", "stop", "start"]
 
 
-def test_a_run_says_what_its_budget_lacks_by_a_retired_question_and_is_given_it(api, run):
+def test_budget_lost_to_a_retired_question_is_named_and_restored(api, run):
     play(run, crowd(1, good=2), most=3)
     assert api.get(f"/api/runs/{run.pk}").json()["wasted"] is None
     corrections.retire_question(

@@ -29,7 +29,7 @@ def claim(program, run, *workers: str, each: int = 1):
     return program.post(f"runs/{run.pk}/claims", {"workers": workers, "each": each}).json()
 
 
-def test_a_worker_who_is_there_gets_a_question_and_the_time_to_answer_runs(answering, run):
+def test_present_worker_gets_a_question_and_its_time_starts(answering, run):
     found = claim(answering, run, "w1")
     assert [(row["worker"], row["state"]) for row in found] == [("w1", "question")]
     (slip,) = found[0]["assignments"]
@@ -57,7 +57,7 @@ def states(program, run, worker: str) -> str:
     return found["state"]
 
 
-def test_who_gets_no_question_is_told_why(answering):
+def test_worker_without_a_question_is_told_why(answering):
     run = make_run()
     assert states(answering, run, "w1") == "wait"
     lifecycle.pause_run(run)
@@ -69,7 +69,7 @@ def test_who_gets_no_question_is_told_why(answering):
     assert states(answering, run, "w2") == "over"
 
 
-def test_before_the_start_nothing_is_claimed(answering):
+def test_draft_refuses_claims(answering):
     run = make_run(start=False)
     reply = answering.post(f"runs/{run.pk}/claims", {"workers": ["w1"]})
     assert reply.status_code == 409
@@ -84,7 +84,7 @@ def send(program, *answers: tuple[int, str]):
     return program.post("answers", {"answers": rows}).json()
 
 
-def test_each_answer_of_a_batch_is_taken_or_refused_by_itself(answering, run):
+def test_answers_of_a_batch_are_taken_or_refused_one_by_one(answering, run):
     one, two, three, late = open_of(run)[:4]
     send(answering, (one.pk, "yes"))
     Assignment.objects.filter(pk=late.pk).update(due=timezone.now() - timedelta(minutes=1))
@@ -126,7 +126,7 @@ def test_more_than_a_thousand_are_refused(answering):
     assert answering.post("answers", {"answers": rows}).status_code == 422
 
 
-def test_after_the_end_of_a_run_a_batch_is_refused_answer_by_answer(answering, run):
+def test_ended_run_refuses_a_batch_answer_by_answer(answering, run):
     slip = open_of(run)[0]
     lifecycle.stop_run(run)
     assert [row["status"] for row in send(answering, (slip.pk, "yes"))["results"]] == [409]

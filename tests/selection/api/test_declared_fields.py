@@ -45,7 +45,7 @@ def test_a_worker_s_row_in_the_api_has_every_declared_column():
 
 
 @pytest.mark.parametrize("output", ["SELECTED", "SELECTED_LIFE", "EVERYBODY", "ROUNDED"])
-def test_every_output_has_columns_of_the_same_row(output):
+def test_outputs_have_columns_of_the_same_row(output):
     row = WorkerStanding(1, "w1", "", 4, 0, 2.0, 0.5, 0.123456, 1.0, "undecided", True, None, "")
     columns = [name for name in getattr(worker_columns, output) if name != "rank"]
     assert all(hasattr(row, name) for name in columns)

@@ -28,17 +28,17 @@ def told(reply, status: int) -> str:
 
 
 @pytest.mark.parametrize("path", ["nothing", "runs/1/nothing", "pools/", ""])
-def test_an_address_that_is_none_is_said_to_be_none(manager, path):
+def test_unknown_address_answers_not_found(manager, path):
     assert "Not found" in told(manager.get(path), 404)
 
 
 @pytest.mark.parametrize("debug", [True, False])
-def test_it_is_the_same_while_debugging(manager, settings, debug):
+def test_unknown_address_answers_alike_while_debugging(manager, settings, debug):
     settings.DEBUG = debug
     told(manager.get("nothing"), 404)
 
 
-def test_a_method_that_is_not_possible_is_refused_with_those_that_are(manager):
+def test_impossible_method_is_refused_with_the_possible_ones(manager):
     reply = manager.put("pools", {})
     assert told(reply, 405) == "PUT is not possible here; GET or POST is."
     assert set(reply.headers["Allow"].split(", ")) == {"GET", "POST"}
@@ -53,7 +53,7 @@ def test_a_body_of_another_kind_is_refused(manager, kind):
 
 
 @pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "application/ld+json", ""])
-def test_a_body_that_is_json_by_name_or_has_none_is_read(manager, kind):
+def test_body_with_a_json_or_no_content_type_is_read(manager, kind):
     sent = manager.client.generic("POST", "/api/pools", '{"name": "Spring"}', kind)
     assert sent.status_code == 201
 
@@ -69,7 +69,7 @@ def test_a_field_that_is_wrong_is_named(manager):
     assert reply.json()["where"] == "workers.1.worker"
 
 
-def test_without_a_token_it_is_said_how_one_is_sent():
+def test_missing_token_is_answered_with_how_to_send_one():
     reply = Client().get("/api/pools")
     assert "Authorization: Bearer" in told(reply, 401)
     assert reply.headers["WWW-Authenticate"] == "Bearer"
@@ -80,7 +80,7 @@ def test_an_id_with_any_character_finds_its_address(worker):
     assert "token" in told(Client().get(f"/api/workers/{worker}/data"), 401)
 
 
-def test_who_asks_too_often_is_told_how_long_to_wait(manager, settings, monkeypatch):
+def test_client_over_its_limit_is_told_how_long_to_wait(manager, settings, monkeypatch):
     begin_window(monkeypatch)
     settings.API_REQUESTS_PER_MINUTE = 1
     reply = [manager.get("pools") for _ in range(4)][-1]
@@ -94,7 +94,7 @@ def test_too_much_is_too_much(manager):
     assert "more than this server takes" in told(reply, 413)
 
 
-def test_what_somebody_else_took_in_this_moment_is_a_conflict(manager, monkeypatch):
+def test_name_taken_at_this_moment_is_a_conflict(manager, monkeypatch):
     def taken(item):
         raise IntegrityError("UNIQUE constraint failed")
 
@@ -111,7 +111,7 @@ def test_a_failure_of_the_server_is_told_in_the_same_form(manager, monkeypatch):
     assert "secret" not in told(manager.post("pools", {"name": "Spring"}), 500)
 
 
-def test_every_operation_says_what_can_go_wrong_and_in_which_form():
+def test_operations_declare_their_errors_and_the_error_schema():
     document = api.get_openapi_schema()
     form = {"$ref": "#/components/schemas/ErrorOut"}
     for path, methods in document["paths"].items():
@@ -121,7 +121,7 @@ def test_every_operation_says_what_can_go_wrong_and_in_which_form():
                 assert content["schema"] == form, (method, path)
 
 
-def test_every_field_that_goes_over_the_wire_has_a_type():
+def test_fields_of_the_api_have_a_type():
     """Check all fields except algorithms' options, attributes, and bodies of planned calls."""
     open_ones = []
 

@@ -18,7 +18,7 @@ def client(token: str) -> Client:
     return Client(headers={"authorization": f"Bearer {token}"})
 
 
-def test_every_format_is_what_the_page_has(client):
+def test_export_formats_equal_the_files_of_the_page(client):
     run = play(make_run(questions=3000, price="0.10", currency="$"), crowd(1, 2))
     for name, each in FORMATS.items():
         response = client.get(f"/api/runs/{run.pk}/export", {"format": name})
@@ -47,7 +47,7 @@ def test_the_name_on_the_platform_and_the_pay_can_be_said(client):
         ({"format": "payment", "pay": "nan"}, 422, "pay"),
     ],
 )
-def test_what_cannot_be_is_refused_in_a_sentence(client, said, status, words):
+def test_impossible_export_is_refused_in_a_sentence(client, said, status, words):
     response = client.get(f"/api/runs/{make_run().pk}/export", said)
     assert response.status_code == status
     assert words in response.json()["error"]

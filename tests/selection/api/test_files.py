@@ -63,7 +63,7 @@ def test_a_file_of_strange_columns_is_named_looked_at_taken_and_undone(manager):
     assert manager.get(at).status_code == 404
 
 
-def test_the_next_file_of_such_columns_needs_no_words(manager):
+def test_second_file_with_remembered_columns_needs_no_mapping(manager):
     pool = make_pool(1)
     first = send(manager, f"pools/{pool.pk}", GERMAN).json()
     manager.patch(f"files/{first['id']}", {"columns": {"Arbeiter": "worker"}})
@@ -127,7 +127,7 @@ def test_the_same_file_under_the_same_key_comes_once(manager):
     assert bytes(Upload.objects.get().content) == GERMAN
 
 
-def test_what_cannot_be_read_and_what_is_too_large_is_told(manager, monkeypatch):
+def test_unreadable_and_too_large_files_are_explained(manager, monkeypatch):
     pool = make_pool(1)
     refused = send(manager, f"pools/{pool.pk}", b"\xd0\xcf\x11\xe0 an old spreadsheet", "a.xls")
     assert refused.status_code == 422

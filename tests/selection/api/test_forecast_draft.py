@@ -21,7 +21,7 @@ def api(token, monkeypatch):
     return Client(headers={"authorization": f"Bearer {token}"})
 
 
-def test_it_is_unknown_until_it_is_ordered(api):
+def test_expected_cost_is_unknown_until_ordered(api):
     run = make_run(start=False, algorithm="lucb", questions=10, price="0.1", currency="$")
     address = f"/api/runs/{run.pk}/expected"
     unknown = api.get(address)
@@ -36,7 +36,7 @@ def test_it_is_unknown_until_it_is_ordered(api):
     assert told["recommended"]["algorithm"]
 
 
-def test_it_is_about_drafts_of_one_skill(api):
+def test_expected_cost_covers_only_drafts_of_one_skill(api):
     begun = api.post(f"/api/runs/{make_run().pk}/expected")
     assert (begun.status_code, "has begun" in begun.json()["error"]) == (409, True)
     several = make_run(start=False, algorithm="multi-sar", budget=50)
@@ -45,7 +45,7 @@ def test_it_is_about_drafts_of_one_skill(api):
     assert api.get("/api/runs/99/expected").status_code == 404
 
 
-def test_of_a_large_pool_the_numbers_come_later(api, monkeypatch):
+def test_expected_cost_of_a_large_pool_comes_later(api, monkeypatch):
     monkeypatch.setattr("selection.forecast.plan.MOST_AT_ONCE", 0.0)
     run = make_run(start=False, algorithm="lucb", questions=10)
     address = f"/api/runs/{run.pk}/expected"
@@ -58,7 +58,7 @@ def test_of_a_large_pool_the_numbers_come_later(api, monkeypatch):
     assert api.get(address).json()["recommended"]["algorithm"]
 
 
-def test_models_cost_what_their_prices_say(api):
+def test_models_cost_their_prices(api):
     run = make_run(start=False, algorithm="universal", questions=10, currency="$")
     server = ModelServer.objects.create(name="here", url="https://example.org/v1")
     for worker in run.pool.workers.all():

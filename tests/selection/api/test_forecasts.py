@@ -40,7 +40,7 @@ def call(client, token):
     return send
 
 
-def test_it_is_ordered_looked_at_and_cancelled(call):
+def test_forecast_is_ordered_read_and_cancelled(call):
     made = call("post", "", **WANTED, range=[0.6, 0.9])
     assert made.status_code == 200
     first = made.json()
@@ -53,7 +53,7 @@ def test_it_is_ordered_looked_at_and_cancelled(call):
     assert call("get", path).json()["state"] == "cancelled"
 
 
-def test_its_numbers_are_those_of_the_command(call):
+def test_forecast_equals_the_numbers_of_the_command(call):
     rows = call("post", "", **WANTED, range=[0.6, 0.9]).json()["rows"]
     plan = Plan(6, 2, 0.3, 0.05, 20, 0.05)
     table = next(refine_forecasts(plan, RangeBelief(0.6, 0.9), 1000, 1))
@@ -61,7 +61,7 @@ def test_its_numbers_are_those_of_the_command(call):
     assert [row for row in rows if row["algorithm"] == "credible"] == json.loads(json.dumps(told))
 
 
-def test_few_runs_have_a_median_and_a_number_and_what_cannot_be_simulated_a_reason(call):
+def test_forecast_gives_few_runs_a_median_and_impossible_rows_a_reason(call):
     rows = call("post", "", **WANTED, budget=5).json()["rows"]
     assert rows[0]["median"] > 0
     assert (rows[0]["answers"], rows[0]["runs"]) == (None, 1)
@@ -70,7 +70,7 @@ def test_few_runs_have_a_median_and_a_number_and_what_cannot_be_simulated_a_reas
     assert (csar["median"], csar["answers_per_worker"], csar["loss"]) == (None, None, None)
 
 
-def test_what_is_believed_is_an_earlier_run_past_answers_or_nothing(call):
+def test_forecast_believes_an_earlier_run_past_answers_or_nothing(call):
     run = worlds.make_run(4)
     run.candidates.update(pulls=10, rewards=7)
     assert f"“{run.name}”" in call("post", "", **WANTED, run=run.name).json()["believed"]
@@ -91,7 +91,7 @@ def test_what_is_believed_is_an_earlier_run_past_answers_or_nothing(call):
         ({"workers": 10**6}, "number of workers must be"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_sentence(call, given, said):
+def test_impossible_forecast_is_refused_in_one_sentence(call, given, said):
     refused = call("post", "", **(WANTED | given))
     assert refused.status_code == 422
     assert said in refused.json()["error"]
@@ -104,7 +104,7 @@ def test_a_name_that_it_does_not_know_is_refused_and_not_passed_over(call):
     assert not ForecastRequest.objects.exists()
 
 
-def test_one_that_is_not_there_is_not_found(call):
+def test_unknown_forecast_is_not_found(call):
     assert call("get", "/999").status_code == 404
     assert call("delete", "/999").status_code == 404
 
@@ -135,7 +135,7 @@ def test_a_large_one_is_accepted_and_left_to_celery(call, nobody_simulates):
     assert (again.status_code, again.json()["id"]) == (202, shown["id"])
 
 
-def test_once_it_has_numbers_it_is_answered_at_once(call, monkeypatch):
+def test_forecast_with_numbers_is_answered_at_once(call, monkeypatch):
     monkeypatch.setattr("selection.forecast.plan.MOST_AT_ONCE", 0.0)
     made = call("post", "", **WANTED)
     assert made.status_code == 202

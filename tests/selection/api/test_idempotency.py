@@ -28,13 +28,13 @@ def test_the_same_request_creates_one_thing_and_gets_the_same_answer(manager):
     assert create(manager, "two", "Summer").json()["id"] != first.json()["id"]
 
 
-def test_it_gets_the_first_answer_even_when_the_thing_has_changed_since(manager):
+def test_repeated_key_gets_the_first_reply_even_after_a_change(manager):
     first = create(manager, "one").json()
     manager.patch(f"pools/{first['id']}", {"name": "Autumn"})
     assert create(manager, "one").json() == first
 
 
-def test_another_request_under_the_same_key_is_refused(manager):
+def test_different_request_under_the_same_key_is_refused(manager):
     create(manager, "one")
     for reply in (
         create(manager, "one", "Summer"),
@@ -53,13 +53,13 @@ def test_a_request_that_was_refused_may_be_sent_again(manager):
     assert create(manager, "one").status_code == 201
 
 
-def test_each_token_has_keys_of_its_own(manager):
+def test_tokens_have_separate_keys(manager):
     other = Program(ApiToken.issue("other", Team.objects.create(name="Others")))
     assert create(manager, "one").json()["id"] != create(other, "one").json()["id"]
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "é"])
-def test_what_is_no_key_is_refused(manager, key):
+def test_invalid_key_is_refused(manager, key):
     assert create(manager, key).status_code == 422
     assert not Pool.objects.exists()
 
@@ -84,7 +84,7 @@ def test_keys_are_forgotten_after_a_day(manager):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_requests_at_once_one_creates_and_the_others_wait_for_its_answer():
+def test_simultaneous_requests_create_once_and_share_the_reply():
     secret, replies = ApiToken.issue("manager"), []
     together = threading.Barrier(4)
 

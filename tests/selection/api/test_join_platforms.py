@@ -118,7 +118,7 @@ def test_a_platforms_worker_joins_answers_goes_back_and_is_exported(manager, pla
     assert rows["60 a"]["answered"] == "3"
 
 
-def test_any_parameter_may_hold_the_id_and_no_other_then_does(manager):
+def test_chosen_parameter_alone_holds_the_worker_id(manager):
     run = begin(manager, "connect", worker_parameter="who", completion="code")
     wrong = Client().get(join_link(run), {"workerId": "anna"})
     assert wrong.status_code == 422
@@ -127,7 +127,7 @@ def test_any_parameter_may_hold_the_id_and_no_other_then_does(manager):
     assert run.candidates.filter(worker__key="anna").exists()
 
 
-def test_an_address_that_says_done_is_for_those_who_are_done(manager):
+def test_completion_address_is_shown_only_to_workers_who_are_done(manager):
     run = begin(manager, "connect", completion_url=PROJECT)
     own = Client().get(join_link(run), {"participantId": "anna"}).url
     waiting = Client().get(own).content.decode()

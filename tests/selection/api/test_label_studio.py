@@ -68,7 +68,7 @@ def test_an_annotation_answers_the_question_that_is_out(run, studio):
     assert (answer.assignment_id, answer.response, answer.right) == (slip.pk, "yes", True)
 
 
-def test_what_comes_again_changes_nothing_and_what_differs_is_a_conflict(run, studio):
+def test_repeated_result_changes_nothing_and_a_different_one_conflicts(run, studio):
     _, worker, question = asked(run)
     state(studio, run, message(worker, question, "yes"))
     assert state(studio, run, message(worker, question, "yes")) == "again"
@@ -79,7 +79,7 @@ def test_what_comes_again_changes_nothing_and_what_differs_is_a_conflict(run, st
     assert Answer.objects.get().response == "yes"
 
 
-def test_what_is_not_asked_yet_waits_and_may_be_changed_until_it_is(run, studio):
+def test_result_to_an_unasked_question_waits_and_may_change_meanwhile(run, studio):
     dealt = {(one.candidate.worker.key, one.question.key) for one in open_of(run)}
     question = next(f"q{i}" for i in range(200) if ("w0", f"q{i}") not in dealt)
     assert state(studio, run, message("w0", question, "yes")) == "waiting"
@@ -92,7 +92,7 @@ def test_what_is_not_asked_yet_waits_and_may_be_changed_until_it_is(run, studio)
     assert run.has_recorded
 
 
-def test_what_is_asked_in_the_moment_in_which_it_comes_is_answered(run, studio, monkeypatch):
+def test_result_to_a_question_asked_at_this_moment_is_an_answer(run, studio, monkeypatch):
     """Check the race: a waiting answer to a question asked already would fail every further step.
     Check the race: a waiting answer to a question asked already would fail every further step."""
     slip, worker, question = asked(run)
@@ -107,7 +107,7 @@ def test_what_is_asked_in_the_moment_in_which_it_comes_is_answered(run, studio, 
     ("kind", "said", "stored"),
     [("text", "yes", "yes"), ("number", 7, "7"), ("rating", 4, "4"), ("choices", "no", "no")],
 )
-def test_each_kind_of_result_is_read(run, studio, kind, said, stored):
+def test_result_kinds_are_read(run, studio, kind, said, stored):
     _, worker, question = asked(run)
     state(studio, run, message(worker, question, said, kind=kind))
     assert Answer.objects.get().response == stored
@@ -142,7 +142,7 @@ def test_the_field_with_the_question_can_be_named(run, studio):
     "changes",
     [{"was_cancelled": True}, {"ground_truth": True}],
 )
-def test_what_is_no_answer_is_passed_over(run, studio, changes):
+def test_message_without_an_answer_is_ignored(run, studio, changes):
     _, worker, question = asked(run)
     assert state(studio, run, message(worker, question, "yes", **changes)) == "ignored"
     assert state(studio, run, {"action": "PROJECT_UPDATED", "project": {}}) == "ignored"
@@ -161,13 +161,13 @@ def test_what_is_no_answer_is_passed_over(run, studio, changes):
         ({"action": "ANNOTATION_CREATED"}, "annotation"),
     ],
 )
-def test_what_should_be_an_answer_and_is_none_is_refused_in_a_sentence(run, studio, body, word):
+def test_malformed_answer_is_refused_in_a_sentence(run, studio, body, word):
     refused = send(studio, run, body)
     assert refused.status_code == 422
     assert word in refused.json()["error"]
 
 
-def test_none_of_the_choices_is_refused_whether_it_is_asked_or_waits(run, studio):
+def test_unlisted_choice_is_refused_for_asked_and_waiting_questions(run, studio):
     run.question_set.questions.update(choices=["yes", "no"])
     _, worker, question = asked(run)
     dealt = {(one.candidate.worker.key, one.question.key) for one in open_of(run)}
@@ -176,7 +176,7 @@ def test_none_of_the_choices_is_refused_whether_it_is_asked_or_waits(run, studio
         assert send(studio, run, message(worker, key, "maybe")).status_code == 422
 
 
-def test_a_run_that_is_over_takes_none(run, studio):
+def test_ended_run_takes_no_result(run, studio):
     _, worker, question = asked(run)
     lifecycle.stop_run(run)
     assert send(studio, run, message(worker, question, "yes")).status_code == 409

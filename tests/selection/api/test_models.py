@@ -161,7 +161,7 @@ def test_a_model_stays_while_its_run_goes_on(manager):
     assert f"The run “{run}” goes on with this model" in refused.json()["error"]
 
 
-def test_a_test_call_shows_what_was_sent_and_what_came(manager):
+def test_test_call_shows_request_and_reply(manager):
     questions = make_questions(2)
     with ModelStub(say_yes) as stub:
         run = make_model_run(stub.url, start=False, endpoint={"price_in": 1, "price_out": 2})
@@ -310,7 +310,7 @@ def test_a_person_of_a_run_does_not_become_a_model(manager):
     assert not Endpoint.objects.exists()
 
 
-def test_a_reading_program_changes_nothing_and_calls_nobody(manager, program):
+def test_reading_program_changes_nothing_and_calls_no_model(manager, program):
     reader = program("read")
     made = create_server(manager, OFF).json()
     assert reader.get("model-servers").json() == [made]

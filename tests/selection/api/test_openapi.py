@@ -144,7 +144,7 @@ def unsaid(case: Any, reply: Any) -> list[str]:
     return [f"{case.operation.label}: undocumented, {told}"] if "where" in told else []
 
 
-def test_whatever_is_sent_is_answered_as_the_document_says(theirs, sample):
+def test_generated_requests_are_answered_as_documented(theirs, sample):
     secret, known, wrong = theirs.secret("manage"), ids(theirs), []
     for operation in operations(document()):
         names = {parameter.name for parameter in operation.path_parameters}
@@ -159,7 +159,7 @@ def test_whatever_is_sent_is_answered_as_the_document_says(theirs, sample):
 
 
 @pytest.mark.any_database
-def test_without_a_token_nothing_is_answered(theirs, sample):
+def test_generated_requests_without_a_token_are_refused(theirs, sample):
     for operation in operations(document()):
         for case in made_up(operation, sample(2, 20), None):
             reply = case.call()  # 400: NUL in an address is checked first

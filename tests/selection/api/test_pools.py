@@ -51,7 +51,7 @@ def test_a_pool_that_a_run_needs_stays(manager):
     assert refused.json()["error"] == f"“{run.pool}” is needed by the run “{run}”, and stays."
 
 
-def test_each_row_says_what_became_of_it(manager):
+def test_reply_states_the_result_of_each_row(manager):
     pool = Pool.objects.create(name="Spring")
     at = f"pools/{pool.pk}/workers"
     manager.put(at, {"workers": [{"worker": "a", "name": "Ada"}, {"worker": "b"}]})
@@ -73,7 +73,7 @@ def test_each_row_says_what_became_of_it(manager):
     assert pool.workers.get(key="b").attributes == {"language": "English"}
 
 
-def test_what_is_no_text_is_refused_row_by_row(manager):
+def test_invalid_text_is_refused_row_by_row(manager):
     pool = Pool.objects.create(name="Spring")
     body = (
         r'{"workers": [{"worker": "\ud800"}, {"worker": "a", "name": "\u0000"}, {"worker": "b"}]}'
@@ -93,7 +93,7 @@ def test_ten_thousand_workers_come_in_one_call_and_no_more(manager):
     assert (entry.name, entry.after) == ("Spring", {"workers": 10_000})
 
 
-def test_a_worker_is_shown_changed_and_removed_whatever_is_in_the_id(manager):
+def test_worker_is_shown_changed_and_removed_with_any_characters_in_the_id(manager):
     pool = Pool.objects.create(name="Spring")
     manager.put(f"pools/{pool.pk}/workers", workers("a/b?c d"))
     at = f"pools/{pool.pk}/workers/a/b%3Fc%20d"
@@ -105,7 +105,7 @@ def test_a_worker_is_shown_changed_and_removed_whatever_is_in_the_id(manager):
     assert not Worker.objects.exists()
 
 
-def test_a_worker_who_is_in_a_run_stays(manager):
+def test_worker_of_a_run_is_not_deleted(manager):
     run = make_run(n=4)
     refused = manager.delete(f"pools/{run.pool_id}/workers/w1")
     assert refused.status_code == 409
@@ -128,7 +128,7 @@ def read_all(program, path: str, **query: object) -> list[list[dict]]:
         reply = program.client.get(address.strip("<>"))
 
 
-def test_a_list_is_read_page_by_page_and_misses_nobody_who_was_there(manager):
+def test_list_is_read_page_by_page_without_missing_a_row(manager):
     pool = make_pool(25)
     pages = read_all(manager, f"pools/{pool.pk}/workers", limit=10)
     assert [len(page) for page in pages] == [10, 10, 5]
@@ -148,5 +148,5 @@ def test_a_row_that_went_between_two_pages_shifts_nothing(manager):
 
 
 @pytest.mark.parametrize("query", [{"cursor": "x"}, {"limit": 0}, {"limit": 1001}])
-def test_what_is_no_page_is_refused(manager, query):
+def test_invalid_page_is_refused(manager, query):
     assert manager.get("pools", **query).status_code == 422

@@ -90,7 +90,7 @@ def asked_run():
     return run
 
 
-def test_one_that_was_asked_is_corrected_by_itself_and_all_answers_are_graded_anew(manager):
+def test_correction_of_an_asked_question_grades_its_answers_again(manager):
     run = asked_run()
     put_again = put(manager, run.question_set, question("q1", prompt="Say yes to 1."))
     assert "has been asked in a run" in put_again["rows"][0]["why"]

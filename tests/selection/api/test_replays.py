@@ -42,7 +42,7 @@ def files(tmp_path) -> dict[str, SimpleUploadedFile]:
     }
 
 
-def test_it_is_ordered_polled_kept_and_deleted(call, files, client, token):
+def test_replay_is_ordered_polled_kept_and_deleted(call, files, client, token):
     made = call("post", "", files | {"k": 2, "epsilon": 0.2, "delta": 0.1, "price": 0.5})
     assert made.status_code == 202, made.content
     assert made["Location"] == f"/api/replays/{made.json()['id']}"

@@ -63,7 +63,7 @@ def test_a_list_takes_as_many_queries_for_three_runs_as_for_one(manager):
     assert counts[0] == counts[1]
 
 
-def test_everything_that_is_asked_for_is_there_and_in_the_export(manager, wanted):
+def test_settings_sent_are_returned_and_exported(manager, wanted):
     shown = manager.post("runs", wanted | EVERYTHING).json()
     assert shown["quotas"] == {"attribute": "language", "limits": {"English": [1, 1]}}
     for name in EVERYTHING.keys() - {"quotas", "price"}:
@@ -120,7 +120,7 @@ def test_models_alone_are_tested_on_this_question_set(manager, wanted):
     assert limited["algorithm"] == "credible"
 
 
-def test_caution_of_gaps_is_refused_with_what_to_choose_instead(manager, wanted):
+def test_caution_of_gaps_is_refused_with_the_alternative(manager, wanted):
     asked = {"algorithm": "credible", "epsilon": 0.3, "options": {"cautious": True}}
     refused = manager.post("runs", wanted | asked)
     assert refused.status_code == 422
@@ -169,7 +169,7 @@ def test_a_run_learns_from_an_earlier_one(manager, wanted):
         ),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(manager, wanted, fields, words):
+def test_impossible_run_is_refused_in_one_line(manager, wanted, fields, words):
     body = wanted | {"algorithm": "lucb"} | fields
     reply = manager.post("runs", body)
     assert reply.status_code in (422, 404)
@@ -231,7 +231,7 @@ def test_runs_are_listed_the_latest_first(manager):
         assert [run["id"] for run in manager.get("runs", **query).json()] == [first.pk]
 
 
-# -- what came of it
+# -- results
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def test_practice_is_made_changed_and_taken_away(manager, birds):
         ({"prompt": "?", "accepted": ["2"], "explanation": "\ufffd"}, "cannot be read"),
     ],
 )
-def test_what_cannot_be_practised_is_refused(manager, birds, lesson, why):
+def test_impossible_practice_is_refused(manager, birds, lesson, why):
     refused = manager.post(f"question-sets/{birds.pk}/practice", lesson)
     assert refused.status_code == 422
     assert why in refused.json()["error"]
@@ -79,7 +79,7 @@ def test_a_picture_is_sent_listed_replaced_and_deleted(manager, birds):
     assert list(kinds.order_by("pk")) == ["upload", "upload", "delete"]
 
 
-def test_workers_are_told_pay_codes_and_what_comes_next(manager):
+def test_worker_page_sets_pay_codes_and_next_steps(manager):
     run = make_run()
     at = f"runs/{run.pk}/page"
     before = manager.get(at).json()
@@ -104,7 +104,7 @@ def test_workers_are_told_pay_codes_and_what_comes_next(manager):
         ({"pay": 0.00001}, "at most 4 decimal places"),
     ],
 )
-def test_what_cannot_be_told_is_refused(manager, said, why):
+def test_impossible_page_text_is_refused(manager, said, why):
     refused = manager.put(f"runs/{make_run().pk}/page", said)
     assert refused.status_code == 422
     assert why in refused.json()["error"]

@@ -27,11 +27,11 @@ def latest(**fields: object) -> AuditEntry:
     return AuditEntry.objects.filter(**fields).order_by("id").last()
 
 
-# -- what is written down
+# -- entries
 
 
 @pytest.mark.django_db
-def test_a_page_writes_down_who_changed_what_from_what_to_what_and_from_where(requester):
+def test_change_on_a_page_is_logged_with_user_values_and_address(requester):
     pool = make_pool(2)
     old = pool.name
     requester.post(admin_url("pool_change", pool.pk), {"name": "Autumn"}, REMOTE_ADDR="192.0.2.7")
@@ -42,7 +42,7 @@ def test_a_page_writes_down_who_changed_what_from_what_to_what_and_from_where(re
 
 
 @pytest.mark.django_db
-def test_what_is_saved_unchanged_is_not_written_down(requester):
+def test_unchanged_save_is_not_logged(requester):
     pool = make_pool(2)
     requester.post(admin_url("pool_change", pool.pk), {"name": pool.name})
     assert latest(model="pool") is None
@@ -92,7 +92,7 @@ def test_an_import_is_one_entry(requester):
 
 
 @pytest.mark.django_db
-def test_what_is_deleted_leaves_what_it_was(requester):
+def test_deletion_is_logged_with_the_last_values(requester):
     pool = make_pool(1)
     worker = pool.workers.get()
     requester.post(admin_url("worker_delete", worker.pk), {"post": "yes"})
@@ -148,7 +148,7 @@ def test_the_machine_and_workers_write_nothing(client):
     assert not AuditEntry.objects.exists()
 
 
-# -- what is not changed
+# -- absent entries
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_the_app_neither_changes_nor_deletes_an_entry(three):
         AuditEntry.objects.all().delete()
 
 
-def test_an_entry_outlives_what_it_tells_of(three, client):
+def test_entry_outlives_its_object(three, client):
     team = Team.objects.create(name="Gone soon")
     client.post(admin_url("team_delete", team.pk), {"post": "yes"})
     assert not Team.objects.filter(name="Gone soon").exists()
@@ -205,7 +205,7 @@ def test_the_list_and_its_file_are_there_to_look_at(requester):
 
 
 @pytest.mark.django_db
-def test_each_object_s_page_shows_what_was_done_to_it_and_addresses_to_owners(client):
+def test_object_page_shows_its_log_and_addresses_only_to_owners(client):
     team = Team.objects.create(name="Birds")
     for name, role in (("olga", "owner"), ("vera", "viewer")):
         user = User.objects.create_user(name)

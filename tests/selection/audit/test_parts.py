@@ -26,10 +26,10 @@ def entries(**fields: object) -> list[AuditEntry]:
     return list(AuditEntry.objects.filter(**fields).order_by("id"))
 
 
-# -- who
+# -- actors
 
 
-def test_what_a_command_changes_is_its_user_s(monkeypatch):
+def test_change_by_a_command_is_logged_for_its_user(monkeypatch):
     monkeypatch.setattr(actor.getpass, "getuser", lambda: "ada")
     with actor.acting_as_command(COMMAND):
         User.objects.create_superuser("grace")
@@ -63,7 +63,7 @@ def test_the_end_of_a_run_is_the_engine_s():
     assert len(entries()) == 1
 
 
-def test_what_the_sweep_does_to_a_run_is_its_own(monkeypatch):
+def test_change_by_the_sweep_is_logged_for_the_sweep(monkeypatch):
     monkeypatch.setattr(tasks.wakeups, "send_step", lambda *args, **kwargs: None)
     run = make_run(start=False, enrolling=True)
     lifecycle.start_run(run)
@@ -88,9 +88,7 @@ def test_a_part_of_the_sweep_that_fails_keeps_the_others_from_nothing(monkeypatc
 
 
 @pytest.mark.parametrize(("many", "written"), [(24, 1), (6, 0)])
-def test_many_answers_that_lapse_at_once_are_one_entry_and_a_few_are_none(
-    monkeypatch, many, written
-):
+def test_many_lapsed_answers_make_one_entry_and_few_make_no_entry(monkeypatch, many, written):
     monkeypatch.setattr(tasks.wakeups, "send_step", lambda *args, **kwargs: None)
     run = make_run(slots=many, slots_per_worker=4)
     engine.advance(run.pk)
@@ -104,7 +102,7 @@ def test_many_answers_that_lapse_at_once_are_one_entry_and_a_few_are_none(
     ] * written
 
 
-def test_a_worker_who_leaves_is_a_worker(client: Client):
+def test_leaving_worker_is_logged_as_a_worker(client: Client):
     run = make_run()
     engine.advance(run.pk)
     candidate = run.candidates.get(worker__key="w3")
@@ -126,7 +124,7 @@ def test_answers_and_steps_write_nothing():
 # -- where it shows
 
 
-def test_every_object_s_page_has_its_history_and_only_its_team_s(client: Client):
+def test_object_pages_show_only_the_history_of_their_team(client: Client):
     team = Team.objects.create(name="Birds")
     user = User.objects.create_user("olga")
     Membership.objects.create(user=user, team=team, role="owner")

@@ -1,4 +1,4 @@
-"""Accounts: their secrets, settings and replies that nobody expects."""
+"""Accounts: their secrets, settings and unexpected replies."""
 
 from datetime import timedelta
 

@@ -51,7 +51,7 @@ def numbers(run):
     return {one.pk for one in open_of(run)}
 
 
-def test_each_open_assignment_becomes_one_task(run, link, stub):
+def test_open_assignments_become_one_task_each(run, link, stub):
     exchange(link)
     exchange(link)
     assert set(stub.there) == numbers(run) != set()
@@ -95,7 +95,7 @@ def test_an_outage_keeps_the_order_and_the_calls(run, link, stub):
     assert set(stub.there) == numbers(run)
 
 
-def test_a_wrong_token_waits_for_somebody(run, link, stub):
+def test_wrong_token_waits_for_a_new_one(run, link, stub):
     stub.faults = [Denied("The token is not valid any more: enter a new one.", 401)]
     exchange(link)
     assert "enter a new one" in link.connection.problem
@@ -141,7 +141,7 @@ def test_withdrawn_and_unwanted_tasks_are_removed(run, link, stub):
     assert stub.there == {}
 
 
-def test_disconnecting_removes_what_is_open(run, link, stub):
+def test_disconnecting_removes_open_tasks(run, link, stub):
     exchange(link)
     connectors.disconnect_run(link)
     exchange(link)
@@ -149,7 +149,7 @@ def test_disconnecting_removes_what_is_open(run, link, stub):
     assert numbers(run)
 
 
-def test_what_was_deleted_by_hand_is_sent_again(run, link, stub):
+def test_tasks_deleted_by_hand_are_sent_again(run, link, stub):
     exchange(link)
     gone = sorted(stub.there)[:2]
     for number in gone:
@@ -200,7 +200,7 @@ def test_a_skip_is_a_refusal_until_it_is_answered(run, link):
     assert answers(run) == {one.pk: ("", False, True), two.pk: ("yes", True, False)}
 
 
-def test_another_persons_answer_does_not_count(run, link):
+def test_answer_of_another_person_does_not_count(run, link):
     exchange(link)
     slip = open_of(run)[0]
     connectors.take_news([OutsideAnswer(link, slip.pk, "yes", ["eve@example.org"])])

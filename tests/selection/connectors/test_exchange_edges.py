@@ -1,4 +1,4 @@
-"""What happens once in a thousand times: returns, repeats, races and kills."""
+"""Rare events: returns, repeats, races and kills."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -55,7 +55,7 @@ def test_a_run_that_is_connected_again_gets_its_tasks_back(run, link, stub):
     assert set(stub.there) == numbers(run) != set()
 
 
-def test_another_connection_takes_over_the_tasks(run, link, stub):
+def test_second_connection_takes_over_the_tasks(run, link, stub):
     stub.faults = [Rejected("Too long.")]  # a refused task is not refused by the other one
     exchange(link)
     connectors.disconnect_run(link)
@@ -66,7 +66,7 @@ def test_another_connection_takes_over_the_tasks(run, link, stub):
     assert other.tasks.filter(state=State.SENT).count() == len(numbers(run))
 
 
-def test_a_worker_who_returns_gets_their_tasks_back(run, link, stub):
+def test_returning_worker_gets_their_tasks_back(run, link, stub):
     exchange(link)
     one = open_of(run)[0]
     Candidate.objects.filter(pk=one.candidate_id).update(gone=Candidate.Gone.LEFT)
@@ -80,7 +80,7 @@ def test_a_worker_who_returns_gets_their_tasks_back(run, link, stub):
 # -- repeats
 
 
-def test_a_repeated_call_looks_for_what_an_earlier_one_sent(run, link, stub):
+def test_repeated_call_finds_the_tasks_of_an_earlier_one(run, link, stub):
     stub.lost = [outage()]
     exchange(link)
     stub.faults = [Rejected("The task is too long.", 400)]
@@ -90,7 +90,7 @@ def test_a_repeated_call_looks_for_what_an_earlier_one_sent(run, link, stub):
     assert stub.made == len(stub.there) == len(numbers(run))
 
 
-def test_lost_tasks_are_looked_for_before_they_are_sent_again(run, link, stub):
+def test_exchange_searches_lost_tasks_before_sending_them_again(run, link, stub):
     """A page of a list that changes meanwhile may miss tasks that are there."""
     exchange(link)
     assert connectors.take_news([LostTasks(link, sorted(stub.there)[:2])]) == 1
@@ -98,7 +98,7 @@ def test_lost_tasks_are_looked_for_before_they_are_sent_again(run, link, stub):
     assert stub.made == len(stub.there)
 
 
-def test_a_process_killed_while_tasks_return_loses_none(run, link, stub, monkeypatch):
+def test_process_killed_while_tasks_return_loses_no_task(run, link, stub, monkeypatch):
     def stop(*args, **options):
         raise KeyboardInterrupt
 

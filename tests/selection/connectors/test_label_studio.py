@@ -105,7 +105,7 @@ def hear(link, message, secret=None):
 # -- connecting
 
 
-def test_both_kinds_of_tokens_are_accepted(studio):
+def test_token_kinds_are_both_accepted(studio):
     assert connect(studio).checked
     studio.token = "gone"
     connection = connect_personal(studio)
@@ -180,7 +180,7 @@ def test_gold_questions_and_people_are_read(studio, gold_project):
         ("Choices", {"choices": ["a", "b"]}, 'choice="multiple"', ["a", "b"], ["a", "b", "c"]),
     ],
 )
-def test_every_kind_of_control_is_read(studio, kind, value, tag, accepted, choices):
+def test_control_kinds_are_read(studio, kind, value, tag, accepted, choices):
     config = f'<View><Text name="t" value="$text"/><{kind} name="answer" toName="t" {tag}/></View>'
     labels = choices if kind == "Choices" else []
     parsed = {"answer": {"type": kind, "inputs": [{"value": "text"}], "labels": labels}}
@@ -216,7 +216,7 @@ def test_past_annotations_are_played(studio, gold_project):
 # -- out
 
 
-def test_each_assignment_is_a_task_without_the_answer(studio, run, link):
+def test_assignments_become_tasks_without_the_accepted_answer(studio, run, link):
     exchange(link)
     assert studio.numbers() == numbers(run) != []
     assert link.problem == link.connection.problem == ""
@@ -321,7 +321,7 @@ def test_an_answer_in_any_copy_of_a_task_counts(studio, run, link):
 
 
 def test_a_number_of_another_person_as_a_name_is_not_that_person(studio, run, link):
-    """The attribute says who a worker is there; their name may be anybody's number."""
+    """The attribute names the worker there; their name may be anybody's number."""
     worker = open_of(run)[0].candidate.worker
     stranger = next(
         one for one in studio.users[1:] if str(one["id"]) != worker.attributes["label_studio"]

@@ -81,7 +81,7 @@ def test_a_draft_study_has_the_run_s_link_codes_places_and_reward(study, there, 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", ["lost", 429, 500, "500 after"])
 @pytest.mark.parametrize("at", [0, 1])
-def test_a_study_and_its_group_are_made_once_whatever_happens(link, there, fault, at):
+def test_study_and_its_group_are_created_once_despite_faults(link, there, fault, at):
     there.faults["POST"] = [None] * at + [fault]
     prolific.request_study(link, URL)
     for _ in range(4):
@@ -94,7 +94,7 @@ def test_a_study_and_its_group_are_made_once_whatever_happens(link, there, fault
 # -- groups
 
 
-def test_groups_follow_the_verdicts_also_those_by_hand_and_taken_back(study, there, run):
+def test_groups_follow_new_manual_and_withdrawn_verdicts(study, there, run):
     judge(run, WORKERS[:2], WORKERS[2:4])
     exchange(study)
     assert members(there, "accepted") == set(WORKERS[:2])
@@ -120,7 +120,7 @@ def test_a_verdict_of_the_engine_reaches_the_group_at_the_next_exchange(study, t
     assert members(there, "accepted") == good
 
 
-def test_participants_that_somebody_else_put_into_the_group_stay(study, there, run):
+def test_participants_added_by_hand_stay_in_the_group(study, there, run):
     judge(run, WORKERS[:1], [])
     exchange(study)
     (group,) = [one for one in there.groups.values() if one["name"].endswith("accepted")]
@@ -233,7 +233,7 @@ def test_messages_are_subscribed_once_with_the_workspace_s_secret(
         prolific.request_messages(study, "http://127.0.0.1/")
 
 
-def test_submissions_with_the_code_are_approved_and_none_is_ever_rejected(study, there, run):
+def test_submissions_with_the_code_are_approved_and_never_rejected(study, there, run):
     answered(run)
     done = worker_texts.completion_code(run, "done")
     other = worker_texts.completion_code(run, "nothing")
@@ -326,7 +326,7 @@ def test_an_approval_is_made_once_after_faults(study, there, run, fault):
 # -- the dry run
 
 
-def test_a_dry_run_lists_every_call_and_makes_only_those_that_read(link, there, run):
+def test_dry_run_lists_the_calls_and_makes_only_reading_ones(link, there, run):
     answered(run)
     judge(run, WORKERS[:1], WORKERS[1:2])
     planned = prolific.dry_run(link, URL, {})

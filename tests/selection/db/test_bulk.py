@@ -29,12 +29,12 @@ def test_texts_come_out_as_they_went_in_and_in_order(monkeypatch, at_once):
     assert list(rows) == [(key, key, {"said": key}) for key in NASTY]
 
 
-def test_nothing_goes_in_of_nothing():
+def test_empty_list_inserts_no_row():
     assert insert(make_pool(0), []) == 0
 
 
 @pytest.mark.parametrize("keys", [["w1"], ["w0", "w1", "w2"]])
-def test_what_is_there_is_left_out_or_refused_as_a_whole(keys):
+def test_existing_rows_are_skipped_or_refuse_the_whole_insert(keys):
     pool = make_pool(2)
     with pytest.raises(IntegrityError), transaction.atomic():
         insert(pool, keys)

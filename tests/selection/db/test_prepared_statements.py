@@ -11,7 +11,7 @@ from tests.worlds import make_run, open_of
 pytestmark = pytest.mark.django_db
 
 
-def test_postgresql_keeps_the_plan_of_what_is_looked_up_again_and_again():
+def test_postgresql_keeps_the_plan_of_repeated_lookups():
     if connection.vendor != "postgresql":
         pytest.skip("no other database keeps plans for a connection")
     for number in range(20):
@@ -33,6 +33,6 @@ def test_an_error_is_one_that_django_knows():
     assert read_slip(first.pk).run_id == run.pk
 
 
-def test_it_connects_where_there_is_no_connection_yet(transactional_db):
+def test_lookup_connects_a_closed_connection(transactional_db):
     connection.close()
     assert read_slip(1) is None

@@ -20,7 +20,7 @@ def run():
 
 
 @pytest.mark.django_db
-def test_it_reads_numbers_of_every_kind_to_the_last_bit(run):
+def test_columns_read_numbers_of_many_kinds_to_the_last_bit(run):
     rows = run.candidates.annotate(left=~Q(gone="")).order_by("-arm")
     read = read_table(rows, COLUMNS)
     assert read.dtype == np.float64
@@ -29,12 +29,12 @@ def test_it_reads_numbers_of_every_kind_to_the_last_bit(run):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("rows", [Candidate.objects.filter(arm=99), Candidate.objects.none()])
-def test_it_reads_no_rows_as_empty_columns(rows):
+def test_columns_without_rows_are_empty(rows):
     assert read_table(rows, ("arm", "rewards")).shape == (2, 0)
 
 
 @pytest.mark.django_db
-def test_it_takes_nothing_for_a_number_that_is_none(run):
+def test_null_is_not_read_as_a_number(run):
     """PostgreSQL sends nulls in fewer bytes, which would shift the rest."""
     if connection.vendor == "postgresql":
         with pytest.raises(ValueError, match="null"):

@@ -23,7 +23,7 @@ def test_no_rows_need_no_query(django_assert_num_queries):
         assert attach_related([], "run") == []
 
 
-def test_none_is_attached_for_nothing_and_for_a_row_that_is_gone():
+def test_attaching_skips_empty_keys_and_deleted_rows():
     gone = ModelCall(assignment_id=12345)
     assert attach_related([ModelCall(), gone], "assignment") == []
     assert gone.assignment is None
@@ -33,7 +33,7 @@ def test_none_is_attached_for_nothing_and_for_a_row_that_is_gone():
         _ = lost.candidate
 
 
-def test_it_attaches_what_a_join_reads():
+def test_attached_rows_equal_a_join():
     run = make_run(n=4)
     joined = {one.pk: one.question.key for one in open_of(run)}
     assignments = list(Assignment.objects.filter(candidate__run=run))

@@ -26,7 +26,7 @@ THREADS = 8
 
 
 def in_threads(work) -> list:
-    """Run work(i) in every thread at once; returns what they raised."""
+    """Run work(i) in every thread at once; return their exceptions."""
     raised: list[Exception] = []
     gate = threading.Barrier(THREADS)
 
@@ -141,7 +141,7 @@ def test_no_budget_is_overrun_while_questions_are_retired_and_restored_in_many_t
     def work(i: int) -> None:
         rng = random.Random(i)
         while Run.objects.get(pk=run.pk).status == Run.Status.RUNNING:
-            with suppress(Refused):  # somebody was quicker
+            with suppress(Refused):  # another process was quicker
                 if i < 2:
                     engine.advance(run.pk)
                 elif i < 6:

@@ -41,7 +41,7 @@ def test_no_question_is_given_to_more_workers_than_it_may_be():
     assert run.ending == Run.Ending.QUESTIONS
 
 
-def test_whoever_finds_one_used_up_gets_the_next_of_their_own_order():
+def test_worker_skips_an_exhausted_question_in_their_own_order():
     free = make_run(n=5, questions=20, slots=100, slots_per_worker=20)
     engine.advance(free.pk)
     asked = limited(20, 2)
@@ -102,7 +102,7 @@ def test_two_runs_of_the_same_history_deal_the_same():
     assert dealt() == dealt()
 
 
-def test_what_other_runs_gave_counts_but_the_same_worker_counts_once():
+def test_exposure_in_other_runs_counts_once_per_worker():
     asked, pool = limited(12, 2), make_pool(4)
     first = play(make_run(pool=pool, question_set=asked, k=1), crowd(1, 2))
     assert set(given(first).values()) == {2}
@@ -128,7 +128,7 @@ def _of(question_set, run):
     return Counter(rows.values_list("question__key", flat=True))
 
 
-def test_what_goes_back_unseen_may_be_given_to_somebody_else():
+def test_unseen_assignment_returns_to_the_pool():
     asked = limited(6, 2)
     run = make_run(n=4, question_set=asked, k=1, slots=8, slots_per_worker=3)
     engine.advance(run.pk)
@@ -164,7 +164,7 @@ def test_a_limit_that_is_raised_lets_the_questions_be_asked_again():
     assert max(given(run).values()) > 2
 
 
-def test_recorded_answers_are_taken_whatever_the_limit_and_count_as_met():
+def test_recorded_answers_ignore_the_limit_and_count_as_met():
     asked = limited(10, 2)
     run = make_run(n=4, question_set=asked, k=1, slots=100)
     rows = [AnswerRow(i, f"w{i}", "q3", "yes") for i in range(4)]
@@ -175,7 +175,7 @@ def test_recorded_answers_are_taken_whatever_the_limit_and_count_as_met():
     assert max(count for key, count in given(run).items() if key != "q3") == 2
 
 
-def test_a_retired_question_is_passed_over_and_was_met_by_nobody():
+def test_retired_question_is_skipped_and_counts_for_no_worker():
     asked = limited(10, 3)
     retired = asked.questions.get(key="q4")
     corrections.retire_question(retired, "me", "wrong")
@@ -221,7 +221,7 @@ def test_runs_that_deal_at_once_keep_to_the_limit():
     assert max(given(*begun).values()) == 3
 
 
-def test_what_is_used_up_and_what_was_met_before_are_each_passed_over_once():
+def test_exhausted_and_previously_met_questions_are_skipped_once():
     asked = limited(30, 5)
     first = make_run(n=7, question_set=asked, epsilon=0.01, slots_per_worker=4, slots=100)
     for _ in range(3):
@@ -247,7 +247,7 @@ def test_what_is_used_up_and_what_was_met_before_are_each_passed_over_once():
         assert all(many[key] == 5 for key in rest)
 
 
-def test_who_is_left_with_questions_that_are_used_up_is_done():
+def test_worker_with_only_exhausted_questions_left_is_done():
     asked = limited(4, 2)
     run = make_run(n=4, question_set=asked, k=1, epsilon=0.01, slots_per_worker=4)
     for _ in range(6):

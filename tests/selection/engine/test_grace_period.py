@@ -1,4 +1,4 @@
-"""Workers who saw questions and leave without an answer hold up a run only briefly."""
+"""Workers leaving seen questions unanswered hold up a run only briefly."""
 
 from datetime import timedelta
 
@@ -51,7 +51,7 @@ def small_run(**fields: object) -> Run:
     return make_run(**values | fields)
 
 
-def test_others_are_asked_when_nothing_came_for_five_times_the_usual_time():
+def test_silence_of_five_usual_times_asks_other_workers():
     run = small_run()
     held_up(run)
     let_pass(run, seconds=8)
@@ -81,7 +81,7 @@ def test_the_run_is_looked_at_again_when_the_silent_were_waited_for_long_enough(
     assert engine.advance(run.pk) is not None
 
 
-def test_no_message_is_sent_for_what_a_sweep_is_in_time_for(
+def test_sweep_in_time_replaces_a_message(
     settings, monkeypatch, django_capture_on_commit_callbacks
 ):
     settings.SWEEP_SECONDS = 5
@@ -93,7 +93,7 @@ def test_no_message_is_sent_for_what_a_sweep_is_in_time_for(
     assert not sent
 
 
-def test_whoever_was_passed_over_holds_nobody_up_a_second_time():
+def test_worker_skipped_for_silence_delays_no_second_step():
     run, dealt = small_run(), []
     held_up(run)
     silent = Assignment.objects.open().filter(candidate__worker__key__in=SILENT)
@@ -114,7 +114,7 @@ def test_whoever_was_passed_over_holds_nobody_up_a_second_time():
     assert all(dealt)
 
 
-def test_nobody_is_waited_for_longer_because_a_clock_was_put_back():
+def test_clock_set_back_does_not_lengthen_the_wait():
     run = small_run()
     held_up(run)
     let_pass(run, hours=-1)
@@ -157,7 +157,7 @@ def test_no_more_than_the_slots_are_out():
     assert Assignment.objects.open().filter(candidate__run=run).count() <= 5
 
 
-def test_nothing_is_waited_for_beyond_the_time_to_answer():
+def test_wait_ends_with_the_time_to_answer():
     run = small_run(minutes=1)
     held_up(run)
     let_pass(run, seconds=61)

@@ -62,7 +62,7 @@ def test_a_sweep_goes_on_with_the_rest(held):
     assert Heartbeat.objects.last_seen(Heartbeat.SWEEP) is not None
 
 
-def test_whoever_waits_is_told_in_the_end(held):
+def test_lock_wait_is_limited_to_ten_seconds(held):
     with connection.cursor() as cursor:
         cursor.execute("SHOW lock_timeout")
         assert cursor.fetchone() == ("10s",)

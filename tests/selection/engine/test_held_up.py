@@ -30,7 +30,7 @@ def certified(**fields) -> Run:
     return make_run(algorithm="certified", slots=18, epsilon=0.15, delta=0.1, **fields)
 
 
-def test_questions_that_nobody_has_seen_go_back_and_it_ends_at_once():
+def test_unseen_questions_go_back_and_the_run_ends_at_once():
     run = certified()
     play_but_for(run, "w0", shown=False)
     assert (run.status, run.ending) == (Run.Status.ENDED, Run.Ending.PROMISE)
@@ -38,7 +38,7 @@ def test_questions_that_nobody_has_seen_go_back_and_it_ends_at_once():
     assert not reports.verify_dump(reports.dump_run(run)).findings
 
 
-def test_a_question_that_was_seen_is_waited_for_and_nobody_is_asked_meanwhile():
+def test_displayed_question_is_awaited_without_asking_others():
     run = certified()
     play_but_for(run, "w0", shown=True)
     out = open_of(run)
@@ -54,7 +54,7 @@ def test_a_question_that_was_seen_is_waited_for_and_nobody_is_asked_meanwhile():
     assert run.ending == Run.Ending.PROMISE
 
 
-def test_its_page_and_its_steps_say_the_same_of_a_run_that_waits():
+def test_page_and_steps_agree_about_a_waiting_run():
     run = certified()
     play_but_for(run, "w0", shown=True)
     assert run.history.order_by("number").last().gap > run.epsilon

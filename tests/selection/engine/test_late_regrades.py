@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def miskeyed() -> Run:
-    """Going on, with a question out whose key is wrong."""
+    """A running run with a wrongly keyed question out."""
     question_set = make_questions(200)
     run = make_run(question_set=question_set, epsilon=0.05)
     play(run, crowd(1, good=2), most=3)
@@ -62,7 +62,7 @@ def test_the_sweep_grades_an_answer_anew_that_came_in_while_its_key_was_correcte
     assert f"“{answer.assignment.question}” came in while it was corrected" in said.what
 
 
-def test_it_is_counted_anew_where_a_step_was_quicker(monkeypatch):
+def test_regrade_is_repeated_after_a_faster_step(monkeypatch):
     run = miskeyed()
     answer = answered_meanwhile(run, monkeypatch)
     while answer.applied_in is None:
@@ -75,7 +75,7 @@ def test_it_is_counted_anew_where_a_step_was_quicker(monkeypatch):
     assert answer.right
 
 
-def test_whoever_corrects_looks_once_more_when_it_is_committed(django_capture_on_commit_callbacks):
+def test_correction_is_checked_again_after_its_commit(django_capture_on_commit_callbacks):
     run = miskeyed()
     assignment = open_of(run)[0]
     with django_capture_on_commit_callbacks() as afterwards:
@@ -87,8 +87,8 @@ def test_whoever_corrects_looks_once_more_when_it_is_committed(django_capture_on
     assert Answer.objects.get(pk=assignment.pk).right
 
 
-def test_what_was_counted_before_the_correction_is_none_of_its_business():
-    """It was graded by what holds since: code that grades otherwise today changes no old answer."""
+def test_answers_counted_before_the_correction_stay_unchanged():
+    """Code that grades otherwise today changes no answer counted before."""
     run = miskeyed()
     old = Answer.objects.filter(run=run).exclude(applied_in=None)[0]
     correct(open_of(run)[0].question)

@@ -1,4 +1,4 @@
-"""Workers who leave a run in rounds: the remaining ones are judged from the start."""
+"""Leaving a run of rounds: the remaining workers are judged from the start."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_a_round_goes_on_when_the_best_of_the_undecided_have_left():
     assert run.candidates.exclude(gone="").filter(verdict=0).count() == len(leavers)
 
 
-def test_after_somebody_left_the_rounds_are_those_of_the_ones_who_stayed():
+def test_rounds_continue_with_the_remaining_workers():
     run = make_run(n=10, algorithm="adaptive-top-k", epsilon=0.2, slots=400, slots_per_worker=40)
     respond = crowd(5, good=4)
     for _ in range(4):
@@ -74,7 +74,7 @@ def test_after_somebody_left_the_rounds_are_those_of_the_ones_who_stayed():
     assert [row.verdict for row in rows if not row.gone] == alone.state.verdict.tolist()
 
 
-def test_what_is_counted_anew_adds_up_to_the_answers():
+def test_regraded_counts_add_up_to_the_answers():
     run = make_run(n=8, algorithm="adaptive-top-k", epsilon=0.3, slots=200, slots_per_worker=25)
     respond = crowd(6, good=3)
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Workers who never come: a run waits for all of them once, and the others go on."""
+"""No-shows: a run waits for all of them once, and the others go on."""
 
 from datetime import timedelta
 
@@ -77,7 +77,7 @@ def waited(run: Run, most_rounds: int = 200) -> float:
     pytest.fail("The run came to no rest.")
 
 
-def test_all_who_never_come_cost_one_wait_in_total():
+def test_no_shows_cost_one_wait_in_total():
     run = imported()
     assert waited(run) <= 60 * run.minutes
     counted = run.candidates.exclude(worker__key__in=NO_SHOWS).values_list("pulls", flat=True)
@@ -85,7 +85,7 @@ def test_all_who_never_come_cost_one_wait_in_total():
     assert not run.candidates.filter(worker__key__in=NO_SHOWS, pulls__gt=0).exists()
 
 
-def test_a_worker_who_came_is_waited_for_as_before():
+def test_present_worker_is_awaited_as_before():
     run = make_run(n=4, k=1, minutes=2, algorithm="credible", slots=8, slots_per_worker=2)
     engine.advance(run.pk)
     let_pass(run, 600)
@@ -111,5 +111,5 @@ def test_a_run_that_asks_through_pages_is_switched_to_answers_made_elsewhere():
             break
     run.refresh_from_db()
     assert run.recorded_only
-    assert [one.pk for one in open_of(run)] == [held[0].pk]  # what was seen may still be answered
+    assert [one.pk for one in open_of(run)] == [held[0].pk]  # seen questions may still be answered
     assert run.events.filter(kind="recorded only", who="ada").count() == 1

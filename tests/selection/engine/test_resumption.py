@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 FACTS = ["worker__key", "arm", "asked", "pulls", "rewards", "verdict"]
 
 
-def test_a_run_whose_worker_is_killed_ends_as_an_uninterrupted_one():
+def test_run_of_a_killed_worker_ends_like_an_uninterrupted_one():
     """One assignment of each worker at a time and rounds make the end independent of batching."""
     fields = {"algorithm": "adaptive-top-k", "slots": 60, "slots_per_worker": 10, "seed": 3}
     respond = crowd(5, good=2)

@@ -15,7 +15,7 @@ from topk import SELECTORS
 pytestmark = pytest.mark.django_db
 
 
-def test_it_hands_out_no_more_than_slots_in_all_and_per_worker():
+def test_step_hands_out_at_most_the_slots_in_all_and_per_worker():
     run = make_run(n=6, slots=10, slots_per_worker=3, algorithm="adaptive-top-k")
     engine.advance(run.pk)
     assert Assignment.objects.filter(candidate__run=run).count() == 10
@@ -29,7 +29,7 @@ def test_an_extra_advance_writes_nothing():
     assert Step.objects.filter(run=run).count() == 1
 
 
-def test_it_counts_a_worker_s_answers_in_the_order_asked():
+def test_step_counts_a_worker_s_answers_in_the_order_asked():
     run = make_run(n=4, k=1, slots=12, slots_per_worker=3, algorithm="adaptive-top-k")
     engine.advance(run.pk)
     candidate = run.candidates.get(arm=0)
@@ -46,7 +46,7 @@ def test_it_counts_a_worker_s_answers_in_the_order_asked():
     assert (candidate.pulls, candidate.rewards) == (3, 2)
 
 
-def test_each_answer_is_applied_in_exactly_one_step():
+def test_answers_are_applied_in_exactly_one_step():
     run = play(make_run(), crowd(1, good=2))
     applied = Answer.objects.filter(run=run).exclude(applied_in=None)
     assert sum(run.history.values_list("applied", flat=True)) == applied.count()
@@ -63,7 +63,7 @@ def test_candidates_hold_the_sums_of_their_answers():
 
 
 @pytest.mark.parametrize("name", ["adaptive-top-k", "lucb", "ugape-c"])
-def test_it_ends_with_the_best_workers_and_a_reason_for_each(name):
+def test_run_ends_with_the_best_workers_and_their_reasons(name):
     run = make_run(algorithm=name, questions=1500, slots=60, slots_per_worker=30)
     play(run, crowd(3, good=2))
     assert (run.status, run.ending) == ("ended", "promise")
@@ -74,7 +74,7 @@ def test_it_ends_with_the_best_workers_and_a_reason_for_each(name):
 
 
 @pytest.mark.parametrize("name", sorted(SELECTORS))
-def test_every_algorithm_can_run_to_its_end(name):
+def test_algorithms_run_to_their_end(name):
     k = 1 if name == "lil-ucb" else 2
     fixed = SELECTORS[name].promise.fixed == "budget"
     heuristic = {"parameters": "heuristic"} if name == "lil-ucb" else {}
@@ -97,13 +97,13 @@ def test_every_algorithm_can_run_to_its_end(name):
     assert all(candidate.decided_why for candidate in run.candidates.all())
 
 
-def test_the_budget_bounds_what_is_handed_out():
+def test_budget_bounds_the_assignments():
     run = play(make_run(budget=31, questions=500, epsilon=0.05), crowd(4, good=2))
     assert run.ending == Run.Ending.BUDGET
     assert Assignment.objects.filter(candidate__run=run).count() == 31
 
 
-def test_it_ends_when_the_questions_are_used_up():
+def test_run_ends_when_the_questions_are_used_up():
     run = play(make_run(questions=5, algorithm="adaptive-top-k"), crowd(5, good=2))
     assert run.ending == Run.Ending.QUESTIONS
     assert set(run.candidates.values_list("pulls", flat=True)) == {5}
@@ -121,7 +121,7 @@ def test_an_overdue_assignment_counts_as_not_right_and_lets_later_answers_count(
     assert (candidate.pulls, candidate.rewards) == (2, 1)
 
 
-def test_nothing_happens_to_a_paused_run_until_it_is_resumed():
+def test_paused_run_stays_unchanged_until_resumed():
     run = make_run()
     engine.advance(run.pk)
     lifecycle.pause_run(run)
@@ -146,7 +146,7 @@ def test_no_worker_is_asked_a_question_twice():
         assert len(asked) == len(set(asked))
 
 
-def test_the_selection_is_what_a_selector_told_everything_at_once_names():
+def test_selection_equals_one_computed_from_all_answers_at_once():
     run = play(make_run(), crowd(9, good=2))
     rows = list(run.candidates.order_by("arm"))
     selector = SELECTORS["lucb"](run.problem(len(rows)))

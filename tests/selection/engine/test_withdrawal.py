@@ -26,7 +26,7 @@ def visit(run: Run, worker: str) -> str:
 
 
 def age(run: Run, hours: float) -> None:
-    """Let this run be as if it had begun, and everybody been seen, so much earlier."""
+    """Move the start of this run, and the presence of its workers, so much earlier."""
     past = timezone.now() - timedelta(hours=hours)
     Run.objects.filter(pk=run.pk).update(absence_since=past)
     run.candidates.exclude(seen=None).update(seen=past)
@@ -55,7 +55,7 @@ def test_the_clock_runs_from_when_a_question_is_shown():
     assert timedelta(minutes=4) < shown.due - timezone.now() <= timedelta(minutes=5)
 
 
-def test_what_was_never_shown_never_lapses():
+def test_unseen_assignment_never_lapses():
     run = make_run(minutes=1)
     engine.advance(run.pk)
     visit(run, "w0")
@@ -76,11 +76,11 @@ def test_fetching_a_question_by_the_api_shows_it_and_peeking_does_not(token):
     assert run.candidates.get(worker__key="w1").seen is not None
 
 
-def test_nothing_waits_for_the_absent_while_others_are_needed():
+def test_slots_do_not_wait_for_absent_workers():
     run = make_run(n=6, slots=6, slots_per_worker=2, hours_to_come=48)
     engine.advance(run.pk)
     out = Assignment.objects.filter(candidate__run=run)
-    assert out.count() == 6  # everybody is called, as nobody is there yet
+    assert out.count() == 6  # all workers are called, because none is there yet
     respond, there = crowd(1, good=2), {"w0", "w1"}
     for _ in range(12):
         answer_of(run, there, respond)
@@ -92,7 +92,7 @@ def test_nothing_waits_for_the_absent_while_others_are_needed():
     assert with_them >= 2, "slots that others do not use are theirs"
 
 
-def test_an_absent_worker_who_comes_gets_a_question_again():
+def test_absent_worker_who_returns_gets_a_question_again():
     run = make_run(n=4, slots=6, slots_per_worker=2, hours_to_come=48)
     engine.advance(run.pk)
     for _ in range(6):
@@ -103,7 +103,7 @@ def test_an_absent_worker_who_comes_gets_a_question_again():
     assert "Say yes to" in visit(run, "w3")
 
 
-def test_who_never_came_is_not_tested_and_neither_accepted_nor_rejected():
+def test_worker_who_never_came_is_neither_accepted_nor_rejected():
     run = make_run(n=9, k=2, hours_to_come=24, algorithm="credible", epsilon=0.2, slots=30)
     there, respond = {f"w{i}" for i in range(6)}, crowd(3, good=2, high=0.97, low=0.3)
     engine.advance(run.pk)
@@ -133,7 +133,7 @@ def test_who_never_came_is_not_tested_and_neither_accepted_nor_rejected():
     assert not gone.filter(assignments__isnull=False).exists(), "what they never saw went back"
 
 
-def test_who_answered_and_is_seen_no_more_has_left():
+def test_worker_who_answered_and_vanished_has_left():
     run = make_run(n=5, hours_to_come=2)
     engine.advance(run.pk)
     answer_of(run, {"w0", "w1", "w2"}, crowd(1, good=2))
@@ -180,7 +180,7 @@ def test_a_lapse_is_told_from_a_wrong_answer():
     assert [row[4] for row in rows] == ["too late"]
 
 
-def test_what_is_shown_in_the_moment_it_is_taken_back_stays():
+def test_question_shown_during_its_withdrawal_stays():
     run = make_run(n=4, slots=4, slots_per_worker=1, hours_to_come=48)
     engine.advance(run.pk)
     arrays = engine.arrays.load_arrays(Run.objects.locked(run.pk))
@@ -212,10 +212,10 @@ def test_the_best_proof_is_kept_with_its_selection():
     assert Candidate.objects.filter(run=run, arm__in=run.proof["arms"]).count() == 1
 
 
-def test_money_that_is_out_with_the_absent_goes_to_those_who_are_there():
+def test_money_held_by_absent_workers_goes_to_present_ones():
     run = make_run(n=4, slots=8, slots_per_worker=2, hours_to_come=48, budget=8)
     engine.advance(run.pk)
-    assert Assignment.objects.count() == 8  # all the money is out, with nobody there yet
+    assert Assignment.objects.count() == 8  # all the money is out before a worker is there
     for _ in range(9):
         answer_of(run, {"w0", "w1"}, crowd(1, good=2))
         engine.advance(run.pk)
@@ -232,7 +232,7 @@ def test_money_that_is_out_with_the_absent_goes_to_those_who_are_there():
     }
 
 
-def test_quotas_go_on_with_those_who_are_left():
+def test_quotas_continue_with_the_remaining_workers():
     groups = {"w0": "a", "w1": "a", "w2": "a", "w3": "b", "w4": "b", "w5": "b"}
     run = make_run(n=6, k=3, start=False, algorithm="certified", epsilon=0.3, slots=30)
     for key, group in groups.items():
@@ -255,7 +255,7 @@ def test_quotas_go_on_with_those_who_are_left():
     assert len(chosen) == 3
 
 
-def test_nobody_is_there_in_an_hour_because_a_host_s_clock_is_ahead():
+def test_fast_clock_of_a_host_does_not_postdate_presence():
     run = make_run(hours_to_come=2)
     engine.advance(run.pk)
     answer_all(run, crowd(3, good=2))
@@ -284,7 +284,7 @@ def test_workers_who_left_stay_in_the_likelihood_of_universal():
     assert gone[:2].tolist() == [[candidate.rewards], [candidate.pulls]]
 
 
-def test_a_shown_question_of_a_worker_who_left_counts_at_its_worst():
+def test_displayed_question_of_a_worker_who_left_counts_at_its_worst():
     run = make_run(n=4, k=1, epsilon=0.05, algorithm="universal", slots=20, questions=200)
     engine.advance(run.pk)
     candidate = run.candidates.filter(asked__gt=1).first()

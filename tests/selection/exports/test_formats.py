@@ -120,7 +120,7 @@ def read_export(run: Run, name: str, **options: object) -> pandas.DataFrame:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_every_format_is_made_of_every_run_and_can_be_read(state):
+def test_formats_are_readable_for_runs_in_many_states(state):
     run = STATES[state]()
     for name, chosen in FORMATS.items():
         assert is_readable(export(run, name), chosen.ending) or name == "prolific-block", name
@@ -156,7 +156,7 @@ def test_the_selected_are_the_same_in_every_format():
     assert {row["worker"] for row in listed if row["selected"]} == set(workers)
 
 
-def test_all_workers_have_statistics_verdict_presence_and_attributes():
+def test_workers_file_has_statistics_verdict_presence_and_attributes():
     rows = read_export(mixed(), "all-csv").set_index("worker")
     assert len(rows) == 6
     assert rows.loc["w5", "presence"] == "withdrawn"
@@ -169,7 +169,7 @@ def test_all_workers_have_statistics_verdict_presence_and_attributes():
     assert (sums == rows["answers"]).all()
 
 
-def test_all_workers_json_equals_the_table():
+def test_workers_json_equals_the_table():
     run = mixed()
     document = json.loads(export(run, "all-json"))
     assert document["seed"] == run.seed
@@ -454,7 +454,7 @@ def _count_given(run: Run, worker: str) -> int:
     return int(read_export(run, "payment").set_index("worker")["answered"][worker])
 
 
-def test_without_a_price_the_pay_is_required():
+def test_bonus_file_without_a_price_requires_the_pay():
     run = make_run()
     engine.advance(run.pk)
     answer_all(run, CLEAR)

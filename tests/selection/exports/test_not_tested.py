@@ -22,7 +22,7 @@ EVERYBODY = {"all-csv", "all-json", "xlsx", "report"}
 
 
 def end_run(ending: str) -> Run:
-    """Return a run whose no-shows have stored verdicts: one was accepted, one rejected."""
+    """Return a run with stored verdicts of no-shows: one was accepted, one rejected."""
     run = make_run(slots=60, slots_per_worker=10, price="0.05", currency="$")
     engine.advance(run.pk)
     respond = crowd(3, good=2, high=1.0, low=0.2)

@@ -157,7 +157,7 @@ def test_methods_paragraph_is_complete():
         assert part in text
 
 
-def test_every_algorithm_cites_a_paper_or_is_ours():
+def test_algorithms_cite_a_paper_or_are_ours():
     for algorithm in ALGORITHMS.values():
         citation = algorithm.promise.citation
         assert citation_entry(citation) or citation.startswith("Ours"), citation
@@ -192,7 +192,7 @@ def test_names_are_never_taken_for_markup():
     assert "<b>run" not in page
 
 
-def test_every_state_leads_to_its_report(requester):
+def test_states_lead_to_their_report(requester):
     for make in (draft, running, early):
         run = make()
         assert requester.get(admin_url("run_report", run.pk)).status_code == 200

@@ -76,7 +76,7 @@ def test_the_first_numbers_are_there_at_once_and_the_rest_is_handed_out(
     assert len(sent) == planning.parts.count() == sum(not row.cannot for row in rows)
 
 
-def test_it_is_refined_to_the_end_with_curves(sent, django_capture_on_commit_callbacks):
+def test_forecast_is_refined_to_the_end_with_curves(sent, django_capture_on_commit_callbacks):
     capture = django_capture_on_commit_callbacks
     planning = request_plan(capture)
     finish_work(planning, sent, capture)
@@ -94,9 +94,7 @@ def test_it_is_refined_to_the_end_with_curves(sent, django_capture_on_commit_cal
 
 
 @pytest.mark.slow
-def test_refined_in_pieces_the_numbers_are_those_of_the_command(
-    sent, django_capture_on_commit_callbacks
-):
+def test_forecast_refined_in_pieces_equals_the_command(sent, django_capture_on_commit_callbacks):
     capture = django_capture_on_commit_callbacks
     planning = request_plan(capture)
     finish_work(planning, sent, capture)
@@ -192,7 +190,7 @@ def test_newest_forecast_is_done_first(sent, django_capture_on_commit_callbacks)
     assert set(ForecastRequest.objects.values_list("state", flat=True)) == {State.DONE}
 
 
-def test_lost_parts_are_handed_out_again(sent, django_capture_on_commit_callbacks):
+def test_overdue_parts_are_handed_out_again(sent, django_capture_on_commit_callbacks):
     planning = request_plan(django_capture_on_commit_callbacks)
     lost, *_ = sent
     sent.clear()
@@ -204,7 +202,7 @@ def test_lost_parts_are_handed_out_again(sent, django_capture_on_commit_callback
     assert sent == [lost]
 
 
-def test_without_celery_there_are_first_numbers_and_it_waits(
+def test_forecast_without_celery_has_first_numbers_and_waits(
     monkeypatch, django_capture_on_commit_callbacks
 ):
     def away(*_, **__):
@@ -291,9 +289,7 @@ def test_celery_worker_finishes_a_forecast():
     assert forecast_requests.forecast_progress(ForecastRequest.objects.get(pk=planning.pk)) == 1
 
 
-def test_abandoned_forecast_is_dropped_until_somebody_looks(
-    sent, django_capture_on_commit_callbacks
-):
+def test_abandoned_forecast_is_dropped_until_it_is_viewed(sent, django_capture_on_commit_callbacks):
     planning = request_plan(django_capture_on_commit_callbacks)
     long_ago = timezone.now() - 2 * forecast_requests.ABANDONED
     ForecastRequest.objects.update(used=long_ago)

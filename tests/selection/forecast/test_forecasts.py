@@ -66,7 +66,7 @@ def test_states_the_epsilon_reached_by_all_questions(new_user_table):
     assert f"llow ε = {certified.epsilon_at_end:g} or more" in certified.why
 
 
-def test_about_this_question_set_certified_ends(new_user_table):
+def test_certified_ends_on_a_fixed_question_set(new_user_table):
     options = {"accuracy": "on this question set", "questions": 40}
     row = row_of(new_user_table, "certified", options)
     assert row.feasible
@@ -74,7 +74,7 @@ def test_about_this_question_set_certified_ends(new_user_table):
     assert "40 questions" in row.promise
 
 
-def test_below_20_simulations_there_is_a_median_and_their_number_and_no_band(new_user_table):
+def test_fewer_than_20_simulations_give_a_median_without_a_band(new_user_table):
     for row in new_user_table:
         if not row.cannot:
             assert (row.answers, row.cost, row.runs) == (None, None, 4)
@@ -84,7 +84,7 @@ def test_below_20_simulations_there_is_a_median_and_their_number_and_no_band(new
 
 
 @pytest.mark.slow
-def test_from_20_simulations_on_there_is_a_band():
+def test_twenty_simulations_give_a_band():
     best = table(20, **small_plan(price=0.05))[0]
     low, median, high = best.answers
     assert low < median == best.median < high
@@ -148,7 +148,7 @@ def test_unknown_currency_is_not_rounded():
     assert row.cost == pytest.approx([0.0015 * answers for answers in row.answers], abs=0.00006)
 
 
-def test_without_a_price_there_is_no_cost():
+def test_missing_price_gives_no_cost():
     assert table(**small_plan())[0].cost is None
 
 
@@ -156,7 +156,7 @@ def test_the_same_plan_has_the_same_forecast():
     assert table(**small_plan()) == table(**small_plan())
 
 
-def test_every_algorithm_meets_the_same_pools():
+def test_algorithms_meet_the_same_pools():
     contender, last = suitable_contenders(plan())[0], suitable_contenders(plan())[-1]
     assert (draw_pool(contender, BELIEF, 3) == draw_pool(last, BELIEF, 3)).all()
     assert (draw_pool(contender, BELIEF, 3) != draw_pool(contender, BELIEF, 4)).any()
@@ -243,7 +243,7 @@ def test_band_is_wider_for_unforeseen_crowds():
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("runs", [1, 3, 50])
-def test_runs_that_need_no_answers_have_a_band_of_none(runs):
+def test_runs_without_answers_have_a_band_of_zero(runs):
     assert prediction_band([0] * runs, 1000) == (0, 0, 0)
     low, median, high = prediction_band([0] * runs + [40] * runs, 1000)
     assert low == 0 <= median <= high <= 1000

@@ -29,7 +29,7 @@ def first_numbers_only(monkeypatch):
 ASKED = {"workers": 6, "k": 2, "epsilon": 0.2, "delta": 0.1, "questions": 40}
 
 
-def test_a_plan_has_room_for_what_each_worker_has_left():
+def test_plan_has_room_for_the_remaining_questions_of_workers():
     plan = Plan(**ASKED, met=[[30, 2], [50, 1]])
     assert sorted(plan.room()) == [0, 10, 10, 40, 40, 40]
     assert (plan.most_answers, plan.met_by, plan.fewest) == (140, 3, 0)
@@ -110,7 +110,7 @@ def test_outlook_excludes_met_questions():
 
 
 @pytest.mark.django_db
-def test_wizard_counts_workers_who_met_questions(requester):
+def test_wizard_counts_workers_with_questions_from_earlier_runs(requester):
     first = make_earlier_run()
     fields = {"pool": first.pool_id, "question_set": first.question_set_id, "k": 2}
     fields |= {"goal": "group", "precise": "0.2", "sure": "0.1", "price": "", "belief": ""}

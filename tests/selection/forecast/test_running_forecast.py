@@ -51,7 +51,7 @@ def test_forecast_of_remaining_answers_and_money():
     assert 0 <= forecast.everybody.epsilon < 0.5
 
 
-def test_given_answers_equal_the_payment_list():
+def test_paid_answers_equal_the_payment_list():
     """Lapsed answers are not paid and not counted; answers to a question retired since are."""
     run = begin_run()
     running_forecast.refresh_forecast(run.pk)
@@ -74,7 +74,7 @@ def test_final_cost_is_near_the_forecast():
     assert outlook.low / 3 < reports.read_progress(ended).counted < 3 * outlook.high
 
 
-def test_before_there_is_an_answer_for_each_it_is_too_early_to_say():
+def test_forecast_is_too_early_before_workers_have_answered():
     run = begin_run(rounds=0)
     assert "Too early to say" in reports.forecast_remaining(run).why
     running_forecast.refresh_forecast(run.pk)
@@ -84,7 +84,7 @@ def test_before_there_is_an_answer_for_each_it_is_too_early_to_say():
     )
 
 
-def test_while_workers_may_join_it_is_too_early_to_say():
+def test_forecast_is_too_early_while_workers_may_join():
     run = begin_run(enrolling=True)
     assert "roster is open" in running_forecast.make_forecast(run).why
 
@@ -142,7 +142,7 @@ def test_time_is_an_upper_bound(span, text):
     assert forecast_running.describe_bound(span).startswith(text)
 
 
-def test_with_few_answers_there_is_no_speed():
+def test_few_answers_give_no_speed():
     run = begin_run(rounds=3)
     running_forecast.refresh_forecast(run.pk)
     late = timezone.now() + timedelta(days=3)
@@ -179,7 +179,7 @@ def test_page_list_and_api_show_the_forecast(requester, client, token):
     assert forecast["everybody"]["questions"] > 0
 
 
-def test_workers_who_never_answer_do_not_hold_up_the_forecast():
+def test_workers_who_never_answer_do_not_delay_the_forecast():
     """Each worker has one open question: those that answer wait for six that never do."""
     run = begin_run(rounds=0, n=30, algorithm="kl-racing", epsilon=0.1, slots=60)
     worlds.answer_all(run, lambda number: CROWD(number) if number.candidate.arm >= 6 else None)

@@ -41,7 +41,7 @@ def test_a_key_is_written_with_one_character_a_letter_and_plain_spaces():
     assert stored_spellings([ONE]) == [ONE, TWO]
 
 
-def test_one_that_is_there_from_before_keeps_its_spelling_and_of_two_the_usual_counts():
+def test_stored_spelling_is_kept_and_the_usual_one_of_two_counts():
     pool = pool_with(TWO)
     assert map_to_stored([ONE, "w1", "new"], pool.workers.all()) == {
         ONE: TWO,
@@ -65,7 +65,7 @@ def test_a_file_makes_no_second_worker_or_question_of_one(stored, sent):
     assert questions.questions.get(key=stored).prompt == "New text"
 
 
-def test_both_in_one_file_are_one():
+def test_two_spellings_in_one_file_are_one_worker():
     pool = make_pool(1)
     import_file("workers", pool, f"worker,name\n{ONE},first\n{TWO},second\n")
     assert pool.workers.get(key=ONE).name == "first"
@@ -123,7 +123,7 @@ def test_lists_of_workers_name_them_by_either():
         roster.withdraw_workers(begun, ["Zoe Grün"])
 
 
-def test_what_somebody_met_is_known_in_a_pool_that_spells_them_otherwise():
+def test_met_questions_are_recognised_in_a_pool_with_another_spelling():
     questions = make_questions(20)
     first = make_run(pool=pool_with(TWO), question_set=questions, k=1, recorded_only=False)
     one = first.candidates.get(worker__key=TWO)
@@ -138,7 +138,7 @@ def test_what_somebody_met_is_known_in_a_pool_that_spells_them_otherwise():
         assert eligibility.questions_met_before(later, keys) == {ONE: {0: [3]}}
 
 
-def test_whoever_is_erased_is_erased_by_either():
+def test_person_is_erased_by_either_spelling():
     pool, twin = pool_with(TWO), pool_with(ONE)
     people = privacy.same_person(ONE, pool.team)
     assert {row.pool for row in people} == {pool, twin}
@@ -146,7 +146,7 @@ def test_whoever_is_erased_is_erased_by_either():
     assert privacy.same_person(TWO, pool.team) == []
 
 
-def test_a_form_says_that_somebody_is_there(requester):
+def test_form_reports_an_existing_key_in_another_spelling(requester):
     pool, questions = pool_with(TWO), make_questions(1)
     page = requester.post(
         admin_url("worker_add"), {"pool": pool.pk, "key": ONE, "attributes": "{}"}

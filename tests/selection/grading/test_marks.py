@@ -1,4 +1,4 @@
-"""Marks that keyboards and programs add to an answer, and what must stay different."""
+"""Marks that keyboards and programs add to an answer, and differences that must stay."""
 
 from importlib import import_module
 
@@ -32,7 +32,7 @@ def test_marks_of_keyboards_do_not_matter(accepted, responses):
 
 
 @pytest.mark.parametrize(("accepted", "response"), DIFFERENT)
-def test_other_answers_stay_different(accepted, response):
+def test_different_answers_stay_different(accepted, response):
     assert not is_match([accepted], response)
 
 

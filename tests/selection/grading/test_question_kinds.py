@@ -48,9 +48,9 @@ def test_a_file_says_the_kind_of_each_question(line, grading):
         ("q,Type.,a,,,,multiple", "There are no choices to tick"),
     ],
 )
-def test_what_does_not_go_together_is_refused_in_a_sentence(line, why):
+def test_contradictory_question_is_refused_in_a_sentence(line, why):
     assert why in parse_line(line)
 
 
-def test_every_choice_may_have_to_be_ticked():
+def test_ticking_all_choices_may_be_the_accepted_answer():
     assert parse_line("q,Tick.,a|b,a|b,multiple,,").accepted == ["a", "b"]

@@ -54,7 +54,7 @@ def test_a_composed_letter_is_its_parts(grading):
 
 
 @pytest.mark.parametrize("text", ["", "NaN", "inf", "1e9999", "9" * 200, "1-2", "--1", "0x10", "."])
-def test_what_is_no_number_is_none(text):
+def test_text_without_a_number_is_not_a_number(text):
     assert parse_number(text) is None
     assert not is_match(["1"], text, {"number": True})
 
@@ -77,12 +77,12 @@ def test_numbers_are_exact():
         ("no accents", {"no_accents": True}),
     ],
 )
-def test_it_is_read_as_it_is_written(written, grading):
+def test_grading_is_parsed_as_described(written, grading):
     assert parse_grading(written) == grading
     assert describe_grading(grading) == written
 
 
-def test_it_is_read_as_people_write_it():
+def test_grading_is_parsed_from_human_spellings():
     assert parse_grading("Exact") == {"case": True, "spaces": True}
     assert parse_grading(" Number +-0,5 ") == {"number": True, "tolerance": 0.5}
 
@@ -90,7 +90,7 @@ def test_it_is_read_as_people_write_it():
 @pytest.mark.parametrize(
     "text", ["roughly", "number ±x", "number ±-1", "number, case", "order, multiple"]
 )
-def test_what_is_no_way_of_grading_is_refused_in_a_sentence(text):
+def test_unknown_grading_is_refused_in_a_sentence(text):
     with pytest.raises(ValueError, match=r"\.$"):
         parse_grading(text)
 
@@ -100,7 +100,7 @@ ORDERED = {"order": True}
 
 
 @pytest.mark.parametrize("response", ["gull | bat", "BAT|gull", "bat | gull | bat"])
-def test_all_that_apply_and_no_others_are_to_be_ticked(response):
+def test_ticked_choices_must_equal_the_accepted_ones(response):
     assert is_match(["gull", "bat"], response, TICKED)
     assert not is_match(["gull"], response, TICKED)
     assert not is_match(["gull", "bat", "whale"], response, TICKED)
@@ -123,14 +123,14 @@ def test_an_order_is_right_as_a_whole():
         ([], {"number": True}, "3,5", "three"),
     ],
 )
-def test_what_cannot_be_an_answer_is_known_without_knowing_the_right_one(
+def test_impossible_answer_is_recognised_without_the_accepted_one(
     choices, grading, possible, impossible
 ):
     assert is_possible_answer(choices, possible, grading)
     assert not is_possible_answer(choices, impossible, grading)
 
 
-def test_each_question_is_of_one_kind():
+def test_questions_have_one_kind():
     found = [kind_of(["a", "b"], way) for way in ({}, TICKED, ORDERED, {"number": True})]
     assert found == ["single", "multiple", "order", "single"]
     assert [kind_of([], {}), kind_of([], {"number": True})] == ["text", "number"]

@@ -146,7 +146,7 @@ def test_option_columns_of_mturk_are_one_answer(head, first, second):
     assert graded(f"{MTURK}{head}\n{rows}") == {"q1": 1, "q2": 1}
 
 
-def test_of_several_answer_columns_none_is_taken():
+def test_several_answer_columns_are_refused():
     rows = "h,a1,W1,Approved,q1,true,false\n"
     with pytest.raises(Refused, match="no column “response”"):
         graded(f"{MTURK}Answer.Choice1,Answer.Choice2\n{rows}")
@@ -167,7 +167,7 @@ def test_swapped_columns_are_noticed(head):
         graded(f"{head}\nw1,q1,yes\nw2,q2,no\n", "task,label\nq1,yes\nq2,no\n")
 
 
-def test_answers_of_which_none_is_right_are_refused():
+def test_answers_without_a_right_one_are_refused():
     rows = "".join(f"w{n},q1,oui\n" for n in range(10))
     with pytest.raises(Refused, match="not one of 10 answers is right"):
         graded(f"worker,task,label\n{rows}", "task,label\nq1,yes\n")

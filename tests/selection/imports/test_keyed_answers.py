@@ -92,7 +92,7 @@ TOLOKA = "\n".join(
     ],
     ids=["csv", "semicolons", "german", "xlsx", "mturk", "survey", "json"],
 )
-def test_each_format_is_graded_by_a_key_file(answers):
+def test_formats_are_graded_by_a_key_file(answers):
     assert rows(answers) == EXPECTED
 
 
@@ -116,13 +116,13 @@ def test_a_file_may_have_its_own_key(answers):
         *("vérité", "corrigé", "bonne réponse", "correcto", "verdad", "Solución"),
     ],
 )
-def test_one_column_with_the_correct_answers_is_recognised_alone(name):
+def test_single_column_of_correct_answers_is_recognised(name):
     lines = "ann,q1,yes,yes\nann,q2,yes,no\nbob,q1,no,yes\nbob,q2,no,no\n"
     assert rows(csv(f"worker,task,label,{name}\n" + lines), None) == EXPECTED
     assert rows(csv(LINES), csv(f"Frage,{name}\nq1,yes\nq2,no\n", "key.csv")) == EXPECTED
 
 
-def test_of_two_columns_with_vague_names_none_is_taken_for_the_key():
+def test_two_vague_columns_are_not_taken_for_the_key():
     lines = "ann,q1,yes,yes,ja\nbob,q1,no,yes,nein\n"
     assert "no column with the correct answers" in refusal(
         csv("worker,task,label,truth,correct\n" + lines), None

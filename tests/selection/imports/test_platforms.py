@@ -122,7 +122,7 @@ def test_toloka_style_golden_tasks_become_questions_and_others_are_passed_over()
     assert (row.question, row.prompt, row.accepted) == ("q1", "https://a.b/1.jpg", ["cat"])
 
 
-def test_a_toloka_style_task_without_a_name_is_called_by_what_it_asks():
+def test_toloka_style_task_without_a_name_is_named_by_its_prompt():
     _, (row,) = said("questions", "INPUT:image\tGOLDEN:result\nhttps://a.b/1.jpg\tcat\n")
     assert row.question == row.prompt == "https://a.b/1.jpg"
 
@@ -170,7 +170,7 @@ def test_labels_that_crowd_kit_aggregated_are_known_answers():
     }
 
 
-# -- what is not so
+# -- files of other kinds
 
 
 def test_a_file_of_another_kind_is_told_where_it_belongs():
@@ -208,7 +208,7 @@ def test_columns_can_be_named_by_hand_and_wrong_names_are_refused():
         )
 
 
-def test_the_signature_is_that_of_the_names_in_whatever_order_and_writing():
+def test_signature_ignores_order_and_spelling_of_column_names():
     assert platforms.columns_signature(["Worker ID", "Name"]) == platforms.columns_signature(
         ["name", "worker_id"]
     )
@@ -226,7 +226,7 @@ def test_the_signature_is_that_of_the_names_in_whatever_order_and_writing():
         ("", "The column “Worker ID” is empty."),
     ],
 )
-def test_what_can_be_no_name_is_refused_with_its_column(cell, why):
+def test_invalid_name_is_refused_with_its_column(cell, why):
     _, (row,) = said("workers", f'Worker ID;name\n"{cell}";Ada\n')
     assert isinstance(row, BadRow)
     assert why in row.why

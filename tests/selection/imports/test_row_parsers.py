@@ -15,13 +15,13 @@ def refusal(read, text):
     return str(caught.value)
 
 
-def test_it_reads_answers_under_both_names_of_the_columns():
+def test_answers_are_read_under_both_column_names():
     ours, _ = file_rows.parse_answers("worker,question,response\nw1,q1,yes\n", "f.csv")
     theirs, _ = file_rows.parse_answers("worker,task,label\nw1,q1,yes\n", "f.csv")
     assert ours == theirs == [row_parsers.AnswerRow(2, "w1", "q1", "yes")]
 
 
-def test_it_takes_a_byte_order_mark_crlf_quoted_commas_extra_columns_and_blank_lines():
+def test_answers_with_bom_crlf_quotes_extra_columns_and_blank_lines_are_read():
     raw = b"\xef\xbb\xbfTime,Worker,task , label\r\n"
     raw += b'9:00,w1,"t,1","a ""b"", c"\r\n\r\n9:01,w2,t2,d\r\n'
     rows, bad = file_rows.parse_answers(raw, "f.csv")
@@ -32,26 +32,26 @@ def test_it_takes_a_byte_order_mark_crlf_quoted_commas_extra_columns_and_blank_l
     assert not bad
 
 
-def test_it_reads_the_utf_16_that_spreadsheets_save():
+def test_gold_saved_by_spreadsheets_in_utf_16_is_read():
     raw = "task,label\nt1,é\n".encode("utf-16")
     assert file_rows.parse_gold(raw, "f.csv") == {"t1": "é"}
 
 
-def test_it_names_the_line_of_bytes_that_are_not_text():
+def test_bytes_that_are_not_text_are_refused_with_their_line():
     with pytest.raises(Refused, match=r"f\.csv, line 3: .*UTF-8"):
         file_rows.parse_gold(b"\xef\xbb\xbfa,b\nc,d\n\xff,e\n", "f.csv")
     with pytest.raises(Refused, match=r"f\.csv, line 2: .*NUL"):
         file_rows.parse_gold(b"a,b\n\0,d\n", "f.csv")
 
 
-def test_it_says_which_column_is_missing_and_which_there_are():
+def test_missing_column_is_named_with_the_present_ones():
     assert "no column “response”" in refusal(file_rows.parse_answers, "worker,task,said\n")
     assert "task, said" in refusal(file_rows.parse_gold, "task,said\nt1,yes\n")
     assert "is empty" in refusal(file_rows.parse_gold, "")
     assert "“task” is there twice" in refusal(file_rows.parse_gold, "task,task,label\n")
 
 
-def test_it_names_the_line_of_a_broken_row():
+def test_broken_row_is_refused_with_its_line():
     assert "line 3: There are 3 values for 2 columns" in refusal(
         file_rows.parse_gold, "task,label\na,b\na,b,c\n"
     )

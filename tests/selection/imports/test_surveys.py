@@ -60,14 +60,14 @@ def test_a_text_is_known_without_its_markdown():
     assert list(found.questions.values()) == ["q4", "q_5"]
 
 
-def test_what_two_questions_are_called_names_neither():
+def test_two_questions_of_one_name_keep_their_column_names():
     names = surveys.question_names(
         [("a", "Is it a bird?"), ("b", "Is it a bird?"), ("Is it a bird", "")]
     )
     assert names == {"a": "a", "b": "b", "Is it a bird": "Is it a bird"}
 
 
-def test_a_file_with_an_answer_a_row_stays_one_whatever_one_column_is_called():
+def test_file_with_an_answer_a_row_is_not_taken_for_a_survey():
     plan = plan_of(["worker", "question", "response", "tail"])
     assert (plan.title, plan.questions) == ("answers by worker", {})
     assert plan_of(["worker", "tail"]).questions == {"tail": "tail"}
@@ -122,7 +122,7 @@ def bring(run: Run, raw: bytes, name: str = "f.xlsx") -> Upload:
 
 
 @pytest.mark.django_db
-def test_its_answers_wait_or_count_are_undone_and_the_next_file_is_read_likewise():
+def test_survey_answers_wait_or_count_are_undone_and_remembered():
     run = make_run(slots=6, slots_per_worker=1)
     made = bring(run, survey(run))
     assert (made.state, made.accepted_rows, made.bad, made.passed) == ("ready", 9, 0, 0)
@@ -153,7 +153,7 @@ def renamed() -> QuestionSet:
 
 
 @pytest.mark.django_db
-def test_what_is_out_now_counts_at_once():
+def test_answer_to_an_open_assignment_counts_at_once():
     run = make_run()
     engine.advance(run.pk)
     slip = open_of(run)[0]
@@ -196,7 +196,7 @@ def test_the_preview_shows_which_column_is_which_question_and_lets_her_choose(re
 
 
 @pytest.mark.django_db
-def test_a_file_with_a_column_of_workers_and_no_question_says_what_can_be_done(requester):
+def test_file_with_workers_but_no_question_column_explains_the_options(requester):
     run = make_run(n=3, k=1, questions=5)
     at = admin_url("run_import", run.pk)
     words = text_of(upload(requester, at, "worker,Frage 1\nw0,yes\n"))
@@ -240,7 +240,7 @@ def test_a_column_that_names_no_question_is_given_one_on_the_page(requester, nam
 
 
 @pytest.mark.django_db
-def test_what_cannot_be_is_said_on_the_page_and_nothing_is_read_otherwise(requester):
+def test_impossible_mapping_is_explained_and_changes_no_plan(requester):
     run = make_run(pool=make_pool(3))
     page = upload(requester, admin_url("run_import", run.pk), strange())
     before = Upload.objects.get().plan

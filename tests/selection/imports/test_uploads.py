@@ -53,7 +53,7 @@ def small_pieces(monkeypatch):
 
 @pytest.fixture
 def handed_out(monkeypatch):
-    """What was sent to Celery: nobody is there to do it."""
+    """Messages to Celery, which has no worker here."""
     sent: list[str] = []
     monkeypatch.setattr(uploads.transaction, "on_commit", lambda do, robust: do())
     monkeypatch.setattr(uploads.current_app, "send_task", lambda _, args, **how: sent.append(*args))
@@ -64,7 +64,7 @@ def handed_out(monkeypatch):
 
 
 @pytest.mark.usefixtures("small_pieces")
-def test_nothing_is_seen_of_a_file_before_it_is_taken_and_then_all_of_it():
+def test_import_is_all_or_nothing():
     pool = make_pool(3)
     upload = bring("workers", pool, many(25, "new"))
     assert state_of(upload) == State.READY
@@ -78,7 +78,7 @@ def test_nothing_is_seen_of_a_file_before_it_is_taken_and_then_all_of_it():
 
 
 @pytest.mark.usefixtures("small_pieces")
-def test_what_takes_long_is_handed_out_and_goes_on_behind_what_is_stored(monkeypatch, handed_out):
+def test_long_import_is_queued_and_continues_after_the_stored_rows(monkeypatch, handed_out):
     monkeypatch.setattr(uploads, "AT_ONCE", 0)
     monkeypatch.setattr(uploads, "A_TURN", 0)
     pool = make_pool(0)
@@ -94,7 +94,7 @@ def test_what_takes_long_is_handed_out_and_goes_on_behind_what_is_stored(monkeyp
 
 
 @pytest.mark.usefixtures("small_pieces")
-def test_of_two_who_sort_the_same_piece_one_stores_it():
+def test_simultaneous_sorters_store_a_piece_once():
     upload = uploads.create_upload(
         "workers", make_pool(0), "f.csv", many(35).encode(), at_once=False
     )
@@ -105,7 +105,7 @@ def test_of_two_who_sort_the_same_piece_one_stores_it():
 
 
 @pytest.mark.usefixtures("small_pieces")
-def test_whoever_sorts_a_file_that_was_put_aside_stops():
+def test_sorter_of_a_cancelled_file_stops():
     upload = uploads.create_upload(
         "workers", make_pool(0), "f.csv", many(35).encode(), at_once=False
     )
@@ -120,7 +120,7 @@ def test_whoever_sorts_a_file_that_was_put_aside_stops():
 
 
 @pytest.mark.usefixtures("small_pieces", "handed_out")
-def test_the_sweep_hands_out_what_was_lost_and_forgets_what_nobody_took(handed_out):
+def test_sweep_queues_lost_uploads_and_deletes_abandoned_ones(handed_out):
     upload = uploads.create_upload(
         "workers", make_pool(0), "f.csv", many(35).encode(), at_once=False
     )
@@ -135,7 +135,7 @@ def test_the_sweep_hands_out_what_was_lost_and_forgets_what_nobody_took(handed_o
 
 
 @pytest.mark.usefixtures("small_pieces")
-def test_what_comes_again_is_found_pieces_later():
+def test_duplicate_is_found_pieces_later():
     upload = bring("workers", make_pool(0), many(25) + "w3,again\n")
     (problem,) = commit.rejected_rows(upload, "refuse")
     assert (problem.line, problem.why) == (27, "This worker is there already, in line 5.")
@@ -162,7 +162,7 @@ def test_a_row_that_cannot_be_read_is_listed_and_the_others_are_imported():
 # -- columns
 
 
-def test_columns_that_nobody_knows_are_asked_for_and_remembered_for_the_team():
+def test_unknown_columns_are_asked_for_and_remembered_for_the_team():
     pool = make_pool(0)
     text = "Chiffre;Vorname\nA1;Jörg\n".encode("cp1252")
     upload = bring("workers", pool, text)
@@ -182,7 +182,7 @@ def test_columns_that_nobody_knows_are_asked_for_and_remembered_for_the_team():
     assert ColumnNames.objects.count() == 1
 
 
-def test_reading_it_anew_forgets_what_was_sorted():
+def test_reading_again_discards_the_sorted_rows():
     upload = bring("workers", make_pool(0), "worker,name\nA1,Ada\nA2,Ben\n")
     plan = column_plan.apply_column_choices(
         column_plan.ColumnPlan(**upload.plan), upload.header, [("name", "worker"), ("worker", "")]
@@ -254,7 +254,7 @@ def test_questions_are_numbered_on_replaced_in_place_and_undone():
     assert not Question.objects.filter(prompt="New?").exists()
 
 
-def test_questions_of_a_set_that_a_run_uses_stay_and_so_do_those_others_follow():
+def test_questions_used_by_a_run_are_not_undone():
     asked = make_questions(0)
     upload = bring("questions", asked, gold("q1", "q2"))
     commit.commit_import(upload.pk)
@@ -308,7 +308,7 @@ def test_answers_that_count_at_once_stay():
         commit.undo_import(upload.pk)
 
 
-def test_an_answer_whose_time_ran_out_since_it_was_sorted_is_left_out():
+def test_answer_overdue_since_sorting_is_left_out():
     run = make_run(questions=30)
     engine.advance(run.pk)
     out = open_of(run)[0]
@@ -320,7 +320,7 @@ def test_an_answer_whose_time_ran_out_since_it_was_sorted_is_left_out():
     assert not RecordedAnswer.objects.exists()
 
 
-def test_a_file_for_what_is_gone_is_refused():
+def test_file_for_a_deleted_pool_is_refused():
     pool = make_pool(0)
     upload = bring("workers", pool, many(2))
     Pool.objects.all().delete()

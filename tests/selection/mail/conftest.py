@@ -1,4 +1,4 @@
-"""A mail server, and runs whose workers have addresses."""
+"""A mail server, and runs of workers with addresses."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ def address(key: str) -> str:
 
 
 def make_reachable_run(n: int = 3, **fields: object) -> Run:
-    """Return a started run whose workers w0, w1, … have addresses."""
+    """Return a started run; its workers w0, w1, … have addresses."""
     run = make_run(n=n, **fields)
     workers = list(Worker.objects.filter(pool=run.pool))
     for worker in workers:
@@ -36,6 +36,6 @@ def make_reachable_run(n: int = 3, **fields: object) -> Run:
 
 
 def send_all() -> None:
-    """Send everything that waits, also what waits for another attempt."""
+    """Send all waiting messages, also those waiting for another attempt."""
     Mail.objects.exclude(due=None).update(due=timezone.now())
     mail.send_due()

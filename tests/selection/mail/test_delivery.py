@@ -26,7 +26,7 @@ def mail_to(key: str) -> Mail:
     return Mail.objects.get(candidate__worker__key=key)
 
 
-def test_all_letters_of_a_task_go_over_one_connection(run, mailbox):
+def test_messages_of_a_task_share_one_connection(run, mailbox):
     send_all()
     assert (len(mailbox.letters), mailbox.connections) == (3, 1)
     assert set(Mail.objects.values_list("state", "tries", "due")) == {("sent", 1, None)}
@@ -68,7 +68,7 @@ def test_a_temporary_refusal_is_tried_again_later(run, mailbox):
     assert len(mailbox.letters) == 3
 
 
-def test_after_eight_tries_it_is_given_up_and_a_person_may_send_it_again(run, mailbox):
+def test_message_fails_after_eight_tries_and_may_be_sent_again(run, mailbox):
     mailbox.recipients[address("w1")] = "451 4.7.1 greylisted"
     for _ in range(8):
         send_all()
@@ -106,7 +106,7 @@ def test_a_broken_connection_is_opened_again_and_the_letter_keeps_its_id(run, ma
     assert ids[-1] == f"<{broken.message.hex}@127.0.0.1>"
 
 
-def test_nothing_is_lost_while_the_server_is_away(settings):
+def test_outage_of_the_server_loses_no_message(settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST = "127.0.0.1"
     with smtp_server() as (_, settings.EMAIL_PORT):

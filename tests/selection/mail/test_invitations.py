@@ -1,4 +1,4 @@
-"""Invitations and reminders: once per worker, to those who can be reached and want it."""
+"""Invitations and reminders: once per worker, to reachable and willing ones."""
 
 import re
 from datetime import timedelta
@@ -39,7 +39,7 @@ def pass_hours(hours: int) -> None:
     Mail.objects.update(sent=timezone.now() - timedelta(hours=hours))
 
 
-def test_each_worker_with_an_address_gets_their_own_link_once(mailbox):
+def test_workers_with_an_address_get_their_own_link_once(mailbox):
     run = make_reachable_run()
     Worker.objects.filter(key="w2").update(mail_address="")
     invite(run)
@@ -104,7 +104,7 @@ def test_a_text_that_would_not_work_is_refused(given, says):
         texts.change_settings(run, None, given)
 
 
-def test_without_a_mail_server_nothing_is_written(settings):
+def test_missing_mail_server_refuses_invitations(settings):
     run = make_reachable_run()
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
     with pytest.raises(Refused, match="EMAIL_HOST"):
@@ -112,7 +112,7 @@ def test_without_a_mail_server_nothing_is_written(settings):
     assert not Mail.objects.exists()
 
 
-def test_a_draft_and_an_ended_run_invite_nobody(mailbox):
+def test_draft_and_ended_run_invite_no_worker(mailbox):
     with pytest.raises(Conflict, match="has not started"):
         invitations.send_invitations(make_run(start=False))
     run = make_reachable_run()
@@ -125,7 +125,7 @@ def test_a_draft_and_an_ended_run_invite_nobody(mailbox):
         invitations.send_invitations(run)
 
 
-def test_one_reminder_goes_to_those_who_have_not_started(mailbox):
+def test_single_reminder_goes_to_workers_who_have_not_started(mailbox):
     run = make_reachable_run()
     texts.change_settings(run, 5, {})
     invite(run)
@@ -155,7 +155,7 @@ def test_a_run_can_do_without_a_reminder(mailbox):
     assert not Mail.objects.filter(kind="reminder").exists()
 
 
-def test_what_waits_can_be_cancelled_and_is_invited_again(mailbox):
+def test_waiting_invitations_can_be_cancelled_and_invited_again(mailbox):
     run = make_reachable_run()
     invitations.send_invitations(run)
     assert invitations.cancel_waiting(run, "ada") == 3
@@ -179,7 +179,7 @@ def test_a_cancelled_reminder_does_not_come_back(mailbox):
     assert outcomes == {"not sent: cancelled"}
 
 
-def test_a_worker_whose_invitation_was_not_sent_is_invited_once_that_is_possible(mailbox):
+def test_skipped_worker_is_invited_once_an_address_exists(mailbox):
     run = make_reachable_run()
     invitations.send_invitations(run)
     Worker.objects.filter(key__in=["w1", "w2"]).update(mail_address="")
@@ -192,7 +192,7 @@ def test_a_worker_whose_invitation_was_not_sent_is_invited_once_that_is_possible
     assert sorted(Mail.objects.values_list("state", flat=True)) == ["sent", "sent", "skipped"]
 
 
-def test_the_history_has_what_was_sent_and_no_address(mailbox):
+def test_history_counts_sent_messages_without_addresses(mailbox):
     run = make_reachable_run()
     invite(run)
     said = [event.what for event in run.events.filter(kind="mail").order_by("pk")]
@@ -241,7 +241,7 @@ def test_opening_the_link_changes_nothing_and_its_page_has_a_way_back(mailbox):
     assert client.get("/unsubscribe/1.forged/").status_code == 404
 
 
-def test_who_unsubscribes_while_a_message_waits_does_not_get_it(mailbox):
+def test_unsubscribing_stops_a_waiting_message(mailbox):
     run = make_reachable_run()
     invite(run)
     Client().post(unsubscribe_path(mailbox.letters[0]))

@@ -1,4 +1,4 @@
-"""Messages to members: only to those who asked, about their team's runs, once."""
+"""Messages to members: only on request, about their team's runs, once."""
 
 from datetime import timedelta
 
@@ -28,7 +28,7 @@ def run(mailbox) -> Run:
     return make_run()
 
 
-def test_a_member_who_asked_learns_of_the_end_once(run, mailbox):
+def test_following_member_learns_of_the_end_once(run, mailbox):
     make_follower(run.team, "ada")
     User.objects.create_user("grace", email="grace@team.example")
     lifecycle.stop_run(run)
@@ -54,7 +54,7 @@ def test_a_run_with_its_notice_is_not_read_again_until_it_ends_again(
     assert Mail.objects.filter(kind="ended").count() == 2
 
 
-def test_without_a_mail_server_no_run_counts_as_followed(run, settings):
+def test_run_is_not_followed_without_a_mail_server(run, settings):
     make_follower(run.team, "ada")
     assert Run.objects.filter(mail.followed_runs()).exists()
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
@@ -80,7 +80,7 @@ def test_a_stalled_run_is_reported_once_until_it_is_over(run, mailbox):
 
 
 @pytest.mark.parametrize("change", ["is_active", "email", "membership"])
-def test_who_has_left_gets_nothing_even_if_a_message_waits(run, mailbox, change):
+def test_former_member_gets_no_waiting_message(run, mailbox, change):
     Team.objects.create(name="another")  # with one team only, every login belongs to it
     user = make_follower(run.team, "ada")
     lifecycle.stop_run(run)
@@ -94,7 +94,7 @@ def test_who_has_left_gets_nothing_even_if_a_message_waits(run, mailbox, change)
     assert Mail.objects.get().state == "skipped"
 
 
-def test_other_teams_and_earlier_ends_are_no_news(run, mailbox):
+def test_foreign_teams_and_earlier_ends_cause_no_message(run, mailbox):
     lifecycle.stop_run(run)
     make_follower(run.team, "late")
     make_follower(Team.objects.create(name="another"), "stranger")

@@ -34,7 +34,7 @@ def test_invitations_leave_only_after_a_confirmation_with_their_number(requester
     assert "3 sent" in text(requester.get(page(run)))
 
 
-def test_without_a_server_the_page_says_what_to_do(requester, settings):
+def test_page_without_a_mail_server_says_how_to_set_one(requester, settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
     run = make_reachable_run()
     assert "EMAIL_HOST" in text(requester.get(page(run)))
@@ -59,7 +59,7 @@ def test_failures_are_on_the_runs_page_and_on_the_workers_card(requester, mailbo
     assert "1 message will be sent again." in text(again)
 
 
-def test_what_waits_can_be_stopped(requester, mailbox):
+def test_waiting_messages_can_be_stopped(requester, mailbox):
     run = make_reachable_run()
     invitations.send_invitations(run)
     assert "3 messages will not be sent." in text(
@@ -84,7 +84,7 @@ def form_of(run, **changes: object) -> dict[str, object]:
     return {"remind_hours": 48} | fields | changes
 
 
-def test_texts_are_saved_or_refused_beside_what_was_typed(requester, mailbox):
+def test_texts_are_saved_or_refused_beside_the_typed_text(requester, mailbox):
     run = make_reachable_run()
     refused = requester.post(page(run), form_of(run, de_reminder_body="Kein Link"))
     assert "has no {link}" in text(refused)

@@ -125,7 +125,7 @@ def test_refuse_a_limit_that_is_no_amount(tmp_path: Path, limit: str) -> None:
     assert not Run.objects.exists()
 
 
-def test_show_costs_far_below_what_can_be_paid(tmp_path: Path, capsys: Any) -> None:
+def test_evaluation_shows_costs_below_a_cent(tmp_path: Path, capsys: Any) -> None:
     with ModelStub(reply) as stub:
         files = write_files(tmp_path, stub.url, ["good", "bad"], questions=2)
         Path(files[0]).write_text(Path(files[0]).read_text().replace("0.01", "0.000003"))
@@ -258,7 +258,7 @@ def test_raised_limit_continues_the_run_and_repeats_no_call(tmp_path: Path, caps
 
 
 def write_broken(folder: Path, url: str, models: list[str]) -> list[str]:
-    """Write files with a further model, “gone”, whose server does not answer."""
+    """Write files with a further model, “gone”, on a server that does not answer."""
     files = write_files(folder, url, models)
     text = Path(files[0]).read_text()
     text = text.replace("stub:", "dead: {url: 'http://127.0.0.1:9/v1'}, stub:", 1)

@@ -39,7 +39,7 @@ def run():
     return play(make_run(name="-dashed", questions=3000, price="0.10", currency="$"), crowd(1, 2))
 
 
-def test_every_format_is_written_as_the_page_has_it(run, tmp_path):
+def test_export_formats_equal_the_files_of_the_page(run, tmp_path):
     for name, each in FORMATS.items():
         out = tmp_path / f"{name}.{each.ending}"
         export("--format", name, "--out", out, "--", "-dashed")
@@ -64,7 +64,7 @@ def test_name_and_pay_can_be_said(run):
     assert float(worker["due"]) == 2 * int(worker["answered"])
 
 
-def test_what_cannot_be_is_refused_in_a_line(run, tmp_path):
+def test_impossible_export_is_refused_in_a_line(run, tmp_path):
     assert "no run “winter”" in refused("winter")
     assert "--pay must be an amount" in refused(run.pk, "--pay", "much")
     assert "--pay must be an amount" in refused(run.pk, "--pay", "nan")
@@ -81,7 +81,7 @@ def test_a_run_of_one_name_in_two_teams_needs_the_team(run):
     assert "nothing to download" in refused("--team", theirs.team.name, "--", "-dashed")
 
 
-def test_its_help_lists_every_format():
+def test_export_help_lists_the_formats():
     command = [sys.executable, "manage.py", "export", "--help"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name, each in FORMATS.items():

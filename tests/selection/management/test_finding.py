@@ -71,7 +71,7 @@ def test_a_run_of_several_teams_is_told_by_its_team(run, namesake, tmp_path):
     assert said("recount", "--team", run.team.name).count("all holds") == 1
 
 
-def test_what_is_not_there_is_said_in_a_sentence(run, tmp_path):
+def test_unknown_run_worker_or_folder_is_refused_in_a_sentence(run, tmp_path):
     for unknown in ("no such run", 10**6):
         for each in commands(unknown, tmp_path):
             assert refused(*each) == f"There is no run “{unknown}”."

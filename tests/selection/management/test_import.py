@@ -26,7 +26,7 @@ def refusal(*args) -> str:
     return str(caught.value)
 
 
-def test_it_imports_workers_from_an_excel_file_with_columns_named_by_hand(tmp_path):
+def test_workers_are_imported_from_excel_with_named_columns(tmp_path):
     pool, path = make_pool(0), tmp_path / "leute.xlsx"
     path.write_bytes(workbook([["Kennung", "Wer", "Ort"], ["A1", "Jörg", "Köln"], ["", "x", "y"]]))
     said = imported("workers", path, pool.name, "--map", "Kennung=worker", "--map", "Wer=name")
@@ -37,7 +37,7 @@ def test_it_imports_workers_from_an_excel_file_with_columns_named_by_hand(tmp_pa
     assert not Upload.objects.exclude(state="taken").exists()
 
 
-def test_it_imports_questions_and_answers(tmp_path):
+def test_questions_and_answers_are_imported(tmp_path):
     asked, path = make_questions(0), tmp_path / "gold.json"
     path.write_text(json.dumps([{"question": "q1", "prompt": "Bird?", "answer": "yes"}]))
     assert "1 question imported" in imported("questions", path, asked.name)
@@ -47,7 +47,7 @@ def test_it_imports_questions_and_answers(tmp_path):
     assert RecordedAnswer.objects.get().response == "yes"
 
 
-def test_it_checks_without_importing_and_strictly_imports_all_or_nothing(tmp_path):
+def test_check_imports_no_row_and_strict_imports_all_or_nothing(tmp_path):
     pool, path = make_pool(0), tmp_path / "ids.txt"
     path.write_text("worker\nA1\nA1\n")
     assert "line 3: This worker is there already" in imported("workers", path, pool.name, "--check")
@@ -56,7 +56,7 @@ def test_it_checks_without_importing_and_strictly_imports_all_or_nothing(tmp_pat
     assert not Upload.objects.exists()
 
 
-def test_it_refuses_in_one_sentence(tmp_path):
+def test_impossible_import_is_refused_in_one_sentence(tmp_path):
     pool, path = make_pool(0), tmp_path / "f.csv"
     path.write_text("question,prompt,answer\nq1,Bird?,yes\n")
     assert "Import it into a question set" in refusal("workers", path, pool.name)

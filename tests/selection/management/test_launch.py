@@ -34,7 +34,7 @@ supervise = launch.start_supervisor
 
 @pytest.fixture
 def started(monkeypatch, tmp_path):
-    """What is printed where it would start, and the port."""
+    """The output instead of a start, and the port."""
     for name in SET:
         monkeypatch.setenv(name, "")  # put back afterwards
     monkeypatch.delenv("PUBLIC_URL")
@@ -80,7 +80,7 @@ def test_the_addresses_that_it_prints_open(started, monkeypatch, settings, host,
     assert os.environ["PUBLIC_URL"] == f"http://{opened[-1]}:{port}"
 
 
-def test_the_address_that_others_reach_is_none_of_this_machine_alone():
+def test_outward_address_is_not_a_local_one():
     assert not launch.outward_address("192.0.2.1").startswith(("127.", "0."))
 
 
@@ -105,7 +105,7 @@ def test_a_folder_may_have_any_name(monkeypatch, settings, started, folder):
     assert commands["program:crowd"][-1] == f"{folder}/var/sample-gold.csv"
 
 
-def test_make_run_uses_no_script_whose_first_line_names_the_folder(settings):
+def test_make_run_uses_no_script_with_the_folder_in_its_first_line(settings):
     """Where that has both a blank and a quote in it, pip's own script finds no Python."""
     command = ["make", "--dry-run", "--always-make", "run"]
     said = subprocess.run(

@@ -30,14 +30,14 @@ def refused(*more, **other):
     return str(caught.value)
 
 
-def test_it_says_in_words_what_to_take_and_what_it_costs():
+def test_plan_recommends_an_algorithm_with_its_cost():
     said = plan("--believe", "0.6-0.9", price="0.05")
     assert "80%" in said
     assert "(--algorithm credible)" in said
     assert "cost" in said
 
 
-def test_it_says_when_nothing_is_known_of_the_workers():
+def test_plan_says_if_no_belief_about_the_workers_is_given():
     assert plan().startswith("Nothing is known about these workers")
 
 
@@ -63,7 +63,7 @@ def test_a_budget_above_all_questions_is_forecast_all_the_same():
     assert "needs a budget" not in said
 
 
-def test_what_cannot_be_simulated_is_a_line_that_says_why():
+def test_plan_explains_an_algorithm_that_cannot_be_simulated():
     said = plan(budget="5")
     assert "cannot be simulated" in said
     assert "CSAR needs a budget" in said
@@ -104,7 +104,7 @@ def test_an_earlier_run_is_believed():
         (["--epsilon", "0", "--questions", "0"], "number of questions"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_sentence(more, said):
+def test_impossible_plan_is_refused_in_one_sentence(more, said):
     assert said in refused(*more)
 
 
@@ -114,5 +114,5 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
     )
 
 
-def test_goals_of_the_command_are_those_of_the_forecast():
+def test_goals_of_the_command_equal_those_of_the_forecast():
     assert list(forecast.GOALS) == ["group", "every", "exact"]

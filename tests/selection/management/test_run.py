@@ -45,7 +45,7 @@ def create(*more: object, name: str = "Spring", k: int = 2) -> Run:
 # -- making one
 
 
-def test_a_draft_begins_with_what_the_form_has():
+def test_draft_has_the_defaults_of_the_form():
     made = create()
     assert (made.status, made.k, made.pool.workers.count()) == ("draft", 2, 6)
     assert (made.algorithm, made.hours_to_come) == ("credible", 48)
@@ -53,7 +53,7 @@ def test_a_draft_begins_with_what_the_form_has():
     assert made.seed != 0
 
 
-def test_every_setting_of_the_form_can_be_given():
+def test_settings_of_the_form_are_arguments_of_the_command():
     given = {
         "algorithm": "clucb-pac",
         "epsilon": 0.2,
@@ -84,7 +84,7 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def test_nothing_that_the_form_asks_for_is_missing():
+def test_command_lacks_no_field_of_the_form():
     asked = set(RunForm.Meta.fields)
     assert asked == {"name", "pool", "question_set", "k", *run_arguments.FIELDS}
 
@@ -103,7 +103,7 @@ def test_options_quotas_kinds_and_an_earlier_run_can_be_given():
     assert "prior" in create("--learn-from", "past", name="d").options
 
 
-def test_what_does_not_learn_is_told_so():
+def test_algorithm_that_does_not_learn_refuses_learn_from():
     earlier, base = make_run(), ["create", "Spring", "--k", 2, "--algorithm", "lucb"]
     base += ["--pool", earlier.pool, "--question-set", earlier.question_set]
     assert "does not learn" in refused(*base, "--learn-from", earlier)
@@ -125,14 +125,14 @@ def test_what_does_not_learn_is_told_so():
         (["--enrol-until", "soon"], "--enrol-until: "),
     ],
 )
-def test_what_cannot_be_is_refused_in_a_line_and_nothing_is_made(given, why):
+def test_impossible_draft_is_refused_in_a_line_and_not_created(given, why):
     pool, asked = make_pool(6, language=["German", "Welsh"]), make_questions(40)
     base = ["create", "Spring", "--pool", pool, "--question-set", asked, "--k", 2]
     assert why in refused(*base, *given)
     assert not Run.objects.exists()
 
 
-def test_one_that_cannot_begin_is_not_made_if_it_was_to_begin():
+def test_run_that_cannot_start_is_not_created_by_start():
     pool, empty = make_pool(6), make_questions(0)
     base = ["create", "Spring", "--pool", pool, "--question-set", empty, "--k", 2]
     assert "is empty: import gold questions first" in refused(*base, "--start")
@@ -155,7 +155,7 @@ def test_teams_that_have_things_of_one_name_are_told_apart():
 # -- its life
 
 
-def test_it_goes_from_start_to_end_with_reasons_in_its_history():
+def test_command_moves_a_run_from_start_to_end_with_reasons_in_its_history():
     made = create("--start", "--price", "0.05", name="-dashed")
     assert made.status == "running"
     for what, status in [("pause", "paused"), ("resume", "running"), ("stop", "ended")]:
@@ -170,7 +170,7 @@ def test_it_goes_from_start_to_end_with_reasons_in_its_history():
     assert "only a run that is" in refused("pause", made.pk)
 
 
-def test_settings_change_with_what_that_does_to_the_promise():
+def test_changed_settings_print_their_effect_on_the_guarantee():
     made = make_run(budget=12, price="0.05")
     engine.advance(made.pk)
     answer_all(made, crowd(1, 2))
@@ -200,7 +200,7 @@ def test_the_audit_log_has_it():
     assert entries.last().who.startswith("command")
 
 
-def test_it_says_how_it_stands():
+def test_status_command_describes_the_run():
     made = make_run(budget=500, price="0.05", epsilon=0.05)
     assert "no guarantee yet" in run("status", made.name)
     engine.advance(made.pk)
@@ -223,7 +223,7 @@ def test_it_says_how_it_stands():
 # -- its help
 
 
-def test_its_help_has_the_form_s_words_and_defaults():
+def test_run_help_has_the_words_and_defaults_of_the_form():
     command = [sys.executable, "manage.py", "run", "create", "--help"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     words = " ".join(said.split())
@@ -236,7 +236,7 @@ def test_its_help_has_the_form_s_words_and_defaults():
     assert "A name that begins with - goes after --" in words
 
 
-def test_a_token_whose_name_begins_with_a_dash_is_as_good_as_any(client):
+def test_token_name_may_begin_with_a_dash(client):
     made = create("--start")
     secret = ApiToken.issue("-dash")
     headers = {"authorization": f"Bearer {secret}"}
@@ -245,7 +245,7 @@ def test_a_token_whose_name_begins_with_a_dash_is_as_good_as_any(client):
     assert made.events.filter(who="token -dash").exists()
 
 
-def test_who_is_in_it_is_given_with_commas_between(capsys):
+def test_worker_lists_are_separated_by_commas(capsys):
     pool, asked = make_pool(6), make_questions(20)
     given = ["--pool", str(pool.pk), "--question-set", str(asked.pk), "--k", "1"]
     lists = ["--only", "w1, w2,w3", "--left-out", "w3"]

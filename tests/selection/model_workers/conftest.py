@@ -28,7 +28,7 @@ def make_model_run(
     endpoint: dict[str, Any] | None = None,
     **run: Any,
 ) -> Run:
-    """Return a run whose workers w0, w1 … are the models m0, m1 … of one server."""
+    """Return a run; its workers w0, w1 … are the models m0, m1 … of one server."""
     pool = make_pool(models)
     server = ModelServer.objects.create(name=f"server {pool.pk}", url=url, concurrency=32)
     for number, worker in enumerate(Worker.objects.filter(pool=pool)):

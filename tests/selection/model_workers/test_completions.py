@@ -1,4 +1,4 @@
-"""What servers send in their many forms, read as one outcome; and requests that they refuse."""
+"""Replies of servers in their many forms, read as one outcome; and refused requests."""
 
 import json
 import time

@@ -79,7 +79,7 @@ def test_the_database_refuses_a_second_call_in_flight(run):
 
 
 @pytest.mark.parametrize("change", ["pause", "stop", "withdraw", "take away"])
-def test_no_call_is_made_for_what_changed_since_it_was_read(run, change):
+def test_outdated_claim_makes_no_call(run, change):
     claims = read_claims()
     if change == "pause":
         lifecycle.pause_run(run)
@@ -203,7 +203,7 @@ def test_a_run_does_not_end_before_all_its_servers_had_room(run):
         here.finish()
 
 
-def test_an_interruption_while_replies_are_recorded_loses_none(run, monkeypatch):
+def test_interruption_while_recording_loses_no_reply(run, monkeypatch):
     def interrupt_once(outcomes: dict[int, Outcome]) -> set[int]:
         monkeypatch.undo()
         raise KeyboardInterrupt

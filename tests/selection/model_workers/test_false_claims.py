@@ -1,4 +1,4 @@
-"""Servers that lie or send what cannot be read: each harms its own call, and no limit of money."""
+"""Servers that lie or send junk: each harms its own call, and no limit of money."""
 
 from typing import Any
 
@@ -152,7 +152,7 @@ def test_a_dear_reply_is_charged_and_reserved_from_then_on() -> None:
     assert second.cost == second.reserved  # the limit leaves no more
 
 
-def test_what_a_server_refuses_is_remembered() -> None:
+def test_refused_parameters_are_remembered_for_the_server() -> None:
     with ModelStub(accuracy_reply) as stub:
         stub.refused = {"max_tokens": "Use 'max_completion_tokens' instead.", "temperature": "No."}
         run = make_model_run(stub.url, models=2, k=1)

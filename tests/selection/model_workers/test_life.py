@@ -53,7 +53,7 @@ def send_call(run: Run, key: str, test: bool = False) -> ModelCall:
         ),
     ],
 )
-def test_a_run_whose_questions_models_cannot_be_asked_does_not_start(fields, words):
+def test_run_with_questions_models_cannot_answer_does_not_start(fields, words):
     run = make_model_run(OFF, start=False)
     Question.objects.filter(question_set=run.question_set, key="q1").update(**fields)
     with pytest.raises(Refused, match="Models take part, and in the question “q1” of") as refused:
@@ -76,7 +76,7 @@ def test_sound_in_the_instructions_is_refused_and_a_picture_is_not():
     lifecycle.start_run(run)
 
 
-def test_people_only_may_be_asked_what_models_cannot():
+def test_run_of_people_alone_may_ask_questions_models_cannot_answer():
     run = make_model_run(OFF, start=False, left_out=["w5"])
     Question.objects.filter(question_set=run.question_set).update(prompt="![a](media:a.mp3)")
     Endpoint.objects.exclude(worker__key="w5").delete()

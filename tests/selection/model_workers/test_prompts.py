@@ -1,4 +1,4 @@
-"""What a model is asked."""
+"""Prompts of models."""
 
 from typing import Any
 
@@ -74,7 +74,7 @@ def test_send_pictures_of_the_set_along() -> None:
 
 
 @pytest.mark.parametrize("place", ["media:lost.png", "https://example.org/a.mp3"])
-def test_refuse_what_a_model_cannot_be_sent(place: str) -> None:
+def test_media_unsuitable_for_models_is_refused(place: str) -> None:
     with pytest.raises(Refused, match="“q”"):
         build_prompt(make_endpoint(), make_question(f"![x](<{place}>)"))
 

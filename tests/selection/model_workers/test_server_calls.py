@@ -175,7 +175,9 @@ def test_a_malformed_reply_may_have_been_charged(text: str) -> None:
         (304, "", Fault.SERVER, ""),
     ],
 )
-def test_tell_what_the_server_says(status: int, text: str, fault: Fault, said: str) -> None:
+def test_server_error_is_reported_in_its_own_words(
+    status: int, text: str, fault: Fault, said: str
+) -> None:
     async def answer(request: web.Request) -> web.Response:
         return web.Response(status=status, text=text, headers={"retry-after": "7"})
 

@@ -1,4 +1,4 @@
-"""Money of a run: what is spent, what the rest would cost, and which models hold it up."""
+"""Money of a run: spent, needed for the rest, and the models that hold it up."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -50,7 +50,7 @@ def test_runs_of_models_and_of_people_are_told_apart(start, django_assert_num_qu
         assert spending.failing_endpoints(noted) == []
 
 
-def test_only_models_that_still_take_part_and_keep_failing_hold_a_run_up():
+def test_only_failing_models_that_still_take_part_block_a_run():
     run = make_model_run(OFF, models=4)
     soon = timezone.now() + timedelta(seconds=2)
     long = timezone.now() + timedelta(minutes=5)

@@ -64,7 +64,7 @@ def test_run_pauses_if_a_model_loses_more_than_a_fifth_of_its_first_replies() ->
     assert unreadable.list_asking(run) == ["w0"]
 
 
-def test_lost_replies_are_told_apart_by_model() -> None:
+def test_unreadable_replies_are_counted_by_model() -> None:
     run = paused_run()
     assert unreadable.list_asking(run) == ["w0", "w1"]
     rows = {row.worker: row for row in unreadable.count_replies(run)}
@@ -115,7 +115,7 @@ def test_selection_with_lost_replies_reads_as_weakened() -> None:
         unreadable_models.settle(run, "wrong")
 
 
-def test_nobody_is_set_aside_if_there_were_no_choice_left() -> None:
+def test_models_are_not_set_aside_if_too_few_would_remain() -> None:
     run = paused_run(models=3, k=2)
     with pytest.raises(Refused, match="nothing to choose from"):
         unreadable_models.settle(run, "set aside")

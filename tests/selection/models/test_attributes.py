@@ -43,7 +43,7 @@ def send(client, pool, attributes):
 
 
 @pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad[:20])
-def test_the_form_refuses_what_is_no_flat_object(requester, bad):
+def test_form_refuses_attributes_that_are_not_a_flat_object(requester, bad):
     pool = make_pool(2)
     page = send(requester, pool, bad)
     errors = page.context["adminform"].form.errors
@@ -81,7 +81,7 @@ def test_the_api_refuses_it_wherever_attributes_are_sent(token, bad):
     assert Worker.objects.get(pool=run.pool_id, key="w1").attributes == {}
 
 
-def test_the_api_takes_what_it_gives(token):
+def test_api_takes_the_attributes_it_returns(token):
     pool = make_pool(1)
     Worker.objects.update(attributes=GOOD)
     api = Client(headers={"authorization": f"Bearer {token}"})

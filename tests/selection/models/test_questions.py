@@ -3,7 +3,7 @@
 from selection.models import Question
 
 
-def test_it_grades_against_any_accepted_answer_capitals_and_spacing_aside():
+def test_answer_matches_ignoring_capitals_and_spacing():
     question = Question(accepted=["New York", "NYC"])
     assert question.grade("  new   york ")
     assert question.grade("nyc")

@@ -114,7 +114,7 @@ def ada(client: Client) -> Client:
 # -- given out
 
 
-def test_all_that_is_kept_about_a_worker_is_given_out(ada):
+def test_export_of_a_worker_holds_the_stored_personal_data(ada):
     run = play(world(), answered)
     wrote(run, ada)
     document = json.loads(json.dumps(privacy.export_worker(people_of(run))))
@@ -157,7 +157,7 @@ def test_the_page_the_command_and_the_api_give_the_same(ada):
 # -- erased
 
 
-def test_nothing_but_the_answers_is_left_of_who_was_erased(ada):
+def test_erasure_leaves_only_the_answers_of_a_worker(ada):
     run = play(world(), answered)
     wrote(run, ada)
     assert NAME in everything()
@@ -192,7 +192,7 @@ def test_messages_that_name_them_are_found_however_they_are_escaped(key):
     assert (other.body, other.said) == ('{"worker": "w1"}', "thanks")
 
 
-def test_the_audit_log_forgets_them_and_says_who_erased_them(ada):
+def test_audit_log_forgets_the_worker_and_names_the_eraser(ada):
     run = play(world(), answered)
     wrote(run, ada)
     done = privacy.erase_worker(people_of(run), "ada", "asked to")
@@ -202,7 +202,7 @@ def test_the_audit_log_forgets_them_and_says_who_erased_them(ada):
     assert (changed.name, changed.after["attributes"]) == (done.pseudonym, {})
 
 
-def test_their_links_open_nothing_and_they_are_out_of_what_goes_on():
+def test_erased_worker_s_links_stop_and_runs_continue_without_them():
     run = world(epsilon=0.05)
     engine.advance(run.pk)
     candidate = run.candidates.get(worker__key=KEY)
@@ -244,7 +244,7 @@ def test_the_same_id_is_one_person_in_all_pools_of_a_team_and_another_in_another
 
 
 @pytest.mark.parametrize("key", ["w1", "3", "ann", "x@y.z", "a.b*c", "“"])
-def test_names_are_found_as_whole_words_whatever_is_in_them(key):
+def test_names_are_replaced_as_whole_words_with_any_characters(key):
     run = make_run(pool=make_pool(4))
     first = run.pool.workers.get(key="w0")
     Worker.objects.filter(key=key).exclude(pk=first.pk).delete() if key != "w1" else None
@@ -259,7 +259,7 @@ def test_names_are_found_as_whole_words_whatever_is_in_them(key):
     assert Worker.objects.filter(pk=others.pk, key="w11").exists()
 
 
-def test_the_page_says_what_goes_and_erases_and_the_api_does(ada):
+def test_erasure_works_on_page_api_and_command(ada):
     run = play(world(), answered)
     worker = people_of(run)[0]
     assert "Erase identity…" in text_of(ada.get(admin_url("worker_change", worker.pk)))
@@ -280,7 +280,7 @@ def test_the_page_says_what_goes_and_erases_and_the_api_does(ada):
     assert people_of(run, "w2") == []
 
 
-def test_who_was_erased_is_a_pseudonym_in_every_export(ada):
+def test_erased_worker_is_a_pseudonym_in_exports(ada):
     run = play(world(), answered)
     done = privacy.erase_worker(people_of(run), "ada")
     lines = "\n".join(lines_of(ada.get(admin_url("run_export", run.pk, "all-csv"))))
@@ -306,7 +306,7 @@ def ended(run: Run, days_ago: int) -> None:
     )
 
 
-def test_nothing_goes_by_itself_as_long_as_nothing_is_set():
+def test_unset_retention_deletes_no_data():
     run = play(world(), answered)
     ended(run, 4000)
     tasks.retain()
@@ -331,7 +331,7 @@ def test_workers_go_when_all_their_runs_ended_long_enough_ago(days):
     assert privacy.count_due().workers == 0
 
 
-def test_as_many_people_as_are_due_are_found_with_as_many_queries(
+def test_number_of_due_people_does_not_change_the_number_of_queries(
     django_assert_max_num_queries,
 ):
     run = make_run(n=20, start=False)
@@ -346,7 +346,7 @@ def test_as_many_people_as_are_due_are_found_with_as_many_queries(
         assert len(same_people([(f"w{i}", run.team_id) for i in range(20)])) == 19
 
 
-def test_one_whose_id_is_still_in_use_elsewhere_in_the_team_stays(days):
+def test_worker_still_active_elsewhere_in_the_team_is_not_erased(days):
     run = play(world(), answered)
     ended(run, 31)
     second = Pool.objects.create(name="second")
@@ -449,7 +449,7 @@ def test_a_run_that_goes_on_keeps_its_responses(days):
     assert privacy.count_due().runs == 0
 
 
-def test_the_command_says_what_would_go_and_does_it_when_told(days, tmp_path: Path):
+def test_retention_command_previews_and_applies(days, tmp_path: Path):
     run = play(world(), answered)
     ended(run, 31)
     days(PERSONAL_DATA_DAYS=30, RESPONSES_DAYS=30)

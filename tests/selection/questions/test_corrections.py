@@ -135,7 +135,7 @@ def test_a_retired_question_that_is_out_closes_and_lets_later_answers_count():
     ).duplicate  # the worker is thanked, and it says nothing
 
 
-def test_every_question_retired_ends_the_run_for_want_of_questions():
+def test_retiring_all_questions_ends_the_run():
     run = make_run(n=3, k=1, questions=6, epsilon=0.01)
     engine.advance(run.pk)
     for question in run.question_set.questions.all():
@@ -146,12 +146,12 @@ def test_every_question_retired_ends_the_run_for_want_of_questions():
 
 
 @pytest.mark.parametrize("name", ["lucb", "adaptive-top-k"])
-def test_what_was_retired_and_restored_counts_as_before(name):
+def test_retired_and_restored_question_counts_as_before(name):
     run = make_run(algorithm=name, epsilon=0.1)
     play(run, crowd(4, good=2), most=12)
     engine.advance(run.pk)
     before = candidate_rows(run)
-    # One that nobody holds now: who is to answer while it is retired is never asked again.
+    # A question without a holder: a holder during its retirement is never asked again.
     out = {one.question_id for one in open_of(run)}
     given = Answer.objects.exclude(applied_in=None).exclude(assignment__question__in=out)
     question = given.order_by("pk").first().assignment.question
@@ -182,7 +182,7 @@ def test_a_void_answer_behind_one_that_waits_for_its_round_waits_as_well():
     check_tallies(run)
 
 
-def test_history_says_who_corrected_what_why_and_for_whom():
+def test_history_names_the_correction_its_author_reason_and_workers():
     question_set = make_miskeyed_set(3)
     run = make_run(n=3, k=1, question_set=question_set, epsilon=0.01)
     play(run, crowd(1, good=3, high=1.0), most=49)
@@ -199,7 +199,7 @@ def test_history_says_who_corrected_what_why_and_for_whom():
     assert "may change" in event.what
 
 
-def test_what_was_proved_under_the_old_key_is_forgotten():
+def test_proof_under_the_old_key_is_discarded():
     run = make_run(epsilon=0.02)
     play(run, crowd(1, good=2), most=40)
     assert run.proof
@@ -296,7 +296,7 @@ def test_a_run_that_lost_its_promise_with_its_money_needs_more_of_it():
     assert (run.status, run.regraded) == ("running", None)
 
 
-def test_only_a_run_that_lost_its_promise_goes_on():
+def test_only_a_run_that_lost_its_guarantee_is_reopened():
     run = make_run(questions=80, **WIDE)
     with pytest.raises(Conflict):
         lifecycle.reopen_run(run)
@@ -333,7 +333,7 @@ def test_a_reason_is_needed_once_a_question_was_asked():
         corrections.restore_question(asked, "ada", "not retired")
 
 
-def test_it_says_beforehand_how_many_answers_it_touches():
+def test_preview_of_a_correction_counts_the_answers():
     question_set = make_miskeyed_set(3, size=20)
     run = make_run(n=4, k=1, question_set=question_set, epsilon=0.01)
     play(run, crowd(1, good=4, high=1.0))
@@ -343,7 +343,7 @@ def test_it_says_beforehand_how_many_answers_it_touches():
     assert (found.run, found.answers, found.graded) == (run, 4, 4)
 
 
-def test_one_question_in_two_runs_is_corrected_in_both():
+def test_question_of_two_runs_is_corrected_in_both():
     question_set = make_miskeyed_set(3, size=20)
     both = [make_run(n=4, k=1, question_set=question_set, epsilon=0.01) for _ in range(2)]
     for run in both:
@@ -355,7 +355,7 @@ def test_one_question_in_two_runs_is_corrected_in_both():
     assert not Answer.objects.filter(assignment__question__number=3, right=False).exists()
 
 
-def test_who_is_gone_is_regraded_too():
+def test_answers_of_workers_who_left_are_regraded_too():
     question_set = make_miskeyed_set(3, size=20)
     run = make_run(n=4, k=1, question_set=question_set, epsilon=0.01, algorithm="adaptive-top-k")
     play(run, crowd(1, good=4, high=1.0), most=10)

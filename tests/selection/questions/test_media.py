@@ -30,20 +30,20 @@ TAKEN = {
 
 
 @pytest.mark.parametrize("kind", TAKEN)
-def test_a_file_is_what_its_content_says(kind):
+def test_file_type_is_read_from_the_content(kind):
     assert media.store_media(make_questions(1), "innocent.txt", TAKEN[kind]).type == kind
 
 
 @pytest.mark.parametrize(
     "data", [b"", b"<svg xmlns=", b"<!DOCTYPE html><script>", b"%PDF-1.7", b"MZ", b"PK\x03\x04"]
 )
-def test_what_is_no_picture_sound_or_film_is_refused(data):
+def test_file_that_is_no_picture_sound_or_film_is_refused(data):
     with pytest.raises(Refused, match=r"x\.png is no picture, sound or film that is taken"):
         media.store_media(make_questions(1), "x.png", data)
     assert not MediaFile.objects.exists()
 
 
-def test_what_is_too_large_is_refused_in_a_sentence():
+def test_large_file_is_refused_in_a_sentence():
     with pytest.raises(Refused, match=r"cat\.png is larger than 5 MB"):
         media.store_media(make_questions(1), "cat.png", PNG + bytes(5 * media.MB))
 
@@ -58,7 +58,7 @@ def test_a_name_has_no_folders_and_no_spaces_and_a_new_file_replaces_the_old():
     assert len(again.token) >= 32
 
 
-def test_a_questions_file_names_what_its_prompts_show():
+def test_questions_file_adds_media_to_prompts():
     text = "question,prompt,answer,image,alt,audio\nq,Which?,a,cat.png,A cat,https://a.b/c.mp3\n"
     _, (row,) = said("questions", text)
     assert row.prompt == "Which?\n\n![A cat](<media:cat.png>)\n\n![A cat](<https://a.b/c.mp3>)"

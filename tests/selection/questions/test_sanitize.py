@@ -72,13 +72,13 @@ class Tags(HTMLParser):
         self.found.append((tag, attributes))
 
 
-def test_without_markdown_every_sign_is_shown_as_it_stands():
+def test_plain_prompt_shows_its_characters_literally():
     shown = PLAIN.html("# so *it* is <b>\n1. no list _x_ `y`")
     assert "# so *it* is &lt;b&gt;<br>\n1. no list _x_ `y`" in shown
     assert '<img src="/media/abc/"' in PLAIN.html("media:cat.png")
 
 
-def test_a_choice_may_be_a_picture_and_is_else_as_it_stands():
+def test_choice_is_a_picture_or_literal_text():
     assert MARKDOWN.choice("https://a.b/dog.png") == '<img src="https://a.b/dog.png" alt="dog">'
     assert MARKDOWN.choice("media:cat.png") == '<img src="/media/abc/" alt="cat">'
     assert MARKDOWN.choice("*<b>*") == "*&lt;b&gt;*"

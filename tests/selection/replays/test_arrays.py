@@ -87,7 +87,7 @@ def test_arrays_match_the_engine(past, settings):
     assert_same(played, play_in_engine(past, settings), past)
 
 
-def test_draws_of_a_worker_are_recorded_answers_whatever_the_arm(past):
+def test_draws_of_a_worker_are_recorded_answers_for_any_arm(past):
     record, positions = arrays.RecordedAnswers(past), np.arange(2000)
     n = len(past.workers)
     for seed in (1, 2):

@@ -230,7 +230,7 @@ def test_a_run_without_answers_is_refused():
         request(Source(run=make_run(start=False)))
 
 
-def test_a_pool_keeps_what_is_known_of_its_workers(source):
+def test_pool_keeps_the_past_accuracy_of_its_workers(source):
     pool = keeping.create_pool(finish(request(source)))
     worker = pool.workers.get(key="w1")
     assert pool.name == "Workers of past.csv"
@@ -261,7 +261,7 @@ def test_a_draft_learns_from_the_past_answers(source):
     assert draft.pool.workers.count() == 6
 
 
-def test_nothing_is_stored_but_the_replay_which_expires(source):
+def test_only_the_replay_is_stored_and_expires(source):
     replay = finish(request(source))
     assert not any(model.objects.exists() for model in (Pool, QuestionSet, Run))
     Replay.objects.update(created=timezone.now() - timedelta(days=1, minutes=1))
@@ -270,7 +270,7 @@ def test_nothing_is_stored_but_the_replay_which_expires(source):
         replay_requests.find_replay(replay.pk, Replay.objects.all())
 
 
-def test_what_is_not_read_yet_cannot_be_kept(source, monkeypatch):
+def test_unread_answers_cannot_become_a_pool(source, monkeypatch):
     monkeypatch.setattr(replay_requests, "SMALL", 10)
     with pytest.raises(Conflict, match="still being read"):
         keeping.create_pool(request(source))

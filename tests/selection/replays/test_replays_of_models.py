@@ -28,7 +28,7 @@ def finish_replay(run: Run) -> Replay:
     return replay
 
 
-def test_answers_of_models_cost_what_their_calls_cost():
+def test_answers_of_models_cost_their_calls():
     run = make_run(n=6, questions=60, epsilon=0.2, currency="$")
     server = ModelServer.objects.create(name="here", url="https://example.org/v1")
     price = {f"w{i}": 0.01 * (i + 1) for i in range(6)}

@@ -70,7 +70,7 @@ def test_honest_crowd_has_no_sign_on_the_page(requester):
     assert "sharing" not in [need.kind for need in reports.list_alerts(run, signs=signs)]
 
 
-def test_page_before_any_answer_states_that_none_was_counted(requester):
+def test_page_before_the_first_answer_states_that_no_answer_is_counted(requester):
     run = make_run()
     assert "no answer is counted" in text_of(requester.get(admin_url("run_page", run.pk)))
 
@@ -167,7 +167,7 @@ def test_copying_has_no_power_where_only_one_wrong_answer_is_possible():
     assert reports.find_signs(play_slowly(yes_or_no, steps=12)).power.copying == 0
 
 
-def test_before_any_answer_no_power_is_stated(token):
+def test_collusion_power_is_absent_before_the_first_answer(token):
     run = make_run()
     assert reports.find_signs(run).power is None
     program = Client(headers={"authorization": f"Bearer {token}"})

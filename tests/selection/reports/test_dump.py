@@ -212,7 +212,7 @@ def copy_document(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def finding_text(document: dict[str, Any]) -> str:
-    """Return the findings in a changed document whose digest was renewed."""
+    """Return the findings in a changed document with a renewed digest."""
     document["digest"] = digest_of(document)
     return "; ".join(map(str, reports.verify_dump(document).findings))
 
@@ -397,13 +397,13 @@ def verify_alone(path: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("spoilt", [None, [], {}, {"format": "crowdselect-run", "version": 2}])
-def test_other_documents_are_refused(spoilt):
+def test_foreign_documents_are_refused(spoilt):
     with pytest.raises(Refused, match="This"):
         reports.verify_dump(spoilt)
 
 
 @pytest.mark.slow
-def test_any_damage_is_refused_or_a_finding():
+def test_damaged_dump_is_refused_or_has_a_finding():
     """Every value is removed once, and once replaced by a value of another type."""
     run = play(run_of("adaptive-top-k", slots=30, slots_per_worker=5), crowd(1, good=2), most=3)
     document = dump_document(run, anonymous=True)

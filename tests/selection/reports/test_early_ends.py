@@ -193,7 +193,7 @@ def test_a_fixed_budget_that_ends_early_has_intervals_to_go_by():
     assert not reports.export_run(run)["certified"]
 
 
-def test_without_a_proof_nothing_is_guaranteed():
+def test_run_without_a_proof_has_no_guarantee():
     run = end_early("halving")
     document = reports.export_run(run)
     assert document["epsilon_reached"] is None

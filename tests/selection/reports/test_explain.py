@@ -59,7 +59,7 @@ def explanation_text(run: Run, worker: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_every_algorithm_has_all_parts_of_an_explanation(name):
+def test_algorithms_have_complete_explanations(name):
     run = play(run_of(name), crowd(1, good=2), most=100)
     for key in ("w0", "w5"):
         candidate = find_candidate(run, key)

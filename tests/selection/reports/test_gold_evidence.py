@@ -57,7 +57,7 @@ def test_three_wrong_answers_mark_a_question_and_suggest_nothing():
     assert not line.suggested
 
 
-def test_a_correct_key_is_not_contradicted_by_a_few_who_are_wrong():
+def test_few_wrong_answers_do_not_contradict_a_correct_key():
     run = run_with_wrong_key(3)
     import_answers(run, 3)
     line = line_of(run, "q5")
@@ -79,7 +79,7 @@ def test_the_exact_interval_is_as_published(right, answers, lower, upper):
     ("other", "accepted", "strong"),
     [(5, 0, False), (6, 0, True), (7, 1, False), (9, 1, True), (0, 0, False)],
 )
-def test_another_answer_is_suggested_only_on_strong_evidence(other, accepted, strong):
+def test_different_key_is_suggested_only_on_strong_evidence(other, accepted, strong):
     run = make_run(n=2, k=1, questions=1, slots=1)
     engine.advance(run.pk)
     recording.record_answer(open_of(run)[0].pk, "no")

@@ -38,11 +38,11 @@ def test_the_difference_s_interval_is_as_published(best, rest, lower, upper):
     assert (difference.lower, difference.upper) == pytest.approx((lower, upper), abs=5e-5)
 
 
-def test_without_answers_on_both_sides_there_is_no_difference():
+def test_difference_needs_answers_on_both_sides():
     assert ShareDifference.compare(RightShare(3, 4), RightShare(0, 0)) is None
 
 
-def test_flags_say_what_is_suspicious():
+def test_flags_name_the_suspicions():
     def flags(best: RightShare, rest: RightShare) -> tuple[str, ...]:
         overall = RightShare(best.right + rest.right, best.answers + rest.answers)
         return _suspicions(overall, best, ShareDifference.compare(best, rest))

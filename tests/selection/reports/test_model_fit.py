@@ -28,7 +28,7 @@ def page_text(requester: Client, run: Run) -> str:
 # -- doubts and the fitted population
 
 
-def test_workers_who_are_right_on_the_same_questions_are_warned_of(requester):
+def test_workers_right_on_the_same_questions_cause_a_warning(requester):
     def hard_for_all(assignment):
         return "no" if assignment.question.number % 3 == 0 else "yes"
 
@@ -70,14 +70,14 @@ def test_an_ordinary_crowd_is_fitted_without_a_word_of_warning(requester):
     assert sum(reports.model_fit(run).population.shares) == pytest.approx(1)
 
 
-def test_algorithms_without_a_population_show_none(requester):
+def test_algorithms_without_a_population_show_no_model_fit(requester):
     run = play(make_run(), crowd(1, 2), most=3)
     assert "Model fit" not in page_text(requester, run)
     document = reports.export_run(run)
     assert (document["warnings"], document["population"]) == ([], None)
 
 
-def test_before_any_answer_there_is_nothing_to_fit(requester):
+def test_model_fit_is_empty_before_the_first_answer(requester):
     run = make_run(algorithm="credible")
     assert reports.model_fit(run) == reports.ModelFit()
     text = page_text(requester, run)
@@ -98,7 +98,7 @@ def test_a_draft_has_no_standings_and_no_fit(token):
     assert api.get(f"/api/runs/{run.pk}/selection").json()["workers"] == []
 
 
-def test_the_legend_says_what_the_bars_are(requester):
+def test_legend_explains_the_bars(requester):
     assert "95 % credible interval" in page_text(requester, make_run(algorithm="credible"))
     assert "Range Confidence bounds" in page_text(requester, make_run(algorithm="lucb"))
     fixed = make_run(algorithm="sar", budget=100)
@@ -114,7 +114,7 @@ def test_the_settings_show_epsilon_and_delta_where_they_are_read(requester):
 # -- the present guarantee
 
 
-def test_a_certified_run_says_what_is_certified_so_far(requester):
+def test_certified_run_states_its_guarantee_so_far(requester):
     run = play(
         make_run(algorithm="certified", epsilon=0.01, slots=60, slots_per_worker=30),
         crowd(3, 2, high=0.7, low=0.3),
@@ -146,7 +146,7 @@ def test_a_credible_run_says_that_it_is_an_average(requester):
     assert document["epsilon_reached"] == pledge.epsilon
 
 
-def test_before_enough_answers_nothing_is_certified(requester):
+def test_certified_run_has_no_guarantee_with_too_few_answers(requester):
     run = make_run(algorithm="certified")
     engine.advance(run.pk)
     assert "Certified so far: no guarantee yet, too few answers." in page_text(requester, run)

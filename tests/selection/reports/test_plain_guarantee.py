@@ -1,4 +1,4 @@
-"""The guarantee in one short sentence, and what weakens it in a few words."""
+"""The guarantee in one short sentence, and its weakenings in a few words."""
 
 import pytest
 
@@ -37,7 +37,7 @@ def test_a_fixed_budget_guarantees_nothing():
     assert reports.promise_status(run).short == plain_guarantee.FIXED_BUDGET
 
 
-def test_an_early_end_states_the_missed_target_and_what_is_achieved():
+def test_early_end_states_the_missed_target_and_the_achieved_guarantee():
     run = odd_run()
     lifecycle.stop_run(run)
     run.refresh_from_db()
@@ -56,7 +56,7 @@ def test_too_few_answers_give_no_guarantee():
 
 
 @pytest.mark.parametrize("part", plain_guarantee.DOUBTS)
-def test_each_short_form_belongs_to_a_sentence_on_a_doubt(part):
+def test_short_form_belongs_to_exactly_one_doubt(part):
     prior = "“Spring” asked other questions, of “Birds”"
     sentences = [
         *(goodness_of_fit.ODD, goodness_of_fit.HARD_TO_FIT, selector.GAP, selector.UNMET),

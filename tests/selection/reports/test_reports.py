@@ -65,7 +65,7 @@ def test_a_run_stopped_early_promises_the_gap_it_reached():
     )
 
 
-def test_every_row_of_the_table_carries_the_run_s_facts():
+def test_rows_of_the_table_carry_the_facts_of_the_run():
     run = play(make_run(), crowd(4, good=2))
     rows = reports.export_table(run)
     assert len(rows) == run.k

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 def run_answered_within(minutes: float, **fields: object):
-    """Return a run whose first open questions were answered evenly over this time."""
+    """Return a run with its first open questions answered evenly over this time."""
     run = make_run(slots=30, slots_per_worker=5, **fields)
     engine.advance(run.pk)
     answer_all(run, crowd(1, 2))

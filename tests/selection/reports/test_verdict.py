@@ -59,7 +59,7 @@ def test_a_hidden_gap_is_in_the_verdict_with_its_figure(requester, token):
     check_one_verdict(requester, token, run, "stand apart by a gap")
 
 
-def test_withdrawals_after_answers_weaken_what_assumes_another_reason(requester, token):
+def test_withdrawals_after_answers_weaken_a_guarantee_that_assumes_other_reasons(requester, token):
     run = make_run(n=20, k=4, algorithm="credible", epsilon=0.15, delta=0.1, slots=60)
     engine.advance(run.pk)
     answer_all(run, answer_smoothly)
@@ -92,7 +92,7 @@ def test_a_crowd_that_does_not_fit_is_in_the_verdict(requester, token):
     check_one_verdict(requester, token, run, "do not look like one population", STOPPED)
 
 
-def test_without_any_doubt_the_verdict_is_green(requester):
+def test_verdict_without_a_doubt_is_green(requester):
     run = play(make_run(questions=3000), crowd(1, 2))
     promised = reports.promise_status(run)
     assert promised.verdict == "kept"

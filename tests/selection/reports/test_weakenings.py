@@ -1,4 +1,4 @@
-"""What weakens a guarantee: on the first screen, in the API and in files, with its remedy."""
+"""Weakenings of a guarantee: on the first screen, in the API and in files, with remedies."""
 
 import pytest
 from django.test import Client
@@ -62,7 +62,7 @@ def test_erased_worker_is_not_taken_back():
         roster.take_back(run, [pseudonym])
 
 
-def test_one_definition_reaches_the_api_and_the_files(requester, token):
+def test_weakening_is_the_same_in_the_api_and_the_files(requester, token):
     run = make_answered_run()
     roster.withdraw_workers(run, ["w0"])
     promised = reports.promise_status(run)
@@ -76,7 +76,7 @@ def test_one_definition_reaches_the_api_and_the_files(requester, token):
         assert (reply["guaranteed_now"], reply["weakenings"]) == (promised.now, rows)
 
 
-def test_over_run_offers_a_copy_instead_of_taking_back():
+def test_ended_run_offers_a_copy_instead_of_taking_back():
     run = make_answered_run()
     roster.withdraw_workers(run, ["w0"])
     run = play(run, RESPOND)
@@ -104,7 +104,7 @@ def test_verdict_by_hand_names_its_remedy():
     assert "by-hand" in codes_of(run)
 
 
-def test_every_code_has_a_remedy_or_says_that_there_is_nothing_to_do():
+def test_weakening_codes_have_a_remedy_or_say_nothing_to_do():
     doubts = {code for code, _ in plain_guarantee.DOUBTS.values()}
     assert doubts | set(weakenings.ADDED) <= set(weakenings.REMEDIES)
     for remedy in weakenings.REMEDIES.values():

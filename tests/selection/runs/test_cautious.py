@@ -106,7 +106,7 @@ def test_a_usual_run_may_end_with_the_warning_in_its_files():
     assert said.endswith("“universal” keeps 10 % there too.")
 
 
-def test_a_draft_is_expected_to_cost_what_its_own_row_says(monkeypatch):
+def test_expected_cost_of_a_draft_is_that_of_its_own_row(monkeypatch):
     monkeypatch.setattr(forecast_requests, "FIRST", 60.0)
     monkeypatch.setattr(refining, "FIRST", 60.0)
     monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)

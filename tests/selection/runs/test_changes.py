@@ -22,7 +22,7 @@ def reload_run(run: Run) -> Run:
     return Run.objects.get(pk=run.pk)
 
 
-def test_a_preview_changes_nothing_and_says_what_the_change_does():
+def test_preview_states_the_effects_and_changes_no_setting():
     run = make_run(budget=100)
     said = changes.preview_changes(run, {"budget": 200, "slots": 12, "epsilon": 0.4})
     assert list(said) == ["budget", "epsilon"]
@@ -34,7 +34,7 @@ def test_a_preview_changes_nothing_and_says_what_the_change_does():
     assert not run.events.exclude(kind="start").exists()
 
 
-def test_a_change_is_done_and_written_down_with_who_and_why():
+def test_change_is_applied_and_logged_with_author_and_reason():
     run = make_run(budget=100)
     wanted = {"budget": 50, "slots": 3, "slots_per_worker": 2, "minutes": 5, "hours_to_come": 4.0}
     changes.apply_changes(run, wanted | {"name": "Other"}, "ann", "cheaper")
@@ -44,7 +44,7 @@ def test_a_change_is_done_and_written_down_with_who_and_why():
     assert {(kind, "ann", "cheaper") for kind in (*wanted, "name")} < set(events_of(run))
 
 
-def test_a_budget_is_not_lowered_below_what_is_handed_out():
+def test_budget_is_not_lowered_below_the_handed_out_answers():
     run = make_run(budget=100)
     engine.advance(run.pk)
     out = len(open_of(run))
@@ -57,7 +57,7 @@ def test_a_budget_is_not_lowered_below_what_is_handed_out():
 
 
 @pytest.mark.parametrize("algorithm", ["lucb", "adaptive-top-k"])
-def test_a_run_whose_budget_was_spent_goes_on_when_it_is_raised(algorithm):
+def test_run_out_of_budget_continues_once_it_is_raised(algorithm):
     respond = crowd(3, 2)
     run = play(make_run(algorithm=algorithm, budget=60, questions=3000, slots=60), respond)
     assert run.ending == Run.Ending.BUDGET
@@ -136,7 +136,7 @@ def test_epsilon_stays_where_rounds_or_bounds_are_made_of_it(algorithm):
         ({"enrol_most": 9}, "closed: open it first"),
     ],
 )
-def test_what_cannot_be_is_refused_in_a_sentence(wanted, why):
+def test_impossible_change_is_refused_in_a_sentence(wanted, why):
     run = make_run()
     with pytest.raises(Refused, match=why):
         changes.apply_changes(run, wanted)
@@ -193,7 +193,7 @@ def test_the_same_verdict_twice_is_refused():
 # -- the roster, said before
 
 
-def test_withdrawing_says_whom_the_promise_is_about_then():
+def test_withdrawal_states_the_workers_of_the_remaining_guarantee():
     run = play(make_run(), crowd(1, 2), most=2)
     said = previews.preview_withdrawal(run, ["w3"])
     assert "the best 2 of the other 5" in said

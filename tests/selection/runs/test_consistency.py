@@ -104,13 +104,13 @@ BREAKS: dict[str, tuple[Callable[[Run], object], set[str]]] = {
 
 
 @pytest.mark.parametrize("broken", BREAKS)
-def test_each_law_that_is_broken_is_seen(broken):
+def test_broken_law_is_found(broken):
     run = make_running()
     assert broken_laws(run) == set()
     how, wanted = BREAKS[broken]
     how(run)
     assert broken in broken_laws(run)
-    assert broken_laws(run) - wanted <= {"rewards"}  # whether the answer was a right one
+    assert broken_laws(run) - wanted <= {"rewards"}  # depends on the answer being right
 
 
 def test_a_question_that_a_worker_meets_again_in_another_skill_is_seen():
@@ -126,7 +126,7 @@ def test_a_question_that_a_worker_meets_again_in_another_skill_is_seen():
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="it locks the whole file")
-def test_no_step_comes_between_what_is_held_against_each_other():
+def test_check_locks_the_run_against_steps():
     run = make_running()
     with CaptureQueriesContext(connection) as asked:
         assert consistency.check_run(run) == []
@@ -150,7 +150,7 @@ def test_an_end_without_enough_workers_is_seen():
 
 
 @pytest.mark.parametrize("broken", ["asked", "pulls", "void", "rewards"])
-def test_what_can_be_counted_is_mended_and_written_down(broken):
+def test_wrong_counts_are_repaired_and_logged(broken):
     run = make_running()
     right = list(run.candidates.order_by("arm").values("asked", "pulls", "void", "rewards"))
     BREAKS[broken][0](run)
@@ -179,7 +179,7 @@ def test_a_run_that_an_answer_waits_in_vain_in_takes_steps_again():
     assert engine.advance(run.pk)
 
 
-def test_a_budget_that_retired_questions_had_cost_nothing_of_becomes_what_was_handed_out():
+def test_exceeded_budget_of_retired_questions_is_raised_to_the_spent_answers():
     """Runs of earlier versions are in this state."""
     run = make_running()
     corrections.retire_question(
@@ -193,7 +193,7 @@ def test_a_budget_that_retired_questions_had_cost_nothing_of_becomes_what_was_ha
     assert "exceed the budget" in run.events.get(kind="recount").what
 
 
-def test_what_holds_is_left_alone():
+def test_sound_run_is_left_unchanged():
     run = make_running()
     before = Run.objects.filter(pk=run.pk).values().get()
     assert consistency.repair_run(run) == []

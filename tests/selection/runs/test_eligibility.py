@@ -53,7 +53,7 @@ def questions_met(run: Run) -> dict[str, set[str]]:
     return found
 
 
-def test_nobody_meets_a_question_again_and_the_rest_is_asked_to_the_last():
+def test_worker_meets_no_question_again_and_is_asked_the_rest():
     first = make_earlier_run()
     known = questions_met(first)
     assert all(known.values())
@@ -77,7 +77,7 @@ def test_models_remember_no_question_and_are_asked_again():
     assert skipped["w3"] > 0
 
 
-def test_the_order_is_the_seeded_one_without_what_was_met():
+def test_order_of_questions_is_the_seeded_one_without_met_questions():
     first = make_earlier_run()
     plain, skipping = make_second_run(first), make_second_run(first, met="skip")
     worker = first.pool.workers.get(key="w0")
@@ -98,7 +98,7 @@ def test_the_order_is_the_seeded_one_without_what_was_met():
     assert orders[1][:common] == left[:common]
 
 
-def test_what_is_met_after_the_start_changes_nothing():
+def test_questions_met_after_the_start_change_no_order():
     first = make_earlier_run(steps=1)
     second = make_second_run(first, met="skip")
     before = list(second.candidates.order_by("arm").values_list("met", flat=True))
@@ -110,7 +110,7 @@ def test_what_is_met_after_the_start_changes_nothing():
     assert list(second.candidates.order_by("arm").values_list("met", flat=True)) == before
 
 
-def test_what_was_dealt_and_never_shown_was_not_met():
+def test_question_never_shown_is_not_met():
     run = make_run(n=4, questions=40)
     engine.advance(run.pk)
     assert open_of(run)
@@ -159,7 +159,7 @@ def test_a_question_is_the_same_however_its_accents_and_blanks_are_written():
         first.delete()
 
 
-def test_another_teams_runs_tell_nothing():
+def test_runs_of_another_team_count_no_met_questions():
     team = Team.objects.create(name="others")
     pool = Pool.objects.create(team=team, name="p")
     Worker.objects.bulk_create(Worker(pool=pool, key=f"w{i}") for i in range(4))
@@ -175,7 +175,7 @@ def test_another_teams_runs_tell_nothing():
     assert eligibility.questions_met_before(theirs) == {}
 
 
-def test_who_met_any_can_be_kept_out():
+def test_workers_who_met_questions_can_be_excluded():
     first = make_earlier_run()
     Worker.objects.bulk_create(Worker(pool=first.pool, key=f"new{i}") for i in range(3))
     second = make_second_run(first, met="out")
@@ -183,13 +183,13 @@ def test_who_met_any_can_be_kept_out():
     assert keys == {"new0", "new1", "new2"}
 
 
-def test_lists_of_workers_say_who_is_in():
+def test_lists_of_workers_set_the_roster():
     run = make_run(n=8, only=[f"w{i}" for i in range(6)], left_out=["w5", "nobody"])
     keys = set(run.candidates.values_list("worker__key", flat=True))
     assert keys == {f"w{i}" for i in range(5)}
 
 
-def test_quotas_are_about_those_who_are_in():
+def test_quotas_cover_only_the_roster():
     pool = make_pool(8, country=["A", "B"])
     quota = {"attribute": "country", "limits": {"A": [1, 2]}}
     run = make_run(pool=pool, algorithm="clucb-pac", quotas=quota, left_out=["w0", "w1"])
@@ -200,7 +200,7 @@ def test_quotas_are_about_those_who_are_in():
         assert run.options["quotas"]["names"][group] == row.worker.attributes["country"]
 
 
-def test_too_few_who_may_be_in_are_refused():
+def test_roster_too_small_is_refused():
     run = make_run(n=6, only=["w1"], start=False)
     with pytest.raises(Refused):
         lifecycle.start_run(run)
@@ -217,7 +217,7 @@ def test_accuracy_on_this_set_is_refused_where_questions_would_be_passed_over():
     lifecycle.start_run(Run.objects.get(pk=second.pk))
 
 
-def test_who_joins_is_looked_at_as_those_at_the_start():
+def test_joining_worker_is_checked_like_initial_ones():
     first = make_earlier_run()
     fields = {"n": 0, "enrolling": True, "question_set": first.question_set}
     for met, algorithm in (("out", "lucb"), ("skip", "certified")):
@@ -245,7 +245,7 @@ def test_a_copy_asks_the_same():
     assert (copied.met, copied.only, copied.left_out) == (run.met, run.only, run.left_out)
 
 
-def test_the_form_offers_it_and_the_draft_says_whom_it_touches(requester):
+def test_form_offers_exclusion_and_draft_names_affected_workers(requester):
     first = make_earlier_run()
     lifecycle.stop_run(first)
     page = requester.get(admin_url("run_add"), {"full": 1}).content.decode()
@@ -262,14 +262,14 @@ def test_the_form_offers_it_and_the_draft_says_whom_it_touches(requester):
     assert "These workers get other questions." in draft
 
 
-def test_the_api_says_who_is_in(token):
+def test_api_shows_the_roster_settings(token):
     run = make_run(met="skip", left_out=["w4"])
     api = Client(headers={"authorization": f"Bearer {token}"})
     shown = api.get(f"/api/runs/{run.pk}").json()
     assert (shown["met"], shown["only"], shown["left_out"]) == ("skip", [], ["w4"])
 
 
-def test_the_draft_names_ids_that_nobody_in_the_pool_has(requester):
+def test_draft_names_unknown_worker_ids(requester):
     run = make_run(n=4, questions=40, start=False, left_out=["w1", "w17"], only=["w0", "w1", "w2"])
     page = admin_url("run_page", run.pk)
     assert eligibility.unknown_worker_keys(run) == ["w17"]

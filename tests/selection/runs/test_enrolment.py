@@ -29,7 +29,7 @@ def arrive(run: Run, count: int, **attributes: str) -> None:
 
 
 @pytest.mark.parametrize("algorithm", mostly_slow(BEGUN_EMPTY, ("adaptive-top-k", "certified")))
-def test_a_run_may_begin_with_nobody_and_ends_with_its_promise(algorithm):
+def test_run_may_start_with_an_empty_roster_and_ends_with_its_guarantee(algorithm):
     run = make_run(
         n=0,
         enrolling=True,
@@ -78,14 +78,14 @@ def test_a_roster_with_too_few_stays_open_at_its_time_and_closes_when_enough_hav
     assert not reload_run(run).enrolling
 
 
-def test_a_roster_that_somebody_closes_in_this_moment_keeps_no_other_open(monkeypatch):
+def test_roster_closed_by_a_person_meanwhile_does_not_stop_the_closing_of_others(monkeypatch):
     first, second = (make_run(enrolling=True) for _ in range(2))
     pass_closing_time(first, second)
     close, once = roster_opening.close_roster, []
 
     def late(run: Run) -> int:
         if not once:
-            once.append(close(run))  # by somebody else
+            once.append(close(run))  # by another process
         return close(run)
 
     monkeypatch.setattr(roster_opening, "close_roster", late)
@@ -129,14 +129,14 @@ NO_IDS = ["", "   ", "x" * 201, "a\0b", "J\ufffdger", "{{%PROLIFIC_PID%}}", "${w
 
 
 @pytest.mark.parametrize("key", NO_IDS)
-def test_what_is_no_id_is_refused(key):
+def test_invalid_id_is_refused(key):
     run = make_run(enrolling=True)
     with pytest.raises(Refused, match="1 to 200 readable characters"):
         enrolment.enrol_worker(run, key)
 
 
 @pytest.mark.parametrize("key", ["60a1\u202e", "\u200b60a1", "60a1\u200f", "60a1\t60"])
-def test_an_id_with_what_nobody_sees_makes_no_second_worker_of_one(key):
+def test_id_with_invisible_characters_makes_no_second_worker(key):
     run = make_run(n=0, enrolling=True)
     with pytest.raises(Refused, match=r"contains an invisible character \(U\+"):
         enrolment.enrol_worker(run, key)
@@ -154,7 +154,7 @@ def test_a_worker_is_one_however_their_accents_are_written(first, then):
     assert enrolment.enrol_worker(run, unicodedata.normalize(then, key)) == (own, False)
 
 
-def test_who_is_in_the_pool_already_keeps_the_id_as_it_is_written_there():
+def test_existing_worker_keeps_the_stored_spelling_of_the_id():
     run = make_run(n=0, enrolling=True)
     apart = unicodedata.normalize("NFD", "Jäger")
     known = run.pool.workers.create(key=apart)
@@ -162,7 +162,7 @@ def test_who_is_in_the_pool_already_keeps_the_id_as_it_is_written_there():
     assert own.worker == known
 
 
-def test_nobody_joins_a_draft_or_a_run_that_is_over():
+def test_draft_and_ended_run_admit_no_worker():
     draft, over = make_run(start=False, enrolling=True), make_run(enrolling=True)
     lifecycle.stop_run(over)
     for run in (draft, over):
@@ -184,7 +184,7 @@ def test_quotas_keep_a_roster_open_until_they_can_be_kept():
     assert "keep to the quotas" in reports.promise_status(reload_run(run)).sentence
 
 
-def test_others_of_the_pool_join_a_run_that_goes_on_and_it_is_closed_again():
+def test_remaining_workers_join_a_running_run_and_the_roster_closes_again():
     run = make_run()
     play(run, crowd(1, 2), most=2)
     for i in (6, 7):
@@ -198,7 +198,7 @@ def test_others_of_the_pool_join_a_run_that_goes_on_and_it_is_closed_again():
         roster_opening.join_others(run)
 
 
-def test_nobody_joins_an_algorithm_of_rounds_on_its_way():
+def test_running_algorithm_of_rounds_admits_no_worker():
     run = make_run(algorithm="adaptive-top-k")
     Worker.objects.create(pool=run.pool, key="late")
     with pytest.raises(Conflict, match="cannot join it while it runs"):

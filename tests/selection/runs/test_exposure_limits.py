@@ -85,7 +85,7 @@ def test_a_run_on_gold_that_is_used_up_is_refused():
         make_run(question_set=asked)
 
 
-def test_forecasts_count_what_is_left():
+def test_forecasts_count_the_remaining_exposures():
     asked, pool = limit(make_questions(30), 4), make_pool(6)
     draft = make_run(pool=pool, question_set=asked, start=False, algorithm="credible")
     assert (
@@ -111,7 +111,7 @@ def test_a_forecast_says_that_questions_run_out_where_few_are_left():
     assert own.out_of_questions > 0.9
 
 
-def test_an_outlook_reckons_with_what_is_left():
+def test_outlook_counts_the_remaining_exposures():
     asked = limit(make_questions(40), 3)
     run = make_run(n=8, k=2, question_set=asked, algorithm="credible", epsilon=0.01, slots=40)
     play(run, crowd(1, 2), most=3)

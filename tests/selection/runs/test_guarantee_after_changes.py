@@ -33,7 +33,7 @@ def make_answered_run() -> Run:
     return run
 
 
-def test_who_is_withdrawn_after_answers_costs_the_guarantee_on_every_surface(requester, token):
+def test_withdrawal_after_answers_costs_the_guarantee_on_all_surfaces(requester, token):
     run = make_answered_run()
     assert "no guarantee" in previews.preview_withdrawal(run, ["w0"])
     roster.withdraw_workers(run, ["w0"])
@@ -60,13 +60,13 @@ def test_who_is_withdrawn_after_answers_costs_the_guarantee_on_every_surface(req
     assert (found.promise, found.epsilon) == (GUARANTEE_LOST, None)
 
 
-def test_the_workers_are_not_counted_if_none_that_answered_is_gone(django_assert_num_queries):
+def test_guarantee_is_kept_without_counting_if_no_answering_worker_left(django_assert_num_queries):
     run = make_answered_run()
     with django_assert_num_queries(1):  # the workers that are gone
         assert not run.guarantee_lost
 
 
-def test_a_dump_that_claims_more_after_such_a_change_is_found_out():
+def test_dump_with_a_false_guarantee_is_found_out():
     run = make_answered_run()
     roster.withdraw_workers(run, ["w0"])
     run = play(run, RESPOND)
@@ -76,7 +76,7 @@ def test_a_dump_that_claims_more_after_such_a_change_is_found_out():
     assert any("ε: none holds" in each for each in said), said
 
 
-def test_an_early_end_after_such_a_change_claims_nothing():
+def test_early_end_after_a_withdrawal_claims_no_guarantee():
     run = make_answered_run()
     roster.withdraw_workers(run, ["w0"])
     lifecycle.stop_run(run)
@@ -88,7 +88,7 @@ def test_an_early_end_after_such_a_change_claims_nothing():
     assert "The selected workers are favoured by all answers." in promised.sentence
 
 
-def test_taking_everybody_back_returns_the_guarantee():
+def test_taking_all_workers_back_returns_the_guarantee():
     run = make_answered_run()
     roster.withdraw_workers(run, ["w0", "w5"])
     assert "while other workers with counted answers" in previews.take_back(run, ["w5"])
@@ -102,7 +102,7 @@ def test_taking_everybody_back_returns_the_guarantee():
     assert reports.promise_status(run).verdict == "kept"
 
 
-def test_who_never_answered_may_leave_and_the_weights_stay():
+def test_worker_without_answers_may_leave_and_the_weights_stay():
     run = make_run(**FIELDS)
     engine.advance(run.pk)
     answer_all(run, lambda slip: None if slip.candidate.worker.key == "w7" else RESPOND(slip))
@@ -145,7 +145,7 @@ def make_larger_run() -> Run:
     return run
 
 
-def test_where_numberings_certify_withdrawals_are_covered():
+def test_numberings_cover_withdrawals():
     run = make_larger_run()
     assert "no guarantee" not in previews.preview_withdrawal(run, ["w0"])
     roster.withdraw_workers(run, ["w0", "w9"])
@@ -160,7 +160,7 @@ def test_where_numberings_certify_withdrawals_are_covered():
     assert reports.verify_dump(dump).same
 
 
-def test_where_numberings_certify_joining_costs_the_guarantee_all_the_same():
+def test_numberings_lose_the_guarantee_when_workers_join():
     run = make_larger_run()
     assert "no guarantee" in previews.open_roster(run)
     make_extra(run)
@@ -170,7 +170,7 @@ def test_where_numberings_certify_joining_costs_the_guarantee_all_the_same():
 
 
 def start_open_and_join(first_step: bool) -> Run:
-    """Return a run of 14 whose last worker joined its open roster, after the first step or not."""
+    """Return a run of 14; the last worker joined its open roster, after the first step or not."""
     run = make_run(**LARGER | {"n": 13, "enrolling": True})
     if first_step:
         engine.advance(run.pk)
@@ -190,7 +190,7 @@ def assert_verified(run: Run) -> None:
     assert found.same, [str(each) for each in found.findings]
 
 
-def test_who_joins_an_open_roster_after_answers_is_certified_by_swaps():
+def test_worker_joining_after_answers_is_certified_by_swaps():
     run = start_open_and_join(first_step=True)
     assert not run.covers_withdrawal
     assert not run.guarantee_lost
@@ -204,7 +204,7 @@ def test_who_joins_an_open_roster_after_answers_is_certified_by_swaps():
     assert_verified(run)
 
 
-def test_who_joins_an_open_roster_before_the_first_question_is_as_if_there_from_the_start():
+def test_worker_joining_before_the_first_question_counts_as_initial():
     run = start_open_and_join(first_step=False)
     assert run.covers_withdrawal
     run = play(run, LARGER_CROWD)
@@ -213,7 +213,7 @@ def test_who_joins_an_open_roster_before_the_first_question_is_as_if_there_from_
     assert_verified(run)
 
 
-def test_other_algorithms_keep_theirs_and_say_what_they_assume():
+def test_remaining_algorithms_keep_their_guarantee_and_state_the_assumption():
     run = make_run(**FIELDS | {"algorithm": "lucb"})
     for _ in range(2):
         engine.advance(run.pk)

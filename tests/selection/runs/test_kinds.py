@@ -51,11 +51,11 @@ def selected_workers(run: Run) -> list[tuple[int, str]]:
     )
 
 
-# -- who is selected
+# -- selected workers
 
 
 @pytest.mark.parametrize("name", MATCHING)
-def test_nobody_is_selected_for_two_kinds(name):
+def test_worker_is_selected_for_one_kind_only(name):
     """The best in both is w0, selected for the kind with the weaker second best."""
     run = play(kinds_run(algorithm=name, questions=PLENTY), knowing_crowd())
     assert run.ending == Run.Ending.PROMISE
@@ -84,7 +84,7 @@ def test_several_of_each_kind_are_selected():
     assert len({worker for _, worker in found}) == 4
 
 
-def test_an_early_end_keeps_everybody_to_one_kind_too():
+def test_early_end_selects_workers_for_one_kind_only():
     run = play(kinds_run(epsilon=0.01), knowing_crowd())
     assert run.ending == Run.Ending.QUESTIONS
     assert selected_workers(run) == [(0, "w0"), (1, "w2")]
@@ -93,7 +93,7 @@ def test_an_early_end_keeps_everybody_to_one_kind_too():
     assert promised.epsilon is None or "nobody for two of them" in promised.sentence
 
 
-def test_who_leaves_takes_both_kinds_along():
+def test_leaving_worker_leaves_both_kinds():
     run = kinds_run()
     engine.advance(run.pk)
     roster.withdraw_workers(run, ["w0"])
@@ -117,7 +117,7 @@ def test_places_are_filled_as_far_as_there_are_workers_left():
     assert "Only 2 workers were left for 3 places" in reports.promise_status(run).sentence
 
 
-def test_rebuilt_from_what_is_stored_it_names_the_same():
+def test_run_rebuilt_from_stored_rows_selects_the_same_workers():
     run = kinds_run(epsilon=0.01)
     for _ in range(3):
         play(run, knowing_crowd(), most=1)
@@ -127,7 +127,7 @@ def test_rebuilt_from_what_is_stored_it_names_the_same():
     assert [skill.k for skill in copied.skills] == [1, 1]
 
 
-# -- what is said
+# -- messages
 
 
 def test_the_promise_names_the_kinds():
@@ -142,7 +142,7 @@ def test_the_promise_names_the_kinds():
     assert "nobody for two" not in reports.promise_status(free).sentence
 
 
-def test_page_files_and_api_tell_who_is_for_what(requester, client, token):
+def test_page_files_and_api_name_the_kind_of_selected_workers(requester, client, token):
     run = play(kinds_run(epsilon=0.6), knowing_crowd())
     one, other = map(str, run.skills)
     words = text_of(requester.get(admin_url("run_page", run.pk)))
@@ -207,7 +207,7 @@ def test_the_form_takes_it_and_the_draft_says_it(requester):
         ),
     ],
 )
-def test_the_form_refuses_what_cannot_be(requester, k, changes, why):
+def test_form_refuses_impossible_kinds(requester, k, changes, why):
     given = form((make_questions(5).pk, k), **changes)
     pool = make_pool(6, language=["English", "Spanish"])
     response = requester.post(admin_url("run_add"), given | {"pool": pool.pk})
@@ -215,7 +215,7 @@ def test_the_form_refuses_what_cannot_be(requester, k, changes, why):
     assert not Run.objects.exists()
 
 
-def test_with_one_question_set_it_makes_no_difference(requester):
+def test_setting_has_no_effect_with_one_question_set(requester):
     requester.post(admin_url("run_add"), form())
     run = Run.objects.get()
     lifecycle.start_run(run)
@@ -230,7 +230,7 @@ def test_starting_refuses_more_places_than_workers():
         lifecycle.start_run(run)
 
 
-def test_an_open_roster_waits_until_there_is_somebody_for_every_place():
+def test_open_roster_waits_for_a_worker_for_each_place():
     run = kinds_run(start=False, enrolling=True, k=3, pool=make_pool(4))
     run.further.update(k=3)
     lifecycle.start_run(run)

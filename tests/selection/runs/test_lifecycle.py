@@ -44,7 +44,7 @@ def test_a_run_that_cannot_be_run_is_refused_and_stays_a_draft(fields, sentence)
     assert not Candidate.objects.filter(run=run).exists()
 
 
-def test_each_move_is_allowed_from_its_own_states_only():
+def test_moves_are_allowed_from_their_own_states_only():
     run = make_run(start=False)
     for move in (lifecycle.pause_run, lifecycle.resume_run, lifecycle.stop_run):
         with pytest.raises(Conflict, match="is draft"):
@@ -70,7 +70,7 @@ def test_stopping_ends_the_run_and_says_it_was_by_hand():
     assert open_of(run)
 
 
-def test_a_pause_takes_no_time_from_those_who_hold_an_assignment():
+def test_pause_takes_no_time_from_open_assignments():
     run = make_run()
     engine.advance(run.pk)
     presence.record_shown(run, [assignment.pk for assignment in open_of(run)])

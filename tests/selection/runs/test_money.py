@@ -48,7 +48,7 @@ def test_an_amount_is_one_that_its_currency_can_pay_and_never_less(currency, pri
     assert money.format_cost_range(run, 2, 3) == f"{money.format_cost(run, 2).split()[0]} – {three}"
 
 
-def test_a_price_may_be_finer_than_what_can_be_paid():
+def test_price_may_be_finer_than_a_cent():
     run = make_run(start=False, price=Decimal("0.0125"), currency="$")
     assert (money.format_price(run), money.format_cost(run, 1), money.format_cost(run, 80)) == (
         "0.0125 $",

@@ -43,7 +43,7 @@ def test_a_title_above_a_platforms_file_is_passed_over(title, between):
     assert found == {"w0": "AssignmentReturned", "w1": "Approved"}
 
 
-def test_their_questions_go_back_and_their_answers_stay(run):
+def test_returned_worker_s_questions_go_back_and_answers_stay(run):
     slip = next(one for one in open_of(run) if one.candidate.worker.key == "w0")
     answer_all(run, lambda one: "yes" if one == slip else None)
     done = platform_submissions.report_submissions(run, {"w0": "RETURNED", "w1": "APPROVED"}, "me")
@@ -65,7 +65,7 @@ def test_the_place_is_free_for_others(run):
     assert not [one for one in open_of(run) if one.candidate.worker.key == "w0"]
 
 
-def test_to_say_it_twice_is_as_once(run):
+def test_repeated_report_has_no_further_effect(run):
     platform_submissions.report_submissions(run, {"w0": "returned"})
     again = platform_submissions.report_submissions(run, {"w0": "RETURNED"})
     assert (again.freed, again.others) == ([], 1)
@@ -73,12 +73,12 @@ def test_to_say_it_twice_is_as_once(run):
 
 
 @pytest.mark.parametrize("word", ["RETURNED", "Timed-Out", "TIMED_OUT", "AssignmentAbandoned"])
-def test_each_platforms_word_is_known(word):
+def test_status_words_of_platforms_are_known(word):
     assert platform_submissions.has_left(word)
 
 
 @pytest.mark.parametrize("word", ["APPROVED", "AWAITING REVIEW", "ACTIVE", "Submitted", ""])
-def test_everything_else_changes_nothing(word):
+def test_unknown_status_words_change_no_worker(word):
     assert not platform_submissions.has_left(word)
 
 
@@ -97,7 +97,7 @@ def test_the_file_is_the_platforms_own():
     }
 
 
-def test_another_file_is_refused_with_what_would_be_right():
+def test_foreign_file_is_refused_with_the_right_columns():
     for text in ("", "a,b\n1,2\n", "Participant id\nw0\n"):
         with pytest.raises(Refused, match=r"needs a column|is empty"):
             submissions.read_submissions(text, "export")
@@ -124,7 +124,7 @@ def test_the_page_takes_the_export(requester, run):
     assert "needs a column" in text_of(bad)
 
 
-def test_a_file_in_which_nobody_is_of_this_run_is_warned_about(requester, run):
+def test_file_without_a_worker_of_the_run_gives_a_warning(requester, run):
     address = admin_url("run_submissions", run.pk)
     other = "Participant id,Status\nx1,RETURNED\nx2,APPROVED\n"
     words = text_of(requester.post(address, {"pasted": other}))
@@ -141,7 +141,7 @@ def test_the_api_takes_many(token, run):
     assert run.events.get(kind="leave").why == "as Prolific says"
 
 
-def test_in_a_run_of_rounds_the_rest_is_judged_anew():
+def test_run_of_rounds_continues_without_the_returned_worker():
     run = make_run(algorithm="sar", budget=60)
     for _ in range(3):
         engine.advance(run.pk)

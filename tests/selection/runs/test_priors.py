@@ -33,12 +33,12 @@ def learning_run(earlier: Run, **fields: object) -> Run:
     return make_run(**values | {"options": {"prior": priors.copy_prior(earlier.pk)}} | fields)
 
 
-def test_nothing_is_learned_unless_it_is_asked_for(requester, earlier):
+def test_run_learns_only_if_asked(requester, earlier):
     post(requester, earlier, "")
     assert Run.objects.get(name="Autumn").options == {}
 
 
-def test_the_form_lists_what_can_be_learned_from(requester, earlier):
+def test_form_lists_earlier_runs_to_learn_from(requester, earlier):
     make_run(name="Still running")
     unanswered = make_run(name="Without answers")
     lifecycle.stop_run(unanswered)
@@ -50,12 +50,12 @@ def test_the_form_lists_what_can_be_learned_from(requester, earlier):
     assert "Without answers:" not in page
 
 
-def test_without_earlier_runs_the_form_says_so(requester):
+def test_form_says_if_there_is_no_earlier_run(requester):
     words = text_of(requester.get(admin_url("run_add"), {"full": 1}))
     assert "No run with answers has ended yet" in words
 
 
-def test_the_tallies_are_copied_and_the_page_says_what_was_taken_over(requester, earlier):
+def test_tallies_are_copied_and_the_page_names_them(requester, earlier):
     words = text_of(post(requester, earlier, earlier.pk))
     prior = Run.objects.get(name="Autumn").options["prior"]
     assert prior["worth"] == 20
@@ -67,13 +67,13 @@ def test_the_tallies_are_copied_and_the_page_says_what_was_taken_over(requester,
     assert "asked other questions" not in words
 
 
-def test_it_doubts_a_run_on_other_questions(requester, earlier):
+def test_page_doubts_a_prior_from_other_questions(requester, earlier):
     form = {"question_set": make_questions(30).pk}
     words = text_of(post(requester, earlier, earlier.pk, **form))
     assert f"“Spring” asked other questions, of “{earlier.question_set}”" in words
 
 
-def test_what_was_taken_over_can_be_removed_before_the_start(requester, earlier):
+def test_prior_can_be_removed_before_the_start(requester, earlier):
     run = learning_run(earlier, start=False)
     assert "no longer uses results of an earlier one" in press(requester, run, "forget")
     assert run.options == {}
@@ -97,7 +97,7 @@ def test_changing_other_settings_keeps_the_copy_and_nothing_takes_it_away(reques
     assert run.options == {}
 
 
-def test_other_algorithms_learn_nothing(requester, earlier):
+def test_algorithms_without_priors_learn_from_no_run(requester, earlier):
     post(requester, earlier, earlier.pk, algorithm="lucb")
     assert Run.objects.get(name="Autumn").options == {}
 
@@ -116,7 +116,7 @@ def test_the_run_goes_on_when_the_earlier_one_is_deleted(earlier):
     assert reports.model_fit(run).population is not None
 
 
-def test_what_was_learned_counts(earlier):
+def test_prior_changes_the_estimated_population(earlier):
     """A crowd with few answers looks like the earlier one."""
     alone, learning = make_run(n=10, k=3, algorithm="credible"), learning_run(earlier)
     for run in (alone, learning):

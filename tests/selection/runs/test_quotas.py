@@ -34,14 +34,14 @@ def quota_run(**fields: object) -> Run:
         ("English: -4", [0, 4]),
     ],
 )
-def test_it_reads_a_line(line, limit):
+def test_quota_line_is_parsed(line, limit):
     limits = quotas.parse_quotas(f"\n  {line} \n")
     assert limits == {"English": limit}
     assert quotas.parse_quotas(quotas.text_of(limits)) == limits
 
 
 @pytest.mark.parametrize("line", ["English", "English: many", ": 2", "English: -", "English: 2 4"])
-def test_it_says_which_line_it_cannot_read(line):
+def test_unreadable_quota_line_is_named(line):
     with pytest.raises(Refused, match=f"“{line}” cannot be read"):
         quotas.parse_quotas(line)
 
@@ -82,7 +82,7 @@ def test_the_form_refuses_quotas_that_cannot_be_kept(requester, lines, why):
         ),
     ],
 )
-def test_the_form_says_what_is_missing(requester, changes, why):
+def test_form_names_the_missing_quota(requester, changes, why):
     form = run_form(
         make_pool(6, language=LANGUAGES),
         make_questions(5),
@@ -120,7 +120,7 @@ def test_the_form_shows_the_attributes_of_the_pool(requester):
     assert "Spanish (2)" in page
 
 
-def test_the_attribute_is_chosen_from_those_of_the_pool(requester):
+def test_quota_attribute_is_chosen_from_those_of_the_pool(requester):
     pool = make_pool(6, language=LANGUAGES)
     assert (
         '<option value="language">'
@@ -142,7 +142,7 @@ def test_the_selection_keeps_to_the_quotas():
     assert {row["worker"] for row in chosen} & {"w0", "w1"}
 
 
-def test_the_groups_are_those_of_the_start():
+def test_quota_groups_stay_those_of_the_start():
     run = quota_run()
     run.pool.workers.update(attributes={"language": "Latin"})
     groups = {line.worker: line.group for line in reports.worker_standings(run)}

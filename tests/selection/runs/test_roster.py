@@ -11,7 +11,7 @@ from tests.worlds import answer_all, crowd, make_run, play
 pytestmark = pytest.mark.django_db
 
 
-def test_the_run_chooses_among_those_who_are_not_withdrawn():
+def test_run_selects_among_workers_who_are_not_withdrawn():
     run = make_run(n=6, k=2, algorithm="lucb", epsilon=0.3, slots=30)
     respond = crowd(2, good=3, high=0.99, low=0.1)
     engine.advance(run.pk)
@@ -29,7 +29,7 @@ def test_the_run_chooses_among_those_who_are_not_withdrawn():
     assert (event.who, event.why, event.what) == ("ada", "moved away", "Withdrawn: w0.")
 
 
-def test_delta_is_shared_with_those_who_left_after_answering():
+def test_delta_is_shared_with_workers_who_left_after_answering():
     run = make_run(n=6, k=2, delta=0.12)
     engine.advance(run.pk)
     answer_all(run, crowd(1, 2))
@@ -54,14 +54,14 @@ def test_a_worker_taken_back_brings_their_answers():
 
 
 @pytest.mark.parametrize("algorithm", ["adaptive-top-k", "halving"])
-def test_who_left_a_run_of_rounds_cannot_come_back(algorithm):
+def test_worker_who_left_a_run_of_rounds_cannot_come_back(algorithm):
     run = make_run(algorithm=algorithm)
     roster.withdraw_workers(run, ["w5"])
     with pytest.raises(Conflict, match="plans with all workers from the start"):
         roster.take_back(run, ["w5"])
 
 
-def test_a_run_of_rounds_goes_on_without_those_who_left():
+def test_run_of_rounds_continues_without_workers_who_left():
     run = make_run(
         n=6, k=2, algorithm="adaptive-top-k", epsilon=0.5, slots=500, slots_per_worker=99
     )
@@ -78,7 +78,7 @@ def test_a_run_of_rounds_goes_on_without_those_who_left():
 
 
 @pytest.mark.slow
-def test_workers_join_an_open_roster_and_nobody_is_judged_before_it_closes():
+def test_workers_join_an_open_roster_and_verdicts_wait_for_its_closing():
     run = make_run(n=4, k=2, enrolling=True, slots=40, epsilon=0.45, questions=600)
     respond = crowd(2, good=2, high=0.99, low=0.05)
     play(run, respond, most=60)
@@ -101,7 +101,7 @@ def test_workers_join_an_open_roster_and_nobody_is_judged_before_it_closes():
     assert reports.export_run(run)["over"] == ""
 
 
-def test_nobody_joins_a_closed_roster():
+def test_closed_roster_admits_no_worker():
     run = make_run()
     with pytest.raises(Conflict, match="closed"):
         roster_opening.join_roster(run, Worker.objects.create(pool=run.pool, key="late"))
@@ -122,7 +122,7 @@ def test_an_unknown_worker_cannot_be_withdrawn():
     assert not run.candidates.exclude(gone="").exists()
 
 
-def test_nobody_leaves_a_run_that_is_over():
+def test_ended_run_cannot_lose_a_worker():
     run = make_run()
     lifecycle.stop_run(run)
     with pytest.raises(Conflict, match="is ended"):

@@ -13,7 +13,7 @@ from tests.worlds import make_pool, make_questions
 pytestmark = pytest.mark.django_db
 
 
-def test_each_column_that_people_set_is_declared():
+def test_editable_columns_are_declared():
     editable = {column.name for column in Run._meta.fields if column.editable}
     assert set(NAMES) == editable - {"id"}
 

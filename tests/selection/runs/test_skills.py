@@ -45,7 +45,7 @@ def two_sided_crowd() -> Crowd:
 
 
 @pytest.mark.parametrize("name", sorted(MULTI_SELECTORS))
-def test_it_selects_the_best_of_each_skill_within_one_budget(name):
+def test_run_selects_the_best_of_each_skill_within_one_budget(name):
     run = play(make_skills_run(algorithm=name), two_sided_crowd())
     assert (run.status, run.ending) == ("ended", "budget")
     assert Assignment.objects.filter(candidate__run=run).count() <= 240
@@ -55,7 +55,7 @@ def test_it_selects_the_best_of_each_skill_within_one_budget(name):
     assert all(run.candidates.values_list("decided_why", flat=True))
 
 
-def test_each_skill_asks_its_own_questions_and_none_twice():
+def test_skills_ask_their_own_questions_without_repetition():
     run = play(make_skills_run(), two_sided_crowd())
     sets = {skill.number: skill.question_set_id for skill in run.skills}
     for candidate in run.candidates.all():
@@ -103,14 +103,14 @@ def test_skills_are_numbered_anew_without_a_gap():
     assert engine.advance(run.pk) is not None
 
 
-def test_it_ends_when_the_questions_are_used_up():
+def test_run_ends_when_the_questions_are_used_up():
     run = make_skills_run(questions=3, budget=2000)
     play(run, two_sided_crowd())
     run.refresh_from_db()
     assert run.ending == Run.Ending.QUESTIONS
 
 
-# -- what is refused
+# -- refusals
 
 
 def test_starting_refuses_skills_that_do_not_fit():
@@ -232,7 +232,7 @@ def test_the_page_shows_each_skill(requester):
     assert {row.line.skill for row in table.rows} == {second}
 
 
-def test_every_worker_has_one_link(requester):
+def test_workers_have_one_link_for_all_skills(requester):
     run = make_skills_run()
     assert len(lines_of(requester.get(admin_url("run_links_csv", run.pk)))) == 1 + 6
 

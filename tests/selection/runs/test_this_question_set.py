@@ -61,7 +61,7 @@ def test_a_form_without_its_question_set_comes_back_with_the_reason(owner):
     assert not Run.objects.exists()
 
 
-def test_the_form_says_what_would_be_promised(owner):
+def test_form_states_the_prospective_guarantee(owner):
     page = owner.get(reverse("admin:selection_run_promises"), form(make_pool(6)))
     assert "With probability at least 0.9" in page.json()["html"]
 
@@ -144,9 +144,7 @@ def test_a_program_reads_the_same_result(owner, token, algorithm):
 
 
 @pytest.mark.parametrize("algorithm", HAVING_IT)
-def test_everywhere_it_warns_of_workers_who_may_have_chosen_their_questions(
-    owner, token, algorithm
-):
+def test_self_chosen_questions_cause_a_warning_on_all_surfaces(owner, token, algorithm):
     run = run_of_past_answers(owner, algorithm, few=2)
     words = "do not cover all 60 questions for every worker. If workers chose their questions"
     program = Client(headers={"authorization": f"Bearer {token}"})
@@ -156,7 +154,7 @@ def test_everywhere_it_warns_of_workers_who_may_have_chosen_their_questions(
     assert words in lines_of(owner.get(admin_url("run_selected_csv", run.pk)))[1]
 
 
-def test_it_does_not_warn_where_accuracy_is_on_questions_like_these():
+def test_accuracy_on_questions_like_these_causes_no_warning():
     run = make_run(algorithm="certified", recorded_only=True)
     Run.objects.filter(pk=run.pk).update(has_recorded=True)
     run.refresh_from_db()

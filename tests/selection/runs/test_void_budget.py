@@ -33,7 +33,7 @@ def play_with_retirement(**fields: object) -> tuple[Run, Question, int]:
     return run, question, Answer.objects.filter(run=run, void=True).responded().count()
 
 
-def test_what_was_answered_before_its_question_was_retired_stays_in_the_budget():
+def test_answers_before_a_retirement_stay_in_the_budget():
     run, question, given = play_with_retirement()
     assert given
     assert (run.ending, run.count_spent(), reports.count_given(run)) == ("budget", 60, 60)
@@ -45,7 +45,7 @@ def test_what_was_answered_before_its_question_was_retired_stays_in_the_budget()
     assert consistency.find_faults(run) == []
 
 
-def test_as_many_others_are_asked_when_the_budget_is_raised_by_what_became_void():
+def test_raised_budget_replaces_the_void_answers():
     run, _, given = play_with_retirement()
     lacks = void_budget.void_budget_of(run)
     assert (lacks.answers, lacks.budget) == (given, 60 + given)
@@ -66,7 +66,7 @@ def test_as_many_others_are_asked_when_the_budget_is_raised_by_what_became_void(
         void_budget.make_up(run)
 
 
-def test_a_budget_that_was_planned_with_is_not_raised_by_what_became_void():
+def test_fixed_budget_is_not_raised_by_void_answers():
     run, _, given = play_with_retirement(algorithm="uniform")
     assert (run.ending, run.count_spent(), reports.count_given(run)) == ("budget", 60, 60)
     lacks = void_budget.void_budget_of(run)
@@ -77,7 +77,7 @@ def test_a_budget_that_was_planned_with_is_not_raised_by_what_became_void():
     assert not reports.verify_dump(reports.dump_run(run)).findings
 
 
-def test_only_what_nobody_had_seen_when_it_was_retired_costs_nothing():
+def test_only_unseen_retired_questions_cost_no_budget():
     run = make_run(n=4, k=1, slots=12, budget=40)
     engine.advance(run.pk)
     first, second, third = open_of(run)[:3]
@@ -89,7 +89,7 @@ def test_only_what_nobody_had_seen_when_it_was_retired_costs_nothing():
         assert run.count_spent() == cost
 
 
-def test_a_budget_is_never_overrun_whatever_is_retired_restored_and_answered():
+def test_budget_is_never_exceeded_under_retirements_restorations_and_answers():
     run = make_run(n=5, k=2, questions=30, epsilon=0.01, budget=50, slots=10)
     rng, respond = np.random.default_rng(5), crowd(2, good=2)
     while run.status == "running":

@@ -1,4 +1,4 @@
-"""Runs whose workers are of known groups, each with a population of its own."""
+"""Runs of workers in known groups, each with a population of its own."""
 
 import csv
 import io
@@ -71,7 +71,7 @@ def test_a_verification_recomputes_the_guarantee_by_the_groups():
     assert "File" not in about
 
 
-def test_one_group_asks_and_ends_like_no_groups():
+def test_single_group_asks_and_ends_like_no_groups():
     same = {"pool": make_pool(8, source=["all"]), "question_set": make_questions(200)}
     plain, grouped = (
         play(make_run(**same, **fields), crowd(3, good=4)) for fields in (RULE, GROUPED)
@@ -101,7 +101,7 @@ def test_a_withdrawn_worker_keeps_their_group():
     assert not reports.verify_dump(document).findings
 
 
-def test_a_worker_who_joins_belongs_to_their_group():
+def test_joining_worker_belongs_to_their_group():
     run = make_run(pool=make_pool(8, source=["a", "b"]), enrolling=True, **GROUPED)
     enrolment.enrol_worker(run, "late", attributes={"Source": "b"})
     enrolment.enrol_worker(run, "later", attributes={"source": "z"})

@@ -1,4 +1,4 @@
-"""Runs that spend by price: the prices of people and models, and what they change."""
+"""Runs that spend by price: the prices of people and models, and their effects."""
 
 import csv
 import io
@@ -66,7 +66,7 @@ def test_a_run_asks_cheap_workers_more_and_its_result_is_exported():
     assert not reports.verify_dump(document).findings
 
 
-def test_with_equal_prices_the_answers_are_the_same():
+def test_equal_prices_give_the_same_answers():
     questions = make_questions(200)
     run = played(priced("3"), by_price=True, question_set=questions)
     blind = played(priced("3"), question_set=questions)
@@ -80,7 +80,7 @@ def test_with_equal_prices_the_answers_are_the_same():
     assert "prices tell nothing" not in reports.promise_status(run).assumes
 
 
-def test_other_rules_refuse():
+def test_rules_without_prices_refuse():
     run = make_run(pool=priced("1", "2"), start=False, by_price=True, algorithm="certified")
     faults = validation.validate_stored_run(run, 8)
     assert faults == {"by_price": "Certified does not spend by price; Universal can."}
@@ -111,7 +111,7 @@ def test_a_person_without_a_price_costs_the_price_per_answer():
     assert prices == [0.5, 0.25] * 4
 
 
-def test_models_cost_what_their_tokens_cost():
+def test_models_cost_their_tokens():
     pool = make_pool(2, price=["0.5"])
     measured = add_model(pool, "m0", price_in=10, price_out=100)
     other = add_model(pool, "m1", price_in=20, price_out=200)
@@ -132,7 +132,7 @@ def test_models_cost_what_their_tokens_cost():
         worker_prices.list_prices(run, workers)
 
 
-def test_workers_who_join_have_a_price_and_those_who_leave_take_theirs_along():
+def test_joining_workers_get_a_price_and_leaving_workers_take_theirs_along():
     run = make_run(pool=priced("1", "2"), by_price=True, enrolling=True, price=9, **RULE)
     enrolment.enrol_worker(run, "late", attributes={"price": "7"})
     enrolment.enrol_worker(run, "later")

@@ -89,7 +89,7 @@ def test_a_run_that_goes_on_moves_with_everything_and_finishes_there(other):
     assert said(GO_ON, database=other).strip() == wanted
 
 
-def test_what_cannot_be_moved_is_refused_in_a_sentence_and_nothing_is_copied(other):
+def test_unmovable_row_is_refused_in_a_sentence_and_no_row_copied(other):
     run = make_run(n=3)
     if connection.vendor == "sqlite":  # which does not count letters
         Run.objects.filter(pk=run.pk).update(name="x" * 300)

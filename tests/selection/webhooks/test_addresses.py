@@ -136,7 +136,7 @@ def test_a_redirect_is_an_answer_and_is_not_followed(settings):
     assert not end.got
 
 
-def test_of_a_long_answer_the_beginning_is_kept_as_text(settings):
+def test_beginning_of_a_long_reply_is_stored_as_text(settings):
     settings.WEBHOOKS_INSIDE = True
     with receiver() as there:
         there.says = b"\0\xff" + b"x" * 100_000
@@ -153,7 +153,7 @@ def test_a_receiver_that_never_answers_is_hung_up_on(settings):
             safe_http.send_request("POST", url, b"{}", {}, seconds=0.3)
 
 
-def test_where_nobody_is_there_it_says_so(settings):
+def test_refused_connection_is_reported(settings):
     settings.WEBHOOKS_INSIDE = True
     with receiver() as there:
         url = there.url
@@ -161,7 +161,7 @@ def test_where_nobody_is_there_it_says_so(settings):
         safe_http.post_message(url, b"{}", {})
 
 
-def test_a_certificate_that_nobody_vouches_for_is_not_believed(settings, monkeypatch):
+def test_untrusted_certificate_is_refused(settings, monkeypatch):
     settings.WEBHOOKS_INSIDE = True
     with receiver() as there, pytest.raises(safe_http.NoAnswer, match="SSL"):
         safe_http.post_message(there.url.replace("http:", "https:"), b"{}", {})

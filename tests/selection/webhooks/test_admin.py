@@ -56,7 +56,7 @@ def test_a_new_secret_is_shown_once(requester):
     assert before not in shown
 
 
-def test_what_cannot_be_is_said_at_its_field(requester, settings):
+def test_impossible_webhook_is_refused_at_its_field(requester, settings):
     settings.WEBHOOKS_INSIDE = False
     page = text_of(make(requester, "http://example.org/", events=[]))
     assert "must begin with https://" in page
@@ -64,7 +64,7 @@ def test_what_cannot_be_is_said_at_its_field(requester, settings):
     assert not Webhook.objects.exists()
 
 
-def test_one_that_was_turned_off_says_why_and_is_turned_on_in_its_form(requester):
+def test_disabled_webhook_gives_its_reason_and_is_enabled_in_its_form(requester):
     make(requester, "https://example.org/")
     Webhook.objects.update(on=False, note="Turned off: nothing arrived.")
     hook = Webhook.objects.get()

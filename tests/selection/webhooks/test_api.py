@@ -55,7 +55,7 @@ def test_the_whole_life_of_a_webhook(api):
     assert not Delivery.objects.exists()
 
 
-def test_what_cannot_be_is_refused_in_a_sentence(api, settings):
+def test_impossible_webhook_is_refused_in_a_sentence(api, settings):
     settings.WEBHOOKS_INSIDE = False
     for body, word in (
         ({"url": "http://example.org", "events": ["run.ended"]}, "https"),
@@ -74,7 +74,7 @@ def test_a_token_that_only_reads_learns_no_address(api):
     assert reading.get("/api/webhooks").status_code == 403
 
 
-def test_the_audit_log_names_it_and_hides_what_its_secret_is_made_of(api):
+def test_audit_log_names_the_webhook_and_hides_its_salt(api):
     made = send(api, "post", "webhooks", {"url": "https://example.org", "events": ["run.ended"]})
     hook = Webhook.objects.get(pk=made.json()["id"])
     entry = AuditEntry.objects.get(model="webhook")

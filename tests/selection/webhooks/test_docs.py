@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 PAGE = (Path(__file__).parents[3] / "docs" / "webhooks.md").read_text(encoding="utf-8")
 
 
-def test_the_example_takes_what_is_signed_once_and_nothing_else(settings, capsys):
+def test_example_takes_signed_messages_once_and_no_unsigned_one(settings, capsys):
     settings.WEBHOOKS_INSIDE = True
     (code,) = re.findall(r"(?s)```python run-by-test\n(.*?)```", PAGE)
     names: dict = {"port": 0, "secret": ""}

@@ -47,7 +47,7 @@ def test_a_run_tells_of_its_questions_its_verdicts_and_its_end():
     assert (end["ending"], end["promise_kept"]) == ("promise", True)
 
 
-def test_what_is_dealt_is_told_once_and_all_of_it():
+def test_dealt_assignments_are_announced_once_and_completely():
     listen("assignment.opened")
     run = make_run()
     for _ in range(3):
@@ -58,7 +58,7 @@ def test_what_is_dealt_is_told_once_and_all_of_it():
     assert sorted(slips) == sorted(pk for pk in dealt if pk)
 
 
-def test_without_a_webhook_nothing_is_written_and_one_look_is_all_it_costs():
+def test_step_without_a_webhook_writes_no_delivery_and_costs_one_query():
     run = make_run()
     with CaptureQueriesContext(connection) as queries:
         engine.advance(run.pk)
@@ -66,7 +66,7 @@ def test_without_a_webhook_nothing_is_written_and_one_look_is_all_it_costs():
     assert not Delivery.objects.exists()
 
 
-def test_nobody_is_told_what_they_did_not_ask_for_or_of_another_team():
+def test_webhook_gets_only_requested_events_of_its_team():
     listen("run.ended")
     listen(team=Team.objects.create(name="others"))
     off = listen()
@@ -77,7 +77,7 @@ def test_nobody_is_told_what_they_did_not_ask_for_or_of_another_team():
     ]
 
 
-def test_what_is_rolled_back_was_never_told():
+def test_rolled_back_event_is_never_announced():
     listen()
     run = make_run()
     with transaction.atomic():
@@ -120,7 +120,7 @@ def test_a_verdict_that_a_correction_changes_is_told():
     assert last == {worker: verdict for worker, verdict in after.items() if verdict}
 
 
-def test_each_thing_that_a_run_needs_is_told_once_until_it_comes_again():
+def test_alert_is_announced_once_until_it_recurs():
     listen("run.needs_attention")
     run = make_run()
     paused = timezone.now() - timedelta(days=2)
@@ -139,7 +139,7 @@ def test_each_thing_that_a_run_needs_is_told_once_until_it_comes_again():
     assert len(told("run.needs_attention")) == 2
 
 
-def test_with_several_kinds_of_task_the_skill_is_named():
+def test_event_names_the_skill_in_a_run_of_several_kinds():
     listen("worker.accepted")
     run = make_run(algorithm="clucb-pac", start=False)
     Skill.objects.create(run=run, number=1, question_set=make_questions(20), k=1)

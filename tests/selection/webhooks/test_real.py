@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.mark.slow
-def test_nothing_is_lost_while_the_receiver_is_down(settings, monkeypatch):
+def test_outage_of_the_receiver_loses_no_message(settings, monkeypatch):
     settings.WEBHOOKS_INSIDE = True
     monkeypatch.setenv("WEBHOOKS_INSIDE", "yes")
     with celery_worker():

@@ -58,7 +58,7 @@ def test_a_message_arrives_signed_and_its_log_says_so(there, hook):
     assert json.loads(row.body) == heard
 
 
-def test_another_secret_or_another_word_is_not_believed(there, hook):
+def test_wrong_secret_or_changed_body_fails_verification(there, hook):
     end_a_run()
     webhooks.send_due(hook.pk)
     ((headers, body),) = there.got
@@ -67,14 +67,14 @@ def test_another_secret_or_another_word_is_not_believed(there, hook):
             Verifier(secret).verify(said, headers)
 
 
-def test_what_arrived_is_not_sent_again(there, hook):
+def test_delivered_message_is_not_sent_again(there, hook):
     end_a_run()
     for _ in range(3):
         webhooks.send_due(hook.pk)
     assert len(there.got) == 1
 
 
-def test_what_fails_is_sent_again_later_under_the_same_id(there, hook):
+def test_failed_message_is_sent_again_later_under_the_same_id(there, hook):
     there.code, there.says = 503, b"later"
     row = end_a_run()
     webhooks.send_due(hook.pk)
@@ -90,7 +90,7 @@ def test_what_fails_is_sent_again_later_under_the_same_id(there, hook):
     assert len(there.got) == 2
 
 
-def test_after_the_last_try_it_is_given_up_and_the_webhook_turned_off_with_a_note(there, hook):
+def test_last_failed_try_turns_the_webhook_off_with_a_note(there, hook):
     there.code = 500
     row = end_a_run()
     for _ in range(20):
@@ -106,7 +106,7 @@ def test_after_the_last_try_it_is_given_up_and_the_webhook_turned_off_with_a_not
     assert Delivery.objects.count() == 1
 
 
-def test_one_message_that_is_never_taken_turns_nothing_off_while_others_arrive(there, hook):
+def test_single_rejected_message_turns_no_webhook_off_while_others_arrive(there, hook):
     there.code = 500
     row = end_a_run()
     for _ in range(delivery.MOST_TRIES):
@@ -140,7 +140,7 @@ def test_a_receiver_that_is_down_is_not_asked_for_everything_at_once(there, hook
     assert len(there.got) == delivery.FAILURES
 
 
-def test_of_two_who_send_at_once_each_message_is_sent_by_one(there, hook, monkeypatch):
+def test_leased_message_is_not_sent_by_a_second_process(there, hook, monkeypatch):
     end_a_run()
     ready = Delivery.objects.ready().get()
     Delivery.objects.filter(pk=ready.pk).update(due=ready.due + delivery.LEASE)
@@ -148,7 +148,7 @@ def test_of_two_who_send_at_once_each_message_is_sent_by_one(there, hook, monkey
     assert not there.got
 
 
-def test_what_a_killed_worker_held_is_sent_by_another(there, hook):
+def test_message_of_a_killed_worker_is_sent_once_its_lease_expires(there, hook):
     end_a_run()
     assert delivery._lease_next(hook.pk)  # and then it is killed
     webhooks.send_due(hook.pk)
@@ -158,7 +158,7 @@ def test_what_a_killed_worker_held_is_sent_by_another(there, hook):
     assert len(there.got) == 1
 
 
-def test_while_it_is_off_what_waits_stays_and_goes_out_when_it_is_on_again(there, hook):
+def test_messages_wait_while_the_webhook_is_off(there, hook):
     end_a_run()
     registration.change_webhook(hook, on=False)
     webhooks.send_due(hook.pk)
@@ -181,7 +181,7 @@ def test_a_test_goes_out_once_also_while_it_is_off(there, hook):
     assert len(there.got) == 1
 
 
-def test_what_arrived_can_be_sent_again_under_its_id(there, hook):
+def test_delivered_message_can_be_sent_again_under_its_id(there, hook):
     row = end_a_run()
     webhooks.send_due(hook.pk)
     registration.replay_delivery(Delivery.objects.select_related("webhook").get())
@@ -189,7 +189,7 @@ def test_what_arrived_can_be_sent_again_under_its_id(there, hook):
     assert [headers["webhook-id"] for headers, _ in there.got] == [row.message_id] * 2
 
 
-def test_the_sweep_asks_for_what_waits_and_forgets_what_is_old(hook, monkeypatch):
+def test_sweep_requests_waiting_messages_and_deletes_old_ones(hook, monkeypatch):
     end_a_run()
     old = Delivery.objects.create(
         webhook=hook, kind="run.ended", body="{}", made=timezone.now() - timedelta(days=31)
@@ -209,7 +209,7 @@ def test_a_team_has_a_bounded_number_of_webhooks(hook, monkeypatch):
 
 
 @pytest.mark.parametrize(("events", "word"), [([], "one event"), (["run.begun"], "run.begun")])
-def test_events_that_are_none_are_refused(there, events, word):
+def test_unknown_events_are_refused(there, events, word):
     with pytest.raises(Refused, match=word):
         registration.create_webhook(None, there.url, events)
 

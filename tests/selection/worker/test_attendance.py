@@ -65,7 +65,7 @@ def test_head_request_starts_nothing(run):
     assert is_untouched(run)
 
 
-def test_page_whose_time_is_up_does_not_start_the_next_question(run):
+def test_expired_page_does_not_start_the_next_question(run):
     shown = Client().post(own_url(run), {"start": "yes"})
     seconds, address = shown["Refresh"].split("; url=")
     assert address == own_url(run)
@@ -88,7 +88,7 @@ def doors(run: Run) -> list[str]:
 
 
 @pytest.mark.parametrize("door", range(4))
-def test_nobody_joins_by_a_page_that_is_loaded_ahead(door):
+def test_preloaded_page_joins_no_worker(door):
     run = make_run(n=0, enrolling=True)
     address = doors(run)[door]
     assert Client().head(address).status_code == 204

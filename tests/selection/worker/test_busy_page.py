@@ -42,7 +42,7 @@ def full(*given, **more):
     raise OperationalError("database or disk is full")
 
 
-def test_what_was_sent_can_be_sent_again_when_there_is_room(client, slip, monkeypatch):
+def test_answer_refused_by_a_full_server_can_be_sent_again(client, slip, monkeypatch):
     address, sent = path(slip), {"assignment": slip.pk, "response": "<yes & no>"}
     with monkeypatch.context() as away:
         away.setattr(recording, "record_answer", full)
@@ -72,7 +72,7 @@ def test_a_page_that_cannot_be_shown_says_so_and_tries_again(
     assert "<form" not in page.content.decode()
 
 
-def test_who_joins_by_typing_their_id_finds_it_in_the_page(client, open_run, monkeypatch):
+def test_busy_join_page_keeps_the_typed_id(client, open_run, monkeypatch):
     address = local(links.join_address(open_run)) + "?PROLIFIC_PID=&SESSION_ID=x-7"
     with monkeypatch.context() as away:
         away.setattr(enrolment, "enrol_worker", full)
@@ -82,7 +82,7 @@ def test_who_joins_by_typing_their_id_finds_it_in_the_page(client, open_run, mon
     assert "<q>añna</q>" in words
     assert "Noch einmal senden" in words
     assert 'name="worker" value="añna"' in words
-    assert "?language" not in words  # a link to another page would lose what was sent
+    assert "?language" not in words  # a link to another page would lose the typed text
     assert client.post(address, {"worker": "añna"}).status_code == 302
     assert open_run.candidates.get().task == "x-7"
 
@@ -97,9 +97,7 @@ ENTRIES = {
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_who_arrives_by_a_platform_is_told_so_and_the_page_tries_again(
-    client, open_run, monkeypatch, entry
-):
+def test_busy_page_of_a_platform_link_tries_again(client, open_run, monkeypatch, entry):
     address = ENTRIES[entry](open_run)
     with monkeypatch.context() as away:
         away.setattr(enrolment, "enrol_worker", full)

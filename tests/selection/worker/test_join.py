@@ -38,7 +38,7 @@ def test_a_platforms_link_joins_and_leads_to_the_workers_own_page(client, run, n
     assert run.candidates.count() == 1
 
 
-def test_without_an_id_it_asks_for_one(client, run):
+def test_join_link_without_an_id_asks_for_one(client, run):
     assert "Enter your worker id" in text(client.get(link(run)))
     strict = Client(enforce_csrf_checks=True)
     joined = strict.post(link(run), {"worker": " anna "})
@@ -52,7 +52,7 @@ ODD = ["60a1\u202e", "\u200b60a1", "60\ufeffa1", "60a1\u200e", "60\ufffda1", "x"
 
 
 @pytest.mark.parametrize("key", UNFILLED + ODD)
-def test_a_platforms_link_that_tells_nobody_says_so_and_nothing_is_stored(client, run, key):
+def test_unfilled_platform_id_is_refused_and_no_worker_stored(client, run, key):
     """Check the refusal: all visitors without an id would share a worker otherwise."""
     response = client.get(link(run), {"PROLIFIC_PID": key})
     assert response.status_code == 422
@@ -61,7 +61,7 @@ def test_a_platforms_link_that_tells_nobody_says_so_and_nothing_is_stored(client
     assert not Worker.objects.exists()
 
 
-def test_who_types_their_id_then_gets_back_to_the_platform_all_the_same(client, run):
+def test_typed_id_of_a_platform_visitor_still_leads_back_to_the_platform(client, run):
     asked = link(run) + "?" + urlencode({"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", "SESSION_ID": "x-7"})
     own = client.post(asked, {"worker": "60a1"}).url
     candidate = run.candidates.get()
@@ -72,7 +72,7 @@ def test_who_types_their_id_then_gets_back_to_the_platform_all_the_same(client, 
     assert candidate.task == "x-7"  # typed ids are unverified
 
 
-def test_another_language_keeps_what_the_platform_put_into_the_link(client, run):
+def test_language_link_keeps_the_parameters_of_the_platform(client, run):
     given = {"PROLIFIC_PID": "", "SESSION_ID": "x-7"}
     kept = 'href="?PROLIFIC_PID=&amp;SESSION_ID=x-7&amp;language=de"'
     assert kept in text(client.get(link(run), given))
@@ -82,20 +82,20 @@ def test_another_language_keeps_what_the_platform_put_into_the_link(client, run)
     assert kept in text(client.get(link(run), given))
 
 
-def test_whoever_had_joined_under_an_odd_id_comes_back_by_it(client, run):
+def test_existing_worker_with_an_odd_id_returns_by_it(client, run):
     client.get(link(run), {"worker": "anna"})
     Worker.objects.update(key="an\u200bna")
     assert client.get(link(run), {"worker": "an\u200bna"}).status_code == 302
 
 
-def test_a_typed_id_never_leads_to_somebody_elses_page(client, run):
+def test_typed_id_never_leads_to_the_page_of_another_worker(client, run):
     client.post(link(run), {"worker": "anna"})
     again = client.post(link(run), {"worker": "anna"})
     assert again.status_code == 409
     assert "This id takes part already" in text(again)
 
 
-def test_a_typed_id_that_is_none_is_asked_for_again(client, run):
+def test_invalid_typed_id_is_asked_for_again(client, run):
     response = client.post(link(run), {"worker": " "})
     assert response.status_code == 422
     assert "1 to 200 characters" in text(response)
@@ -123,7 +123,7 @@ def test_a_draft_and_a_run_that_is_over_say_so(client, run):
     assert "This test is over" in text(client.get(link(run)))
 
 
-def test_looking_at_a_task_before_taking_it_on_joins_nobody(client, run):
+def test_preview_of_a_task_joins_no_worker(client, run):
     asked = {"workerId": "anna", "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}
     assert "Accept the task to begin" in text(client.get(link(run), asked))
     del asked["workerId"]  # as in real previews
@@ -172,7 +172,7 @@ def test_a_worker_stops_after_having_been_asked_twice(client, worker):
         ("absent", "You were away for a long time"),
     ],
 )
-def test_who_is_out_is_told_why(client, worker, gone, words):
+def test_removed_worker_is_told_the_reason(client, worker, gone, words):
     Candidate.objects.filter(pk=worker.pk).update(gone=gone)
     assert words in text(client.get(page_of(worker)))
 
@@ -190,7 +190,7 @@ ARRIVAL = {"PROLIFIC_PID": "60a1", "STUDY_ID": "s1", "SESSION_ID": "x-77"}
 BACK = "https://app.prolific.com/submissions/complete?cc="
 
 
-def test_who_came_from_prolific_gets_back_with_the_code_of_their_outcome(client, run):
+def test_prolific_worker_gets_the_code_of_their_outcome(client, run):
     worker_texts.change_facts(
         run, PageFacts(codes={"done": "C1", "screened": "C2", "nothing": "C3"})
     )
@@ -203,14 +203,14 @@ def test_who_came_from_prolific_gets_back_with_the_code_of_their_outcome(client,
     assert f'href="{BACK}C2"' in text(client.get(own))
 
 
-def test_who_comes_from_prolific_too_late_gets_back_as_well(client, run):
+def test_prolific_worker_who_comes_too_late_gets_the_link_back(client, run):
     worker_texts.change_facts(run, PageFacts(codes={"nothing": "C3"}))
     lifecycle.stop_run(run)
     assert f'href="{BACK}C3"' in text(client.get(link(run), ARRIVAL))
     assert BACK not in text(client.get(link(run), {"worker": "anna"}))
 
 
-def test_who_took_part_gets_their_own_code_when_it_is_over(client, run):
+def test_returning_participant_gets_their_own_code_after_the_end(client, run):
     own = client.get(link(run), ARRIVAL).url
     lifecycle.stop_run(run)
     assert client.get(link(run), ARRIVAL).url == own
@@ -218,11 +218,11 @@ def test_who_took_part_gets_their_own_code_when_it_is_over(client, run):
     assert (over.status_code, BACK in text(over)) == (410, True)
 
 
-def test_who_came_otherwise_sees_nothing_of_prolific(client, run):
+def test_visitor_of_another_platform_sees_no_link_to_prolific(client, run):
     assert BACK not in text(client.get(client.get(link(run), {"worker": "anna"}).url))
 
 
-def test_what_no_platform_calls_a_task_is_not_kept(client, run):
+def test_malformed_task_of_a_platform_is_not_stored(client, run):
     client.get(link(run), ARRIVAL | {"SESSION_ID": "<b>"})
     assert run.candidates.get().task == ""
     client.get(link(run), {"workerId": "60a1", "assignmentId": "3ABC"})

@@ -33,7 +33,7 @@ def url() -> str:
         ("", '<html lang="en" dir="ltr">'),
     ],
 )
-def test_it_is_in_the_language_of_the_browser(client, url, asked, got):
+def test_page_follows_the_language_of_the_browser(client, url, asked, got):
     response = client.get(url, headers={"accept-language": asked})
     assert got in response.content.decode()
     assert "Accept-Language" in response["Vary"]
@@ -52,7 +52,7 @@ def test_a_language_can_be_chosen_and_stays(client, url):
 
 
 @pytest.mark.parametrize("path", translations.files(), ids=lambda path: path.parts[-3])
-def test_every_sentence_of_the_page_is_translated_and_compiled(path):
+def test_sentences_of_the_page_are_translated_and_compiled(path):
     catalogue = polib.pofile(str(path))
     there = {(entry.msgid, entry.msgid_plural) for entry in catalogue}
     assert there == set(translations.said()), "run python -m tests.translations"
@@ -64,7 +64,7 @@ def test_every_sentence_of_the_page_is_translated_and_compiled(path):
 
 
 @pytest.mark.parametrize("path", translations.files(), ids=lambda path: path.parts[-3])
-def test_translations_keep_what_is_filled_in(path):
+def test_translations_keep_their_placeholders(path):
     for entry in polib.pofile(str(path)):
         wanted = sorted(re.findall(r"%\(\w+\)[sd]", entry.msgid))
         for said in [entry.msgstr] if entry.msgstr else entry.msgstr_plural.values():
@@ -72,7 +72,7 @@ def test_translations_keep_what_is_filled_in(path):
             assert "<" not in said
 
 
-def test_what_is_counted_is_said_as_the_language_has_it(client, url):
+def test_counts_follow_the_plural_forms_of_the_language(client, url):
     assert "Noch 59 Minuten Zeit zu antworten" in in_language(client, url, "de")
     assert "بقيت 59 دقيقة للإجابة" in in_language(client, url, "ar")
     Assignment.objects.update(due=timezone.now() + timedelta(minutes=5, seconds=30))

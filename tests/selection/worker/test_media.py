@@ -65,12 +65,12 @@ def test_an_odd_range_gets_the_whole(file, asked):
     assert body(get(file, range=asked)) == DATA
 
 
-def test_an_address_that_nobody_was_given_is_not_there(file):
+def test_unknown_media_address_is_not_found(file):
     assert Client().get(reverse("media", args=["x" * 32])).status_code == 404
     assert Client().post(reverse("media", args=[file.token])).status_code == 405
 
 
-def test_a_question_shows_what_its_set_has(client):
+def test_question_shows_the_media_of_its_set(client):
     run = make_run()
     file = media.store_media(run.question_set, "cat.png", DATA)
     run.question_set.questions.update(

@@ -40,7 +40,7 @@ def text(response) -> str:
     return response.content.decode()
 
 
-def test_a_preview_shows_the_instructions_and_nobody_joins(client, run):
+def test_preview_shows_the_instructions_and_joins_no_worker(client, run):
     preview = {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": "3HIT"}
     page = client.get(link(run), preview)
     assert "Accept the task to begin" in text(page)
@@ -48,7 +48,7 @@ def test_a_preview_shows_the_instructions_and_nobody_joins(client, run):
     assert not Worker.objects.exists()
 
 
-def test_who_accepts_joins_answers_in_the_frame_and_hands_in(run):
+def test_accepting_worker_joins_answers_in_the_frame_and_submits(run):
     strict = Client(enforce_csrf_checks=True)
     arrival = strict.get(link(run), accepted())
     own = arrival.url
@@ -79,7 +79,7 @@ def test_coming_back_leads_to_the_same_worker_with_the_new_task(client, run):
     assert 'value="3DEF"' in text(client.get(f"{again}?go=20"))
 
 
-def test_when_the_run_is_over_who_took_part_can_still_hand_in(client, run):
+def test_participant_of_an_ended_run_can_still_submit(client, run):
     own = client.get(link(run), accepted()).url
     lifecycle.stop_run(run)
     assert "externalSubmit" in text(client.get(own))
@@ -103,7 +103,7 @@ def test_when_the_run_is_over_who_took_part_can_still_hand_in(client, run):
         {"assignmentId": ""},
     ],
 )
-def test_what_the_platform_never_sends_is_refused_and_nobody_joins(client, run, changes):
+def test_malformed_platform_parameters_are_refused_and_join_no_worker(client, run, changes):
     page = client.get(link(run), accepted(**changes))
     assert page.status_code == 400
     assert "evil" not in text(page)
@@ -111,7 +111,7 @@ def test_what_the_platform_never_sends_is_refused_and_nobody_joins(client, run, 
 
 
 @pytest.mark.parametrize("key", [" ", "${workerId}", "A1\u202eB2", "A1\u200b"])
-def test_whom_the_platform_does_not_name_is_told_so_and_nobody_joins(client, run, key):
+def test_unreadable_worker_id_is_explained_and_joins_no_worker(client, run, key):
     page = client.get(link(run), accepted(key))
     assert page.status_code == 422
     assert "does not contain a readable worker id" in text(page)
@@ -120,12 +120,12 @@ def test_whom_the_platform_does_not_name_is_told_so_and_nobody_joins(client, run
 
 
 @pytest.mark.parametrize("origin", ["https://www.mturk.com", SANDBOX])
-def test_it_hands_in_to_where_the_task_came_from(client, run, origin):
+def test_submission_goes_to_the_origin_of_the_task(client, run, origin):
     own = client.get(link(run), accepted(turkSubmitTo=f"{origin}/")).url
     assert f'action="{origin}/mturk/externalSubmit"' in text(client.get(f"{own}?go=20"))
 
 
-def test_these_addresses_alone_may_be_framed_and_by_the_platform_alone(client, run):
+def test_only_mturk_addresses_may_be_framed_and_only_by_the_platform(client, run):
     own = client.get(link(run), accepted()).url
     for address in (link(run), own):
         headers = client.get(address, accepted()).headers
@@ -144,7 +144,7 @@ def test_these_addresses_alone_may_be_framed_and_by_the_platform_alone(client, r
     assert "frame-ancestors 'none'" in plain["Content-Security-Policy"]
 
 
-def test_a_visit_that_was_not_made_here_or_whose_link_was_replaced_leads_nowhere(client, run):
+def test_forged_visit_or_replaced_link_leads_nowhere(client, run):
     own = client.get(link(run), accepted()).url
     assert client.get(own[:-2] + "x/").status_code == 404
     assert client.get("/mturk/nonsense/").status_code == 404

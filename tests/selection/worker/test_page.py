@@ -50,7 +50,7 @@ def page(client: Client, worker: Candidate) -> str:
     return client.get(url_of(worker)).content.decode()
 
 
-def test_it_shows_the_instructions_one_question_and_the_time_left(client, run, worker):
+def test_page_shows_instructions_one_question_and_the_time_left(client, run, worker):
     shown = page(client, worker)
     assert "Take your time." in shown
     assert shown.count("Say yes to") == 1
@@ -59,7 +59,7 @@ def test_it_shows_the_instructions_one_question_and_the_time_left(client, run, w
     assert "<script" not in shown
 
 
-def test_it_offers_choices_or_a_field_to_type_in(client, run, worker):
+def test_page_offers_choices_or_a_text_field(client, run, worker):
     assert 'type="text"' in page(client, worker)
     question = open_of(run)[0].question
     question.choices = ["yes", "no"]
@@ -75,7 +75,7 @@ def test_it_offers_choices_or_a_field_to_type_in(client, run, worker):
         ("number", [], 'inputmode="decimal"', ["1.234,5"], "1.234,5"),
     ],
 )
-def test_each_kind_of_question_has_its_own_fields(
+def test_question_kinds_have_their_own_fields(
     client, run, worker, kind, choices, field, sent, kept
 ):
     run.question_set.questions.update(choices=choices, grading={kind: True})
@@ -93,7 +93,7 @@ def test_each_kind_of_question_has_its_own_fields(
         ("number", [], ["many <"], "That is not a number", {'value="many &lt;"': 1}),
     ],
 )
-def test_what_cannot_be_an_answer_is_asked_again_tells_nothing_and_keeps_what_was_written(
+def test_impossible_answer_is_asked_again_with_the_typed_text_and_no_hint(
     client, run, worker, kind, choices, sent, said, kept
 ):
     run.question_set.questions.update(choices=choices, grading={kind: True})
@@ -103,7 +103,7 @@ def test_what_cannot_be_an_answer_is_asked_again_tells_nothing_and_keeps_what_wa
     assert not Answer.objects.exists()
 
 
-def test_it_takes_an_answer_and_shows_the_next_question(client, run, worker):
+def test_answer_is_taken_and_the_next_question_shown(client, run, worker):
     first = question_of(client, worker)
     response = send(client, worker, first.assignment, "yes")
     assert response.redirect_chain == []  # a single response for both
@@ -130,7 +130,7 @@ def test_two_tabs_show_the_same_question_and_one_answer_counts(client, run, work
     assert Answer.objects.get().response == "yes"
 
 
-def test_it_needs_no_cookie(run, worker):
+def test_page_needs_no_cookie(run, worker):
     strict = Client(enforce_csrf_checks=True)
     first = question_of(strict, worker)
     assert send(strict, worker, first.assignment, "yes").status_code == 200
@@ -139,14 +139,14 @@ def test_it_needs_no_cookie(run, worker):
 
 
 @pytest.mark.parametrize("response", ["", "   ", "x" * 10_001, "a\0b"])
-def test_it_asks_again_for_an_answer_that_is_none(client, run, worker, response):
+def test_empty_answer_is_asked_for_again(client, run, worker, response):
     first = question_of(client, worker)
     answered = send(client, worker, first.assignment, response)
     assert "Please give an answer first" in answered.content.decode()
     assert not Answer.objects.exists()
 
 
-def test_it_says_when_an_answer_came_too_late(client, run, worker):
+def test_late_answer_is_refused_with_an_explanation(client, run, worker):
     first = question_of(client, worker)
     Assignment.objects.filter(pk=first.assignment).update(due=timezone.now() - timedelta(seconds=1))
     answered = send(client, worker, first.assignment, "yes").content.decode()
@@ -155,7 +155,7 @@ def test_it_says_when_an_answer_came_too_late(client, run, worker):
     assert question_of(client, worker).assignment != first.assignment
 
 
-def test_it_waits_when_there_is_nothing_right_now(client, run, worker):
+def test_page_waits_while_no_question_is_available(client, run, worker):
     while question := question_of(client, worker):
         send(client, worker, question.assignment, "yes")
     shown = page(client, worker)
@@ -183,7 +183,7 @@ def test_a_decided_worker_is_thanked_and_not_told_which(client, run, worker, ver
     assert "rejected" not in shown
 
 
-def test_it_thanks_when_the_run_has_ended(client, run, worker):
+def test_page_of_an_ended_run_thanks_the_worker(client, run, worker):
     first = question_of(client, worker)
     lifecycle.stop_run(run)
     answered = send(client, worker, first.assignment, "yes")
@@ -194,19 +194,19 @@ def test_it_thanks_when_the_run_has_ended(client, run, worker):
     assert not Answer.objects.exists()
 
 
-def test_it_thanks_when_the_questions_are_used_up(client):
+def test_page_thanks_once_the_questions_are_used_up(client):
     run = play(make_run(questions=4, slots=100), crowd(1, 2), most=2)
     worker = run.candidates.first()
     assert worker.asked == 4
     assert "Thank you, there are no more questions" in page(client, worker)
 
 
-def test_a_run_on_recorded_answers_asks_nobody(client):
+def test_run_on_recorded_answers_asks_no_worker(client):
     run = make_run(recorded_only=True)
     assert "no more questions" in page(client, run.candidates.first())
 
 
-def test_it_never_shows_an_answer_a_grade_or_another_worker(client):
+def test_page_never_shows_an_answer_a_grade_or_another_worker(client):
     run = play(make_run(name="the spring run"), crowd(1, 2), most=3)
     engine.advance(run.pk)
     QuestionSet.objects.update(instructions="")
@@ -240,7 +240,7 @@ def test_a_link_outlives_neither_its_run_nor_fails_after_it(client, run, worker)
     assert client.get(url).status_code == 404
 
 
-def test_nobody_answers_for_another(client, run, worker):
+def test_worker_cannot_answer_for_another(client, run, worker):
     other = next(a for a in open_of(run) if a.candidate_id != worker.pk)
     assert send(client, worker, other.pk, "yes").status_code == 404
     assert send(client, worker, 2**62, "yes").status_code == 404
@@ -265,13 +265,13 @@ def test_weeks_to_answer_do_not_reload_the_page_at_once(client, run, worker):
     assert client.get(url_of(worker))["Refresh"].startswith("86400;")
 
 
-def test_closing_what_is_overdue_does_not_count_as_answered(client, run, worker):
+def test_overdue_assignment_does_not_count_as_answered(client, run, worker):
     Assignment.objects.update(due=timezone.now() - timedelta(minutes=1))
     overdue.expire_overdue()
     assert "0 answered" in client.get(f"{url_of(worker)}=20").content.decode()
 
 
-def test_an_answer_that_is_none_of_the_choices_is_not_taken(client, run, worker):
+def test_unlisted_choice_is_not_taken(client, run, worker):
     run.question_set.questions.update(choices=["yes", "no"])
     question = question_of(client, worker)
     shown = send(client, worker, question.assignment, "maybe").content.decode()

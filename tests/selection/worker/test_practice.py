@@ -75,7 +75,7 @@ def test_no_gold_question_s_clock_runs_while_one_practises(client, run, worker):
     assert not Assignment.objects.exclude(due=None).exists()
 
 
-def test_what_must_be_right_is_asked_until_it_is_and_its_answer_is_not_told(client, run, worker):
+def test_required_practice_repeats_until_right_without_telling_the_answer(client, run, worker):
     practise(client, worker, "tern")
     for _ in range(4):
         again = text_of(practise(client, worker, "duck"))
@@ -86,7 +86,7 @@ def test_what_must_be_right_is_asked_until_it_is_and_its_answer_is_not_told(clie
     assert state_of(client, worker) == "question"
 
 
-def test_who_has_no_tries_left_is_not_tested(client, run, worker):
+def test_worker_out_of_practice_tries_is_not_tested(client, run, worker):
     run.question_set.tries = 2
     run.question_set.save()
     practise(client, worker, "tern")
@@ -115,19 +115,19 @@ def test_two_tabs_practise_as_one(client, run, worker):
 
 
 @pytest.mark.parametrize("sent", ["", "swan"])
-def test_what_cannot_be_an_answer_is_no_try(client, run, worker, sent):
+def test_impossible_answer_uses_no_try(client, run, worker, sent):
     practise(client, worker, sent)
     assert not PracticeAnswer.objects.exists()
 
 
-def test_nobody_practises_what_another_run_asks(client, run, worker):
+def test_worker_cannot_practise_for_another_run(client, run, worker):
     other = Practice.objects.create(question_set=make_questions(1), prompt="?", accepted=["a"])
     for odd in (other.pk, 2**62):
         sent = {"practice": odd, "response": "a"}
         assert client.post(url_of(worker), sent).status_code == 404
 
 
-def test_who_has_begun_is_not_held_up_by_practice_that_is_added_later(client, worker):
+def test_started_worker_is_not_stopped_by_later_practice(client, worker):
     Assignment.objects.filter(candidate=worker).update(
         shown=timezone.now(), due=timezone.now() + timedelta(minutes=5)
     )

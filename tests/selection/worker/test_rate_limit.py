@@ -56,7 +56,7 @@ def test_a_minute_later_it_goes_on(few, run, monkeypatch):
     assert opened(own(run), 1) == [200]
 
 
-def test_it_is_told_so_and_what_was_sent_is_not_taken(few, run, client):
+def test_limited_visitor_is_told_the_answer_was_not_taken(few, run, client):
     slip = open_of(run)[0]
     address = f"/work/{links.worker_token(slip.candidate_id)}/"
     opened(address, 3)
@@ -73,13 +73,13 @@ def test_a_join_link_is_counted_for_each_address(few, run):
 
 
 @pytest.mark.parametrize("house", ["work", "join"])
-def test_who_tries_links_waits_and_a_good_one_is_taken_from_there(few, run, house):
+def test_guessed_links_are_limited_but_a_good_link_still_works(few, run, house):
     tried = [opened(f"/{house}/{number}.invented/", 1)[0] for number in range(5)]
     assert tried == [404, 404, 404, 429, 429]
     assert opened(own(run), 1) == [200]
 
 
-def test_without_a_cache_nothing_is_counted(few, run, monkeypatch):
+def test_missing_cache_disables_the_limit(few, run, monkeypatch):
     def away(*args: object, **kwargs: object) -> None:
         raise ConnectionError
 

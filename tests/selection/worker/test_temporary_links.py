@@ -51,7 +51,7 @@ def test_a_link_lets_its_worker_join_and_answer_on_their_page(run):
     assert Client().get(link).url == own
 
 
-def test_after_its_end_neither_the_link_nor_the_page_behind_it_opens(run, later):
+def test_expired_link_opens_neither_itself_nor_its_page(run, later):
     (link,) = make(run, "w1", hours=2)
     engine.advance(run.pk)
     own = Client().get(link).url
@@ -79,7 +79,7 @@ def test_a_worker_of_a_platform_keeps_their_task(run):
     rows = run.candidates.filter(worker__key__in=["anna", "new"])
     assert set(rows.values_list("worker__key", "platform", "task")) == {
         ("anna", "mturk", "A7"),
-        ("new", "", ""),  # the platform cannot pay whom it did not send
+        ("new", "", ""),  # the platform cannot pay a worker it did not send
     }
 
 
@@ -103,7 +103,7 @@ def test_replaced_links_lead_nowhere(run):
     assert Client().get(other).status_code == 404
 
 
-def test_whoever_comes_when_the_roster_is_closed_is_told_so(run):
+def test_temporary_link_to_a_closed_roster_explains_itself(run):
     (link,) = make(run, "late")
     roster_opening.close_roster(run)
     closed = Client().get(link)

@@ -40,7 +40,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("said", "outcome"), [(RIGHT, "right"), (WRONG, "not right")])
-def test_each_kind_is_imported_asked_graded_and_exported(requester, said, outcome):
+def test_question_kinds_are_imported_asked_graded_and_exported(requester, said, outcome):
     questions = QuestionSet.objects.create(name="All kinds")
     confirm(requester, upload(requester, admin_url("questionset_import", questions.pk), FILE))
     run = make_run(question_set=questions, slots=100, slots_per_worker=5)

@@ -56,14 +56,14 @@ def test_pay_is_told_for_an_answer_and_so_far(client, run, worker):
     assert "for each answer" not in page(client, worker)
 
 
-def test_earned_is_what_will_be_paid_to_the_unit_of_the_currency(client, run, worker):
+def test_earnings_are_rounded_to_the_unit_of_the_currency(client, run, worker):
     Run.objects.update(currency="JPY")
     worker_texts.change_facts(run, PageFacts(Decimal("12.5")))
     answer(client, worker)
     assert "¥12.5 for each answer, ¥13 so far" in page(client, worker)
 
 
-def test_who_comes_back_when_the_run_is_over_is_told_what_they_earned(client, run, worker):
+def test_returning_worker_reads_their_earnings_after_the_end(client, run, worker):
     for _ in range(3):
         answer(client, worker)
     Answer.objects.filter(pk=Answer.objects.first().pk).update(expired=True)  # it came too late
@@ -75,7 +75,7 @@ def test_who_comes_back_when_the_run_is_over_is_told_what_they_earned(client, ru
     assert "You are paid on Friday" in over
 
 
-def test_what_was_earned_and_the_code_stay_when_responses_are_deleted(client, run, worker):
+def test_earnings_and_code_survive_the_deletion_of_responses(client, run, worker):
     answer(client, worker)
     lifecycle.stop_run(run)
     before = page(client, worker)
@@ -84,7 +84,7 @@ def test_what_was_earned_and_the_code_stay_when_responses_are_deleted(client, ru
     assert page(client, worker) == before
 
 
-def test_every_ending_has_its_code(client, run, worker):
+def test_endings_have_their_own_code(client, run, worker):
     assert not any(code in page(client, worker) for code in CODES.values())
     for _ in range(3):
         answer(client, worker)
@@ -103,13 +103,13 @@ def test_every_ending_has_its_code(client, run, worker):
     assert "C2OUT" in page(client, worker)
 
 
-def test_who_answered_nothing_gets_no_code_for_being_done(client, run, worker):
+def test_worker_without_answers_gets_no_code_for_completion(client, run, worker):
     lifecycle.stop_run(run)
     assert "C3LATER" in page(client, worker)
     assert "C1DONE" not in page(client, worker)
 
 
-def test_codes_are_made_up_where_none_are_given(run):
+def test_codes_are_generated_if_not_configured(run):
     run.page = {}
     made = [worker_texts.completion_code(run, outcome) for outcome in worker_texts.OUTCOMES]
     assert len(set(made)) == 3
@@ -122,7 +122,7 @@ def test_two_outcomes_never_have_one_code(run):
         worker_texts.change_facts(run, PageFacts(codes={"done": "X", "nothing": "X"}))
 
 
-def test_a_copy_keeps_what_is_told_but_no_codes(run):
+def test_copy_keeps_the_texts_but_no_codes(run):
     assert copies.copy_run(run, "again").page == {"pay": "0.125", "after": run.page["after"]}
 
 
@@ -139,7 +139,7 @@ def test_the_requester_sets_it_on_a_page_at_any_time(requester, run):
     assert "Two outcomes have the same code" in text_of(requester.post(url, same))
 
 
-# -- what is wrong with a question
+# -- reports about a question
 
 
 def report(client: Client, worker: Candidate, assignment: int, text: str):
@@ -183,7 +183,7 @@ def test_a_report_has_words(client, run, worker, text):
     assert not QuestionReport.objects.exists()
 
 
-def test_nobody_reports_a_question_of_another_or_one_not_shown(client, run, worker):
+def test_worker_reports_only_their_own_shown_questions(client, run, worker):
     client.get(url_of(worker))
     other = next(one for one in open_of(run) if one.candidate_id != worker.pk)
     unseen = next(one for one in open_of(run) if one.candidate_id == worker.pk and not one.shown)

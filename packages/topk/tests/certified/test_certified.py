@@ -53,7 +53,7 @@ def test_the_worst_swap_is_the_worst_of_all_selections():
         assert worst_within(quotas, chosen, lower, upper) == pytest.approx(worst)
 
 
-def test_without_answers_nothing_is_certified():
+def test_selector_without_answers_certifies_no_gap_below_one():
     selector = Certified(Problem(5, 2, 0.1, 0.1))
     assert selector.standing().gap == 1
     assert selector.selection().size == 2
@@ -90,7 +90,7 @@ def test_intervals_on_a_set_hold_at_all_times_and_close_at_its_end():
     np.testing.assert_array_equal(lower, upper)
 
 
-def test_intervals_on_a_set_are_those_of_a_search_over_all_totals():
+def test_intervals_on_a_set_equal_a_search_over_all_totals():
     questions, x = 12, 2.0
     pairs = [(m, s) for m in range(1, questions + 1) for s in range(m + 1)]
     pulls, right = np.array(pairs).T
@@ -107,7 +107,7 @@ def test_intervals_on_a_set_are_those_of_a_search_over_all_totals():
 
 
 @pytest.mark.parametrize("questions", [0, 300])
-def test_an_interval_is_the_same_whoever_else_is_asked_for(questions):
+def test_interval_does_not_depend_on_the_others_computed_with_it(questions):
     """Intervals of few answers are kept in a table, those of many are computed each time."""
     rng = np.random.default_rng(13)
     pulls = rng.integers(0, 300, 40)
@@ -129,7 +129,7 @@ def test_upper_bounds_of_the_best_and_lower_ones_of_the_others_fail_within_their
     assert fail == pytest.approx(problem.delta * FOR_INTERVALS)
 
 
-def test_each_side_of_an_interval_goes_by_its_own_level():
+def test_sides_of_an_interval_have_separate_levels():
     pulls, right = np.array([40, 600]), np.array([30, 300])
     for questions in (0, 700):
         low, high = (confidence_intervals(pulls, right, x, questions) for x in (3.0, 9.0))
@@ -139,7 +139,7 @@ def test_each_side_of_an_interval_goes_by_its_own_level():
         assert (found[1] < high[1]).all()
 
 
-def test_who_is_settled_is_settled_rightly_and_stays_within_the_truth():
+def test_settled_workers_are_settled_rightly_within_the_truth():
     truth = np.array([0.95, 0.9, 0.2, 0.15, 0.1])
     rng, selector = np.random.default_rng(6), Certified(Problem(5, 2, 0.0, 0.1))
     for _ in range(40):
@@ -154,7 +154,7 @@ def test_who_is_settled_is_settled_rightly_and_stays_within_the_truth():
 # -- finite gold
 
 
-def test_on_a_set_everything_is_known_at_its_end():
+def test_exhausted_set_leaves_no_gap():
     """Two workers a hair apart, epsilon 0: only all answers can tell them apart."""
     questions, rng = 12, np.random.default_rng(7)
     right = np.array([7, 6, 6, 2])
@@ -168,7 +168,7 @@ def test_on_a_set_everything_is_known_at_its_end():
     assert "accuracy on this set of 12 questions" in selector.promise.sentence(problem)
 
 
-def test_on_a_set_fewer_answers_are_needed():
+def test_question_set_of_known_size_needs_fewer_answers():
     truth = [0.9, 0.85, 0.8, 0.5, 0.45, 0.4, 0.35, 0.3]
     free = simulate_run("certified", truth, k=3, epsilon=0.15, seed=1).pulls
     bound = simulate_run(
@@ -196,7 +196,7 @@ def test_questions_like_these_is_the_default_and_said_so():
         assert LIKE_THESE in Certified(problem, **options).promise.sentence(problem)
 
 
-def test_the_sentence_says_what_it_rests_on_between_workers():
+def test_sentence_states_the_assumption_between_workers():
     for options in ({}, {"accuracy": THIS_SET, "questions": 30}):
         assumes = Certified(Problem(3, 1, 0.1, 0.1), **options).promise.assumes
         assert ("of other workers" in assumes) is not bool(options)
@@ -228,7 +228,7 @@ def test_quotas_are_kept_and_the_best_within_them_found(least, most):
     assert "quotas" in selector.promise.sentence(problem)
 
 
-def test_quotas_settle_nobody_whom_they_protect():
+def test_quotas_settle_no_worker_they_protect():
     """The best of a group that must send one is in, though all others are better."""
     option = {"groups": [0, 0, 0, 1, 1], "at_least": [0, 1], "at_most": [3, 2]}
     selector = Certified(Problem(5, 2, 0.0, 0.1), quotas=option)
@@ -261,7 +261,7 @@ def test_outstanding_answers_count_as_made_when_choosing():
     assert selector.ask(10**6, room=[1] * 10).tolist() == [1] * 10
 
 
-def test_near_the_stop_it_leaves_slots_empty_but_never_all():
+def test_selector_near_the_stop_leaves_some_slots_empty_but_never_all():
     """Answers out at the stop are paid for nothing."""
     truth, rng = two_group(100, 20), np.random.default_rng(10)
     selector, asked = Certified(Problem(100, 20, 0.1, 0.01)), []
@@ -276,7 +276,7 @@ def test_near_the_stop_it_leaves_slots_empty_but_never_all():
     assert selector.ask(400).sum() == 0
 
 
-def test_what_is_out_already_counts_towards_what_is_lacking():
+def test_pending_answers_count_towards_the_lacking_ones():
     truth, rng = two_group(100, 20), np.random.default_rng(11)
     selector = Certified(Problem(100, 20, 0.1, 0.01))
     selector.tell(np.arange(100), rng.binomial(20, truth), pulls=20)
@@ -289,7 +289,7 @@ def test_what_is_out_already_counts_towards_what_is_lacking():
     ("means", "k", "epsilon", "most"),
     [(two_group(100, 20), 20, 0.1, 3_200), (uniform(100), 20, 0.1, 2_800)],
 )
-def test_it_needs_as_few_answers_as_the_page_says(means, k, epsilon, most):
+def test_certified_needs_as_few_answers_as_documented(means, k, epsilon, most):
     """Fixed seeds; the page has means of 2,400 and 2,100."""
     for seed in range(2):
         outcome = simulate_run("certified", means, k=k, epsilon=epsilon, delta=0.01, seed=seed)
@@ -298,5 +298,5 @@ def test_it_needs_as_few_answers_as_the_page_says(means, k, epsilon, most):
         assert np.sort(means)[-k:].mean() - means[outcome.selection].mean() <= epsilon
 
 
-def test_it_is_registered():
+def test_certified_is_registered():
     assert SELECTORS["certified"] is Certified

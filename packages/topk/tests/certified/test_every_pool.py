@@ -45,7 +45,7 @@ def sum_over_numberings(theta, right, wrong, chosen, epsilon, here):
 
 
 @pytest.mark.parametrize("gone", [0, 1, 2])
-def test_no_pool_breaks_what_is_certified_of_those_who_stay(gone):
+def test_no_pool_breaks_the_certificate_of_the_remaining_workers(gone):
     """Power: with a tenth of the certified epsilon some pools break it."""
     rng, broken, delta = np.random.default_rng(1), 0, 0.5
     for _ in range(25):
@@ -92,8 +92,8 @@ def test_errors_are_as_rare_as_guaranteed_in_every_pool(sample, family, delta):
 
 
 def unlucky(state, rng):
-    """Return four workers of those who were mostly wrong, so that good ones stay underrated; and
-    now and then those who gave the fewest answers."""
+    """Return four mostly wrong workers, so that good ones stay underrated; and
+    now and then those with the fewest answers."""
     if rng.random() < 0.5:
         return np.argsort(state.pulls, kind="stable")[:4]
     return np.argsort(
@@ -102,9 +102,9 @@ def unlucky(state, rng):
 
 
 def told_in_turn(truth, rng, most, withdraw):
-    """Ask the unlucky, four at a time; yield the selector and the truth of those who are left.
+    """Ask the unlucky, four at a time; yield the selector and the truth of the rest.
 
-    withdraw  True if whoever leads is withdrawn from time to time
+    withdraw  True if the leader is withdrawn from time to time
     """
     here, n = np.arange(truth.size), truth.size
     pulls, rewards = np.zeros(n, np.int64), np.zeros(n)
@@ -124,8 +124,8 @@ def told_in_turn(truth, rng, most, withdraw):
 
 
 @pytest.mark.parametrize("withdraw", mostly_slow((False, True), ordinary=(True,)))
-def test_whoever_is_asked_and_withdrawn_and_whenever_it_stops(sample, withdraw):
-    """An adversary asks whoever looks bad, withdraws whoever leads, and stops at once.
+def test_certificate_survives_adversarial_questions_withdrawals_and_stops(sample, withdraw):
+    """An adversary asks bad-looking workers, withdraws the leader, and stops at once.
 
     A single wrong place is an error: it costs .8, and K times epsilon is .78.
     """
@@ -142,7 +142,7 @@ def test_whoever_is_asked_and_withdrawn_and_whenever_it_stops(sample, withdraw):
     assert not too_many(failures, runs, 0.2)
 
 
-def test_an_early_end_reports_what_is_certified_then(sample):
+def test_early_end_reports_the_certified_gap(sample):
     failures, runs = 0, sample(15, 60)
     for seed in range(runs):
         rng = np.random.default_rng([10, seed])
@@ -169,8 +169,8 @@ def a_run(n=14, k=6, epsilon=0.05, each=60, delta=0.1, **options):
     return selector
 
 
-def test_epsilon_and_k_are_what_is_claimed_at_the_stop():
-    """What is certified is a function of the answers: an epsilon that moved does not matter."""
+def test_gap_depends_on_answers_and_k_not_on_earlier_epsilon():
+    """The certificate is a function of the answers: an epsilon that moved does not matter."""
     began, moved = a_run(), a_run(epsilon=0.3, tuned_for=0.05)
     assert began.standing().gap == moved.standing().gap < 0.3
     assert moved.stop()
@@ -179,7 +179,7 @@ def test_epsilon_and_k_are_what_is_claimed_at_the_stop():
     assert fewer.standing().gap != began.standing().gap
 
 
-def test_who_was_withdrawn_stays_in_the_likelihood_and_the_guarantee_stays():
+def test_withdrawn_worker_stays_in_the_likelihood_and_the_guarantee():
     before = a_run()
     gone, pulls = np.arange(14) >= 13, before.state.pulls
     left = State(pulls[:13], before.state.rewards[:13], np.zeros(13, np.int8))
@@ -191,12 +191,12 @@ def test_who_was_withdrawn_stays_in_the_likelihood_and_the_guarantee_stays():
     covered = Certified.covers_withdrawal(before.problem, {})
     assert not is_guarantee_lost(Certified, gone, pulls, (), covered)
     assert is_guarantee_lost(Certified, gone, pulls, [3], covered)
-    # The roster of the start decides, not who is left.
+    # The roster of the start decides, not the remaining workers.
     assert Certified(Problem(9, 6, 0.05, 0.1), planned_for=14).pool is not None
     assert Certified(Problem(9, 6, 0.05, 0.1)).pool is None
 
 
-def test_who_is_gone_without_an_answer_keeps_an_empty_row():
+def test_withdrawn_worker_without_answers_keeps_an_empty_row():
     before = a_run()
     selector = Certified(before.problem, before.state, planned_for=20)
     assert selector.pool._tally.gone_right.tolist() == [0] * 6
@@ -241,7 +241,7 @@ def test_delta_is_shared_with_the_intervals():
     assert spent == pytest.approx(0.02)
 
 
-def test_it_says_that_it_is_about_the_stop_and_what_it_assumes():
+def test_promise_names_the_stop_and_its_assumptions():
     for options in ({}, {"accuracy": THIS_SET, "questions": 80}):
         promise = a_run(**options).promise
         assert promise.at_the_stop

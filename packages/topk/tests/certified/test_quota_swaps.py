@@ -25,7 +25,7 @@ def keeps_to(quotas, selection):
 @pytest.mark.parametrize(
     ("least", "most"), [([1, 1, 1], [1, 1, 1]), ([0, 1, 0], [2, 2, 2]), ([2, 0, 0], [3, 1, 1])]
 )
-def test_with_quotas_the_bound_is_that_of_the_worst_swap_that_keeps_to_them(least, most):
+def test_bound_with_quotas_is_the_worst_permitted_swap(least, most):
     n, k, rng = 9, 3, np.random.default_rng(2)
     option = {"groups": [0, 1, 2] * 3, "at_least": least, "at_most": most}
     quotas = Quotas(n, k, option)
@@ -50,7 +50,7 @@ def test_with_quotas_the_bound_is_that_of_the_worst_swap_that_keeps_to_them(leas
 
 
 @pytest.mark.slow
-def test_with_quotas_the_bound_is_rarely_below_the_regret_at_any_time():
+def test_bound_with_quotas_is_rarely_below_the_regret_at_any_time():
     """The same with two of each kind, of which one each is wanted."""
     truth, broken = np.array([0.72, 0.6, 0.66, 0.55]), 0
     quotas = {"groups": [0, 0, 1, 1], "at_least": [1, 1], "at_most": [1, 1]}
@@ -93,7 +93,7 @@ def test_quotas_cost_a_small_pool_little():
     assert best - truth[selector.selection()].sum() <= 0.05 * 6
 
 
-def test_where_the_worst_swap_has_no_answer_left_to_give_another_is_worked_at():
+def test_second_swap_is_worked_at_if_the_worst_has_no_answer_left():
     quotas = {"groups": [0, 1] * 6, "at_least": [1, 1], "at_most": [2, 2]}
     truth, rng = np.linspace(0.95, 0.4, 12), np.random.default_rng(5)
     selector = Certified(Problem(12, 3, 0.05, 0.05), quotas=quotas)

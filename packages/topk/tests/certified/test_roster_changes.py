@@ -43,7 +43,7 @@ def claim_false_by_choosing_a_pair(seed, withhold):
         pulls = np.full(N, answers)
         if withhold and is_guarantee_lost(Certified, gone, pulls):
             continue
-        # as it was: all is planned for those who are left
+        # the former plan: for the remaining workers only
         selector = Certified(Problem(2, 1, EPSILON, DELTA * share_left(gone, pulls)))
         selector.tell([0, 1], right[pair], pulls[pair])
         if selector.stop() and selector.selection()[0] == 1:
@@ -52,7 +52,7 @@ def claim_false_by_choosing_a_pair(seed, withhold):
 
 
 @pytest.mark.slow
-def test_who_chooses_the_pair_that_is_left_gets_no_false_claim():
+def test_withholding_prevents_false_claims_by_choosing_the_remaining_pair():
     before = sum(claim_false_by_choosing_a_pair(seed, withhold=False) for seed in range(RUNS))
     after = sum(claim_false_by_choosing_a_pair(seed, withhold=True) for seed in range(RUNS))
     assert too_many(before, RUNS, DELTA)
@@ -88,7 +88,7 @@ def test_an_open_roster_counts_from_the_first_question_on(changes, open_now, ask
     assert opening_option(Universal, changes, open_now, joined=True) == {}
 
 
-def test_workers_who_join_while_others_answer_are_certified_by_swaps():
+def test_workers_joining_during_the_answers_are_certified_by_swaps():
     problem, options = Problem(14, 6, 0.1, DELTA), {"asked_open": True}
     assert Certified(problem).pool is not None
     selector = Certified(problem, **options)
@@ -131,7 +131,7 @@ def test_weights_and_kind_of_bound_stay_those_of_the_start(n, left, k):
 
 
 @pytest.mark.parametrize(("n", "left", "k"), [(60, 30, 10), (12, 7, 6), (300, 120, 30)])
-def test_it_ends_with_those_who_came_and_needs_no_fewer_answers(n, left, k):
+def test_selector_ends_with_the_workers_present_and_needs_no_fewer_answers(n, left, k):
     truth = np.where(np.arange(left) < k, 0.92, 0.3)  # a wrong place of (12, 7, 6) costs .103
     answers = []
     for start in (n, left):
@@ -144,7 +144,7 @@ def test_it_ends_with_those_who_came_and_needs_no_fewer_answers(n, left, k):
     assert answers[0] >= 0.8 * answers[1]
 
 
-def test_where_swaps_certify_whoever_has_no_answer_costs_a_whole_place():
+def test_worker_without_answers_costs_swaps_a_whole_place():
     """They may never come, and the best set without them is another."""
     selector = Certified(Problem(20, 3, 0.2, DELTA))
     assert selector.swaps is not None

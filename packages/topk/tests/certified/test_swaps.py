@@ -24,7 +24,7 @@ ROUNDING = 1e-9
 
 
 def start(prices, last, theta, rate, questions=0):
-    """Where the least supermartingale starts that pays what a price says of this accuracy.
+    """The start of the least supermartingale that pays the price at this accuracy.
 
     A price p of (m, S) claims that ln of the mixture is at least (theta - p) / rate.
     """
@@ -53,7 +53,7 @@ def test_a_price_is_fair_for_every_accuracy_also_between_grid_points(scale):
 
 
 @pytest.mark.parametrize(("last", "questions"), [(20, 20), (25, 60)])
-def test_on_a_set_a_price_is_fair_for_every_number_of_right_answers(last, questions):
+def test_price_on_a_set_is_fair_for_any_number_of_right_answers(last, questions):
     prices = SwapPrices(0.15, questions)
     totals = np.arange(questions + 1) / questions
     for rate in (12, 20, 28):
@@ -74,7 +74,7 @@ def test_a_price_a_little_too_low_is_found_out():
     assert max(start(prices, 40, theta, 20) for theta in MESH) > 1.01
 
 
-def test_one_answer_out_makes_no_price_smaller():
+def test_pending_answer_makes_no_price_smaller():
     """An outstanding answer is charged at its worst."""
     for questions in (0, 40):
         prices = SwapPrices(0.15, questions)
@@ -128,7 +128,7 @@ def by_mixture(prices, levels, alones, chosen, tally, m):
     return float((np.max(costs, axis=0) + allowed).min())
 
 
-def test_where_nothing_is_kept_for_those_who_come_in_one_rate_is_for_all():
+def test_single_rate_bounds_swaps_without_levels_for_incoming_arms():
     """The bound of swaps bounds the incoming arms, too, and no other rate can be better."""
     swaps, rng = Swaps(Problem(9, 3, 0.1, 0.1), without_quotas(9, 3), 0), np.random.default_rng(4)
     pulls = rng.integers(5, 60, 9)
@@ -140,7 +140,7 @@ def test_where_nothing_is_kept_for_those_who_come_in_one_rate_is_for_all():
     assert swaps.worst(chosen, tally).total == pytest.approx(totals.max())
 
 
-def test_among_equals_swaps_of_many_are_bounded_by_a_finer_mixture_after_long():
+def test_finer_mixture_bounds_swaps_of_many_equal_arms_in_long_runs():
     swaps, chosen = Swaps(Problem(20, 4, 0.05, 0.05), without_quotas(20, 4), 0), np.arange(20) < 4
     for answers, closer in ((100, False), (700, True)):
         tally = Tally(np.full(20, answers), np.full(20, 7 * answers // 10))
@@ -151,7 +151,7 @@ def test_among_equals_swaps_of_many_are_bounded_by_a_finer_mixture_after_long():
         assert both.total <= one.total
 
 
-def test_who_stands_against_many_is_asked_more():
+def test_worker_opposed_to_many_is_asked_more():
     """Of one worker of .9 among 49 of .7 each answer counts against all others."""
     truth, rng = np.where(np.arange(50) == 7, 0.9, 0.7), np.random.default_rng(3)
     selector = Certified(Problem(50, 1, 0.05, 0.05))
@@ -165,7 +165,7 @@ def test_who_stands_against_many_is_asked_more():
 
 
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (12, 3), (50, 49), (50, 3)])
-def test_the_levels_of_all_swaps_spend_what_is_not_for_intervals(n, k):
+def test_levels_of_swaps_spend_the_delta_left_by_intervals(n, k):
     swaps = Swaps(Problem(n, k, 0.1, 0.05), without_quotas(n, k), 0)
     sizes, few = range(1, min(k, n - k) + 1), n >= FEW * k
     together = sum(
@@ -181,7 +181,7 @@ def test_the_levels_of_all_swaps_spend_what_is_not_for_intervals(n, k):
         assert swaps.levels - least == pytest.approx(swaps.alone)
 
 
-def test_between_grid_points_a_mixture_falls_below_its_constant_in_a_long_run():
+def test_mixture_between_grid_points_falls_below_its_constant_in_long_runs():
     """Therefore no level for incoming arms alone follows from that of the swaps."""
     prices, answers = SwapPrices(0.15, 0), 500_000
     right = np.rint(prices._reach[:-2] * answers)[:, None]
@@ -190,7 +190,7 @@ def test_between_grid_points_a_mixture_falls_below_its_constant_in_a_long_run():
 
 
 @pytest.mark.slow
-def test_with_few_wanted_the_bound_is_rarely_below_the_regret_at_any_time():
+def test_bound_with_small_k_is_rarely_below_the_regret_at_any_time():
     """K is 1 of 16, delta = .3, looked at after every ten answers; 30 % of 60 runs are 18."""
     truth, broken = np.append(0.75, np.full(15, 0.62)), 0
     for seed in range(60):
@@ -226,7 +226,7 @@ def test_the_bound_is_rarely_below_the_regret_at_any_time():
     assert too_many(75, 150, 0.3)
 
 
-def test_which_pools_are_certified_by_swaps_hangs_on_the_problem_alone():
+def test_choice_of_swaps_depends_on_the_problem_alone():
     for by_swaps, n, k, epsilon in (
         (True, 12, 3, 0.05),
         (True, 50, 1, 0.05),
@@ -264,7 +264,7 @@ def test_small_pools_need_as_few_answers_as_the_page_says(slots):
         assert np.sort(means)[-k:].sum() - means[outcome.selection].sum() <= 0.05 * k
 
 
-def test_on_a_set_swaps_end_with_all_questions_at_the_latest():
+def test_swaps_on_a_set_end_with_its_last_question_at_the_latest():
     rng, questions = np.random.default_rng(4), 30
     right = rng.integers(12, 28, 10)
     decks = rng.permuted(np.arange(questions) < right[:, None], axis=1)
@@ -284,7 +284,7 @@ def near_the_end():
     return selector
 
 
-def test_who_cannot_be_in_a_bad_swap_is_not_asked():
+def test_worker_in_no_bad_swap_is_not_asked():
     asked = near_the_end().ask(60)
     assert asked.sum() > 0
     assert not asked[-3:].any()
@@ -312,10 +312,10 @@ def test_no_more_are_out_than_are_lacking():
     assert asked[-1] < 250
 
 
-# -- what is compiled
+# -- compiled loops
 
 
-def test_the_loops_find_what_is_written_down():
+def test_compiled_loops_equal_the_formulas():
     rng = np.random.default_rng(3)
     into, out, against, reach = (rng.random((size, RATES.size)) for size in (5, 3, 4, 4))
     totals = (into[:, None] + out).min(axis=2)

@@ -23,7 +23,7 @@ def near_the_end(seed=1):
     return selector
 
 
-def test_what_is_out_keeps_it_from_stopping_until_it_is_in():
+def test_pending_answers_delay_the_stop():
     selector = near_the_end()
     gap = selector.standing().gap
     out = np.array([3, 3, 3, 0, 0, 0, 0, 0])
@@ -32,7 +32,7 @@ def test_what_is_out_keeps_it_from_stopping_until_it_is_in():
     assert selector.standing().gap > selector.problem.epsilon >= gap
     assert selector.is_held_up()
     assert not selector.ask(40, out).any()
-    # As if alone, where those who hold it have been silent for too long: others are asked on.
+    # As if alone, where its holders have been silent for too long: others are asked on.
     others = np.where(out > 0, 0, 9)
     assert selector.ask(40, np.zeros(8, int), others).any()
     selector.tell([0, 1, 2], [3, 3, 3], [3, 3, 3])
@@ -41,7 +41,7 @@ def test_what_is_out_keeps_it_from_stopping_until_it_is_in():
     assert selector.stop()
 
 
-def test_it_goes_on_asking_where_more_than_what_is_out_keeps_it_from_stopping():
+def test_asking_continues_if_pending_answers_do_not_suffice_to_stop():
     selector = Certified(Problem(8, 3, 0.2, 0.1))
     selector.tell(np.arange(8), [4, 4, 3, 1, 0, 1, 1, 0], np.full(8, 4))
     selector.wait_for(np.ones(8, int))
@@ -49,7 +49,7 @@ def test_it_goes_on_asking_where_more_than_what_is_out_keeps_it_from_stopping():
     assert selector.ask(20, np.ones(8, int)).any()
 
 
-def test_intervals_hold_whatever_is_out():
+def test_intervals_hold_with_any_pending_answers():
     """An interval is about a worker's own row at all its prefixes at once."""
     selector = near_the_end()
     before = selector.standing()
@@ -59,14 +59,14 @@ def test_intervals_hold_whatever_is_out():
     assert np.array_equal(before.upper, after.upper)
 
 
-def test_it_waits_for_no_more_than_a_set_has():
+def test_selector_awaits_no_more_answers_than_the_set_has():
     selector = Certified(Problem(3, 1, 0.3, 0.1), accuracy=THIS_SET, questions=12)
     selector.tell([0, 1, 2], [10, 2, 1], [10, 10, 10])
     selector.wait_for([2, 2, 2])
     assert np.isfinite(selector.standing().gap)
 
 
-def test_another_selection_is_judged_by_what_is_out_too():
+def test_foreign_selection_is_judged_by_pending_answers_too():
     selector = near_the_end()
     arms = selector.selection()
     before = selector.shortfall(arms)
@@ -75,7 +75,7 @@ def test_another_selection_is_judged_by_what_is_out_too():
     assert selector.shortfall(arms) == selector.standing().gap
 
 
-def test_whoever_is_needed_is_waited_for_when_their_hands_are_full():
+def test_needed_workers_with_full_hands_are_awaited():
     """Answers of others would cost money and where swaps certify bring nothing."""
     selector = near_the_stop(k=3)
     assert selector.swaps is not None
@@ -87,8 +87,8 @@ def test_whoever_is_needed_is_waited_for_when_their_hands_are_full():
     assert not selector.ask(10_000, pending=few, room=np.where(few, 0, 1)).any()
 
 
-def test_where_numberings_certify_few_others_are_asked_when_hands_are_full():
-    """Whoever is asked is drawn: the others get less than a tenth."""
+def test_numberings_ask_few_others_while_hands_are_full():
+    """The asked workers are drawn: the others get less than a tenth."""
     selector = near_the_stop()
     assert selector.pool is not None
     needed = selector.ask(10_000) > 0
@@ -100,7 +100,7 @@ def test_where_numberings_certify_few_others_are_asked_when_hands_are_full():
     assert later.sum() <= 0.03 * selector.ask(10_000).sum()
 
 
-def test_whoever_has_no_question_left_is_not_waited_for():
+def test_worker_without_questions_left_is_not_awaited():
     selector = near_the_stop()
     needed = selector.ask(10_000) > 0
     assert selector.ask(10, room=np.where(needed, 0, 50)).any()

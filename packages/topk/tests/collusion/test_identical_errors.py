@@ -35,7 +35,7 @@ def copied(seed, share=1.0, **crowd):
     return who, asked, said, right
 
 
-def test_one_who_copies_a_worker_who_is_often_wrong_is_named_with_them():
+def test_copy_of_an_often_wrong_worker_is_named_with_the_original():
     who, asked, said, right = copied(2, each=60)
     pair, *others = identical_errors(*wrong(who, asked, said, right), RATE)
     assert (pair.one, pair.other) == (0, 1)
@@ -44,16 +44,16 @@ def test_one_who_copies_a_worker_who_is_often_wrong_is_named_with_them():
     assert pair.chance < 1e-6
 
 
-def test_one_who_copies_in_part_is_named_where_many_wrong_answers_are_possible():
+def test_partial_copy_is_named_if_many_wrong_answers_are_possible():
     found = identical_errors(*wrong(*copied(2, share=0.8, each=60, choices=15)), RATE)
     assert [(pair.one, pair.other) for pair in found] == [(0, 1)]
 
 
-def test_where_only_one_wrong_answer_is_possible_nothing_is_found():
+def test_copy_is_not_found_if_only_one_wrong_answer_is_possible():
     assert not identical_errors(*wrong(*copied(2, each=60, choices=2)), RATE)
 
 
-def test_it_does_not_matter_how_workers_questions_and_answers_are_numbered_or_ordered():
+def test_pairs_do_not_depend_on_numbering_or_order():
     who, asked, said = wrong(*copied(2, each=60))
     first = identical_errors(who, asked, said, RATE)
     order = np.random.default_rng(0).permutation(who.size)
@@ -75,11 +75,11 @@ def test_the_chance_is_the_exact_one():
     assert found[0].chance == pytest.approx(15 * 0.2**4)
 
 
-def test_nothing_comes_of_nothing():
+def test_empty_input_has_no_pairs():
     nothing = np.zeros(0, np.int64)
     assert identical_errors(nothing, nothing, nothing, RATE) == []
     assert identical_errors([0], [0], [0], RATE) == []
 
 
-def test_in_a_large_pool_it_still_finds_them():
+def test_copies_are_found_in_a_large_pool():
     assert identical_errors(*wrong(*copied(2, workers=3000, each=60, choices=8)), RATE)

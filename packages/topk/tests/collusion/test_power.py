@@ -50,7 +50,7 @@ def test_a_dozen_answers_have_hardly_any_power_and_sixty_of_many_choices_much():
     assert stated(answers(3, each=60, choices=12)) > 0.5
 
 
-def test_one_wrong_answer_only_shows_no_copying():
+def test_single_wrong_answer_gives_no_power_to_show_copying():
     assert stated(answers(3, each=60, choices=2)) == 0
 
 
@@ -59,7 +59,7 @@ def test_power_is_the_same_however_workers_are_numbered():
     assert stated((who * 3 + 5, asked, said, right)) == stated((who, asked, said, right))
 
 
-def test_nobody_shares_where_there_is_nobody():
+def test_empty_input_has_no_power():
     nothing = np.zeros(0, np.int64)
     able = compare(nothing, nothing, nothing, RATE)[1]
     assert copying_power(nothing, nothing, nothing, able, RATE) == 0

@@ -26,7 +26,7 @@ def hurried(*hasty, seed=3, factor=0.08):
     return who, asked, np.where(np.isin(who, hasty), times * factor, times)
 
 
-def test_one_who_takes_a_tenth_of_the_time_is_named():
+def test_worker_who_takes_a_tenth_of_the_time_is_named():
     (quick,) = too_quick(*hurried(5), RATE)
     assert quick.worker == 5
     assert quick.answers == 30
@@ -38,7 +38,7 @@ def test_several_do_not_hide_each_other():
     assert {quick.worker for quick in found} == {5, 8, 21}
 
 
-def test_it_is_the_time_for_the_same_questions_that_counts():
+def test_speed_is_compared_on_the_same_questions():
     """A worker that got the short questions only is not quick."""
     who, asked, times = hurried()
     long = asked >= 30
@@ -47,7 +47,7 @@ def test_it_is_the_time_for_the_same_questions_that_counts():
     assert too_quick(who[kept], asked[kept], times[kept], RATE) == []
 
 
-def test_a_little_quicker_than_people_who_are_all_alike_is_nothing():
+def test_slightly_quicker_worker_among_similar_ones_is_not_named():
     who, asked, *_ = answers(3, each=30)
     times = seconds(3, who, asked, between=0.01, within=0.05)
     assert too_quick(who, asked, np.where(who == 5, times / 2, times), RATE) == []

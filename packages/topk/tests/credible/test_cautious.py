@@ -26,7 +26,7 @@ def usual():
 # -- populations torn apart
 
 
-def test_nobody_is_within_the_gap_and_nobody_changes_sides():
+def test_populations_have_no_worker_within_the_gap_and_keep_sides():
     grid, rows = Grid(400), 2 * len(GAPS)
     w = grid.density(np.repeat(Prior().centre[None], rows, 0))
     borders = np.full(rows, np.searchsorted(grid.theta, 0.7))
@@ -38,7 +38,7 @@ def test_nobody_is_within_the_gap_and_nobody_changes_sides():
         assert near == pytest.approx(gap / 2, abs=0.005)
 
 
-def test_a_gap_at_the_end_of_all_accuracies_keeps_everybody():
+def test_gap_at_the_end_of_all_accuracies_keeps_the_whole_mass():
     grid = Grid(100)
     w = grid.density(Prior().centre[None])
     for border in (1, 98):
@@ -55,7 +55,7 @@ def test_few_answers_leave_a_gap_possible_and_many_rule_it_out():
 # -- the option, for runs that began with it
 
 
-def test_who_is_cautious_asks_more_and_says_what_for(usual):
+def test_cautious_selector_asks_more_and_states_the_reason(usual):
     cautious = run(pool(11), SMALL, cautious=True)
     assert cautious.state.pulls.sum() > usual.state.pulls.sum()
     said = cautious.promise.sentence(SMALL)
@@ -98,7 +98,7 @@ def test_a_gap_is_kept_as_promised(sample):
 # -- the warning
 
 
-def test_it_warns_at_the_end_of_what_a_hidden_gap_would_do(usual):
+def test_warning_at_the_end_states_the_risk_of_a_hidden_gap(usual):
     (said,) = usual.warnings()
     risk = usual._posterior_risk().fearing_gaps().risk(0.06)[0]
     assert risk > MUCH * 0.1
@@ -120,7 +120,7 @@ def ends():
     return result
 
 
-def test_it_warns_oftener_where_there_is_a_gap_than_of_bells_to_which_one_would_do_more(ends):
+def test_warning_is_more_frequent_for_gaps_than_for_bells(ends):
     """By the risk alone there would be as many warnings for bells, or more."""
     feared = {
         kind: sum(end._posterior_risk().fearing_gaps().risk(0.05)[0] > MUCH * 0.05 for end, _ in of)
@@ -132,7 +132,7 @@ def test_it_warns_oftener_where_there_is_a_gap_than_of_bells_to_which_one_would_
     assert warned["bell"] <= 1
 
 
-def test_a_run_that_could_end_goes_on_where_it_looks_like_those_with_a_gap(ends):
+def test_run_that_resembles_gapped_pools_continues(ends):
     """Both start from the same answers, at which the others would have ended with a guarantee."""
     doubted = {
         kind: [again for end, _ in of if not (again := _rebuilt(end)).stop()]
@@ -162,7 +162,7 @@ def _rebuilt(selector):
         (12.4, 1, 100, 20, 0.05, 0.01),
     ],
 )
-def test_a_run_is_long_by_what_runs_on_bells_take(asked, odds, n, k, epsilon, delta):
+def test_run_length_is_relative_to_runs_on_bells(asked, odds, n, k, epsilon, delta):
     """The length is less the larger epsilon, delta, n and k / n; a few odds count as answers."""
     assert run_length(odds, asked, n, k, epsilon, delta) == pytest.approx(LONG, rel=0.02)
 
@@ -174,14 +174,14 @@ def test_the_answers_tell_a_gap_from_a_bell_when_there_are_many():
     assert odds[1] > 2
 
 
-def test_where_only_two_groups_are_likely_smooth_populations_have_no_say():
+def test_two_likely_groups_silence_smooth_populations():
     gap = np.r_[np.full(20, 0.9), np.full(80, 0.7)]
     posterior = told(gap, 40, BELL)._posterior_risk().posterior
     assert not posterior.draws.random.any()
     assert posterior.gap_odds() == 1
 
 
-def test_it_does_not_warn_before_the_end_nor_who_is_cautious_nor_where_a_gap_does_little():
+def test_warning_is_absent_before_the_end_with_caution_or_harmless_gaps():
     beginning = GAP[:40]
     assert not any(said.startswith(beginning) for said in told(pool(5), 4, SMALL).warnings())
     assert not any(said.startswith(beginning) for said in told(pool(1), 200, SMALL).warnings())

@@ -54,7 +54,7 @@ def test_an_epsilon_of_zero_is_refused():
 # -- one judgement a state, and the same for the same state
 
 
-def test_one_step_judges_once(monkeypatch):
+def test_step_computes_the_posterior_once(monkeypatch):
     made = []
     monkeypatch.setattr(module, "Posterior", lambda *args: made.append(1) or Posterior(*args))
     selector = told(pool(6), 6)
@@ -101,17 +101,17 @@ def test_renumbering_workers_renumbers_the_judgement():
     assert (other.standing().mean == one.standing().mean[order]).all()
 
 
-# -- whom to ask
+# -- choice of workers
 
 
-def test_it_asks_those_whose_side_is_in_doubt():
+def test_selector_asks_workers_with_a_side_in_doubt():
     truth = np.r_[np.full(5, 0.95), np.full(10, 0.6), np.full(15, 0.1)]
     selector = told(truth, 6, Problem(30, 10, 0.02, 0.05))
     asked = selector.ask(200, rng=np.random.default_rng(0))
     assert asked[5:15].sum() > 0.8 * asked.sum() > 0
 
 
-def test_where_two_groups_are_likely_the_questions_spread_more_evenly(monkeypatch):
+def test_two_likely_groups_spread_the_questions_more_evenly(monkeypatch):
     """The pool has one star among equals; on a bell nothing changes."""
     star = told(np.r_[0.99, np.full(49, 0.7)], 20, Problem(50, 5, 0.05, 0.05))
     bell = told(pool(1, 50), 8, Problem(50, 5, 0.05, 0.05))
@@ -122,7 +122,7 @@ def test_where_two_groups_are_likely_the_questions_spread_more_evenly(monkeypatc
     assert (bell.ask(2000, rng=np.random.default_rng(0)) == usual).all()
 
 
-def test_what_is_out_counts_as_spent():
+def test_pending_answers_count_as_spent():
     selector = told(np.full(30, 0.7), 6, Problem(30, 10, 0.01, 0.05))
     free = selector.ask(600, rng=np.random.default_rng(0))
     most = np.argsort(-free)[:3]
@@ -132,7 +132,7 @@ def test_what_is_out_counts_as_spent():
     assert later[most].sum() < free[most].sum() / 2
 
 
-def test_what_full_hands_cannot_take_is_not_given_to_others():
+def test_questions_for_full_hands_are_not_given_to_others():
     truth = np.r_[np.full(5, 0.95), np.full(5, 0.6), np.full(20, 0.1)]
     selector = told(truth, 6, Problem(30, 8, 0.02, 0.05))
     free = selector.ask(200, rng=np.random.default_rng(0))
@@ -146,7 +146,7 @@ def test_what_full_hands_cannot_take_is_not_given_to_others():
     assert selector.ask(200, room=room, rng=np.random.default_rng(0)).sum() > free[others].sum()
 
 
-def test_nothing_is_asked_when_nobody_has_a_question_left():
+def test_selector_asks_no_question_if_no_worker_has_room():
     selector = told(np.full(30, 0.7), 6, Problem(30, 10, 0.01, 0.05))
     assert not selector.ask(600, room=np.zeros(30), rng=np.random.default_rng(0)).any()
 
@@ -170,13 +170,13 @@ def test_everyone_is_met_before_anyone_is_asked_more():
 # -- the check of the fit
 
 
-def test_it_warns_of_two_groups_and_points_to_certified():
+def test_selector_warns_of_two_groups_and_points_to_certified():
     (sentence,) = told(np.r_[np.full(50, 0.95), np.full(50, 0.3)], 20).warnings()
     assert "do not look like one population" in sentence
     assert "“certified”" in sentence
 
 
-def test_it_does_not_warn_of_pools_that_are_one_population():
+def test_pools_of_one_population_cause_no_warning():
     """Forty Beta pools: the check is conservative, so that even two warnings would be odd."""
     shapes = [(6, 2), (12, 3), (2, 2), (1, 1), (20, 5)]
     warned = sum(
@@ -197,7 +197,7 @@ def test_the_fitted_population_is_that_of_the_pool():
     assert share_above == pytest.approx(selector.problem.k / 400, abs=0.05)
 
 
-def test_nothing_is_fitted_or_warned_of_before_an_answer():
+def test_selector_before_the_first_answer_neither_fits_nor_warns():
     selector = Credible(Problem(10, 3, 0.05, 0.05))
     assert (selector.fitted(), selector.warnings()) == (None, ())
 
@@ -208,14 +208,14 @@ def test_the_tail_of_chi_square():
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "credible"])
-def test_others_have_nothing_to_warn_of(name):
+def test_selectors_of_further_rules_have_no_such_warnings(name):
     assert SELECTORS[name].warnings is not Credible.warnings
 
 
 # -- the promise
 
 
-def test_it_promises_an_average_and_never_a_worst_case():
+def test_sentence_promises_an_average_and_never_a_worst_case():
     said = Credible.promise.sentence(Problem(40, 8, 0.05, 0.05))
     assert said.startswith("Among pools like this one, at most 5 % end with")
     assert "not a promise for every pool" in said
@@ -224,7 +224,7 @@ def test_it_promises_an_average_and_never_a_worst_case():
 
 
 @pytest.mark.parametrize("name", [name for name in FIXED_CONFIDENCE if name != "credible"])
-def test_others_do_not_speak_of_pools(name):
+def test_sentences_of_other_rules_do_not_mention_pools(name):
     problem = Problem(40, 1 if name == "lil-ucb" else 8, 0.05, 0.05)
     assert "pools" not in SELECTORS[name].promise.sentence(problem)
     assert not SELECTORS[name].promise.average
@@ -245,19 +245,19 @@ def test_others_do_not_speak_of_pools(name):
         {"tallies": [[1, 2, None]], "worth": 5},
     ],
 )
-def test_a_prior_that_is_none_is_refused(option):
+def test_invalid_prior_is_refused(option):
     with pytest.raises(ProblemError, match="prior"):
         Credible(Problem(5, 2, 0.1, 0.1), prior=option)
 
 
-def test_a_summary_is_what_was_seen():
+def test_summary_equals_the_tallies():
     option = told([1.0, 1.0, 0.0, 0.0], [3, 3, 2, 0], Problem(4, 2, 0.1, 0.1)).summary(worth=2)
     assert option == {"tallies": [[0.0, 2.0, 1.0], [3.0, 3.0, 2.0]], "worth": 2}
     prior = Credible(Problem(5, 2, 0.1, 0.1), prior=option)._prior
     assert prior.tallies[:, 2].sum() == pytest.approx(2)
 
 
-def test_an_earlier_pool_moves_the_first_look_and_none_is_used_silently():
+def test_prior_moves_the_first_estimate_and_is_never_used_silently():
     earlier = told(np.full(200, 0.95), 30).summary(100)
     plain, informed = (told([0.5] * 20, 1, prior=prior) for prior in (None, earlier))
     assert informed.standing().mean.mean() > plain.standing().mean.mean() + 0.1
@@ -281,7 +281,7 @@ def test_an_earlier_pool_saves_small_pools_answers():
 # -- calibration
 
 
-def test_it_breaks_epsilon_no_more_often_than_promised(sample):
+def test_regret_exceeds_epsilon_no_more_often_than_promised(sample):
     """20 Beta pools (60 in full) of 30 workers at delta = 0.1, at most 60 answers at a time.
 
     Fails at 9 (17) or more: exact chance 6 in 100,000 if the rate is 10 %. Power: 0.11 (0.66)

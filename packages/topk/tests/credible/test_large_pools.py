@@ -18,7 +18,7 @@ def bell():
     return told(pool(2, LARGE), 8, WANTED)
 
 
-def test_the_promise_says_what_is_feared_from_so_many_workers_on():
+def test_promise_of_large_pools_mentions_feared_gaps():
     said = [Credible(one).promise.sentence(one) for one in (SMALLER, WANTED)]
     assert ["stand apart from the others by a gap" in one for one in said] == [False, True]
 
@@ -30,7 +30,7 @@ def test_a_large_pool_is_judged_cautiously_with_the_option_and_without(bell):
     assert bell._posterior_risk().posterior.cautious
 
 
-def test_one_worker_fewer_is_judged_cautiously_only_when_asked_for():
+def test_pool_below_the_size_is_judged_cautiously_only_when_asked():
     usual, cautious = (
         told(pool(2, SMALLER.n), 8, SMALLER, **options) for options in ({}, {"cautious": True})
     )
@@ -38,7 +38,7 @@ def test_one_worker_fewer_is_judged_cautiously_only_when_asked_for():
     assert cautious.standing().gap > usual.standing().gap
 
 
-def test_it_does_not_warn_of_a_gap_that_was_feared_all_along():
+def test_gap_feared_all_along_causes_no_warning():
     ended = told(np.repeat([0.88, 0.72, 0.55], [60, 140, 100]), 60, WANTED)
     assert ended.stop()
     assert not any("differ little by little" in said for said in ended.warnings())

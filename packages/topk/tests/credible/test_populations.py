@@ -108,7 +108,7 @@ def weight_of_groups(truth, answers, k, epsilon=0.05):
     return draws.weight[~draws.random].sum()
 
 
-def test_two_groups_are_seen_for_what_they_are_and_bells_too():
+def test_two_groups_and_bells_are_recognised():
     assert weight_of_groups(np.r_[np.full(20, 0.9), np.full(80, 0.7)], 60, 20) > 0.9
     assert weight_of_groups(np.full(100, 0.7), 60, 20) > 0.9
     assert weight_of_groups(pool(1, 100), 60, 20) < 0.05

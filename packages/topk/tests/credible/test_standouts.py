@@ -34,7 +34,7 @@ def test_an_early_end_of_a_small_pool_names_groups_far_apart():
     assert EARLY not in Credible(large).promise.sentence(large, 0.2)
 
 
-def test_it_warns_of_laggards_where_nearly_all_are_selected():
+def test_laggards_cause_a_warning_if_nearly_all_are_selected():
     nearly_all = run(np.r_[np.full(9, 0.8), 0.62], Problem(10, 9, 0.019, 0.5), 3)
     assert any("fall behind by just more than K ε = 0.171" in one for one in nearly_all.warnings())
 
@@ -59,17 +59,17 @@ def test_standouts_break_delta_as_the_guarantee_says(cautious, sample):
     assert too_many(wrong, runs, 0.05)
 
 
-def test_it_warns_at_the_end_where_workers_are_nearly_equal():
+def test_nearly_equal_workers_cause_a_warning_at_the_end():
     nearly_equal = run(np.full(40, 0.9), ONE, 3)
     assert says(nearly_equal)
     assert says(run(np.full(40, 0.9), ONE, 3, cautious=True))
 
 
-def test_it_does_not_warn_of_standouts_before_the_end_nor_on_bells_nor_where_many_are_selected():
+def test_standouts_cause_no_warning_before_the_end_on_bells_or_with_large_k():
     assert not says(told(np.full(40, 0.9), 3, ONE))
     assert not says(run(pool(11), Problem(40, 8, 0.05, 0.05), 3))
     assert not says(run(np.full(40, 0.9), Problem(40, 9, 0.05, 0.05), 3))
 
 
-def test_nobody_can_lead_by_epsilon_where_all_are_nearly_perfect():
+def test_nearly_perfect_workers_cannot_lead_by_epsilon():
     assert not says(run(np.full(40, 0.995), ONE, 3))

@@ -10,7 +10,7 @@ from topk.credible.selector import Credible
 from .pools import pool, run
 
 
-def test_it_never_stops_before_half_the_workers_have_two_answers():
+def test_selector_never_stops_before_half_the_workers_have_two_answers():
     """All answers are right, and epsilon is so wide that the model alone would stop at once."""
     earlier = prior_from_tallies(np.full(500, 20.0), np.full(500, 20), worth=500)
     selector = Credible(Problem(6, 2, 0.5, 0.2), prior=earlier)
@@ -21,7 +21,7 @@ def test_it_never_stops_before_half_the_workers_have_two_answers():
     assert selector.stop() == ("promise",)
 
 
-def test_it_never_stops_before_k_workers_have_two_answers():
+def test_selector_never_stops_before_k_workers_have_two_answers():
     earlier = prior_from_tallies(np.full(500, 20.0), np.full(500, 20), worth=500)
     selector = Credible(Problem(60, 50, 0.5, 0.2), prior=earlier)
     selector.tell(np.arange(49), np.full(49, 9.0), 9)
@@ -43,7 +43,7 @@ def play_with_few(truth, few, problem, seed=0):
     return selector
 
 
-def test_who_has_no_more_to_give_does_not_hold_the_run():
+def test_worker_without_questions_left_does_not_delay_the_run():
     truth, few = pool(11, 60), np.arange(12)
     all_answer = run(truth, Problem(60, 12, 0.06, 0.1))
     selector = play_with_few(truth, few, Problem(60, 12, 0.06, 0.1))
@@ -51,7 +51,7 @@ def test_who_has_no_more_to_give_does_not_hold_the_run():
     assert selector.state.pulls.sum() < 2.5 * all_answer.state.pulls.sum()
 
 
-def test_it_asks_nobody_any_more_when_only_those_who_were_not_met_stand_in_the_way():
+def test_selector_asks_no_further_if_only_absent_workers_prevent_the_stop():
     """A third of the pool never comes: it may hold far better workers than the others."""
     truth = np.linspace(0, 1, 60)[np.random.default_rng(12).permutation(60)]
     selector, rng = Credible(Problem(60, 12, 0.05, 0.05)), np.random.default_rng(13)
@@ -69,7 +69,7 @@ def test_it_asks_nobody_any_more_when_only_those_who_were_not_met_stand_in_the_w
     assert here - truth[selector.selection()].mean() <= 0.05
 
 
-def test_who_gave_fewer_than_two_answers_is_not_chosen_while_others_were_met():
+def test_worker_with_fewer_than_two_answers_is_not_chosen_before_others():
     """All answers so far were wrong: a worker never asked looks better than any other."""
     selector = Credible(Problem(20, 5, 0.05, 0.1))
     selector.tell(np.arange(8), np.zeros(8), 6)
@@ -77,7 +77,7 @@ def test_who_gave_fewer_than_two_answers_is_not_chosen_while_others_were_met():
 
 
 @pytest.mark.parametrize(("k", "epsilon", "named"), [(1, 0.05, True), (5, 0.2, False)])
-def test_it_names_workers_with_fewer_than_two_answers_if_they_matter(k, epsilon, named):
+def test_doubt_names_workers_with_fewer_than_two_answers_if_they_matter(k, epsilon, named):
     selector, rng = Credible(Problem(20, k, epsilon, 0.1)), np.random.default_rng(1)
     arms = np.arange(19)
     selector.tell(arms[:9], np.full(9, 20.0), 40)

@@ -30,7 +30,7 @@ def loss(truth, arms, k):
     return np.sort(truth)[-k] - truth[arms].min()
 
 
-def test_bounds_exclude_what_the_mixture_explains_better():
+def test_bounds_exclude_means_far_less_likely_than_the_mixture():
     lower, upper = bound_means(np.array([0.0, 8, 10, 0]), np.array([0.0, 2, 0, 10]), 4.0, 3.0)
     mixture = 3 * 2 / (11 * 12 * 13)
     for p, level in ((lower[1], 4.0), (upper[1], 3.0)):
@@ -49,14 +49,14 @@ def test_a_true_accuracy_is_rarely_excluded_ever(sample):
     assert not too_many(excluded, runs, 0.2 * 2)
 
 
-def test_levels_serve_those_for_whom_bounds_are_needed():
+def test_levels_share_delta_among_the_needed_bounds():
     low, high = told([0] * 8, [0] * 8)._levels
     assert np.exp([-low, -high]) == pytest.approx([0.05 / 6, 0.05 * 0.9 / 2])
     left = told([0] * 7, [0] * 7, planned_for=8)._levels
     assert np.exp([-left[0], -left[1]]) == pytest.approx([0.05 / 6, 0.05 * 0.1 / 6])
 
 
-def test_levels_of_an_open_roster_leave_room_for_all_who_may_join():
+def test_levels_of_an_open_roster_leave_room_for_joining_workers():
     shares = [np.exp(-told([0] * n, [0] * n, 1, asked_open=True)._levels[0]) for n in range(2, 400)]
     assert (np.diff(shares) < 0).all()
     assert sum(shares) < 0.05
@@ -90,18 +90,18 @@ def test_the_set_is_known_when_all_its_questions_are_answered():
     assert selector.stop()
 
 
-def test_it_takes_fewer_answers_than_kl_lucb():
+def test_rule_each_good_takes_fewer_answers_than_kl_lucb():
     asked = {"k": 3, "epsilon": 0.1, "delta": 0.05, "seed": 1}
     truth = np.linspace(0.5, 0.95, 12)
     ours, theirs = (simulate_run(name, truth, **asked).pulls for name in ("each-good", "kl-lucb"))
     assert ours < 0.55 * theirs
 
 
-def test_its_goal_is_that_of_kl_lucb():
+def test_goal_equals_that_of_kl_lucb():
     assert EachGood.promise.goal is SELECTORS["kl-lucb"].promise.goal
 
 
-def test_it_takes_scores_but_not_on_one_question_set():
+def test_scores_are_taken_but_not_on_one_question_set():
     problem, options = Problem(8, 3, 0.1, 0.1), score_options("each-good")
     assert build_selector("each-good", problem, **options).promise == EachGood.promise
     with pytest.raises(ProblemError, match="for scores choose accuracy on questions like these"):
@@ -118,7 +118,7 @@ def test_the_guarantee_names_the_question_set_and_the_open_roster():
     assert "joined" not in told([0] * 6, [0] * 6).promise.assumes
 
 
-def test_a_roster_open_at_the_first_question_keeps_its_levels_though_nobody_joined():
+def test_roster_open_at_the_first_question_keeps_its_levels_without_joiners():
     changes = [(OPENED, 0), (CLOSED, 5)]
     assert opening_option(EachGood, changes, False, joined=False) == {"asked_open": True}
     for never in ([], [(OPENED, 0), (CLOSED, 0)], [(OPENED, 4), (CLOSED, 6)]):

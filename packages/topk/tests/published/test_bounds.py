@@ -18,7 +18,7 @@ PULLS = np.array([100, 1000, 10000])
 
 
 def one_by_one(radius):
-    """Return LUCB-type radii, whose logarithm depends on T."""
+    """Return LUCB-type radii; their logarithm depends on T."""
     return np.array([radius(np.array([t]), int(t))[0] for t in PULLS])
 
 
@@ -111,7 +111,7 @@ def test_kl_bounds_are_never_wider_than_pinsker():
         ("lil-rand-lucb", 2 * 15, 2 * 5),
     ],
 )
-def test_the_compiled_radii_are_those_of_the_formulas(name, inner, outer):
+def test_compiled_radii_equal_the_formulas(name, inner, outer):
     rng = np.random.default_rng(1)
     pulls = rng.integers(1, 300, 20)
     selector = SELECTORS[name](Problem(20, 5, 0.1, 0.05))

@@ -23,7 +23,7 @@ def table(seed=0):
 
 @every
 @pytest.mark.parametrize("slots", [None, 17])
-def test_it_names_k_of_every_part_and_keeps_the_budget(name, slots):
+def test_selection_has_k_of_each_part_within_the_budget(name, slots):
     selector = finish(build(name), table(), slots)
     assert selector.selection().tolist() == [0, 4, 5, 9, 10]
     assert selector.stop() == ("budget",)
@@ -47,7 +47,7 @@ def test_rebuilding_changes_nothing(name):
 
 
 @every
-def test_it_stays_within_room(name):
+def test_selector_stays_within_room(name):
     selector, rng = build(name), np.random.default_rng(1)
     selector.tell(np.arange(12), np.array(MEANS))
     for _ in range(20):

@@ -37,7 +37,7 @@ def test_two_uniform_variables_seldom_have_a_product_below_the_threshold(rate):
     assert math.exp(-x) * (1 + x) == pytest.approx(rate)
 
 
-def test_it_stops_when_the_weakest_pair_reaches_the_threshold():
+def test_selector_stops_once_the_weakest_pair_reaches_the_threshold():
     rng = np.random.default_rng(0)
     for _ in range(40):
         pulls = rng.integers(1, 300, 5)
@@ -74,7 +74,7 @@ def factors(runs, answers, theta=0.5):
 
 
 def held_back(paths):
-    """Return (runs,) the greatest product if each worker holds back whatever lowers their factor.
+    """Return (runs,) the greatest product if workers hold back answers that lower their factor.
 
     For the better one these are mostly right answers, for the other one wrong ones.
     """
@@ -144,7 +144,7 @@ def test_the_selection_is_seldom_wrong(delta):
 
 
 @pytest.mark.parametrize("means", [two_group(10, 3), uniform(10)], ids=["two groups", "uniform"])
-def test_it_needs_less_than_half_of_the_published_exact_rules(means):
+def test_pair_lucb_needs_less_than_half_of_the_published_exact_rules(means):
     def cost(name):
         return np.mean([simulate_run(name, means, k=3, seed=seed).pulls for seed in range(10)])
 
@@ -158,7 +158,7 @@ def test_an_unlucky_start_does_not_keep_it_from_ending():
     assert selector.selection().tolist() == [0, 1]
 
 
-def test_its_bounds_hold_for_all_arms_at_once():
+def test_bounds_hold_for_all_arms_at_once():
     truth, delta, wrong = np.array([0.9, 0.6, 0.5, 0.2]), 0.2, 0
     rng = np.random.default_rng(3)
     for _ in range(300):

@@ -113,5 +113,5 @@ def test_gaussian_rewards_can_be_played():
     assert outcome.reasons == ("promise",)
 
 
-def test_every_name_is_a_selectors_own():
+def test_registered_names_are_those_of_the_selectors():
     assert all(SELECTORS[name].name == name for name in SELECTORS)

@@ -171,7 +171,7 @@ def test_the_schedules():
     ]
 
 
-def test_renormalised_sr_spends_what_plain_sr_leaves():
+def test_renormalised_sr_spends_the_budget_left_by_plain_sr():
     means = np.linspace(0.2, 0.8, 20)
     plain = simulate_run("sr", means, k=10, budget=2000)
     full = simulate_run("sr", means, k=10, budget=2000, schedule="renormalised")
@@ -214,7 +214,7 @@ def test_kl_lucb_follows_the_paper():
 # -- T10
 
 
-def test_who_stops_at_equality_and_who_does_not():
+def test_rules_stop_at_or_below_equality_as_published():
     stops_below = ["lucb", "kl-lucb", "ugape-c", "ugape-v"]
     stops_at = ["lil-lucb", "lucb-plus-plus", "lil-rand-lucb", "lil-clucb", "pair-lucb"]
     for name in stops_below:

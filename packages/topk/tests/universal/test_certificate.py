@@ -1,4 +1,4 @@
-"""The certificate against brute force: no population breaks what is certified."""
+"""The certificate against brute force: no population breaks it."""
 
 import math
 from itertools import product
@@ -58,7 +58,7 @@ def log_reference_at(tally, mean):
 
 
 @pytest.mark.parametrize("delta", [0.05, 0.5, 0.9])
-def test_no_population_breaks_what_is_certified(delta):
+def test_no_population_breaks_the_certificate(delta):
     """Power: with a tenth of the certified epsilon some populations break it."""
     rng, broken = np.random.default_rng(1), 0
     for _ in range(40):
@@ -138,7 +138,7 @@ def test_the_prior_weights_are_of_a_probability():
 
 @pytest.mark.parametrize("answers", [1, 4, 9])
 def test_the_reference_measure_of_all_answers_is_at_most_one(answers):
-    """One worker, and two who gave as many answers: sums over all tallies, each with its number of
+    """One worker, and two with as many answers: sums over all tallies, each with its number of
     orders."""
     ways = np.array([math.comb(answers, s) for s in range(answers + 1)])
     total, slices, two = 0.0, np.zeros(NODES.size), 0.0
@@ -172,7 +172,7 @@ def test_the_weights_of_odd_workers_are_of_a_probability():
 
 
 @pytest.mark.parametrize("side", [-1, 1])
-def test_odd_tallies_have_a_probability_and_the_mean_of_what_comes_next(side):
+def test_odd_tallies_have_a_probability_and_the_mean_of_the_next_answer(side):
     """The next answer of an odd worker is right with the mean of the accuracy given the others."""
     answers = 30
     right = np.arange(answers + 1.0)
@@ -186,7 +186,7 @@ def test_odd_tallies_have_a_probability_and_the_mean_of_what_comes_next(side):
 
 @pytest.mark.parametrize("side", [-1, 1])
 def test_the_reference_measure_with_odd_workers_is_at_most_one(side):
-    """One who is taken as odd by these answers, or not, and one of few answers: all tallies."""
+    """A worker taken as odd by these answers, or not, and one of few answers: all tallies."""
     answers, few, total = 30, 2, 0.0
     slices = np.zeros(NODES.size)
     for s in range(answers + 1):
@@ -214,6 +214,6 @@ def test_odd_workers_cost_the_reference_measure_little(odd, wrong):
         assert without + best - 6 < with_odd < without
 
 
-def test_all_workers_may_be_odd():
+def test_whole_pool_may_be_odd():
     known = reference(np.zeros(3), np.full(3, 20.0), np.ones(3))
     assert np.isfinite(known.slices).all()

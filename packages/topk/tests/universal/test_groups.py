@@ -20,7 +20,7 @@ POOL = np.random.default_rng(3).beta(6, 2, 30)
 
 
 @pytest.mark.parametrize("groups", [["all"] * 30, [7] * 30, np.zeros(30, int)])
-def test_one_group_is_the_same_run_to_the_last_bit(groups):
+def test_single_group_is_the_same_run_to_the_last_bit(groups):
     plain, grouped = (
         build_selector("universal", Problem(30, 6, 0.08), **options)
         for options in ({}, {"groups": groups})
@@ -82,7 +82,7 @@ def wrong_and_seen(tally, chosen, k, epsilon, populations):
 
 
 @pytest.mark.parametrize("delta", [0.05, 0.5, 0.9])
-def test_no_populations_of_two_groups_break_what_is_certified(delta):
+def test_no_populations_of_two_groups_break_the_certificate(delta):
     """Power: with a tenth of the certified epsilon some populations break it."""
     rng, broken = np.random.default_rng(1), 0
     for _ in range(30):
@@ -163,7 +163,7 @@ def a_run(groups=("a",) * 6 + ("b",) * 6, gone=((), (), ()), gone_groups=(), eac
 
 
 def test_a_withdrawn_worker_counts_in_the_group_that_they_belong_to():
-    """One of .6 is what is expected of the first group, and a surprise in the second."""
+    """A worker of .6 is expected in the first group, and a surprise in the second."""
     gone = ([120.0], [200.0], [0.0])
     plain, odd, usual, alone = (
         a_run(gone=gone if group else ((), (), ()), gone_groups=group).standing().gap
@@ -183,7 +183,7 @@ def test_answers_that_are_out_count_in_their_group():
     assert waiting.standing().gap > before
 
 
-def test_a_group_may_shrink_to_nobody_or_have_no_answers_yet():
+def test_group_may_be_empty_or_unanswered():
     left = a_run(groups=["a"] * 12, gone=([150.0], [200.0], [1.0]), gone_groups=("b",))
     assert 0 < left.standing().gap <= 1
     assert left.ask(10).sum() == 10
@@ -201,7 +201,7 @@ def test_groups_work_on_a_question_set():
     assert plain.standing().gap < selector.standing().gap < 1
 
 
-def test_the_guarantee_says_what_is_assumed_of_groups():
+def test_guarantee_states_the_assumption_about_groups():
     selector = a_run()
     assert "whatever population each group of workers comes from" in selector.promise.sentence(
         selector.problem
@@ -231,7 +231,7 @@ def test_select_takes_groups():
         ([], "a list of texts or whole numbers"),
     ],
 )
-def test_there_must_be_a_label_for_each_worker(groups, message):
+def test_labels_must_match_the_number_of_workers(groups, message):
     for build in (build_selector, simulate_with):
         with pytest.raises(ProblemError, match=message):
             build("universal", Problem(3, 1, 0.1), groups=groups)
@@ -242,6 +242,6 @@ def simulate_with(name, problem, groups):
 
 
 @pytest.mark.parametrize("algorithm", ["certified", "credible", "lucb"])
-def test_other_rules_refuse_groups(algorithm):
+def test_rules_without_groups_refuse_them(algorithm):
     with pytest.raises(ProblemError, match="no option named groups"):
         build_selector(algorithm, Problem(3, 1, 0.1), groups=["a", "b", "b"])

@@ -1,4 +1,4 @@
-"""The certificate for every fixed pool: the bound on permanents, and what it certifies."""
+"""The certificate for every fixed pool, and its bound on permanents."""
 
 import math
 from itertools import permutations
@@ -81,7 +81,7 @@ def test_the_bound_holds_for_rows_between_0_and_1():
         assert math.log(permanent(matrix)) <= bound + 1e-12
 
 
-def test_no_pool_breaks_what_is_certified():
+def test_no_pool_breaks_the_certificate():
     """The mean over all numberings of P(answers and regret above epsilon), exactly."""
     rng = np.random.default_rng(6)
     for _ in range(25):

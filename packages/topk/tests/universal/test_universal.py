@@ -1,4 +1,4 @@
-"""The rule as a whole: errors are as rare as guaranteed, whatever the crowd, whoever is asked."""
+"""The rule as a whole: errors are as rare as guaranteed with any crowd and any questions."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_errors_are_as_rare_as_guaranteed(sample, family, delta):
 
 
 def told(truth, rng, most, choose, **problem):
-    """Ask whom ``choose`` says, four at a time, and yield the selector after each step."""
+    """Ask the workers of ``choose``, four at a time, and yield the selector after each step."""
     selector = build_selector("universal", Problem(truth.size, **problem))
     for _ in range(most):
         arms = choose(selector, rng)
@@ -52,15 +52,15 @@ def told(truth, rng, most, choose, **problem):
 
 
 def unlucky(selector, rng):
-    """Ask those who were just wrong, so that good workers stay underrated."""
+    """Ask workers just wrong, so that good workers stay underrated."""
     state = selector.state
     if state.pulls.min() < 2:
         return np.argsort(state.pulls, kind="stable")[:4]
     return np.argsort(-state.rewards / state.pulls + 1e-3 * rng.random(state.pulls.size))[:4]
 
 
-def test_whoever_is_asked_and_whenever_it_stops(sample):
-    """Allocation by an adversary who asks the unlucky, and stops at the first chance."""
+def test_certificate_survives_adversarial_questions_and_stops(sample):
+    """Allocation by an adversary: ask the unlucky, and stop at the first chance."""
     failures, stops, runs = 0, 0, sample(15, 60)
     for seed in range(runs):
         rng = np.random.default_rng([8, seed])
@@ -74,7 +74,7 @@ def test_whoever_is_asked_and_whenever_it_stops(sample):
     assert not too_many(failures, stops, 0.5)
 
 
-def test_an_early_end_reports_what_is_certified_then(sample):
+def test_early_end_reports_the_certified_gap(sample):
     """One stopping time, here a number of answers that is drawn: regret is above the reported
     epsilon in at most delta of the runs."""
     failures, runs = 0, sample(15, 60)
@@ -102,8 +102,8 @@ def a_run(seed=0, n=12, each=30, gone=((), (), ())):
     return selector
 
 
-def test_workers_who_were_withdrawn_stay_in_the_likelihood():
-    """Leaving out those who looked bad, or good, would be choosing what to believe."""
+def test_withdrawn_workers_stay_in_the_likelihood():
+    """Leaving out bad-looking workers, or good ones, would choose the evidence."""
     plain = a_run().standing().gap
     usual = a_run(gone=([22, 24], [30, 30], [0, 0])).standing().gap
     odd = a_run(gone=([0, 0, 0], [30, 30, 30], [0, 0, 0])).standing().gap
@@ -113,7 +113,7 @@ def test_workers_who_were_withdrawn_stay_in_the_likelihood():
 
 
 def test_outstanding_answers_of_withdrawn_workers_count_at_their_worst():
-    """Whether they arrive in time may depend on what they say."""
+    """Their arrival in time may depend on their content."""
     usual = a_run(gone=([22], [30], [0])).standing().gap
     waiting = a_run(gone=([22], [30], [1])).standing().gap
     assert waiting > usual
@@ -124,7 +124,7 @@ def test_outstanding_answers_of_withdrawn_workers_count_at_their_worst():
 
 @pytest.mark.parametrize("waiting", [2, 5, 10])
 def test_bound_with_first_answers_out_is_below_every_outcome(waiting):
-    """A worker without answers becomes one of those who are not odd: its factor 1 - u counts."""
+    """A worker without answers becomes one of the ordinary: its factor 1 - u counts."""
     right = np.r_[np.zeros(4), [54.0, 45, 36, 30], np.zeros(waiting)]
     wrong = np.r_[np.full(4, 30.0), [6.0, 15, 24, 30], np.zeros(waiting)]
     out = np.r_[np.zeros(8), np.ones(waiting)].astype(np.int64)
@@ -136,8 +136,8 @@ def test_bound_with_first_answers_out_is_below_every_outcome(waiting):
         assert (bound <= after.reference.slices + 1e-9).all()
 
 
-def test_errors_stay_rare_where_those_who_look_best_are_withdrawn(sample):
-    """Who withdraws the worker in the lead, again and again, gains nothing by it."""
+def test_errors_stay_rare_if_leading_workers_are_withdrawn(sample):
+    """Withdrawing the worker in the lead, again and again, gains nothing."""
     failures, stops, runs = 0, 0, sample(10, 50)
     for seed in range(runs):
         rng = np.random.default_rng([10, seed])
@@ -162,7 +162,7 @@ def test_errors_stay_rare_where_those_who_look_best_are_withdrawn(sample):
 
 
 def test_k_epsilon_and_the_roster_may_change_after_looking():
-    """What is certified is a function of the tallies and of what is claimed at the stop."""
+    """The certificate is a function of the tallies and of the claim at the stop."""
     selector = a_run()
     other = build_selector("universal", Problem(12, 5, 0.3, 0.1), selector.state)
     assert other.standing().gap < 1
@@ -185,7 +185,7 @@ def test_answers_that_are_out_count_at_their_worst():
         assert later.standing().gap <= one + 1e-3
 
 
-def test_what_is_held_up_by_answers_that_are_out_asks_nothing():
+def test_selector_awaiting_decisive_answers_asks_no_question():
     selector = a_run(each=600)
     relaxed = build_selector(
         "universal", Problem(12, 3, selector.standing().gap * 1.01, 0.1), selector.state
@@ -208,7 +208,7 @@ def test_more_certainty_takes_more():
     assert gaps[0] < gaps[2]
 
 
-def test_it_says_for_whom_it_is_and_what_it_assumes():
+def test_promise_states_its_workers_and_assumptions():
     selector = a_run()
     sentence = selector.promise.sentence(selector.problem)
     assert "whatever population the workers come from" in sentence
@@ -216,7 +216,7 @@ def test_it_says_for_whom_it_is_and_what_it_assumes():
     assert "how fast they answer" in selector.promise.assumes
 
 
-def test_it_needs_an_epsilon():
+def test_universal_needs_an_epsilon():
     with pytest.raises(ProblemError, match="epsilon above 0"):
         build_selector("universal", Problem(4, 2))
 
@@ -225,7 +225,7 @@ def test_it_needs_an_epsilon():
 
 
 def on_a_set(seed, questions, delta, epsilon=0.1):
-    """Play on shuffled decks, some of whose questions each worker knows."""
+    """Play on shuffled decks with questions that each worker knows."""
     rng = np.random.default_rng([11, seed])
     truth = rng.integers(questions // 2, questions + 1, 10) / questions
     decks = np.stack([rng.permutation(np.arange(questions) < t * questions - 0.5) for t in truth])
@@ -275,7 +275,7 @@ def test_no_worker_like_the_others_is_asked_alone_while_a_star_hides():
 
 
 @pytest.mark.parametrize("n", [2, 4, 30])
-def test_it_knows_what_to_ask_whatever_is_known_by_now(n):
+def test_selector_always_knows_the_next_question(n):
     """Also before the first answers, where the reference measure is spread over many terms."""
     for pulls in (np.zeros(n, int), np.arange(n), np.full(n, 5), np.full(n, 1000)):
         for right in (0 * pulls, pulls, pulls // 2):

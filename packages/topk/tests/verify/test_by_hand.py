@@ -100,14 +100,14 @@ def document(arm_of: Any, answers: Any, steps: Any, chosen: list[int]) -> dict[s
     return made | {"digest": digest_of(made)}
 
 
-def test_what_was_written_down_by_hand_is_recomputed():
+def test_handwritten_record_is_recomputed():
     found = verify_dump(played())
     assert found.same, found.findings
     assert (found.selection, found.epsilon) == (("ada",), 0.3)
     assert describe_verification(found)[-1].endswith("is the same.")
 
 
-def test_what_differs_is_told_line_by_line():
+def test_differences_are_listed_line_by_line():
     made = played()
     made["candidates"][0]["rewards"] -= 1
     found = verify_dump(made)
@@ -125,7 +125,7 @@ def test_what_differs_is_told_line_by_line():
         ("result", "selection", [9], "names an arm that is not in it"),
     ],
 )
-def test_what_leads_nowhere_is_refused_in_a_sentence(part, name, value, said):
+def test_inconsistent_record_is_refused_in_a_sentence(part, name, value, said):
     made = played()
     made[part][name] = value
     with pytest.raises(DumpError, match=said):

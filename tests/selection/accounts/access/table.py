@@ -3,7 +3,7 @@
 A page's rule has two parts: to view it (GET), to act on it (POST). Each is the least role with
 access:
 
-    open       everybody, without a login
+    open       all visitors, without a login
     link       visitors with a worker's link
     signed in  users with a login; the page has no team's data
     viewer, manager, owner   of the object's team, or of any team if there is no object

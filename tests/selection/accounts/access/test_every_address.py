@@ -67,16 +67,16 @@ def of_api(route: str) -> bool:
     return route.startswith("api/") and route not in PAGES
 
 
-def test_no_address_is_missing_and_none_is_gone():
+def test_page_table_matches_the_addresses():
     there = {route for route in routes(get_resolver().url_patterns) if not of_api(route)}
     assert there == set(PAGES)
 
 
-def test_no_operation_is_missing_and_none_is_gone():
+def test_operation_table_matches_the_api():
     assert operations() == set(OPERATIONS)
 
 
-def test_every_table_belongs_to_a_team_by_itself():
+def test_tables_belong_to_a_team():
     for model in tables():
         assert path_of(model)
 
@@ -171,7 +171,7 @@ def rows_of(team: Team) -> dict[str, list[object]]:
 
 
 @pytest.mark.parametrize("actor", ACTORS)
-def test_in_a_team_each_role_gets_what_is_its_and_no_more(actor, zebras):
+def test_role_gets_exactly_its_pages_in_its_team(actor, zebras):
     client, wrong = browser(actor, zebras.team), []
     before = rows_of(zebras.team)
     for route, (look, do) in PAGES.items():
@@ -189,7 +189,7 @@ def test_in_a_team_each_role_gets_what_is_its_and_no_more(actor, zebras):
 
 
 @pytest.mark.parametrize("actor", [OWNER, MANAGER, "a bare login"])
-def test_another_team_never_sees_or_touches_anything(actor, zebras, okapis):
+def test_foreign_team_sees_and_changes_nothing(actor, zebras, okapis):
     client, wrong = browser(actor, okapis.team), []
     before = rows_of(zebras.team)
     for route, (look, do) in PAGES.items():
@@ -218,7 +218,7 @@ def test_a_login_of_no_team_gets_nothing(zebras, okapis, django_user_model):
     assert not wrong, "\n".join(map(str, wrong))
 
 
-def test_a_workers_link_opens_one_page_and_nothing_else(zebras, settings):
+def test_worker_link_opens_exactly_one_page(zebras, settings):
     settings.API_FAILURES_PER_MINUTE = 0  # there are more operations than failures allowed
     for route, (look, _) in PAGES.items():
         if "<str:token>" not in route:
@@ -297,7 +297,7 @@ def undone() -> Iterator[None]:
         transaction.set_rollback(True)
 
 
-def test_each_scope_may_do_what_is_its(zebras):
+def test_scope_allows_its_operations(zebras):
     secrets, wrong = {scope: zebras.secret(scope) for scope in ApiToken.Scope.values}, []
     for operation, scopes in OPERATIONS.items():
         for scope in scopes | {"manage"}:
@@ -315,7 +315,7 @@ def test_each_scope_may_do_what_is_its(zebras):
     assert not wrong, "\n".join(map(str, wrong))
 
 
-def test_no_scope_may_do_more_than_what_is_its(zebras):
+def test_scope_forbids_operations_beyond_its_own(zebras):
     secrets = {scope: zebras.secret(scope) for scope in ("read", "answer")}
     before = rows_of(zebras.team)
     for operation, scopes in OPERATIONS.items():
@@ -339,7 +339,7 @@ def test_a_token_of_another_team_finds_nothing(zebras, okapis):
     assert rows_of(zebras.team) == before
 
 
-def test_without_a_good_token_nothing_is_told(zebras, settings):
+def test_request_without_a_valid_token_is_told_nothing(zebras, settings):
     settings.API_FAILURES_PER_MINUTE = 0  # rate limits are tested elsewhere
     before, client = rows_of(zebras.team), Client()
     client.force_login(member(zebras.team, OWNER))  # a session is not a token

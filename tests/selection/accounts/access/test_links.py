@@ -42,7 +42,7 @@ def test_a_replaced_link_opens_nothing_and_the_new_one_does(run, requester):
     assert (event.kind, event.who, event.why) == ("link", "requester", "It was posted in a forum.")
 
 
-def test_by_an_old_link_nothing_is_answered_and_nobody_leaves(run):
+def test_replaced_link_answers_no_question_and_removes_no_worker(run):
     assignment = open_of(run)[0]
     old = link(assignment.candidate)
     run.candidates.filter(pk=assignment.candidate_id).update(link_version=1)
@@ -68,7 +68,7 @@ def test_a_link_is_replaced_in_all_skills(requester):
     assert [status(one) for one in before] == [404, 404]
 
 
-def test_all_links_of_a_run_are_replaced_at_once_with_the_one_to_join_by(run, requester):
+def test_links_of_a_run_and_its_join_link_are_replaced_at_once(run, requester):
     old = [link(one) for one in run.candidates.all()]
     join = links.join_address(run)
     requester.post(admin_url("run_do_change", run.pk), {"do": "links", "why": "A leak."})
@@ -81,7 +81,7 @@ def test_all_links_of_a_run_are_replaced_at_once_with_the_one_to_join_by(run, re
     assert all(status(line[line.index("/work/") :]) == 200 for line in given)
 
 
-def test_who_joins_again_is_led_to_the_new_link(run, requester):
+def test_returning_worker_is_led_to_the_new_link(run, requester):
     join = links.join_address(run)
     client = Client()
     first = client.get(join[join.index("/join/") :], {"PROLIFIC_PID": "w0"})
@@ -100,7 +100,7 @@ def test_a_program_replaces_a_link(run):
     assert run.events.first().who == "token robot"
 
 
-def test_after_the_end_there_is_nothing_to_replace(run, requester):
+def test_ended_run_has_no_link_to_replace(run, requester):
     candidate = run.candidates.first()
     lifecycle.stop_run(run)
     url = admin_url("run_worker_change", run.pk, candidate.pk)

@@ -50,14 +50,14 @@ def test_a_login_that_is_written_twice_is_told_and_added_not_at_all(save, owner,
 
 
 @pytest.mark.parametrize("leaving", [{"role": "viewer"}, {"DELETE": "on"}])
-def test_the_last_owner_does_not_leave_the_team_to_nobody(save, owner, leaving):
+def test_last_owner_cannot_leave_the_team(save, owner, leaving):
     fields = {f"{number_of(owner)}_{name}": value for name, value in leaving.items()}
     assert "The team needs an owner" in text_of(save(**fields))
     owner.refresh_from_db()
     assert owner.role == Role.OWNER
 
 
-def test_who_hands_the_team_over_is_led_to_what_they_may_see(save, owner, django_user_model):
+def test_former_owner_is_led_to_a_permitted_page(save, owner, django_user_model):
     heir = django_user_model.objects.create_user("heir")
     size = owner.team.memberships.count()
     mine = {f"{number_of(owner)}_role": "viewer"}
@@ -66,7 +66,7 @@ def test_who_hands_the_team_over_is_led_to_what_they_may_see(save, owner, django
     assert owner.team.memberships.get(user=heir).role == Role.OWNER
 
 
-def test_who_may_not_open_a_page_reads_so_and_where_to_go(okapis):
+def test_forbidden_page_explains_itself_and_links_home(okapis):
     client = Client()
     client.force_login(member(okapis.team, Role.VIEWER))
     page = client.get(admin_url("pool_add"))
@@ -77,7 +77,7 @@ def test_who_may_not_open_a_page_reads_so_and_where_to_go(okapis):
     assert client.get(admin_url("pool_add")).content.decode().count('href="/admin/"') == 1
 
 
-def test_a_form_from_before_signing_in_anew_is_refused_with_what_to_do(okapis):
+def test_form_from_before_a_new_login_is_refused_with_advice(okapis):
     client = Client(enforce_csrf_checks=True)
     client.force_login(member(okapis.team, Role.MANAGER))
     page = client.post(admin_url("pool_add"), {"name": "Spring"})

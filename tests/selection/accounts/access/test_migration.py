@@ -23,7 +23,7 @@ def old():
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_all_there_is_goes_into_the_first_team_and_tokens_go_on_managing(old):
+def test_existing_rows_move_to_the_first_team_and_tokens_keep_managing(old):
     secret = "cs_of_before"
     pool = old.get_model("selection", "Pool").objects.create(name="Crowd")
     worker = old.get_model("selection", "Worker").objects.create(pool=pool, key="w0")

@@ -41,7 +41,7 @@ def both(zebras, okapis):
     return browser(user)
 
 
-# -- what is offered
+# -- offered choices
 
 
 def offered(client, field: str) -> list[str]:
@@ -62,7 +62,7 @@ def test_a_filter_offers_ones_own_things_only(okapi, okapis):
     assert "zebra" not in page
 
 
-def test_a_run_cannot_be_made_of_what_is_another_teams(okapi, zebras, okapis):
+def test_run_cannot_use_objects_of_another_team(okapi, zebras, okapis):
     for pool, questions in (
         (zebras.pool, okapis.question_set),
         (okapis.pool, zebras.question_set),
@@ -73,7 +73,7 @@ def test_a_run_cannot_be_made_of_what_is_another_teams(okapi, zebras, okapis):
     assert not Run.objects.filter(name="Mixed").exists()
 
 
-def test_not_even_a_superuser_mixes_teams_in_a_run(requester, zebras, okapis):
+def test_superuser_cannot_mix_teams_in_a_run(requester, zebras, okapis):
     form = run_form(zebras.pool, okapis.question_set, name="Mixed")
     assert "Choose objects of one team" in text_of(requester.post(admin_url("run_add"), form))
     skill = {
@@ -95,7 +95,7 @@ def test_a_worker_is_not_added_to_another_teams_pool(okapi, both, zebras, okapis
     assert Worker.objects.get(key="spy").pool == okapis.pool
 
 
-def test_what_a_pool_would_promise_is_told_to_its_team_only(okapi, zebras, okapis):
+def test_guarantees_of_a_pool_are_shown_to_its_team_only(okapi, zebras, okapis):
     asked = {"k": 1, "algorithm": "lucb", "epsilon": 0.2, "delta": 0.1}
     own = okapi.get(admin_url("run_promises"), asked | {"pool": okapis.pool.pk}).json()
     assert "country" in own["html"]
@@ -115,7 +115,7 @@ def test_a_run_is_learned_from_and_compared_with_in_its_team_only(okapi, zebras,
     assert gold.status_code == 404
 
 
-def test_the_whole_form_is_for_those_who_make_runs(zebras):
+def test_full_form_requires_permission_to_make_runs(zebras):
     viewer = browser(member(zebras.team, Role.VIEWER))
     assert viewer.get(admin_url("run_add"), {"full": 1}).status_code == 403
 
@@ -138,9 +138,7 @@ def test_the_guided_start_offers_and_takes_ones_own_things_only(okapi, zebras, o
         assert "of the list" in text_of(shown)
 
 
-def test_a_forecast_is_its_teams_and_what_is_learned_goes_by_the_run_and_not_its_name(
-    okapi, zebras, okapis
-):
+def test_forecast_belongs_to_its_team_and_learns_by_run_not_by_name(okapi, zebras, okapis):
     Run.objects.filter(pk=zebras.run.pk).update(name="Spring")
     Run.objects.filter(pk=okapis.run.pk).update(name="Spring")
     okapis.run.candidates.update(rewards=3, pulls=4)
@@ -170,7 +168,7 @@ def test_two_teams_that_ask_the_same_have_each_a_forecast_of_their_own(zebras, o
     assert (other == same, other.team) == (False, okapis.team)
 
 
-def test_what_a_run_would_cost_is_not_learned_from_another_teams_run(okapi, zebras, okapis):
+def test_price_is_not_learned_from_the_run_of_another_team(okapi, zebras, okapis):
     asked = {"pool": okapis.pool.pk, "question_set": okapis.question_set.pk, "k": 1}
     asked |= {"algorithm": "credible", "epsilon": 0.2, "delta": 0.1}
     with mock.patch.object(forecast_draft, "price_algorithms") as prices:
@@ -193,7 +191,7 @@ def test_a_name_is_taken_in_its_team_and_free_in_others(okapi, okapis):
     assert "This name is already in use." in text_of(okapi.post(admin_url("run_add"), form))
 
 
-# -- somebody in two teams
+# -- a user of two teams
 
 
 def test_a_role_counts_in_its_own_team_only(both, zebras, okapis):
@@ -217,7 +215,7 @@ def test_many_are_not_deleted_at_once_where_one_may_only_look(both, zebras, okap
     assert Pool.objects.get(name="bare") == bare[0]
 
 
-def test_something_new_goes_into_a_team_where_one_may_make_it(both, okapis, zebras):
+def test_new_object_goes_to_a_team_with_permission(both, okapis, zebras):
     form = both.get(admin_url("pool_add")).content.decode()
     options = re.findall(r'<option value="(\d+)"', form)
     assert options == [str(okapis.team.pk)]
@@ -227,7 +225,7 @@ def test_something_new_goes_into_a_team_where_one_may_make_it(both, okapis, zebr
     assert Pool.objects.get(name="new").team == okapis.team
 
 
-def test_who_is_in_one_team_is_not_asked_which(okapi, okapis):
+def test_member_of_one_team_is_asked_for_no_team(okapi, okapis):
     assert 'name="team"' not in okapi.get(admin_url("pool_add")).content.decode()
     okapi.post(admin_url("pool_add"), {"name": "new"})
     assert Pool.objects.get(name="new").team == okapis.team
@@ -236,7 +234,7 @@ def test_who_is_in_one_team_is_not_asked_which(okapi, okapis):
 # -- one team, as at the beginning
 
 
-def test_while_there_is_one_team_no_page_speaks_of_it(requester):
+def test_pages_mention_no_team_while_only_one_exists(requester):
     pool, questions = make_pool(3), make_questions(5)
     pages = ["pool_add", "pool_changelist", "questionset_add", "run_changelist", "apitoken_add"]
     for page in pages:
@@ -251,7 +249,7 @@ def grant(user, *names: str):
     user.user_permissions.add(*Permission.objects.filter(codename__in=names))
 
 
-def test_while_there_is_one_team_a_login_has_its_own_permissions(django_user_model):
+def test_login_keeps_its_own_permissions_while_only_one_team_exists(django_user_model):
     make_pool(2)
     user = django_user_model.objects.create_user("clerk", is_staff=True)
     grant(user, "view_pool")
@@ -259,7 +257,7 @@ def test_while_there_is_one_team_a_login_has_its_own_permissions(django_user_mod
     assert browser(user).get(admin_url("run_changelist")).status_code == 403
 
 
-def test_a_second_team_takes_nothing_from_those_who_are_there(django_user_model):
+def test_second_team_leaves_existing_permissions_unchanged(django_user_model):
     pool = make_pool(2)
     clerk = django_user_model.objects.create_user("clerk", is_staff=True)
     grant(clerk, "view_pool")
@@ -271,7 +269,7 @@ def test_a_second_team_takes_nothing_from_those_who_are_there(django_user_model)
     assert browser(clerk).get(admin_url("pool_add")).status_code == 403
 
 
-# -- who is in a team
+# -- members of a team
 
 
 def members_form(theirs, username: str, role: str) -> dict[str, object]:
@@ -303,7 +301,7 @@ def test_an_owner_puts_a_login_into_the_team_by_its_name(okapi, okapis, django_u
     assert "already in the team" in text_of(again)
 
 
-def test_an_owner_takes_somebody_out(okapi, okapis):
+def test_owner_removes_a_member(okapi, okapis):
     out = member(okapis.team, Role.MANAGER)
     form = members_form(okapis, "", "")
     number = [one.user for one in okapis.team.memberships.order_by("pk")].index(out)
@@ -314,7 +312,7 @@ def test_an_owner_takes_somebody_out(okapi, okapis):
     assert browser(out).get(admin_url("run_page", okapis.run.pk)).status_code == 404
 
 
-def test_a_manager_says_nothing_about_who_is_in_the_team(okapis, django_user_model):
+def test_manager_cannot_change_members(okapis, django_user_model):
     django_user_model.objects.create_user("newcomer")
     client = browser(member(okapis.team, Role.MANAGER))
     url = admin_url("team_change", okapis.team.pk)
@@ -339,7 +337,7 @@ def test_a_superuser_makes_a_team_and_puts_its_first_owner_into_it(requester, ok
     assert made.memberships.get().user == okapis.user
 
 
-# -- held for what comes
+# -- kept for later tests
 
 
 def test_a_viewer_is_shown_no_button_that_would_be_refused(zebras):

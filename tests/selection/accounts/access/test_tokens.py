@@ -74,7 +74,7 @@ def test_a_name_that_another_team_uses_does_not_touch_its_token(zebras, okapis):
 
 
 @pytest.mark.parametrize("scope", ["read", "answer", "manage"])
-def test_nobody_hands_out_more_than_they_may_do(scope, django_user_model):
+def test_token_scope_cannot_exceed_the_role_of_its_maker(scope, django_user_model):
     clerk = django_user_model.objects.create_user("clerk", is_staff=True)
     clerk.user_permissions.add(Permission.objects.get(codename="add_apitoken"))
     page = make(browser(clerk), "trick", scope)
@@ -87,7 +87,7 @@ def test_an_end_lies_ahead(requester):
     assert "Choose a date in the future." in text_of(make(requester, "late", "read", **past))
 
 
-# -- what ends them
+# -- the end of tokens
 
 
 def test_a_token_ends_when_it_expires(run):
@@ -123,7 +123,7 @@ def test_a_token_is_looked_up_once_a_second_and_no_later(run, settings, monkeypa
     assert status(secret, run) == 401
 
 
-def test_nobody_fills_the_memory_with_guesses(run, settings, monkeypatch):
+def test_guessed_tokens_do_not_fill_the_memory(run, settings, monkeypatch):
     settings.TOKEN_SECONDS = 1.0
     monkeypatch.setattr(tokens, "_read", {})
     monkeypatch.setattr(tokens, "REMEMBERED", 2)
@@ -152,7 +152,7 @@ def test_a_new_token_of_a_name_takes_the_place_of_the_old_one(run):
 # -- that it was used
 
 
-def test_that_it_was_used_is_noted_once_a_minute(run, django_assert_num_queries):
+def test_use_of_a_token_is_noted_once_a_minute(run, django_assert_num_queries):
     secret = ApiToken.issue("robot")
     assert ApiToken.objects.get().used is None
     status(secret, run)
@@ -165,7 +165,7 @@ def test_that_it_was_used_is_noted_once_a_minute(run, django_assert_num_queries)
     assert ApiToken.objects.get().used >= first
 
 
-# -- what they see
+# -- views of tokens
 
 
 def test_a_reading_token_looks_at_open_questions_and_starts_nobodys_clock(run):
@@ -229,12 +229,12 @@ def test_a_minute_later_it_goes_on(few, run, monkeypatch):
     assert status(hasty, run) == 200
 
 
-def test_who_tries_tokens_has_to_wait_and_a_good_one_is_taken_from_there_all_the_same(few, run):
+def test_guessed_tokens_are_limited_but_a_good_token_still_works(few, run):
     assert [status("wrong", run) for _ in range(5)] == [401, 401, 401, 429, 429]
     assert status(ApiToken.issue("good"), run) == 200
 
 
-def test_without_a_cache_nothing_is_counted_and_everything_goes_on(few, run, monkeypatch):
+def test_missing_cache_disables_counting_and_blocks_no_request(few, run, monkeypatch):
     asked = []
 
     def away(*args: object, **kwargs: object) -> None:
@@ -254,7 +254,7 @@ def test_processes_count_together(few, run, monkeypatch):
     assert [status(hasty, run) for _ in range(2)] == [200, 429]
 
 
-def test_of_a_large_limit_the_cache_is_told_now_and_then(monkeypatch):
+def test_large_limit_updates_the_cache_occasionally(monkeypatch):
     told = []
     monkeypatch.setattr(cache, "incr", lambda key, step: told.append(step) or sum(told))
     refused = [rate_limits.is_over_limit("token", "1", 2000) for _ in range(2006)]

@@ -31,7 +31,7 @@ HOSTILE = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sent", HOSTILE, ids=range(len(HOSTILE)))
-def test_what_is_no_passkey_opens_nothing_and_breaks_nothing(sent):
+def test_invalid_passkey_opens_nothing_and_raises_no_error(sent):
     person()
     stranger = Client()
     asked = stranger.get(f"{LOGIN}passkey/", headers={"accept": "application/json"})

@@ -30,7 +30,7 @@ def said(name: str, peer: str = PROXY) -> Client:
     return Client(REMOTE_ADDR=peer, HTTP_X_REMOTE_USER=name, HTTP_X_FORWARDED_FOR="192.0.2.7")
 
 
-def test_whom_the_proxy_names_is_in(behind, ada):
+def test_user_of_the_proxy_header_is_signed_in(behind, ada):
     client = said("ada")
     assert inside(client)
     assert inside(client)
@@ -38,7 +38,7 @@ def test_whom_the_proxy_names_is_in(behind, ada):
     assert (entry.who, entry.address, entry.after) == ("ada", "192.0.2.7", {"by": "proxy"})
 
 
-def test_from_anybody_else_the_header_is_refused(behind, ada):
+def test_header_from_an_untrusted_peer_is_refused(behind, ada):
     for address in ("/admin/", "/admin/login/", "/api/docs", "/"):
         answer = said("ada", peer="192.0.2.66").get(address)
         assert answer.status_code == 403
@@ -46,13 +46,13 @@ def test_from_anybody_else_the_header_is_refused(behind, ada):
     assert not AuditEntry.objects.exists()
 
 
-def test_where_it_is_not_set_the_header_says_nothing(settings, ada):
+def test_header_has_no_effect_while_proxy_login_is_off(settings, ada):
     assert not inside(said("ada"))
     settings.TRUSTED_PROXIES = [PROXY]
     assert not inside(said("ada"))
 
 
-def test_when_the_proxy_names_another_it_is_the_other(behind, ada):
+def test_changed_header_switches_the_user(behind, ada):
     person("bob")
     client = said("ada")
     inside(client)
@@ -61,21 +61,21 @@ def test_when_the_proxy_names_another_it_is_the_other(behind, ada):
     assert page.wsgi_request.user.get_username() == "bob"
 
 
-def test_when_the_proxy_names_nobody_the_session_ends(behind, ada):
+def test_missing_header_ends_the_session(behind, ada):
     client = said("ada")
     inside(client)
     del client.defaults["HTTP_X_REMOTE_USER"]
     assert not inside(client)
 
 
-def test_who_signed_in_with_a_password_stays_in_without_the_header(behind, ada):
+def test_password_session_survives_without_the_header(behind, ada):
     client = Client(REMOTE_ADDR=PROXY)
     sign_in(client)
     assert inside(client)
     assert inside(client)
 
 
-def test_who_comes_for_the_first_time_is_in_no_team_and_told_whom_to_ask(behind):
+def test_first_visitor_has_no_team_and_reads_how_to_get_one(behind):
     client = said("grace@example.org")
     page = client.get("/admin/", follow=True)
     assert page.status_code == 403
@@ -102,7 +102,7 @@ def test_a_team_that_is_not_there_gives_nothing(behind, settings, caplog):
 
 
 @pytest.mark.parametrize("name", ["ada, eve", "a b", "a\0b", "x" * 151, "<script>"])
-def test_what_is_no_name_is_refused(behind, ada, name):
+def test_invalid_name_in_the_header_is_refused(behind, ada, name):
     answer = said(name).get("/admin/")
     assert answer.status_code == 403
     assert "<script>alert" not in answer.content.decode()

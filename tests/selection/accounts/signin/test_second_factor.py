@@ -53,7 +53,7 @@ def log(kind: str) -> list[tuple[str, str]]:
 # -- one step
 
 
-def test_who_has_a_password_alone_signs_in_as_ever(ada):
+def test_password_alone_signs_in_a_user_without_a_second_factor(ada):
     client = Client()
     answer = sign_in(client)
     assert (answer.status_code, answer["Location"]) == (302, "/admin/")
@@ -62,7 +62,7 @@ def test_who_has_a_password_alone_signs_in_as_ever(ada):
     assert log("signed in") == [("ada", "password")]
 
 
-def test_it_leads_to_where_one_wanted_to_go_and_nowhere_else(ada):
+def test_login_redirects_to_the_wanted_page_of_this_site_only(ada):
     form = {"username": "ada", "password": PASSWORD}
     wanted = Client().post("/admin/login/?next=/admin/auth/user/", form)
     assert wanted["Location"] == "/admin/auth/user/"
@@ -84,7 +84,7 @@ def test_a_stranger_does_not_fill_the_log(ada):
 
 
 @pytest.mark.parametrize("name", ["a\0b", "ada\ud800", "x" * 10_000])
-def test_what_is_no_name_is_refused_kindly(ada, name):
+def test_invalid_name_is_refused_without_an_error(ada, name):
     form = urlencode({"username": name, "password": PASSWORD}, errors="surrogatepass")
     kind = "application/x-www-form-urlencoded"
     assert Client().generic("POST", "/admin/login/", form, kind).status_code == 200
@@ -107,7 +107,7 @@ def test_sessions_and_people_of_before_go_on(ada):
 # -- two steps
 
 
-def test_with_an_app_the_password_alone_opens_nothing(secret):
+def test_password_alone_opens_nothing_for_a_user_with_an_app(secret):
     client = Client()
     assert sign_in(client)["Location"] == "/admin/login/code/"
     assert not inside(client)
@@ -150,7 +150,7 @@ def test_codes_of_clocks_that_are_half_a_minute_off_are_taken_and_no_others(secr
         assert inside(client) == good, steps
 
 
-def test_it_works_while_the_cache_is_away(secret, monkeypatch):
+def test_login_works_while_the_cache_is_away(secret, monkeypatch):
     def away(*args: object, **kwargs: object) -> None:
         raise ConnectionError
 
@@ -161,7 +161,7 @@ def test_it_works_while_the_cache_is_away(secret, monkeypatch):
     assert inside(client)
 
 
-def test_each_recovery_code_signs_in_once(ada):
+def test_recovery_codes_sign_in_once_each(ada):
     at_home = browser()
     add_app(at_home)
     codes = recovery_codes(at_home)
@@ -185,7 +185,7 @@ def test_new_recovery_codes_take_the_place_of_the_old_ones(ada):
     assert inside(client)
 
 
-def test_after_ten_wrong_codes_the_right_one_does_not_help_wherever_they_came_from(secret):
+def test_ten_wrong_codes_from_any_addresses_lock_the_right_one(secret):
     for i in range(settings.AXES_FAILURE_LIMIT):
         next_step(browser(address=f"192.0.2.{i}"), "000000")
     client = browser(address="192.0.2.200")
@@ -196,7 +196,7 @@ def test_after_ten_wrong_codes_the_right_one_does_not_help_wherever_they_came_fr
     assert log("failed to sign in")[0] == ("ada", "wrong code")
 
 
-def test_wrong_codes_of_one_shut_nobody_else_out_and_a_right_one_forgives_them(ada, secret):
+def test_wrong_codes_lock_only_their_user_and_a_right_one_clears_them(ada, secret):
     person("bob")
     for _ in range(settings.AXES_FAILURE_LIMIT - 1):
         next_step(browser(), "000000")
@@ -214,7 +214,7 @@ def test_no_browser_keeps_the_pages_with_secrets(ada):
     assert "no-store" in client.get(f"{ACCOUNT}codes/")["Cache-Control"]
 
 
-def test_nobody_sees_the_secrets_of_others_in_the_admin(secret):
+def test_admin_shows_no_secrets_of_other_users(secret):
     root = browser(person("root").username)
     for place in ("mfa/authenticator", "socialaccount/socialapp", "account/emailaddress"):
         assert root.get(f"/admin/{place}/").status_code == 404
@@ -231,7 +231,7 @@ def test_no_secret_is_written_down(secret):
 # -- changing them
 
 
-def test_who_changes_them_shows_once_more_who_it_is(ada):
+def test_changing_a_factor_requires_a_new_confirmation(ada):
     client = browser()
     for page in ("app/", "codes/new/", "passkeys/add/"):
         asked = client.get(f"{ACCOUNT}{page}")
@@ -242,7 +242,7 @@ def test_who_changes_them_shows_once_more_who_it_is(ada):
     assert client.get(f"{ACCOUNT}app/").status_code == 200
 
 
-def test_when_a_factor_is_added_or_removed_the_other_sessions_end(ada):
+def test_changed_factor_ends_the_other_sessions(ada):
     here, there = browser(), browser()
     assert inside(there)
     secret = add_app(here)
@@ -256,7 +256,7 @@ def test_when_a_factor_is_added_or_removed_the_other_sessions_end(ada):
     assert set(log("way in added")) == set(log("way in removed")) == both
 
 
-def test_when_the_password_changes_the_other_sessions_end(ada):
+def test_changed_password_ends_the_other_sessions(ada):
     here, there = browser(), browser()
     new = "another long and right one"
     form = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
@@ -264,7 +264,7 @@ def test_when_the_password_changes_the_other_sessions_end(ada):
     assert (inside(here), inside(there)) == (True, False)
 
 
-def test_when_a_superuser_gives_somebody_a_password_their_sessions_end(ada):
+def test_password_set_by_a_superuser_ends_the_sessions_of_the_user(ada):
     person("root")
     root, theirs, new = browser("root"), browser(), "another long and right one"
     form = {"password1": new, "password2": new, "usable_password": "true"}
@@ -282,7 +282,7 @@ def test_a_session_in_which_the_password_was_changed_ends_with_the_others(ada):
     assert not inside(here)
 
 
-def test_a_change_of_one_ends_nobody_elses_sessions(ada):
+def test_changed_factor_ends_no_session_of_other_users(ada):
     person("bob")
     other = browser("bob")
     add_app(browser())
@@ -292,7 +292,7 @@ def test_a_change_of_one_ends_nobody_elses_sessions(ada):
 # -- losing them
 
 
-def test_a_superuser_takes_them_away_from_who_has_lost_them(secret):
+def test_superuser_removes_lost_factors(secret):
     person("root")
     root, lost = browser("root"), browser()
     next_step(lost, code(secret, 1))
@@ -306,7 +306,7 @@ def test_a_superuser_takes_them_away_from_who_has_lost_them(secret):
     assert ("root", "authenticator app") in log("way in removed")
 
 
-def test_a_command_takes_them_away_where_nobody_comes_in_any_more(secret):
+def test_command_removes_lost_factors(secret):
     said = StringIO()
     call_command("forget_factors", "ada", stdout=said)
     assert "ada" in said.getvalue()
@@ -315,7 +315,7 @@ def test_a_command_takes_them_away_where_nobody_comes_in_any_more(secret):
         call_command("forget_factors", "nobody")
 
 
-def test_they_go_with_the_login(secret):
+def test_factors_are_deleted_with_the_login(secret):
     root = browser(person("root").username)
     gone = User.objects.get(username="ada")
     root.post(f"/admin/auth/user/{gone.pk}/delete/", {"post": "yes"})
@@ -349,11 +349,11 @@ def test_owners_are_led_to_their_account_until_they_have_one(owners_need_one):
     assert inside(browser(member("manager")))
 
 
-def test_everybody_is_where_everybody_needs_one(settings, ada):
+def test_required_second_factor_sends_logins_to_their_account_page(settings, ada):
     settings.SECOND_FACTOR = "everybody"
     for name in (member("viewer"), "ada"):
         assert browser(name).get("/admin/")["Location"] == ACCOUNT
 
 
-def test_nobody_is_where_nobody_needs_one(ada):
+def test_optional_second_factor_admits_a_login_without_one(ada):
     assert inside(browser())

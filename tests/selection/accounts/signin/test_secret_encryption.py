@@ -41,13 +41,13 @@ def comes_in(given: str) -> bool:
     return inside(client)
 
 
-def test_the_database_does_not_tell_what_the_app_knows(secret):
+def test_database_holds_secrets_only_encrypted(secret):
     assert set(stored()) == {"secret", "seed"}
     assert all(text.startswith(secret_encryption.MARK) for text in stored().values())
     assert secret not in str(stored())
 
 
-def test_what_lay_there_plainly_is_good_and_is_sealed_by_the_upgrade(ada, secret):
+def test_plain_secrets_work_and_are_encrypted_by_the_upgrade(ada, secret):
     first, second = recovery_codes(ada)[:2]
     migration = importlib.import_module("selection.migrations.0023_sealed")
     editor = SimpleNamespace(connection=connection)
@@ -61,7 +61,7 @@ def test_what_lay_there_plainly_is_good_and_is_sealed_by_the_upgrade(ada, secret
     assert not comes_in(first)
 
 
-def test_an_earlier_key_opens_what_it_sealed_until_it_is_sealed_anew(ada, secret, settings):
+def test_earlier_key_opens_its_secrets_until_they_are_encrypted_again(ada, secret, settings):
     first, second = recovery_codes(ada)[:2]
     settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
     settings.SECRET_KEY = "another key, that has come in the place of the one before"
@@ -72,7 +72,7 @@ def test_an_earlier_key_opens_what_it_sealed_until_it_is_sealed_anew(ada, secret
     assert comes_in(code(secret, 1))
 
 
-def test_without_the_key_no_code_is_right_and_the_log_says_why(secret, settings, caplog):
+def test_codes_are_wrong_without_the_key_and_the_log_says_why(secret, settings, caplog):
     settings.SECRET_KEY = "a key that has nothing to do with the one that sealed it"
     assert not comes_in(code(secret, 1))
     assert "SECRET_KEY_FALLBACKS" in caplog.text

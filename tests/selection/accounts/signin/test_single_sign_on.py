@@ -56,7 +56,7 @@ def come(client: Client, **form: str) -> Any:
     return back(client, away(client, **form))
 
 
-def test_who_is_vouched_for_gets_a_login_in_no_team(company):
+def test_vouched_user_gets_a_login_without_a_team(company):
     client = Client()
     assert "Sign in with Example Inc." in text_of(client.get("/admin/login/"))
     page = come(client)
@@ -85,7 +85,7 @@ def test_or_in_the_team_of_the_settings_and_the_second_time_as_the_same(company,
     assert Membership.objects.get().role == "viewer"
 
 
-def test_it_leads_to_where_one_wanted_to_go(company, settings):
+def test_single_sign_on_redirects_to_the_wanted_page(company, settings):
     settings.NEW_LOGINS_TEAM = Team.objects.create(name="Birds").name
     page = come(Client(), next="/admin/selection/run/")
     assert page.request["PATH_INFO"] == "/admin/selection/run/"
@@ -93,7 +93,7 @@ def test_it_leads_to_where_one_wanted_to_go(company, settings):
     assert lured.request["PATH_INFO"] == "/admin/"
 
 
-# -- who may
+# -- permitted users
 
 
 @pytest.mark.parametrize(
@@ -110,14 +110,14 @@ def test_it_leads_to_where_one_wanted_to_go(company, settings):
         ({"email": ""}, False),
     ],
 )
-def test_only_confirmed_addresses_of_the_domains_come_in(company, said, comes):
+def test_only_confirmed_addresses_of_the_domains_sign_in(company, said, comes):
     company.claims |= said
     page = come(Client())
     assert User.objects.count() == comes
     assert ("confirms no e-mail address of yours" in text_of(page)) == (not comes)
 
 
-def test_whose_address_moves_elsewhere_does_not_come_in_again(company):
+def test_user_with_a_foreign_new_address_cannot_return(company):
     come(Client())
     company.claims["email"] = "grace@example.net"
     client = Client()
@@ -142,7 +142,7 @@ def test_a_closed_login_does_not_come_in(company):
     assert "This account is closed" in text_of(come(Client()))
 
 
-def test_nobody_takes_a_login_that_has_their_name_or_address(company):
+def test_login_with_a_taken_name_or_address_is_not_taken_over(company):
     person("grace")
     come(Client())
     new = User.objects.exclude(username="grace").get()
@@ -158,7 +158,7 @@ def test_nobody_takes_a_login_that_has_their_name_or_address(company):
 # -- connecting
 
 
-def test_who_is_signed_in_connects_and_comes_in_by_either_from_then_on(company):
+def test_connected_user_signs_in_by_password_or_provider(company):
     person("ada")
     at_home, other = browser(), browser()
     confirm(at_home)
@@ -172,7 +172,7 @@ def test_who_is_signed_in_connects_and_comes_in_by_either_from_then_on(company):
     assert client.get("/admin/").wsgi_request.user.username == "ada"
 
 
-def test_who_is_signed_in_for_long_shows_first_who_they_are(company):
+def test_connecting_requires_a_recent_confirmation(company):
     person("ada")
     client = browser()
     asked = come(client, process="connect")
@@ -182,7 +182,7 @@ def test_who_is_signed_in_for_long_shows_first_who_they_are(company):
     assert SocialAccount.objects.get().user.username == "ada"
 
 
-def test_it_is_disconnected_again(company):
+def test_account_is_disconnected_again(company):
     person("ada")
     client = browser()
     confirm(client)
@@ -193,7 +193,7 @@ def test_it_is_disconnected_again(company):
     assert not inside(stranger)
 
 
-def test_nobody_is_connected_by_an_address_that_they_are_lured_to(company):
+def test_lured_visit_connects_no_account(company):
     person("ada")
     client = browser()
     confirm(client)
@@ -202,7 +202,7 @@ def test_nobody_is_connected_by_an_address_that_they_are_lured_to(company):
     assert Client(enforce_csrf_checks=True).post(BEGIN).status_code == 403
 
 
-def test_what_belongs_to_another_is_not_connected(company):
+def test_account_of_another_user_is_not_connected(company):
     come(Client())
     person("ada")
     client = browser()
@@ -212,10 +212,10 @@ def test_what_belongs_to_another_is_not_connected(company):
     assert SocialAccount.objects.get().user.username == "grace"
 
 
-# -- what may go wrong
+# -- failures
 
 
-def test_who_has_a_second_factor_is_asked_for_it(company):
+def test_user_with_a_second_factor_is_asked_for_it(company):
     person("ada")
     at_home = browser()
     confirm(at_home)
@@ -228,7 +228,7 @@ def test_who_has_a_second_factor_is_asked_for_it(company):
     assert inside(client)
 
 
-def test_where_everybody_needs_a_second_factor_the_provider_sees_to_it(company, settings):
+def test_provider_fulfils_a_required_second_factor(company, settings):
     settings.SECOND_FACTOR = "everybody"
     settings.NEW_LOGINS_TEAM = Team.objects.create(name="Birds").name
     come(client := Client())
@@ -262,13 +262,13 @@ def test_a_provider_that_does_not_answer_is_said(company, place):
         {"nonce": "no proof"},
     ],
 )
-def test_a_proof_for_somebody_else_or_of_another_time_is_not_taken(company, claims):
+def test_proof_for_another_audience_or_time_is_refused(company, claims):
     company.claims |= claims
     assert come(Client()).status_code == 401
     assert not User.objects.exists()
 
 
-def test_a_provider_that_does_not_say_who_it_is(company):
+def test_provider_without_a_subject_is_refused(company):
     del company.claims["sub"]
     assert come(Client()).status_code == 502
     assert not User.objects.exists()
@@ -284,7 +284,7 @@ def test_the_way_back_is_good_once_and_only_where_it_began(company):
     assert not User.objects.exists()
 
 
-def test_who_says_no_at_the_provider_is_told_so(company):
+def test_refusal_at_the_provider_is_explained(company):
     client = Client()
     state = re.search(r"state=([^&]+)", away(client))[1]
     page = client.get(f"{BEGIN}back/?error=access_denied&state={state}")
@@ -292,7 +292,7 @@ def test_who_says_no_at_the_provider_is_told_so(company):
     assert "Example Inc. did not confirm your identity" in text_of(page)
 
 
-def test_a_provider_that_is_none_is_not_found():
+def test_unknown_provider_is_not_found():
     assert Client().post("/admin/sso/nowhere/").status_code == 404
     assert Client().get("/admin/sso/nowhere/back/").status_code == 404
 

@@ -25,7 +25,7 @@ def everything(raw: bytes | str, name: str = "f", **how: str) -> list[list[str]]
 
 
 def said(kind: str, raw: bytes | str) -> tuple[ColumnPlan, list[object]]:
-    """The likeliest plan, and what each row says by it; rows that are passed over left out."""
+    """The likeliest plan, and each row parsed by it; rows that are passed over left out."""
     table = read_table(raw, "f")
     plan = platforms.recognise_columns(kind, table.header)
     platforms.refuse_missing(plan, table.header, "f")

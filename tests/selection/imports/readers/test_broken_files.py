@@ -17,7 +17,7 @@ from selection.imports.readers import ENCODINGS, read_table
 
 from .files import GERMAN, workbook
 
-PATIENCE = 20  # seconds for what takes milliseconds: more is without end
+PATIENCE = 20  # seconds for a task of milliseconds: more is without end
 
 LABEL_STUDIO = [
     {
@@ -42,14 +42,14 @@ SEEDS = {
     "xlsx": workbook(GERMAN),
     "list": b"5f2a0c1e9b3d4a0012345678\n5f2a0c1e9b3d4a0012345679\n",
 }
-# What tends to hurt.
+# Characters that tend to hurt.
 BITS = [b"\0", b'"', b"\n", b"\r", b"=", b"\xff\xfe", b"\xef\xbb\xbf", b"{", b"[", b"\xed\xa0\x80"]
 BITS += [b"PK\x03\x04", b"\x1f", b",,,,", b"<", b"&#0;", "\u202e".encode(), b"\x80", b"9" * 40]
 
 
 @contextmanager
 def in_time() -> Iterator[None]:
-    """Fail what does not end, instead of waiting for it."""
+    """Fail an endless read instead of waiting for it."""
 
     def over(*_: object) -> None:
         raise TimeoutError
@@ -109,12 +109,12 @@ def test_files_with_changed_bytes_are_read_or_refused(seed, sample):
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_are_read_or_refused(raw):
+def test_random_bytes_are_read_or_refused(raw):
     attempt(raw)
 
 
 @given(st.text(st.characters(), max_size=200), st.sampled_from(sorted(ENCODINGS)))
-def test_any_text_is_read_or_refused_in_whatever_encoding(text, encoding):
+def test_random_text_in_an_encoding_is_read_or_refused(text, encoding):
     attempt(text)
     attempt(text.encode("utf-8", "replace"), encoding)
 
@@ -129,7 +129,7 @@ NAMES = st.sampled_from(["annotations", "data", "completed_by", "result", "value
 
 @pytest.mark.slow
 @given(st.lists(st.dictionaries(NAMES, VALUES | st.lists(st.dictionaries(NAMES, VALUES)))))
-def test_any_json_is_read_or_refused(objects):
+def test_random_json_is_read_or_refused(objects):
     attempt(json.dumps(objects))
 
 
@@ -138,8 +138,8 @@ PLAIN = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zs
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(PLAIN, PLAIN), min_size=1, max_size=5))
-def test_what_is_written_to_excel_is_read_back(rows):
-    """Texts that Excel takes, whatever they begin with: nothing in them is a formula."""
+def test_excel_file_reads_back_as_written(rows):
+    """Texts that Excel takes, with any beginning: nothing in them is a formula."""
     told = [["a" + one, "b" + two] for one, two in rows]
     table = read_table(workbook([["worker", "name"], *told]), "f")
     assert [cells for _, cells in table.rows] == told

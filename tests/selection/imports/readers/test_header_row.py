@@ -84,7 +84,7 @@ TITLES = ["Workers of spring", "Workers\nof spring\n", "Spring, 2026", "Spring: 
 
 @pytest.mark.parametrize("title", TITLES)
 @pytest.mark.parametrize("between", [";", "\t", ",", "|"])
-def test_a_title_without_what_stands_between_the_cells_is_passed_over(title, between):
+def test_title_without_separators_is_skipped(title, between):
     table = [between.join(row) for row in PEOPLE]
     text = "\r\n".join([title.replace(between, " "), *table, ""])
     pool = make_pool(0)
@@ -111,7 +111,7 @@ def test_a_list_in_which_some_have_a_comma_is_a_list(ids):
         ("Title,\n,\nKennung,Land\nw1,de\n", 3, ["Kennung", "Land"]),
     ],
 )
-def test_what_is_no_title_is_none(text, line, header):
+def test_header_is_not_taken_for_a_title(text, line, header):
     table = read_table(text, "file.csv", fits=platforms.header_test(column_plan.WORKERS))
     assert (table.line, table.header, table.titled) == (line, header, line > 1)
 
@@ -133,7 +133,7 @@ def unclear() -> bytes:
     return workbook(["a", "b", "c"], ["d", "e", "f"], *UNKNOWN)
 
 
-def test_on_the_page_she_says_which_row_it_is(requester):
+def test_page_takes_the_chosen_header_row(requester):
     pool = make_pool(0)
     at = admin_url("pool_import", pool.pk)
     page = requester.post(at, {"file": SimpleUploadedFile("x.xlsx", unclear())}, follow=True)
@@ -153,7 +153,7 @@ def test_on_the_page_she_says_which_row_it_is(requester):
     ]
 
 
-def test_the_next_such_file_is_read_likewise_wherever_its_header_stands():
+def test_second_file_with_the_same_header_is_read_alike_at_any_row():
     pool = make_pool(0)
     upload = uploads.create_upload("workers", pool, "a.xlsx", workbook(*UNKNOWN))
     plan = column_plan.apply_column_choices(
@@ -164,7 +164,7 @@ def test_the_next_such_file_is_read_likewise_wherever_its_header_stands():
     assert (upload.plan["header"], pool.workers.count()) == (5, 2)
 
 
-def test_by_the_api_it_is_said_and_told(token):
+def test_api_reports_and_takes_the_header_row(token):
     api = Client(headers={"authorization": f"Bearer {token}"})
     pool = make_pool(0)
     sent = {"file": SimpleUploadedFile("x.xlsx", unclear())}

@@ -75,7 +75,7 @@ def test_the_configuration_is_believed_where_the_file_has_it():
     ],
     ids=["one", "bars", "texts", "two things", "something else", "no JSON"],
 )
-def test_without_a_single_set_of_choices_there_are_none(raw):
+def test_config_without_a_single_choice_set_has_no_choices(raw):
     assert label_studio.read_choices(raw) is None
 
 
@@ -105,7 +105,7 @@ def test_the_only_control_for_choices_is_the_label_beside_comments():
     assert table.what == "JSON; the label is that of the control “bird”"
 
 
-def test_of_several_controls_for_choices_none_is_taken():
+def test_several_choice_controls_make_no_label_column():
     result = [choice("bird", "yes"), choice("size", "big")]
     table = read_table(task({"completed_by": 3, "result": result}), "f")
     assert {"label bird", "label size"} < {*table.header}

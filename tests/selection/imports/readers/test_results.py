@@ -160,7 +160,7 @@ def test_the_first_filter_counts_and_the_task_is_part_of_the_item():
     assert keyed.repeated == 0
 
 
-def test_a_single_other_metric_is_taken_and_of_several_none():
+def test_single_unknown_metric_is_taken_but_several_are_refused():
     assert read(lines([sample(0, {"mc1": 1}, model="a")])).rows == [("a", "0", True)]
     assert refusal(lines([sample(0, {"rouge1": 1, "rouge2": 0}, model="a")])) == (
         "There are several results for each answer: choose the metric of rouge1, rouge2."
@@ -168,7 +168,7 @@ def test_a_single_other_metric_is_taken_and_of_several_none():
     assert "it has no metric" in refusal(lines([sample(0, {}, model="a")]))
 
 
-def test_all_of_a_file_are_scores_if_one_is_between_right_and_wrong():
+def test_fraction_makes_the_whole_file_scores():
     scores = [1, 0.25, 0.0, 0.9999]
     rows = [sample(doc, {"bleu": score}, model="a") for doc, score in enumerate(scores)]
     keyed = read(lines(rows))
@@ -239,7 +239,7 @@ def test_instances_of_helm_are_graded_by_exact_match():
     assert read(rows).rows == [("a", "id1", True), ("b", "mmlu/id1", False)]
 
 
-def test_instances_without_such_a_metric_are_refused():
+def test_instances_without_a_usable_metric_are_refused():
     assert refusal([instance("id1", {"logprob": -0.4}, model="a")]) == (
         "f.json, line 2: logprob is -0.4, but a score is a number from 0 to 1."
     )

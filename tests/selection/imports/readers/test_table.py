@@ -33,7 +33,7 @@ def refusal(raw: bytes | str) -> str:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_it_reads_any_delimiter_in_any_usual_encoding(delimiter, encoding):
+def test_table_is_read_with_many_delimiters_and_encodings(delimiter, encoding):
     assert everything(delimited(GERMAN, delimiter).encode(encoding)) == GERMAN
 
 
@@ -44,7 +44,7 @@ def test_a_single_name_tells_windows_from_the_older_mac(name, encoding):
     assert everything(delimited(rows, ";").encode(encoding)) == rows
 
 
-def test_another_alphabet_is_recognised_or_can_be_named():
+def test_cyrillic_encoding_is_recognised_or_named():
     rows = [["имя", "город"], ["Иван Петров", "Москва"], ["Ольга", "Казань"]]
     raw = delimited(rows).encode("cp1251")
     assert everything(raw) == everything(raw, encoding="cp1251") == rows
@@ -94,7 +94,7 @@ def test_rows_keep_the_lines_they_begin_in():
         (b"<html><table><tr><td>a", "a web page, whatever its name says"),
     ],
 )
-def test_what_is_no_table_is_refused_in_one_sentence(raw, why):
+def test_file_without_a_table_is_refused_in_one_sentence(raw, why):
     assert why in refusal(raw)
 
 
@@ -111,7 +111,7 @@ BAD_ROWS = [
 
 
 @pytest.mark.parametrize(("raw", "line", "why"), BAD_ROWS)
-def test_one_bad_row_does_not_refuse_a_file(raw, line, why):
+def test_bad_row_does_not_refuse_a_file(raw, line, why):
     table = read_table(raw, "f")
     assert len(list(table.rows)) > 1
     ((number, reason),) = table.faults
@@ -124,7 +124,7 @@ def test_a_bad_header_refuses_the_file():
 
 
 @pytest.mark.slow
-def test_as_many_rows_as_are_allowed_are_read_in_bounded_memory():
+def test_largest_allowed_file_is_read_in_bounded_memory():
     row = b"A1234567,somebody with a name\n"
     raw = b"worker,name\n" + row * MOST_ROWS
     tracemalloc.start()
@@ -138,7 +138,7 @@ def test_as_many_rows_as_are_allowed_are_read_in_bounded_memory():
 # -- JSON
 
 
-def test_json_becomes_rows_whose_names_tell_where_they_were():
+def test_json_becomes_rows_with_paths_as_column_names():
     raw = json.dumps(
         [
             {"id": 7, "data": {"text": "Äpfel"}, "tags": ["a", "b"]},
@@ -174,7 +174,7 @@ def test_json_that_is_no_table_is_refused(raw, why):
 # -- Excel
 
 
-def test_it_reads_excel_and_says_which_sheet():
+def test_excel_is_read_and_its_sheet_named():
     table = read_table(workbook(GERMAN), "f.csv")
     assert table.what == "Excel workbook, sheet “Tabelle1”"
     assert [table.header, *(cells for _, cells in table.rows)] == GERMAN
@@ -197,7 +197,7 @@ def test_cells_are_as_a_person_would_type_them():
     ]
 
 
-def test_formulas_count_as_what_a_program_worked_out_and_else_are_empty():
+def test_formulas_count_as_their_stored_results_or_are_empty():
     assert everything(workbook([["a", "b"], ["=1+1", "x"]]))[1] == ["", "x"]
     cells = (
         '<row><c t="str"><v>a</v></c><c t="str"><v>b</v></c></row>'
@@ -237,7 +237,7 @@ def test_texts_of_the_common_table_are_put_together_without_how_they_are_pronoun
     assert everything(replaced(workbook([["a"]]), **parts)) == [["worker"], ["東京"], ["Jörg"]]
 
 
-def test_it_takes_the_first_sheet_that_is_seen_and_not_empty():
+def test_first_visible_sheet_with_content_is_taken():
     book = Workbook()
     hidden = book.active
     hidden.append(["hidden"])

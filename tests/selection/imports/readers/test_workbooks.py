@@ -60,7 +60,7 @@ def test_broken_files_are_refused_or_read(sample):
             everything(bytes(raw))
 
 
-def test_whoever_stops_reading_ends_the_process(monkeypatch):
+def test_abandoned_reading_ends_the_process(monkeypatch):
     began = []
 
     class Noted(subprocess.Popen):
