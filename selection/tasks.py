@@ -15,7 +15,6 @@ from . import (
     connectors,
     db_clock,
     engine,
-    jobs,
     mail,
     privacy,
     reports,
@@ -30,6 +29,7 @@ from .imports import uploads
 from .model_workers import requests as model_requests
 from .model_workers import testing as testing  # registers its jobs
 from .models import Heartbeat, IdempotencyKey, Run
+from .outbox import jobs
 from .replays import from_connections as from_connections  # registers its jobs
 from .replays import replay_requests
 from .runs import failing_models, roster, roster_opening

@@ -15,8 +15,9 @@ from selection import db_clock
 from selection.errors import Refused
 from selection.models import Connection, ConnectorCall
 from selection.models.webhooks import REPLY_LENGTH
+from selection.outbox import leases
 
-from . import health, leases, registry, task_calls
+from . import health, registry, task_calls
 from .call_queue import queue_call
 from .faults import Denied, Fault, Outage
 from .secret_store import hide_secrets

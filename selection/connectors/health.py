@@ -9,7 +9,7 @@ from django.db import transaction
 from selection import db_clock
 from selection.models import Connection, RunConnection
 from selection.models.connectors import PROBLEM_LENGTH
-from selection.webhooks import outbox
+from selection.webhooks import messages
 
 from .faults import Denied, Fault, Outage
 from .secret_store import hide_secrets
@@ -22,12 +22,12 @@ DENIED_REST = 300
 
 def request_exchange(connection_id: int) -> None:
     """Request the due calls of this connection, after the current transaction commits."""
-    outbox.request_task(TASK, connection_id)
+    messages.request_task(TASK, connection_id)
 
 
 def request_poll(connection_id: int) -> None:
     """Request calls and polls of this connection, after the current transaction commits."""
-    outbox.request_task(POLL_TASK, connection_id)
+    messages.request_task(POLL_TASK, connection_id)
 
 
 def note_success(connection: Connection) -> None:

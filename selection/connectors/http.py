@@ -7,11 +7,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 from selection.limits import MB
+from selection.outbox.leases import renew_lease
 from selection.outside_text import clean_text, parse_json
 from selection.webhooks import safe_http
 
 from .faults import Denied, Fault, Missing, Outage, Rejected
-from .leases import renew_lease
 
 SETTING = "CONNECTORS_INSIDE"
 # Bytes of a reply: of a long call, such as a project's export, and of another. Values: of its JSON,

@@ -13,8 +13,9 @@ from selection.grading.question_kinds import find_question_faults
 from selection.imports import catalog
 from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import Connection, Pool, QuestionSet
+from selection.outbox import leases
 
-from . import leases, registry
+from . import registry
 from .connector import Fetched, Source
 from .faults import Fault
 from .secret_store import hide_secrets

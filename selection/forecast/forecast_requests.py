@@ -18,8 +18,8 @@ from django.db.models import Case, Q, QuerySet, When
 
 from selection import db_clock
 from selection.errors import NotFound, Refused
-from selection.job_messages import AWAITED, COMPLETING, hand_out
 from selection.models import ForecastPart, ForecastRequest, default_team
+from selection.outbox.celery_messages import AWAITED, COMPLETING, hand_out
 
 from . import curves, inputs, no_shows, parts
 from .beliefs import Belief

@@ -17,9 +17,9 @@ from django.db.models import Count, F, Q
 from numpy.typing import NDArray
 
 from selection import db_clock
-from selection.job_messages import BACKGROUND
 from selection.models import RecordedAnswer, Run, RunForecast, exposure
 from selection.models.roster import Roster
+from selection.outbox.celery_messages import BACKGROUND
 from topk import Selector
 
 from .bands import MANY, prediction_band

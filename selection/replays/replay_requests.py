@@ -27,9 +27,9 @@ from selection.imports.keyed_answers import (
     refuse_open_choices,
 )
 from selection.imports.open_columns import ANSWERS, KEY, OpenColumns, find_open_columns
-from selection.job_messages import hand_out
 from selection.model_workers.expected_costs import ExpectedCost
 from selection.models import QuestionSet, Replay, Run
+from selection.outbox.celery_messages import hand_out
 from selection.runs import worker_prices
 
 from . import plays, records

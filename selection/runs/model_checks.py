@@ -8,13 +8,13 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from selection import jobs
 from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.model_workers import askable, spending, testing
 from selection.model_workers.expected_costs import most_cost
 from selection.model_workers.prices import to_amount
 from selection.models import Endpoint, Job, ModelCall, Run
+from selection.outbox import jobs
 from selection.texts import count_noun
 
 from . import eligibility

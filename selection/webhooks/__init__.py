@@ -2,7 +2,7 @@
 
 from .alerts import notify_new_alerts
 from .delivery import retry_time, send_due, sweep_deliveries
-from .outbox import Message, mark_task_received, request_task, write_messages
+from .messages import Message, mark_task_received, request_task, write_messages
 
 __all__ = [
     "Message",

@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from selection.models import Run, Webhook
 
-from .outbox import Message, write_messages
+from .messages import Message, write_messages
 
 Kind = Webhook.Event
 # The end of a run has its own message, and waiting for workers comes and goes.

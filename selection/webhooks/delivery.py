@@ -11,7 +11,7 @@ from selection import db_clock
 from selection.models import Delivery, Webhook
 from selection.models.webhooks import REPLY_LENGTH
 
-from . import outbox, safe_http
+from . import messages, safe_http
 
 # Delays after the first try, the second, and so on; the last try is 9 hours after the first.
 DELAYS = [timedelta(seconds=s) for s in (5, 30, 120, 600, 1800, 7200, 21600)]
@@ -29,11 +29,11 @@ GONE = 410  # the status that ends a subscription
 
 def send_due(webhook_id: int) -> None:
     """Send this webhook's due deliveries, oldest first."""
-    outbox.mark_received(webhook_id)
+    messages.mark_received(webhook_id)
     until, failures = time.monotonic() + AT_ONCE_SECONDS, 0
     while failures < FAILURES:
         if time.monotonic() > until:
-            outbox.request_delivery(webhook_id)
+            messages.request_delivery(webhook_id)
             return
         delivery = _lease_next(webhook_id)
         if delivery is None:
@@ -121,5 +121,5 @@ def sweep_deliveries() -> None:
     """Request due deliveries whose message was lost; delete old ones."""
     ready = Delivery.objects.ready().filter(webhook=OuterRef("pk"))
     for pk in Webhook.objects.filter(Exists(ready)).values_list("pk", flat=True):
-        outbox.request_delivery(pk)
+        messages.request_delivery(pk)
     Delivery.objects.filter(made__lt=db_clock.database_now() - KEPT).delete()

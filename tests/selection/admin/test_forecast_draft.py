@@ -2,10 +2,10 @@
 
 import pytest
 
-from selection import job_messages
 from selection.forecast import draft_forecast, forecast_requests, refining
 from selection.forecast.rows import Forecast
 from selection.models import ForecastRequest, Run
+from selection.outbox import celery_messages
 from selection.runs import lifecycle
 from tests.pages import admin_url, run_form, text_of
 from tests.worlds import make_pool, make_questions, make_run
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 def first_numbers_only(monkeypatch):
     monkeypatch.setattr(forecast_requests, "FIRST", 60.0)  # until each algorithm has had its turn
     monkeypatch.setattr(refining, "FIRST", 60.0)
-    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
 
 
 def draft(**fields: object) -> Run:

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from selection import engine, job_messages, reports
+from selection import engine, reports
 from selection.forecast import running_forecast
 from selection.forecast.fitted import FittedBelief
 from selection.models import Run, RunForecast
+from selection.outbox import celery_messages
 from selection.questions import corrections
 from selection.reports import forecast_running
 from tests import worlds
@@ -239,7 +240,7 @@ def test_run_has_one_message_on_its_way(monkeypatch):
     )
     for _ in range(3):
         running_forecast.sweep_run_forecasts()
-    assert sent == [(run.pk, job_messages.BACKGROUND)]
+    assert sent == [(run.pk, celery_messages.BACKGROUND)]
     running_forecast.refresh_forecast(run.pk)
     RunForecast.objects.update(at=timezone.now() - timedelta(hours=1), step=0)
     running_forecast.sweep_run_forecasts()

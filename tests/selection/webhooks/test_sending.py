@@ -196,7 +196,7 @@ def test_the_sweep_asks_for_what_waits_and_forgets_what_is_old(hook, monkeypatch
     )
     cache.clear()  # the first message to Celery was lost
     asked: list[int] = []
-    monkeypatch.setattr(webhooks.outbox, "request_delivery", asked.append)
+    monkeypatch.setattr(webhooks.messages, "request_delivery", asked.append)
     webhooks.sweep_deliveries()
     assert asked == [hook.pk]
     assert not Delivery.objects.filter(pk=old.pk).exists()

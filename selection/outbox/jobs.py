@@ -14,9 +14,9 @@ from django.db.models import Model, Q, QuerySet
 
 from selection import actor, db_clock
 from selection.errors import NotFound, Refused, TooMany
-from selection.job_messages import hand_out
 from selection.limits import MOST_JOBS
 from selection.models import Job, Team
+from selection.outbox.celery_messages import hand_out
 
 logger = logging.getLogger(__name__)
 

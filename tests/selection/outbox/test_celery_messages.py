@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 from celery import current_app
 
-from selection import job_messages, reports
+from selection import reports
 from selection.models import ForecastPart
+from selection.outbox import celery_messages
 
 pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)
@@ -14,10 +15,10 @@ MINUTE = timedelta(minutes=1)
 
 def test_awaited_jobs_come_before_those_that_nobody_waits_for():
     jobs, before = ForecastPart.objects.none(), reports.system_load().queued["forecasts"]
-    order = (job_messages.BACKGROUND, job_messages.COMPLETING, job_messages.AWAITED)
+    order = (celery_messages.BACKGROUND, celery_messages.COMPLETING, celery_messages.AWAITED)
     task = "selection.tasks.forecast"
     for priority in order:
-        job_messages.hand_out(task, jobs, [[priority, 0]], MINUTE, priority)
+        celery_messages.hand_out(task, jobs, [[priority, 0]], MINUTE, priority)
     assert reports.system_load().queued["forecasts"] == before + 3
     with current_app.connection_for_read() as connection:
         queue = connection.SimpleQueue("forecasts")
