@@ -199,7 +199,7 @@ PARTS: list[Callable[[], object]] = [
     uploads.sweep_uploads,
     forget_keys,
     forecast_requests.sweep_forecasts,
-    replay_requests.sweep_replays,
+    replay_requests.QUEUE.sweep,
     jobs.sweep_jobs,
     running_forecast.sweep_run_forecasts,
     tell_needs,

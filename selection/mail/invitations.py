@@ -13,7 +13,7 @@ from selection.history import events
 from selection.models import Candidate, Mail, OptOut, Run, recipient_digest
 from selection.texts import count_noun
 
-from . import opt_outs, outbox, texts
+from . import delivery, opt_outs, texts
 from .server import has_server, require_server
 
 State, Kind = Mail.State, Mail.Kind
@@ -147,7 +147,7 @@ def retry_failed(run: Run, who: str = "", why: str = "") -> int:
     fresh = {"state": State.WAITING, "due": db_clock.database_now(), "tries": 0, "said": ""}
     count = retryable(locked).update(**fresh)
     if count:
-        outbox.request_delivery()
+        delivery.request_delivery()
         what = f"Sent again: {count_noun(count, 'message')} that had failed."
         events.write_event(locked, "mail", what, who, why)
     return count
@@ -171,7 +171,7 @@ def write_reminders() -> None:
 
 def _write_mails(run: Run, kind: str, candidates: list[int]) -> None:
     now = db_clock.database_now()
-    outbox.write_mails(
+    delivery.write_mails(
         [
             Mail(run=run, kind=kind, candidate_id=pk, name=f"{kind} {pk}", made=now, due=now)
             for pk in candidates

@@ -5,24 +5,17 @@ stored, at the cost of one query.
 """
 
 import json
-import logging
 from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from celery import current_app
-from django.core.cache import cache
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db import transaction
 
 from selection import db_clock, wakeups
 from selection.models import Delivery, Run, Webhook
-
-logger = logging.getLogger(__name__)
+from selection.outbox.celery_messages import request_task
 
 TASK = "selection.tasks.deliver"
-# If the message to Celery is lost, the key must not suppress later ones for long.
-KEY_SECONDS = 10
 CHUNK = 1000
 
 
@@ -76,38 +69,3 @@ def body_of(kind: str, data: dict[str, Any], at: datetime) -> str:
 def request_delivery(webhook_id: int) -> None:
     """Request delivery for this webhook, a moment after the current transaction commits."""
     request_task(TASK, webhook_id)
-
-
-def request_task(task: str, *ids: int) -> None:
-    """Request a task that empties an outbox, once until ``mark_task_received``."""
-    # A lambda, because Django logs a failing robust callback by its __qualname__.
-    transaction.on_commit(lambda: _send_once(task, ids), robust=True)
-
-
-def _send_once(task: str, ids: tuple[int, ...]) -> None:
-    try:
-        if cache.add(_cache_key(task, ids), 1, KEY_SECONDS):
-            current_app.send_task(task, ids, retry=False, ignore_result=True)
-    except Exception:
-        # If Redis is down, the messages are safe in the database, and the next sweep finds them.
-        logger.warning("Could not ask for %s %s; the sweep will.", task, ids)
-
-
-def mark_received(webhook_id: int) -> None:
-    """Clear the request when its Celery message arrives.
-
-    Call before reading deliveries, so that no later request is lost.
-    """
-    mark_task_received(TASK, webhook_id)
-
-
-def mark_task_received(task: str, *ids: int) -> None:
-    """Clear the request of ``request_task``, as ``mark_received``."""
-    try:
-        cache.delete(_cache_key(task, ids))
-    except Exception:
-        logger.warning("Redis does not answer: %s %s may wait for a sweep.", task, ids)
-
-
-def _cache_key(task: str, ids: tuple[int, ...]) -> str:
-    return ":".join(map(str, (task, *ids)))

@@ -198,7 +198,7 @@ def test_lost_parts_are_handed_out_again(sent, django_capture_on_commit_callback
     sent.clear()
     forecast_requests.sweep_forecasts()
     assert not sent
-    late = timezone.now() - forecast_requests.LOST - timedelta(seconds=1)
+    late = timezone.now() - forecast_requests.QUEUE.lost - timedelta(seconds=1)
     planning.parts.filter(pk=lost[0]).update(sent=late)
     forecast_requests.sweep_forecasts()
     assert sent == [lost]

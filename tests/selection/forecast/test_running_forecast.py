@@ -234,7 +234,7 @@ def test_time_is_not_up_before_there_are_runs_enough_for_a_band():
 def test_run_has_one_message_on_its_way(monkeypatch):
     run, sent = begin_run(), []
     monkeypatch.setattr(
-        running_forecast.current_app,
+        celery_messages.current_app,
         "send_task",
         lambda name, args, **how: sent.append((*args, how["priority"])),
     )

@@ -265,7 +265,7 @@ def test_nothing_is_stored_but_the_replay_which_expires(source):
     replay = finish(request(source))
     assert not any(model.objects.exists() for model in (Pool, QuestionSet, Run))
     Replay.objects.update(created=timezone.now() - timedelta(days=1, minutes=1))
-    replay_requests.sweep_replays()
+    replay_requests.QUEUE.sweep()
     with pytest.raises(NotFound, match="upload the answers again"):
         replay_requests.find_replay(replay.pk, Replay.objects.all())
 

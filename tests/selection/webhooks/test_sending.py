@@ -12,6 +12,7 @@ from standardwebhooks.webhooks import WebhookVerificationError
 from selection import webhooks
 from selection.errors import Conflict, Refused
 from selection.models import Delivery, Webhook
+from selection.outbox import queues
 from selection.runs import lifecycle
 from selection.webhooks import delivery, registration
 from tests.worlds import make_run
@@ -98,8 +99,8 @@ def test_after_the_last_try_it_is_given_up_and_the_webhook_turned_off_with_a_not
         webhooks.send_due(hook.pk)
     row.refresh_from_db()
     hook.refresh_from_db()
-    assert (row.state, row.tries) == ("failed", delivery.MOST_TRIES)
-    assert len(there.got) == delivery.MOST_TRIES
+    assert (row.state, row.tries) == ("failed", queues.MOST_TRIES)
+    assert len(there.got) == queues.MOST_TRIES
     assert not hook.on
     assert hook.note.startswith("Turned off: nothing arrived in 8 tries")
     end_a_run()
@@ -109,7 +110,7 @@ def test_after_the_last_try_it_is_given_up_and_the_webhook_turned_off_with_a_not
 def test_one_message_that_is_never_taken_turns_nothing_off_while_others_arrive(there, hook):
     there.code = 500
     row = end_a_run()
-    for _ in range(delivery.MOST_TRIES):
+    for _ in range(queues.MOST_TRIES):
         again_due()
         webhooks.send_due(hook.pk)
         there.code = 200
@@ -121,7 +122,7 @@ def test_one_message_that_is_never_taken_turns_nothing_off_while_others_arrive(t
     hook.refresh_from_db()
     row.refresh_from_db()
     assert hook.on
-    assert row.tries == delivery.MOST_TRIES
+    assert row.tries == queues.MOST_TRIES
 
 
 def test_an_answer_of_410_turns_it_off_at_once(there, hook):
