@@ -7,6 +7,20 @@ from math import ceil
 from .problem import Problem
 
 
+class Doubt(str):
+    """A sentence on a doubt about a guarantee, with the code of its cause."""
+
+    code: str
+
+    def __new__(cls, code: str, sentence: str) -> "Doubt":
+        doubt = super().__new__(cls, sentence)
+        doubt.code = code
+        return doubt
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return self.code, str(self)
+
+
 class Goal(StrEnum):
     EXACT = "exact"
     EXPLORE_K = "explore-k"

@@ -101,7 +101,7 @@ def write_status(
 
 
 def _is_urgent(alert: Alert) -> bool:
-    return alert.kind not in CALM or (alert.kind == "waits" and alert.is_outage)
+    return alert.kind not in CALM or alert.is_outage
 
 
 def show_alerts(
