@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
+from selection.http import safe_http
 from selection.limits import MB
 from selection.outbox.leases import renew_lease
 from selection.outside_text import clean_text, parse_json
-from selection.webhooks import safe_http
 
 from .faults import Denied, Fault, Missing, Outage, Rejected
 

@@ -73,7 +73,7 @@ Names = Mapping[str, str]
 
 
 def restore_defused(value: str) -> str:
-    """Return an imported cell as it was before ``writing.defuse_formula``, or before ="007" kept its 0."""
+    """Return an imported cell as it was before ``defuse_formula``, or before ="007" kept its 0."""
     if text := _TEXT_FORMULA.fullmatch(value):
         return text[1].replace('""', '"').strip()
     return value[1:] if _QUOTED.match(value) else value

@@ -17,11 +17,11 @@ import aiohttp
 from django.conf import settings
 
 from selection.errors import Refused
+from selection.http import safe_http
 from selection.limits import LONGEST_JSON
 from selection.models import ModelServer
 from selection.models.model_workers import PROBLEM_LENGTH, REQUEST_ID_LENGTH
 from selection.outside_text import parse_json
-from selection.webhooks import safe_http
 
 from .adjustments import MOST_CHANGES, adjust_body, find_change
 from .api_keys import hide_key

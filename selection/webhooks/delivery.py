@@ -6,12 +6,13 @@ from django.db.models import Exists, OuterRef
 from standardwebhooks import Webhook as Signer
 
 from selection import db_clock
+from selection.http import safe_http
 from selection.models import Delivery, Webhook
 from selection.models.webhooks import REPLY_LENGTH
 from selection.outbox import queues
 from selection.outbox.celery_messages import mark_received
 
-from . import messages, safe_http
+from . import messages
 
 # A task leases a delivery for this long; if the task is killed, another one sends it.
 LEASE = timedelta(minutes=1)

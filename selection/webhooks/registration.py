@@ -7,11 +7,12 @@ from django.db import transaction
 
 from selection import db_clock
 from selection.errors import Conflict, Refused
+from selection.http import safe_http
 from selection.limits import MOST_WEBHOOKS
 from selection.models import Delivery, Team, Webhook
 from selection.models.webhooks import fresh_salt
 
-from . import messages, safe_http
+from . import messages
 
 
 def create_webhook(

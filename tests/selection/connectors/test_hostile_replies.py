@@ -11,8 +11,8 @@ from selection import connectors
 from selection.connectors import http
 from selection.connectors.faults import Outage, Rejected
 from selection.connectors.platforms.label_studio.connector import HEADER
+from selection.http import safe_http
 from selection.models import Connection, default_team
-from selection.webhooks import safe_http
 from tests.label_studio_stub import LEGACY, LabelStudioStub
 
 pytestmark = pytest.mark.django_db
