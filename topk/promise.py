@@ -109,11 +109,11 @@ class Promise:
     def sentence(self, problem: Problem, epsilon: float | None = None) -> str:
         """Return the guarantee for this problem, or for the ``epsilon`` that holds now."""
         if self.fixed == "budget":
-            return f"The {problem.k} workers that look best when the budget is spent; no promise."
+            return f"The {problem.k} workers that look best when the budget is spent; no guarantee."
         epsilon_reached = problem.epsilon if epsilon is None else epsilon
         goal = self.early if self.goal is Goal.EXACT and epsilon else self.goal
         if goal is Goal.NONE:
-            return f"The {problem.k} workers that look best; no promise{self._because()}."
+            return f"The {problem.k} workers that look best; no guarantee{self._because()}."
         if self.average:
             return self._average(problem, epsilon_reached)
         meaning = MEANING[goal].format(
@@ -125,7 +125,7 @@ class Promise:
         sentence = (
             f"Among {self.among}, at most {100 * problem.delta:g} % end with a selection "
             f"whose mean true accuracy is more than {epsilon:g} below that of the {problem.k} "
-            "best. This is an average over such pools, not a promise for every pool."
+            "best. This is an average over such pools, not a guarantee for every pool."
         )
         early = self.early_limits if epsilon != problem.epsilon else ""
         return " ".join(filter(None, (sentence, self.limits, early)))

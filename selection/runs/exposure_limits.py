@@ -39,6 +39,6 @@ def refuse_limit(question_set: QuestionSet, most: int | None) -> str:
     if run is None:
         return ""
     return (
-        f"The run “{run}” promises accuracy {THIS_SET}, which is about all its questions: end it "
+        f"The run “{run}” guarantees accuracy {THIS_SET}, which is about all its questions: end it "
         "before you limit them."
     )

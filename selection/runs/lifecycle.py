@@ -264,7 +264,7 @@ def _reopening_refusal(run: Run) -> str:
         spent = "Its budget is spent: raise it, and the run goes on."
         return "" if run.affords_more else spent
     return (
-        "Only a run whose budget was spent, or that lost its promise by a correction after its "
+        "Only a run whose budget was spent, or that lost its guarantee by a correction after its "
         "end, can go on."
     )
 

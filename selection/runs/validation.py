@@ -120,7 +120,7 @@ def _validate_set_size(run: Run) -> dict[str, str]:
     if size is None or size <= most:
         return {}
     reason = (
-        f"Accuracy {THIS_SET} can be promised for at most {counted(most, 'question')}, "
+        f"Accuracy {THIS_SET} can be guaranteed for at most {counted(most, 'question')}, "
         "and this one has "
         f"{size:,}: choose {LIKE_THESE}, or a smaller set."
     )

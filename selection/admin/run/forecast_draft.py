@@ -69,7 +69,7 @@ def possible_changes(run: Run, forecast: DraftForecast) -> list[PossibleChange]:
         return []
     changes = []
     if current_set is not None and current_set.feasible:
-        label = f"Promise it on this question set: about {_answers_of(current_set)}"
+        label = f"Guarantee it on this question set: about {_answers_of(current_set)}"
         changes.append(PossibleChange(label, {"accuracy": current_set.options["accuracy"]}))
     if best is not None and best.feasible and (row is None or key_of(best) != key_of(row)):
         label = f"Take {best.title}: about {_answers_of(best)}"

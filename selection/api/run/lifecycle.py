@@ -111,5 +111,5 @@ def _apply_moves(run: Run, moves: dict[str, bool], by: str, why: str) -> dict[st
         (roster_opening.open_roster if opens else roster_opening.close_roster)(run, by, why)
     if "concluded" in moves and moves["concluded"] != bool(run.concluded):
         (lifecycle.conclude_run if moves["concluded"] else lifecycle.take_up)(run, by, why)
-        effects["concluded"] = "The promise stays as it is."
+        effects["concluded"] = "The guarantee stays as it is."
     return effects

@@ -20,8 +20,8 @@ MOVES: dict[str, tuple[Callable[[Run, str, str], None], str]] = {
     "start": (lifecycle.start_run, "let a draft begin: questions go out"),
     "pause": (lifecycle.pause_run, "hand nothing out and count nothing, until it is resumed"),
     "resume": (lifecycle.resume_run, "go on after a pause"),
-    "stop": (lifecycle.stop_run, "end it, with what it can promise by now"),
-    "reopen": (lifecycle.reopen_run, "go on after its end, where corrected gold cost its promise"),
+    "stop": (lifecycle.stop_run, "end it, with the guarantee reached by now"),
+    "reopen": (lifecycle.reopen_run, "go on after its end, if corrected gold cost its guarantee"),
     "conclude": (lifecycle.conclude_run, "put it aside: nothing about it is left to be decided"),
     "take-up": (lifecycle.take_up, "undo conclude"),
 }

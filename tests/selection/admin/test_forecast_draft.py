@@ -69,9 +69,9 @@ def test_each_way_out_makes_its_change_and_is_written_down(requester):
     order(requester, run)
     ways = ways_of(requester, run)
     label = {text.partition(":")[0]: sends for text, sends in ways.items()}
-    assert "Promise it on this question set" in label, ways
+    assert "Guarantee it on this question set" in label, ways
     assert "Take Credible" in label, ways
-    press(requester, run, **label["Promise it on this question set"])
+    press(requester, run, **label["Guarantee it on this question set"])
     assert (run.algorithm, run.options) == ("certified", {"accuracy": "on this question set"})
     press(requester, run, **label["Take Credible"])
     assert (run.algorithm, run.options) == ("credible", {})

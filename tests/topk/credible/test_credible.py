@@ -217,7 +217,7 @@ def test_others_have_nothing_to_warn_of(name):
 def test_it_promises_an_average_and_never_a_worst_case():
     said = Credible.promise.sentence(Problem(40, 8, 0.05, 0.05))
     assert said.startswith("Among pools like this one, at most 5 % end with")
-    assert "not a promise for every pool" in said
+    assert "not a guarantee for every pool" in said
     assert "probability at least" not in said
     assert "more than 0.07 below" in Credible.promise.sentence(Problem(40, 8, 0.05, 0.05), 0.07)
 
