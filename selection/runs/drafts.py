@@ -154,7 +154,7 @@ def change_draft(run: Run, wanted: dict[str, Any], meant: str | None = None, who
         raise Refused(why)
     locked.save(update_fields=[*CHANGEABLE, "options"])
     changes = [f"{name} {getattr(locked, name) or 'without limit'}" for name in wanted]
-    changes += [f"promise {meant}"] if meant else []
+    changes += [f"guarantee {meant}"] if meant else []
     events.write_event(locked, "draft", f"Changed before the start: {', '.join(changes)}.", who)
     return locked
 

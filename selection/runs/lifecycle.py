@@ -4,6 +4,7 @@ Each writes an Event: ``who`` is a login name or "token NAME", ``why`` the reaso
 """
 
 from collections.abc import Sequence
+from copy import copy
 from decimal import Decimal
 from typing import Any
 
@@ -18,7 +19,7 @@ from selection.engine.precompile import precompile_run
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
 from selection.model_workers import spending, unreadable
-from selection.models import Candidate, Run, Skill
+from selection.models import Candidate, Run, Skill, Worker
 from selection.texts import counted
 
 from . import (
@@ -103,8 +104,7 @@ def start_run(run: Run, who: str = "", why: str = "") -> None:
 
     Raises Conflict if it has begun, Refused if it cannot be run as it is.
     """
-    for refusal in validation.validate_stored_run(run, eligibility.count_eligible(run)).values():
-        raise Refused(refusal)
+    _list_startable(copy(run))  # a copy: the run keeps no list of workers
     precompile_run(run)
     _start_locked(run, who, why)
 
@@ -112,11 +112,9 @@ def start_run(run: Run, who: str = "", why: str = "") -> None:
 @transaction.atomic
 def _start_locked(run: Run, who: str, why: str) -> None:
     run = _change_status(run, Status.RUNNING, {Status.DRAFT})
-    workers = list(eligibility.eligible_workers(run))
     for name in ("quotas", "prices", "groups"):
         run.options.pop(name, None)
-    for refusal in validation.validate_stored_run(run, len(workers)).values():
-        raise Refused(refusal)
+    workers = _list_startable(run)
     rng, run.started = np.random.default_rng(run.seed), db_clock.database_now()
     run.absence_since = run.started
     _fix_decks(run)
@@ -147,6 +145,14 @@ def _start_locked(run: Run, who: str, why: str) -> None:
         why,
     )
     wakeups.request_step(run.pk)
+
+
+def _list_startable(run: Run) -> list[Worker]:
+    """Return the eligible workers of a run that can be started. Raises Refused."""
+    workers = eligibility.fix_eligible(run)
+    for refusal in validation.validate_stored_run(run, len(workers)).values():
+        raise Refused(refusal)
+    return workers
 
 
 def _fix_decks(run: Run) -> None:

@@ -183,6 +183,21 @@ def test_who_met_any_can_be_kept_out():
     assert keys == {"new0", "new1", "new2"}
 
 
+def test_start_computes_eligible_workers_once_before_the_lock_and_once_under_it(monkeypatch):
+    fields = {"met": "out", "quotas": {"attribute": "country", "limits": {"A": [0, 2]}}}
+    pool, read, computed = make_pool(6, country=["A", "B"]), eligibility.questions_met_before, []
+    run = make_run(pool=pool, algorithm="clucb-pac", start=False, **fields)
+
+    def count(run, keys=None):
+        computed.append(run.pk)
+        return read(run, keys)
+
+    monkeypatch.setattr(eligibility, "questions_met_before", count)
+    lifecycle.start_run(run)
+    assert computed == [run.pk] * 2
+    assert "eligible" not in vars(run)
+
+
 def test_lists_of_workers_say_who_is_in():
     run = make_run(n=8, only=[f"w{i}" for i in range(6)], left_out=["w5", "nobody"])
     keys = set(run.candidates.values_list("worker__key", flat=True))
