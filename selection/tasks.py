@@ -32,8 +32,8 @@ from .models import Heartbeat, IdempotencyKey, Run
 from .outbox import jobs
 from .replays import from_connections as from_connections  # registers its jobs
 from .replays import replay_requests
-from .runs import failing_models, roster, roster_opening
-from .runs import model_checks as model_checks  # registers its jobs
+from .runs.roster import failing_models, membership, roster_opening
+from .runs.roster import model_checks as model_checks  # registers its jobs
 
 logger = logging.getLogger(__name__)
 
@@ -194,7 +194,7 @@ PARTS: list[Callable[[], object]] = [
     late_regrades.sweep_late_regrades,
     wake_all,
     roster_opening.close_due,
-    roster.sweep_absent,
+    membership.sweep_absent,
     failing_models.sweep_failing,
     uploads.sweep_uploads,
     forget_keys,

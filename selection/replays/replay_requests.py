@@ -29,7 +29,7 @@ from selection.imports.open_columns import ANSWERS, KEY, OpenColumns, find_open_
 from selection.model_workers.expected_costs import ExpectedCost
 from selection.models import QuestionSet, Replay, Run
 from selection.outbox.queues import WorkQueue
-from selection.runs import worker_prices
+from selection.runs.roster import worker_prices
 
 from . import plays, records
 from .arrays import RecordedAnswers

@@ -20,8 +20,8 @@ from selection.models import (
     Skill,
     Worker,
 )
-from selection.runs import algorithm_choices
-from selection.runs.run_settings import RUN_SETTINGS, Dumped
+from selection.runs.settings import algorithm_choices
+from selection.runs.settings.run_settings import RUN_SETTINGS, Dumped
 from topk import __version__, expand_memory, pack_memory, verify
 from topk.groups import number_groups
 from topk.verify import FORMAT, VERSION, DumpError, Verification, digest_of

@@ -5,7 +5,7 @@ The exact sentences (``guarantee_texts``) are those of files, messages and the A
 
 from selection import viewer_locale
 from selection.models import Run
-from selection.runs import algorithm_choices
+from selection.runs.settings import algorithm_choices
 from topk import Goal, Promise
 from topk.promise import ordinal
 

@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from selection.model_workers import spending, unreadable
 from selection.models import Run
-from selection.runs import priors
+from selection.runs.settings import priors
 from selection.texts import count_noun
 from topk.roster import OPENED
 

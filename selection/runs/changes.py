@@ -15,10 +15,12 @@ from selection import wakeups
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
 from selection.models import Run
+from selection.runs.roster import join_platforms
+from selection.runs.roster.membership import lock_active_run
+from selection.runs.settings import validation
+from selection.runs.settings.run_settings import CHANGEABLE, RUN_SETTINGS, RunSetting, Section, When
 
-from . import join_platforms, lifecycle, validation
-from .roster import lock_active_run
-from .run_settings import CHANGEABLE, RUN_SETTINGS, RunSetting, Section, When
+from . import lifecycle
 
 ACTIVE = {Run.Status.RUNNING, Run.Status.PAUSED}
 FIXED = "{name} cannot change after the run started. Copy the run instead."

@@ -6,9 +6,8 @@ from django.db.models import Model, ProtectedError, Q, QuerySet
 
 from selection.errors import Conflict, Refused
 from selection.models import Pool, QuestionSet, Run, Skill, Worker
+from selection.runs.roster import exposure_limits
 from selection.texts import plural
-
-from . import exposure_limits
 
 MOST_NAMED = 3
 

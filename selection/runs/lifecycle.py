@@ -1,9 +1,8 @@
-"""The life of a run: create, start, pause, resume, stop, reopen, conclude.
+"""The life of a run: start, pause, resume, stop, reopen, conclude.
 
 Each writes an Event: ``who`` is a login name or "token NAME", ``why`` the reason.
 """
 
-from collections.abc import Sequence
 from copy import copy
 from decimal import Decimal
 from typing import Any
@@ -19,73 +18,12 @@ from selection.engine.precompile import precompile_run
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
 from selection.model_workers import spending, unreadable
-from selection.models import Candidate, Run, Skill, Worker
+from selection.models import Candidate, Run, Worker
+from selection.runs.roster import eligibility, quotas, worker_groups, worker_prices
+from selection.runs.settings import validation
 from selection.texts import counted
 
-from . import (
-    eligibility,
-    join_platforms,
-    quotas,
-    run_settings,
-    validation,
-    worker_groups,
-    worker_prices,
-)
-
 Status = Run.Status
-
-
-@transaction.atomic
-def create_run(run: Run, further: Sequence[Skill] = ()) -> Run:
-    """Store a new run, as a draft; ``drafts.create_draft`` builds it from its settings.
-
-    further  the skills it tests besides its own question set, in order
-
-    Raises Refused for settings that no algorithm can be run on.
-    """
-    _validate_new_run(run, further)
-    run.save(force_insert=True)
-    _store_skills(run, further)
-    return run
-
-
-@transaction.atomic
-def replace_draft(run: Run, wanted: Run, further: Sequence[Skill] = (), who: str = "") -> Run:
-    """Give a draft all settings of a run that is not stored; return the changed draft.
-
-    Raises Conflict once it has begun, Refused as ``create_run`` does.
-    """
-    draft = _change_status(run, Status.DRAFT, {Status.DRAFT})
-    for name in run_settings.STORED:
-        setattr(draft, name, getattr(wanted, name))
-    _validate_new_run(draft, further)
-    draft.save(update_fields=run_settings.STORED)
-    draft.further.all().delete()
-    _store_skills(draft, further)
-    events.write_event(draft, "draft", "All settings were given anew before the start.", who)
-    return draft
-
-
-def _validate_new_run(run: Run, further: Sequence[Skill]) -> None:
-    """Raise Refused for settings that no algorithm can be run on."""
-    first = Skill(question_set=run.question_set, k=run.k)
-    run.skills = [first, *further]
-    workers = eligibility.count_eligible(run)
-    faults = validation.validate_run(run, workers) | validation.validate_quotas(run)
-    faults |= worker_prices.validate_prices(run) | worker_groups.validate_groups(run)
-    faults |= validation.validate_skills(run, len(further))
-    faults |= validation.validate_team(run, further) | validation.validate_name(run)
-    faults |= validation.validate_closing_time(run, run.enrol_until)
-    faults |= join_platforms.validate_platform(run)
-    for reason in faults.values():
-        raise Refused(reason)
-
-
-def _store_skills(run: Run, further: Sequence[Skill]) -> None:
-    for number, skill in enumerate(further, 1):
-        skill.run, skill.number = run, number
-        skill.save()
-    del run.skills  # cached: read the stored rows again
 
 
 @transaction.atomic

@@ -33,7 +33,8 @@ from django.urls import reverse
 from research.describe import algorithms_page
 from selection import algorithms, engine, reports
 from selection.models import Answer, ApiToken, RecordedAnswer, Run
-from selection.runs import copies, lifecycle
+from selection.runs import lifecycle
+from selection.runs.settings import copies
 from tests.worlds import answer_all, make_run
 from topk import SELECTORS, simulate
 

@@ -8,7 +8,8 @@ from selection import algorithms, reports
 from selection.algorithms import ALGORITHMS, GROUPS
 from selection.errors import Refused
 from selection.models import Run
-from selection.runs import algorithm_choices, lifecycle
+from selection.runs import lifecycle
+from selection.runs.settings import algorithm_choices
 from tests.pages import admin_url, run_form, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 from topk import SELECTORS

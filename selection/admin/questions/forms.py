@@ -13,7 +13,7 @@ from selection.grading import question_kinds, rules
 from selection.imports.row_parsers import QuestionRow
 from selection.models import Practice, Question
 from selection.questions.corrections import Gold
-from selection.runs import exposure_limits
+from selection.runs.roster import exposure_limits
 
 
 class GradableForm(forms.ModelForm):

@@ -14,7 +14,7 @@ from selection.accounts import scoped
 from selection.admin.page import FormPage, Page, object_url
 from selection.admin.safe_lookups import parse_id
 from selection.models import Run
-from selection.runs import copies
+from selection.runs.settings import copies
 
 from .changes import ReasonForm
 

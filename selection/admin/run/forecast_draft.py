@@ -16,8 +16,9 @@ from selection.forecast import Forecast, draft_forecast, forecast_requests
 from selection.forecast.draft_forecast import DraftForecast
 from selection.model_workers.askable import has_models_only
 from selection.models import Run
-from selection.runs import drafts, worker_prices
-from selection.runs.worker_prices import AnswerPrice
+from selection.runs.roster import worker_prices
+from selection.runs.roster.worker_prices import AnswerPrice
+from selection.runs.settings import drafts
 from selection.texts import count_noun
 
 from .changes import ChangeView

@@ -15,19 +15,10 @@ from selection.admin.safe_lookups import parse_id
 from selection.admin.setting_fields import LABELS
 from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run, Skill
-from selection.runs import (
-    algorithm_choices,
-    drafts,
-    eligibility,
-    join_platforms,
-    money,
-    priors,
-    quotas,
-    validation,
-    worker_groups,
-    worker_prices,
-)
-from selection.runs.run_settings import INITIAL, NAMES, STORED
+from selection.runs import money
+from selection.runs.roster import eligibility, join_platforms, quotas, worker_groups, worker_prices
+from selection.runs.settings import algorithm_choices, drafts, priors, validation
+from selection.runs.settings.run_settings import INITIAL, NAMES, STORED
 from selection.template_filters import term
 
 from .eligibility_fields import EligibilityFields, selected_choices

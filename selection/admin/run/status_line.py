@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from selection.models import Run
 from selection.reports import Alert, Progress, Weakening, WorkerStanding
-from selection.runs import roster_opening
+from selection.runs.roster import roster_opening
 from selection.texts import count_noun
 
 from .forecast_running import RemainingWork

@@ -11,7 +11,9 @@ from selection import reports
 from selection.api.base import api, find_object, may_manage, requester_name
 from selection.api.fields import Id
 from selection.models import Run
-from selection.runs import changes, lifecycle, previews, priors, roster_opening, void_budget
+from selection.runs import changes, lifecycle, void_budget
+from selection.runs.roster import previews, roster_opening
+from selection.runs.settings import priors
 from selection.worker import links
 
 from .schemas import ChangedOut, ChangeIn, MoveIn, RunHead, RunOut

@@ -13,7 +13,8 @@ from selection import audit, reports
 from selection.management import run_arguments
 from selection.management.lookups import DASH, report_refusals, run_of
 from selection.models import Run
-from selection.runs import algorithm_choices, changes, lifecycle, money, void_budget
+from selection.runs import changes, lifecycle, money, void_budget
+from selection.runs.settings import algorithm_choices
 from selection.texts import counted
 
 MOVES: dict[str, tuple[Callable[[Run, str, str], None], str]] = {

@@ -12,7 +12,7 @@ from selection.forecast import DefaultBelief, PastBelief, RangeBelief, forecast_
 from selection.models import ForecastRequest, Pool, QuestionSet, Run
 from selection.outbox import celery_messages
 from selection.runs import lifecycle
-from selection.runs.run_settings import SETTINGS
+from selection.runs.settings.run_settings import SETTINGS
 from tests.pages import admin_url, text_of
 from tests.pasts import write_past
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run

@@ -14,7 +14,7 @@ from selection.forecast import (
 )
 from selection.models import Run
 from selection.outbox import celery_messages
-from selection.runs import eligibility
+from selection.runs.roster import eligibility
 from tests.pages import admin_url, text_of
 from tests.selection.runs.test_eligibility import make_earlier_run, make_second_run, questions_met
 from tests.worlds import crowd, play

@@ -19,7 +19,8 @@ from selection.models import (
     Worker,
 )
 from selection.questions import media
-from selection.runs import copies, deletion, lifecycle
+from selection.runs import deletion, lifecycle
+from selection.runs.settings import copies
 from tests.selection.model_workers.conftest import make_model_run
 
 pytestmark = pytest.mark.django_db

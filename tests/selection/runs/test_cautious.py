@@ -15,7 +15,7 @@ from selection.forecast import (
 )
 from selection.models import Assignment, Run
 from selection.outbox import celery_messages
-from selection.runs import copies, drafts
+from selection.runs.settings import copies, drafts
 from tests.pages import admin_url, json_of, lines_of, run_form, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 

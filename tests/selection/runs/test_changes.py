@@ -8,7 +8,9 @@ import pytest
 from selection import engine, reports
 from selection.errors import Conflict, Refused
 from selection.models import Candidate, Run
-from selection.runs import changes, copies, lifecycle, manual_verdicts, previews, roster
+from selection.runs import changes, lifecycle, manual_verdicts
+from selection.runs.roster import membership, previews
+from selection.runs.settings import copies
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
@@ -198,7 +200,7 @@ def test_withdrawing_says_whom_the_promise_is_about_then():
     said = previews.preview_withdrawal(run, ["w3"])
     assert "the best 2 of the other 5" in said
     assert "A share of the risk δ covers the workers who answered and left" in said
-    roster.withdraw_workers(run, ["w3"], "ann")
+    membership.withdraw_workers(run, ["w3"], "ann")
     assert "“w3” takes part again" in previews.take_back(run, ["w3"])
     with pytest.raises(Refused, match="already left this run"):
         previews.preview_withdrawal(run, ["w3"])

@@ -21,7 +21,9 @@ from selection.models import (
     Team,
     Worker,
 )
-from selection.runs import copies, eligibility, lifecycle, roster_opening, validation
+from selection.runs import lifecycle
+from selection.runs.roster import eligibility, roster_opening
+from selection.runs.settings import copies, validation
 from tests.pages import admin_url, run_form, text_of
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, open_of, play
 

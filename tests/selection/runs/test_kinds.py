@@ -7,7 +7,9 @@ import pytest
 from selection import engine, reports
 from selection.errors import Refused
 from selection.models import Run, Skill
-from selection.runs import copies, lifecycle, roster
+from selection.runs import lifecycle
+from selection.runs.roster import membership
+from selection.runs.settings import copies
 from tests.pages import admin_url, lines_of, run_form, text_of
 from tests.worlds import Crowd, make_pool, make_questions, make_run, play
 
@@ -96,7 +98,7 @@ def test_an_early_end_keeps_everybody_to_one_kind_too():
 def test_who_leaves_takes_both_kinds_along():
     run = kinds_run()
     engine.advance(run.pk)
-    roster.withdraw_workers(run, ["w0"])
+    membership.withdraw_workers(run, ["w0"])
     run = play(Run.objects.get(pk=run.pk), knowing_crowd())
     assert run.ending == Run.Ending.QUESTIONS
     assert selected_workers(run) == [(0, "w1"), (1, "w2")]
@@ -108,7 +110,7 @@ def test_places_are_filled_as_far_as_there_are_workers_left():
     lifecycle.start_run(run)
     run = Run.objects.get(pk=run.pk)
     play(run, knowing_crowd(), most=2)
-    roster.withdraw_workers(run, ["w1", "w3", "w4", "w5"])
+    membership.withdraw_workers(run, ["w1", "w3", "w4", "w5"])
     engine.advance(run.pk)
     run = Run.objects.get(pk=run.pk)
     assert run.ending == Run.Ending.ROSTER

@@ -7,7 +7,8 @@ import pytest
 from selection import reports, viewer_locale
 from selection.errors import Refused
 from selection.models import Run
-from selection.runs import changes, copies, lifecycle, money
+from selection.runs import changes, lifecycle, money
+from selection.runs.settings import copies
 from tests.worlds import make_run
 
 pytestmark = pytest.mark.django_db

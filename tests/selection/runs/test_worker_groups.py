@@ -12,14 +12,9 @@ from selection.engine import arrays
 from selection.errors import Refused
 from selection.forecast import draft_forecast
 from selection.models import Run
-from selection.runs import (
-    changes,
-    copies,
-    enrolment,
-    lifecycle,
-    roster,
-    validation,
-)
+from selection.runs import changes, lifecycle
+from selection.runs.roster import enrolment, membership
+from selection.runs.settings import copies, validation
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
 from topk.verify import digest_of
 
@@ -91,7 +86,7 @@ def test_a_withdrawn_worker_keeps_their_group():
         engine.advance(run.pk)
         answer_all(run, crowd(3, good=4))
     engine.advance(run.pk)
-    roster.withdraw_workers(run, ["w2"])
+    membership.withdraw_workers(run, ["w2"])
     state = arrays.load_arrays(Run.objects.get(pk=run.pk)).selector.state
     assert state.gone_groups == ("c",)
     assert state.gone[1, 0] > 0

@@ -10,7 +10,9 @@ from selection import engine, reports
 from selection.errors import Refused
 from selection.models import Answer, Assignment, Candidate, QuestionReport, Run
 from selection.questions import corrections, problem_reports
-from selection.runs import copies, lifecycle, roster, worker_texts
+from selection.runs import lifecycle, worker_texts
+from selection.runs.roster import membership
+from selection.runs.settings import copies
 from selection.runs.worker_texts import PageFacts
 from selection.worker import links
 from tests.pages import admin_url, text_of
@@ -97,7 +99,7 @@ def test_every_ending_has_its_code(client, run, worker):
     Candidate.objects.filter(pk=worker.pk).update(verdict=Candidate.Verdicts.ACCEPTED)
     assert page(client, worker) == rejected
     Candidate.objects.filter(pk=worker.pk).update(verdict=Candidate.Verdicts.UNDECIDED)
-    roster.record_leaving(run, worker.worker_id)
+    membership.record_leaving(run, worker.worker_id)
     assert "C2OUT" in page(client, worker)
     lifecycle.stop_run(run)
     assert "C2OUT" in page(client, worker)

@@ -16,7 +16,7 @@ from selection.texts import counted
 from topk.roster import CLOSED, OPENED
 
 from . import eligibility, quotas, worker_groups, worker_prices
-from .roster import lock_active_run, mark_roster_changed, refuse_over, refuse_rounds
+from .membership import lock_active_run, mark_roster_changed, refuse_over, refuse_rounds
 
 
 @transaction.atomic

@@ -11,10 +11,7 @@ from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.model_workers import askable
 from selection.models import Endpoint, Run, Skill
-from selection.texts import counted
-from topk import LIKE_THESE, THIS_SET, ProblemError
-
-from . import (
+from selection.runs.roster import (
     eligibility,
     exposure_limits,
     join_platforms,
@@ -22,6 +19,8 @@ from . import (
     worker_groups,
     worker_prices,
 )
+from selection.texts import counted
+from topk import LIKE_THESE, THIS_SET, ProblemError
 
 MOST_PLANNED = 10_000  # workers that a draft is checked with, if fewer have joined
 # Settings of a run that have a range, each with a value that every algorithm accepts.

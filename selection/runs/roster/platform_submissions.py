@@ -9,7 +9,7 @@ from selection.errors import Refused
 from selection.history import events
 from selection.models import Candidate, Run, plain_key, stored_spellings
 
-from .roster import drop_workers, lock_active_run, refuse_over
+from .membership import drop_workers, lock_active_run, refuse_over
 
 # Statuses of Prolific and MTurk, in capitals and with spaces instead of dashes.
 LEFT_STATUSES = {

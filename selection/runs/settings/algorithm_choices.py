@@ -8,9 +8,10 @@ from selection import algorithms
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.models import Run
+from selection.runs.roster import eligibility, quotas
 from topk import LIKE_THESE, Option, Promise
 
-from . import eligibility, priors, quotas, validation
+from . import priors, validation
 
 
 @dataclass(frozen=True)
