@@ -6,7 +6,7 @@ from django.db.models import Model, ProtectedError, Q, QuerySet
 
 from selection.errors import Conflict, Refused
 from selection.models import Pool, QuestionSet, Run, Skill, Worker
-from selection.runs.roster import exposure_limits
+from selection.runs.settings import validation
 from selection.texts import plural
 
 MOST_NAMED = 3
@@ -23,7 +23,7 @@ def store_item(item: Model) -> None:
         label = "" if field == "__all__" else f"{_field_label(item, field)}: "
         raise Refused(f"{label}{messages[0]}") from error
     if isinstance(item, QuestionSet) and (
-        reason := exposure_limits.refuse_limit(item, item.most_workers)
+        reason := validation.refuse_limit(item, item.most_workers)
     ):
         raise Conflict(reason)
     item.save()

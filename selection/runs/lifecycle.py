@@ -19,7 +19,7 @@ from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
 from selection.model_workers import spending, unreadable
 from selection.models import Candidate, Run, Worker
-from selection.runs.roster import eligibility, quotas, worker_groups, worker_prices
+from selection.runs.roster import eligibility, quotas, worker_prices
 from selection.runs.settings import validation
 from selection.texts import counted
 
@@ -63,7 +63,7 @@ def _start_locked(run: Run, who: str, why: str) -> None:
         prices = worker_prices.list_prices(run, workers)
         run.options["prices"] = [prices[i] for i in np.argsort(arms[0])]
     if run.grouped_by:
-        groups = worker_groups.list_groups(run, workers)
+        groups = quotas.list_groups(run, workers)
         run.options["groups"] = [groups[i] for i in np.argsort(arms[0])]
     run.save()
     for skill in run.skills:
@@ -170,11 +170,8 @@ def reopen_run(run: Run, who: str = "", why: str = "") -> None:
         locked.candidates.filter(gone="").update(
             verdict=Candidate.Verdicts.UNDECIDED, decided_in=None, decided_why=""
         )
-    extend_deadlines(locked, locked.ended or db_clock.database_now())
-    locked.ending, locked.ended, locked.concluded, locked.regraded = "", None, None, None
-    locked.save()
-    events.write_event(locked, "reopen", "The run goes on after its end.", who, why)
-    wakeups.request_step(locked.pk)
+    locked.regraded = None
+    _go_on(locked, "The run goes on after its end.", who, why)
 
 
 @transaction.atomic
@@ -190,12 +187,16 @@ def raise_limit(run: Run, limit: Decimal, who: str = "") -> None:
     before = spending.read_limit(locked)
     if before is not None and limit <= before:
         raise Refused(f"The run “{locked}” ended at this limit, {before:g}: give a higher one.")
-    extend_deadlines(locked, locked.ended or db_clock.database_now())
-    locked.ending, locked.ended, locked.concluded = "", None, None
-    locked.save()
-    events.write_event(locked, "reopen", "The run goes on with a higher limit in money.", who)
+    _go_on(locked, "The run goes on with a higher limit in money.", who)
     spending.set_limit(locked, limit)
-    wakeups.request_step(locked.pk)
+
+
+def _go_on(run: Run, sentence: str, who: str, why: str = "") -> None:
+    extend_deadlines(run, run.ended or db_clock.database_now())
+    run.ending, run.ended, run.concluded = "", None, None
+    run.save()
+    events.write_event(run, "reopen", sentence, who, why)
+    wakeups.request_step(run.pk)
 
 
 def _reopening_refusal(run: Run) -> str:

@@ -1,8 +1,7 @@
 """Webhooks: messages stored in the transaction that they report, and sent a moment later."""
 
-from .alerts import notify_new_alerts
 from .delivery import send_due, sweep_deliveries
-from .messages import Message, write_messages
+from .messages import Message, notify_new_alerts, write_messages
 
 __all__ = [
     "Message",

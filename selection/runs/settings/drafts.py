@@ -12,16 +12,19 @@ from selection.algorithms import ALGORITHMS, VARIED, options_of_variant
 from selection.errors import Conflict, NotFound, Refused
 from selection.history import events
 from selection.model_workers import askable
-from selection.models import Run, Skill
+from selection.models import ModelSpending, Run, Skill
 from selection.runs import money
-from selection.runs.roster import eligibility, join_platforms, worker_groups, worker_prices
+from selection.runs.roster import eligibility, join_platforms, quotas, worker_prices
 from topk import THIS_SET
 from topk.accuracy import MOST_QUESTIONS
 
 from . import algorithm_choices, priors, validation
-from .run_settings import INITIAL, SETTINGS, STORED
+from .run_settings import INITIAL, RUN_SETTINGS, SETTINGS, STORED
 
 CHEAPEST_ON_SET = "universal"
+COPIED = (*(setting.name for setting in RUN_SETTINGS if setting.copied), "quotas", "belief")
+# Computed at the start of a run or later, so not settings.
+DERIVED_OPTIONS = ("quotas", "prices", "groups", "tuned_for")
 CHANGEABLE = ("algorithm", "epsilon", "budget")
 # Validated by ``validation``, or filled in later.
 VALIDATED_ELSEWHERE = (
@@ -89,7 +92,7 @@ def _validate_new_run(run: Run, further: Sequence[Skill]) -> None:
     run.skills = [first, *further]
     workers = eligibility.count_eligible(run)
     faults = validation.validate_run(run, workers) | validation.validate_quotas(run)
-    faults |= worker_prices.validate_prices(run) | worker_groups.validate_groups(run)
+    faults |= worker_prices.validate_prices(run) | quotas.validate_groups(run)
     faults |= validation.validate_skills(run, len(further))
     faults |= validation.validate_team(run, further) | validation.validate_name(run)
     faults |= validation.validate_closing_time(run, run.enrol_until)
@@ -143,6 +146,38 @@ def build_draft(settings: Mapping[str, Any]) -> Run:
         name, messages = next(iter(error.message_dict.items()))
         raise Refused(f"{SETTINGS[name].title}: {messages[0]}") from error
     return run
+
+
+@transaction.atomic
+def copy_run(run: Run, name: str, same_seed: bool = False, who: str = "", why: str = "") -> Run:
+    """Create a draft of the same settings under this name, without the platform's completion codes.
+
+    same_seed  deal the same questions in the same order; else the copy gets its own seed
+
+    Raises Refused for a name that is taken or invalid, and for settings that no longer fit the
+    pool.
+    """
+    name = name.strip()
+    if not name or len(name) > 200:
+        raise Refused("Give the copy a name of 1 to 200 characters.")
+    settings = {field: getattr(run, field) for field in COPIED} | {
+        "name": name,
+        "seed": run.seed if same_seed else new_seed(),
+        "options": {key: run.options[key] for key in run.options if key not in DERIVED_OPTIONS},
+        "page": {key: value for key, value in run.page.items() if key != "codes"},
+        "enrolling": run.enrolling or run.joined > 0,
+    }
+    further = [Skill(question_set=each.question_set, k=each.k) for each in run.skills[1:]]
+    seed = "the same seed" if same_seed else "a seed of its own"
+    said = f"Copied from the run “{run}”, with {seed}."
+    copied = create_draft(settings, further, said, who, why, kind="copy")
+    for limit in ModelSpending.objects.filter(run=run).values_list("limit", flat=True):
+        ModelSpending.objects.create(run=copied, limit=limit)
+    return copied
+
+
+def name_copy(run: Run) -> str:
+    return free_name(f"{run.name[:180]}, copy", run.team_id, sign=" {}")
 
 
 def default_for_models(settings: Mapping[str, Any]) -> dict[str, Any]:

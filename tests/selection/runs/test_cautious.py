@@ -15,7 +15,7 @@ from selection.forecast import (
 )
 from selection.models import Assignment, Run
 from selection.outbox import celery_messages
-from selection.runs.settings import copies, drafts
+from selection.runs.settings import drafts
 from tests.pages import admin_url, json_of, lines_of, run_form, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
@@ -43,7 +43,7 @@ def test_a_run_that_began_with_it_keeps_it_on_page_and_in_files(requester):
     assert rows
     assert all(SENTENCE in row for row in rows)
     with pytest.raises(Refused, match="only continues runs that began with it: “universal”"):
-        copies.copy_run(run, "Again")
+        drafts.copy_run(run, "Again")
 
 
 def test_a_stored_draft_keeps_it_when_its_form_is_saved_and_starts(requester):

@@ -23,7 +23,7 @@ from selection.models import (
 )
 from selection.runs import lifecycle
 from selection.runs.roster import eligibility, roster_opening
-from selection.runs.settings import copies, validation
+from selection.runs.settings import drafts, validation
 from tests.pages import admin_url, run_form, text_of
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, open_of, play
 
@@ -258,7 +258,7 @@ def test_who_joins_is_looked_at_as_those_at_the_start():
 
 def test_a_copy_asks_the_same():
     run = make_run(met="skip", only=[f"w{i}" for i in range(5)], left_out=["w4"])
-    copied = copies.copy_run(run, "again")
+    copied = drafts.copy_run(run, "again")
     assert (copied.met, copied.only, copied.left_out) == (run.met, run.only, run.left_out)
 
 

@@ -9,7 +9,7 @@ from selection.errors import Refused
 from selection.models import Run, Skill
 from selection.runs import lifecycle
 from selection.runs.roster import membership
-from selection.runs.settings import copies
+from selection.runs.settings import drafts
 from tests.pages import admin_url, lines_of, run_form, text_of
 from tests.worlds import Crowd, make_pool, make_questions, make_run, play
 
@@ -124,7 +124,7 @@ def test_rebuilt_from_what_is_stored_it_names_the_same():
     for _ in range(3):
         play(run, knowing_crowd(), most=1)
     assert selected_workers(run) == selected_workers(Run.objects.get(pk=run.pk))
-    copied = copies.copy_run(run, "Again", same_seed=True)
+    copied = drafts.copy_run(run, "Again", same_seed=True)
     assert copied.one_kind_each
     assert [skill.k for skill in copied.skills] == [1, 1]
 

@@ -14,7 +14,7 @@ from selection.forecast import draft_forecast
 from selection.models import Run
 from selection.runs import changes, lifecycle
 from selection.runs.roster import enrolment, membership
-from selection.runs.settings import copies, validation
+from selection.runs.settings import drafts, validation
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
 from topk.verify import digest_of
 
@@ -136,7 +136,7 @@ def test_too_many_groups_are_refused():
 
 def test_a_copy_has_the_setting_and_gets_its_own_groups():
     run = make_run(pool=make_pool(8, source=["a", "b"]), **GROUPED)
-    copied = copies.copy_run(run, "Again")
+    copied = drafts.copy_run(run, "Again")
     assert copied.grouped_by == "source"
     assert "groups" not in copied.options
 

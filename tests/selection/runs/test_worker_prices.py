@@ -14,7 +14,7 @@ from selection.model_workers import spending
 from selection.models import Assignment, Endpoint, ModelCall, ModelServer, Pool, Run, Worker
 from selection.runs import lifecycle
 from selection.runs.roster import enrolment, membership, worker_prices
-from selection.runs.settings import copies, validation
+from selection.runs.settings import drafts, validation
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db
@@ -162,7 +162,7 @@ def test_an_open_roster_needs_a_price_per_answer():
 
 def test_a_copy_spends_by_price_and_gets_its_own_prices():
     run = make_run(pool=priced("1", "2"), by_price=True, **RULE)
-    copied = copies.copy_run(run, "Again")
+    copied = drafts.copy_run(run, "Again")
     assert copied.by_price
     assert "prices" not in copied.options
 

@@ -12,7 +12,7 @@ from selection.models import Answer, Assignment, Candidate, QuestionReport, Run
 from selection.questions import corrections, problem_reports
 from selection.runs import lifecycle, worker_texts
 from selection.runs.roster import membership
-from selection.runs.settings import copies
+from selection.runs.settings import drafts
 from selection.runs.worker_texts import PageFacts
 from selection.worker import links
 from tests.pages import admin_url, text_of
@@ -125,7 +125,7 @@ def test_two_outcomes_never_have_one_code(run):
 
 
 def test_a_copy_keeps_what_is_told_but_no_codes(run):
-    assert copies.copy_run(run, "again").page == {"pay": "0.125", "after": run.page["after"]}
+    assert drafts.copy_run(run, "again").page == {"pay": "0.125", "after": run.page["after"]}
 
 
 def test_the_requester_sets_it_on_a_page_at_any_time(requester, run):
