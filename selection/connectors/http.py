@@ -80,7 +80,6 @@ def parse_reply(reply: safe_http.Reply) -> Any:
 
 
 def fault_of(reply: safe_http.Reply) -> Fault:
-    """Return the fault that this reply reports."""
     code, text = reply.code, f"It answered {reply.code}: {describe_error(reply.said)}"
     if code in BUSY or code >= 500:
         return Outage(text, code, _seconds(reply.headers.get("retry-after")))

@@ -147,7 +147,6 @@ def receive_message(connection: Connection, message: Incoming) -> int:
 
 
 def take_link_news(link: RunConnection, news: Iterable[News]) -> int:
-    """Store the news of a poll."""
     changed = take_news(news)
     if changed:
         logger.info("%s news from %s.", changed, link)

@@ -50,7 +50,6 @@ def delete_item(item: Pool | QuestionSet | Worker) -> None:
 
 
 def runs_using(item: Pool | QuestionSet | Worker) -> QuerySet[Run]:
-    """Return the runs that need this pool, question set or worker."""
     if isinstance(item, Pool):
         return Run.objects.filter(pool=item)
     if isinstance(item, Worker):

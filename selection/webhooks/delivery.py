@@ -33,7 +33,6 @@ def send_due(webhook_id: int) -> None:
 
 
 def _lease_next(webhook_id: int) -> Delivery | None:
-    """Lease the next due delivery, or return None."""
     ready = Delivery.objects.ready().filter(webhook=webhook_id).order_by("due", "id")
     while (delivery := ready.select_related("webhook").first()) is not None:
         if queues.lease_row(delivery, ready, LEASE):

@@ -29,7 +29,6 @@ def create_webhook(
 
 
 def add_webhook(hook: Webhook) -> Webhook:
-    """Store a new webhook."""
     if Webhook.objects.filter(team=hook.team_id).count() >= MOST_WEBHOOKS:
         raise Refused(f"A team has at most {MOST_WEBHOOKS} webhooks; delete one first.")
     return _validate_webhook(hook)

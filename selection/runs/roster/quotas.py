@@ -183,5 +183,4 @@ def _refuse_workers(run: Run) -> str:
 
 
 def list_groups(run: Run, workers: Iterable[Worker]) -> list[str]:
-    """Return the label of the group of each of these workers."""
     return [value_of(worker.attributes, run.grouped_by) for worker in workers]
