@@ -2,11 +2,3 @@
 
 from .delivery import send_due, sweep_deliveries
 from .messages import Message, notify_new_alerts, write_messages
-
-__all__ = [
-    "Message",
-    "notify_new_alerts",
-    "send_due",
-    "sweep_deliveries",
-    "write_messages",
-]
