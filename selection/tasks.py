@@ -30,6 +30,7 @@ from .model_workers import requests as model_requests
 from .model_workers import testing as testing  # registers its jobs
 from .models import Heartbeat, IdempotencyKey, Run
 from .outbox import jobs
+from .outbox.celery_messages import mark_received
 from .replays import from_connections as from_connections  # registers its jobs
 from .replays import replay_requests
 from .runs.roster import failing_models, membership, roster_opening
@@ -62,7 +63,7 @@ class Patient(Task):  # type: ignore[misc]
 @shared_task(base=Patient, time_limit=FROZEN)
 def advance(run_id: int) -> None:
     """Advance a run. A run held by another process is postponed, and delays no other run."""
-    wakeups.mark_received(run_id)
+    mark_received(wakeups.TASK, run_id)
     try:
         with actor.acting_as_part("engine"):
             step = engine.advance(run_id, wait=False)

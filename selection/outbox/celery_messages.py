@@ -29,7 +29,7 @@ def request_task(task: str, *ids: int) -> None:
 def send_once(task: str, *ids: int, seconds: float = KEY_SECONDS, **how: Any) -> None:
     """Send the message, unless one was sent in so many seconds and has not been received."""
     try:
-        if cache.add(_cache_key(task, ids), 1, seconds):
+        if cache.add(cache_key(task, *ids), 1, seconds):
             send_message(task, ids, **how)
     except Exception:
         # If Redis is down, the work is safe in the database, and the next sweep finds it.
@@ -39,10 +39,10 @@ def send_once(task: str, *ids: int, seconds: float = KEY_SECONDS, **how: Any) ->
 def mark_received(task: str, *ids: int) -> None:
     """Note that a message arrived. Call before reading rows, so that no later request is lost."""
     try:
-        cache.delete(_cache_key(task, ids))
+        cache.delete(cache_key(task, *ids))
     except Exception:
         logger.warning("Redis does not answer: %s %s may wait for a sweep.", task, ids)
 
 
-def _cache_key(task: str, ids: tuple[int, ...]) -> str:
+def cache_key(task: str, *ids: int) -> str:
     return ":".join(map(str, (task, *ids)))
