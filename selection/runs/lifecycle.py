@@ -15,7 +15,7 @@ from selection import db_clock, wakeups
 from selection.answers.outages import extend_deadlines
 from selection.engine.ending import end_run
 from selection.engine.precompile import precompile_run
-from selection.errors import Conflict, NotFound, Refused
+from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.model_workers import spending, unreadable
 from selection.models import Candidate, Run, Worker
@@ -29,9 +29,7 @@ Status = Run.Status
 @transaction.atomic
 def delete_run(run: Run) -> None:
     """Delete a run with its answers and verdicts. Raises Conflict while it goes on."""
-    locked = Run.objects.locked(run.pk)
-    if locked is None:
-        raise NotFound("This run does not exist any more.")
+    locked = Run.objects.lock(run.pk)
     if locked.status in {Status.RUNNING, Status.PAUSED}:
         raise Conflict(f"The run “{locked}” is {locked.status}: stop it before it is deleted.")
     locked.delete()
@@ -238,9 +236,7 @@ def take_up(run: Run, who: str = "", why: str = "") -> None:
 
 def _change_status(run: Run, to: Run.Status, allowed: set[Run.Status]) -> Run:
     """Return the run, locked and fresh, with its new status set but not saved."""
-    locked = Run.objects.locked(run.pk)
-    if locked is None:
-        raise NotFound("This run does not exist any more.")
+    locked = Run.objects.lock(run.pk)
     if locked.status not in allowed:
         states = " or ".join(sorted(allowed))
         raise Conflict(

@@ -36,16 +36,13 @@ class FreedAssignments:
 
 
 @dataclass(frozen=True)
-class Preview:
+class Preview(FreedAssignments):
     """The effect of ``report_submissions``, and the number of ids that are workers of this run.
 
     matched  none mostly means that the file is from another study
     total    ids in the file
     """
 
-    freed: list[str]
-    unknown: list[str]
-    others: int
     matched: int
     total: int
 

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from selection.algorithms import ALGORITHMS, VARIED, options_of_variant
-from selection.errors import Conflict, NotFound, Refused
+from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.model_workers import askable
 from selection.models import ModelSpending, Run, Skill
@@ -110,9 +110,7 @@ def _store_skills(run: Run, further: Sequence[Skill]) -> None:
 
 def _lock_draft(run: Run) -> Run:
     """Return the draft, locked. Raises NotFound, or Conflict once it has begun."""
-    locked = Run.objects.locked(run.pk)
-    if locked is None:
-        raise NotFound("This run does not exist any more.")
+    locked = Run.objects.lock(run.pk)
     if locked.status != Run.Status.DRAFT:
         raise Conflict(f"The run “{locked}” has begun: copy it for other settings.")
     return locked
