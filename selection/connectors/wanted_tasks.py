@@ -50,7 +50,7 @@ def wanted_assignments(link: RunConnection) -> QuerySet[Assignment]:
 def _queue_sending(link: RunConnection) -> int:
     _release_assignments(link)
     new = wanted_assignments(link).filter(outside_task=None).order_by("candidate", "position")
-    by_candidate = _by_candidate(new.values_list("id", "candidate_id"))
+    by_candidate = _group_numbers(new.values_list("id", "candidate_id"))
     now = db_clock.database_now()
     rows = [
         OutsideTask(
@@ -77,7 +77,7 @@ def _release_assignments(link: RunConnection) -> None:
 def _queue_removed(link: RunConnection) -> int:
     """Queue tasks that were removed and are wanted again, for example of a worker who returned."""
     removed = link.tasks.filter(state=State.REMOVED, assignment__in=wanted_assignments(link))
-    by_candidate = _by_candidate(removed.values_list("number", "candidate_id"))
+    by_candidate = _group_numbers(removed.values_list("number", "candidate_id"))
     removed.update(state=State.WAITING, outside_id="", sent=None, ended=None)
     return _queue_calls(link, calls.SEND, by_candidate)
 
@@ -87,7 +87,7 @@ def _queue_removals(link: RunConnection) -> int:
     present = link.tasks.present()
     open_now = wanted_assignments(link).filter(outside_task__in=present)
     unwanted = present.exclude(assignment__in=open_now.values("pk"))
-    by_candidate = _by_candidate(unwanted.values_list("number", "candidate_id"))
+    by_candidate = _group_numbers(unwanted.values_list("number", "candidate_id"))
     numbers = [number for group in by_candidate.values() for number in group]
     for start in range(0, len(numbers), CHUNK):
         rows = link.tasks.filter(number__in=numbers[start : start + CHUNK])
@@ -118,7 +118,7 @@ def _queue_calls(
     return len(rows)
 
 
-def _by_candidate(rows: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+def _group_numbers(rows: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
     groups = defaultdict(list)
     for number, candidate in rows:
         groups[candidate].append(number)
@@ -136,7 +136,7 @@ def return_tasks(link: RunConnection, numbers: Sequence[int]) -> int:
     The call counts as tried, so it looks first: a list that changes while it is read misses tasks.
     """
     lost = link.tasks.filter(number__in=numbers, state=State.SENT)
-    by_candidate = _by_candidate(lost.values_list("number", "candidate_id"))
+    by_candidate = _group_numbers(lost.values_list("number", "candidate_id"))
     lost.update(state=State.WAITING, outside_id="", sent=None)
     _queue_calls(link, calls.SEND, by_candidate, tries=1)
     return sum(map(len, by_candidate.values()))

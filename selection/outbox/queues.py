@@ -85,8 +85,10 @@ def lease_row(row: Model, ready: QuerySet[Any], lease: timedelta, **columns: Any
 
     If the process is killed, the row is due again after the lease.
     """
-    unchanged = ready.filter(pk=row.pk, due=row.due, tries=row.tries)  # type: ignore[attr-defined]
-    rows = type(row)._default_manager.filter(pk__in=unchanged.order_by().values("pk"))
+    # The columns are compared in the updated row itself, too: PostgreSQL, after waiting for another
+    # process, looks at the row anew, and not at the subquery.
+    same = {name: getattr(row, name) for name in ("pk", "due", "tries")}
+    rows = type(row)._default_manager.filter(**same, pk__in=ready.filter(pk=row.pk).values("pk"))
     return bool(rows.update(due=db_clock.database_now() + lease, **columns))
 
 

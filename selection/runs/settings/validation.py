@@ -249,15 +249,14 @@ def validate_exposure(run: Run) -> dict[str, str]:
         if run.options.get("accuracy") == THIS_SET:
             return {
                 "option_accuracy": f"Accuracy {THIS_SET} is about all its questions, but “{skill}” "
-                f"asks none of more than {counted(most, 'worker')}: take that limit "
-                "away, or choose another "
-                "accuracy."
+                f"asks each of at most {counted(most, 'worker')}: take that limit away, or choose "
+                "another accuracy."
             }
         if not run.recorded_only and not exposure.count_askable(skill.question_set):
             return {
                 "question_set": f"Every question of “{skill}” was met by "
-                f"{counted(most, 'worker')}, and no "
-                "more may: import further questions, or raise that limit."
+                f"{counted(most, 'worker')}, and no more may: import further questions, or raise "
+                "that limit."
             }
     return {}
 
