@@ -15,7 +15,6 @@ from . import (
     connectors,
     db_clock,
     engine,
-    jobs,
     mail,
     privacy,
     reports,
@@ -30,10 +29,12 @@ from .imports import uploads
 from .model_workers import requests as model_requests
 from .model_workers import testing as testing  # registers its jobs
 from .models import Heartbeat, IdempotencyKey, Run
+from .outbox import jobs
+from .outbox.celery_messages import mark_received
 from .replays import from_connections as from_connections  # registers its jobs
 from .replays import replay_requests
-from .runs import failing_models, roster, roster_opening
-from .runs import model_checks as model_checks  # registers its jobs
+from .runs.roster import failing_models, membership, roster_opening
+from .runs.roster import model_checks as model_checks  # registers its jobs
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +63,7 @@ class Patient(Task):  # type: ignore[misc]
 @shared_task(base=Patient, time_limit=FROZEN)
 def advance(run_id: int) -> None:
     """Advance a run. A run held by another process is postponed, and delays no other run."""
-    wakeups.mark_received(run_id)
+    mark_received(wakeups.TASK, run_id)
     try:
         with actor.acting_as_part("engine"):
             step = engine.advance(run_id, wait=False)
@@ -194,12 +195,12 @@ PARTS: list[Callable[[], object]] = [
     late_regrades.sweep_late_regrades,
     wake_all,
     roster_opening.close_due,
-    roster.sweep_absent,
+    membership.sweep_absent,
     failing_models.sweep_failing,
     uploads.sweep_uploads,
     forget_keys,
     forecast_requests.sweep_forecasts,
-    replay_requests.sweep_replays,
+    replay_requests.QUEUE.sweep,
     jobs.sweep_jobs,
     running_forecast.sweep_run_forecasts,
     tell_needs,

@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from celery import current_app
 from django.conf import settings
 from django.core.cache import cache
 from django.db import transaction
 
+from selection.outbox.celery_messages import KEY_SECONDS, cache_key, send_message
+
 logger = logging.getLogger(__name__)
 
 TASK = "selection.tasks.advance"
-# If the message is lost the key must not silence later requests for long.
-KEY_SECONDS = 10
 # By run: the time until which a message is certainly on its way, so that it will find rows
 # committed now. Half the delay, for clocks that differ. The key tells other processes. It saves
 # asking Redis.
@@ -63,8 +62,8 @@ def _send_once(run_id: int) -> None:
     if covered or time.monotonic() < _rests_until:
         return
     try:
-        until = cache.get(_cache_key(run_id))
-        if until is None and cache.add(_cache_key(run_id), until := now + half, KEY_SECONDS):
+        until = cache.get(cache_key(TASK, run_id))
+        if until is None and cache.add(cache_key(TASK, run_id), until := now + half, KEY_SECONDS):
             send_step(run_id)
         _covered[run_id] = until
     except Exception:
@@ -86,22 +85,7 @@ def send_step(run_id: int, delay: float | None = None) -> None:
     """Send the message, even if one is on its way."""
     wait = settings.ADVANCE_DELAY_SECONDS if delay is None else delay
     try:
-        current_app.send_task(TASK, [run_id], countdown=wait, retry=False, ignore_result=True)
+        send_message(TASK, [run_id], countdown=wait)
     except Exception:
-        cache.delete(_cache_key(run_id))
+        cache.delete(cache_key(TASK, run_id))
         raise
-
-
-def mark_received(run_id: int) -> None:
-    """Note that the message has arrived. Call before reading, so that no later request is lost.
-
-    If Redis does not respond, the step is still worth more than the key, which expires soon.
-    """
-    try:
-        cache.delete(_cache_key(run_id))
-    except Exception:
-        logger.warning("Redis does not answer: requests for run %s may wait for a sweep.", run_id)
-
-
-def _cache_key(run_id: int) -> str:
-    return f"wake:{run_id}"

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.db import connection
 
-from selection import jobs
 from selection import tasks as tasks  # registers all kinds of jobs
 from selection.models import Job
+from selection.outbox import jobs
 
 
 def perform_jobs() -> None:

@@ -22,7 +22,7 @@ from . import (
 )
 from .measure import FULL, QUICK
 
-HELP = "measure promise and cost of every algorithm: a table and plots"
+HELP = "measure guarantee and cost of every algorithm: a table and plots"
 DOCS, QUICK_OUT = ROOT / "docs" / "validation", ROOT / "var" / "validation"
 BIG = 500
 
@@ -48,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     late = "what many assignments out at once cost instead, slow and lost ones too"
     kind.add_argument("--delays", dest="kind", action="store_const", const=delays, help=late)
-    lived = "whether promises survive absence, wrong gold and withdrawals instead"
+    lived = "whether guarantees survive absence, wrong gold and withdrawals instead"
     kind.add_argument("--life", dest="kind", action="store_const", const=event_table, help=lived)
     honest = "how often forecasts hold the true price instead, on pools they knew nothing of"
     kind.add_argument(

@@ -13,7 +13,7 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
-from selection.runs.run_settings import RUN_SETTINGS, RunSetting, Section
+from selection.runs.settings.run_settings import RUN_SETTINGS, RunSetting, Section
 
 WIDGETS: dict[type["models.Field[Any, Any]"], forms.Widget] = {
     models.IntegerField: UnfoldAdminIntegerFieldWidget(),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from selection.runs.changes import FIXED
-from selection.runs.run_settings import SETTINGS
+from selection.runs.settings.run_settings import SETTINGS
 
 # Sentences by pydantic's type of an error, with values of its context.
 SENTENCES = {

@@ -8,9 +8,9 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from ninja import Field, Schema, Status
 
-from selection import jobs
 from selection.accounts import scoped
 from selection.models import Job
+from selection.outbox import jobs
 
 from .base import Token, api, describe_location
 

@@ -8,7 +8,7 @@ from ninja import Field, Schema
 
 from selection.limits import LONGEST_KEY, LONGEST_WHY, MOST_ENTRIES
 from selection.models import Run
-from selection.runs import platform_submissions
+from selection.runs.roster import platform_submissions
 
 from .base import api, find_object, requester_name
 from .fields import Id

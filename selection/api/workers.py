@@ -10,7 +10,8 @@ from ninja import Query, Status
 
 from selection import connectors, reports
 from selection.models import Candidate, Run, map_to_stored
-from selection.runs import enrolment, manual_verdicts, roster
+from selection.runs import manual_verdicts
+from selection.runs.roster import enrolment, membership
 from selection.worker import link_rotation, links, temporary_links
 
 from .base import api, find_object, may_manage, requester_name
@@ -60,7 +61,7 @@ def join_run(request: HttpRequest, run_id: Id, payload: WorkerIn) -> Status[Any]
 )
 def withdraw(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Withdraw a worker from a run."""
-    return _move_worker(roster.withdraw_workers, request, run_id, worker, payload)
+    return _move_worker(membership.withdraw_workers, request, run_id, worker, payload)
 
 
 @api.post(
@@ -71,7 +72,7 @@ def withdraw(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> d
 )
 def take_back(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Let a worker that is gone take part again."""
-    return _move_worker(roster.take_back, request, run_id, worker, payload)
+    return _move_worker(membership.take_back, request, run_id, worker, payload)
 
 
 def _move_worker(

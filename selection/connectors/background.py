@@ -5,8 +5,8 @@ from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
-from selection import jobs
 from selection.models import Connection, Job, Pool, QuestionSet, Run, RunConnection
+from selection.outbox import jobs
 
 from . import accounts, links, reading
 from .platforms import prolific

@@ -6,7 +6,6 @@ tried before it is made, so that the next attempt knows that this one may have a
 
 import json
 import logging
-import time
 from datetime import timedelta
 
 from django.db import transaction
@@ -15,8 +14,9 @@ from selection import db_clock
 from selection.errors import Refused
 from selection.models import Connection, ConnectorCall
 from selection.models.webhooks import REPLY_LENGTH
+from selection.outbox import leases, queues
 
-from . import health, leases, registry, task_calls
+from . import health, registry, task_calls
 from .call_queue import queue_call
 from .faults import Denied, Fault, Outage
 from .secret_store import hide_secrets
@@ -26,7 +26,6 @@ logger = logging.getLogger(__name__)
 SEND, REMOVE, WRITE_BACK = "tasks.send", "tasks.remove", "selection.write"
 # If the process is killed, the call is made again after this time. Long work renews it.
 LEASE = timedelta(seconds=90)
-AT_ONCE_SECONDS = 20.0
 # An error of the connector itself is given up after so many tries.
 MOST_ERRORS = 8
 KEPT = timedelta(days=30)
@@ -34,13 +33,12 @@ KEPT = timedelta(days=30)
 
 def send_due(connection: Connection) -> None:
     """Make the connection's due calls in their order, until one fails."""
-    until = time.monotonic() + AT_ONCE_SECONDS
-    while (call := _lease_next(connection)) is not None:
-        if not attempt_call(call):
-            return
-        if time.monotonic() > until:
-            health.request_exchange(connection.pk)
-            return
+    queues.work_through(
+        lambda: _lease_next(connection),
+        attempt_call,
+        lambda: health.request_exchange(connection.pk),
+        failures=1,
+    )
 
 
 def _lease_next(connection: Connection) -> ConnectorCall | None:
@@ -49,11 +47,8 @@ def _lease_next(connection: Connection) -> ConnectorCall | None:
     head = rows.pending().order_by("id").first()
     if head is None:
         return None
-    now = db_clock.database_now()
-    ready = rows.ready().filter(pk=head.pk, due=head.due, tries=head.tries)
-    tries = min(head.tries + 1, 30_000)
-    leased = rows.filter(pk__in=ready.values("pk")).update(due=now + LEASE, tries=tries, tried=now)
-    if not leased:
+    tried = {"tries": min(head.tries + 1, 30_000), "tried": db_clock.database_now()}
+    if not queues.lease_row(head, rows.ready(), LEASE, **tried):
         return None
     return rows.select_related("connection", "link__run", "link__connection").get(pk=head.pk)
 

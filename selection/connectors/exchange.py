@@ -10,9 +10,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from selection import db_clock
 from selection.errors import Refused
 from selection.models import Connection, ConnectorCall, OutsideTask, Run, RunConnection
-from selection.webhooks import outbox
+from selection.outbox import celery_messages, leases
 
-from . import calls, health, intake, leases, registry, wanted_tasks
+from . import calls, health, intake, registry, wanted_tasks
 from .faults import Denied, Fault, Outage
 
 logger = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ def exchange(connection_id: int, polls: bool = True) -> None:
 
     polls  False to make the due calls only: new tasks do not wait for slow polls
     """
-    outbox.mark_task_received(health.POLL_TASK if polls else health.TASK, connection_id)
+    celery_messages.mark_received(health.POLL_TASK if polls else health.TASK, connection_id)
     connection = Connection.objects.filter(pk=connection_id).first()
     if connection is None:
         return

@@ -2,14 +2,13 @@
 
 from datetime import timedelta
 
-from celery import current_app
 from django.conf import settings
 from django.db import transaction
 
 from selection import db_clock
 from selection.models import Connection, RunConnection
 from selection.models.connectors import PROBLEM_LENGTH
-from selection.webhooks import outbox
+from selection.outbox.celery_messages import request_task, send_message
 
 from .faults import Denied, Fault, Outage
 from .secret_store import hide_secrets
@@ -22,12 +21,12 @@ DENIED_REST = 300
 
 def request_exchange(connection_id: int) -> None:
     """Request the due calls of this connection, after the current transaction commits."""
-    outbox.request_task(TASK, connection_id)
+    request_task(TASK, connection_id)
 
 
 def request_poll(connection_id: int) -> None:
     """Request calls and polls of this connection, after the current transaction commits."""
-    outbox.request_task(POLL_TASK, connection_id)
+    request_task(POLL_TASK, connection_id)
 
 
 def note_success(connection: Connection) -> None:
@@ -52,16 +51,8 @@ def note_fault(connection: Connection, fault: Fault) -> None:
     connection.rests_until = db_clock.database_now() + timedelta(seconds=seconds)
     connection.save(update_fields=["failures", "problem", "rests_until"])
     if seconds < settings.SWEEP_SECONDS:
-        _request_later(connection.pk, seconds)
-
-
-def _request_later(connection_id: int, seconds: float) -> None:
-    def send() -> None:
-        current_app.send_task(
-            TASK, [connection_id], countdown=seconds, retry=False, ignore_result=True
-        )
-
-    transaction.on_commit(send, robust=True)
+        again = {"countdown": seconds}
+        transaction.on_commit(lambda: send_message(TASK, [connection.pk], **again), robust=True)
 
 
 def note_problem(link: RunConnection, problem: str) -> None:

@@ -1,17 +1,16 @@
 """JSON over HTTP, to permitted addresses only."""
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
+from selection.http import safe_http
 from selection.limits import MB
+from selection.outbox.leases import renew_lease
 from selection.outside_text import clean_text, parse_json
-from selection.webhooks import safe_http
 
 from .faults import Denied, Fault, Missing, Outage, Rejected
-from .leases import renew_lease
 
 SETTING = "CONNECTORS_INSIDE"
 # Bytes of a reply: of a long call, such as a project's export, and of another. Values: of its JSON,
@@ -19,7 +18,6 @@ SETTING = "CONNECTORS_INSIDE"
 LONGEST_REPLY, USUAL_REPLY = 32 * MB, 4 * MB
 MOST_VALUES = 2_000_000
 LONGEST_TEXT = 200  # characters of an error that are repeated
-LONGEST_WAIT = 600.0  # seconds of a retry-after that are respected
 BUSY = {408, 425, 429}
 
 
@@ -80,10 +78,9 @@ def parse_reply(reply: safe_http.Reply) -> Any:
 
 
 def fault_of(reply: safe_http.Reply) -> Fault:
-    """Return the fault that this reply reports."""
     code, text = reply.code, f"It answered {reply.code}: {describe_error(reply.said)}"
     if code in BUSY or code >= 500:
-        return Outage(text, code, _seconds(reply.headers.get("retry-after")))
+        return Outage(text, code, safe_http.parse_duration(reply.headers.get("retry-after", "")))
     if code in {401, 403}:
         return Denied(text, code)
     if 300 <= code < 400:
@@ -112,12 +109,3 @@ def describe_error(text: str) -> str:
 
 def _shorten(text: str) -> str:
     return clean_text(" ".join(text.split()), LONGEST_TEXT) or "nothing"
-
-
-def _seconds(header: str | None) -> float:
-    """Return the seconds of a retry-after header; 0 for none and for a date."""
-    try:
-        seconds = float(header or 0)
-    except ValueError:
-        return 0.0
-    return min(max(seconds, 0.0), LONGEST_WAIT) if math.isfinite(seconds) else 0.0

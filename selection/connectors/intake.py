@@ -10,7 +10,7 @@ from selection import db_clock
 from selection.answers import presence, recording, revision
 from selection.errors import Answered, Conflict, NotFound, Refused, TooLate
 from selection.models import Connection, OutsideTask, Run, RunConnection, map_to_stored
-from selection.runs import platform_submissions
+from selection.runs.roster import platform_submissions
 
 from . import health, registry, wanted_tasks
 from .connector import Incoming, LostTasks, News, OutsideAnswer, OutsideSubmission
@@ -147,7 +147,6 @@ def receive_message(connection: Connection, message: Incoming) -> int:
 
 
 def take_link_news(link: RunConnection, news: Iterable[News]) -> int:
-    """Store the news of a poll."""
     changed = take_news(news)
     if changed:
         logger.info("%s news from %s.", changed, link)

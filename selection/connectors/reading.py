@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable
-from itertools import count
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -13,8 +12,10 @@ from selection.grading.question_kinds import find_question_faults
 from selection.imports import catalog
 from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import Connection, Pool, QuestionSet
+from selection.outbox import leases
+from selection.runs.settings import drafts
 
-from . import leases, registry
+from . import registry
 from .connector import Fetched, Source
 from .faults import Fault
 from .secret_store import hide_secrets
@@ -41,9 +42,10 @@ def import_gold(question_set: QuestionSet, connection: Connection, source: str) 
 def create_question_set(connection: Connection, name: str, source: str) -> QuestionSet:
     """Return a new question set with the gold questions of a place. Raises Refused."""
     rows = _read_gold(connection, source)  # first: no transaction waits for another server
+    team = connection.team_id
     with transaction.atomic():
-        free = _free_name(QuestionSet, connection, name)
-        question_set = QuestionSet.objects.create(team_id=connection.team_id, name=free)
+        free = drafts.free_name(name.strip() or str(connection), team, QuestionSet, " {}")
+        question_set = QuestionSet.objects.create(team_id=team, name=free)
         _store_gold(question_set, rows)
     return question_set
 
@@ -75,7 +77,7 @@ def create_pool(connection: Connection) -> Pool:
     """Return a new pool with the people of the account. Raises Refused."""
     rows = _read_workers(connection, "")
     with transaction.atomic():
-        free = _free_name(Pool, connection, f"People of {connection}")
+        free = drafts.free_name(f"People of {connection}", connection.team_id, Pool, " {}")
         pool = Pool.objects.create(team_id=connection.team_id, name=free)
         catalog.take_workers(pool, rows)
     return pool
@@ -121,11 +123,3 @@ def refuse_paused(connection: Connection) -> None:
 def _refuse_team(target: Any, connection: Connection) -> None:
     if target.team_id != connection.team_id:
         raise Refused("The connection is another team's.")
-
-
-def _free_name(model: Any, connection: Connection, name: str) -> str:
-    """Return the name, with a number if it is taken."""
-    name = name.strip()[:150] or str(connection)
-    taken = set(model.objects.filter(team=connection.team_id).values_list("name", flat=True))
-    numbers = (f"{name} {number}" for number in count(2))
-    return name if name not in taken else next(one for one in numbers if one not in taken)

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -50,9 +50,7 @@ def wanted_assignments(link: RunConnection) -> QuerySet[Assignment]:
 def _queue_sending(link: RunConnection) -> int:
     _release_assignments(link)
     new = wanted_assignments(link).filter(outside_task=None).order_by("candidate", "position")
-    by_candidate = defaultdict(list)
-    for number, candidate in new.values_list("id", "candidate_id"):
-        by_candidate[candidate].append(number)
+    by_candidate = _group_numbers(new.values_list("id", "candidate_id"))
     now = db_clock.database_now()
     rows = [
         OutsideTask(
@@ -79,9 +77,7 @@ def _release_assignments(link: RunConnection) -> None:
 def _queue_removed(link: RunConnection) -> int:
     """Queue tasks that were removed and are wanted again, for example of a worker who returned."""
     removed = link.tasks.filter(state=State.REMOVED, assignment__in=wanted_assignments(link))
-    by_candidate = defaultdict(list)
-    for number, candidate in removed.values_list("number", "candidate_id"):
-        by_candidate[candidate].append(number)
+    by_candidate = _group_numbers(removed.values_list("number", "candidate_id"))
     removed.update(state=State.WAITING, outside_id="", sent=None, ended=None)
     return _queue_calls(link, calls.SEND, by_candidate)
 
@@ -91,9 +87,7 @@ def _queue_removals(link: RunConnection) -> int:
     present = link.tasks.present()
     open_now = wanted_assignments(link).filter(outside_task__in=present)
     unwanted = present.exclude(assignment__in=open_now.values("pk"))
-    by_candidate = defaultdict(list)
-    for number, candidate in unwanted.values_list("number", "candidate_id"):
-        by_candidate[candidate].append(number)
+    by_candidate = _group_numbers(unwanted.values_list("number", "candidate_id"))
     numbers = [number for group in by_candidate.values() for number in group]
     for start in range(0, len(numbers), CHUNK):
         rows = link.tasks.filter(number__in=numbers[start : start + CHUNK])
@@ -124,6 +118,13 @@ def _queue_calls(
     return len(rows)
 
 
+def _group_numbers(rows: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    groups = defaultdict(list)
+    for number, candidate in rows:
+        groups[candidate].append(number)
+    return groups
+
+
 def _parts(numbers: Sequence[int]) -> list[Sequence[int]]:
     return [numbers[start : start + AT_ONCE] for start in range(0, len(numbers), AT_ONCE)]
 
@@ -135,9 +136,7 @@ def return_tasks(link: RunConnection, numbers: Sequence[int]) -> int:
     The call counts as tried, so it looks first: a list that changes while it is read misses tasks.
     """
     lost = link.tasks.filter(number__in=numbers, state=State.SENT)
-    by_candidate = defaultdict(list)
-    for number, candidate in lost.values_list("number", "candidate_id"):
-        by_candidate[candidate].append(number)
+    by_candidate = _group_numbers(lost.values_list("number", "candidate_id"))
     lost.update(state=State.WAITING, outside_id="", sent=None)
     _queue_calls(link, calls.SEND, by_candidate, tries=1)
     return sum(map(len, by_candidate.values()))

@@ -1,5 +1,3 @@
 """Steps of a run: the only writer of verdicts, steps and assignments."""
 
 from .step import advance
-
-__all__ = ["advance"]

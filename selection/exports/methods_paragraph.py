@@ -4,7 +4,8 @@ from statistics import median
 
 from selection.models import Run
 from selection.reports import WEAKENED, count_given, ended_early
-from selection.runs import algorithm_choices, money
+from selection.runs import money
+from selection.runs.settings import algorithm_choices
 from selection.texts import count_noun, counted
 from selection.version import __version__
 

@@ -13,7 +13,8 @@ from django.utils.safestring import SafeString, mark_safe
 from selection import db_clock, reports
 from selection.charts import run_charts, worker_charts
 from selection.models import Candidate, Run
-from selection.runs import algorithm_choices, money
+from selection.runs import money
+from selection.runs.settings import algorithm_choices
 
 from . import methods_paragraph
 from .context import ExportContext

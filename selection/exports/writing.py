@@ -1,6 +1,6 @@
 """Tables as bytes, piece by piece: CSV, plain lines, JSON and workbooks.
 
-No cell of text is a formula in any of them (``row_parsers.defuse_formula``), and ``imports`` reads
+No cell of text is a formula in any of them (``defuse_formula``), and ``imports`` reads
 the original values.
 """
 
@@ -20,11 +20,12 @@ from django.core.serializers.json import DjangoJSONEncoder
 from xlsxwriter import Workbook
 
 from selection import viewer_locale
-from selection.imports import row_parsers
 
 # The byte-order mark tells spreadsheets that a CSV file is UTF-8. Platforms would take it as a part
 # of the first column's name.
 MARK = "\ufeff"
+# Text that a spreadsheet would compute instead of showing. An apostrophe before it makes it text.
+_COMPUTED = re.compile(r"'*\s*[=+\-@\t\r]")
 ROWS, BYTES = 500, 65_536
 # Longest text of a workbook's cell, and the largest whole number that it holds exactly.
 LONGEST, LARGEST = 32_767, 2**53
@@ -68,18 +69,19 @@ def format_time(at: datetime | None) -> str:
     return at.isoformat(" ", "seconds") if at else ""
 
 
+def defuse_formula(value: Any) -> Any:
+    """Return a cell for export in which no text is a formula. Numbers stay numbers."""
+    return f"'{value}" if isinstance(value, str) and _COMPUTED.match(value) else value
+
+
 def defuse_for_program(cell: Any) -> Any:
     """Return a cell of a file that a program reads: a number written as text is not a formula."""
-    return (
-        cell
-        if isinstance(cell, str) and _NUMBER.fullmatch(cell)
-        else row_parsers.defuse_formula(cell)
-    )
+    return cell if isinstance(cell, str) and _NUMBER.fullmatch(cell) else defuse_formula(cell)
 
 
 def csv_file(
     table: ExportTable,
-    safe: Callable[[Any], Any] = row_parsers.defuse_formula,
+    safe: Callable[[Any], Any] = defuse_formula,
     mark: str = MARK,
     style: CsvStyle = COMMA,
 ) -> Iterator[bytes]:
@@ -183,7 +185,7 @@ def cell_of(value: Any) -> Any:
     Text is cut at the longest that a cell can hold.
     """
     if isinstance(value, str):
-        text = _CONTROL.sub("\ufffd", row_parsers.defuse_formula(value))
+        text = _CONTROL.sub("\ufffd", defuse_formula(value))
         return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
     if isinstance(value, int) and abs(value) > LARGEST:
         return str(value)

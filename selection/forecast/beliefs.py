@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from selection.errors import Refused
 from selection.models import Run
-from selection.runs import priors
+from selection.runs.settings import priors
 from selection.texts import counted
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,8 @@ from django.core.cache import cache
 from selection.algorithms import VARIED, describe_variant
 from selection.errors import Refused
 from selection.models import ForecastRequest, Run, exposure
-from selection.runs import drafts, eligibility, validation
+from selection.runs.roster import eligibility
+from selection.runs.settings import drafts, validation
 from topk import Goal
 
 from . import forecast_requests, inputs

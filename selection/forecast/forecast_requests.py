@@ -18,8 +18,9 @@ from django.db.models import Case, Q, QuerySet, When
 
 from selection import db_clock
 from selection.errors import NotFound, Refused
-from selection.job_messages import AWAITED, COMPLETING, hand_out
 from selection.models import ForecastPart, ForecastRequest, default_team
+from selection.outbox.celery_messages import AWAITED, COMPLETING
+from selection.outbox.queues import WorkQueue
 
 from . import curves, inputs, no_shows, parts
 from .beliefs import Belief
@@ -30,9 +31,7 @@ from .rows import Forecast, SimulationLedger, build_row, forecast_table
 
 logger = logging.getLogger(__name__)
 
-TASK = "selection.tasks.forecast"
 FIRST = 0.5  # seconds for the first numbers
-LOST = timedelta(seconds=120)  # after which a piece of work is handed out again
 KEPT = timedelta(days=7)  # since the last use
 NOTED = timedelta(seconds=15)  # uses closer to each other are not recorded
 # A page asks again every few seconds. Without a look for so long its forecast is abandoned: work
@@ -42,6 +41,12 @@ PROGRAM = "token "  # begins ``by`` of a program
 MOST_TRIES = 50  # to take a part, while other processes take them
 
 State = ForecastRequest.State
+QUEUE = WorkQueue(
+    *(ForecastPart, "selection.tasks.forecast", Q(finished=False)),
+    lost=timedelta(seconds=120),
+    message=("pk", "runs"),
+    columns={"taken": None},
+)
 
 
 # -- requesting
@@ -266,21 +271,16 @@ def _start_next_parts(planning: ForecastRequest) -> None:
 
 
 def _hand_out(open_parts: QuerySet[ForecastPart]) -> None:
-    rows = list(open_parts.values_list("curve", "pk", "runs"))
-    for priority, of_curve in ((AWAITED, False), (COMPLETING, True)):
-        messages = [message for curve, *message in rows if bool(curve) == of_curve]
-        sent = ForecastPart.objects.filter(pk__in=[pk for pk, _ in messages])
-        sent.update(taken=None)
-        hand_out(TASK, sent, messages, LOST, priority)
+    QUEUE.hand_out(open_parts.filter(curve=""), AWAITED)
+    QUEUE.hand_out(open_parts.exclude(curve=""), COMPLETING)
 
 
 def sweep_forecasts() -> None:
     """Hand out lost parts again, and delete forecasts that were not used for long."""
     now = db_clock.database_now()
     ForecastRequest.objects.filter(used__lt=now - KEPT).delete()
-    unsent = Q(sent=None) | Q(sent__lt=now - LOST)
     going = ForecastRequest.objects.filter(state__in=(State.WAITING, State.WORKING))
     awaited = [planning for planning in going if not _is_abandoned(planning, now)]
-    _hand_out(ForecastPart.objects.filter(unsent, planning__in=awaited, finished=False))
+    _hand_out(QUEUE.lost_rows().filter(planning__in=awaited))
     for planning in awaited:
         _start_next_parts(planning)

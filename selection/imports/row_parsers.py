@@ -21,8 +21,6 @@ from . import column_plan, gold_cells
 from .column_plan import ColumnPlan
 from .readers import Row, Table
 
-# Text that a spreadsheet would compute instead of showing. An apostrophe before it makes it text.
-_COMPUTED = re.compile(r"'*\s*[=+\-@\t\r]")
 _TEXT_FORMULA = re.compile(r'="(.*)"', re.S)
 _QUOTED = re.compile(r"'+\s*[=+\-@\t\r]")
 
@@ -72,11 +70,6 @@ class AnswerRow:
 Made = WorkerRow | QuestionRow | AnswerRow
 Cells = dict[str, str]
 Names = Mapping[str, str]
-
-
-def defuse_formula(value: Any) -> Any:
-    """Return a cell for export in which no text is a formula. Numbers stay numbers."""
-    return f"'{value}" if isinstance(value, str) and _COMPUTED.match(value) else value
 
 
 def restore_defused(value: str) -> str:

@@ -12,7 +12,6 @@ from itertools import islice
 from time import monotonic
 from typing import Any
 
-from celery import current_app
 from django.db import transaction
 from django.db.models import Model, Q
 
@@ -21,6 +20,7 @@ from selection.errors import NotFound, Refused
 from selection.limits import MOST_FILE
 from selection.models import ColumnNames, Run, Upload, UploadedRow
 from selection.models.team_paths import team_of
+from selection.outbox.queues import WorkQueue
 
 from . import commit, platforms, staging, surveys
 from .column_plan import ColumnPlan
@@ -29,14 +29,17 @@ from .validate_answers import refuse_ended
 
 logger = logging.getLogger(__name__)
 
-TASK = "selection.tasks.sort_upload"
 AT_ONCE = 0.7  # seconds that the request spends on staging
 A_TURN = 20.0  # seconds after which a task makes room for others
-LOST = timedelta(seconds=60)  # after which work is handed out again
 KEPT = timedelta(days=1)  # between preview and import
 UNDOABLE = timedelta(days=7)
 
 State = Upload.State
+QUEUE = WorkQueue(
+    *(Upload, "selection.tasks.sort_upload", Q(state=State.READING)),
+    lost=timedelta(seconds=60),
+    stamp="moved",
+)
 
 
 # -- beginning
@@ -208,30 +211,14 @@ def _change_state(upload: Upload, state: State, error: str = "") -> bool:
 
 
 def _hand_out(upload: Upload) -> None:
-    """Send a task after the commit; if Redis is away, the sweep does it later."""
-    transaction.on_commit(lambda: _send_task(upload), robust=True)
-
-
-def _send_task(upload: Upload) -> None:
-    try:
-        current_app.send_task(
-            TASK,
-            [str(upload.pk)],
-            retry=False,
-            ignore_result=True,
-            expires=2 * LOST.total_seconds(),
-        )
-    except Exception:
-        Upload.objects.filter(pk=upload.pk).update(moved=None)
-        logger.warning("Could not hand out work on a file; the sweep will.")
+    rows = Upload.objects.filter(pk=upload.pk)
+    transaction.on_commit(lambda: QUEUE.hand_out(rows), robust=True)
 
 
 def sweep_uploads() -> None:
     """Send lost tasks again; delete files that were not imported or can no longer be undone."""
     now = db_clock.database_now()
-    lost = Q(moved=None) | Q(moved__lt=now - LOST)
-    for upload in Upload.objects.filter(lost, state=State.READING).only("pk"):
-        _hand_out(upload)
+    QUEUE.sweep()
     waiting, taken = Q(created__lt=now - KEPT), Q(created__lt=now - UNDOABLE)
     commit.forget_uploads(Upload.objects.filter(waiting & ~Q(state=State.TAKEN) | taken))
 

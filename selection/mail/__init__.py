@@ -3,12 +3,3 @@
 from .delivery import send_due, sweep_mail
 from .invitations import write_reminders
 from .notices import followed_runs, write_alert_notices, write_end_notices
-
-__all__ = [
-    "followed_runs",
-    "send_due",
-    "sweep_mail",
-    "write_alert_notices",
-    "write_end_notices",
-    "write_reminders",
-]

@@ -6,27 +6,27 @@ in between, the message may have arrived: it is not sent again by itself, only b
 """
 
 import logging
-import time
+from collections.abc import Sequence
 
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from selection import db_clock, webhooks
+from selection import db_clock
 from selection.history import events
 from selection.models import Mail, Run, recipient_digest
+from selection.outbox import celery_messages, queues
 from selection.texts import count_noun
 
-from . import letters, outbox
+from . import letters
 from .server import About, Failure, MailServer, describe_failure, has_server, mail_server
 
 logger = logging.getLogger(__name__)
 
 State = Mail.State
-# A task works for this long, then hands over to another; after this many failures of the server in
-# a row it gives up for now.
-AT_ONCE_SECONDS = 20.0
-FAILURES = 3
+TASK = "selection.tasks.send_mail"
+CHUNK = 1000
+FAILURES = 3  # of the server in a row, after which a task gives up for now
 # A message of each kind, and what follows the noun.
 NOUNS = {
     Mail.Kind.INVITATION: ("invitation", ""),
@@ -38,34 +38,43 @@ NOUNS = {
 
 def send_due() -> None:
     """Send due messages, oldest first, over one connection."""
-    outbox.mark_received()
+    celery_messages.mark_received(TASK)
     if not has_server():
         return
-    until, failures = time.monotonic() + AT_ONCE_SECONDS, 0
     ready = Mail.objects.ready().order_by("due", "id").select_related(*letters.COLUMNS)
     with mail_server() as server:
-        while failures < FAILURES and (mail := ready.first()) is not None:
-            failures = failures + 1 if _attempt_mail(mail, server) else 0
-            if time.monotonic() > until:
-                outbox.request_delivery()
-                break
+        queues.work_through(
+            ready.first, lambda mail: _attempt_mail(mail, server), request_delivery, FAILURES
+        )
     note_sent()
 
 
+def write_mails(mails: Sequence[Mail]) -> None:
+    """Store these messages, without those of a name that is there, and request their delivery."""
+    Mail.objects.bulk_create(mails, CHUNK, ignore_conflicts=True)
+    if mails:
+        request_delivery()
+
+
+def request_delivery() -> None:
+    """Request delivery of all due messages, a moment after the current transaction commits."""
+    celery_messages.request_task(TASK)
+
+
 def _attempt_mail(mail: Mail, server: MailServer) -> bool:
-    """Send the message and record the outcome; return True for a failure of the server."""
+    """Send the message and record the outcome; return False for a failure of the server."""
     letter = _letter_or_record(mail)
     if letter is None:
-        return False
+        return True
     address = letter.to[0]
     if not _begin_attempt(mail, address):
-        return False  # another process has it
+        return True  # another process has it
     failure = _try_sending(letter, server, address)
     if failure is None:
         _record_outcome(mail, state=State.SENT, sent=db_clock.database_now(), said="")
-        return False
+        return True
     _record_failure(mail, failure)
-    return failure.about is About.SERVER
+    return failure.about is not About.SERVER
 
 
 def _letter_or_record(mail: Mail) -> EmailMessage | None:
@@ -110,7 +119,7 @@ def _begin_attempt(mail: Mail, address: str) -> bool:
 
 def _record_failure(mail: Mail, failure: Failure) -> None:
     now = db_clock.database_now()
-    due = webhooks.retry_time(mail.tries, now) if failure.temporary else None
+    due = queues.retry_time(mail.tries, now) if failure.temporary else None
     gone = failure.about is About.ADDRESS and not failure.temporary
     state = State.WAITING if due else State.REFUSED if gone else State.FAILED
     _record_outcome(mail, state=state, due=due, said=failure.words)
@@ -145,5 +154,5 @@ def _note_sent_of_run(run: Run) -> None:
 def sweep_mail() -> None:
     """Request due messages whose request was lost, and complete the histories."""
     if has_server() and Mail.objects.ready().exists():
-        outbox.request_delivery()
+        request_delivery()
     note_sent()

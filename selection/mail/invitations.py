@@ -8,12 +8,12 @@ from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from selection import db_clock
-from selection.errors import Conflict, NotFound, Refused
+from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.models import Candidate, Mail, OptOut, Run, recipient_digest
 from selection.texts import count_noun
 
-from . import opt_outs, outbox, texts
+from . import delivery, opt_outs, texts
 from .server import has_server, require_server
 
 State, Kind = Mail.State, Mail.Kind
@@ -80,7 +80,7 @@ def send_invitations(run: Run, who: str = "", why: str = "") -> InvitationPlan:
 
     Raises Refused or Conflict.
     """
-    locked = _lock_run(run)
+    locked = Run.objects.lock(run.pk)
     refuse_invitations(locked)
     plan = plan_invitations(locked)
     if not plan.messages:
@@ -107,7 +107,7 @@ def cancel_waiting(run: Run, who: str = "", why: str = "") -> int:
 
     Cancelled workers may be invited later; a cancelled reminder is not written again.
     """
-    locked = _lock_run(run)
+    locked = Run.objects.lock(run.pk)
     waiting = Mail.objects.filter(run=locked, state=State.WAITING)
     count, _by_model = waiting.filter(kind=Kind.INVITATION).delete()
     reminders = waiting.filter(kind=Kind.REMINDER)
@@ -142,12 +142,12 @@ def _moved(mails: QuerySet[Mail]) -> list[int]:
 @transaction.atomic
 def retry_failed(run: Run, who: str = "", why: str = "") -> int:
     """Send the ``retryable`` messages again; return their number. Raises Refused or Conflict."""
-    locked = _lock_run(run)
+    locked = Run.objects.lock(run.pk)
     refuse_invitations(locked)
     fresh = {"state": State.WAITING, "due": db_clock.database_now(), "tries": 0, "said": ""}
     count = retryable(locked).update(**fresh)
     if count:
-        outbox.request_delivery()
+        delivery.request_delivery()
         what = f"Sent again: {count_noun(count, 'message')} that had failed."
         events.write_event(locked, "mail", what, who, why)
     return count
@@ -171,19 +171,12 @@ def write_reminders() -> None:
 
 def _write_mails(run: Run, kind: str, candidates: list[int]) -> None:
     now = db_clock.database_now()
-    outbox.write_mails(
+    delivery.write_mails(
         [
             Mail(run=run, kind=kind, candidate_id=pk, name=f"{kind} {pk}", made=now, due=now)
             for pk in candidates
         ]
     )
-
-
-def _lock_run(run: Run) -> Run:
-    locked = Run.objects.locked(run.pk)
-    if locked is None:
-        raise NotFound("This run does not exist any more.")
-    return locked
 
 
 # -- reads

@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from selection import db_clock
 from selection.models import Follower, Mail, Run
 
-from . import letters, outbox
+from . import delivery, letters
 from .server import has_server
 
 Kind = Mail.Kind
@@ -56,7 +56,7 @@ def _write_notices(run: Run, kind: Kind, words: str, at: datetime) -> None:
         )
         for user in _followers(run, at)
     ]
-    outbox.write_mails(mails)
+    delivery.write_mails(mails)
 
 
 def _followers(run: Run, at: datetime) -> Iterator[User]:

@@ -108,7 +108,6 @@ def send_test(address: str) -> str:
 
 
 def describe_failure(error: Exception, address: str = "") -> Failure:
-    """Return the failure that the error stands for."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         code, reply = next(iter(error.recipients.values()))
         return _refusal(About.ADDRESS, code, _plain(reply, address))

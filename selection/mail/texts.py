@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from selection.errors import NotFound, Refused
+from selection.errors import Refused
 from selection.history import events
 from selection.models import Mail, MailSettings, Run, Worker
 from selection.models.mail import MOST_REMIND_HOURS
@@ -121,9 +121,7 @@ def change_settings(run: Run, remind_hours: int | None, texts: Texts, who: str =
 
     Raises Refused for an unknown language or kind, and for a body without the link.
     """
-    locked = Run.objects.locked(run.pk)
-    if locked is None:
-        raise NotFound("This run does not exist any more.")
+    locked = Run.objects.lock(run.pk)
     chosen = read_settings(locked)
     before = (chosen.remind_hours, chosen.texts)
     chosen.texts = {language: dict(kinds) for language, kinds in chosen.texts.items()}

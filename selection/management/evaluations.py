@@ -15,7 +15,9 @@ from selection.imports import column_plan, commit, platforms, row_parsers, uploa
 from selection.management.lookups import find_team, parse_amount
 from selection.model_workers import askable, changes, model_files, play, spending, unreadable
 from selection.models import ModelServer, ModelSpending, Pool, QuestionSet, Run, Team, Upload
-from selection.runs import drafts, lifecycle, roster, unreadable_models
+from selection.runs import lifecycle, unreadable_models
+from selection.runs.roster import membership
+from selection.runs.settings import drafts
 from selection.texts import counted
 
 ON_THIS_SET = "on this question set"
@@ -107,9 +109,9 @@ def settle_unreadable(run: Run, options: dict[str, Any]) -> bool:
 
 def change_roster(run: Run, options: dict[str, Any]) -> None:
     if options["resume"] and options["drop"]:
-        roster.withdraw_workers(run, options["drop"], "command", "--drop")
+        membership.withdraw_workers(run, options["drop"], "command", "--drop")
     if options["take_back"]:
-        roster.take_back(run, options["take_back"], "command", "--take-back")
+        membership.take_back(run, options["take_back"], "command", "--take-back")
 
 
 def create_run(

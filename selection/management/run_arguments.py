@@ -11,8 +11,9 @@ from django.utils import timezone
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run, Skill
-from selection.runs import algorithm_choices, drafts, quotas
-from selection.runs.run_settings import CHANGEABLE, RUN_SETTINGS, RunSetting
+from selection.runs.roster import quotas
+from selection.runs.settings import algorithm_choices, drafts
+from selection.runs.settings.run_settings import CHANGEABLE, RUN_SETTINGS, RunSetting
 
 from .lookups import find_by_name, parse_pairs, run_of
 

@@ -1,19 +1,16 @@
 """What model servers send: completions, streams and errors in their many forms, as one outcome."""
 
 import json
-import re
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from enum import Enum
 from typing import Any
 
+from selection.http.safe_http import parse_duration
 from selection.limits import LONGEST_MODEL_REPLY
 from selection.models.model_workers import PROBLEM_LENGTH
 from selection.outside_text import clean_text, parse_json
 
-LONGEST_WAIT = 600.0  # seconds of a server's retry-after that are respected
 MOST_TOKENS = 2**31 - 1  # that the ledger's column holds
 MOST_EVENTS = 200_000  # of a stream
 # Names of one thing at different servers; the first that is present counts.
@@ -28,9 +25,6 @@ FINISHES = {
     "prohibited_content": "content_filter",
 }
 MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
-_UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
-_DURATION = re.compile(r"\d+(?:\.\d+)?|(?:\d+(?:\.\d+)?(?:ms|[smh]))+")
-_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[smh])?")
 
 
 class Fault(Enum):
@@ -285,20 +279,6 @@ def read_wait(headers: Mapping[str, str]) -> float:
     ]
     told = parse_duration(headers.get("retry-after", ""))
     return told or max(map(parse_duration, limited), default=0.0)
-
-
-def parse_duration(text: str) -> float:
-    """Return the seconds of 7, 1.5, 1s, 350ms, 1m30s or a date; 0 for anything else."""
-    text = text.strip()[:100]
-    if _DURATION.fullmatch(text):
-        parts = _DURATION_PART.findall(text)
-        seconds = sum(float(number) * _UNITS[unit or "s"] for number, unit in parts)
-    else:
-        try:
-            seconds = parsedate_to_datetime(text).timestamp() - time.time()
-        except (ValueError, TypeError, OverflowError):
-            return 0.0
-    return min(max(seconds, 0.0), LONGEST_WAIT)
 
 
 # -- errors

@@ -6,7 +6,7 @@ import uuid
 from django.core.cache import cache
 
 from selection.models import Candidate
-from selection.webhooks import outbox
+from selection.outbox import celery_messages
 
 from . import dispatcher, ledger
 
@@ -22,7 +22,7 @@ WORKING, IDLE = 300.0, 3.0
 def request_calls(run_id: int) -> None:
     """Request the calls for a run's open assignments, if models take part in it."""
     if Candidate.objects.filter(run=run_id, worker__endpoint__isnull=False).exists():
-        outbox.request_task(TASK)
+        celery_messages.request_task(TASK)
 
 
 def make_calls_alone() -> None:
@@ -30,7 +30,7 @@ def make_calls_alone() -> None:
 
     Only the rates and concurrency of servers rest on being alone: the ledger is safe in any case.
     """
-    outbox.mark_task_received(TASK)
+    celery_messages.mark_received(TASK)
     name = uuid.uuid4().hex
     if not cache.add(LOCK, name, LOCK_SECONDS):
         return
@@ -40,7 +40,7 @@ def make_calls_alone() -> None:
         if cache.get(LOCK) == name:
             cache.delete(LOCK)
     if more:
-        outbox.request_task(TASK)
+        celery_messages.request_task(TASK)
 
 
 def sweep_calls() -> None:
@@ -49,5 +49,5 @@ def sweep_calls() -> None:
         logger.warning("%s calls of models were interrupted.", closed)
     for server in dispatcher.list_servers():
         if dispatcher.list_callable(server, None, 1).exists():
-            outbox.request_task(TASK)
+            celery_messages.request_task(TASK)
             return

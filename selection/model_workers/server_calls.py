@@ -4,24 +4,22 @@ By aiohttp alone: typed clients spend three quarters of a call's CPU time on obj
 """
 
 import asyncio
-import ipaddress
 import os
 import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import urlsplit
 
 import aiohttp
 from django.conf import settings
 
 from selection.errors import Refused
+from selection.http import safe_http
 from selection.limits import LONGEST_JSON
 from selection.models import ModelServer
 from selection.models.model_workers import PROBLEM_LENGTH, REQUEST_ID_LENGTH
 from selection.outside_text import parse_json
-from selection.webhooks import safe_http
 
 from .adjustments import MOST_CHANGES, adjust_body, find_change
 from .api_keys import hide_key
@@ -90,7 +88,6 @@ def open_client(
     headers  besides ours, or in their place; ``query`` likewise of the address
     """
     address = check_url(url)
-    _refuse_inner_address(address)
     resolver = aiohttp.ThreadedResolver()  # by the loop, which is guarded
     sent = {"Authorization": f"Bearer {key or 'none'}", "User-Agent": "CrowdSelect"}
     own = fill_key(headers or {}, key)
@@ -112,17 +109,6 @@ def open_client(
 def open_server(server: ModelServer, key: str) -> ModelClient:
     """Return a client of a stored server, as ``open_client``."""
     return open_client(server.url, key, server.extra_headers, server.extra_query)
-
-
-def _refuse_inner_address(url: str) -> None:
-    """Raise Refused for the number of an address in our own network: it is not resolved."""
-    host = urlsplit(url).hostname or ""
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return
-    if not (settings.MODELS_INSIDE or safe_http.is_public(host)):
-        raise Refused(safe_http.INSIDE.format(setting=SETTING))
 
 
 async def ask_model(client: ModelClient, body: dict[str, Any], key: str, timeout: float) -> Outcome:

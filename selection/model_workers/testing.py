@@ -8,10 +8,11 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from selection import db_clock, jobs
+from selection import db_clock
 from selection.errors import NotFound, Refused
 from selection.limits import LONGEST_KEY
 from selection.models import Endpoint, Job, ModelCall, ModelServer, Question, QuestionSet
+from selection.outbox import jobs
 from selection.outside_text import clean_text
 
 from . import api_keys, dispatcher, ledger

@@ -92,7 +92,6 @@ def describe_response(answer: str | None, reply: str) -> str:
 
 
 def count_replies(run: Run) -> list[ReplyCount]:
-    """Return the replies of each model in the run, by worker."""
     rows = run.model_calls.replied().order_by()
     counts: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
     for worker, result, n, right in rows.values_list("worker", "result").annotate(

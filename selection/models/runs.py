@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from selection import algorithms
 from selection.algorithms import ALGORITHMS
+from selection.errors import NotFound
 from topk import THIS_SET, Goal, Problem, Selector, build_selector, roster
 
 from .run_columns import RunColumns
@@ -33,6 +34,12 @@ class RunQuerySet(models.QuerySet["Run"]):
         """
         rows = self.select_for_update(no_key=True, of=("self",), skip_locked=not wait)
         return rows.filter(pk=pk).first()
+
+    def lock(self, pk: int) -> "Run":
+        """Return the run, locked as by ``locked``. Raises NotFound."""
+        if (run := self.locked(pk)) is None:
+            raise NotFound("This run does not exist any more.")
+        return run
 
 
 class Run(RunColumns):

@@ -35,7 +35,7 @@ from selection.models import (
     worker_digest,
 )
 from selection.models.connectors import PROBLEM_LENGTH
-from selection.runs import previews, roster
+from selection.runs.roster import membership, previews
 
 from .identity import entries_of, events_of, listing_runs, mention_pattern, runs_of
 
@@ -237,6 +237,6 @@ def _replace_in_value(value: Any, replace: Replace) -> Any:
 def _withdraw_erased(run: Run, pseudonym: str, who: str, why: str) -> bool:
     """Withdraw the worker; return False if they were out already, or the run is over."""
     with suppress(Refused), transaction.atomic():
-        roster.withdraw_workers(run, [pseudonym], who, why)
+        membership.withdraw_workers(run, [pseudonym], who, why)
         return True
     return False

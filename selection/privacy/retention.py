@@ -23,7 +23,7 @@ from selection.models import (
     stored_spellings,
 )
 from selection.models.audit import AuditQuerySet
-from selection.runs.eligibility import ODD
+from selection.runs.roster.eligibility import ODD
 from selection.texts import counted
 
 from .erasure import erase_worker

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from selection import connectors, jobs
+from selection import connectors
 from selection.connectors import background
 from selection.imports.keyed_answers import File
 from selection.models import Job
+from selection.outbox import jobs
 
 from . import replay_requests
 

@@ -11,7 +11,8 @@ from selection.forecast import PastBelief, inputs
 from selection.imports import catalog
 from selection.imports.row_parsers import WorkerRow
 from selection.models import Pool, QuestionSet, Replay, Run
-from selection.runs import drafts, eligibility, priors
+from selection.runs.roster import eligibility
+from selection.runs.settings import drafts, priors
 
 from .plays import METHODS
 from .records import AnswerRecord, Tally

@@ -15,7 +15,6 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from selection import db_clock
 from selection.errors import NotFound, Refused
 from selection.imports.column_plan import ColumnPlan
 from selection.imports.keyed_answers import (
@@ -27,10 +26,10 @@ from selection.imports.keyed_answers import (
     refuse_open_choices,
 )
 from selection.imports.open_columns import ANSWERS, KEY, OpenColumns, find_open_columns
-from selection.job_messages import hand_out
 from selection.model_workers.expected_costs import ExpectedCost
 from selection.models import QuestionSet, Replay, Run
-from selection.runs import worker_prices
+from selection.outbox.queues import WorkQueue
+from selection.runs.roster import worker_prices
 
 from . import plays, records
 from .arrays import RecordedAnswers
@@ -40,16 +39,19 @@ from .settings import check_replay
 
 logger = logging.getLogger(__name__)
 
-TASK = "selection.tasks.replay"
 SMALL = 1_000_000  # bytes that are read in the request
 A_TURN = 5.0  # seconds after which a task makes room for others
 ENOUGH = 60.0  # seconds after which no further seed is begun
-LOST = timedelta(seconds=120)  # after which work is handed out again
-KEPT = timedelta(days=1)
 FAULTS_KEPT = 200  # rows with an error that the page shows
 PICKED, LEAVE_OUT = "picked", "leave_out"  # in the column “columns”, beside the plans
 
 State = Replay.State
+GOING = Q(state__in=(State.READING, State.WORKING))
+QUEUE = WorkQueue(
+    *(Replay, "selection.tasks.replay", GOING),
+    lost=timedelta(seconds=120),
+    kept=timedelta(days=1),
+)
 
 
 @dataclass(frozen=True)
@@ -186,7 +188,7 @@ def _begin_reading(replay: Replay) -> None:
     """Read small files now, and hand out the rest of the work. Raises Refused."""
     if len(replay.answers) + len(replay.key) <= SMALL:
         _read_answers(replay)
-    transaction.on_commit(lambda: _hand_out([replay.pk]), robust=True)
+    transaction.on_commit(lambda: QUEUE.hand_out(_rows(replay)), robust=True)
 
 
 def _refuse_source(source: Source) -> None:
@@ -295,8 +297,7 @@ def work_on_replay(replay_id: Any) -> None:
             _fail_replay(replay, str(refusal))
             return
         _wait_for_rows(replay, refusal)
-        reading = Replay.objects.filter(pk=replay.pk, state=State.READING)
-        reading.update(state=replay.state, columns=replay.columns)
+        _rows(replay).filter(state=State.READING).update(state=replay.state, columns=replay.columns)
     except Refused as refusal:
         _fail_replay(replay, str(refusal))
     except Exception:
@@ -308,7 +309,7 @@ def _work_for_a_turn(replay: Replay) -> None:
     if replay.state == State.READING:
         _read_answers(replay)
         columns = (*Replay.LARGE, "tallies", "facts", "state")
-        going = Replay.objects.filter(pk=replay.pk, state=State.READING)
+        going = _rows(replay).filter(state=State.READING)
         if not going.update(**{name: getattr(replay, name) for name in columns}):
             return
     record = RecordedAnswers(AnswerRecord.unpack(bytes(replay.record)).crowd())
@@ -317,7 +318,7 @@ def _work_for_a_turn(replay: Replay) -> None:
         if not _play_next(replay, record):
             return  # another process does it
     if replay.going:
-        _hand_out([replay.pk])
+        QUEUE.hand_out(_rows(replay))
 
 
 def _play_next(replay: Replay, record: RecordedAnswers) -> bool:
@@ -332,7 +333,7 @@ def _play_next(replay: Replay, record: RecordedAnswers) -> bool:
     columns = ("plays", "played", "seconds", "state")
     # An erasure may have renamed a worker meanwhile.
     same = {"played": number, "state": State.WORKING, "tallies": replay.tallies}
-    going = Replay.objects.filter(pk=replay.pk, **same)
+    going = _rows(replay).filter(**same)
     return bool(going.update(**{name: getattr(replay, name) for name in columns}))
 
 
@@ -343,19 +344,9 @@ def _has_enough(replay: Replay) -> bool:
 
 
 def _fail_replay(replay: Replay, error: str) -> None:
-    going = Replay.objects.filter(pk=replay.pk, state__in=(State.READING, State.WORKING))
+    going = _rows(replay).filter(GOING)
     going.update(state=State.FAILED, error=error[:500], answers=b"", key=b"")
 
 
-def _hand_out(replay_ids: Iterable[Any]) -> None:
-    ids = list(replay_ids)
-    hand_out(TASK, Replay.objects.filter(pk__in=ids), [[str(pk)] for pk in ids], LOST)
-
-
-def sweep_replays() -> None:
-    """Hand out lost work again, and delete replays after a day."""
-    now = db_clock.database_now()
-    Replay.objects.filter(created__lt=now - KEPT).delete()
-    lost = Q(sent=None) | Q(sent__lt=now - LOST)
-    going = Replay.objects.filter(lost, state__in=(State.READING, State.WORKING))
-    _hand_out(going.values_list("pk", flat=True))
+def _rows(replay: Replay) -> QuerySet[Replay]:
+    return Replay.objects.filter(pk=replay.pk)

@@ -7,7 +7,7 @@ from typing import Any
 from selection.models import Replay
 from selection.reports import count_points
 from selection.runs import money
-from selection.runs.worker_prices import format_price
+from selection.runs.roster.worker_prices import format_price
 from selection.texts import count_noun
 from selection.viewer_locale import format_count, format_percent
 

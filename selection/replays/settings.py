@@ -6,7 +6,7 @@ from typing import Any
 
 from selection.errors import Refused
 from selection.models import Run
-from selection.runs import algorithm_choices, validation
+from selection.runs.settings import algorithm_choices, validation
 from topk import LIKE_THESE, THIS_SET, ProblemError, score_options
 
 from .crowd import RecordedCrowd

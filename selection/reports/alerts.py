@@ -52,19 +52,16 @@ class Alert:
     kind   stuck, waits, gold, quiet, joins, paused, broken, models, unreadable, tool, fit,
            sharing or review: for programs
     words  the matter, for people
+    is_outage  True for a wait for Redis, not for workers
     """
 
     kind: str
     words: str
+    is_outage: bool = False
 
     @property
     def title(self) -> str:
         return NO_REDIS.rstrip(".") if self.is_outage else TITLES[self.kind]
-
-    @property
-    def is_outage(self) -> bool:
-        """True for a wait for Redis, not for workers."""
-        return self.kind == "waits" and self.words.startswith(NO_REDIS)
 
 
 def list_alerts(
@@ -234,7 +231,7 @@ def _describe_background(run: Run, now: datetime) -> str:
 
 def _redis_alerts() -> list[Alert]:
     """Return an alert for Redis. Webhooks do not send its kind, because it comes and goes."""
-    return [] if redis_answers() else [Alert("waits", f"{NO_REDIS} {UNTIL}")]
+    return [] if redis_answers() else [Alert("waits", f"{NO_REDIS} {UNTIL}", is_outage=True)]
 
 
 def _silent_alerts(run: Run, span: timedelta) -> list[Alert]:

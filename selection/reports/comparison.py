@@ -5,8 +5,8 @@ from typing import Any
 
 from selection import algorithms
 from selection.models import Run
-from selection.runs import algorithm_choices
-from selection.runs.run_settings import RUN_SETTINGS, SETTINGS
+from selection.runs.settings import algorithm_choices
+from selection.runs.settings.run_settings import RUN_SETTINGS, SETTINGS
 from selection.viewer_locale import format_count
 
 from .guarantee_status import promise_status

@@ -20,8 +20,8 @@ from selection.models import (
     Skill,
     Worker,
 )
-from selection.runs import algorithm_choices
-from selection.runs.run_settings import RUN_SETTINGS, Dumped
+from selection.runs.settings import algorithm_choices
+from selection.runs.settings.run_settings import RUN_SETTINGS, Dumped
 from selection.version import __version__
 from topk import expand_memory, pack_memory, verify
 from topk.groups import number_groups

@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import Sum
 
 from selection.models import Run
-from selection.runs import priors
+from selection.runs.settings import priors
 
 from .guarantee_status import KEPT, ON_AVERAGE, WEAKENED, interval_meaning, promise_status
 from .mean_floor import state_mean_floor

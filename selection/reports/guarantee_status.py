@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from selection.model_workers import spending
 from selection.models import Run
-from selection.runs import algorithm_choices, eligibility, priors, roster_opening, validation
+from selection.runs.roster import eligibility, roster_opening
+from selection.runs.settings import algorithm_choices, priors, validation
 from topk import ASSUMPTIONS, Goal, Promise, build_selector, rounded_up
 from topk.roster import restrict_options
 from topk.selected_arms import SelectedArms
@@ -240,5 +241,5 @@ def current_guarantee(run: Run, lines: Sequence[WorkerStanding]) -> CurrentGuara
 
 def interval_meaning(run: Run) -> str:
     if run.fixed_budget:
-        return "bounds that the algorithm works with, if it has any: nothing is promised of them"
+        return "bounds that the algorithm works with, if it has any: without a guarantee"
     return run.selector_class.interval

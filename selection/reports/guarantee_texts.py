@@ -3,7 +3,8 @@
 from collections import Counter
 
 from selection.models import Run
-from selection.runs import algorithm_choices, manual_verdicts
+from selection.runs import manual_verdicts
+from selection.runs.settings import algorithm_choices
 from selection.texts import count_noun, counted
 from selection.viewer_locale import format_moment
 from topk import Goal, Promise

@@ -15,17 +15,19 @@ from selection.models.roster import Roster
 from selection.texts import counted
 from topk import THIS_SET, PopulationSummary, Selector
 from topk.dependence import same_questions
+from topk.promise import Doubt
 from topk.roster import Counts, Flags, drop_no_shows
 
 TALLIES = ("asked", "pulls", "void", "skill", "gone", "rewards", "verdict")
 AT_ONCE = 5000  # rows
 GROWN, KEPT = 1.1, 256  # growth of the answers before a new test; runs whose result is cached
 
-SAME_QUESTIONS = (
+SAME_QUESTIONS = Doubt(
+    "same-questions",
     "Workers are right and wrong on the same questions more often than by chance (false-alarm "
     "rate: at most 1% per check). The guarantee assumes independent answers: with a small set, "
     "accuracy on questions like these may differ more. Accuracy on this question set, which "
-    "“certified” can guarantee, does not need the assumption."
+    "“certified” can guarantee, does not need the assumption.",
 )
 
 
@@ -37,7 +39,7 @@ class ModelFit:
     population  as fitted; None for algorithms that fit none, and before any answer
     """
 
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Doubt, ...] = ()
     population: PopulationSummary | None = None
 
     @classmethod
@@ -66,7 +68,7 @@ def assess_fit(run: Run, rows: list[Any], selector: Selector | None) -> ModelFit
     return ModelFit.assess(run, selector) if selector else ModelFit()
 
 
-def _order_warnings(run: Run) -> tuple[str, ...]:
+def _order_warnings(run: Run) -> tuple[Doubt, ...]:
     """Return a warning if recorded answers may not be in random order.
 
     The accuracy on this question set assumes random order. If everybody answered everything there
@@ -82,12 +84,13 @@ def _order_warnings(run: Run) -> tuple[str, ...]:
     return (order_doubt(run.deck_size),)
 
 
-def order_doubt(questions: int) -> str:
-    return (
+def order_doubt(questions: int) -> Doubt:
+    return Doubt(
+        "chosen-questions",
         f"The imported answers do not cover all {counted(questions, 'question')} for every "
         "worker. If "
         "workers chose their questions, these are not a random sample of the set, and the "
-        f"guarantee about accuracy {THIS_SET} is not valid."
+        f"guarantee about accuracy {THIS_SET} is not valid.",
     )
 
 

@@ -5,7 +5,7 @@ The exact sentences (``guarantee_texts``) are those of files, messages and the A
 
 from selection import viewer_locale
 from selection.models import Run
-from selection.runs import algorithm_choices
+from selection.runs.settings import algorithm_choices
 from topk import Goal, Promise
 from topk.promise import ordinal
 
@@ -34,31 +34,16 @@ AVERAGE_OF_ONE = (
     "For {sure} in 100 crowds like yours, the selected one is at most {points} less accurate than "
     "the best{among}."
 )
-# Parts of the sentences on doubts, each with the code of the doubt and a few words that name it.
+# In a few words, by the code of the doubt.
 DOUBTS = {
-    "do not look like one population": (
-        "population",
-        "this crowd may be of groups with very different accuracy",
-    ),
-    "population was hard to fit": ("rough", "the fit to this crowd is rough"),
-    "stand apart by a gap": ("gap", "the best workers may be clearly ahead of the rest"),
-    "gave fewer than two answers": (
-        "few-answers",
-        "some workers gave fewer than two answers and are assumed to be like the others",
-    ),
-    "seem nearly equal": (
-        "nearly-equal",
-        "the workers are nearly equal, and a few may just lead the others",
-    ),
-    "right and wrong on the same questions": (
-        "same-questions",
-        "workers err on the same questions, so their answers are not independent",
-    ),
-    "If workers chose": (
-        "chosen-questions",
-        "workers may have chosen which questions they answered",
-    ),
-    "asked other questions": ("earlier-run", "it starts from a run with other questions"),
+    "population": "this crowd may be of groups with very different accuracy",
+    "rough": "the fit to this crowd is rough",
+    "gap": "the best workers may be clearly ahead of the rest",
+    "few-answers": "some workers gave fewer than two answers and are assumed to be like the others",
+    "nearly-equal": "the workers are nearly equal, and a few may just lead or trail the others",
+    "same-questions": "workers err on the same questions, so their answers are not independent",
+    "chosen-questions": "workers may have chosen which questions they answered",
+    "earlier-run": "it starts from a run with other questions",
 }
 LIMITS = " Not covered: a crowd in which a few workers just lead or trail nearly equal others."
 
@@ -123,17 +108,3 @@ def state_early_end(
     exact = run.selector_class.promise.goal is Goal.EXACT
     target = "the certain best" if exact else count_points(run.epsilon)
     return f"The target ({target}) was not reached. {achieved}"
-
-
-def shorten_doubt(sentence: str) -> str:
-    """Return the doubt in a few words; the sentence itself if it has no short form."""
-    return _name_doubt(sentence)[1]
-
-
-def code_of_doubt(sentence: str) -> str:
-    return _name_doubt(sentence)[0]
-
-
-def _name_doubt(sentence: str) -> tuple[str, str]:
-    found = (names for part, names in DOUBTS.items() if part in sentence)
-    return next(found, ("population", sentence.rstrip(".")))

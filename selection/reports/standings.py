@@ -12,7 +12,7 @@ from selection.models import NOT_TESTED, Candidate, Run, Skill, status_of
 from selection.models.answers import has_waiting_answers
 from selection.models.roster import Roster
 from selection.models.status import WORDS
-from selection.runs import quotas
+from selection.runs.roster import quotas
 from topk import Selector, Standing, Verdict
 from topk.selected_arms import SelectedArms
 

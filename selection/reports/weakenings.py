@@ -7,13 +7,13 @@ from django.db.models import Q
 
 from selection.model_workers import spending, unreadable
 from selection.models import Run
-from selection.runs import priors
+from selection.runs.settings import priors
 from selection.texts import count_noun
 from topk.roster import OPENED
 
 from .collusion import CollusionSigns
 from .model_fit import ModelFit
-from .plain_guarantee import code_of_doubt, shorten_doubt
+from .plain_guarantee import DOUBTS
 
 MOST_NAMED = 5
 COPY, TAKE_BACK = ("Copy the run…", "copy"), ("Take workers back…", "do_change#roster")
@@ -120,11 +120,11 @@ def list_weakenings(
     """
     prior = priors.prior_doubt(run)
     found: list[Found] = [
-        *((code_of_doubt(doubt), shorten_doubt(doubt), doubt) for doubt in fit.warnings),
+        *((doubt.code, DOUBTS[doubt.code], doubt) for doubt in fit.warnings),
         *(reason for source in SOURCES for reason in source(run)),
         *_sharing(signs),
         *_absences(no_shows),
-        ("earlier-run", shorten_doubt(prior), prior),
+        ("earlier-run", DOUBTS["earlier-run"], prior),
         ("by-hand", "verdicts were set by hand", by_hand),
     ]
     return tuple(Weakening.build(run, *reason) for reason in found if reason[2])

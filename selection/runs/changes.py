@@ -12,13 +12,15 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from selection import wakeups
-from selection.errors import Conflict, NotFound, Refused
+from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.models import Run
+from selection.runs.roster import join_platforms
+from selection.runs.roster.membership import lock_active_run
+from selection.runs.settings import validation
+from selection.runs.settings.run_settings import CHANGEABLE, RUN_SETTINGS, RunSetting, Section, When
 
-from . import join_platforms, lifecycle, validation
-from .roster import lock_active_run
-from .run_settings import CHANGEABLE, RUN_SETTINGS, RunSetting, Section, When
+from . import lifecycle
 
 ACTIVE = {Run.Status.RUNNING, Run.Status.PAUSED}
 FIXED = "{name} cannot change after the run started. Copy the run instead."
@@ -84,9 +86,7 @@ def apply_changes(
     run: Run, wanted: Mapping[str, Any], who: str = "", why: str = ""
 ) -> dict[str, str]:
     """Change these settings; return the same sentences, and raise, as ``preview_changes`` does."""
-    locked = Run.objects.locked(run.pk)
-    if locked is None:
-        raise NotFound("This run does not exist any more.")
+    locked = Run.objects.lock(run.pk)
     sentences = preview_changes(locked, wanted)
     if not sentences:
         return sentences

@@ -6,9 +6,8 @@ from django.db.models import Model, ProtectedError, Q, QuerySet
 
 from selection.errors import Conflict, Refused
 from selection.models import Pool, QuestionSet, Run, Skill, Worker
+from selection.runs.settings import validation
 from selection.texts import plural
-
-from . import exposure_limits
 
 MOST_NAMED = 3
 
@@ -24,7 +23,7 @@ def store_item(item: Model) -> None:
         label = "" if field == "__all__" else f"{_field_label(item, field)}: "
         raise Refused(f"{label}{messages[0]}") from error
     if isinstance(item, QuestionSet) and (
-        reason := exposure_limits.refuse_limit(item, item.most_workers)
+        reason := validation.refuse_limit(item, item.most_workers)
     ):
         raise Conflict(reason)
     item.save()
@@ -51,7 +50,6 @@ def delete_item(item: Pool | QuestionSet | Worker) -> None:
 
 
 def runs_using(item: Pool | QuestionSet | Worker) -> QuerySet[Run]:
-    """Return the runs that need this pool, question set or worker."""
     if isinstance(item, Pool):
         return Run.objects.filter(pool=item)
     if isinstance(item, Worker):

@@ -1,9 +1,9 @@
-"""The life of a run: create, start, pause, resume, stop, reopen, conclude.
+"""The life of a run: start, pause, resume, stop, reopen, conclude.
 
 Each writes an Event: ``who`` is a login name or "token NAME", ``why`` the reason.
 """
 
-from collections.abc import Sequence
+from copy import copy
 from decimal import Decimal
 from typing import Any
 
@@ -15,84 +15,21 @@ from selection import db_clock, wakeups
 from selection.answers.outages import extend_deadlines
 from selection.engine.ending import end_run
 from selection.engine.precompile import precompile_run
-from selection.errors import Conflict, NotFound, Refused
+from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.model_workers import spending, unreadable
-from selection.models import Candidate, Run, Skill
+from selection.models import Candidate, Run, Worker
+from selection.runs.roster import eligibility, quotas, worker_prices
+from selection.runs.settings import validation
 from selection.texts import counted
-
-from . import (
-    eligibility,
-    join_platforms,
-    quotas,
-    run_settings,
-    validation,
-    worker_groups,
-    worker_prices,
-)
 
 Status = Run.Status
 
 
 @transaction.atomic
-def create_run(run: Run, further: Sequence[Skill] = ()) -> Run:
-    """Store a new run, as a draft; ``drafts.create_draft`` builds it from its settings.
-
-    further  the skills it tests besides its own question set, in order
-
-    Raises Refused for settings that no algorithm can be run on.
-    """
-    _validate_new_run(run, further)
-    run.save(force_insert=True)
-    _store_skills(run, further)
-    return run
-
-
-@transaction.atomic
-def replace_draft(run: Run, wanted: Run, further: Sequence[Skill] = (), who: str = "") -> Run:
-    """Give a draft all settings of a run that is not stored; return the changed draft.
-
-    Raises Conflict once it has begun, Refused as ``create_run`` does.
-    """
-    draft = _change_status(run, Status.DRAFT, {Status.DRAFT})
-    for name in run_settings.STORED:
-        setattr(draft, name, getattr(wanted, name))
-    _validate_new_run(draft, further)
-    draft.save(update_fields=run_settings.STORED)
-    draft.further.all().delete()
-    _store_skills(draft, further)
-    events.write_event(draft, "draft", "All settings were given anew before the start.", who)
-    return draft
-
-
-def _validate_new_run(run: Run, further: Sequence[Skill]) -> None:
-    """Raise Refused for settings that no algorithm can be run on."""
-    first = Skill(question_set=run.question_set, k=run.k)
-    run.skills = [first, *further]
-    workers = eligibility.count_eligible(run)
-    faults = validation.validate_run(run, workers) | validation.validate_quotas(run)
-    faults |= worker_prices.validate_prices(run) | worker_groups.validate_groups(run)
-    faults |= validation.validate_skills(run, len(further))
-    faults |= validation.validate_team(run, further) | validation.validate_name(run)
-    faults |= validation.validate_closing_time(run, run.enrol_until)
-    faults |= join_platforms.validate_platform(run)
-    for reason in faults.values():
-        raise Refused(reason)
-
-
-def _store_skills(run: Run, further: Sequence[Skill]) -> None:
-    for number, skill in enumerate(further, 1):
-        skill.run, skill.number = run, number
-        skill.save()
-    del run.skills  # cached: read the stored rows again
-
-
-@transaction.atomic
 def delete_run(run: Run) -> None:
     """Delete a run with its answers and verdicts. Raises Conflict while it goes on."""
-    locked = Run.objects.locked(run.pk)
-    if locked is None:
-        raise NotFound("This run does not exist any more.")
+    locked = Run.objects.lock(run.pk)
     if locked.status in {Status.RUNNING, Status.PAUSED}:
         raise Conflict(f"The run “{locked}” is {locked.status}: stop it before it is deleted.")
     locked.delete()
@@ -103,8 +40,7 @@ def start_run(run: Run, who: str = "", why: str = "") -> None:
 
     Raises Conflict if it has begun, Refused if it cannot be run as it is.
     """
-    for refusal in validation.validate_stored_run(run, eligibility.count_eligible(run)).values():
-        raise Refused(refusal)
+    _list_startable(copy(run))  # a copy: the run keeps no list of workers
     precompile_run(run)
     _start_locked(run, who, why)
 
@@ -112,11 +48,9 @@ def start_run(run: Run, who: str = "", why: str = "") -> None:
 @transaction.atomic
 def _start_locked(run: Run, who: str, why: str) -> None:
     run = _change_status(run, Status.RUNNING, {Status.DRAFT})
-    workers = list(eligibility.eligible_workers(run))
     for name in ("quotas", "prices", "groups"):
         run.options.pop(name, None)
-    for refusal in validation.validate_stored_run(run, len(workers)).values():
-        raise Refused(refusal)
+    workers = _list_startable(run)
     rng, run.started = np.random.default_rng(run.seed), db_clock.database_now()
     run.absence_since = run.started
     _fix_decks(run)
@@ -127,7 +61,7 @@ def _start_locked(run: Run, who: str, why: str) -> None:
         prices = worker_prices.list_prices(run, workers)
         run.options["prices"] = [prices[i] for i in np.argsort(arms[0])]
     if run.grouped_by:
-        groups = worker_groups.list_groups(run, workers)
+        groups = quotas.list_groups(run, workers)
         run.options["groups"] = [groups[i] for i in np.argsort(arms[0])]
     run.save()
     for skill in run.skills:
@@ -147,6 +81,14 @@ def _start_locked(run: Run, who: str, why: str) -> None:
         why,
     )
     wakeups.request_step(run.pk)
+
+
+def _list_startable(run: Run) -> list[Worker]:
+    """Return the eligible workers of a run that can be started. Raises Refused."""
+    workers = eligibility.fix_eligible(run)
+    for refusal in validation.validate_stored_run(run, len(workers)).values():
+        raise Refused(refusal)
+    return workers
 
 
 def _fix_decks(run: Run) -> None:
@@ -226,11 +168,8 @@ def reopen_run(run: Run, who: str = "", why: str = "") -> None:
         locked.candidates.filter(gone="").update(
             verdict=Candidate.Verdicts.UNDECIDED, decided_in=None, decided_why=""
         )
-    extend_deadlines(locked, locked.ended or db_clock.database_now())
-    locked.ending, locked.ended, locked.concluded, locked.regraded = "", None, None, None
-    locked.save()
-    events.write_event(locked, "reopen", "The run goes on after its end.", who, why)
-    wakeups.request_step(locked.pk)
+    locked.regraded = None
+    _go_on(locked, "The run goes on after its end.", who, why)
 
 
 @transaction.atomic
@@ -246,12 +185,16 @@ def raise_limit(run: Run, limit: Decimal, who: str = "") -> None:
     before = spending.read_limit(locked)
     if before is not None and limit <= before:
         raise Refused(f"The run “{locked}” ended at this limit, {before:g}: give a higher one.")
-    extend_deadlines(locked, locked.ended or db_clock.database_now())
-    locked.ending, locked.ended, locked.concluded = "", None, None
-    locked.save()
-    events.write_event(locked, "reopen", "The run goes on with a higher limit in money.", who)
+    _go_on(locked, "The run goes on with a higher limit in money.", who)
     spending.set_limit(locked, limit)
-    wakeups.request_step(locked.pk)
+
+
+def _go_on(run: Run, sentence: str, who: str, why: str = "") -> None:
+    extend_deadlines(run, run.ended or db_clock.database_now())
+    run.ending, run.ended, run.concluded = "", None, None
+    run.save()
+    events.write_event(run, "reopen", sentence, who, why)
+    wakeups.request_step(run.pk)
 
 
 def _reopening_refusal(run: Run) -> str:
@@ -264,7 +207,7 @@ def _reopening_refusal(run: Run) -> str:
         spent = "Its budget is spent: raise it, and the run goes on."
         return "" if run.affords_more else spent
     return (
-        "Only a run whose budget was spent, or that lost its promise by a correction after its "
+        "Only a run whose budget was spent, or that lost its guarantee by a correction after its "
         "end, can go on."
     )
 
@@ -293,9 +236,7 @@ def take_up(run: Run, who: str = "", why: str = "") -> None:
 
 def _change_status(run: Run, to: Run.Status, allowed: set[Run.Status]) -> Run:
     """Return the run, locked and fresh, with its new status set but not saved."""
-    locked = Run.objects.locked(run.pk)
-    if locked is None:
-        raise NotFound("This run does not exist any more.")
+    locked = Run.objects.lock(run.pk)
     if locked.status not in allowed:
         states = " or ".join(sorted(allowed))
         raise Conflict(

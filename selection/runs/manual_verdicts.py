@@ -2,7 +2,7 @@
 
 from django.db import transaction
 
-from selection.errors import Conflict, NotFound, Refused
+from selection.errors import Conflict, Refused
 from selection.history import events, notifications
 from selection.models import Candidate, Run
 from selection.texts import counted
@@ -45,9 +45,7 @@ def override_verdict(
 
     Raises Refused for a verdict without a reason.
     """
-    run = Run.objects.locked(candidate.run_id)
-    if run is None:
-        raise NotFound("This run does not exist any more.")
+    run = Run.objects.lock(candidate.run_id)
     if verdict is not None and not why.strip():
         raise Refused("Enter a reason: every export shows it with the verdict.")
     candidate.refresh_from_db()

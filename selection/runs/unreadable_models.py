@@ -4,15 +4,16 @@ from typing import Any
 
 from django.db import transaction
 
-from selection import jobs
 from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.model_workers import parsing as reading
 from selection.model_workers import unreadable
 from selection.models import Candidate, Endpoint, Job, Run
+from selection.outbox import jobs
+from selection.runs.roster import membership
 from selection.texts import counted
 
-from . import lifecycle, roster
+from . import lifecycle
 
 REREAD, WRONG, SET_ASIDE = "reread", "wrong", "set aside"
 WAYS = {
@@ -90,5 +91,5 @@ def _set_aside(run: Run, keys: list[str], who: str, why: str) -> str:
         raise Refused(
             f"Only {counted(left, 'other worker')} would be left: there is nothing to choose from."
         )
-    roster.withdraw_workers(run, keys, who, why or "Too many replies without an answer.")
+    membership.withdraw_workers(run, keys, who, why or "Too many replies without an answer.")
     return f"Set aside: {', '.join(keys)}."

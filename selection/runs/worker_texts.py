@@ -7,7 +7,7 @@ from typing import Any, Literal
 from django.db import transaction
 from django.utils.crypto import salted_hmac
 
-from selection.errors import NotFound, Refused
+from selection.errors import Refused
 from selection.history import events
 from selection.models import Run
 
@@ -70,9 +70,7 @@ def change_facts(run: Run, facts: PageFacts, who: str = "") -> None:
     """
     facts = _tidy_codes(run, facts)
     _validate_facts(run, facts)
-    locked = Run.objects.locked(run.pk)
-    if locked is None:
-        raise NotFound("This run does not exist any more.")
+    locked = Run.objects.lock(run.pk)
     if locked.page == facts.stored():
         return
     locked.page = facts.stored()

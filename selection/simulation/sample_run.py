@@ -10,7 +10,8 @@ from selection.exports import ExportTable
 from selection.imports import catalog
 from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import SAMPLE_RUN, Pool, QuestionSet, Run
-from selection.runs import drafts, lifecycle
+from selection.runs import lifecycle
+from selection.runs.settings import drafts
 
 from .crowd import SyntheticCrowd, draw_accuracies
 from .writing import write_csv

@@ -1,5 +1,3 @@
 """Copy everything from one database into another."""
 
 from .tables import CopiedTable, copy_database
-
-__all__ = ["CopiedTable", "copy_database"]

@@ -1,52 +1,41 @@
 """Delivery of the outbox: at least once, with retries after failures."""
 
-import random
-import time
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.db.models import Exists, OuterRef
 from standardwebhooks import Webhook as Signer
 
 from selection import db_clock
+from selection.http import safe_http
 from selection.models import Delivery, Webhook
 from selection.models.webhooks import REPLY_LENGTH
+from selection.outbox import queues
+from selection.outbox.celery_messages import mark_received
 
-from . import outbox, safe_http
+from . import messages
 
-# Delays after the first try, the second, and so on; the last try is 9 hours after the first.
-DELAYS = [timedelta(seconds=s) for s in (5, 30, 120, 600, 1800, 7200, 21600)]
-MOST_TRIES = len(DELAYS) + 1
-SPREAD = 0.2  # share of a delay, so that deliveries that failed together are not retried together
 # A task leases a delivery for this long; if the task is killed, another one sends it.
 LEASE = timedelta(minutes=1)
-# A task works for this long, then hands over to another; after this many failures it gives up for
-# now.
-AT_ONCE_SECONDS = 20.0
-FAILURES = 3
+FAILURES = 3  # in a row, after which a task gives up for now
 KEPT = timedelta(days=30)
 GONE = 410  # the status that ends a subscription
 
 
 def send_due(webhook_id: int) -> None:
     """Send this webhook's due deliveries, oldest first."""
-    outbox.mark_received(webhook_id)
-    until, failures = time.monotonic() + AT_ONCE_SECONDS, 0
-    while failures < FAILURES:
-        if time.monotonic() > until:
-            outbox.request_delivery(webhook_id)
-            return
-        delivery = _lease_next(webhook_id)
-        if delivery is None:
-            return
-        failures = 0 if attempt_delivery(delivery) else failures + 1
+    mark_received(messages.TASK, webhook_id)
+    queues.work_through(
+        lambda: _lease_next(webhook_id),
+        attempt_delivery,
+        lambda: messages.request_delivery(webhook_id),
+        FAILURES,
+    )
 
 
 def _lease_next(webhook_id: int) -> Delivery | None:
-    """Lease the next due delivery, or return None."""
     ready = Delivery.objects.ready().filter(webhook=webhook_id).order_by("due", "id")
     while (delivery := ready.select_related("webhook").first()) is not None:
-        rows = Delivery.objects.filter(pk=delivery.pk, due=delivery.due)
-        if rows.update(due=db_clock.database_now() + LEASE):
+        if queues.lease_row(delivery, ready, LEASE):
             return delivery
     return None
 
@@ -86,7 +75,7 @@ def signed_headers(delivery: Delivery) -> dict[str, str]:
 
 def _record_failure(delivery: Delivery, code: int | None, text: str) -> None:
     now, tries = db_clock.database_now(), delivery.tries + 1
-    due = None if delivery.kind == Webhook.TEST else retry_time(tries, now)
+    due = None if delivery.kind == Webhook.TEST else queues.retry_time(tries, now)
     delivery.keep(due=due, tries=tries, tried=now, code=code, said=text[:REPLY_LENGTH])
     if delivery.kind == Webhook.TEST:
         return
@@ -99,13 +88,6 @@ def _record_failure(delivery: Delivery, code: int | None, text: str) -> None:
             f"Turned off: nothing arrived in {tries} tries since {delivery.made:%Y-%m-%d %H:%M} UTC"
             f"; the last answer was: {answer}"[:300],
         )
-
-
-def retry_time(tries: int, now: datetime) -> datetime | None:
-    """Return the time of the next attempt after so many; None after the last one."""
-    if tries >= MOST_TRIES:
-        return None
-    return now + DELAYS[tries - 1] * random.uniform(1 - SPREAD, 1 + SPREAD)
 
 
 def _has_delivered_since(delivery: Delivery) -> bool:
@@ -121,5 +103,5 @@ def sweep_deliveries() -> None:
     """Request due deliveries whose message was lost; delete old ones."""
     ready = Delivery.objects.ready().filter(webhook=OuterRef("pk"))
     for pk in Webhook.objects.filter(Exists(ready)).values_list("pk", flat=True):
-        outbox.request_delivery(pk)
+        messages.request_delivery(pk)
     Delivery.objects.filter(made__lt=db_clock.database_now() - KEPT).delete()

@@ -7,11 +7,12 @@ from django.db import transaction
 
 from selection import db_clock
 from selection.errors import Conflict, Refused
+from selection.http import safe_http
 from selection.limits import MOST_WEBHOOKS
 from selection.models import Delivery, Team, Webhook
 from selection.models.webhooks import fresh_salt
 
-from . import outbox, safe_http
+from . import messages
 
 
 def create_webhook(
@@ -28,7 +29,6 @@ def create_webhook(
 
 
 def add_webhook(hook: Webhook) -> Webhook:
-    """Store a new webhook."""
     if Webhook.objects.filter(team=hook.team_id).count() >= MOST_WEBHOOKS:
         raise Refused(f"A team has at most {MOST_WEBHOOKS} webhooks; delete one first.")
     return _validate_webhook(hook)
@@ -47,7 +47,7 @@ def save_webhook(hook: Webhook, turned_on: bool = False) -> Webhook:
     hook.note = "" if turned_on else hook.note
     _validate_webhook(hook)
     if turned_on:
-        outbox.request_delivery(hook.pk)
+        messages.request_delivery(hook.pk)
     return hook
 
 
@@ -80,8 +80,8 @@ def renew_secret(hook: Webhook) -> str:
 def send_test(hook: Webhook) -> Delivery:
     """Send a test message once, even if the webhook is off."""
     now = db_clock.database_now()
-    body = outbox.body_of(Webhook.TEST, {"words": "This is a test; nothing has happened."}, now)
-    outbox.queue_messages([hook], [(Webhook.TEST, body)], now)
+    body = messages.body_of(Webhook.TEST, {"words": "This is a test; nothing has happened."}, now)
+    messages.queue_messages([hook], [(Webhook.TEST, body)], now)
     return hook.deliveries.latest("id")
 
 
@@ -94,5 +94,5 @@ def replay_delivery(delivery: Delivery) -> Delivery:
     if not delivery.webhook.on and delivery.kind != Webhook.TEST:
         raise Conflict("This webhook is off: turn it on before anything is sent again.")
     delivery.keep(due=db_clock.database_now(), tries=0)
-    outbox.request_delivery(delivery.webhook_id)
+    messages.request_delivery(delivery.webhook_id)
     return delivery

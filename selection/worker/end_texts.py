@@ -7,8 +7,9 @@ from django.utils.translation import gettext as _
 
 from selection.models import Candidate, Platform
 from selection.questions.sanitize import QuestionTexts
-from selection.runs import join_platforms, money, worker_texts
-from selection.runs.join_platforms import Visit
+from selection.runs import money, worker_texts
+from selection.runs.roster import join_platforms
+from selection.runs.roster.join_platforms import Visit
 from selection.runs.worker_texts import Outcome, PageFacts
 
 

@@ -12,8 +12,9 @@ from django.views.decorators.http import require_http_methods
 
 from selection.errors import Conflict, Refused
 from selection.models import Run
-from selection.runs import enrolment, join_platforms, worker_texts
-from selection.runs.join_platforms import Visit
+from selection.runs import worker_texts
+from selection.runs.roster import enrolment, join_platforms
+from selection.runs.roster.join_platforms import Visit
 
 from . import links
 from .attendance import ACTED, open_to_people

@@ -3,7 +3,7 @@
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from selection.errors import Conflict, NotFound
+from selection.errors import Conflict
 from selection.history import events
 from selection.models import Candidate, Run, Worker
 
@@ -49,8 +49,6 @@ def _replace_links(rows: QuerySet[Candidate]) -> None:
 
 
 def _lock_run(pk: int) -> Run:
-    run = Run.objects.locked(pk)
-    if run is None:
-        raise NotFound("This run does not exist any more.")
+    run = Run.objects.lock(pk)
     preview_rotation(run)
     return run

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from selection import db_clock
 from selection.models import Candidate, Run
-from selection.runs import join_platforms
+from selection.runs.roster import join_platforms
 
 # A full stop, because mail and chat programs may cut links at colons and commas.
 _signer = Signer(salt="selection.work", sep=".")

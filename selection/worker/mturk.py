@@ -24,7 +24,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from selection.errors import Conflict, Refused
 from selection.models import Candidate
 from selection.questions.sanitize import QuestionTexts
-from selection.runs import enrolment
+from selection.runs.roster import enrolment
 
 from . import join, links, views
 from .attendance import open_to_people

@@ -17,7 +17,7 @@ from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.limits import MOST_TEMPORARY_LINKS
 from selection.models import Candidate, Platform, Run, map_to_stored
-from selection.runs import enrolment
+from selection.runs.roster import enrolment
 from selection.texts import counted
 from selection.viewer_locale import format_moment
 

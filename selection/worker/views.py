@@ -15,7 +15,7 @@ from selection.answers import recording
 from selection.errors import Answered, Conflict, NotFound, OutsideChoices, Refused, TooLate
 from selection.models import Candidate, Run
 from selection.questions import practice, problem_reports
-from selection.runs import roster
+from selection.runs.roster import membership
 
 from . import attendance, links, messages, page
 from .busy_page import excuse_busy
@@ -51,7 +51,7 @@ def work_page(request: HttpRequest, token: str) -> HttpResponse:
     if "start" in request.POST:
         return _show_page(request, token)
     if request.POST.get("leave") == "yes":
-        _leave_or_withdraw(candidate_id, roster.record_leaving)
+        _leave_or_withdraw(candidate_id, membership.record_leaving)
         return _show_page(request, token)
     do = _take_problem_report if "complaint" in request.POST else _take_answer
     try:
@@ -131,7 +131,7 @@ def _take_practice(request: HttpRequest, token: str, candidate_id: int) -> HttpR
     if lesson.done:
         return render(request, "work/lesson.html", {"lesson": ExplainedAnswer.build(lesson)})
     if lesson.failed:
-        _leave_or_withdraw(candidate_id, roster.record_failed_screening)
+        _leave_or_withdraw(candidate_id, membership.record_failed_screening)
         return _show_page(request, token)
     return _show_page(
         request, token, "practice" if lesson.left is None else f"practice {lesson.left}"

@@ -1,5 +1,5 @@
-// A run's form: only the fields that the chosen algorithm reads, and what it would promise for what
-// stands there now. Without this script all fields are shown, each saying who reads it.
+// A run's form: only the fields that the chosen algorithm reads, and what it would guarantee for
+// what stands there now. Without this script all fields are shown, each saying who reads it.
 "use strict";
 
 let waiting;
@@ -56,7 +56,7 @@ async function showPromises(form) {
   if (priced.asked === formValues(form).toString()) writePrices(form, priced.found);
 }
 
-// What each algorithm would cost: simulated, so it comes later than the promises, and is kept for
+// What each algorithm would cost: simulated, so it comes later than the guarantees, and is kept for
 // as long as nothing that it depends on changes.
 async function showPrices(form) {
   const asked = formValues(form).toString();

@@ -7,8 +7,9 @@ import pytest
 from crowdselect_client import ApiError, Client
 from selection import connectors, engine
 from selection.models import ApiToken, RunConnection
-from selection.runs import roster_opening, worker_texts
-from selection.runs.enrolment import EnrolmentSource, enrol_worker
+from selection.runs import worker_texts
+from selection.runs.roster import roster_opening
+from selection.runs.roster.enrolment import EnrolmentSource, enrol_worker
 from selection.runs.worker_texts import PageFacts
 from tests.jobs import job_worker
 from tests.label_studio_stub import LEGACY, LabelStudioStub

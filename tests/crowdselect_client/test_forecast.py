@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from crowdselect_client import ApiError, Client
-from selection import job_messages
 from selection.forecast import forecast_requests
 from selection.models import ApiToken, ForecastRequest
+from selection.outbox import celery_messages
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 PLAN = {"workers": 6, "k": 2, "epsilon": 0.3, "questions": 20}
@@ -17,7 +17,7 @@ PLAN = {"workers": 6, "k": 2, "epsilon": 0.3, "questions": 20}
 
 @pytest.fixture
 def client(live_server, monkeypatch) -> Client:
-    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
     with Client(live_server.url, ApiToken.issue("program")) as made:
         yield made
 

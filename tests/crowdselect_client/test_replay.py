@@ -3,8 +3,8 @@
 import pytest
 
 from crowdselect_client import ApiError, Client
-from selection import job_messages
 from selection.models import ApiToken, Replay, Run
+from selection.outbox import celery_messages
 from selection.replays import plays, replay_requests
 from tests.pasts import write_past
 
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.any_database]
 def client(live_server, monkeypatch) -> Client:
     monkeypatch.setattr(plays, "SEEDS", 1)
     monkeypatch.setattr(replay_requests, "A_TURN", 1000.0)
-    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
     with Client(live_server.url, ApiToken.issue("program")) as made:
         yield made
 

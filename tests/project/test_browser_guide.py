@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from selection import job_messages
 from selection.forecast import draft_forecast, forecast_requests
 from selection.models import ForecastRequest, Run
+from selection.outbox import celery_messages
 from tests.axe import find_faults, find_faults_at_all_widths
 from tests.chromium import CHROMIUM
 from tests.project.conftest import sign_in
@@ -25,7 +25,7 @@ pytestmark = [
 def quick(monkeypatch):
     """No process refines a forecast here."""
     monkeypatch.setattr(forecast_requests, "FIRST", 20.0)  # until each algorithm has had its turn
-    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
 
 
 @pytest.fixture

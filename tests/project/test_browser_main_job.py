@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Locator, Page, expect
 
-from selection import job_messages
 from selection.models import Run
+from selection.outbox import celery_messages
 from tests.chromium import CHROMIUM
 
 MOST_CLICKS = 20
@@ -25,7 +25,7 @@ pytestmark = [
 
 @pytest.fixture(autouse=True)
 def first_numbers_only(monkeypatch):
-    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from selection import engine
 from selection.models import Run
-from selection.runs import lifecycle, roster_opening, worker_texts
+from selection.runs import lifecycle, worker_texts
+from selection.runs.roster import roster_opening
 from selection.worker import links
 from tests.chromium import CHROMIUM
 from tests.pages import admin_url

@@ -12,7 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 from selection import engine
 from selection.models import Answer, Candidate, Practice, QuestionSet, Run
 from selection.questions import media
-from selection.runs import roster, worker_texts
+from selection.runs import worker_texts
+from selection.runs.roster import membership
 from selection.runs.worker_texts import PageFacts
 from selection.worker import links
 from tests.axe import find_faults_at_all_widths
@@ -194,7 +195,7 @@ def _bring(run: Run, worker: Candidate, state: str) -> None:
     elif state == "practice":
         Practice.objects.create(question_set=run.question_set, prompt="Is it?", accepted=["yes"])
     elif state == "gone":
-        roster.record_leaving(run, worker.worker_id)
+        membership.record_leaving(run, worker.worker_id)
 
 
 def test_the_first_view_weighs_less_than_50_kb_without_its_media(

@@ -12,7 +12,7 @@ from redis import TimeoutError
 from crowdselect import cache
 from crowdselect.cache import Cache
 from selection import tasks
-from selection.webhooks import outbox
+from selection.outbox import celery_messages
 from tests.faults.links import free_port
 from tests.faults.services import redis_server, running
 from tests.worlds import make_run
@@ -110,4 +110,4 @@ def test_a_message_that_came_through_is_worked_on_all_the_same(silent, settings)
     tasks.advance(run.pk)
     run.refresh_from_db()
     assert run.steps == 1
-    outbox.mark_received(1)
+    celery_messages.mark_received("selection.tasks.deliver", 1)

@@ -14,7 +14,8 @@ from selection.answers import overdue, presence, recording
 from selection.models import Answer, Assignment, Question, Run
 from selection.questions import corrections
 from selection.questions.corrections import Gold
-from selection.runs import changes, roster
+from selection.runs import changes
+from selection.runs.roster import membership
 from tests.processes import celery_worker, wait_until
 from tests.worlds import make_run
 
@@ -70,7 +71,7 @@ class Study:
         Run.objects.filter(pk=self.run.pk).update(absence_since=past)
 
         def swept() -> bool:
-            roster.sweep_absent()
+            membership.sweep_absent()
             return self.run.candidates.filter(gone="absent").exists()
 
         # A sweep passes over a run that a step holds; the beat comes again, and so does this.
@@ -82,13 +83,13 @@ class Study:
     def withdraw_any(self) -> None:
         there = self.run.candidates.filter(gone="").exclude(verdict=1).order_by("arm")
         keys = list(there.values_list("worker__key", flat=True))
-        roster.withdraw_workers(self.run, [str(self.rng.choice(keys))], "her", "she asked to")
+        membership.withdraw_workers(self.run, [str(self.rng.choice(keys))], "her", "she asked to")
 
     def withdraw_the_worst(self) -> None:
         there = self.run.candidates.filter(gone="", pulls__gt=0).exclude(verdict=1)
         wait_until(there.exists, "the answers to be counted anew")
         worst = min(there, key=lambda each: each.rewards / each.pulls)
-        roster.withdraw_workers(self.run, [worst.worker.key], "her", "looks bad")
+        membership.withdraw_workers(self.run, [worst.worker.key], "her", "looks bad")
 
     def correct_gold(self) -> None:
         for question in Question.objects.filter(pk__in=self.wrong):

@@ -33,7 +33,8 @@ from django.urls import reverse
 from research.describe import algorithms_page
 from selection import algorithms, engine, reports
 from selection.models import Answer, ApiToken, RecordedAnswer, Run
-from selection.runs import copies, lifecycle
+from selection.runs import lifecycle
+from selection.runs.settings import drafts
 from tests.worlds import answer_all, make_run
 from topk import SELECTORS, simulate
 
@@ -119,7 +120,7 @@ def test_setting_may_change(requester, token):
     assert run.events.get(kind="per_visit").what == sentence
     run.refresh_from_db()
     assert reports.dump_run(run)["run"]["per_visit"] == 7
-    assert copies.copy_run(run, "A copy").per_visit == 7
+    assert drafts.copy_run(run, "A copy").per_visit == 7
 """
 
 

@@ -5,7 +5,8 @@ from django.test import Client
 
 from selection import engine
 from selection.models import Answer, Candidate, Run
-from selection.runs import lifecycle, roster_opening
+from selection.runs import lifecycle
+from selection.runs.roster import roster_opening
 from selection.worker import links
 from tests.worlds import make_run, open_of
 

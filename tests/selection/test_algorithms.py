@@ -8,7 +8,8 @@ from selection import algorithms, reports
 from selection.algorithms import ALGORITHMS, GROUPS
 from selection.errors import Refused
 from selection.models import Run
-from selection.runs import algorithm_choices, lifecycle
+from selection.runs import lifecycle
+from selection.runs.settings import algorithm_choices
 from tests.pages import admin_url, run_form, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 from topk import SELECTORS
@@ -67,9 +68,9 @@ def test_algorithms_have_their_sentence_in_the_comparison(requester):
 def test_an_option_that_costs_the_promise_says_so_before_it_is_saved(requester):
     asked = {"pool": make_pool(5).pk, "k": 3, "algorithm": "lil-lucb"}
     page = requester.get(admin_url("run_promises"), asked | {"option_parameters": "heuristic"})
-    assert "no promise" in page.json()["html"].split("<details")[0]
+    assert "no guarantee" in page.json()["html"].split("<details")[0]
     assert (
-        "no promise"
+        "no guarantee"
         not in requester.get(admin_url("run_promises"), asked).json()["html"].split("<details")[0]
     )
 
@@ -145,7 +146,7 @@ def test_a_budget_that_is_spent_ends_a_run_as_planned_and_promises_nothing(reque
     run = play(make_run(algorithm="sar", budget=120), crowd(2, good=2))
     assert (run.ending, run.finished, run.certified) == ("budget", True, False)
     assert reports.read_progress(run).closed == 1
-    assert "no promise" in reports.promise_status(run).sentence
+    assert "no guarantee" in reports.promise_status(run).sentence
     words = text_of(requester.get(admin_url("run_page", run.pk)))
     assert "The run ended because the budget is spent." in words
     assert "The gap" not in words

@@ -324,12 +324,12 @@ def test_an_unknown_name_is_an_error_that_lists_the_names():
 
 @pytest.mark.parametrize("name", ["lil-lucb", "lucb-plus-plus", "lil-rand-lucb", "lil-clucb"])
 def test_heuristic_parameters_promise_nothing(name):
-    assert "no promise" in build(name, parameters="heuristic").promise.sentence(problem(name))
-    assert "no promise" not in build(name).promise.sentence(problem(name))
+    assert "no guarantee" in build(name, parameters="heuristic").promise.sentence(problem(name))
+    assert "no guarantee" not in build(name).promise.sentence(problem(name))
 
 
 def test_stand_ins_are_named_as_ours():
     citation = SELECTORS["improved-top-k"].promise.citation
     assert citation.startswith("Ours")
     assert "not the paper's" in citation
-    assert "no promise" in build("opt-mai").promise.sentence(problem("opt-mai"))
+    assert "no guarantee" in build("opt-mai").promise.sentence(problem("opt-mai"))

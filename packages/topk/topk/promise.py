@@ -7,6 +7,20 @@ from math import ceil
 from .problem import Problem
 
 
+class Doubt(str):
+    """A sentence on a doubt about a guarantee, with the code of its cause."""
+
+    code: str
+
+    def __new__(cls, code: str, sentence: str) -> "Doubt":
+        doubt = super().__new__(cls, sentence)
+        doubt.code = code
+        return doubt
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return self.code, str(self)
+
+
 class Goal(StrEnum):
     EXACT = "exact"
     EXPLORE_K = "explore-k"
@@ -103,11 +117,11 @@ class Promise:
         """Return the guarantee for this problem, or for the ``epsilon`` that holds now."""
         looks_best = "worker that looks" if problem.k == 1 else f"{problem.k} workers that look"
         if self.fixed == "budget":
-            return f"The {looks_best} best when the budget is spent; no promise."
+            return f"The {looks_best} best when the budget is spent; no guarantee."
         epsilon_reached = problem.epsilon if epsilon is None else epsilon
         goal = self.early if self.goal is Goal.EXACT and epsilon else self.goal
         if goal is Goal.NONE:
-            return f"The {looks_best} best; no promise{self._because()}."
+            return f"The {looks_best} best; no guarantee{self._because()}."
         if self.average:
             return self._average(problem, epsilon_reached)
         meaning = (MEANING if problem.k > 1 else MEANING_OF_ONE)[goal].format(
@@ -120,7 +134,7 @@ class Promise:
         sentence = (
             f"Among {self.among}, at most {100 * problem.delta:g} % end with a selection "
             f"whose mean true accuracy is more than {epsilon:g} below that of the {best}. "
-            "This is an average over such pools, not a promise for every pool."
+            "This is an average over such pools, not a guarantee for every pool."
         )
         early = self.early_limits if epsilon != problem.epsilon else ""
         return " ".join(filter(None, (sentence, self.limits, early)))

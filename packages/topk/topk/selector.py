@@ -19,7 +19,7 @@ from .options import settle_options as settle_options
 from .population_summary import PopulationSummary
 from .prices import PRICES, relative_prices
 from .problem import Problem, ProblemError
-from .promise import Promise
+from .promise import Doubt, Promise
 from .rewards import draw_rewards
 from .state import State, Verdict
 from .water_filling import fill_level
@@ -297,7 +297,7 @@ class Selector(ABC):
         total = worth[self.best(worth)].sum() - worth[arms].sum()
         return float(np.clip(total / self.problem.k, 0, 1))
 
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[Doubt, ...]:
         """Return sentences for users about doubts in the guarantee for this pool; mostly none."""
         return ()
 

@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from selection.accounts import is_allowed
 from selection.errors import Refused
 from selection.models import Pool, Run
-from selection.runs import previews, roster_opening
+from selection.runs.roster import previews, roster_opening
 from selection.texts import count_noun
 
 MOST_RUNS = 5

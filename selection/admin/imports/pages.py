@@ -24,7 +24,8 @@ from selection.imports.platforms import suggest_other_kind
 from selection.imports.submissions import statuses_of
 from selection.models import Pool, Upload
 from selection.questions import media
-from selection.runs import changes, platform_submissions
+from selection.runs import changes
+from selection.runs.roster import platform_submissions
 from selection.texts import count_noun
 
 from .column_form import ColumnForm

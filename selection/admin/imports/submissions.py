@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from selection.admin.forms import UploadForm
 from selection.admin.page import FormPage, object_url
 from selection.imports import submissions
-from selection.runs import platform_submissions
+from selection.runs.roster import platform_submissions
 from selection.texts import count_noun
 
 MOST_NAMED = 10

@@ -19,8 +19,9 @@ from selection.errors import Refused
 from selection.model_workers import spending, unreadable
 from selection.model_workers.prices import to_amount
 from selection.models import Endpoint, Job, ModelCall, Run
-from selection.runs import model_checks, unreadable_models
+from selection.runs import unreadable_models
 from selection.runs.money import format_call_cost
+from selection.runs.roster import model_checks
 from selection.texts import count_noun
 
 LATEST, PER_PAGE = 10, 50

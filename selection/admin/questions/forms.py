@@ -13,7 +13,7 @@ from selection.grading import question_kinds, rules
 from selection.imports.row_parsers import QuestionRow
 from selection.models import Practice, Question
 from selection.questions.corrections import Gold
-from selection.runs import exposure_limits
+from selection.runs.settings import validation
 
 
 class GradableForm(forms.ModelForm):
@@ -107,7 +107,7 @@ def _grading_for_form(grading: dict[str, Any]) -> dict[str, Any]:
 class QuestionSetForm(FirstFileForm):
     def clean_most_workers(self) -> int | None:
         most: int | None = self.cleaned_data["most_workers"]
-        if refusal := exposure_limits.refuse_limit(self.instance, most):
+        if refusal := validation.refuse_limit(self.instance, most):
             raise ValidationError(refusal)
         return most
 

@@ -11,7 +11,7 @@ from selection.mail.server import has_server
 from selection.model_workers.askable import has_models_only
 from selection.model_workers.spending import has_models
 from selection.models import Platform, Run
-from selection.runs import join_platforms
+from selection.runs.roster import join_platforms
 from selection.worker import links
 
 MOST_COPIED = 200  # links behind a button; more of them only as a file

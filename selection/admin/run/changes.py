@@ -19,15 +19,8 @@ from selection.admin.page import CandidatePage, Page, object_url
 from selection.admin.setting_fields import LABELS, build_field
 from selection.errors import Refused
 from selection.models import Candidate, Run
-from selection.runs import (
-    changes,
-    join_platforms,
-    manual_verdicts,
-    previews,
-    roster,
-    roster_opening,
-    void_budget,
-)
+from selection.runs import changes, manual_verdicts, void_budget
+from selection.runs.roster import join_platforms, membership, previews, roster_opening
 from selection.worker import link_rotation, links
 
 from .table import describe_presence
@@ -171,7 +164,7 @@ class ChangePage(ChangeView):
             gate = ActionOffer.build_offer("close", "Close the roster", previews.close_roster, run)
         else:
             gate = ActionOffer.build_offer("open", "Open the roster", previews.open_roster, run)
-        keys = roster.answered_leavers(run)
+        keys = membership.answered_leavers(run)
         back = ActionOffer.build_offer(
             "take-back", "Take back the workers who left", previews.take_back, run, keys
         )
@@ -191,7 +184,7 @@ class ChangePage(ChangeView):
             "join": roster_opening.join_others,
             "links": link_rotation.rotate_all_links,
             "make-up": void_budget.make_up,
-            "take-back": roster.take_back_answered,
+            "take-back": membership.take_back_answered,
         }
         if action not in verbs:
             raise Http404
@@ -276,9 +269,9 @@ class WorkerChange(ChangeView, CandidatePage):
                 )
                 connectors.request_exchanges(self.object.pk)
             elif action == "withdraw":
-                roster.withdraw_workers(self.object, [key], self.username, reason)
+                membership.withdraw_workers(self.object, [key], self.username, reason)
             elif action == "take-back":
-                roster.take_back(self.object, [key], self.username, reason)
+                membership.take_back(self.object, [key], self.username, reason)
             elif action == "link":
                 link_rotation.rotate_worker_link(self.candidate, self.username, reason)
                 return self.redirect_to_worker()

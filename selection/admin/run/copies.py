@@ -14,7 +14,7 @@ from selection.accounts import scoped
 from selection.admin.page import FormPage, Page, object_url
 from selection.admin.safe_lookups import parse_id
 from selection.models import Run
-from selection.runs import copies
+from selection.runs.settings import drafts
 
 from .changes import ReasonForm
 
@@ -41,12 +41,12 @@ class CopyPage(FormPage):
 
     def build_form(self, *data: Any) -> CopyForm:
         form = CopyForm(*data)
-        form.initial["name"] = copies.free_name(self.object)
+        form.initial["name"] = drafts.name_copy(self.object)
         return form
 
     def apply_form(self, form: CopyForm) -> HttpResponse:
         name, same_seed, why = (form.cleaned_data[field] for field in CopyForm.field_order)
-        copied = copies.copy_run(self.object, name, same_seed, self.username, why)
+        copied = drafts.copy_run(self.object, name, same_seed, self.username, why)
         messages.success(self.request, "The copy is a draft. Edit the copy before its start.")
         return redirect(object_url(copied))
 

@@ -17,8 +17,9 @@ from unfold.widgets import (
 from selection.algorithms import ALGORITHMS, MEANINGS
 from selection.errors import Refused
 from selection.models import Pool, Run
-from selection.runs import algorithm_choices, priors, quotas
-from selection.runs.algorithm_choices import Setting
+from selection.runs.roster import quotas
+from selection.runs.settings import algorithm_choices, priors
+from selection.runs.settings.algorithm_choices import Setting
 
 # -- a field for each option that any algorithm has
 

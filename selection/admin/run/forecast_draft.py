@@ -16,8 +16,9 @@ from selection.forecast import Forecast, draft_forecast, forecast_requests
 from selection.forecast.draft_forecast import DraftForecast
 from selection.model_workers.askable import has_models_only
 from selection.models import Run
-from selection.runs import drafts, worker_prices
-from selection.runs.worker_prices import AnswerPrice
+from selection.runs.roster import worker_prices
+from selection.runs.roster.worker_prices import AnswerPrice
+from selection.runs.settings import drafts
 from selection.texts import count_noun
 
 from .changes import ChangeView
@@ -68,7 +69,7 @@ def possible_changes(run: Run, forecast: DraftForecast) -> list[PossibleChange]:
         return []
     changes = []
     if current_set is not None and current_set.feasible:
-        label = f"Promise it on this question set: about {_answers_of(current_set)}"
+        label = f"Guarantee it on this question set: about {_answers_of(current_set)}"
         changes.append(PossibleChange(label, {"accuracy": current_set.options["accuracy"]}))
     if best is not None and best.feasible and (row is None or key_of(best) != key_of(row)):
         label = f"Take {best.title}: about {_answers_of(best)}"

@@ -15,19 +15,10 @@ from selection.admin.safe_lookups import parse_id
 from selection.admin.setting_fields import LABELS
 from selection.errors import Refused
 from selection.models import Pool, QuestionSet, Run, Skill
-from selection.runs import (
-    algorithm_choices,
-    drafts,
-    eligibility,
-    join_platforms,
-    money,
-    priors,
-    quotas,
-    validation,
-    worker_groups,
-    worker_prices,
-)
-from selection.runs.run_settings import INITIAL, NAMES, STORED
+from selection.runs import money
+from selection.runs.roster import eligibility, join_platforms, quotas, worker_prices
+from selection.runs.settings import algorithm_choices, drafts, priors, validation
+from selection.runs.settings.run_settings import INITIAL, NAMES, STORED
 from selection.template_filters import term
 
 from .eligibility_fields import EligibilityFields, selected_choices
@@ -160,7 +151,7 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
         if {"by_price", "question_set"} <= valid - faults.keys():
             faults |= worker_prices.validate_prices(run)
         if "grouped_by" in valid:
-            faults |= worker_groups.validate_groups(run)
+            faults |= quotas.validate_groups(run)
         for field, reason in faults.items():
             if field in valid:
                 self.add_error(field, reason)

@@ -26,7 +26,7 @@ from selection.admin.model_workers.run_page import format_spending
 from selection.admin.page import Page
 from selection.charts import run_charts
 from selection.models import Run
-from selection.runs import algorithm_choices, priors
+from selection.runs.settings import algorithm_choices, priors
 
 from . import forecast_running, outcome, status_line, table
 

@@ -29,7 +29,9 @@ from selection.mail import invitations
 from selection.model_workers.spending import has_models, with_models
 from selection.models import Run
 from selection.questions import media
-from selection.runs import algorithm_choices, eligibility, lifecycle, money, priors, validation
+from selection.runs import lifecycle, money
+from selection.runs.roster import eligibility
+from selection.runs.settings import algorithm_choices, priors, validation
 from selection.texts import count_noun
 from selection.worker import links
 

@@ -22,8 +22,9 @@ from selection.admin.scope import ScopedAdmin, TabularInline
 from selection.admin.setting_fields import build_section
 from selection.admin.wizard.pages import GUIDE_PAGES
 from selection.models import Pool, Run, Skill
-from selection.runs import algorithm_choices, drafts, lifecycle, quotas, validation
-from selection.runs.run_settings import STORED, Section
+from selection.runs.roster import quotas
+from selection.runs.settings import algorithm_choices, drafts, validation
+from selection.runs.settings.run_settings import STORED, Section
 
 from . import forecast_draft
 from .fields import ALGORITHM_OPTIONS
@@ -190,7 +191,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
         if change:
             super().save_related(request, form, formsets, change)
         else:
-            lifecycle.create_run(form.instance, formsets[0].new_skills())
+            drafts.create_run(form.instance, formsets[0].new_skills())
 
     def response_add(
         self, request: HttpRequest, obj: Run, post_url_continue: str | None = None

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from selection.models import Run
 from selection.reports import Alert, Progress, Weakening, WorkerStanding
-from selection.runs import roster_opening
+from selection.runs.roster import roster_opening
 from selection.texts import count_noun
 
 from .forecast_running import RemainingWork
@@ -101,7 +101,7 @@ def write_status(
 
 
 def _is_urgent(alert: Alert) -> bool:
-    return alert.kind not in CALM or (alert.kind == "waits" and alert.is_outage)
+    return alert.kind not in CALM or alert.is_outage
 
 
 def show_alerts(

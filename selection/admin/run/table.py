@@ -13,7 +13,7 @@ from selection.mail import invitations
 from selection.models import Run
 from selection.reports import WorkerStanding
 from selection.reports.worker_columns import SHAPES, sort_key
-from selection.runs import quotas
+from selection.runs.roster import quotas
 from selection.viewer_locale import format_percent
 
 PER_PAGE = 100

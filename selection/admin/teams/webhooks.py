@@ -19,8 +19,9 @@ from selection.admin.page import Page, page_urls
 from selection.admin.safe_lookups import parse_id
 from selection.admin.scope import ScopedAdmin
 from selection.errors import Refused
+from selection.http import safe_http
 from selection.models import Delivery, Webhook
-from selection.webhooks import registration, safe_http
+from selection.webhooks import registration
 
 PER_PAGE = 50
 QUEUED = "The message is queued; its result appears below in a moment."

@@ -3,7 +3,7 @@
 from typing import Any
 
 from selection.models import Completion, Platform, Run
-from selection.runs import join_platforms
+from selection.runs.roster import join_platforms
 
 from .plan_input import FieldError
 

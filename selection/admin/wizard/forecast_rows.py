@@ -6,7 +6,7 @@ from datetime import timedelta
 from selection import reports
 from selection.algorithms import OUR_RULES, describe_variant
 from selection.forecast import Contender, Forecast, Plan, no_shows, share_of_runs
-from selection.runs.worker_prices import format_price
+from selection.runs.roster.worker_prices import format_price
 from selection.texts import count_noun
 from selection.viewer_locale import format_count
 

@@ -27,9 +27,10 @@ from selection.imports.keyed_answers import (
     refuse_open_choices,
 )
 from selection.models import Pool, QuestionSet, Run
-from selection.runs import money, priors, validation
-from selection.runs.run_settings import WIZARD, RunSetting
-from selection.runs.worker_prices import AnswerPrice, expected_price
+from selection.runs import money
+from selection.runs.roster.worker_prices import AnswerPrice, expected_price
+from selection.runs.settings import priors, validation
+from selection.runs.settings.run_settings import WIZARD, RunSetting
 
 from .arrival import read_arrival
 from .choices import (

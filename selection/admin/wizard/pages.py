@@ -19,8 +19,9 @@ from selection.errors import Refused
 from selection.forecast import Forecast, Plan, budget, forecast_requests
 from selection.model_workers.askable import has_models_only
 from selection.models import ForecastRequest, Run
-from selection.runs import drafts, eligibility, worker_prices
-from selection.runs.run_settings import SETTINGS
+from selection.runs.roster import eligibility, worker_prices
+from selection.runs.settings import drafts
+from selection.runs.settings.run_settings import SETTINGS
 from selection.texts import count_noun
 
 from . import forecast_rows

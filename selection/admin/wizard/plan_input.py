@@ -7,7 +7,8 @@ from typing import Any
 from selection.errors import Refused
 from selection.forecast import Plan
 from selection.models import Run, exposure
-from selection.runs import eligibility, validation
+from selection.runs.roster import eligibility
+from selection.runs.settings import validation
 from selection.texts import count_noun
 
 from .choices import ANSWERS, BY_MONEY, NEEDS, OWN_NUMBER

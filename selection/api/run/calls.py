@@ -17,7 +17,8 @@ from selection.limits import LONGEST_KEY
 from selection.model_workers import spending, unreadable
 from selection.model_workers.prices import to_amount
 from selection.models import ModelCall, Run
-from selection.runs import model_checks, unreadable_models
+from selection.runs import unreadable_models
+from selection.runs.roster import model_checks
 
 CallState = Literal["sent", "replied", "failed", "interrupted", "reused"]
 

@@ -13,8 +13,9 @@ from selection.api.pagination import Page, paginate
 from selection.api.schemas import WhyIn
 from selection.limits import LONGEST_KEY
 from selection.models import Pool, QuestionSet, Run, Skill
-from selection.runs import copies, drafts, lifecycle
-from selection.runs.run_settings import RUN_SETTINGS
+from selection.runs import lifecycle
+from selection.runs.settings import drafts
+from selection.runs.settings.run_settings import RUN_SETTINGS
 
 from .lifecycle import read_columns, show_run
 from .schemas import RunHead, RunOut
@@ -111,7 +112,7 @@ def replace_run(request: HttpRequest, run_id: Id, payload: RunIn) -> dict[str, A
     run = find_object(request, Run, run_id)
     settings, further = _read_settings(request, payload)
     wanted = drafts.build_draft(settings)
-    lifecycle.replace_draft(run, wanted, further, who=requester_name(request))
+    drafts.replace_draft(run, wanted, further, who=requester_name(request))
     return show_run(request, run_id)
 
 
@@ -127,8 +128,8 @@ def delete_run(request: HttpRequest, run_id: Id) -> Status[None]:
 def copy_run(request: HttpRequest, run_id: Id, payload: CopyIn) -> dict[str, Any]:
     """Create a draft with a run's settings: the way to change fixed settings of a started run."""
     run = find_object(request, Run, run_id)
-    name = payload.name or copies.free_name(run)
-    copy = copies.copy_run(run, name, payload.same_seed, requester_name(request), payload.why)
+    name = payload.name or drafts.name_copy(run)
+    copy = drafts.copy_run(run, name, payload.same_seed, requester_name(request), payload.why)
     return show_run(request, copy.pk)
 
 

@@ -11,8 +11,9 @@ from selection.errors import Conflict, NotFound
 from selection.forecast import Forecast, draft_forecast, forecast_requests
 from selection.model_workers.expected_costs import ExpectedCost
 from selection.models import Run
-from selection.runs import money, worker_prices
-from selection.runs.worker_prices import AnswerPrice
+from selection.runs import money
+from selection.runs.roster import worker_prices
+from selection.runs.roster.worker_prices import AnswerPrice
 
 ELSEWHERE = (
     *("title", "promise", "keeps", "fixed_budget", "answers_per_worker", "out_of_questions"),

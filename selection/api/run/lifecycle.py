@@ -11,7 +11,9 @@ from selection import reports
 from selection.api.base import api, find_object, may_manage, requester_name
 from selection.api.fields import Id
 from selection.models import Run
-from selection.runs import changes, lifecycle, previews, priors, roster_opening, void_budget
+from selection.runs import changes, lifecycle, void_budget
+from selection.runs.roster import previews, roster_opening
+from selection.runs.settings import priors
 from selection.worker import links
 
 from .schemas import ChangedOut, ChangeIn, MoveIn, RunHead, RunOut
@@ -111,5 +113,5 @@ def _apply_moves(run: Run, moves: dict[str, bool], by: str, why: str) -> dict[st
         (roster_opening.open_roster if opens else roster_opening.close_roster)(run, by, why)
     if "concluded" in moves and moves["concluded"] != bool(run.concluded):
         (lifecycle.conclude_run if moves["concluded"] else lifecycle.take_up)(run, by, why)
-        effects["concluded"] = "The promise stays as it is."
+        effects["concluded"] = "The guarantee stays as it is."
     return effects

@@ -9,7 +9,7 @@ from selection import reports
 from selection.api.fields import Value, Yes, build_schema, declared_by
 from selection.api.schemas import WhyIn
 from selection.limits import LONGEST_WHY
-from selection.runs.run_settings import RUN_SETTINGS
+from selection.runs.settings.run_settings import RUN_SETTINGS
 from selection.runs.void_budget import VoidBudget
 
 from .setting_fields import StrictSchema, change_fields, output_fields

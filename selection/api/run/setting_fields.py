@@ -24,7 +24,7 @@ from ninja import Schema
 from selection.algorithms import ALGORITHMS
 from selection.api.fields import MOST, Id, Key, Name, Yes, price_field
 from selection.limits import MOST_IMPORTED
-from selection.runs.run_settings import CHANGEABLE, RUN_SETTINGS, RunSetting
+from selection.runs.settings.run_settings import CHANGEABLE, RUN_SETTINGS, RunSetting
 
 TYPES: dict[type["Field[Any, Any]"], Any] = {
     ForeignKey: int,

@@ -5,5 +5,3 @@ No database is used here. ``selection.imports`` interprets the columns.
 
 from .encoding import ENCODINGS
 from .table import Row, Table, read_table
-
-__all__ = ["ENCODINGS", "Row", "Table", "read_table"]

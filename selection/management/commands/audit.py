@@ -10,7 +10,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import QuerySet
 
 from selection import audit
-from selection.imports import row_parsers
+from selection.exports import writing
 from selection.management.lookups import find_team, report_refusals
 from selection.models import AuditEntry
 
@@ -35,7 +35,7 @@ class Command(BaseCommand):
         writer = csv.writer(self.stdout, lineterminator="\n")
         writer.writerow(audit.FIELDS)
         for entry in lines:
-            writer.writerow(row_parsers.defuse_formula(entry[column]) for column in audit.FIELDS)
+            writer.writerow(writing.defuse_formula(entry[column]) for column in audit.FIELDS)
 
 
 def _selected_entries(team: str, of: str) -> QuerySet[AuditEntry]:

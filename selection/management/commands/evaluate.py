@@ -14,7 +14,8 @@ from selection.management import evaluations
 from selection.management.lookups import report_refusals, run_of
 from selection.model_workers import play, unreadable
 from selection.models import Endpoint, Run
-from selection.runs import failing_models, lifecycle, unreadable_models
+from selection.runs import lifecycle, unreadable_models
+from selection.runs.roster import failing_models
 
 ENDED_EARLY, UNREADABLE, INTERRUPTED = 3, 4, 130
 EXIT_CODES = (

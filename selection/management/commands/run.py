@@ -13,15 +13,16 @@ from selection import audit, reports
 from selection.management import run_arguments
 from selection.management.lookups import DASH, report_refusals, run_of
 from selection.models import Run
-from selection.runs import algorithm_choices, changes, lifecycle, money, void_budget
+from selection.runs import changes, lifecycle, money, void_budget
+from selection.runs.settings import algorithm_choices
 from selection.texts import counted
 
 MOVES: dict[str, tuple[Callable[[Run, str, str], None], str]] = {
     "start": (lifecycle.start_run, "let a draft begin: questions go out"),
     "pause": (lifecycle.pause_run, "hand nothing out and count nothing, until it is resumed"),
     "resume": (lifecycle.resume_run, "go on after a pause"),
-    "stop": (lifecycle.stop_run, "end it, with what it can promise by now"),
-    "reopen": (lifecycle.reopen_run, "go on after its end, where corrected gold cost its promise"),
+    "stop": (lifecycle.stop_run, "end it, with the guarantee reached by now"),
+    "reopen": (lifecycle.reopen_run, "go on after its end, if corrected gold cost its guarantee"),
     "conclude": (lifecycle.conclude_run, "put it aside: nothing about it is left to be decided"),
     "take-up": (lifecycle.take_up, "undo conclude"),
 }

@@ -2,10 +2,10 @@
 
 import pytest
 
-from selection import job_messages
 from selection.forecast import draft_forecast, forecast_requests, refining
 from selection.forecast.rows import Forecast
 from selection.models import ForecastRequest, Run
+from selection.outbox import celery_messages
 from selection.runs import lifecycle
 from tests.pages import admin_url, run_form, text_of
 from tests.worlds import make_pool, make_questions, make_run
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 def first_numbers_only(monkeypatch):
     monkeypatch.setattr(forecast_requests, "FIRST", 60.0)  # until each algorithm has had its turn
     monkeypatch.setattr(refining, "FIRST", 60.0)
-    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
 
 
 def draft(**fields: object) -> Run:
@@ -69,9 +69,9 @@ def test_ways_out_change_the_draft_and_are_logged(requester):
     order(requester, run)
     ways = ways_of(requester, run)
     label = {text.partition(":")[0]: sends for text, sends in ways.items()}
-    assert "Promise it on this question set" in label, ways
+    assert "Guarantee it on this question set" in label, ways
     assert "Take Credible" in label, ways
-    press(requester, run, **label["Promise it on this question set"])
+    press(requester, run, **label["Guarantee it on this question set"])
     assert (run.algorithm, run.options) == ("certified", {"accuracy": "on this question set"})
     press(requester, run, **label["Take Credible"])
     assert (run.algorithm, run.options) == ("credible", {})

@@ -5,6 +5,7 @@ import pytest
 from selection import engine
 from selection.imports import uploads
 from selection.models import Answer, Pool, RecordedAnswer, Upload
+from selection.outbox import celery_messages
 from selection.questions import corrections
 from tests.pages import admin_url, confirm, text_of, upload
 from tests.worlds import make_pool, make_questions, make_run, open_of
@@ -338,7 +339,7 @@ def test_an_import_is_undone_from_its_page(requester):
 
 def test_a_large_file_says_how_far_it_is_checked(requester, monkeypatch):
     monkeypatch.setattr(uploads, "AT_ONCE", 0)
-    monkeypatch.setattr(uploads.current_app, "send_task", lambda *args, **how: None)
+    monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **how: None)
     pool = make_pool(0)
     text = "worker\n" + "".join(f"w{i}\n" for i in range(2500))
     preview = upload(requester, admin_url("pool_import", pool.pk), text)

@@ -9,10 +9,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from selection import jobs, reports
+from selection import reports
 from selection.model_workers import endpoints, spending
 from selection.models import Endpoint, Job, ModelCall, ModelServer, ModelSpending, Run, Team
-from selection.runs import lifecycle, model_checks
+from selection.outbox import jobs
+from selection.runs import lifecycle
+from selection.runs.roster import model_checks
 from tests.jobs import follow_page, perform_jobs
 from tests.model_stub import ModelStub
 from tests.pages import admin_url, text_of

@@ -8,8 +8,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from selection import job_messages, privacy, tasks
+from selection import privacy, tasks
 from selection.models import Pool, Replay, Run, Worker
+from selection.outbox import celery_messages
 from selection.replays import plays, replay_requests
 from selection.replays.records import AnswerRecord
 from tests.pages import admin_url, text_of
@@ -25,7 +26,7 @@ FORM = admin_url("run_past")
 def few_plays(monkeypatch):
     monkeypatch.setattr(plays, "SEEDS", 2)
     monkeypatch.setattr(replay_requests, "A_TURN", 1000.0)
-    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@
 
 import pytest
 
-from selection import job_messages
 from selection.admin.wizard.recommendation import arrange_rows
 from selection.algorithms import OUR_RULES
 from selection.forecast import Forecast, Plan, forecast_requests, no_shows, parts
 from selection.models import Endpoint, ModelServer, Run
+from selection.outbox import celery_messages
 from tests.pages import admin_url, text_of
 from tests.worlds import make_pool, make_questions
 
@@ -18,7 +18,7 @@ BEGIN = admin_url("run_begin")
 @pytest.fixture(autouse=True)
 def first_numbers_only(monkeypatch):
     monkeypatch.setattr(forecast_requests, "FIRST", 60.0)  # until each algorithm has had its turn
-    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
 
 
 def row(algorithm: str, variant: str = "", **values: object) -> Forecast:

@@ -9,7 +9,8 @@ from django.utils import timezone
 from selection import engine, reports
 from selection.answers import overdue, recording
 from selection.models import Run
-from selection.runs import lifecycle, roster
+from selection.runs import lifecycle
+from selection.runs.roster import membership
 from tests.pages import admin_url, text_of
 from tests.worlds import crowd, make_pool, make_run, play
 
@@ -133,7 +134,7 @@ def test_workers_are_filtered_by_presence_and_attribute(requester):
     pool = make_pool(6, language=["English", "Spanish"], badge=[str(i) for i in range(6)])
     run = make_run(pool=pool)
     engine.advance(run.pk)
-    roster.withdraw_workers(run, ["w5"])
+    membership.withdraw_workers(run, ["w5"])
     present = run.candidates.filter(worker__key__in=["w0", "w1"])
     present.update(seen=timezone.now())
     url = admin_url("run_page", run.pk)
@@ -156,7 +157,7 @@ def test_workers_are_filtered_by_presence_and_attribute(requester):
 def test_workers_who_left_come_last_and_are_called_not_tested(requester):
     run = make_run()
     engine.advance(run.pk)
-    roster.withdraw_workers(run, ["w0"])
+    membership.withdraw_workers(run, ["w0"])
     engine.advance(run.pk)
     page = requester.get(admin_url("run_page", run.pk))
     last = page.context["table"].rows[-1].line

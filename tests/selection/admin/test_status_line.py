@@ -11,7 +11,8 @@ from selection.admin.run.forecast_running import RemainingWork
 from selection.admin.run.status_line import show_alerts, write_status
 from selection.models import Run, Step
 from selection.reports import Alert, read_progress
-from selection.runs import enrolment, lifecycle
+from selection.runs import lifecycle
+from selection.runs.roster import enrolment
 from tests.pages import admin_url, text_of
 from tests.worlds import answer_all, crowd, make_run
 

@@ -5,13 +5,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from selection import engine, job_messages
+from selection import engine
 from selection.admin.wizard import forecast_rows
 from selection.admin.wizard.form import read_settings
 from selection.forecast import DefaultBelief, PastBelief, RangeBelief, forecast_requests
 from selection.models import ForecastRequest, Pool, QuestionSet, Run
+from selection.outbox import celery_messages
 from selection.runs import lifecycle
-from selection.runs.run_settings import SETTINGS
+from selection.runs.settings.run_settings import SETTINGS
 from tests.pages import admin_url, text_of
 from tests.pasts import write_past
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run
@@ -24,7 +25,7 @@ BEGIN = admin_url("run_begin")
 @pytest.fixture(autouse=True)
 def first_numbers_only(monkeypatch):
     monkeypatch.setattr(forecast_requests, "FIRST", 0.2)
-    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from selection import engine, reports
 from selection.answers import overdue, presence, recording
 from selection.models import Assignment, Candidate, Run
 from selection.reports.right_shares import RightShare
-from selection.runs import lifecycle, roster
+from selection.runs import lifecycle
+from selection.runs.roster import membership
 from selection.worker import links
 from tests.pages import admin_url, text_of
 from tests.worlds import crowd, make_run, play
@@ -72,7 +73,7 @@ def test_worker_page_explains_a_missing_verdict(requester):
     run = make_run()
     engine.advance(run.pk)
     assert "Undecided: no answer of this worker is counted" in text_of(card_of(requester, run))
-    roster.withdraw_workers(run, ["w1"])
+    membership.withdraw_workers(run, ["w1"])
     text = text_of(card_of(requester, run, "w1"))
     assert "– not tested" in text
     assert "was withdrawn" in text

@@ -10,7 +10,9 @@ from selection import db_clock, engine
 from selection.answers import outages, overdue, presence, recording
 from selection.answers.lookup import read_slip
 from selection.models import Answer, Assignment, Event, Heartbeat, Run
-from selection.runs import change_effects, lifecycle, roster
+from selection.runs import lifecycle
+from selection.runs.roster import membership
+from selection.runs.settings import change_effects
 from tests.worlds import make_run, open_of
 
 pytestmark = pytest.mark.django_db
@@ -88,9 +90,9 @@ def test_web_outage_makes_no_worker_absent(run):
     Run.objects.update(hours_to_come=1, absence_since=moment(0))
     run.candidates.update(seen=None)
     Assignment.objects.update(due=None, shown=None)
-    assert roster.sweep_absent(now=moment(5 * 3600)) == []
+    assert membership.sweep_absent(now=moment(5 * 3600)) == []
     outages.record_heartbeat(moment(5 * 3600))
-    assert roster.sweep_absent(now=moment(5 * 3600 + 10)) == []
+    assert membership.sweep_absent(now=moment(5 * 3600 + 10)) == []
     run.refresh_from_db()
     assert run.absence_since == moment(5 * 3600)
 

@@ -7,7 +7,8 @@ from django.utils import timezone
 
 from selection import engine
 from selection.models import Answer, Assignment
-from selection.runs import lifecycle, roster
+from selection.runs import lifecycle
+from selection.runs.roster import membership
 from tests.worlds import make_run, open_of
 
 pytestmark = pytest.mark.django_db
@@ -63,7 +64,7 @@ def test_worker_without_a_question_is_told_why(answering):
     lifecycle.pause_run(run)
     assert states(answering, run, "w1") == "paused"
     lifecycle.resume_run(run)
-    roster.withdraw_workers(run, ["w1"])
+    membership.withdraw_workers(run, ["w1"])
     assert states(answering, run, "w1") == "gone"
     lifecycle.stop_run(run)
     assert states(answering, run, "w2") == "over"

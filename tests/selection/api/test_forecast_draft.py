@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import pytest
 from django.test import Client
 
-from selection import job_messages
 from selection.api.run import forecast_draft
 from selection.forecast import forecast_requests
 from selection.models import Endpoint, ForecastRequest, ModelServer
+from selection.outbox import celery_messages
 from tests.worlds import make_run
 
 pytestmark = pytest.mark.django_db
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def api(token, monkeypatch):
     monkeypatch.setattr(forecast_requests, "FIRST", 60.0)
-    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
     return Client(headers={"authorization": f"Bearer {token}"})
 
 

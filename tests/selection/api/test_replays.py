@@ -8,8 +8,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from selection import job_messages, tasks
+from selection import tasks
 from selection.models import Pool, Replay, Run
+from selection.outbox import celery_messages
 from selection.replays import plays, replay_requests
 from tests.pasts import write_past
 from tests.worlds import make_run
@@ -21,7 +22,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 def few_plays(monkeypatch):
     monkeypatch.setattr(plays, "SEEDS", 2)
     monkeypatch.setattr(replay_requests, "A_TURN", 1000.0)
-    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
 
 
 @pytest.fixture

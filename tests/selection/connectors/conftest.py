@@ -6,8 +6,8 @@ from selection import connectors, engine
 from selection.connectors import CONNECTORS
 from selection.connectors.platforms import prolific
 from selection.models import Connection, Run, RunConnection
-from selection.runs import roster_opening
-from selection.runs.enrolment import EnrolmentSource, enrol_worker
+from selection.runs.roster import roster_opening
+from selection.runs.roster.enrolment import EnrolmentSource, enrol_worker
 from tests.connector_stub import Stub
 from tests.prolific_stub import TOKEN, WORKSPACE, ProlificStub, serve_prolific
 from tests.prolific_world import HOOK, SETTINGS, URL, WORKERS, exchange

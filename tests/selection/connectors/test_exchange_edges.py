@@ -7,10 +7,11 @@ import pytest
 
 from selection import connectors, db_clock, engine
 from selection.answers import overdue
-from selection.connectors import CONNECTORS, intake, leases, wanted_tasks
+from selection.connectors import CONNECTORS, intake, wanted_tasks
 from selection.connectors.connector import LostTasks, OutsideAnswer
 from selection.connectors.faults import Rejected
 from selection.models import Assignment, Candidate, Connection, ConnectorCall, OutsideTask
+from selection.outbox import leases
 from selection.runs import lifecycle
 from tests.connector_stub import Stub, make_connection, outage
 from tests.worlds import make_run, open_of

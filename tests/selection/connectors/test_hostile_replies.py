@@ -2,7 +2,9 @@
 
 import json
 import threading
+import time
 from collections.abc import Iterator
+from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -11,8 +13,8 @@ from selection import connectors
 from selection.connectors import http
 from selection.connectors.faults import Outage, Rejected
 from selection.connectors.platforms.label_studio.connector import HEADER
+from selection.http import safe_http
 from selection.models import Connection, default_team
-from selection.webhooks import safe_http
 from tests.label_studio_stub import LEGACY, LabelStudioStub
 
 pytestmark = pytest.mark.django_db
@@ -88,3 +90,10 @@ def test_a_hostile_message_is_refused_or_ignored(client, settings, body):
         headers={HEADER: connection.secret},
     )
     assert reply.status_code in (200, 422)
+
+
+def test_outage_waits_until_the_date_that_the_reply_names():
+    headers = {"retry-after": formatdate(time.time() + 60, usegmt=True)}
+    fault = http.fault_of(safe_http.Reply(503, "", headers))
+    assert isinstance(fault, Outage)
+    assert 30 < fault.retry_after <= 60

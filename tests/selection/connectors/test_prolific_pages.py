@@ -6,9 +6,9 @@ import pytest
 from django.core.cache import cache
 
 from selection.models import ApiToken, ConnectorCall, Run, RunConnection
+from selection.outbox import celery_messages
 from selection.runs import worker_texts
 from selection.runs.worker_texts import PageFacts
-from selection.webhooks import outbox
 from tests.jobs import finish_job, follow_page
 from tests.pages import admin_url, text_of
 from tests.prolific_stub import ProlificStub
@@ -147,7 +147,9 @@ def test_a_verdict_by_hand_reaches_the_group_at_the_next_exchange_which_it_reque
 ):
     sent: list[object] = []
     monkeypatch.setattr(
-        outbox.current_app, "send_task", lambda task, ids, **options: sent.append((task, *ids))
+        celery_messages.current_app,
+        "send_task",
+        lambda task, ids, **options: sent.append((task, *ids)),
     )
     cache.clear()
     candidate = prolific_run.candidates.get(worker__key=WORKERS[0])

@@ -13,7 +13,8 @@ from selection.imports import catalog, validate_answers
 from selection.imports.row_parsers import AnswerRow, QuestionRow
 from selection.models import Assignment, Candidate, QuestionSet, RecordedAnswer, Run, exposure
 from selection.questions import corrections
-from selection.runs import lifecycle, roster
+from selection.runs import lifecycle
+from selection.runs.roster import membership
 from selection.worker import page
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, open_of, play
 
@@ -134,7 +135,7 @@ def test_unseen_assignment_returns_to_the_pool():
     engine.advance(run.pk)
     holder = open_of(run)[0].candidate
     before = exposure.count_met([asked.pk])
-    roster.withdraw_workers(run, [holder.worker.key], "me", "left the crowd")
+    membership.withdraw_workers(run, [holder.worker.key], "me", "left the crowd")
     engine.advance(run.pk)
     assert not Assignment.objects.filter(candidate=holder).exists()
     assert max(exposure.count_met([asked.pk]).values()) <= 2

@@ -7,7 +7,7 @@ from django.utils import timezone
 from selection import engine
 from selection.models import Answer, Candidate, Run
 from selection.models.roster import Roster
-from selection.runs import roster
+from selection.runs.roster import membership
 from tests.worlds import answer_all, crowd, make_run, play
 from topk import State, expand_memory, pack_memory
 
@@ -36,7 +36,7 @@ def test_a_round_goes_on_when_the_best_of_the_undecided_have_left():
     best = run.candidates.filter(worker__key__in=["w0", "w1", "w2"], verdict=0)
     leavers = [candidate.worker.key for candidate in best[:2]]
     assert leavers
-    roster.withdraw_workers(run, leavers)
+    membership.withdraw_workers(run, leavers)
     ended = play(run, respond)
     assert ended.ended_by_guarantee
     assert run.candidates.filter(verdict=1, gone="").count() == 3
@@ -51,7 +51,7 @@ def test_rounds_continue_with_the_remaining_workers():
         answer_all(run, respond)
     engine.advance(run.pk)
     before = counted(run)
-    roster.withdraw_workers(run, ["w7", "w8", "w9"])
+    membership.withdraw_workers(run, ["w7", "w8", "w9"])
     engine.advance(run.pk)
     run.refresh_from_db()
     rows = list(run.candidates.order_by("arm"))
@@ -81,7 +81,7 @@ def test_regraded_counts_add_up_to_the_answers():
         engine.advance(run.pk)
         answer_all(run, respond)
     Run.objects.filter(pk=run.pk).update(hours_to_come=1, absence_since=timezone.now())
-    roster.record_leaving(run, run.candidates.get(worker__key="w5").worker_id)
+    membership.record_leaving(run, run.candidates.get(worker__key="w5").worker_id)
     play(run, respond)
     for candidate in Candidate.objects.filter(run=run):
         own = counted(run).get(candidate.arm, [])

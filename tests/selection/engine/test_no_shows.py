@@ -10,7 +10,8 @@ from selection.answers import grace_period, presence
 from selection.imports.row_parsers import AnswerRow
 from selection.imports.validate_answers import record_valid_answers, validate_answers
 from selection.models import Answer, Assignment, Candidate, Run, Step
-from selection.runs import changes, roster
+from selection.runs import changes
+from selection.runs.roster import membership
 from tests.worlds import crowd, make_run, open_of
 
 pytestmark = pytest.mark.django_db
@@ -96,7 +97,7 @@ def test_present_worker_is_awaited_as_before():
 def test_a_waiting_answer_is_presence():
     run = imported(hours_to_come=1)
     let_pass(run, 7200)
-    assert roster.sweep_absent() == [run.pk]
+    assert membership.sweep_absent() == [run.pk]
     absent = set(run.candidates.filter(gone="absent").values_list("worker__key", flat=True))
     assert absent == NO_SHOWS
 

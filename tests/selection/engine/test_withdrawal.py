@@ -11,7 +11,8 @@ from selection import db_clock, engine, reports
 from selection.answers import overdue, presence, recording
 from selection.engine import arrays, withdrawal
 from selection.models import Answer, Assignment, Candidate, Run
-from selection.runs import lifecycle, roster
+from selection.runs import lifecycle
+from selection.runs.roster import membership
 from selection.worker import links
 from tests.worlds import answer_all, crowd, make_run, open_of, play
 
@@ -109,9 +110,9 @@ def test_worker_who_never_came_is_neither_accepted_nor_rejected():
     engine.advance(run.pk)
     answer_of(run, there, respond)
     engine.advance(run.pk)
-    assert roster.sweep_absent() == []
+    assert membership.sweep_absent() == []
     Run.objects.filter(pk=run.pk).update(absence_since=timezone.now() - timedelta(hours=25))
-    assert roster.sweep_absent() == [run.pk]
+    assert membership.sweep_absent() == [run.pk]
     gone = run.candidates.exclude(gone="")
     assert {one.worker.key for one in gone} == {"w6", "w7", "w8"}
     for _ in range(400):
@@ -140,7 +141,7 @@ def test_worker_who_answered_and_vanished_has_left():
     engine.advance(run.pk)  # an answer that waits would be a sign of life
     age(run, 3)
     presence.note_presence(run, [run.candidates.get(worker__key="w0").pk])
-    roster.sweep_absent()
+    membership.sweep_absent()
     gone = dict(run.candidates.exclude(gone="").values_list("worker__key", "gone"))
     assert gone == {"w1": "left", "w2": "left", "w3": "absent", "w4": "absent"}
     assert {event.kind for event in run.events.all()} == {"start", "absent"}
@@ -152,7 +153,7 @@ def test_a_run_in_which_too_few_are_left_ends_and_promises_nothing():
     answer_of(run, {"w0", "w1"}, crowd(1, good=2))
     engine.advance(run.pk)
     Run.objects.filter(pk=run.pk).update(absence_since=timezone.now() - timedelta(hours=2))
-    roster.sweep_absent()
+    membership.sweep_absent()
     engine.advance(run.pk)
     run.refresh_from_db()
     assert (run.status, run.ending) == (Run.Status.ENDED, Run.Ending.ROSTER)
@@ -165,7 +166,7 @@ def test_a_run_in_which_too_few_are_left_ends_and_promises_nothing():
 def test_a_recorded_crowd_is_never_absent():
     run = make_run(recorded_only=True, hours_to_come=1)
     age(run, 100)
-    assert roster.sweep_absent() == []
+    assert membership.sweep_absent() == []
 
 
 def test_a_lapse_is_told_from_a_wrong_answer():
@@ -242,7 +243,7 @@ def test_quotas_continue_with_the_remaining_workers():
     lifecycle.start_run(run)
     run.refresh_from_db()
     engine.advance(run.pk)
-    roster.withdraw_workers(run, ["w4", "w5"])
+    membership.withdraw_workers(run, ["w4", "w5"])
     for _ in range(200):
         engine.advance(run.pk)
         run.refresh_from_db()
@@ -279,7 +280,7 @@ def test_workers_who_left_stay_in_the_likelihood_of_universal():
     run = play(run, crowd(5, good=1, high=0.95, low=0.2), most=6)
     candidate = run.candidates.filter(pulls__gt=0).first()
     assert arrays.load_arrays(run).selector.state.gone.shape == (3, 0)
-    roster.withdraw_workers(run, [candidate.worker.key])
+    membership.withdraw_workers(run, [candidate.worker.key])
     gone = arrays.load_arrays(Run.objects.get()).selector.state.gone
     assert gone[:2].tolist() == [[candidate.rewards], [candidate.pulls]]
 
@@ -289,6 +290,6 @@ def test_displayed_question_of_a_worker_who_left_counts_at_its_worst():
     engine.advance(run.pk)
     candidate = run.candidates.filter(asked__gt=1).first()
     visit(run, candidate.worker.key)
-    roster.withdraw_workers(run, [candidate.worker.key])
+    membership.withdraw_workers(run, [candidate.worker.key])
     gone = arrays.load_arrays(Run.objects.get()).selector.state.gone
     assert gone.tolist() == [[0], [0], [1]]

@@ -18,7 +18,9 @@ from selection.imports.readers import read_table
 from selection.imports.row_parsers import QuestionRow, WorkerRow
 from selection.models import Pool, QuestionSet, Run, Skill
 from selection.questions import corrections
-from selection.runs import lifecycle, manual_verdicts, roster, worker_texts
+from selection.runs import lifecycle, manual_verdicts, worker_texts
+from selection.runs.roster import membership
+from selection.runs.settings import drafts
 from selection.runs.worker_texts import PageFacts
 from tests import file_rows
 from tests.worlds import Crowd, answer_all, crowd, make_pool, make_questions, make_run, play
@@ -77,7 +79,7 @@ def _kinds() -> Run:
         question_set=make_questions(300),
         **SETTINGS | {"k": 2, "algorithm": "clucb-pac", "seed": 3, "one_kind_each": True},
     )
-    lifecycle.create_run(run, further)
+    drafts.create_run(run, further)
     lifecycle.start_run(run)
     return Run.objects.get(pk=run.pk)
 
@@ -94,7 +96,7 @@ def corrected() -> Run:
 def mixed() -> Run:
     """Return a run with leavers, verdicts by hand, a retired question, and an answer too late."""
     run = running()
-    roster.withdraw_workers(run, ["w5"], "ada", "asked to")
+    membership.withdraw_workers(run, ["w5"], "ada", "asked to")
     manual_verdicts.override_verdict(
         run.candidates.get(worker__key="w4"), 1, "ada", "known from before"
     )

@@ -10,7 +10,8 @@ from django.test import Client
 from selection import engine, exports, reports
 from selection.exports import FORMATS
 from selection.models import Delivery, Run, Webhook
-from selection.runs import lifecycle, manual_verdicts, roster
+from selection.runs import lifecycle, manual_verdicts
+from selection.runs.roster import membership
 from tests.pages import admin_url, text_of
 from tests.worlds import answer_all, crowd, make_run
 
@@ -155,7 +156,7 @@ def test_roster_ending_selects_tested_workers_only():
         lambda assignment: respond(assignment) if assignment.candidate.worker.key == "w0" else None,
     )
     engine.advance(run.pk)
-    roster.withdraw_workers(run, ["w3", "w4", "w5"])
+    membership.withdraw_workers(run, ["w3", "w4", "w5"])
     engine.advance(run.pk)
     run.refresh_from_db()
     assert run.ending == Run.Ending.ROSTER

@@ -118,7 +118,7 @@ def test_report_of_a_reopened_run():
 
 def test_a_fixed_budget_is_no_promise():
     run = play(make_run(algorithm="sar", budget=60, slots=60), CLEAR)
-    assert "no promise" in report_text(run)
+    assert "no guarantee" in report_text(run)
     assert "The run ended early" not in report_text(run)
 
 

@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from selection import job_messages
 from selection.errors import NotFound
 from selection.forecast import (
     DefaultBelief,
@@ -17,6 +16,7 @@ from selection.forecast import (
     refine_forecasts,
 )
 from selection.models import ForecastPart, ForecastRequest
+from selection.outbox import celery_messages
 from tests.processes import celery_worker, wait_until
 from topk import SELECTORS
 
@@ -39,7 +39,7 @@ def sent(monkeypatch):
     """Return the messages that would go to Celery."""
     messages = []
     monkeypatch.setattr(
-        job_messages.current_app,
+        celery_messages.current_app,
         "send_task",
         lambda name, args, **_: messages.append(tuple(args)),
     )
@@ -196,7 +196,7 @@ def test_overdue_parts_are_handed_out_again(sent, django_capture_on_commit_callb
     sent.clear()
     forecast_requests.sweep_forecasts()
     assert not sent
-    late = timezone.now() - forecast_requests.LOST - timedelta(seconds=1)
+    late = timezone.now() - forecast_requests.QUEUE.lost - timedelta(seconds=1)
     planning.parts.filter(pk=lost[0]).update(sent=late)
     forecast_requests.sweep_forecasts()
     assert sent == [lost]
@@ -208,7 +208,7 @@ def test_forecast_without_celery_has_first_numbers_and_waits(
     def away(*_, **__):
         raise ConnectionError("no Redis")
 
-    monkeypatch.setattr(job_messages.current_app, "send_task", away)
+    monkeypatch.setattr(celery_messages.current_app, "send_task", away)
     planning = request_plan(django_capture_on_commit_callbacks)
     assert forecast_requests.forecast_rows(planning)
     assert planning.state == State.WAITING

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from selection import job_messages
 from selection.errors import Refused
 from selection.forecast import (
     Plan,
@@ -14,7 +13,8 @@ from selection.forecast import (
     simulations,
 )
 from selection.models import Run
-from selection.runs import eligibility
+from selection.outbox import celery_messages
+from selection.runs.roster import eligibility
 from tests.pages import admin_url, text_of
 from tests.selection.runs.test_eligibility import make_earlier_run, make_second_run, questions_met
 from tests.worlds import crowd, play
@@ -23,7 +23,7 @@ from tests.worlds import crowd, play
 @pytest.fixture(autouse=True)
 def first_numbers_only(monkeypatch):
     monkeypatch.setattr(forecast_requests, "FIRST", 0.2)
-    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
 
 
 ASKED = {"workers": 6, "k": 2, "epsilon": 0.2, "delta": 0.1, "questions": 40}

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from selection import engine, job_messages, reports
+from selection import engine, reports
 from selection.forecast import running_forecast
 from selection.forecast.fitted import FittedBelief
 from selection.models import Run, RunForecast
+from selection.outbox import celery_messages
 from selection.questions import corrections
 from selection.reports import forecast_running
 from tests import worlds
@@ -233,13 +234,13 @@ def test_time_is_not_up_before_there_are_runs_enough_for_a_band():
 def test_run_has_one_message_on_its_way(monkeypatch):
     run, sent = begin_run(), []
     monkeypatch.setattr(
-        running_forecast.current_app,
+        celery_messages.current_app,
         "send_task",
         lambda name, args, **how: sent.append((*args, how["priority"])),
     )
     for _ in range(3):
         running_forecast.sweep_run_forecasts()
-    assert sent == [(run.pk, job_messages.BACKGROUND)]
+    assert sent == [(run.pk, celery_messages.BACKGROUND)]
     running_forecast.refresh_forecast(run.pk)
     RunForecast.objects.update(at=timezone.now() - timedelta(hours=1), step=0)
     running_forecast.sweep_run_forecasts()

@@ -10,7 +10,7 @@ from selection import privacy
 from selection.errors import Refused
 from selection.imports import commit, uploads
 from selection.models import Answer, Run, map_to_stored, plain_key, stored_spellings
-from selection.runs import eligibility, roster
+from selection.runs.roster import eligibility, membership
 from tests.pages import admin_url
 from tests.worlds import make_pool, make_questions, make_run
 
@@ -117,10 +117,10 @@ def test_lists_of_workers_name_them_by_either():
     assert [worker.key for worker in eligibility.eligible_workers(run)] == [TWO]
     assert eligibility.explain_ineligible(run, pool.workers.get(key=TWO)) == ""
     begun = make_run(pool=pool, k=1)
-    roster.withdraw_workers(begun, [ONE])
+    membership.withdraw_workers(begun, [ONE])
     assert begun.candidates.get(worker__key=TWO).gone == "withdrawn"
     with pytest.raises(Refused):
-        roster.withdraw_workers(begun, ["Zoe Grün"])
+        membership.withdraw_workers(begun, ["Zoe Grün"])
 
 
 def test_met_questions_are_recognised_in_a_pool_with_another_spelling():

@@ -18,6 +18,7 @@ from selection.models import (
     UploadedRow,
     Worker,
 )
+from selection.outbox import celery_messages
 from tests.worlds import make_pool, make_questions, make_run, open_of
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +57,9 @@ def handed_out(monkeypatch):
     """Messages to Celery, which has no worker here."""
     sent: list[str] = []
     monkeypatch.setattr(uploads.transaction, "on_commit", lambda do, robust: do())
-    monkeypatch.setattr(uploads.current_app, "send_task", lambda _, args, **how: sent.append(*args))
+    monkeypatch.setattr(
+        celery_messages.current_app, "send_task", lambda _, args, **how: sent.append(*args)
+    )
     return sent
 
 
@@ -126,7 +129,7 @@ def test_sweep_queues_lost_uploads_and_deletes_abandoned_ones(handed_out):
     )
     uploads.sweep_uploads()
     assert handed_out == []
-    Upload.objects.update(moved=timezone.now() - uploads.LOST * 2)
+    Upload.objects.update(moved=timezone.now() - uploads.QUEUE.lost * 2)
     uploads.sweep_uploads()
     assert handed_out == [str(upload.pk)]
     Upload.objects.update(created=timezone.now() - uploads.KEPT * 2)

@@ -8,6 +8,7 @@ from selection.mail import delivery, invitations
 from selection.mail.server import MailServer, mail_server
 from selection.models import Mail, MailSettings, Worker
 from selection.models.mail import ATTEMPT
+from selection.outbox import queues
 
 from .conftest import address, make_reachable_run, send_all
 from .smtp_server import smtp_server
@@ -184,7 +185,7 @@ def test_five_thousand_workers_are_invited_in_few_statements(
 
 
 def test_a_task_hands_over_after_a_while(run, mailbox, monkeypatch):
-    monkeypatch.setattr(delivery, "AT_ONCE_SECONDS", 0.0)
+    monkeypatch.setattr(queues, "AT_ONCE_SECONDS", 0.0)
     send_all()
     assert len(mailbox.letters) == 1
     assert Mail.objects.ready().count() == 2

@@ -11,7 +11,8 @@ from django.core.management import CommandError, call_command
 
 from selection.model_workers import dispatcher, play
 from selection.models import Endpoint, ModelCall, ModelServer, ModelSpending, QuestionSet, Run
-from selection.runs import failing_models, lifecycle, roster
+from selection.runs import lifecycle
+from selection.runs.roster import failing_models, membership
 from tests.model_stub import ModelStub
 
 pytestmark = pytest.mark.django_db
@@ -299,7 +300,7 @@ def test_run_without_a_choice_is_refused(
         ModelServer.objects.update(url=stub.url)
         Endpoint.objects.filter(model="gone").update(model="fair")
         arguments = ["--take-back", "gone", "--json"]
-        roster.withdraw_workers(run, ["gone"])
+        membership.withdraw_workers(run, ["gone"])
         assert run_evaluate("--resume", str(run.pk), *arguments) == 0
     assert not run.candidates.exclude(gone="").exists()
 

@@ -14,7 +14,7 @@ from selection import engine
 from selection.admin.run.forms import RunForm
 from selection.management import run_arguments
 from selection.models import ApiToken, AuditEntry, Run, Team
-from selection.runs import run_settings
+from selection.runs.settings import run_settings
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db

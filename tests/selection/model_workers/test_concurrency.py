@@ -22,7 +22,8 @@ from selection.models import (
     ModelSpending,
     Run,
 )
-from selection.runs import lifecycle, roster
+from selection.runs import lifecycle
+from selection.runs.roster import membership
 from tests.model_stub import ModelStub
 from tests.selection.model_workers.conftest import make_model_run
 
@@ -97,7 +98,7 @@ def test_a_withdrawn_model_is_called_no_more_and_holds_up_no_step():
     run = make_model_run(OFF, models=4, k=1)
     engine.advance(run.pk)
     server = ModelServer.objects.get()
-    roster.withdraw_workers(run, ["w0"])
+    membership.withdraw_workers(run, ["w0"])
     called = dispatcher.list_callable(server, None, 1000)
     keys = set(called.values_list("candidate__worker__key", flat=True))
     assert keys == {"w1", "w2", "w3"}

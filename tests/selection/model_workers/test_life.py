@@ -19,7 +19,8 @@ from selection.models import (
     Worker,
 )
 from selection.questions import media
-from selection.runs import copies, deletion, lifecycle
+from selection.runs import deletion, lifecycle
+from selection.runs.settings import drafts
 from tests.selection.model_workers.conftest import make_model_run
 
 pytestmark = pytest.mark.django_db
@@ -101,7 +102,7 @@ def test_a_run_of_models_is_copied_and_dumped():
     send_call(run, "w0")
     lifecycle.stop_run(run)
     run.refresh_from_db()
-    copied = copies.copy_run(run, "Again")
+    copied = drafts.copy_run(run, "Again")
     assert not ModelCall.objects.filter(run=copied).exists()
     lifecycle.start_run(copied)
     dump = json.loads("".join(reports.dump_text(run).pieces))
@@ -110,9 +111,9 @@ def test_a_run_of_models_is_copied_and_dumped():
 
 def test_a_copy_has_the_limit_of_money_and_has_spent_nothing():
     run = make_model_run(OFF)
-    assert not ModelSpending.objects.filter(run=copies.copy_run(run, "Unlimited")).exists()
+    assert not ModelSpending.objects.filter(run=drafts.copy_run(run, "Unlimited")).exists()
     ModelSpending.objects.create(run=run, limit=9, spent=5, in_flight=2)
-    copied = ModelSpending.objects.get(run=copies.copy_run(run, "Limited"))
+    copied = ModelSpending.objects.get(run=drafts.copy_run(run, "Limited"))
     assert (copied.limit, copied.spent, copied.in_flight) == (9, 0, 0)
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 
 from selection import exports
 from selection.models import ApiToken, Worker
-from selection.runs import quotas
+from selection.runs.roster import quotas
 from tests.pages import admin_url, confirm, text_of, upload
 from tests.worlds import crowd, make_pool, make_run, play
 

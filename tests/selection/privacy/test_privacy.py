@@ -35,7 +35,8 @@ from selection.models import (
 )
 from selection.privacy.identity import same_people
 from selection.questions import corrections
-from selection.runs import consistency, lifecycle, manual_verdicts, roster
+from selection.runs import consistency, lifecycle, manual_verdicts
+from selection.runs.roster import membership
 from selection.worker import links
 from tests.pages import admin_url, lines_of, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
@@ -251,7 +252,7 @@ def test_names_are_replaced_as_whole_words_with_any_characters(key):
     if key != "w1":
         Worker.objects.filter(pk=first.pk).update(key=key)
     others = run.pool.workers.create(key="w11")
-    roster.withdraw_workers(run, [key], "ada", f"{key} asked to, w11 did not")
+    membership.withdraw_workers(run, [key], "ada", f"{key} asked to, w11 did not")
     done = privacy.erase_worker(privacy.same_person(key, run.team), "ada")
     event = run.events.get(kind="withdraw")
     assert event.what == f"Withdrawn: {done.pseudonym}."

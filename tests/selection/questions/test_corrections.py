@@ -301,7 +301,7 @@ def test_only_a_run_that_lost_its_guarantee_is_reopened():
     with pytest.raises(Conflict):
         lifecycle.reopen_run(run)
     play(run, clear_crowd())
-    with pytest.raises(Conflict, match="lost its promise"):
+    with pytest.raises(Conflict, match="lost its guarantee"):
         lifecycle.reopen_run(run)
 
 

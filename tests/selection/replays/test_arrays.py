@@ -13,7 +13,8 @@ from selection.models import Pool, QuestionSet, Run
 from selection.replays import arrays, crowd
 from selection.replays.crowd import RecordedCrowd
 from selection.replays.settings import ReplaySettings, compute_regrets, run_settings, slots_of
-from selection.runs import drafts, lifecycle
+from selection.runs import lifecycle
+from selection.runs.settings import drafts
 from tests.pasts import write_past
 
 ACCURACIES = [0.95, 0.9, 0.9, 0.6, 0.5, 0.55, 0.4, 0.3]

@@ -265,7 +265,7 @@ def test_only_the_replay_is_stored_and_expires(source):
     replay = finish(request(source))
     assert not any(model.objects.exists() for model in (Pool, QuestionSet, Run))
     Replay.objects.update(created=timezone.now() - timedelta(days=1, minutes=1))
-    replay_requests.sweep_replays()
+    replay_requests.QUEUE.sweep()
     with pytest.raises(NotFound, match="upload the answers again"):
         replay_requests.find_replay(replay.pk, Replay.objects.all())
 

@@ -21,7 +21,8 @@ from selection.imports import validate_answers
 from selection.imports.row_parsers import AnswerRow
 from selection.models import Run, Skill
 from selection.questions import corrections
-from selection.runs import changes, lifecycle, roster, roster_opening
+from selection.runs import changes, lifecycle
+from selection.runs.roster import membership, roster_opening
 from tests.pages import admin_url, text_of
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
 from topk.verify import ANSWER, digest_of
@@ -113,17 +114,17 @@ def test_run_with_corrected_and_retired_gold_is_verified(name):
 def test_run_with_leavers_is_verified(name):
     run = play(run_of(name, slots=30, slots_per_worker=5), crowd(1, good=2), most=4)
     if run.status == Run.Status.RUNNING:
-        roster.record_leaving(run, run.candidates.get(worker__key="w5").worker_id)
+        membership.record_leaving(run, run.candidates.get(worker__key="w5").worker_id)
     play(run, crowd(1, good=2), most=4)
     if Run.objects.get(pk=run.pk).status == Run.Status.RUNNING:
-        roster.record_leaving(run, run.candidates.get(worker__key="w4").worker_id)
+        membership.record_leaving(run, run.candidates.get(worker__key="w4").worker_id)
     check_dump(play(run, crowd(1, good=2), most=40))
 
 
 @pytest.mark.parametrize("name", FEW)
 def test_run_with_failed_practice_is_verified(name):
     run = play(run_of(name, slots=30, slots_per_worker=5, budget=600), crowd(1, good=2), most=1)
-    roster.record_failed_screening(run, run.candidates.get(worker__key="w5").worker_id)
+    membership.record_failed_screening(run, run.candidates.get(worker__key="w5").worker_id)
     check_dump(play(run, crowd(1, good=2), most=30))
 
 
@@ -189,7 +190,7 @@ def test_draft_cannot_be_dumped():
 
 def test_anonymous_dump_has_no_names_and_no_texts():
     run = play(run_of("lucb"), crowd(1, good=2), most=3)
-    roster.record_leaving(run, run.candidates.get(worker__key="w5").worker_id)
+    membership.record_leaving(run, run.candidates.get(worker__key="w5").worker_id)
     text = json.dumps(reports.dump_run(run, anonymous=True), ensure_ascii=False)
     for word in ("w5", "Worker 1", "Say yes", '"yes"', "“"):
         assert word not in text

@@ -9,7 +9,8 @@ from django.db.models import Sum
 from selection import engine, reports
 from selection.algorithms import ALGORITHMS
 from selection.models import Run, Skill
-from selection.runs import lifecycle, manual_verdicts, roster
+from selection.runs import lifecycle, manual_verdicts
+from selection.runs.roster import membership
 from tests.pages import admin_url, lines_of, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 from topk.selected_arms import BY_ALGORITHM, BY_ANSWERS, BY_PROOF
@@ -129,7 +130,7 @@ def test_verdicts_by_hand_come_on_top():
 def test_leavers_are_not_selected():
     run = make_run(n=4, k=1, questions=40)
     engine.advance(run.pk)
-    roster.withdraw_workers(run, ["w1"])
+    membership.withdraw_workers(run, ["w1"])
     run.refresh_from_db()
     run = hand_in(run, {"w0": (20, 30), "w1": (29, 30), "w2": (10, 30), "w3": (3, 30)})
     assert selected_keys(run) == {"w0"}

@@ -12,7 +12,8 @@ from selection import reports
 from selection.algorithms import ALGORITHMS
 from selection.models import Answer, Candidate, Run, Skill
 from selection.questions import corrections
-from selection.runs import lifecycle, manual_verdicts, roster
+from selection.runs import lifecycle, manual_verdicts
+from selection.runs.roster import membership
 from tests.pages import admin_url, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
@@ -105,7 +106,7 @@ def test_undecided_worker_has_a_reason():
 def test_no_shows_leavers_and_verdicts_by_hand_are_explained():
     run = play(run_of("certified", epsilon=0.05, slots=6), crowd(1, good=2), most=1)
     assert "No answer of this worker counts yet" in explanation_text(run, "w3")
-    roster.withdraw_workers(run, ["w4"], "ada", "asked to")
+    membership.withdraw_workers(run, ["w4"], "ada", "asked to")
     assert "neither accepted nor rejected" in explanation_text(run, "w4")
     manual_verdicts.override_verdict(find_candidate(run, "w2"), 1, "ada", "I know her.")
     assert "By hand: accepted, because: I know her." in explanation_text(run, "w2")

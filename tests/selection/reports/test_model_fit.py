@@ -46,7 +46,7 @@ def test_a_crowd_of_two_groups_is_warned_of_on_page_export_and_api(requester, to
     run = odd_run()
     text = page_text(requester, run)
     assert "do not look like one population" in text
-    assert "“certified” promises for every pool" in text
+    assert "“certified” holds for every pool" in text
     assert "Model fit" in text
     assert "Poor: the workers may not be one crowd" in text
     document = reports.export_run(run)
@@ -102,7 +102,7 @@ def test_legend_explains_the_bars(requester):
     assert "95 % credible interval" in page_text(requester, make_run(algorithm="credible"))
     assert "Range Confidence bounds" in page_text(requester, make_run(algorithm="lucb"))
     fixed = make_run(algorithm="sar", budget=100)
-    assert "nothing is promised of them" in page_text(requester, fixed)
+    assert "without a guarantee" in page_text(requester, fixed)
 
 
 def test_the_settings_show_epsilon_and_delta_where_they_are_read(requester):

@@ -1,13 +1,17 @@
 """The guarantee in one short sentence, and its weakenings in a few words."""
 
+import pickle
+
 import pytest
 
 from selection import reports
-from selection.reports import plain_guarantee
-from selection.reports.model_fit import SAME_QUESTIONS, order_doubt
+from selection.reports import plain_guarantee, weakenings
+from selection.reports.collusion import CollusionSigns
+from selection.reports.model_fit import ModelFit
 from selection.runs import lifecycle
 from tests.worlds import crowd, make_run, play
-from topk.credible import goodness_of_fit, selector, standouts
+from topk.credible import standouts
+from topk.promise import Doubt
 
 from .test_model_fit import odd_run
 
@@ -55,14 +59,13 @@ def test_too_few_answers_give_no_guarantee():
     assert reports.promise_status(run).short == plain_guarantee.TOO_FEW
 
 
-@pytest.mark.parametrize("part", plain_guarantee.DOUBTS)
-def test_short_form_belongs_to_exactly_one_doubt(part):
-    prior = "“Spring” asked other questions, of “Birds”"
-    sentences = [
-        *(goodness_of_fit.ODD, goodness_of_fit.HARD_TO_FIT, selector.GAP, selector.UNMET),
-        *(standouts.WARNING, SAME_QUESTIONS, order_doubt(5), prior),
-    ]
-    assert [part in sentence for sentence in sentences].count(True) == 1
+def test_laggards_have_the_code_of_nearly_equal_workers():
+    """The fragment of the sentence that named the doubt missed this one."""
+    doubt = Doubt("nearly-equal", standouts.WARNING_BEHIND.format(loss=0.2))
+    fit = ModelFit((pickle.loads(pickle.dumps(doubt)),))
+    (weakening,) = weakenings.list_weakenings(make_run(), fit, CollusionSigns())
+    assert weakening.code == "nearly-equal"
+    assert weakening.short == plain_guarantee.DOUBTS["nearly-equal"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from django.test import Client
 
 from selection import engine, reports
 from selection.models import Run
-from selection.runs import lifecycle, manual_verdicts, roster
+from selection.runs import lifecycle, manual_verdicts
+from selection.runs.roster import membership
 from tests.pages import admin_url, json_of, lines_of, text_of
 from tests.selection.runs.test_cautious import answer_smoothly
 from tests.worlds import answer_all, crowd, make_run, play
@@ -64,7 +65,7 @@ def test_withdrawals_after_answers_weaken_a_guarantee_that_assumes_other_reasons
     engine.advance(run.pk)
     answer_all(run, answer_smoothly)
     engine.advance(run.pk)
-    roster.withdraw_workers(run, ["w19"])
+    membership.withdraw_workers(run, ["w19"])
     run = play(run, answer_smoothly)
     assert run.ended_by_guarantee
     check_one_verdict(requester, token, run, "1 worker left or was withdrawn after answers")

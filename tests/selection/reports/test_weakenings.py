@@ -4,10 +4,12 @@ import pytest
 from django.test import Client
 
 from selection import engine, privacy, reports
+from selection.errors import Refused
 from selection.models import Worker
 from selection.questions import corrections
 from selection.reports import plain_guarantee, weakenings
-from selection.runs import changes, lifecycle, manual_verdicts, roster
+from selection.runs import changes, lifecycle, manual_verdicts
+from selection.runs.roster import membership
 from tests.pages import admin_url, json_of, text_of
 from tests.selection.runs.test_guarantee_after_changes import RESPOND, make_answered_run
 from tests.worlds import answer_all, crowd, make_run, play
@@ -38,7 +40,7 @@ def test_page_warns_before_an_erasure_ends_a_guarantee(requester):
 def test_erasure_is_on_the_first_screen_with_a_remedy(requester):
     run = make_answered_run()
     pseudonym = erase(run, "w0")
-    roster.withdraw_workers(run, ["w1"])
+    membership.withdraw_workers(run, ["w1"])
     assert codes_of(run) == ["roster", "erased"]
     response = requester.get(admin_url("run_page", run.pk))
     markup = response.content.decode()
@@ -58,13 +60,13 @@ def test_erasure_is_on_the_first_screen_with_a_remedy(requester):
 def test_erased_worker_is_not_taken_back():
     run = make_answered_run()
     pseudonym = erase(run, "w0")
-    with pytest.raises(roster.Refused, match="was erased"):
-        roster.take_back(run, [pseudonym])
+    with pytest.raises(Refused, match="was erased"):
+        membership.take_back(run, [pseudonym])
 
 
 def test_weakening_is_the_same_in_the_api_and_the_files(requester, token):
     run = make_answered_run()
-    roster.withdraw_workers(run, ["w0"])
+    membership.withdraw_workers(run, ["w0"])
     promised = reports.promise_status(run)
     rows = [each.build_row() for each in promised.weakenings]
     assert rows[0]["code"] == "roster"
@@ -78,7 +80,7 @@ def test_weakening_is_the_same_in_the_api_and_the_files(requester, token):
 
 def test_ended_run_offers_a_copy_instead_of_taking_back():
     run = make_answered_run()
-    roster.withdraw_workers(run, ["w0"])
+    membership.withdraw_workers(run, ["w0"])
     run = play(run, RESPOND)
     (found,) = reports.promise_status(run).weakenings
     assert found.remedy.page == "copy"
@@ -105,7 +107,6 @@ def test_verdict_by_hand_names_its_remedy():
 
 
 def test_weakening_codes_have_a_remedy_or_say_nothing_to_do():
-    doubts = {code for code, _ in plain_guarantee.DOUBTS.values()}
-    assert doubts | set(weakenings.ADDED) <= set(weakenings.REMEDIES)
+    assert set(plain_guarantee.DOUBTS) | set(weakenings.ADDED) <= set(weakenings.REMEDIES)
     for remedy in weakenings.REMEDIES.values():
         assert remedy.label or remedy.words.startswith("Nothing to do")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from selection import job_messages, reports
+from selection import reports
 from selection.algorithms import describe_variant, options_of_variant
 from selection.errors import Refused
 from selection.forecast import (
@@ -14,7 +14,8 @@ from selection.forecast import (
     refining,
 )
 from selection.models import Assignment, Run
-from selection.runs import copies, drafts
+from selection.outbox import celery_messages
+from selection.runs.settings import drafts
 from tests.pages import admin_url, json_of, lines_of, run_form, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
@@ -42,7 +43,7 @@ def test_a_run_that_began_with_it_keeps_it_on_page_and_in_files(requester):
     assert rows
     assert all(SENTENCE in row for row in rows)
     with pytest.raises(Refused, match="only continues runs that began with it: “universal”"):
-        copies.copy_run(run, "Again")
+        drafts.copy_run(run, "Again")
 
 
 def test_a_stored_draft_keeps_it_when_its_form_is_saved_and_starts(requester):
@@ -109,7 +110,7 @@ def test_a_usual_run_may_end_with_the_warning_in_its_files():
 def test_expected_cost_of_a_draft_is_that_of_its_own_row(monkeypatch):
     monkeypatch.setattr(forecast_requests, "FIRST", 60.0)
     monkeypatch.setattr(refining, "FIRST", 60.0)
-    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
     settings = {"n": 10, "k": 2, "questions": 20, "epsilon": 0.2, "delta": 0.1, "start": False}
     this_set = {"accuracy": "on this question set"}
     run = make_run(algorithm="certified", options=this_set, **settings)
@@ -122,7 +123,7 @@ def test_expected_cost_of_a_draft_is_that_of_its_own_row(monkeypatch):
 
 
 def test_a_draft_with_it_has_no_row_and_says_so(monkeypatch):
-    monkeypatch.setattr(job_messages.current_app, "send_task", lambda *args, **options: None)
+    monkeypatch.setattr(celery_messages.current_app, "send_task", lambda *args, **options: None)
     settings = {"n": 10, "k": 2, "questions": 20, "epsilon": 0.2, "delta": 0.1, "start": False}
     run = make_run(algorithm="credible", options=CAUTIOUS, **settings)
     draft_forecast.request_draft_forecast(run)

@@ -8,7 +8,9 @@ import pytest
 from selection import engine, reports
 from selection.errors import Conflict, Refused
 from selection.models import Candidate, Run
-from selection.runs import changes, copies, lifecycle, manual_verdicts, previews, roster
+from selection.runs import changes, lifecycle, manual_verdicts
+from selection.runs.roster import membership, previews
+from selection.runs.settings import drafts
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db
@@ -198,7 +200,7 @@ def test_withdrawal_states_the_workers_of_the_remaining_guarantee():
     said = previews.preview_withdrawal(run, ["w3"])
     assert "the best 2 of the other 5" in said
     assert "A share of the risk δ covers the workers who answered and left" in said
-    roster.withdraw_workers(run, ["w3"], "ann")
+    membership.withdraw_workers(run, ["w3"], "ann")
     assert "“w3” takes part again" in previews.take_back(run, ["w3"])
     with pytest.raises(Refused, match="already left this run"):
         previews.preview_withdrawal(run, ["w3"])
@@ -269,18 +271,18 @@ def test_reopening_gives_back_the_time_in_which_it_stood_still():
 
 def test_a_copy_is_a_draft_of_the_same_settings_with_a_seed_of_its_own():
     run = make_run(options={"eta": 2.0}, algorithm="ugape-b", budget=500)
-    copied = copies.copy_run(run, "Again", who="ann")
-    for field in copies.FIELDS:
+    copied = drafts.copy_run(run, "Again", who="ann")
+    for field in drafts.COPIED:
         assert getattr(copied, field) == getattr(run, field)
     assert (copied.status, copied.options) == ("draft", {"eta": 2.0})
     assert copied.seed != run.seed
-    assert copies.copy_run(run, "Once more", same_seed=True).seed == run.seed
+    assert drafts.copy_run(run, "Once more", same_seed=True).seed == run.seed
     assert events_of(copied)[-1][:2] == ("copy", "ann")
     with pytest.raises(Refused, match="another run of the name"):
-        copies.copy_run(run, "Again")
-    assert copies.free_name(run) == f"{run.name}, copy"
-    copies.copy_run(run, f"{run.name}, copy")
-    assert copies.free_name(run) == f"{run.name}, copy 2"
+        drafts.copy_run(run, "Again")
+    assert drafts.name_copy(run) == f"{run.name}, copy"
+    drafts.copy_run(run, f"{run.name}, copy")
+    assert drafts.name_copy(run) == f"{run.name}, copy 2"
 
 
 def test_a_copy_has_the_further_skills_and_can_start():
@@ -288,7 +290,7 @@ def test_a_copy_has_the_further_skills_and_can_start():
     run = make_run(algorithm="multi-sar", budget=99, question_set=first, start=False)
     run.further.create(question_set=second, k=1, number=1)
     lifecycle.start_run(reload_run(run))
-    copied = copies.copy_run(reload_run(run), "Again")
+    copied = drafts.copy_run(reload_run(run), "Again")
     assert [(each.question_set_id, each.k) for each in copied.skills] == [
         (first.pk, 2),
         (second.pk, 1),

@@ -12,7 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from selection import engine
 from selection.models import Answer, Assignment, Candidate, Event, RecordedAnswer, Run, Skill, Step
 from selection.questions import corrections
-from selection.runs import consistency, lifecycle, roster
+from selection.runs import consistency, lifecycle
+from selection.runs.roster import membership
 from tests.worlds import answer_all, crowd, make_questions, make_run
 
 pytestmark = pytest.mark.django_db
@@ -231,6 +232,6 @@ def test_a_run_with_a_retired_question_a_pause_and_a_leaver_holds():
     lifecycle.resume_run(run)
     question = Assignment.objects.filter(candidate__run=run).first().question
     corrections.retire_question(question, "eve", "it was unclear")
-    roster.withdraw_workers(run, ["w5"], "eve", "asked to")
+    membership.withdraw_workers(run, ["w5"], "eve", "asked to")
     engine.advance(run.pk)
     assert broken_laws(run) == set()

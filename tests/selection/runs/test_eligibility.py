@@ -21,7 +21,9 @@ from selection.models import (
     Team,
     Worker,
 )
-from selection.runs import copies, eligibility, lifecycle, roster_opening, validation
+from selection.runs import lifecycle
+from selection.runs.roster import eligibility, roster_opening
+from selection.runs.settings import drafts, validation
 from tests.pages import admin_url, run_form, text_of
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, open_of, play
 
@@ -183,6 +185,21 @@ def test_workers_who_met_questions_can_be_excluded():
     assert keys == {"new0", "new1", "new2"}
 
 
+def test_start_computes_eligible_workers_once_before_the_lock_and_once_under_it(monkeypatch):
+    fields = {"met": "out", "quotas": {"attribute": "country", "limits": {"A": [0, 2]}}}
+    pool, read, computed = make_pool(6, country=["A", "B"]), eligibility.questions_met_before, []
+    run = make_run(pool=pool, algorithm="clucb-pac", start=False, **fields)
+
+    def count(run, keys=None):
+        computed.append(run.pk)
+        return read(run, keys)
+
+    monkeypatch.setattr(eligibility, "questions_met_before", count)
+    lifecycle.start_run(run)
+    assert computed == [run.pk] * 2
+    assert "eligible" not in vars(run)
+
+
 def test_lists_of_workers_set_the_roster():
     run = make_run(n=8, only=[f"w{i}" for i in range(6)], left_out=["w5", "nobody"])
     keys = set(run.candidates.values_list("worker__key", flat=True))
@@ -241,7 +258,7 @@ def test_joining_worker_is_checked_like_initial_ones():
 
 def test_a_copy_asks_the_same():
     run = make_run(met="skip", only=[f"w{i}" for i in range(5)], left_out=["w4"])
-    copied = copies.copy_run(run, "again")
+    copied = drafts.copy_run(run, "again")
     assert (copied.met, copied.only, copied.left_out) == (run.met, run.only, run.left_out)
 
 

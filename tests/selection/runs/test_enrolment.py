@@ -10,7 +10,9 @@ from packages.topk.tests.parameters import mostly_slow
 from selection import engine, reports
 from selection.errors import Conflict, Refused
 from selection.models import Pool, Run, Worker
-from selection.runs import changes, enrolment, lifecycle, roster_opening, validation
+from selection.runs import changes, lifecycle
+from selection.runs.roster import enrolment, roster_opening
+from selection.runs.settings import validation
 from tests.worlds import crowd, make_pool, make_run, open_of, play
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,8 @@ from django.test import Client
 
 from selection import engine, reports
 from selection.models import Run
-from selection.runs import lifecycle, previews, roster, roster_opening
+from selection.runs import lifecycle
+from selection.runs.roster import membership, previews, roster_opening
 from tests.pages import admin_url, json_of, text_of
 from tests.worlds import answer_all, crowd, make_run, play
 from topk.promise import GUARANTEE_LOST
@@ -36,7 +37,7 @@ def make_answered_run() -> Run:
 def test_withdrawal_after_answers_costs_the_guarantee_on_all_surfaces(requester, token):
     run = make_answered_run()
     assert "no guarantee" in previews.preview_withdrawal(run, ["w0"])
-    roster.withdraw_workers(run, ["w0"])
+    membership.withdraw_workers(run, ["w0"])
     assert reports.promise_status(run).sentence == GUARANTEE_LOST
     assert GUARANTEE_LOST in text_of(requester.get(admin_url("run_page", run.pk)))
     run = play(run, RESPOND)
@@ -68,7 +69,7 @@ def test_guarantee_is_kept_without_counting_if_no_answering_worker_left(django_a
 
 def test_dump_with_a_false_guarantee_is_found_out():
     run = make_answered_run()
-    roster.withdraw_workers(run, ["w0"])
+    membership.withdraw_workers(run, ["w0"])
     run = play(run, RESPOND)
     dump = json.loads(json.dumps(reports.dump_run(run)))
     dump["result"] |= {"epsilon": 0.4, "promise": "With probability at least 0.9 all is well."}
@@ -78,7 +79,7 @@ def test_dump_with_a_false_guarantee_is_found_out():
 
 def test_early_end_after_a_withdrawal_claims_no_guarantee():
     run = make_answered_run()
-    roster.withdraw_workers(run, ["w0"])
+    membership.withdraw_workers(run, ["w0"])
     lifecycle.stop_run(run)
     run.refresh_from_db()
     assert run.status == Run.Status.ENDED
@@ -90,12 +91,12 @@ def test_early_end_after_a_withdrawal_claims_no_guarantee():
 
 def test_taking_all_workers_back_returns_the_guarantee():
     run = make_answered_run()
-    roster.withdraw_workers(run, ["w0", "w5"])
+    membership.withdraw_workers(run, ["w0", "w5"])
     assert "while other workers with counted answers" in previews.take_back(run, ["w5"])
-    roster.take_back(run, ["w5"])
+    membership.take_back(run, ["w5"])
     assert run.guarantee_lost
     assert "covers 8 workers" in previews.take_back(run, ["w0"])
-    roster.take_back(run, ["w0"])
+    membership.take_back(run, ["w0"])
     assert not run.guarantee_lost
     run = play(run, RESPOND)
     assert run.certified
@@ -107,7 +108,7 @@ def test_worker_without_answers_may_leave_and_the_weights_stay():
     engine.advance(run.pk)
     answer_all(run, lambda slip: None if slip.candidate.worker.key == "w7" else RESPOND(slip))
     engine.advance(run.pk)
-    roster.withdraw_workers(run, ["w7"])
+    membership.withdraw_workers(run, ["w7"])
     assert not run.guarantee_lost
     selector = engine.arrays.load_arrays(Run.objects.locked(run.pk)).selector
     assert selector.options["planned_for"] == 8
@@ -148,10 +149,10 @@ def make_larger_run() -> Run:
 def test_numberings_cover_withdrawals():
     run = make_larger_run()
     assert "no guarantee" not in previews.preview_withdrawal(run, ["w0"])
-    roster.withdraw_workers(run, ["w0", "w9"])
+    membership.withdraw_workers(run, ["w0", "w9"])
     assert not run.guarantee_lost
     assert "covers 13 workers" in previews.take_back(run, ["w9"])
-    roster.take_back(run, ["w9"])
+    membership.take_back(run, ["w9"])
     assert run.proof == {}
     run = play(run, crowd(5, good=7, high=0.99, low=0.1))
     assert run.certified
@@ -219,7 +220,7 @@ def test_remaining_algorithms_keep_their_guarantee_and_state_the_assumption():
         engine.advance(run.pk)
         answer_all(run, RESPOND)
     engine.advance(run.pk)
-    roster.withdraw_workers(run, ["w0"])
+    membership.withdraw_workers(run, ["w0"])
     assert not run.guarantee_lost
     assert "whatever their reason" in previews.preview_withdrawal(run, ["w1"])
     assert reports.promise_status(play(run, RESPOND)).verdict == "kept"

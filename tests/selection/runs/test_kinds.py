@@ -7,7 +7,9 @@ import pytest
 from selection import engine, reports
 from selection.errors import Refused
 from selection.models import Run, Skill
-from selection.runs import copies, lifecycle, roster
+from selection.runs import lifecycle
+from selection.runs.roster import membership
+from selection.runs.settings import drafts
 from tests.pages import admin_url, lines_of, run_form, text_of
 from tests.worlds import Crowd, make_pool, make_questions, make_run, play
 
@@ -96,7 +98,7 @@ def test_early_end_selects_workers_for_one_kind_only():
 def test_leaving_worker_leaves_both_kinds():
     run = kinds_run()
     engine.advance(run.pk)
-    roster.withdraw_workers(run, ["w0"])
+    membership.withdraw_workers(run, ["w0"])
     run = play(Run.objects.get(pk=run.pk), knowing_crowd())
     assert run.ending == Run.Ending.QUESTIONS
     assert selected_workers(run) == [(0, "w1"), (1, "w2")]
@@ -108,7 +110,7 @@ def test_places_are_filled_as_far_as_there_are_workers_left():
     lifecycle.start_run(run)
     run = Run.objects.get(pk=run.pk)
     play(run, knowing_crowd(), most=2)
-    roster.withdraw_workers(run, ["w1", "w3", "w4", "w5"])
+    membership.withdraw_workers(run, ["w1", "w3", "w4", "w5"])
     engine.advance(run.pk)
     run = Run.objects.get(pk=run.pk)
     assert run.ending == Run.Ending.ROSTER
@@ -122,7 +124,7 @@ def test_run_rebuilt_from_stored_rows_selects_the_same_workers():
     for _ in range(3):
         play(run, knowing_crowd(), most=1)
     assert selected_workers(run) == selected_workers(Run.objects.get(pk=run.pk))
-    copied = copies.copy_run(run, "Again", same_seed=True)
+    copied = drafts.copy_run(run, "Again", same_seed=True)
     assert copied.one_kind_each
     assert [skill.k for skill in copied.skills] == [1, 1]
 

@@ -7,7 +7,8 @@ import pytest
 from selection import reports, viewer_locale
 from selection.errors import Refused
 from selection.models import Run
-from selection.runs import changes, copies, lifecycle, money
+from selection.runs import changes, lifecycle, money
+from selection.runs.settings import drafts
 from tests.worlds import make_run
 
 pytestmark = pytest.mark.django_db
@@ -85,7 +86,7 @@ def test_a_price_that_cannot_be_is_refused(price):
 
 def test_a_copy_keeps_the_price_and_the_next_run_the_currency():
     run = make_run(start=False, price=Decimal("0.2"), currency="kr")
-    copied = copies.copy_run(run, "again")
+    copied = drafts.copy_run(run, "again")
     assert (copied.price, copied.currency) == (Decimal("0.2"), "kr")
     assert money.last_currency(Run.objects.all()) == "kr"
 

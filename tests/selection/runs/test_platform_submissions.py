@@ -7,7 +7,8 @@ from selection import engine
 from selection.errors import Conflict, Refused
 from selection.imports import submissions
 from selection.models import Assignment
-from selection.runs import lifecycle, platform_submissions
+from selection.runs import lifecycle
+from selection.runs.roster import platform_submissions
 from tests.pages import admin_url, text_of
 from tests.worlds import answer_all, crowd, make_run, open_of
 

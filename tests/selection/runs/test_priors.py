@@ -5,7 +5,8 @@ from django.test import Client
 
 from selection import engine, reports
 from selection.models import Run
-from selection.runs import lifecycle, priors
+from selection.runs import lifecycle
+from selection.runs.settings import priors
 from tests.pages import admin_url, json_of, lines_of, press, run_form, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 

@@ -5,7 +5,8 @@ import pytest
 from selection import reports
 from selection.errors import Refused
 from selection.models import Run
-from selection.runs import lifecycle, quotas
+from selection.runs import lifecycle
+from selection.runs.roster import quotas
 from tests.pages import admin_url, lines_of, run_form, text_of
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 

@@ -5,7 +5,8 @@ import pytest
 from selection import engine, reports
 from selection.errors import Conflict, Refused
 from selection.models import Run, Worker
-from selection.runs import lifecycle, roster, roster_opening
+from selection.runs import lifecycle
+from selection.runs.roster import membership, roster_opening
 from tests.worlds import answer_all, crowd, make_run, play
 
 pytestmark = pytest.mark.django_db
@@ -16,7 +17,7 @@ def test_run_selects_among_workers_who_are_not_withdrawn():
     respond = crowd(2, good=3, high=0.99, low=0.1)
     engine.advance(run.pk)
     answer_all(run, respond)
-    roster.withdraw_workers(run, ["w0"], "ada", "moved away")
+    membership.withdraw_workers(run, ["w0"], "ada", "moved away")
     play(run, respond)
     lines = {line.worker: line for line in reports.worker_standings(run)}
     assert {key for key in lines if lines[key].selected} == {"w1", "w2"}
@@ -34,7 +35,7 @@ def test_delta_is_shared_with_workers_who_left_after_answering():
     engine.advance(run.pk)
     answer_all(run, crowd(1, 2))
     engine.advance(run.pk)
-    roster.withdraw_workers(run, ["w5"])
+    membership.withdraw_workers(run, ["w5"])
     arrays = engine.arrays.load_arrays(Run.objects.locked(run.pk))
     assert arrays.selector.problem.n == 5
     assert arrays.selector.problem.delta == pytest.approx(0.12 * 5 / 6)
@@ -46,8 +47,8 @@ def test_a_worker_taken_back_brings_their_answers():
     answer_all(run, crowd(1, 2))
     engine.advance(run.pk)
     before = run.candidates.get(worker__key="w5").pulls
-    roster.withdraw_workers(run, ["w5"])
-    roster.take_back(run, ["w5"])
+    membership.withdraw_workers(run, ["w5"])
+    membership.take_back(run, ["w5"])
     arrays = engine.arrays.load_arrays(Run.objects.locked(run.pk))
     assert arrays.selector.problem.n == 6
     assert arrays.selector.state.pulls[run.candidates.get(worker__key="w5").arm] == before > 0
@@ -56,9 +57,9 @@ def test_a_worker_taken_back_brings_their_answers():
 @pytest.mark.parametrize("algorithm", ["adaptive-top-k", "halving"])
 def test_worker_who_left_a_run_of_rounds_cannot_come_back(algorithm):
     run = make_run(algorithm=algorithm)
-    roster.withdraw_workers(run, ["w5"])
+    membership.withdraw_workers(run, ["w5"])
     with pytest.raises(Conflict, match="plans with all workers from the start"):
-        roster.take_back(run, ["w5"])
+        membership.take_back(run, ["w5"])
 
 
 def test_run_of_rounds_continues_without_workers_who_left():
@@ -68,7 +69,7 @@ def test_run_of_rounds_continues_without_workers_who_left():
     respond = crowd(4, good=2, high=0.99, low=0.05)
     engine.advance(run.pk)
     answer_all(run, respond)
-    roster.withdraw_workers(run, ["w3", "w4"])
+    membership.withdraw_workers(run, ["w3", "w4"])
     play(run, respond)
     run.refresh_from_db()
     assert run.ending == Run.Ending.PROMISE
@@ -118,7 +119,7 @@ def test_a_roster_closes_with_the_last_worker_that_was_wanted():
 def test_an_unknown_worker_cannot_be_withdrawn():
     run = make_run()
     with pytest.raises(Refused, match="no worker “nobody”"):
-        roster.withdraw_workers(run, ["w0", "nobody"])
+        membership.withdraw_workers(run, ["w0", "nobody"])
     assert not run.candidates.exclude(gone="").exists()
 
 
@@ -126,4 +127,4 @@ def test_ended_run_cannot_lose_a_worker():
     run = make_run()
     lifecycle.stop_run(run)
     with pytest.raises(Conflict, match="is ended"):
-        roster.withdraw_workers(run, ["w0"])
+        membership.withdraw_workers(run, ["w0"])

@@ -6,8 +6,8 @@ from django.db.models import NOT_PROVIDED
 from selection.api.run.drafts import RunIn
 from selection.errors import Refused
 from selection.models import Run
-from selection.runs import drafts
-from selection.runs.run_settings import NAMES, RUN_SETTINGS
+from selection.runs.settings import drafts
+from selection.runs.settings.run_settings import NAMES, RUN_SETTINGS
 from tests.worlds import make_pool, make_questions
 
 pytestmark = pytest.mark.django_db

@@ -167,7 +167,7 @@ def test_a_set_too_large_for_it_is_refused_at_the_field(owner):
     asked = make_questions(1001)
     page = owner.post(reverse("admin:selection_run_add"), form(make_pool(6), question_set=asked.pk))
     assert not Run.objects.exists()
-    assert "can be promised for at most 1,000 questions, and this one has 1,001" in text_of(page)
+    assert "can be guaranteed for at most 1,000 questions, and this one has 1,001" in text_of(page)
 
 
 def test_the_form_recommends_it_where_gold_is_short(owner):

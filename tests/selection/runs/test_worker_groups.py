@@ -12,14 +12,9 @@ from selection.engine import arrays
 from selection.errors import Refused
 from selection.forecast import draft_forecast
 from selection.models import Run
-from selection.runs import (
-    changes,
-    copies,
-    enrolment,
-    lifecycle,
-    roster,
-    validation,
-)
+from selection.runs import changes, lifecycle
+from selection.runs.roster import enrolment, membership
+from selection.runs.settings import drafts, validation
 from tests.worlds import answer_all, crowd, make_pool, make_questions, make_run, play
 from topk.verify import digest_of
 
@@ -91,7 +86,7 @@ def test_a_withdrawn_worker_keeps_their_group():
         engine.advance(run.pk)
         answer_all(run, crowd(3, good=4))
     engine.advance(run.pk)
-    roster.withdraw_workers(run, ["w2"])
+    membership.withdraw_workers(run, ["w2"])
     state = arrays.load_arrays(Run.objects.get(pk=run.pk)).selector.state
     assert state.gone_groups == ("c",)
     assert state.gone[1, 0] > 0
@@ -141,7 +136,7 @@ def test_too_many_groups_are_refused():
 
 def test_a_copy_has_the_setting_and_gets_its_own_groups():
     run = make_run(pool=make_pool(8, source=["a", "b"]), **GROUPED)
-    copied = copies.copy_run(run, "Again")
+    copied = drafts.copy_run(run, "Again")
     assert copied.grouped_by == "source"
     assert "groups" not in copied.options
 

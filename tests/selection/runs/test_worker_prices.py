@@ -12,7 +12,9 @@ from selection import engine, exports, reports
 from selection.errors import Refused
 from selection.model_workers import spending
 from selection.models import Assignment, Endpoint, ModelCall, ModelServer, Pool, Run, Worker
-from selection.runs import copies, enrolment, lifecycle, roster, validation, worker_prices
+from selection.runs import lifecycle
+from selection.runs.roster import enrolment, membership, worker_prices
+from selection.runs.settings import drafts, validation
 from tests.worlds import crowd, make_pool, make_questions, make_run, play
 
 pytestmark = pytest.mark.django_db
@@ -139,7 +141,7 @@ def test_joining_workers_get_a_price_and_leaving_workers_take_theirs_along():
     run.refresh_from_db()
     assert run.options["prices"][-2:] == [7.0, 9.0]
     engine.advance(run.pk)
-    roster.withdraw_workers(run, ["w0"])
+    membership.withdraw_workers(run, ["w0"])
     assert engine.advance(run.pk) is not None
     assert "prices tell nothing of accuracy" in reports.promise_status(run).assumes
 
@@ -160,7 +162,7 @@ def test_an_open_roster_needs_a_price_per_answer():
 
 def test_a_copy_spends_by_price_and_gets_its_own_prices():
     run = make_run(pool=priced("1", "2"), by_price=True, **RULE)
-    copied = copies.copy_run(run, "Again")
+    copied = drafts.copy_run(run, "Again")
     assert copied.by_price
     assert "prices" not in copied.options
 

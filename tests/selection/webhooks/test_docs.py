@@ -8,9 +8,9 @@ import pytest
 
 from selection import webhooks
 from selection.models import Delivery
+from selection.outbox.queues import DELAYS, MOST_TRIES
 from selection.runs import lifecycle
 from selection.webhooks import registration
-from selection.webhooks.delivery import DELAYS, MOST_TRIES
 from tests.worlds import make_run
 
 pytestmark = pytest.mark.django_db

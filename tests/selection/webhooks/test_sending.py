@@ -12,6 +12,7 @@ from standardwebhooks.webhooks import WebhookVerificationError
 from selection import webhooks
 from selection.errors import Conflict, Refused
 from selection.models import Delivery, Webhook
+from selection.outbox import queues
 from selection.runs import lifecycle
 from selection.webhooks import delivery, registration
 from tests.worlds import make_run
@@ -98,8 +99,8 @@ def test_last_failed_try_turns_the_webhook_off_with_a_note(there, hook):
         webhooks.send_due(hook.pk)
     row.refresh_from_db()
     hook.refresh_from_db()
-    assert (row.state, row.tries) == ("failed", delivery.MOST_TRIES)
-    assert len(there.got) == delivery.MOST_TRIES
+    assert (row.state, row.tries) == ("failed", queues.MOST_TRIES)
+    assert len(there.got) == queues.MOST_TRIES
     assert not hook.on
     assert hook.note.startswith("Turned off: nothing arrived in 8 tries")
     end_a_run()
@@ -109,7 +110,7 @@ def test_last_failed_try_turns_the_webhook_off_with_a_note(there, hook):
 def test_single_rejected_message_turns_no_webhook_off_while_others_arrive(there, hook):
     there.code = 500
     row = end_a_run()
-    for _ in range(delivery.MOST_TRIES):
+    for _ in range(queues.MOST_TRIES):
         again_due()
         webhooks.send_due(hook.pk)
         there.code = 200
@@ -121,7 +122,7 @@ def test_single_rejected_message_turns_no_webhook_off_while_others_arrive(there,
     hook.refresh_from_db()
     row.refresh_from_db()
     assert hook.on
-    assert row.tries == delivery.MOST_TRIES
+    assert row.tries == queues.MOST_TRIES
 
 
 def test_an_answer_of_410_turns_it_off_at_once(there, hook):
@@ -196,7 +197,7 @@ def test_sweep_requests_waiting_messages_and_deletes_old_ones(hook, monkeypatch)
     )
     cache.clear()  # the first message to Celery was lost
     asked: list[int] = []
-    monkeypatch.setattr(webhooks.outbox, "request_delivery", asked.append)
+    monkeypatch.setattr(webhooks.messages, "request_delivery", asked.append)
     webhooks.sweep_deliveries()
     assert asked == [hook.pk]
     assert not Delivery.objects.filter(pk=old.pk).exists()

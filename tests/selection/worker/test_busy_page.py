@@ -11,7 +11,7 @@ from django.urls import reverse
 from selection import engine
 from selection.answers import presence, recording
 from selection.models import Answer
-from selection.runs import enrolment
+from selection.runs.roster import enrolment
 from selection.worker import links
 from tests.worlds import make_run, open_of
 

@@ -7,7 +7,8 @@ from django.test import Client
 
 from selection import engine
 from selection.models import Candidate, Run, Worker
-from selection.runs import lifecycle, roster_opening, worker_texts
+from selection.runs import lifecycle, worker_texts
+from selection.runs.roster import roster_opening
 from selection.runs.worker_texts import PageFacts
 from selection.worker import links
 from tests.worlds import make_run

@@ -7,7 +7,8 @@ from django.test import Client
 
 from selection import engine, exports
 from selection.models import Answer, Run, Worker
-from selection.runs import lifecycle, roster_opening
+from selection.runs import lifecycle
+from selection.runs.roster import roster_opening
 from selection.worker import links
 from tests.worlds import answer_all, make_run, open_of
 

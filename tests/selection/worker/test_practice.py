@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from selection import engine
 from selection.models import Answer, Assignment, Candidate, Practice, PracticeAnswer, Run
-from selection.runs import lifecycle, roster
+from selection.runs import lifecycle
+from selection.runs.roster import membership
 from selection.worker import links
 from tests.pages import admin_url, text_of
 from tests.worlds import make_questions, make_run, open_of
@@ -97,7 +98,7 @@ def test_worker_out_of_practice_tries_is_not_tested(client, run, worker):
     assert run.events.get(kind="screened").what == f"“{worker.worker}” did not pass the practice."
     late = client.post(url_of(worker), {"practice": _must().pk, "response": "seagull"})
     assert "Thank you for trying" in text_of(late)
-    roster.take_back(run, [worker.worker.key], "ada")
+    membership.take_back(run, [worker.worker.key], "ada")
     assert "You have 1 try left." in text_of(practise(client, worker, "duck"))
 
 

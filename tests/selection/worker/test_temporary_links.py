@@ -9,8 +9,9 @@ from django.utils import timezone
 from selection import engine
 from selection.errors import Conflict, Refused
 from selection.models import Answer, Run
-from selection.runs import lifecycle, roster_opening
-from selection.runs.enrolment import EnrolmentSource, enrol_worker
+from selection.runs import lifecycle
+from selection.runs.roster import roster_opening
+from selection.runs.roster.enrolment import EnrolmentSource, enrol_worker
 from selection.worker import link_rotation, links
 from selection.worker.temporary_links import make_temporary_links
 from tests.pages import admin_url, lines_of, text_of

@@ -10,7 +10,9 @@ from selection import engine, reports
 from selection.errors import Refused
 from selection.models import Answer, Assignment, Candidate, QuestionReport, Run
 from selection.questions import corrections, problem_reports
-from selection.runs import copies, lifecycle, roster, worker_texts
+from selection.runs import lifecycle, worker_texts
+from selection.runs.roster import membership
+from selection.runs.settings import drafts
 from selection.runs.worker_texts import PageFacts
 from selection.worker import links
 from tests.pages import admin_url, text_of
@@ -97,7 +99,7 @@ def test_endings_have_their_own_code(client, run, worker):
     Candidate.objects.filter(pk=worker.pk).update(verdict=Candidate.Verdicts.ACCEPTED)
     assert page(client, worker) == rejected
     Candidate.objects.filter(pk=worker.pk).update(verdict=Candidate.Verdicts.UNDECIDED)
-    roster.record_leaving(run, worker.worker_id)
+    membership.record_leaving(run, worker.worker_id)
     assert "C2OUT" in page(client, worker)
     lifecycle.stop_run(run)
     assert "C2OUT" in page(client, worker)
@@ -123,7 +125,7 @@ def test_two_outcomes_never_have_one_code(run):
 
 
 def test_copy_keeps_the_texts_but_no_codes(run):
-    assert copies.copy_run(run, "again").page == {"pay": "0.125", "after": run.page["after"]}
+    assert drafts.copy_run(run, "again").page == {"pay": "0.125", "after": run.page["after"]}
 
 
 def test_the_requester_sets_it_on_a_page_at_any_time(requester, run):

@@ -218,7 +218,7 @@ def test_selectors_of_further_rules_have_no_such_warnings(name):
 def test_sentence_promises_an_average_and_never_a_worst_case():
     said = Credible.promise.sentence(Problem(40, 8, 0.05, 0.05))
     assert said.startswith("Among pools like this one, at most 5 % end with")
-    assert "not a promise for every pool" in said
+    assert "not a guarantee for every pool" in said
     assert "probability at least" not in said
     assert "more than 0.07 below" in Credible.promise.sentence(Problem(40, 8, 0.05, 0.05), 0.07)
 

@@ -33,7 +33,7 @@ ROUNDING = 1e-9
 
 CROWD_ASSUMES = (
     "Assumes that a worker's answers are independent of each other and of those of other workers "
-    f"(where all answer from one small deck, rather promise about accuracy {THIS_SET}), that "
+    f"(where all answer from one small deck, rather guarantee the accuracy {THIS_SET}), that "
     "questions come in random order, and that the pool stays the same during the run."
 )
 SCORE_ASSUMES = (
@@ -51,7 +51,7 @@ NUMBERED = (
 )
 POOL_ASSUMES = (
     f"{NUMBERED}Also that a worker's answers are independent of each other and of those of other "
-    f"workers (where all answer from one small deck, rather promise about accuracy {THIS_SET}), "
+    f"workers (where all answer from one small deck, rather guarantee the accuracy {THIS_SET}), "
     "that questions come in random order, and that nobody joins after the first answers. The "
     "guarantee is evaluated once, when the run stops."
 )

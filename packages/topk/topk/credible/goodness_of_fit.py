@@ -10,20 +10,24 @@ answers.
 from dataclasses import dataclass
 from math import exp
 
+from topk.promise import Doubt
+
 from .grid import BENDS
 from .population import Population
 
 DOUBT = 0.05  # smaller p-values cause a warning
 FEW = 5  # effective draws: bells fall below it in 0 to 6 % of runs at the stop
 
-ODD = (
+ODD = Doubt(
+    "population",
     "These workers do not look like one population: there may be groups of very different "
-    "accuracy. What is promised is an average over pools like the one fitted; the algorithm "
-    "“certified” promises for every pool."
+    "accuracy. The guarantee is an average over pools like the one fitted; that of the algorithm "
+    "“certified” holds for every pool.",
 )
-HARD_TO_FIT = (
-    "The population was hard to fit to these answers, so that what is promised is rough; "
-    "the algorithm “certified” needs no population."
+HARD_TO_FIT = Doubt(
+    "rough",
+    "The population was hard to fit to these answers, so the guarantee is rough; "
+    "the algorithm “certified” needs no population.",
 )
 
 
@@ -33,12 +37,12 @@ class GoodnessOfFit:
 
     statistic  0 or more; large if one bell of workers does not explain the answers
     p_value    probability of a statistic so large if one bell were the truth
-    sentence   a warning for users; empty if there is none
+    doubt      for users; None if there is none
     """
 
     statistic: float
     p_value: float
-    sentence: str
+    doubt: Doubt | None
 
     @classmethod
     def build(cls, bent: Population, effective: float) -> "GoodnessOfFit":
@@ -46,7 +50,7 @@ class GoodnessOfFit:
         plain = Population(bent.grid, bent.prior.unbent(), *bent.tallies)
         statistic = max(2 * (_best_likelihood(bent) - _best_likelihood(plain)), 0.0)
         p_value = chi_square_tail(statistic)
-        hard = HARD_TO_FIT if effective < FEW else ""
+        hard = HARD_TO_FIT if effective < FEW else None
         return cls(statistic, p_value, ODD if p_value < DOUBT else hard)
 
 

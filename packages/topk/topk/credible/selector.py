@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from topk.options import Option
 from topk.population_summary import PopulationSummary
 from topk.problem import ProblemError
-from topk.promise import Goal, Promise, ordinal
+from topk.promise import Doubt, Goal, Promise, ordinal
 from topk.selector import Counts, Floats, Selector, Standing
 from topk.water_filling import fill_level
 
@@ -40,14 +40,14 @@ WITH_GAPS = (
     f"{min(GAPS):g} or more"
 )
 GAP = (
-    "The promise takes it that accuracies around the {kth} best differ little by little. So few "
-    "answers do not show whether the best stand apart by a gap instead: where they do, this "
+    "The guarantee assumes that accuracies around the {kth} best differ little by little. So few "
+    "answers do not show whether the best stand apart by a gap instead: if they do, this "
     "selection breaks ε with a probability of about {risk:.0f} %, not {delta:g} %. “universal” "
     "keeps {delta:g} % there too."
 )
 UNMET = (
-    "{workers} gave fewer than two answers, too few to be judged by. What is promised takes them "
-    "to be like the others of the pool; it may fail where the best workers answer least."
+    "{workers} gave fewer than two answers, too few to be judged by. The guarantee assumes that "
+    "they are like the others of the pool; it may fail if the best workers answer least."
 )
 UP_TO_THEM = (
     "What is not known of them is all that keeps the wanted ε from being reached: nobody else is "
@@ -210,14 +210,19 @@ class Credible(Selector):
             wanted=self.problem.epsilon,
         )
 
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[Doubt, ...]:
         """Return sentences for doubts in the guarantee: if the fitted population does not look like
         the answers, if workers are judged by it alone, or if a gap or standouts would break the
         guarantee.
         """
-        fit = self.goodness_of_fit().sentence if self.state.pulls.any() else ""
-        sentences = (fit, self._unmet(), self._gap_feared(), self._standouts_feared())
-        return tuple(sentence for sentence in sentences if sentence)
+        fit = self.goodness_of_fit().doubt if self.state.pulls.any() else None
+        found = {
+            "few-answers": self._unmet(),
+            "gap": self._gap_feared(),
+            "nearly-equal": self._standouts_feared(),
+        }
+        doubts = (Doubt(code, sentence) for code, sentence in found.items() if sentence)
+        return (*filter(None, [fit]), *doubts)
 
     def _standouts_feared(self) -> str:
         fitted = self.fitted() if self._is_done() else None

@@ -23,19 +23,19 @@ ZETA_2 = math.pi**2 / 6
 CUMULATIVE = Option(
     "cumulative",
     False,
-    "Use all answers in every round, not only fresh ones; the promise stays (our proof).",
+    "Use all answers in every round, not only fresh ones; the guarantee stays (our proof).",
     "flag",
 )
 HALF = Option(
     "half",
     False,
-    "Halve each round by a union bound that wastes nothing; the promise stays (our proof).",
+    "Halve each round by a union bound that wastes nothing; the guarantee stays (our proof).",
     "flag",
 )
 C_ROUND = Option(
     "c_round",
     1.0,
-    "What each round's answers are multiplied by; below 1 nothing is promised.",
+    "What each round's answers are multiplied by; below 1 there is no guarantee.",
     above=0,
     most=100,
 )
@@ -88,7 +88,7 @@ class AdaptiveTopK(RoundSelector):
     def _advance(self) -> None:
         """Stop at once if ε was relaxed to the regret that the last round left."""
         if self.undecided.any() and self.state.memory["gap"] <= self._accuracy:
-            self._take_the_best(f"as the promise holds since round {self.round - 1}")
+            self._take_the_best(f"as the guarantee holds since round {self.round - 1}")
         super()._advance()
 
     def _close(self) -> None:
@@ -96,7 +96,7 @@ class AdaptiveTopK(RoundSelector):
         regret_left = 2 * 2.0**-self.round * self.places / self.problem.k
         self.state.memory["gap"] = min(1.0, regret_left)
         if regret_left <= self._accuracy:  # line 2
-            self._take_the_best(f"when the promise held after round {self.round}")
+            self._take_the_best(f"when the guarantee held after round {self.round}")
 
     def _eliminate(self, threshold: float) -> None:
         """Do lines 5 to 15 at once: a and b stay the same arms while arms leave on either side."""

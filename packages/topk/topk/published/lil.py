@@ -30,7 +30,7 @@ GROWTH = 0.01  # e; the papers leave it open, and this is the choice of Jamieson
 PARAMETERS = Option(
     "parameters",
     "faithful",
-    "Faithful parameters keep the promise; heuristic ones need fewer answers and promise nothing.",
+    "Faithful parameters keep the guarantee; heuristic ones need fewer answers and have none.",
     "choice",
     ("faithful", "heuristic"),
 )

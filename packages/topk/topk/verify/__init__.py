@@ -1,4 +1,4 @@
-"""Recompute a run from its dump: the selection, its promise and its ε, or where they differ."""
+"""Recompute a run from its dump: the selection, its guarantee and its ε, or where they differ."""
 
 from .dump_reader import (
     ANSWER,

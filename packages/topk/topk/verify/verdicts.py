@@ -130,7 +130,7 @@ def _check_ending(record: DumpRecord, replayed: ReplayedRun) -> list[Finding]:
     message = ""
     if ending == "promise":
         if selector is None or PROMISE_KEPT not in selector.stop():
-            message = f"it is said to have ended with its promise kept, and {_format_gap(selector)}"
+            message = f"it is said to have kept its guarantee, and {_format_gap(selector)}"
     elif record.fixed_budget and ending == "budget":
         if not _is_budget_spent(record) and (
             selector is None or BUDGET_SPENT not in selector.stop()

@@ -1,5 +1,3 @@
 """Label Studio, by its REST API."""
 
 from .connector import CONNECTOR
-
-__all__ = ["CONNECTOR"]

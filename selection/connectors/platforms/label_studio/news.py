@@ -24,7 +24,6 @@ def number_of(task: Mapping[str, Any]) -> int | None:
 
 
 def ids_by_number(tasks: Iterable[Mapping[str, Any]]) -> dict[int, str]:
-    """Return the ids of tasks by the numbers of their assignments."""
     numbers = ((number_of(task), str(task.get("id"))) for task in tasks)
     return {number: pk for number, pk in numbers if number is not None}
 

@@ -64,7 +64,6 @@ def _questions(link: RunConnection) -> list[Question]:
 
 
 def build_data(link: RunConnection, assignment: Assignment) -> dict[str, Any]:
-    """Return the data of the task for this assignment."""
     question = assignment.question
     data = dict(link.memory.get(DATA, {}).get(question.key) or {})
     return (data or _plain_data(question)) | {NUMBER: str(assignment.pk)}

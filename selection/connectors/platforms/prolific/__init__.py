@@ -16,18 +16,3 @@ from .connector import (
     request_study,
 )
 from .session import PlannedCall
-
-__all__ = [
-    "CONNECTOR",
-    "Batch",
-    "PlannedCall",
-    "confirm_bonuses",
-    "count_submissions",
-    "dry_run",
-    "find_link",
-    "list_batches",
-    "propose_bonuses",
-    "request_messages",
-    "request_study",
-    "settle_bonuses",
-]

@@ -9,8 +9,8 @@ from django.db import transaction
 from selection.connectors import http
 from selection.connectors.faults import Denied, Rejected
 from selection.connectors.secret_store import require_token
+from selection.http import safe_http
 from selection.models import Connection, RunConnection
-from selection.webhooks import safe_http
 
 PAGE = 100
 MOST_PAGES = 1000

@@ -15,7 +15,7 @@ from selection.history import events
 from selection.models import Candidate, Endpoint, ModelCall, Run
 from selection.texts import counted
 
-from .roster import drop_workers
+from .membership import drop_workers
 
 MOST_FAILURES = 3
 LASTING = timedelta(minutes=1)  # a longer rest follows a failure that somebody has to mend

@@ -9,9 +9,11 @@ import re
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
@@ -25,6 +27,10 @@ from selection.outside_text import clean_text
 
 SECONDS = 10.0  # in total: a receiver that answers byte by byte is as bad as a silent one
 PORTS = {"https": 443, "http": 80}
+LONGEST_WAIT = 600.0  # seconds of a server's retry-after that are respected
+_UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
+_DURATION = re.compile(r"\d+(?:\.\d+)?|(?:\d+(?:\.\d+)?(?:ms|[smh]))+")
+_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[smh])?")
 INSIDE = (
     "This address is on this machine or in its network. The administrator of this server can "
     "allow it with the setting {setting}."
@@ -224,3 +230,20 @@ def _hang_up(sock: socket.socket) -> None:
     """Shut the socket down, even in the middle of a read, which then ends."""
     with suppress(OSError):
         socket.socket.shutdown(sock, socket.SHUT_RDWR)
+
+
+# -- waiting
+
+
+def parse_duration(text: str) -> float:
+    """Return the seconds of 7, 1.5, 1s, 350ms, 1m30s or a date; 0 for anything else."""
+    text = text.strip()[:100]
+    if _DURATION.fullmatch(text):
+        parts = _DURATION_PART.findall(text)
+        seconds = sum(float(number) * _UNITS[unit or "s"] for number, unit in parts)
+    else:
+        try:
+            seconds = parsedate_to_datetime(text).timestamp() - time.time()
+        except (ValueError, TypeError, OverflowError):
+            return 0.0
+    return min(max(seconds, 0.0), LONGEST_WAIT)

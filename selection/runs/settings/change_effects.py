@@ -9,10 +9,12 @@ from decimal import Decimal
 from selection import db_clock
 from selection.errors import Conflict, Refused
 from selection.models import Completion, Heartbeat, Platform, Run
+from selection.runs import money
+from selection.runs.roster import membership
 from selection.texts import counted
 from selection.viewer_locale import format_moment
 
-from . import algorithm_choices, money, roster, validation
+from . import algorithm_choices, validation
 
 GUARANTEE_UNCHANGED = "The guarantee does not change: it covers any number of answers."
 OPEN_ASSIGNMENTS_STAY = "Open assignments stay open. The guarantee does not change."
@@ -70,7 +72,7 @@ def describe_hours_to_come(run: Run, value: float | None) -> str:
             "run."
         )
     now = Heartbeat.objects.time_taken(db_clock.database_now())
-    silent = roster.silent_candidates(run, value, now)
+    silent = membership.silent_candidates(run, value, now)
     count = 0 if run.enrolling else silent.values("worker").distinct().count()
     affected = f" This affects up to {counted(count, 'worker')} now." if count else ""
     text = (

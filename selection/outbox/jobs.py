@@ -14,14 +14,13 @@ from django.db.models import Model, Q, QuerySet
 
 from selection import actor, db_clock
 from selection.errors import NotFound, Refused, TooMany
-from selection.job_messages import hand_out
 from selection.limits import MOST_JOBS
 from selection.models import Job, Team
 
+from .queues import WorkQueue
+
 logger = logging.getLogger(__name__)
 
-TASK = "selection.tasks.work_on_job"
-LOST = timedelta(seconds=20)  # after which a waiting job is handed out again
 WAITED = timedelta(minutes=2)  # after which a waiting job has failed
 LONGEST = timedelta(minutes=10)  # after which a job was interrupted: each ends earlier by itself
 KEPT = timedelta(hours=1)
@@ -29,6 +28,9 @@ FAILED = "The request failed on the CrowdSelect server; its log has the reason."
 
 State = Job.State
 GOING = (State.WAITING, State.WORKING)
+QUEUE = WorkQueue(
+    Job, "selection.tasks.work_on_job", Q(state=State.WAITING), timedelta(seconds=20), KEPT
+)
 SAME = ("kind", "subject", "wanted", "by")  # of jobs that are performed once
 Row = TypeVar("Row", bound=Model)
 Function = Callable[[Job], Any]
@@ -70,7 +72,8 @@ def request_job(team: int | None, kind: str, subject: Model, by: str, **wanted: 
                 "try again after a reply."
             )
         job.save()
-        transaction.on_commit(lambda: _hand_out(Job.objects.filter(pk=job.pk)), robust=True)
+        handed = Job.objects.filter(pk=job.pk)
+        transaction.on_commit(lambda: QUEUE.hand_out(handed), robust=True)
     return job
 
 
@@ -117,19 +120,13 @@ def _end_job(job: Job, state: State, **values: Any) -> None:
     Job.objects.filter(pk=job.pk, state=State.WORKING).update(state=state, **values)
 
 
-def _hand_out(waiting: QuerySet[Job]) -> None:
-    ids = list(waiting.values_list("pk", flat=True))
-    hand_out(TASK, Job.objects.filter(pk__in=ids), [[str(pk)] for pk in ids], LOST)
-
-
 def sweep_jobs() -> None:
     """Hand out lost jobs again, fail those without a worker process, and delete old ones."""
     now = db_clock.database_now()
-    Job.objects.filter(created__lt=now - KEPT).delete()
     error = "No worker process took the request: the administrator can start the process “jobs”."
     waiting = Job.objects.filter(state=State.WAITING)
     waiting.filter(created__lt=now - WAITED).update(state=State.FAILED, error=error, status=503)
     error = "The worker process was interrupted; send the request again."
     working = Job.objects.filter(state=State.WORKING, sent__lt=now - LONGEST)
     working.update(state=State.FAILED, error=error, status=503)
-    _hand_out(waiting.filter(Q(sent=None) | Q(sent__lt=now - LOST)))
+    QUEUE.sweep()

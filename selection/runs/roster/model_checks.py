@@ -8,17 +8,17 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from selection import jobs
 from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.model_workers import askable, spending, testing
 from selection.model_workers.expected_costs import most_cost
 from selection.model_workers.prices import to_amount
 from selection.models import Endpoint, Job, ModelCall, Run
+from selection.outbox import jobs
+from selection.runs.money import format_call_cost
 from selection.texts import count_noun
 
 from . import eligibility
-from .money import format_call_cost
 
 CHECK = "check_models"  # kind of job
 SECONDS = 1.0  # between two reports of its progress

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from django.db import transaction
 
-from selection.errors import Conflict, NotFound, Refused
+from selection.errors import Conflict, Refused
 from selection.limits import LONGEST_KEY
 from selection.models import (
     Candidate,
@@ -68,9 +68,7 @@ def enrol_worker(
             f"A worker's id has 1 to {LONGEST_KEY} readable characters, a name at most "
             f"{LONGEST_KEY}."
         )
-    locked = Run.objects.locked(run.pk)
-    if locked is None:
-        raise NotFound("This run does not exist any more.")
+    locked = Run.objects.lock(run.pk)
     existing = locked.candidates.filter(worker__key__in=stored_spellings([key]), skill=0).first()
     if existing is not None:
         source.note(existing)

@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 from aiohttp import web
 
-from selection import db_clock, jobs
+from selection import db_clock
 from selection.errors import NotFound, Refused
 from selection.model_workers import testing
 from selection.models import ApiToken, Job, ModelServer, Pool, Team, default_team
+from selection.outbox import jobs
 from tests.model_stub import ModelStub
 from tests.selection.model_workers.conftest import inside as inside  # allows the stub's address
 from tests.selection.model_workers.conftest import make_model_run

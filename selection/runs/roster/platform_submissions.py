@@ -9,7 +9,7 @@ from selection.errors import Refused
 from selection.history import events
 from selection.models import Candidate, Run, plain_key, stored_spellings
 
-from .roster import drop_workers, lock_active_run, refuse_over
+from .membership import drop_workers, lock_active_run, refuse_over
 
 # Statuses of Prolific and MTurk, in capitals and with spaces instead of dashes.
 LEFT_STATUSES = {
@@ -36,16 +36,13 @@ class FreedAssignments:
 
 
 @dataclass(frozen=True)
-class Preview:
+class Preview(FreedAssignments):
     """The effect of ``report_submissions``, and the number of ids that are workers of this run.
 
     matched  none mostly means that the file is from another study
     total    ids in the file
     """
 
-    freed: list[str]
-    unknown: list[str]
-    others: int
     matched: int
     total: int
 

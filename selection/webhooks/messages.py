@@ -5,25 +5,23 @@ stored, at the cost of one query.
 """
 
 import json
-import logging
 from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from celery import current_app
-from django.core.cache import cache
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
 
 from selection import db_clock, wakeups
 from selection.models import Delivery, Run, Webhook
-
-logger = logging.getLogger(__name__)
+from selection.outbox.celery_messages import request_task
 
 TASK = "selection.tasks.deliver"
-# If the message to Celery is lost, the key must not suppress later ones for long.
-KEY_SECONDS = 10
 CHUNK = 1000
+# The end of a run has its own message, and waiting for workers comes and goes.
+NOT_TOLD = ("review", "waits")
+NO_RUN = Q(pk__in=[])
 
 
 class Message(NamedTuple):
@@ -78,36 +76,51 @@ def request_delivery(webhook_id: int) -> None:
     request_task(TASK, webhook_id)
 
 
-def request_task(task: str, *ids: int) -> None:
-    """Request a task that empties an outbox, once until ``mark_task_received``."""
-    # A lambda, because Django logs a failing robust callback by its __qualname__.
-    transaction.on_commit(lambda: _send_once(task, ids), robust=True)
+# -- alerts, each once
 
 
-def _send_once(task: str, ids: tuple[int, ...]) -> None:
-    try:
-        if cache.add(_cache_key(task, ids), 1, KEY_SECONDS):
-            current_app.send_task(task, ids, retry=False, ignore_result=True)
-    except Exception:
-        # If Redis is down, the messages are safe in the database, and the next sweep finds them.
-        logger.warning("Could not ask for %s %s; the sweep will.", task, ids)
+class Alert(Protocol):
+    """An alert of a run, as in its report."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def words(self) -> str: ...
 
 
-def mark_received(webhook_id: int) -> None:
-    """Clear the request when its Celery message arrives.
+def notify_new_alerts(
+    needs: Callable[[Run], Iterable[Alert]],
+    followed: Q | Exists = NO_RUN,
+    tell: Callable[[Run, list[str]], object] = lambda run, words: None,
+) -> None:
+    """Send the alerts that are new since the last check, for runs of teams with a webhook.
 
-    Call before reading deliveries, so that no later request is lost.
+    needs     returns a run's alerts (reports.list_alerts)
+    followed  condition of further runs to check
+    tell      is called with a run and the words of its new alerts, in the same transaction
     """
-    mark_task_received(TASK, webhook_id)
+    statuses = [Run.Status.RUNNING, Run.Status.PAUSED]
+    hooks = Webhook.objects.filter(team=OuterRef("team"), on=True)
+    for run in Run.objects.filter(Exists(hooks) | followed, status__in=statuses):
+        alerts = [alert for alert in needs(run) if alert.kind not in NOT_TOLD]
+        kinds = sorted({alert.kind for alert in alerts})
+        if kinds != run.alerts_sent:
+            _notify_alerts(run, alerts, kinds, tell)
 
 
-def mark_task_received(task: str, *ids: int) -> None:
-    """Clear the request of ``request_task``, as ``mark_received``."""
-    try:
-        cache.delete(_cache_key(task, ids))
-    except Exception:
-        logger.warning("Redis does not answer: %s %s may wait for a sweep.", task, ids)
-
-
-def _cache_key(task: str, ids: tuple[int, ...]) -> str:
-    return ":".join(map(str, (task, *ids)))
+@transaction.atomic
+def _notify_alerts(
+    run: Run, alerts: list[Alert], kinds: list[str], tell: Callable[[Run, list[str]], object]
+) -> None:
+    # Of two concurrent sweeps only one sends.
+    if not Run.objects.filter(pk=run.pk, alerts_sent=run.alerts_sent).update(alerts_sent=kinds):
+        return
+    new = [
+        {"kind": alert.kind, "words": alert.words}
+        for alert in alerts
+        if alert.kind not in run.alerts_sent
+    ]
+    if new:
+        write_messages(run, lambda kinds: [Message(Webhook.Event.ATTENTION, {"needs": new})])
+        tell(run, [alert["words"] for alert in new])

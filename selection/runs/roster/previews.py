@@ -9,7 +9,7 @@ from selection.errors import Conflict, Refused
 from selection.models import Candidate, Run
 from selection.texts import counted
 
-from . import roster, roster_opening
+from . import membership, roster_opening
 
 LOST = " It then has no guarantee, because the roster may depend on counted answers."
 LOST_BECAUSE = "because the roster may depend on earlier answers."
@@ -19,7 +19,7 @@ RECALCULATED = " The guarantee covered the old roster, and is recalculated."
 
 def preview_withdrawal(run: Run, workers: Sequence[str], for_good: bool = False) -> str:
     """Return the effect; ``for_good`` if the workers cannot be taken back."""
-    rows = roster.find_withdrawable(run, workers)
+    rows = membership.find_withdrawable(run, workers)
     withdrawn = {row.worker_id for row in rows}
     answered = {row.worker_id for row in rows if row.pulls}
     remaining = _count_present(run) - len(withdrawn)
@@ -45,7 +45,7 @@ def preview_withdrawal(run: Run, workers: Sequence[str], for_good: bool = False)
 
 
 def take_back(run: Run, workers: Sequence[str]) -> str:
-    rows = roster.find_restorable(run, workers)
+    rows = membership.find_restorable(run, workers)
     returning = {row.worker_id for row in rows}
     present = _count_present(run) + len(returning)
     text = (

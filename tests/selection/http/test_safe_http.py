@@ -5,9 +5,8 @@ import socket
 import pytest
 
 from selection.errors import Refused
-from selection.webhooks import safe_http
-
-from .receiver import receiver
+from selection.http import safe_http
+from tests.selection.webhooks.receiver import receiver
 
 INSIDE = [
     "127.0.0.1",

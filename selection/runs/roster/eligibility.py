@@ -33,9 +33,18 @@ ODD = "[^ -~]"  # not ASCII, so there may be several spellings
 MetBefore = dict[str, dict[int, list[int]]]
 
 
+def fix_eligible(run: Run) -> list[Worker]:
+    """Return the eligible workers; for this object they are not computed again."""
+    workers = list(eligible_workers(run))
+    run.__dict__["eligible"] = [worker.pk for worker in workers]
+    return workers
+
+
 def eligible_workers(run: Run) -> QuerySet[Worker]:
     """Return the workers of the run's pool that may be in it, in order of id."""
     rows = run.pool.workers.order_by("id")
+    if (fixed := run.__dict__.get("eligible")) is not None:
+        return rows.filter(pk__among=fixed)
     if run.only:
         rows = rows.filter(key__in=stored_spellings(run.only))
     if run.left_out:

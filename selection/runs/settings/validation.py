@@ -4,24 +4,17 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Q
 from django.utils import timezone
 
 from selection import algorithms, db_clock
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.model_workers import askable
-from selection.models import Endpoint, Run, Skill
+from selection.models import Endpoint, QuestionSet, Run, Skill, exposure
+from selection.runs.roster import eligibility, join_platforms, quotas, worker_prices
 from selection.texts import counted
 from topk import LIKE_THESE, THIS_SET, ProblemError
-
-from . import (
-    eligibility,
-    exposure_limits,
-    join_platforms,
-    quotas,
-    worker_groups,
-    worker_prices,
-)
 
 MOST_PLANNED = 10_000  # workers that a draft is checked with, if fewer have joined
 # Settings of a run that have a range, each with a value that every algorithm accepts.
@@ -120,7 +113,7 @@ def _validate_set_size(run: Run) -> dict[str, str]:
     if size is None or size <= most:
         return {}
     reason = (
-        f"Accuracy {THIS_SET} can be promised for at most {counted(most, 'question')}, "
+        f"Accuracy {THIS_SET} can be guaranteed for at most {counted(most, 'question')}, "
         "and this one has "
         f"{size:,}: choose {LIKE_THESE}, or a smaller set."
     )
@@ -154,7 +147,7 @@ def validate_stored_run(run: Run, workers: int) -> dict[str, str]:
         validate_run(run, workers)
         | validate_quotas(run)
         | worker_prices.validate_prices(run)
-        | worker_groups.validate_groups(run)
+        | quotas.validate_groups(run)
         | validate_closing_time(run, run.enrol_until)
         | join_platforms.validate_platform(run)
         | join_platforms.validate_way_back(run)
@@ -164,7 +157,7 @@ def validate_stored_run(run: Run, workers: int) -> dict[str, str]:
         if not skill.question_set.questions.exists():
             reason = f"The question set “{skill}” is empty: import gold questions first."
             faults["question_set"] = reason
-    return faults | _validate_models(run) | exposure_limits.validate_exposure(run)
+    return faults | _validate_models(run) | validate_exposure(run)
 
 
 def _validate_models(run: Run) -> dict[str, str]:
@@ -245,6 +238,42 @@ def validate_quotas(run: Run) -> dict[str, str]:
     except Refused as refusal:
         return {"quota_lines": str(refusal)}
     return {}
+
+
+def validate_exposure(run: Run) -> dict[str, str]:
+    """Return the conflicts of limited question sets with a run that is to begin, by field."""
+    for skill in run.skills:
+        most = skill.question_set.most_workers
+        if most is None:
+            continue
+        if run.options.get("accuracy") == THIS_SET:
+            return {
+                "option_accuracy": f"Accuracy {THIS_SET} is about all its questions, but “{skill}” "
+                f"asks each of at most {counted(most, 'worker')}: take that limit away, or choose "
+                "another accuracy."
+            }
+        if not run.recorded_only and not exposure.count_askable(skill.question_set):
+            return {
+                "question_set": f"Every question of “{skill}” was met by "
+                f"{counted(most, 'worker')}, and no more may: import further questions, or raise "
+                "that limit."
+            }
+    return {}
+
+
+def refuse_limit(question_set: QuestionSet, most: int | None) -> str:
+    """Return the reason against this limit; empty if there is none."""
+    if most is None or not question_set.pk:
+        return ""
+    covers = Q(question_set=question_set) | Q(further__question_set=question_set)
+    begun = Run.objects.filter(covers, options__accuracy=THIS_SET)
+    run = begun.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED]).first()
+    if run is None:
+        return ""
+    return (
+        f"The run “{run}” guarantees accuracy {THIS_SET}, which is about all its questions: end it "
+        "before you limit them."
+    )
 
 
 def copy_unsaved(run: Run) -> Run:

@@ -15,8 +15,8 @@ from selection.models import Candidate, Run, Worker
 from selection.texts import counted
 from topk.roster import CLOSED, OPENED
 
-from . import eligibility, quotas, worker_groups, worker_prices
-from .roster import lock_active_run, mark_roster_changed, refuse_over, refuse_rounds
+from . import eligibility, quotas, worker_prices
+from .membership import lock_active_run, mark_roster_changed, refuse_over, refuse_rounds
 
 
 @transaction.atomic
@@ -90,7 +90,7 @@ def _add_workers(run: Run, workers: Sequence[Worker]) -> None:
     if run.by_price:
         run.options["prices"] += worker_prices.list_prices(run, workers)
     if run.grouped_by:
-        run.options["groups"] += worker_groups.list_groups(run, workers)
+        run.options["groups"] += quotas.list_groups(run, workers)
     Run.objects.filter(pk=run.pk).update(joined=F("joined") + len(workers), options=run.options)
     mark_roster_changed(run)
     if run.enrol_most and _roster_size(run) >= run.enrol_most and not too_few(run):

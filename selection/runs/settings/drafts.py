@@ -9,17 +9,22 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from selection.algorithms import ALGORITHMS, VARIED, options_of_variant
-from selection.errors import Conflict, NotFound, Refused
+from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.model_workers import askable
-from selection.models import Run, Skill
+from selection.models import ModelSpending, Run, Skill
+from selection.runs import money
+from selection.runs.roster import eligibility, join_platforms, quotas, worker_prices
 from topk import THIS_SET
 from topk.accuracy import MOST_QUESTIONS
 
-from . import algorithm_choices, eligibility, lifecycle, money, priors, validation
-from .run_settings import INITIAL, SETTINGS
+from . import algorithm_choices, priors, validation
+from .run_settings import INITIAL, RUN_SETTINGS, SETTINGS, STORED
 
 CHEAPEST_ON_SET = "universal"
+COPIED = (*(setting.name for setting in RUN_SETTINGS if setting.copied), "quotas", "belief")
+# Computed at the start of a run or later, so not settings.
+DERIVED_OPTIONS = ("quotas", "prices", "groups", "tuned_for")
 CHANGEABLE = ("algorithm", "epsilon", "budget")
 # Validated by ``validation``, or filled in later.
 VALIDATED_ELSEWHERE = (
@@ -44,10 +49,71 @@ def create_draft(
 
     Raises Refused for settings that are invalid or that no algorithm can be run on.
     """
-    run = lifecycle.create_run(build_draft(settings), further)
+    run = create_run(build_draft(settings), further)
     if said:
         events.write_event(run, kind, said, who, why)
     return run
+
+
+@transaction.atomic
+def create_run(run: Run, further: Sequence[Skill] = ()) -> Run:
+    """Store a new run, as a draft; ``create_draft`` builds it from its settings.
+
+    further  the skills it tests besides its own question set, in order
+
+    Raises Refused for settings that no algorithm can be run on.
+    """
+    _validate_new_run(run, further)
+    run.save(force_insert=True)
+    _store_skills(run, further)
+    return run
+
+
+@transaction.atomic
+def replace_draft(run: Run, wanted: Run, further: Sequence[Skill] = (), who: str = "") -> Run:
+    """Give a draft all settings of a run that is not stored; return the changed draft.
+
+    Raises Conflict once it has begun, Refused as ``create_run`` does.
+    """
+    draft = _lock_draft(run)
+    for name in STORED:
+        setattr(draft, name, getattr(wanted, name))
+    _validate_new_run(draft, further)
+    draft.save(update_fields=STORED)
+    draft.further.all().delete()
+    _store_skills(draft, further)
+    events.write_event(draft, "draft", "All settings were given anew before the start.", who)
+    return draft
+
+
+def _validate_new_run(run: Run, further: Sequence[Skill]) -> None:
+    """Raise Refused for settings that no algorithm can be run on."""
+    first = Skill(question_set=run.question_set, k=run.k)
+    run.skills = [first, *further]
+    workers = eligibility.count_eligible(run)
+    faults = validation.validate_run(run, workers) | validation.validate_quotas(run)
+    faults |= worker_prices.validate_prices(run) | quotas.validate_groups(run)
+    faults |= validation.validate_skills(run, len(further))
+    faults |= validation.validate_team(run, further) | validation.validate_name(run)
+    faults |= validation.validate_closing_time(run, run.enrol_until)
+    faults |= join_platforms.validate_platform(run)
+    for reason in faults.values():
+        raise Refused(reason)
+
+
+def _store_skills(run: Run, further: Sequence[Skill]) -> None:
+    for number, skill in enumerate(further, 1):
+        skill.run, skill.number = run, number
+        skill.save()
+    del run.skills  # cached: read the stored rows again
+
+
+def _lock_draft(run: Run) -> Run:
+    """Return the draft, locked. Raises NotFound, or Conflict once it has begun."""
+    locked = Run.objects.lock(run.pk)
+    if locked.status != Run.Status.DRAFT:
+        raise Conflict(f"The run “{locked}” has begun: copy it for other settings.")
+    return locked
 
 
 def build_draft(settings: Mapping[str, Any]) -> Run:
@@ -59,7 +125,7 @@ def build_draft(settings: Mapping[str, Any]) -> Run:
               quotas, belief, page
 
     Raises Refused for a value that is invalid in every run; for the rest see
-    ``lifecycle.create_run``.
+    ``create_run``.
     """
     given = dict(settings)
     options, earlier = dict(given.pop("options", {})), given.pop("learn_from", None)
@@ -78,6 +144,38 @@ def build_draft(settings: Mapping[str, Any]) -> Run:
         name, messages = next(iter(error.message_dict.items()))
         raise Refused(f"{SETTINGS[name].title}: {messages[0]}") from error
     return run
+
+
+@transaction.atomic
+def copy_run(run: Run, name: str, same_seed: bool = False, who: str = "", why: str = "") -> Run:
+    """Create a draft of the same settings under this name, without the platform's completion codes.
+
+    same_seed  deal the same questions in the same order; else the copy gets its own seed
+
+    Raises Refused for a name that is taken or invalid, and for settings that no longer fit the
+    pool.
+    """
+    name = name.strip()
+    if not name or len(name) > 200:
+        raise Refused("Give the copy a name of 1 to 200 characters.")
+    settings = {field: getattr(run, field) for field in COPIED} | {
+        "name": name,
+        "seed": run.seed if same_seed else new_seed(),
+        "options": {key: run.options[key] for key in run.options if key not in DERIVED_OPTIONS},
+        "page": {key: value for key, value in run.page.items() if key != "codes"},
+        "enrolling": run.enrolling or run.joined > 0,
+    }
+    further = [Skill(question_set=each.question_set, k=each.k) for each in run.skills[1:]]
+    seed = "the same seed" if same_seed else "a seed of its own"
+    said = f"Copied from the run “{run}”, with {seed}."
+    copied = create_draft(settings, further, said, who, why, kind="copy")
+    for limit in ModelSpending.objects.filter(run=run).values_list("limit", flat=True):
+        ModelSpending.objects.create(run=copied, limit=limit)
+    return copied
+
+
+def name_copy(run: Run) -> str:
+    return free_name(f"{run.name[:180]}, copy", run.team_id, sign=" {}")
 
 
 def default_for_models(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,16 +243,12 @@ def change_draft(run: Run, wanted: dict[str, Any], meant: str | None = None, who
     Options of the previous algorithm are dropped. Raises Conflict once the run has begun, Refused
     if it cannot be run with the new settings.
     """
-    locked = Run.objects.locked(run.pk)
-    if locked is None:
-        raise NotFound("This run does not exist any more.")
-    if locked.status != Run.Status.DRAFT:
-        raise Conflict(f"The run “{locked}” has begun: copy it for other settings.")
+    locked = _lock_draft(run)
     for why in _apply_change(locked, wanted, meant).values():
         raise Refused(why)
     locked.save(update_fields=[*CHANGEABLE, "options"])
     changes = [f"{name} {getattr(locked, name) or 'without limit'}" for name in wanted]
-    changes += [f"promise {meant}"] if meant else []
+    changes += [f"guarantee {meant}"] if meant else []
     events.write_event(locked, "draft", f"Changed before the start: {', '.join(changes)}.", who)
     return locked
 

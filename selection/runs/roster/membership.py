@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 
 from selection import db_clock, wakeups
 from selection.engine.rejudge import rejudge
-from selection.errors import Conflict, NotFound, Refused
+from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.model_workers import dispatcher
 from selection.models import Candidate, Heartbeat, Run, Worker, plain_key, stored_spellings
@@ -55,22 +55,21 @@ def find_withdrawable(run: Run, workers: Sequence[str]) -> list[Candidate]:
 @transaction.atomic
 def record_leaving(run: Run, worker: int) -> None:
     """Record that the worker, by id, left. Raises Conflict if the run is over."""
-    locked = lock_active_run(run)
-    candidates = locked.candidates.filter(worker=worker, gone="")
-    if candidates.exists():
-        drop_workers(locked, [worker], Gone.LEFT)
-        key = Worker.objects.get(pk=worker).key
-        events.write_event(locked, "leave", f"“{key}” left.")
+    _record_gone(run, worker, Gone.LEFT, "leave", "left")
 
 
 @transaction.atomic
 def record_failed_screening(run: Run, worker: int) -> None:
     """Record that the worker, by id, failed the screening. Raises Conflict if the run is over."""
+    _record_gone(run, worker, Gone.SCREENED, "screened", "did not pass the practice")
+
+
+def _record_gone(run: Run, worker: int, reason: Gone, kind: str, verb: str) -> None:
     locked = lock_active_run(run)
     if locked.candidates.filter(worker=worker, gone="").exists():
-        drop_workers(locked, [worker], Gone.SCREENED)
+        drop_workers(locked, [worker], reason)
         key = Worker.objects.get(pk=worker).key
-        events.write_event(locked, "screened", f"“{key}” did not pass the practice.")
+        events.write_event(locked, kind, f"“{key}” {verb}.")
 
 
 @transaction.atomic
@@ -194,9 +193,7 @@ def refuse_rounds(run: Run, verb: str) -> None:
 
 def lock_active_run(run: Run) -> Run:
     """Return the run, locked and fresh, if it goes on or is paused. Raises Conflict otherwise."""
-    locked = Run.objects.locked(run.pk)
-    if locked is None:
-        raise NotFound("This run does not exist any more.")
+    locked = Run.objects.lock(run.pk)
     refuse_over(locked)
     return locked
 

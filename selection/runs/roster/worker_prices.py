@@ -13,9 +13,10 @@ from selection.errors import Refused
 from selection.model_workers import expected_costs
 from selection.model_workers.expected_costs import ExpectedCost
 from selection.models import Endpoint, Pool, QuestionSet, Run, Worker
+from selection.runs import money
 from selection.viewer_locale import format_count
 
-from . import eligibility, money, quotas
+from . import eligibility, quotas
 
 ATTRIBUTE = "price"
 

@@ -1,23 +1,20 @@
 """Order of messages about jobs, in the Redis that Celery's workers read."""
 
-from datetime import timedelta
-
 import pytest
 from celery import current_app
 
-from selection import job_messages, reports
-from selection.models import ForecastPart
+from selection import reports
+from selection.outbox import celery_messages
 
 pytestmark = pytest.mark.django_db
-MINUTE = timedelta(minutes=1)
 
 
 def test_awaited_jobs_come_before_background_jobs():
-    jobs, before = ForecastPart.objects.none(), reports.system_load().queued["forecasts"]
-    order = (job_messages.BACKGROUND, job_messages.COMPLETING, job_messages.AWAITED)
+    before = reports.system_load().queued["forecasts"]
+    order = (celery_messages.BACKGROUND, celery_messages.COMPLETING, celery_messages.AWAITED)
     task = "selection.tasks.forecast"
     for priority in order:
-        job_messages.hand_out(task, jobs, [[priority, 0]], MINUTE, priority)
+        celery_messages.send_message(task, [priority, 0], expires=60, priority=priority)
     assert reports.system_load().queued["forecasts"] == before + 3
     with current_app.connection_for_read() as connection:
         queue = connection.SimpleQueue("forecasts")

@@ -8,9 +8,10 @@ from selection import algorithms
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.models import Run
+from selection.runs.roster import eligibility, quotas
 from topk import LIKE_THESE, Option, Promise
 
-from . import eligibility, priors, quotas, validation
+from . import priors, validation
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def guarantee_sentence(
 ) -> str:
     """Return the guarantee of this run in words, or with the ε ``reached`` so far."""
     if promise.fixed == "budget" and (run.several or run.selector_class.several_skills):
-        return "The workers that look best in each skill when the budget is spent; no promise."
+        return "The workers that look best in each skill when the budget is spent; no guarantee."
     if run.several:
         promise = replace(promise, within=describe_allowed_selections(run))
     return promise.sentence(run.problem(workers), reached)

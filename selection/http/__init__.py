@@ -1,0 +1,1 @@
+"""HTTP to addresses that users type: never into our own network."""
