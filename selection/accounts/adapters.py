@@ -139,6 +139,5 @@ class FactorAdapter(DefaultMFAAdapter):
 
 
 def list_providers() -> list[dict[str, Any]]:
-    """Return the SSO providers of the settings, in allauth's format."""
     providers: list[dict[str, Any]] = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
     return providers

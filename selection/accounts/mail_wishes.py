@@ -28,7 +28,6 @@ def list_wishes(user: Any) -> list[Wish]:
 
 
 def change_wishes(request: HttpRequest) -> HttpResponse:
-    """Follow the ticked teams and no others."""
     user: Any = request.user
     if not user.is_authenticated:
         return redirect("admin:login")

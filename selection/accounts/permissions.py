@@ -78,7 +78,6 @@ def has_multiple_teams(request: HttpRequest) -> bool:
 
 
 def common_team(items: Iterable[Model]) -> bool:
-    """Return True if all these items belong to one team."""
     return len({team_of(item) for item in items}) < 2
 
 
@@ -100,5 +99,4 @@ def _only_team(user: Any) -> dict[int, str]:
 
 
 def permissions_of_login(user: Any) -> set[str]:
-    """Return the permissions given to the login itself or to its groups."""
     return ModelBackend().get_all_permissions(user)

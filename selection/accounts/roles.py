@@ -49,7 +49,6 @@ def permissions_of(role: str) -> frozenset[str]:
 
 
 def permission_name(model: type[Model], action: str) -> str:
-    """Return Django's name of the permission."""
     return f"{model._meta.app_label}.{action}_{model._meta.model_name}"
 
 

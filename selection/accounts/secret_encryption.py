@@ -54,7 +54,6 @@ def reencrypt_all(authenticators: Any) -> int:
 
 
 def _try_decrypt(stored: str) -> str | None:
-    """Return the plain text, or None if no key fits."""
     if not stored.startswith(MARK):
         return stored
     return encryption.try_decrypt(stored.removeprefix(MARK), PURPOSE)

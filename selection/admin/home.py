@@ -43,7 +43,6 @@ class RunEntry:
 
 
 def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Return the index page's context with the entries for this user."""
     if not is_allowed(request, "selection.view_run"):
         return context | {"title": "Overview", "shut_out": True}
     runs = scoped(Run, request).select_related("pool")

@@ -215,6 +215,5 @@ def file_response(file: exports.File) -> StreamingHttpResponse:
 
 
 def lines_response(name: str, rows: Iterable[Mapping[str, Any]]) -> StreamingHttpResponse:
-    """Return a download of JSON lines, one object per line."""
     pieces = (f"{exports.json_text(row, None)}\n".encode() for row in rows)
     return file_response(exports.File(f"{slugify(name)}.jsonl", "application/jsonl", pieces))

@@ -28,7 +28,6 @@ LABELS = {setting.name: setting.label for setting in RUN_SETTINGS if setting.lab
 
 
 def build_field(column: "models.Field[Any, Any]", **kwargs: Any) -> forms.Field | None:
-    """Return the column's form field, with the widget of its type."""
     widgets = [widget for kind, widget in WIDGETS.items() if isinstance(column, kind)]
     widget = UnfoldAdminSelectWidget() if column.choices else widgets[0]
     return column.formfield(**{"widget": widget, **kwargs})
@@ -55,7 +54,6 @@ def build_section(
     before: Sequence[Any] = (),
     after: Sequence[Any] = (),
 ) -> tuple[str | None, dict[str, Any]]:
-    """Return the section of the admin's form with its settings, and other fields around them."""
     rows: list[Any] = []
     for setting in RUN_SETTINGS:
         if setting.section is section:

@@ -59,7 +59,6 @@ def _record_beat(now: datetime | None, waited: timedelta) -> None:
 
 
 def _postpone_run(run_id: int, since: datetime, now: datetime) -> None:
-    """Move the run's moments from before the outage by its length."""
     run = Run.objects.locked(run_id)
     if run is None or run.status != Run.Status.RUNNING:
         return

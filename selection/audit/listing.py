@@ -23,6 +23,5 @@ FIELDS = (
 
 
 def list_entries(entries: QuerySet[AuditEntry]) -> Iterator[dict[str, Any]]:
-    """Yield each entry by the names of FIELDS, oldest first."""
     for row in entries.order_by("id").values(*FIELDS).iterator():
         yield row | {"at": row["at"].isoformat()}

@@ -91,12 +91,10 @@ def record_entry(kind: str, item: Model, **fields: Any) -> None:
 
 
 def _team_id(item: Model) -> int | None:
-    """Return the item's team; None for logins and groups, which have no team."""
     return team_of(item) if item._meta.app_label == AuditEntry._meta.app_label else None
 
 
 def record_deletion(item: Model) -> None:
-    """Record a deletion, with the item's values."""
     record_entry(
         "deleted",
         item,

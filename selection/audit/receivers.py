@@ -110,7 +110,6 @@ for watched in WATCHED:
 def on_permission_change(
     sender: Any, instance: Model, action: str, pk_set: Any, **signal: Any
 ) -> None:
-    """Record a change of a login's or group's permissions, or of a login's groups."""
     if action in ("post_add", "post_remove", "post_clear"):
         done = action.removeprefix("post_")
         record_entry(
@@ -132,7 +131,6 @@ def on_login(sender: Any, request: Any, user: User, **signal: Any) -> None:
 
 
 def _login_method(record: dict[str, Any]) -> str:
-    """Return the method: a password, a kind of second factor, or a provider's name."""
     method = str(record.get("type") or record.get("provider") or record["method"])
     return FACTORS.get(method, method)
 

@@ -63,7 +63,6 @@ class CourseChart:
 
 
 def draw_course(run: Run) -> CourseChart | None:
-    """Return the chart; None with too few steps for a line."""
     steps = list(run.history.order_by("number").values_list("at", "applied"))
     counted = list(accumulate(applied for _, applied in steps))
     if len(steps) < 2 or not counted[-1]:

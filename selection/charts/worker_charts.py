@@ -26,7 +26,6 @@ class WorkerBar:
 
     @property
     def base(self) -> int:
-        """Baseline of the text."""
         return self.y + 13
 
 
@@ -71,7 +70,6 @@ class AnswerChart:
 
 
 def draw_answers(points: Sequence[Point]) -> AnswerChart | None:
-    """Return the chart; None with fewer than two answers."""
     if len(points) < 2:
         return None
     across = spread(len(points), WIDTH)

@@ -134,5 +134,4 @@ def citation_entry(citation: str) -> str:
 
 
 def format_bibtex(citation: str) -> str:
-    """Return all entries to cite for an algorithm of this citation."""
     return "\n".join(filter(None, (citation_entry(citation), _build_entry())))

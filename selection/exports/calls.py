@@ -31,7 +31,6 @@ COLUMNS = [
 
 
 def calls_table(context: ExportContext) -> ExportTable:
-    """Return every call of a model, oldest first; costs are in the currency of the run."""
     return ExportTable(COLUMNS, _rows(context), "Calls")
 
 

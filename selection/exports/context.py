@@ -44,7 +44,6 @@ class ExportContext:
 
     @property
     def selected_lines(self) -> dict[str, list[WorkerStanding]]:
-        """Lines of the selected workers, for the kinds of task that they are selected for."""
         picked = {
             worker: [line for line in lines if line.selected]
             for worker, lines in self.lines_by_worker.items()

@@ -92,7 +92,6 @@ def find_format(name: str) -> Format:
 
 
 def formats_by_audience(without: Collection[str] = ()) -> dict[str, list[Format]]:
-    """Return the formats by audience, in order, except those in ``without``."""
     return {
         audience: [each for each in formats if each.name not in without]
         for audience, formats in AUDIENCES.items()

@@ -34,7 +34,6 @@ LATE = Q(answer__expired=True)
 
 
 def payment_table(context: ExportContext) -> ExportTable:
-    """Return the list for people: shown, answered and due amount of each worker."""
     pay, currency = _pay_per_answer(context), context.run.currency
     rows = (
         [*done, late, pay, amount_due(pay, done[-1], currency), currency, platform, task]
@@ -65,7 +64,6 @@ def prolific_amounts(run: Run, pay: Decimal | None = None) -> dict[str, Decimal]
 
 
 def known_prolific_amounts(run: Run) -> dict[str, Decimal]:
-    """Return the same; empty if the amounts are not known."""
     try:
         return prolific_amounts(run)
     except Refused:
@@ -131,7 +129,6 @@ def _missing_pay(run: Run, currencies: Collection[str], rule: str, currency: str
 
 
 def amount_due(pay: Decimal | None, answered: int, currency: str) -> Decimal | None:
-    """Return the pay of these answers, retired questions included; None if unknown."""
     return None if pay is None else money.compute_cost(answered, pay, currency)
 
 

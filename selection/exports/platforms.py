@@ -31,7 +31,6 @@ def mturk_revoke(context: ExportContext) -> Iterator[bytes]:
 
 
 def _qualification_headings(context: ExportContext) -> list[str]:
-    """Return the headings: a qualification for each kind of task."""
     names = [context.name]
     if context.run.several:
         names = [f"{context.name}: {skill}" for skill in context.run.skills]
@@ -44,7 +43,6 @@ def _mturk_scores(line: WorkerStanding) -> tuple[int, int]:
 
 
 def _cells_by_kind(run: Run, values: Iterable[tuple[int, Any]]) -> list[Any]:
-    """Return a cell for each kind of task, empty if it has no value."""
     cells = dict(values)
     return [cells.get(number, "") for number in range(len(run.skills))]
 

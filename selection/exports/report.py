@@ -61,7 +61,6 @@ def render_page(run: Run, back: str = "") -> str:
 
 @cache
 def report_style() -> SafeString:
-    """Return the style. It is part of the page, so that a copy of the page looks the same."""
     style = render_to_string("selection/report.css")
     return mark_safe(style)  # noqa: S308  # nosec B308 B703: a file of ours
 

@@ -46,7 +46,6 @@ STYLES = {"comma": COMMA, "semicolon": SEMICOLON}
 
 
 def choose_style(name: str = "") -> CsvStyle:
-    """Return the style of this name; for any other name, that of the viewer's spreadsheets."""
     return STYLES.get(name) or (SEMICOLON if viewer_locale.decimal_mark() == "," else COMMA)
 
 
@@ -64,7 +63,6 @@ class ExportTable:
 
 
 def format_time(at: datetime | None) -> str:
-    """Return the text of a cell with a time; empty without one."""
     return at.isoformat(" ", "seconds") if at else ""
 
 
@@ -83,7 +81,6 @@ def csv_file(
     mark: str = MARK,
     style: CsvStyle = COMMA,
 ) -> Iterator[bytes]:
-    """Yield the table with its header."""
     return _csv_lines(chain([table.columns], table.rows), safe, mark, style)
 
 
@@ -114,7 +111,6 @@ def _csv_lines(
 
 
 def _mark_decimals(cell: Any, decimal: str) -> Any:
-    """Return a number with the decimal mark of the style; texts stay as they are."""
     is_fraction = isinstance(cell, (float, Decimal)) and decimal != "."
     return str(cell).replace(".", decimal) if is_fraction else cell
 
@@ -135,7 +131,6 @@ def json_text(document: Any, indent: int | None = 2) -> str:
 
 
 def json_list(rows: Iterable[Any]) -> Iterator[bytes]:
-    """Yield a JSON list, an object to a line."""
     return _join_rows("[\n  ", rows, "\n]\n", ",\n  ")
 
 

@@ -37,7 +37,6 @@ def parse_number(text: str) -> Decimal | None:
 
 
 def possible_readings(text: str) -> list[Decimal]:
-    """Return every number that the text may stand for: 1,234 may be 1234 or 1.234."""
     number = parse_number(text)
     if number is None:
         return []

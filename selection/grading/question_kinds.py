@@ -67,7 +67,6 @@ def add_media(prompt: str, cells: Mapping[str, str]) -> str:
 def find_question_faults(
     accepted: Sequence[str], choices: Sequence[str], way: Mapping[str, Any]
 ) -> list[str]:
-    """Return the faults of a gold question, in sentences."""
     faults = [*_choice_faults(accepted, choices, way)] if choices else []
     if scores.KEY in accepted:
         faults.append(

@@ -4,7 +4,6 @@ KEY = "a score from 0 to 1"  # the known answer of a question whose answers are 
 
 
 def parse_score(text: str) -> float:
-    """Return the score that a text is. Raises ValueError for any other."""
     score = float(text)
     if not 0 <= score <= 1:
         raise ValueError(f"“{text}” is not from 0 to 1.")

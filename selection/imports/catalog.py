@@ -63,7 +63,6 @@ def _store_workers(pool: Pool, rows: Sequence[WorkerRow], changed: list[str]) ->
 
 
 def refuse_swapped_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> None:
-    """Raise Refused if another column than ``question`` has the set's questions."""
     columns = {
         "question": [row.question for row in rows],
         "prompt": [row.prompt for row in rows],

@@ -68,7 +68,6 @@ class File:
 
     @property
     def chosen(self) -> ColumnPlan | None:
-        """Return the plan if it has all columns, else None."""
         return self.plan if self.plan and not self.plan.missing_fields() else None
 
 
@@ -139,7 +138,6 @@ def read_keyed_answers(answers: File, key: File | Key | None) -> KeyedAnswers:
 
 
 def _select_known(rows: Sequence[AnswerRow], questions: Key) -> list[AnswerRow]:
-    """Return the answers to questions of the key. Raises Refused for swapped columns."""
     columns = {"worker": [row.worker for row in rows], "task": [row.question for row in rows]}
     columns["answer"] = [row.response for row in rows]
     row_parsers.refuse_swapped("task", set(questions), columns, "the questions of the key")
@@ -194,12 +192,10 @@ def _refuse_all_wrong(
 
 
 def open_choices(choices: Sequence[Choice], file: File) -> list[Choice]:
-    """Return the open choices between results."""
     return [choice for choice in choices if choice.name not in file.picked]
 
 
 def refuse_open_choices(keyed: KeyedAnswers, file: File) -> None:
-    """Raise Refused if there are open choices."""
     if chosen := open_choices(keyed.choices, file):
         raise Refused(f"{file.name} has several results for each answer: {describe(chosen)}.")
 
@@ -221,7 +217,6 @@ def _grade_answer(question: QuestionRow, row: AnswerRow, name: str, ticked: bool
 
 
 def key_of_questions(questions: Iterable[Question]) -> Key:
-    """Return the key of stored questions."""
     return {
         q.key: QuestionRow(0, q.key, q.prompt, q.accepted, q.choices, q.grading) for q in questions
     }

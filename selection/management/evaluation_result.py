@@ -59,7 +59,6 @@ def format_json(run: Run) -> str:
 
 
 def _describe_guarantee(run: Run) -> str:
-    """Return the guarantee; of a paused run, that it is not reached yet."""
     status = reports.promise_status(run)
     sentence = f"{status.sentence} {status.over}".strip()
     return f"Not reached yet: {sentence}" if run.status == Run.Status.PAUSED else sentence

@@ -67,7 +67,6 @@ def parse_pairs(texts: Sequence[str]) -> dict[str, str]:
 
 
 def parse_amount(option: str, text: str | None) -> Decimal | None:
-    """Return the amount of money of an option; None without it."""
     if text is None:
         return None
     try:

@@ -14,7 +14,6 @@ HEADS = ("method", "guarantees", "answers", "80 % of orders", "below the best", 
 
 
 def describe_replay(replay: Replay, result: ReplayResult) -> list[str]:
-    """Return the headline, a line for each method, the selections and the doubts."""
     context = result_context(replay, result)
     variant = algorithms.describe_variant(replay.wanted.get("options", {}))
     texts = [*context["ours"], *context["others"]]
@@ -50,7 +49,6 @@ def replay_document(replay: Replay) -> dict[str, Any]:
 
 
 def method_table(result: ReplayResult) -> ExportTable:
-    """Return a row for each method, also for one that cannot be run."""
     rows = [asdict(row) | {"refused": ""} for row in result.methods]
     columns = [name for name in rows[0] if name != "plays"]
     rows += [{"algorithm": name, "refused": why} for name, why in result.refused.items()]

@@ -64,14 +64,12 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def add_changes(parser: CommandParser) -> None:
-    """Add the settings that a started run may change."""
     for name, setting in CHANGEABLE.items():
         empty = "; empty for none" if setting.column.null else ""
         parser.add_argument(_flag(name), metavar="X", help=f"{_describe(setting)}{empty}")
 
 
 def changed_settings(run: Run, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings given on the command line. Raises Refused for an invalid value."""
     texts = {name: options[name] for name in CHANGEABLE if options[name] is not None}
     return {name: _parse_value(run, name, text or None) for name, text in texts.items()}
 
@@ -95,7 +93,6 @@ def _describe(setting: RunSetting) -> str:
 
 
 def create_draft(options: dict[str, Any]) -> Run:
-    """Store and return the requested draft. Raises Refused for invalid settings."""
     team = options["team"]
     pool = find_by_name(Pool.objects.select_related("team"), options["pool"], team)
     question_set = find_by_name(QuestionSet.objects.all(), options["question_set"], team)

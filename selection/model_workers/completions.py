@@ -107,7 +107,6 @@ class ServerError:
 
     @property
     def fault(self) -> Fault:
-        """The fault of an error that came with a status of success."""
         return fault_of_status(self.code or 500, self.names)
 
 
@@ -274,7 +273,6 @@ def count_tokens(number: Any) -> int | None:
 
 
 def read_wait(headers: Mapping[str, str]) -> float:
-    """Return the seconds that the server asks to wait; 0 for none."""
     for name in MILLISECONDS:
         if seconds := parse_duration(f"{headers.get(name, '')}ms"):
             return seconds
@@ -305,7 +303,6 @@ def parse_duration(text: str) -> float:
 
 
 def find_error(document: Any) -> ServerError | None:
-    """Return the error that the document tells, in any of the servers' forms; None for none."""
     if isinstance(document, list) and document:  # Gemini's
         document = document[0]
     if not isinstance(document, dict):

@@ -49,7 +49,6 @@ def describe_spending(run: Run, counted: int, needed: int | None) -> SpendingRep
 
 
 def read_limit(run: Run) -> Decimal | None:
-    """Return the most that the run may spend on calls; None for no limit."""
     return _amount_or_none(_find_spending(run).limit)
 
 

@@ -217,7 +217,6 @@ class Run(RunColumns):
 
     @property
     def state(self) -> str:
-        """Return the state of the run, by the requester's next action."""
         if self.status == Run.Status.RUNNING and self.enrolling:
             return "enrolling"
         if self.status == Run.Status.ENDED:
@@ -230,7 +229,6 @@ class Run(RunColumns):
 
     @property
     def total(self) -> int:
-        """Return the number of selected arms in all skills together."""
         return sum(skill.k for skill in self.skills)
 
     def problem(self, workers: int, share: float = 1.0) -> Problem:
@@ -279,7 +277,6 @@ class Run(RunColumns):
         return roster.quotas_per_kind(ks, workers, multi, self.one_kind_each)
 
     def _set_size(self) -> dict[str, Any]:
-        """Return the set's size as an option; 1 for a set that is empty or not chosen yet."""
         if self.options.get("accuracy") != THIS_SET:
             return {}
         size = self.deck_size
@@ -288,5 +285,4 @@ class Run(RunColumns):
         return {"questions": size or 1}
 
     def step_rng(self) -> np.random.Generator:
-        """Return the random generator of the next step."""
         return np.random.default_rng([self.seed, self.steps])

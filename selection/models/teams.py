@@ -107,7 +107,6 @@ class NamedInTeam(models.Model):
 
 
 def unique_name(model: str) -> models.UniqueConstraint:
-    """Return the constraint for a ``NamedInTeam``."""
     return models.UniqueConstraint(
         fields=["team", "name"],
         name=f"{model}_named_once",

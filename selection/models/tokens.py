@@ -50,7 +50,6 @@ class ApiToken(NamedInTeam):
         return self.name
 
     def good(self, now: datetime | None = None) -> bool:
-        """Return True if the token is neither revoked nor expired."""
         at = now or timezone.now()
         return self.revoked is None and (self.expires is None or self.expires > at)
 

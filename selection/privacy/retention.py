@@ -50,7 +50,6 @@ class RetentionCounts:
 
 
 def count_due(now: datetime | None = None) -> RetentionCounts:
-    """Return the counts of due rows, without changing them."""
     now = now or db_clock.database_now()
     runs = _due_runs(now)
     return RetentionCounts(

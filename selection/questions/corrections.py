@@ -152,7 +152,6 @@ def _lock_question(question: Question) -> Question:
 
 
 def list_differences(before: Gold, after: Gold) -> list[tuple[str, str, str]]:
-    """Return (name, old text, new text) of each part that differs, for people."""
     usual = "as text, capitals and spacing aside"
     rows = [
         ("accepted", " | ".join(before.accepted), " | ".join(after.accepted)),

@@ -31,7 +31,6 @@ class PracticeResult:
 
 
 def pending_practice(question_set: QuestionSet, run: Run, worker: int) -> Practice | None:
-    """Return the worker's next practice question of this set in this run; None if all are done."""
     done = PracticeAnswer.objects.filter(
         candidate__run=run, candidate__worker=worker, done=True
     ).values("practice")
@@ -39,7 +38,6 @@ def pending_practice(question_set: QuestionSet, run: Run, worker: int) -> Practi
 
 
 def store_practice(practice: Practice) -> None:
-    """Store a practice question. Raises Refused for an invalid one."""
     refuse_gold(practice)
     if NO_TEXT.search(practice.explanation):
         raise Refused("There is a character in the explanation that cannot be read.")

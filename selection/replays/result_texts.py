@@ -40,7 +40,6 @@ class WorkerText:
 
 
 def result_context(replay: Replay, result: ReplayResult) -> dict[str, Any]:
-    """Return a template's context with all texts of a result."""
     texts = [_method_text(replay, row) for row in result.methods]
     ours = [text for text in texts if text.row.ours]
     names = [text.row.algorithm for text in ours]
@@ -68,7 +67,6 @@ def _reach_of(text: MethodText) -> float:
 
 
 def describe_goal(replay: Replay) -> str:
-    """Return the wanted selection in words."""
     wanted, workers = replay.wanted, replay.facts.get("workers", 0)
     return (
         f"the best {format_count(wanted['k'])} of {count_noun(workers, 'worker')}, within "
@@ -78,7 +76,6 @@ def describe_goal(replay: Replay) -> str:
 
 
 def format_share(share: float) -> str:
-    """Return a percentage, with a digit if it is small."""
     return format_percent(share, 1 if 0 < share < 0.0995 else 0)
 
 

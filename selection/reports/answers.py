@@ -21,7 +21,6 @@ def answer_columns(run: Run) -> list[str]:
 
 
 def answer_rows(run: Run) -> Iterator[list[Any]]:
-    """Return every answer of the run as a row, read piece by piece: there may be a million."""
     rows = run.answers.order_by("assignment").values_list(
         "assignment__candidate__worker__key",
         "assignment__question__key",
@@ -73,7 +72,6 @@ def answers_of(
 
 
 def describe_outcome(row: Mapping[str, Any]) -> str:
-    """Return the outcome of an answer, in words."""
     return RETIRED if row["void"] else OUTCOMES[row["expired"], row["right"]]
 
 

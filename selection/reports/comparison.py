@@ -65,7 +65,6 @@ def compare_runs(first: Run, second: Run) -> Comparison:
 
 
 def _lines_by_worker(run: Run) -> dict[str, WorkerStanding]:
-    """Map each worker, or worker and skill in a run of several, to their line."""
     return {
         f"{line.worker} ({line.skill})" if line.skill else line.worker: line
         for line in worker_standings(run)

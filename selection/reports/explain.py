@@ -45,7 +45,6 @@ class Explanation:
 
 
 def explain_candidate(candidate: Candidate) -> Explanation:
-    """Return the explanation. The run must have begun: a draft has nothing to explain."""
     run = candidate.run
     record = read_record(dump_run(run, anonymous=True))
     upto = candidate.decided_in

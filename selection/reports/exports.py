@@ -20,7 +20,6 @@ from .worker_columns import WorkerStanding, cell_value, selected_columns
 
 
 def export_run(run: Run) -> dict[str, Any]:
-    """Return the selection, with everything needed to understand and repeat it."""
     standings, columns = run_standings(run), selected_columns(run)
     return run_facts(run, standings) | {
         "workers": selected_rows(run, standings),
@@ -31,7 +30,6 @@ def export_run(run: Run) -> dict[str, Any]:
 
 
 def run_facts(run: Run, standings: RunStandings) -> dict[str, Any]:
-    """Return the facts of the run as a whole: its settings, its guarantee and its costs."""
     lines = standings.lines
     fit = standings.fit
     guarantee = promise_status(run, standings.selection, standings.fit)
@@ -102,7 +100,6 @@ def _certified_word(document: dict[str, Any]) -> str:
 
 
 def _prior_of(run: Run) -> dict[str, Any]:
-    """Return the prior, which is needed to repeat the run."""
     return {"prior": run.options["prior"]} if "prior" in run.options else {}
 
 

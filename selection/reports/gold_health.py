@@ -262,5 +262,4 @@ GOLD_COLUMNS: dict[str, Callable[[GoldLine], Any]] = {
 
 
 def gold_rows(lines: Sequence[GoldLine]) -> Iterator[list[Any]]:
-    """Yield the lines for a file, in the order of GOLD_COLUMNS."""
     return ([value(line) for value in GOLD_COLUMNS.values()] for line in lines)

@@ -239,7 +239,6 @@ def current_guarantee(run: Run, lines: Sequence[WorkerStanding]) -> CurrentGuara
 
 
 def interval_meaning(run: Run) -> str:
-    """Return the meaning of a worker's lower and upper bound, in words."""
     if run.fixed_budget:
         return "bounds that the algorithm works with, if it has any: nothing is promised of them"
     return run.selector_class.interval

@@ -83,7 +83,6 @@ def _answers_per_minute(run: Run) -> float:
 
 
 def read_history(run: Run, most: int = 200) -> list[Step]:
-    """Return the run's steps, thinned evenly to at most ``most``, the last one included."""
     stride = max(1, -(-run.steps // most))
     thinned = run.history.alias(phase=(F("number") - run.steps) % stride).filter(phase=0)
     return list(thinned.order_by("number"))

@@ -52,7 +52,6 @@ def run_standings(run: Run) -> RunStandings:
 
 
 def worker_standings(run: Run) -> list[WorkerStanding]:
-    """Return only the lines of the workers."""
     return run_standings(run).lines
 
 
@@ -123,7 +122,6 @@ def _nothing_known(roster: Roster) -> Standing:
 
 
 def _count_lapsed(run: Run) -> dict[int, int]:
-    """Return the number of answers that were not given in time, by candidate."""
     rows = run.answers.filter(expired=True, void=False).order_by()
     counts = rows.values_list("assignment__candidate").annotate(count=Count("pk"))
     return dict(counts)

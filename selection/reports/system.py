@@ -63,7 +63,6 @@ class SystemLoad:
 
 
 def system_parts(now: datetime | None = None) -> list[SystemPart]:
-    """Return the parts, the database first: without it the others are unknown."""
     try:
         now = now or db_clock.database_now()
         beats = dict(Heartbeat.objects.values_list("name", "at"))
@@ -105,7 +104,6 @@ def system_load(now: datetime | None = None) -> SystemLoad:
 
 
 def background_delay(last: datetime | None, now: datetime) -> timedelta | None:
-    """Return the time since the last background work if it is too long, else None."""
     most = max(UNSWEPT, 3 * timedelta(seconds=settings.SWEEP_SECONDS))
     return None if last is not None and now - last < most else now - (last or now)
 
@@ -158,7 +156,6 @@ def celery_workers() -> list[str]:
 
 
 def _queue_lengths() -> dict[str, int]:
-    """Return the length of each queue, which Celery keeps as a list for each priority in Redis."""
     if not redis_answers():
         return {}
     seconds = settings.REDIS_SECONDS

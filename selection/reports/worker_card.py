@@ -74,7 +74,6 @@ def worker_card(candidate: Candidate) -> WorkerCard:
 
 
 def _list_given_answers(candidate: Candidate) -> list[GivenAnswer]:
-    """Return the answers in the order asked."""
     rows = list(candidate.assignments.select_related("question", "answer").order_by("position"))
     steps = candidate.run.history.filter(number__in={row.step for row in rows})
     times = dict(steps.values_list("number", "at"))

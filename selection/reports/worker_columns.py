@@ -85,13 +85,11 @@ class WorkerStanding:
 
 
 def selected_columns(run: Run) -> list[str]:
-    """Return the columns of a selected worker in this run."""
     several, group, expected = _further_columns(run)
     return [*SELECTED, *group, *several, *SELECTED_LIFE, *expected]
 
 
 def all_columns(run: Run) -> list[str]:
-    """Return the columns of any worker in this run."""
     several, group, expected = _further_columns(run)
     elsewhere = ["elsewhere"] if run.several and run.one_kind_each else []
     return [*EVERYBODY, *group, *several, *expected, *elsewhere]

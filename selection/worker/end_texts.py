@@ -44,7 +44,6 @@ def end_text(candidate: Candidate, state: str, answered: int, gone: str) -> EndT
 
 
 def return_label(platform: str) -> str:
-    """Return the label of the link back, in the worker's language; empty without a platform."""
     if not platform:
         return ""
     if platform == Platform.CUSTOM:

@@ -53,7 +53,6 @@ def is_over(until: int) -> bool:
 
 
 def candidate_id(token: str) -> int | None:
-    """Return the candidate's id; None for a forged or replaced token."""
     identity = read_worker_token(token)
     if (
         identity is None
@@ -75,13 +74,11 @@ def find_run(token: str) -> Run | None:
 
 
 def read_run_token(token: str) -> tuple[int, int] | None:
-    """Return the run's id and the join link's number, like ``read_worker_token``."""
     content = _read_token(_joining, token)
     return content and content[:2]
 
 
 def join_address(run: Run) -> str:
-    """Return the run's join link, shared by all its workers."""
     return str(settings.PUBLIC_URL) + reverse("join", args=[join_token(run)])
 
 
@@ -97,7 +94,6 @@ def prolific_address(run: Run) -> str:
 
 
 def mturk_address(run: Run) -> str:
-    """Return the run's join link for the ExternalQuestion of a HIT on Amazon Mechanical Turk."""
     return str(settings.PUBLIC_URL) + reverse("mturk", args=[join_token(run)])
 
 

@@ -94,7 +94,6 @@ def submits_to(address: str) -> str:
 @worker_language
 @limit_per_link
 def work_in_mturk(request: HttpRequest, token: str) -> HttpResponse:
-    """Show the worker's page, with a form to hand the task in once there is nothing to answer."""
     try:
         link, assignment, host = _signer.unsign_object(token)
     except (BadSignature, ValueError):

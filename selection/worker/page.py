@@ -191,7 +191,6 @@ def _count_paid(candidates: list[Candidate]) -> int:
 
 
 def _askable_candidates(run: Run, candidates: list[Candidate]) -> list[Candidate]:
-    """Return the candidates (skills) in which this worker may still get questions."""
     if run.recorded_only:  # only questions shown before the run became recorded-only
         assignments = Assignment.objects.open().filter(candidate__in=candidates).exclude(due=None)
         candidate_ids = set(assignments.values_list("candidate_id", flat=True))

@@ -162,7 +162,6 @@ def _result_or_notice(
 
 
 def _take_problem_report(request: HttpRequest, candidate_id: int) -> str:
-    """Store a problem report; return the notice to show. Raises NotFound for a foreign question."""
     assignment = request.POST.get("assignment", "")
     number = int(assignment) if assignment.isdecimal() and len(assignment) < 20 else 0
     try:

@@ -59,7 +59,6 @@ class AccountPage(JobMixin, ActionPage):
         )
 
     def _describe(self, job: Job) -> str:
-        """Return the result of a check or an import, in words."""
         result: Any = job.result
         if job.kind == background.CHECK:
             return f"It works: {result['account']}"

@@ -22,7 +22,6 @@ KEEP = f"{HIDDEN} Leave it blank to keep the stored one."
 def setting_fields(
     declared: Iterable[Setting], values: Mapping[str, Any]
 ) -> dict[str, forms.Field]:
-    """Return a field for each setting, with its present value."""
     return {
         f"{SETTING}{one.name}": _setting_field(one, values.get(one.name, one.default))
         for one in declared

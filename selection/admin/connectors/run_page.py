@@ -38,7 +38,6 @@ OWN_PAGES = {"prolific": "admin:selection_run_prolific"}
 
 
 def connection_facts(run: Run) -> dict[str, Any]:
-    """Return the context of the section on the run's page."""
     used = [_describe(link) for link in connectors.list_links(run)]
     return {"used_connections": used, "where_url": where_url(run)}
 
@@ -48,7 +47,6 @@ def where_url(run: Run) -> str:
 
 
 def _describe(link: RunConnection) -> dict[str, Any]:
-    """Return a connection of a run with its tasks by state, and its problems."""
     connector = connectors.connector_of(link.connection)
     notes = {one.get("webhook", "") for one in link.workers.values_list("notes", flat=True)}
     return {
@@ -125,7 +123,6 @@ class WherePage(JobMixin, ActionPage):
         return chosen is not None and job.subject == chosen.pk
 
     def _build_form(self, connection: Connection) -> type[forms.Form]:
-        """Return the form of the run's settings, with the places that the job has listed."""
         job = self.job
         listed = job.result if job is not None and job.kind == background.SOURCES else None
         return build_form(connection, self.object, listed or [])
@@ -171,7 +168,6 @@ class WherePage(JobMixin, ActionPage):
         return follow_job(self.request, job, connection=connection.pk)
 
     def _tell_connected(self, connection: Connection) -> HttpResponse:
-        """Say that the job has connected the run, and return a redirect without it."""
         deals = connectors.connector_of(connection).deals
         done = "People answer in" if deals else "The run is connected to"
         draft = self.object.status == Run.Status.DRAFT
@@ -221,7 +217,6 @@ class WherePage(JobMixin, ActionPage):
 
 
 def build_form(connection: Connection, run: Run, sources: list[dict[str, str]]) -> type[forms.Form]:
-    """Return the form of the run's settings for this connection."""
     link = run.connections.filter(connection=connection).first()
     settings = connectors.connector_of(connection).run_settings
     declared = [_offer_sources(one, sources) for one in settings]
@@ -230,7 +225,6 @@ def build_form(connection: Connection, run: Run, sources: list[dict[str, str]]) 
 
 
 def _offer_sources(setting: Setting, sources: list[dict[str, str]]) -> Setting:
-    """Return the setting with places to choose from; a text if none is listed."""
     if setting.kind != "source" or not sources:
         return setting
     listed = [(one["id"], f"{one['name']} ({one['id']})") for one in sources]

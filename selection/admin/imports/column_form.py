@@ -85,7 +85,6 @@ class ColumnForm(forms.Form):
         return free[0] if self.missing == [field] and len(free) == 1 else ""
 
     def _column_choices(self) -> Choices:
-        """Return the columns, those that were not recognised first."""
         free, columns = self.unassigned_columns, list(self.columns.items())
         unknown = [(place, name) for place, name in columns if name in free]
         known = [(place, name) for place, name in columns if name not in free]
@@ -119,7 +118,6 @@ class ColumnForm(forms.Form):
             )
 
     def _add_survey(self, survey: ColumnPlan) -> None:
-        """Add the choice between one answer and one worker per row."""
         for name in ("question", "response"):
             self.fields[name].required = False
         self.fields["shape"] = forms.ChoiceField(
@@ -174,7 +172,6 @@ class ColumnForm(forms.Form):
         return [self[name] for name in self.fields if name.startswith(OTHER)]
 
     def has_hidden_errors(self) -> bool:
-        """Return True if a field outside ``open_fields`` has an error."""
         return any(field.errors for field in self.remaining_fields())
 
     def assigned_columns(self) -> Iterator[tuple[str, str]]:
@@ -213,7 +210,6 @@ class ColumnForm(forms.Form):
         return cleaned
 
     def _names_of_fields(self, cleaned: dict[str, Any]) -> Sequence[str]:
-        """Return the names of the fields that have a column."""
         if cleaned.get("shape") == SURVEY:
             return ["worker"]
         return [field.name for field in FIELDS[self.saved.kind]]
@@ -237,7 +233,6 @@ class ColumnForm(forms.Form):
             )
 
     def plan(self) -> ColumnPlan:
-        """Return the plan that was chosen."""
         cleaned = self.cleaned_data
         names = self._names_of_fields(cleaned)
         fields = {name: self.columns[cleaned[name]] for name in names if cleaned.get(name)}

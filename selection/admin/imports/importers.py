@@ -43,7 +43,6 @@ def _import_questions(question_set: Any, upload: Upload, _: Outside) -> str:
 
 
 def _describe_merge(upload: Upload, noun: str, target: str, effect: str) -> str:
-    """Return a sentence about the merge; ``effect`` is that on rows already present."""
     present = commit.accepted_rows(upload).filter(fresh=False).count()
     more = f" {count_noun(present, noun)} {effect}." if present else ""
     new = count_noun(upload.accepted_rows - present, f"new {noun}")

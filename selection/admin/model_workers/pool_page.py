@@ -98,7 +98,6 @@ class PoolModelsPage(Page):
         return self.render_to_response(self.get_context_data(form=form, **context))
 
     def _map_servers(self, file: ModelFile) -> dict[str, ModelServer]:
-        """Return the team's servers by name, with those that the file would add."""
         added = {
             str(entry.values["name"]): ModelServer(
                 team_id=self.object.team_id, name=str(entry.values["name"])

@@ -74,7 +74,6 @@ def calls_of(run: Run) -> QuerySet[ModelCall]:
 
 
 def describe_calls(run: Run, calls: Any) -> list[tuple[ModelCall, str]]:
-    """Return the calls with their costs in words."""
     return [(call, format_call_cost(to_amount(call.cost), run.currency)) for call in calls]
 
 
@@ -127,7 +126,6 @@ class RunCalls(Page):
         return redirect(f"{object_url(self.object)}#models")
 
     def _settle(self, request: HttpRequest) -> HttpResponse:
-        """Decide on replies without an answer."""
         rule = {name: request.POST.get(name, "") for name in ("parsing", "pattern")}
         try:
             if rule["parsing"] not in Endpoint.Parsing.values:

@@ -84,7 +84,6 @@ class WorkerModelPage(JobMixin, ActionPage):
         return super().get_context_data(**facts, **self._test_facts(), **kwargs)
 
     def _test_facts(self) -> dict[str, Any]:
-        """Return the test call that the page waited for, and its price."""
         result: Any = self.job.result if self.job is not None else None
         rows = self.object.model_calls.select_related("question")
         call = rows.filter(pk=result["call"]).first() if result else None

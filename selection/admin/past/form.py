@@ -39,7 +39,6 @@ def _choice_field(label: str, choices: Any, initial: str) -> forms.ChoiceField:
 
 
 def build_results_form(choices: Sequence[Choice]) -> forms.Form:
-    """Return a form with a field for each choice between results."""
     form = forms.Form()
     for choice in choices:
         options = [

@@ -55,7 +55,6 @@ class ReplayChart:
 
 
 def draw_charts(methods: Sequence[MethodResult], answers: int, epsilon: float) -> list[ReplayChart]:
-    """Return the charts of the answers needed and of the losses, in points."""
     counts = _draw_chart(
         "answers",
         "Answers used",

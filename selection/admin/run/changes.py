@@ -80,7 +80,6 @@ class ReasonForm(forms.Form):
 
 
 def change_form(run: Run, data: Any = None) -> "_SettingsForm":
-    """Return the form with the settings that may change in the run's current state."""
     form_class: Any = forms.modelform_factory(
         Run,
         form=_SettingsForm,

@@ -29,6 +29,5 @@ class EligibilityFields(forms.Form):
 
 
 def selected_choices(runs: QuerySet[Run]) -> list[Any]:
-    """Return the choices of runs that have started, the latest first."""
     started = runs.exclude(status=Run.Status.DRAFT).order_by("-id").values_list("pk", "name")
     return [("", "— any run —"), *started[:LATEST]]

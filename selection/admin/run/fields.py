@@ -47,7 +47,6 @@ def _format_default(value: Any) -> str:
 
 
 def _help_text(setting: Setting) -> str:
-    """Return the option's description; its algorithms are hidden if a script filters the fields."""
     users = format_html('<span class="cs-noscript"> Used by {}.</span>', ", ".join(setting.titles))
     meanings = format_html_join(
         "",

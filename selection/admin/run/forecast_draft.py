@@ -32,7 +32,6 @@ class PossibleChange:
 
 
 def draft_facts(run: Run) -> dict[str, Any]:
-    """Return the context of the draft's page."""
     forecast = draft_forecast.draft_forecast(run)
     if forecast is None:
         return {"expected": None, "cannot_expect": _draft_refusal(run)}
@@ -115,7 +114,6 @@ def price_algorithms(run: Run) -> dict[str, Any]:
 
 
 def _describe_price(run: Run, row: Forecast, price: AnswerPrice) -> str:
-    """Return "about 200 answers, 10.00 €; finished in 3 of 3 simulations"."""
     if row.median is None:
         return row.cannot
     cost = worker_prices.format_price(row.median, price, run.currency)

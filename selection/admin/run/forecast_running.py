@@ -53,7 +53,6 @@ class RemainingWork:
 
 
 def describe_remaining(run: Run, progress: Progress) -> RemainingWork | None:
-    """Return the phrases, or None if the run is not under way."""
     forecast = reports.forecast_remaining(run, progress)
     if forecast is None:
         return None
@@ -98,7 +97,6 @@ def _basis(forecast: reports.RunningForecast) -> str:
 
 
 def format_cost(run: Run, answers: int) -> str:
-    """Return a number of answers with their cost, if they have a price."""
     cost = money.format_cost(run, answers)
     return f"{count_noun(answers, 'answer')}{f', {cost}' if cost else ''}"
 

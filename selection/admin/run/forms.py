@@ -111,7 +111,6 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
         field.choices = choices
 
     def _stored(self) -> dict[str, Any]:
-        """Return the values of fields that share a column of the run."""
         stored_quotas = self.instance.quotas or {"attribute": "", "limits": {}}
         values = {
             "learn_from": KEEP_PRIOR if "prior" in self.instance.options else "",
@@ -174,7 +173,6 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
             return {}
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings in the form, see ``drafts.build_draft``."""
         return {name: getattr(self.instance, name) for name in STORED}
 
     def _refuse_if_started(self) -> None:

@@ -124,7 +124,6 @@ class PagePieces:
 
     @property
     def tag(self) -> str:
-        """A digest of all pieces and of the order of the rows."""
         return short_digest(repr(self.part_digests), 12)
 
     def since(self, digests: dict[str, str]) -> dict[str, Any]:

@@ -70,7 +70,6 @@ def format_accuracy(line: WorkerStanding, without_bounds: bool) -> str:
 
 
 def _cost(run: Run, lines: Sequence[WorkerStanding]) -> str:
-    """Return the cost of the run, and that of testing each worker on each question."""
     workers = Counter(line.number for line in lines)
     everything = sum(workers[skill.number] * skill.deck_size for skill in run.skills)
     paid = format_cost(run, reports.count_given(run))

@@ -56,7 +56,6 @@ class ProlificPage(JobMixin, Page):
         )
 
     def _proposal(self, link: RunConnection) -> tuple[prolific.Batch | None, str]:
-        """Return the bonuses that are due, or the reason why the amounts are unknown."""
         try:
             return prolific.propose_bonuses(link, exports.prolific_amounts(self.object)), ""
         except Refused as refusal:

@@ -77,7 +77,6 @@ def write_status(
     alerts: Sequence[Alert],
     lines: Sequence[WorkerStanding],
 ) -> StatusLine:
-    """Return the line of a run that has begun and not ended."""
     urgent = next((alert for alert in alerts if _is_urgent(alert)), None)
     if run.status == Run.Status.PAUSED and (urgent is None or urgent.kind != "unreadable"):
         return StatusLine("still", "Paused", "paused")

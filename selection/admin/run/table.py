@@ -104,7 +104,6 @@ def plain_verdict(verdict: str) -> str:
 
 
 def format_share(line: WorkerStanding) -> str:
-    """Return the share of right answers: 89%."""
     return "–" if line.mean is None else format_percent(line.mean)
 
 
@@ -253,7 +252,6 @@ def _is_border(previous: WorkerStanding | None, line: WorkerStanding) -> bool:
 
 
 def _selected_places(lines: list[WorkerStanding]) -> dict[int, int]:
-    """Return the rank of each selected candidate within its skill."""
     counts: Counter[int] = Counter()
     places = {}
     for line in lines:
@@ -264,7 +262,6 @@ def _selected_places(lines: list[WorkerStanding]) -> dict[int, int]:
 
 
 def _page_links(page: Page, query: QueryDict) -> list[PageLink]:
-    """Return links to the first pages, the last ones and those near the current one."""
     numbers = page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1)
     return [
         PageLink(

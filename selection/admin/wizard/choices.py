@@ -8,7 +8,6 @@ OWN_NUMBER, BY_MONEY = "own", "money"
 
 
 def _worded_choices(*choices: tuple[str, str, str]) -> list[tuple[str, str]]:
-    """Return radio buttons for (value, label, number beside it)."""
     return [(value, format_html("{} <small>{}</small>", *texts)) for value, *texts in choices]
 
 

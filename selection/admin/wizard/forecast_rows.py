@@ -92,7 +92,6 @@ def _describe_duration(answers: int, wish: WizardInput | None) -> str:
 
 
 def describe_ending(row: Forecast, questions: int) -> tuple[str, str]:
-    """Return a sentence about the run's ending and its verdict: "good", "warn" or "bad"."""
     if row.answers_per_worker is None:
         return row.cannot, "bad"
     if row.few:
@@ -144,7 +143,6 @@ class NoShowTexts:
 
 
 def no_show_texts(plan: Plan, row: Forecast | None, wish: WizardInput | None) -> NoShowTexts:
-    """Return the texts about ``row``, the forecast without the no-shows."""
     starting = no_shows.count_starting(plan.workers)
     slower = replace(wish, speed=(1 - no_shows.SHARE) * wish.speed) if wish and wish.speed else wish
     texts = forecast_row(row, plan.questions, slower) if row else None

@@ -254,7 +254,6 @@ class GuideForm(SettingFields):
         return any(self[name].value() or self[name].errors for name in CROWD)
 
     def further_settings(self) -> list[forms.BoundField]:
-        """Return the fields of settings that have no place of their own on the page."""
         placed = (*PAYING, *ARRIVING)
         return [self[setting.name] for setting in WIZARD if setting.name not in placed]
 

@@ -163,7 +163,6 @@ class ForecastPage(GuidePage, ActionPage):
         return arrange_rows(self.rows, wish.need, by_price, models, grouped)
 
     def _method_texts(self, plan: Plan, timed: WizardInput | None) -> dict[str, Any]:
-        """Return the texts of the recommended method, our other rules and the other methods."""
         table = self.methods
         best = table.best
         absent = forecast_requests.forecast_no_shows(self.object)
@@ -249,7 +248,6 @@ class NumbersPage(ForecastPage):
 
 
 def _describe_budget(wish: WizardInput | None) -> str:
-    """Return the price of the budget's answers, or their number without a price."""
     if wish is None or wish.plan.budget is None:
         return ""
     cost = worker_prices.format_price(wish.plan.budget, wish.price, wish.currency)

@@ -78,7 +78,6 @@ def _describe_size(workers: int) -> str:
 
 
 def _build_draft(cleaned: dict[str, Any]) -> Run:
-    """Return a run that skips questions that workers met before, to count those."""
     return Run(pool=cleaned["pool"], question_set=cleaned["question_set"], met=Run.Met.SKIP)
 
 
@@ -106,7 +105,6 @@ def _parse_epsilon(cleaned: dict[str, Any]) -> float:
 
 
 def _affordable_answers(cleaned: dict[str, Any]) -> int | None:
-    """Return the number of answers that the budget pays for; None without a budget."""
     spend = cleaned["spend"]
     if spend is None:
         if cleaned["precise"] == BY_MONEY:

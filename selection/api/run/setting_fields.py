@@ -102,7 +102,6 @@ def _build_field(setting: RunSetting, default: Any, **more: Any) -> Any:
 
 
 def _limits(setting: RunSetting) -> dict[str, float]:
-    """Return the limits that the column and the declaration state, in pydantic's terms."""
     column = setting.column
     limits: dict[str, float] = {}
     if isinstance(column, IntegerField):  # all of them are positive
@@ -118,7 +117,6 @@ def _limits(setting: RunSetting) -> dict[str, float]:
 
 
 def _description(setting: RunSetting) -> str:
-    """Return its description; a form's empty field is null in JSON."""
     text = setting.description.replace("Empty:", "null:")
     choices = setting.column.choices if isinstance(setting.column, CharField) else None
     if choices and setting.name != "algorithm":

@@ -45,7 +45,6 @@ class Choices:
 
 
 def read_choices(text: str) -> Choices | None:
-    """Return the choices of the project exported to this text; None if it does not tell."""
     controls = {json.loads(match[1], strict=False) for match in _CONTROL.finditer(text)}
     if not controls:
         return None
@@ -92,5 +91,4 @@ def _occurring_choices(text: str) -> Choices:
 
 
 def _distinct_labels(labels: Iterable[str]) -> list[str]:
-    """Return the labels in order, stripped as cells are."""
     return list(dict.fromkeys(label.strip() for label in labels if label.strip()))

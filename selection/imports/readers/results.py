@@ -129,12 +129,10 @@ def arrange_results(results: Results, between: bool) -> Iterator[Line]:
 
 
 def describe(choices: Sequence[Choice]) -> str:
-    """Return the choices, in words."""
     return "; ".join(f"choose the {c.name} of {', '.join(c.options)}" for c in choices)
 
 
 def parse_mark(text: Any) -> float:
-    """Return the score that a number, a truth value or a word stands for. Raises ValueError."""
     word = _WORDS.get(str(text).strip().casefold())
     return float(text) if word is None else word
 
@@ -251,7 +249,6 @@ def _choose_metric(results: Results, name: str, picked: Picked) -> None:
 
 
 def _keep_metric(result: Result, metric: str) -> Result:
-    """Return the result with this metric alone."""
     return Result(**{**vars(result), "metrics": {metric: result.metrics[metric]}})
 
 

@@ -132,7 +132,6 @@ def read_table(
 
 
 def _refuse_twice(header: list[str], line: int, name: str) -> None:
-    """Raise Refused for columns with the same name, in any letter case."""
     names = [cell.casefold() for cell in header if cell]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
@@ -171,7 +170,6 @@ def _read_lines(
 def _read_objects(
     objects: Iterator[Any], name: str, choices: label_studio.Choices | None
 ) -> Iterator[Line] | tuple[Format, Objects]:
-    """Return the objects as lines, or as results of models with their format."""
     first = next(objects, None)
     every = chain([] if first is None else [first], objects)
     form = recognise_format(set(first[1])) if first and isinstance(first[1], dict) else None

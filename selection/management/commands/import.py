@@ -107,7 +107,6 @@ class Command(BaseCommand):
         self.stdout.write(f"{rows} imported into “{target}”.")
 
     def _print_preview(self, upload: Upload, outside: Outside, quiet: bool) -> int:
-        """Print a preview; return the number of rows that would not be imported."""
         problems = commit.rejected_rows(upload, outside)
         refused_count = int(problems.count())
         if not quiet:

@@ -160,7 +160,6 @@ def _format_row(row: Forecast) -> str:
 
 
 def _short_ending(row: Forecast) -> str:
-    """Return a few words on the row's end."""
     remark = f", too few simulations yet ({row.runs})" if row.few else ""
     if row.recommended:
         return ("recommended" if row.feasible else "comes closest") + remark

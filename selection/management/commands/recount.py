@@ -48,7 +48,6 @@ class Command(BaseCommand):
 
 
 def _find_runs(names: list[str], team: str) -> list[Run]:
-    """Return each named run once. Raises NotFound, and Conflict for a draft."""
     started = Run.objects.exclude(status=Run.Status.DRAFT).order_by("pk")
     if not names:
         return list(started.filter(team=find_team(team)) if team else started)
