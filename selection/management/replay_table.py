@@ -6,8 +6,9 @@ from typing import Any
 from selection import algorithms
 from selection.algorithms import ALGORITHMS
 from selection.exports import ExportTable
+from selection.facts import Facts
 from selection.models import Replay
-from selection.replays.result_texts import MethodText, result_context
+from selection.replays.result_texts import result_context
 from selection.replays.results import ReplayResult, build_result
 
 HEADS = ("method", "guarantees", "answers", "80 % of orders", "below the best", "mean", "end")
@@ -32,7 +33,7 @@ def describe_replay(replay: Replay, result: ReplayResult) -> list[str]:
     ]
 
 
-def _method_cells(text: MethodText, variant: str) -> tuple[str, ...]:
+def _method_cells(text: Facts, variant: str) -> tuple[str, ...]:
     name, band = text.row.algorithm, text.band or text.answers
     promise = ALGORITHMS[name].promise
     goal = "nothing" if promise.fixed == "budget" else promise.goal.value

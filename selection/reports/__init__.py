@@ -14,7 +14,7 @@ from .answers import (
     open_table,
 )
 from .collusion import find_signs
-from .comparison import Comparison, compare_runs
+from .comparison import compare_runs
 from .dump import dump_run, verify_dump
 from .dump_text import DumpText, dump_text
 from .durations import format_duration
@@ -49,7 +49,7 @@ from .standings import (
     worker_standings,
 )
 from .system import celery_workers, system_load, system_parts
-from .throughput import Throughput, pool_throughput
+from .throughput import pool_throughput
 from .weakenings import Weakening
 from .worker_card import Point, worker_card
 from .worker_columns import WorkerStanding

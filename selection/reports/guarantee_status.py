@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from selection.facts import Facts
 from selection.model_workers import spending
 from selection.models import Run
 from selection.runs import algorithm_choices, eligibility, priors, roster_opening, validation
@@ -217,16 +218,7 @@ def _gap_to_show(run: Run) -> float | None:
     return None if last is None or last.gap >= 1 else rounded_up(last.gap)
 
 
-@dataclass(frozen=True)
-class CurrentGuarantee:
-    """The least ε proved so far, its step, and how many of its workers are now unselected."""
-
-    epsilon: float
-    step: int
-    others: int
-
-
-def current_guarantee(run: Run, lines: Sequence[WorkerStanding]) -> CurrentGuarantee | None:
+def current_guarantee(run: Run, lines: Sequence[WorkerStanding]) -> Facts | None:
     """Return None before anything is proved, and after the end, which has its own sentence.
 
     lines  of all workers, with the present selection
@@ -235,7 +227,9 @@ def current_guarantee(run: Run, lines: Sequence[WorkerStanding]) -> CurrentGuara
         return None
     arms = run.candidates.filter(arm__in=run.proof["arms"]).values_list("pk", flat=True)
     others = {line.candidate for line in lines if line.selected}.symmetric_difference(arms)
-    return CurrentGuarantee(rounded_up(run.proof["epsilon"]), run.proof["step"], len(others) // 2)
+    return Facts(
+        epsilon=rounded_up(run.proof["epsilon"]), step=run.proof["step"], others=len(others) // 2
+    )
 
 
 def interval_meaning(run: Run) -> str:

@@ -1,25 +1,16 @@
 """Answers per hour of a pool's workers in earlier runs, to estimate the duration of the next."""
 
-from dataclasses import dataclass
-
 from django.db.models import Count, Max, Min
 
-from selection.models import SAMPLE_RUN, Pool, Run
+from selection.facts import Facts
+from selection.models import SAMPLE_RUN, Pool
 
 ENOUGH = 20  # answers that a pace rests on at least
 RECENT = 5  # runs that are considered
 FASTEST = 1800  # answers an hour of one worker: more come from a simulated crowd or a file
 
 
-@dataclass(frozen=True)
-class Throughput:
-    """Answers per hour, from the first answer of this run to the last."""
-
-    run: Run
-    an_hour: float
-
-
-def pool_throughput(pool: Pool) -> Throughput | None:
+def pool_throughput(pool: Pool) -> Facts | None:
     """Return that of the pool's latest run with enough answers; None if there is none.
 
     The sample run, and answers that came faster than people can give them, are ignored.
@@ -39,5 +30,5 @@ def pool_throughput(pool: Pool) -> Throughput | None:
         hours = (totals["last"] - totals["first"]).total_seconds() / 3600
         an_hour = (totals["count"] - 1) / hours
         if an_hour <= FASTEST * totals["workers"]:
-            return Throughput(run, an_hour)
+            return Facts(run=run, an_hour=an_hour)
     return None

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 
 from selection import db_clock
 from selection.answers import presence
+from selection.facts import Facts
 from selection.grading.rules import kind_of
 from selection.models import Answer, Assignment, Candidate, Practice, Question, Run, exposure
 from selection.models.answers import is_given
@@ -18,7 +19,6 @@ from selection.questions import practice
 from selection.questions.sanitize import QuestionTexts
 
 from . import end_texts
-from .end_texts import EndText
 
 State = Literal["start", "practice", "question", "wait", "paused", "gone", "done", "over"]
 
@@ -39,7 +39,7 @@ class WorkPage:
     """
 
     state: State
-    ending: EndText
+    ending: Facts
     instructions: str = ""
     answered: int = 0
     most: int = 0

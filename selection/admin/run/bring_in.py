@@ -1,11 +1,11 @@
 """Ways for workers into a run, on its page: the ways that fit the run come first."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.db.models import Count, Q
 
+from selection.facts import Facts
 from selection.mail import invitations
 from selection.mail.server import has_server
 from selection.model_workers.askable import has_models_only
@@ -17,28 +17,6 @@ from selection.worker import links
 MOST_COPIED = 200  # links behind a button; more of them only as a file
 
 
-@dataclass(frozen=True)
-class Entrance:
-    """Numbers and links of the card.
-
-    ways      names of the ways, the best first
-    started   number of workers that have opened their page or answered
-    present   number of workers on the roster
-    reachable, invited  those with an address, and those that a message was sent to
-    copied    personal links, one worker to a line; empty for none or too many
-    steps     of the run's platform; guide: its page of the documentation
-    """
-
-    ways: list[str]
-    started: int
-    present: int
-    reachable: int
-    invited: int
-    copied: str
-    steps: tuple[str, ...]
-    guide: str
-
-
 def entrance_facts(run: Run, may_change: bool, connected: bool) -> dict[str, Any]:
     """Return the context of the card; none without joiners, or for users without the right."""
     over = run.status == Run.Status.ENDED or run.recorded_only
@@ -47,7 +25,7 @@ def entrance_facts(run: Run, may_change: bool, connected: bool) -> dict[str, Any
     counts = _count_workers(run)
     platform = join_platforms.JOIN_PLATFORMS[Platform(run.platform)] if run.platform else None
     copies = not counts["started"] and counts["present"] <= MOST_COPIED
-    entrance = Entrance(
+    entrance = Facts(
         ways=_order_ways(run, counts["present"], counts["reachable"], connected),
         invited=len(invitations.invited_keys(run)) if counts["reachable"] else 0,
         copied=_list_links(run) if copies else "",

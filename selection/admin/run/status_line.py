@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
+from selection.facts import Facts
 from selection.models import Run
 from selection.reports import Alert, Progress, Weakening, WorkerStanding
 from selection.runs import roster_opening
@@ -61,15 +62,6 @@ class StatusLine:
     kind: str = ""
 
 
-@dataclass(frozen=True)
-class ShownAlert:
-    """An alert on the page. The first has no title of its own: the line states it."""
-
-    title: str
-    words: str
-    fixes: tuple[Fix, ...]
-
-
 def write_status(
     run: Run,
     progress: Progress,
@@ -105,30 +97,32 @@ def _is_urgent(alert: Alert) -> bool:
 
 def show_alerts(
     run: Run, alerts: Sequence[Alert], status: StatusLine, remaining: RemainingWork | None
-) -> list[ShownAlert]:
+) -> list[Facts]:
     """Return the alerts that ask for an action, the one that the line states first."""
     shown = [
-        ShownAlert(
-            "" if alert.kind == status.kind else alert.title.capitalize(),
-            alert.words,
-            _add_urls(run, _fixes_of(run, alert)),
+        Facts(
+            title="" if alert.kind == status.kind else alert.title.capitalize(),
+            words=alert.words,
+            fixes=_add_urls(run, _fixes_of(run, alert)),
         )
         for alert in sorted(alerts, key=lambda alert: alert.kind != status.kind)
         if alert.kind not in NOTES
     ]
     if remaining and remaining.risk and all(alert.kind != "gold" for alert in alerts):
         title = "" if status.kind == "risk" else "At risk"
-        shown.append(ShownAlert(title, remaining.risk, _add_urls(run, FIXES["risk"])))
+        shown.append(Facts(title=title, words=remaining.risk, fixes=_add_urls(run, FIXES["risk"])))
     return shown
 
 
-def show_remedies(run: Run, weakenings: Sequence[Weakening]) -> list[ShownAlert]:
+def show_remedies(run: Run, weakenings: Sequence[Weakening]) -> list[Facts]:
     """Return the weakenings of the guarantee, each with its remedy."""
     return [
-        ShownAlert(
-            each.short[:1].upper() + each.short[1:],
-            each.remedy.words,
-            _add_urls(run, [Fix(each.remedy.label, each.remedy.page)] if each.remedy.label else []),
+        Facts(
+            title=each.short[:1].upper() + each.short[1:],
+            words=each.remedy.words,
+            fixes=_add_urls(
+                run, [Fix(each.remedy.label, each.remedy.page)] if each.remedy.label else []
+            ),
         )
         for each in weakenings
     ]

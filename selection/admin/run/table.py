@@ -9,6 +9,7 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.http import QueryDict
 
+from selection.facts import Facts
 from selection.mail import invitations
 from selection.models import Run
 from selection.reports import WorkerStanding
@@ -38,15 +39,6 @@ ORDERS = {
     "-verdict": "Verdict",
 }
 PROVISIONAL = {"settled in": "provisionally in", "settled out": "provisionally out"}
-
-
-@dataclass(frozen=True)
-class FilterChoice:
-    words: str
-    count: int
-    query: str
-    chosen: bool
-    shape: str = ""
 
 
 @dataclass(frozen=True)
@@ -113,31 +105,7 @@ def format_bounds(line: WorkerStanding) -> str:
     return f"{floor(lower)}–{ceil(upper)}"
 
 
-@dataclass(frozen=True)
-class PageLink:
-    """A link to a page; an ellipsis between two numbers has no query."""
-
-    words: str
-    query: str
-    chosen: bool = False
-
-
-@dataclass(frozen=True)
-class Table:
-    rows: list[TableRow]
-    page: Page
-    orders: dict[str, str]
-    choices: list[FilterChoice]
-    presences: list[FilterChoice]
-    pages: list[PageLink]
-    previous: str
-    next: str
-    found: int
-    skills: list[FilterChoice]
-    everybody: str
-
-
-def build_table(run: Run, lines: Sequence[WorkerStanding], query: QueryDict) -> Table:
+def build_table(run: Run, lines: Sequence[WorkerStanding], query: QueryDict) -> Facts:
     """Return the rows that the query string asks for; invalid values in it are ignored."""
     all_lines, skill = lines, query.get("skill", "")
     lines = [line for line in all_lines if skill in ("", str(line.number))]
@@ -148,7 +116,7 @@ def build_table(run: Run, lines: Sequence[WorkerStanding], query: QueryDict) -> 
     shown = [line for line in present if _has_verdict(line, query.get("verdict", ""))]
     shown = _sort_lines(shown, query.get("sort", ""))
     page = Paginator(shown, PER_PAGE).get_page(query.get("page"))
-    return Table(
+    return Facts(
         rows=_page_rows(run, lines, shown, page, query.get("sort", "")),
         page=page,
         orders=ORDERS,
@@ -261,17 +229,19 @@ def _selected_places(lines: list[WorkerStanding]) -> dict[int, int]:
     return places
 
 
-def _page_links(page: Page, query: QueryDict) -> list[PageLink]:
+def _page_links(page: Page, query: QueryDict) -> list[Facts]:
     numbers = page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1)
     return [
-        PageLink(
-            str(n), query_string(query, page=n) if isinstance(n, int) else "", n == page.number
+        Facts(
+            words=str(n),
+            query=query_string(query, page=n) if isinstance(n, int) else "",
+            chosen=n == page.number,
         )
         for n in numbers
     ]
 
 
-def _filter_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[FilterChoice]:
+def _filter_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[Facts]:
     counts = Counter(line.verdict for line in lines)
     selected = sum(line.selected for line in lines)
     by_now = [("Selected so far", "selected", selected)] if selected != counts["accepted"] else []
@@ -283,7 +253,7 @@ def _filter_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[F
     return _build_choices(query, "verdict", [("All", "", len(lines)), *by_now, *named])
 
 
-def _presence_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[FilterChoice]:
+def _presence_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[Facts]:
     """Return the filter by presence; empty if all workers have the same."""
     counts = Counter(map(_presence_key, lines))
     if len(counts) < 2 and not query.get("presence"):
@@ -294,7 +264,7 @@ def _presence_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list
     return _build_choices(query, "presence", [("Everybody", "", len(lines)), *named])
 
 
-def _skill_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[FilterChoice]:
+def _skill_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[Facts]:
     """Return the filter by skill; empty with a single skill."""
     counts = Counter((line.skill, str(line.number)) for line in lines)
     if len(counts) < 2:
@@ -305,15 +275,15 @@ def _skill_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[Fi
 
 def _build_choices(
     query: QueryDict, field: str, choices: list[tuple[str, str, int]]
-) -> list[FilterChoice]:
+) -> list[Facts]:
     chosen = query.get(field, "")
     return [
-        FilterChoice(
-            label,
-            count,
-            query_string(query, **{field: value or None}, page=None),
-            value == chosen,
-            SHAPES.get(value, ""),
+        Facts(
+            words=label,
+            count=count,
+            query=query_string(query, **{field: value or None}, page=None),
+            chosen=value == chosen,
+            shape=SHAPES.get(value, ""),
         )
         for label, value, count in choices
     ]
