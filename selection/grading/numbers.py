@@ -56,3 +56,13 @@ def read_as_thousands(text: str) -> Decimal:
 def _strip_number(text: str) -> str:
     bare = "".join(unify_marks(text).split()).translate(_SIGNS)
     return bare[:-1] if len(bare) > 1 and bare[-1] in ".,。" else bare
+
+
+KEY = "a score from 0 to 1"  # the known answer of a question whose answers are scores
+
+
+def parse_score(text: str) -> float:
+    score = float(text)
+    if not 0 <= score <= 1:
+        raise ValueError(f"“{text}” is not from 0 to 1.")
+    return score

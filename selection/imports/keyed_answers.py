@@ -8,7 +8,7 @@ from typing import Any
 
 from selection.answers.recording import outside_choices
 from selection.errors import Refused
-from selection.grading import rules, scores
+from selection.grading import numbers, rules
 from selection.limits import MOST_OF_THE_PAST
 from selection.models import Question
 from selection.texts import counted
@@ -202,17 +202,17 @@ def refuse_open_choices(keyed: KeyedAnswers, file: File) -> None:
 
 def _grade_answer(question: QuestionRow, row: AnswerRow, name: str, ticked: bool) -> float:
     accepted, response, grading = question.accepted, row.response, question.grading
-    if accepted != [scores.KEY]:
+    if accepted != [numbers.KEY]:
         if not question.choices and not grading:
             accepted = [gold_cells.whole_number(text) for text in accepted]
             response = gold_cells.whole_number(response)
             grading = {"multiple": True} if ticked and len(accepted) > 1 else {}
         return float(rules.is_match(accepted, response, grading, question.choices))
     try:
-        return scores.parse_score(response)
+        return numbers.parse_score(response)
     except ValueError:
         raise Refused(
-            f"{name}, line {row.line}: “{response}” is not {scores.KEY}; write it as in 0.73."
+            f"{name}, line {row.line}: “{response}” is not {numbers.KEY}; write it as in 0.73."
         ) from None
 
 

@@ -3,6 +3,7 @@
 from selection.db import lookups as lookups  # registers the lookup
 from selection.grading.keys import find_invisible, map_to_stored, plain_key, stored_spellings
 from selection.grading.rules import normalise_text
+from selection.models.tokens import IdempotencyKey
 
 from . import exposure
 from .answers import DELETED, Answer, Assignment, Candidate, RecordedAnswer
@@ -18,7 +19,6 @@ from .connectors import (
 from .forecasts import ForecastPart, ForecastRequest, RunForecast
 from .heartbeats import Heartbeat
 from .history import Event, Step
-from .idempotency_keys import IdempotencyKey
 from .jobs import Job
 from .mail import Follower, Mail, MailSettings, OptOut, recipient_digest, worker_digest
 from .media import MediaFile

@@ -1,5 +1,6 @@
 """Read-only queries that combine several models. Nothing here writes."""
 
+from selection.reports.progress import pool_throughput
 from topk import DOUBT, PopulationSummary, rounded_up
 from topk.verify import describe_verification
 
@@ -49,7 +50,6 @@ from .standings import (
     worker_standings,
 )
 from .system import celery_workers, system_load, system_parts
-from .throughput import pool_throughput
 from .weakenings import Weakening
 from .worker_card import Point, worker_card
 from .worker_columns import WorkerStanding

@@ -2,26 +2,29 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from typing import Self, TypeVar
 
-from django.http import HttpRequest, HttpResponse
+from django import forms
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from selection.answers import recording
 from selection.errors import Answered, Conflict, NotFound, OutsideChoices, Refused, TooLate
+from selection.grading.rules import SEPARATOR
 from selection.models import Candidate, Run
 from selection.questions import practice, problem_reports
+from selection.questions.practice import PracticeResult
+from selection.questions.sanitize import QuestionTexts
 from selection.runs import roster
 
 from . import attendance, links, messages, page
 from .busy_page import excuse_busy
-from .forms import BIGGEST_ID, WorkForm
 from .languages import worker_language
-from .practice import ExplainedAnswer
 from .rate_limit import limit_per_link
 
 Made = TypeVar("Made")
@@ -185,3 +188,53 @@ def _leave_or_withdraw(candidate_id: int, go: Callable[[Run, int], None]) -> Non
 def render_lost(request: HttpRequest, expired: bool = False) -> HttpResponse:
     status = 410 if expired else 404
     return render(request, "work/lost.html", {"expired": expired}, status=status)
+
+
+BIGGEST_ID = 2**63 - 1
+
+
+class WorkForm(forms.Form):
+    """A worker's answer to an assignment, or to a practice question."""
+
+    assignment = forms.IntegerField(min_value=1, max_value=BIGGEST_ID)
+    response = forms.CharField(max_length=10_000)
+
+    @classmethod
+    def parse(cls, post: QueryDict) -> Self:
+        """Return a form in which several ticks, or places of an order, make one response."""
+        response = f" {SEPARATOR} ".join(post.getlist("response"))
+        assignment = post.get("practice") or post.get("assignment")
+        return cls({"assignment": assignment, "response": response})
+
+
+# -- explanations after practice
+
+
+@dataclass(frozen=True)
+class ExplainedAnswer:
+    """An answered practice question; prompt, answers and explanation are HTML."""
+
+    right: bool
+    prompt: SafeString
+    answers: SafeString
+    explanation: SafeString
+
+    @classmethod
+    def build(cls, lesson: PracticeResult) -> Self:
+        question = lesson.practice
+        texts = QuestionTexts.load(
+            question.question_set,
+            question.prompt,
+            question.explanation,
+            *question.accepted,
+            *question.choices,
+        )
+        answers = (
+            question.accepted if question.kind in ("multiple", "order") else question.accepted[:1]
+        )
+        return cls(
+            lesson.right,
+            texts.html(question.prompt),
+            mark_safe(", ".join(map(texts.choice, answers))),  # noqa: S308  # nosec: each is safe
+            texts.html(question.explanation),
+        )

@@ -8,12 +8,14 @@ from django.db.models import QuerySet
 from django.utils.html import format_html, format_html_join
 from unfold.widgets import (
     UnfoldAdminDecimalFieldWidget,
+    UnfoldAdminExpandableTextareaWidget,
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
     UnfoldBooleanSwitchWidget,
 )
 
+from selection.admin.forms import LinesField
 from selection.algorithms import ALGORITHMS, MEANINGS
 from selection.errors import Refused
 from selection.models import Pool, Run
@@ -159,3 +161,30 @@ def prior_given(algorithm: str, chosen: str, run: Run) -> dict[str, Any]:
     return {
         "prior": run.options["prior"] if chosen == KEEP_PRIOR else priors.copy_prior(int(chosen))
     }
+
+
+# -- eligibility: lists of ids, an earlier selection
+
+
+LATEST = 100
+
+
+def _list_field(label: str, about: str) -> LinesField:
+    widget = UnfoldAdminExpandableTextareaWidget(attrs={"rows": 3, "spellcheck": "false"})
+    return LinesField(label=label, required=False, help_text=about, widget=widget)
+
+
+class EligibilityFields(forms.Form):
+    only_from = forms.ChoiceField(
+        label="Only workers selected in",
+        required=False,
+        widget=UnfoldAdminSelectWidget(),
+        help_text="Fills the list below with the workers selected in that run.",
+    )
+    only = _list_field("Only these workers", "One id per line. Leave blank for the whole pool.")
+    left_out = _list_field("Excluded workers", "One id per line.")
+
+
+def selected_choices(runs: QuerySet[Run]) -> list[Any]:
+    started = runs.exclude(status=Run.Status.DRAFT).order_by("-id").values_list("pk", "name")
+    return [("", "— any run —"), *started[:LATEST]]

@@ -11,6 +11,7 @@ from django.utils.html import format_html
 
 from selection import algorithms, reports
 from selection.accounts import scoped
+from selection.admin.run.fields import EligibilityFields, selected_choices
 from selection.admin.safe_lookups import parse_id
 from selection.admin.setting_fields import LABELS
 from selection.errors import Refused
@@ -30,7 +31,6 @@ from selection.runs import (
 from selection.runs.run_settings import INITIAL, NAMES, STORED
 from selection.template_filters import term
 
-from .eligibility_fields import EligibilityFields, selected_choices
 from .fields import (
     ALGORITHM_OPTIONS,
     KEEP_PRIOR,

@@ -24,6 +24,7 @@ from selection.admin.model_workers.run_page import (
     model_facts,
 )
 from selection.admin.page import Page, csv_response, file_response, object_url, page_urls
+from selection.admin.run.bring_in import TemporaryLinksPage
 from selection.errors import Refused
 from selection.mail import invitations
 from selection.model_workers.spending import has_models, with_models
@@ -38,7 +39,6 @@ from .copies import ComparePage, CopyPage
 from .live import LiveView
 from .mail import MailPage, SendPage
 from .prolific import ProlificPage
-from .temporary_links import TemporaryLinksPage
 from .worker_card import WorkerExplanationPage, WorkerPage
 from .worker_texts import WorkerTextsPage
 

@@ -18,10 +18,10 @@ from selection.admin.imports.importers import ANSWERS
 from selection.admin.imports.pages import IMPORT_PAGES
 from selection.admin.page import CountedDeletionMixin, object_url, page_urls
 from selection.admin.past.pages import PAST_PAGES
-from selection.admin.scope import ScopedAdmin, TabularInline
+from selection.admin.scope import ReadOnlyAdmin, ScopedAdmin, TabularInline
 from selection.admin.setting_fields import build_section
 from selection.admin.wizard.pages import GUIDE_PAGES
-from selection.models import Pool, Run, Skill
+from selection.models import Answer, Pool, Run, Skill
 from selection.runs import algorithm_choices, drafts, lifecycle, quotas, validation
 from selection.runs.run_settings import STORED, Section
 
@@ -241,3 +241,38 @@ def guarantees_html(run: Run, pool: Pool | None) -> SafeString:
         "attributes": quotas.count_attribute_values(pool) if pool else {},
     }
     return render_to_string("selection/guarantees.html", context)
+
+
+# -- answers of all runs
+
+
+@admin.register(Answer)
+class AnswerAdmin(ReadOnlyAdmin):
+    list_display = ["worker", "question", "response", "outcome", "at", "counting_step", "run"]
+    list_filter = ["run", "right", "expired", "void"]
+    list_select_related = ["run", "assignment__candidate__worker", "assignment__question"]
+    list_per_page = 100
+    show_full_result_count = False
+    search_fields = [
+        "assignment__candidate__worker__key__exact",
+        "assignment__question__key__exact",
+    ]
+    search_help_text = "A worker or a question, exactly"
+
+    @display(description="worker")
+    def worker(self, answer: Answer) -> str:
+        return answer.assignment.candidate.worker.key
+
+    @display(description="question")
+    def question(self, answer: Answer) -> str:
+        return answer.assignment.question.key
+
+    @display(description="graded", label={"right": "success", "not in time": "warning"})
+    def outcome(self, answer: Answer) -> str:
+        if answer.expired:
+            return "not in time"
+        return "right" if answer.right else "wrong"
+
+    @display(description="counted in step", ordering="applied_in")
+    def counting_step(self, answer: Answer) -> int | None:
+        return answer.applied_in

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from selection.errors import Refused
-from selection.grading import scores
+from selection.grading import numbers
 from selection.grading.keys import shorten_key
 
 from .limits import Fault, Line
@@ -123,7 +123,7 @@ def arrange_results(results: Results, between: bool) -> Iterator[Line]:
     scored = between and any(score % 1 for *_, score in lines)
     yield from faults
     for line, result, score in lines:
-        response, gold = (str(score), scores.KEY) if scored else (GRADES[score], GRADES[1])
+        response, gold = (str(score), numbers.KEY) if scored else (GRADES[score], GRADES[1])
         item = f"{result.task}/{result.item}" if result.task else result.item
         yield line, [result.model, shorten_key(item), response, gold]
 
