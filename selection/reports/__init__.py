@@ -21,7 +21,7 @@ from .dump_text import DumpText, dump_text
 from .durations import format_duration
 from .explain import Explanation, explain_candidate
 from .exports import export_run, export_table, run_facts, selected_rows
-from .exposure import Exposure, count_exposure
+from .exposure import count_exposure
 from .forecast_running import (
     FullTestForecast,
     RunningForecast,

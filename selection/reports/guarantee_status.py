@@ -14,7 +14,7 @@ from topk.selected_arms import SelectedArms
 
 from . import guarantee_texts as texts
 from . import plain_guarantee as plain
-from .collusion import find_signs
+from .collusion import CollusionSigns, find_signs
 from .model_fit import ModelFit, model_fit
 from .selection import ended_early, selection_of_run
 from .standings import WorkerStanding
@@ -92,17 +92,19 @@ class GuaranteeStatus:
 
 
 def promise_status(
-    run: Run, selected: SelectedArms | None = None, doubts: ModelFit | None = None
+    run: Run,
+    selected: SelectedArms | None = None,
+    doubts: ModelFit | None = None,
+    signs: CollusionSigns | None = None,
 ) -> GuaranteeStatus:
     """Return the one verdict on a run's guarantee, which every surface shows.
 
-    selected  the selected arms, and
-    doubts    the model fit, if already computed
+    selected  the selected arms, ``doubts`` the model fit, and ``signs``, if already computed
     """
     status = _compute_status(run, selected)
     if run.status == Run.Status.DRAFT:
         return status
-    fit, signs = doubts or model_fit(run), find_signs(run)
+    fit, signs = doubts or model_fit(run), signs or find_signs(run)
     found = list_weakenings(run, fit, signs, status.by_hand, status.no_shows)
     status = replace(status, weakenings=found)
     if run.status != Run.Status.ENDED:

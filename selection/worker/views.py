@@ -2,23 +2,23 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self, TypeVar
 
 from django import forms
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import mark_safe
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from selection.answers import recording
 from selection.errors import Answered, Conflict, NotFound, OutsideChoices, Refused, TooLate
+from selection.facts import Facts
 from selection.grading.rules import SEPARATOR
 from selection.models import Candidate, Run
 from selection.questions import practice, problem_reports
-from selection.questions.practice import PracticeResult
 from selection.questions.sanitize import QuestionTexts
 from selection.runs import roster
 
@@ -132,8 +132,8 @@ def _take_practice(request: HttpRequest, token: str, candidate_id: int) -> HttpR
     if lesson is None:
         return _show_page(request, token, notice)
     if lesson.done:
-        return render(request, "work/lesson.html", {"lesson": ExplainedAnswer.build(lesson)})
-    if lesson.failed:
+        return render(request, "work/lesson.html", {"lesson": _explain_answer(lesson)})
+    if lesson.left == 0:
         _leave_or_withdraw(candidate_id, roster.record_failed_screening)
         return _show_page(request, token)
     return _show_page(
@@ -210,31 +210,21 @@ class WorkForm(forms.Form):
 # -- explanations after practice
 
 
-@dataclass(frozen=True)
-class ExplainedAnswer:
-    """An answered practice question; prompt, answers and explanation are HTML."""
-
-    right: bool
-    prompt: SafeString
-    answers: SafeString
-    explanation: SafeString
-
-    @classmethod
-    def build(cls, lesson: PracticeResult) -> Self:
-        question = lesson.practice
-        texts = QuestionTexts.load(
-            question.question_set,
-            question.prompt,
-            question.explanation,
-            *question.accepted,
-            *question.choices,
-        )
-        answers = (
-            question.accepted if question.kind in ("multiple", "order") else question.accepted[:1]
-        )
-        return cls(
-            lesson.right,
-            texts.html(question.prompt),
-            mark_safe(", ".join(map(texts.choice, answers))),  # noqa: S308  # nosec: each is safe
-            texts.html(question.explanation),
-        )
+def _explain_answer(lesson: Facts) -> Facts:
+    """Return the texts as HTML. They may have the answer, since practice never counts."""
+    question = lesson.practice
+    texts = QuestionTexts.load(
+        question.question_set,
+        question.prompt,
+        question.explanation,
+        *question.accepted,
+        *question.choices,
+    )
+    several = question.kind in ("multiple", "order")
+    answers = map(texts.choice, question.accepted if several else question.accepted[:1])
+    return Facts(
+        right=lesson.right,
+        prompt=texts.html(question.prompt),
+        answers=mark_safe(", ".join(answers)),  # noqa: S308  # nosec: each is safe
+        explanation=texts.html(question.explanation),
+    )

@@ -77,7 +77,7 @@ class RunPage(Page):
     @cached_property
     def object(self) -> Any:
         """Return the run, noting undelivered e-mails, models that take part, and connections."""
-        rows = Run.objects.annotate(
+        rows = Run.objects.select_related("pool", "question_set").annotate(
             undelivered=invitations.has_undelivered(),
             with_models=with_models(),
             with_tools=connectors.with_tools(),

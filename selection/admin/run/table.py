@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from math import ceil, floor
 from typing import Any
 
@@ -39,49 +38,6 @@ ORDERS = {
     "-verdict": "Verdict",
 }
 PROVISIONAL = {"settled in": "provisionally in", "settled out": "provisionally out"}
-
-
-@dataclass(frozen=True)
-class TableRow:
-    """A worker's row.
-
-    border    the number of selected workers if the selection ends above this row, else 0
-    presence  in words
-    """
-
-    line: WorkerStanding
-    place: int | None
-    border: int = 0
-    presence: str = ""
-
-    @property
-    def span(self) -> float:
-        return self.line.upper - self.line.lower
-
-    @property
-    def shape(self) -> str:
-        return SHAPES[self.line.verdict]
-
-    @property
-    def verdict(self) -> str:
-        return plain_verdict(self.line.verdict)
-
-    @property
-    def hint(self) -> str:
-        """The meaning of a provisional verdict's shape; empty for the others."""
-        return PROVISIONAL.get(self.line.verdict, "").capitalize()
-
-    @property
-    def share(self) -> str:
-        return format_share(self.line)
-
-    @property
-    def bounds(self) -> str:
-        return format_bounds(self.line) if self.line.answers else ""
-
-    @property
-    def id(self) -> str:
-        return f"w{self.line.candidate}"
 
 
 def describe_presence(run: Run, worker: str, presence: str) -> str:
@@ -191,8 +147,11 @@ def _sort_lines(lines: list[WorkerStanding], order: str) -> list[WorkerStanding]
 
 def _page_rows(
     run: Run, lines: list[WorkerStanding], shown: list[WorkerStanding], page: Page, order: str
-) -> list[TableRow]:
-    """Return the page's rows. In order of merit a border separates the selected from the rest."""
+) -> list[Facts]:
+    """Return the page's rows. In order of merit a border separates the selected from the rest.
+
+    It is the number of selected workers, above the first of the others; 0 elsewhere.
+    """
     places = _selected_places(lines)
     selected = Counter(line.number for line in lines if line.selected)
     by_merit = order.lstrip("-") not in _SORTABLE and any(line.answers for line in lines)
@@ -201,13 +160,20 @@ def _page_rows(
     sent = invitations.invited_keys(run, waiting) if waiting else set()
     predecessors = [None, *shown[start : start + PER_PAGE]] if not start else shown[start - 1 :]
     return [
-        TableRow(
-            line,
-            places.get(line.candidate),
-            selected[line.number] if by_merit and _is_border(previous, line) else 0,
-            NOT_STARTED
+        Facts(
+            line=line,
+            place=places.get(line.candidate),
+            border=selected[line.number] if by_merit and _is_border(previous, line) else 0,
+            presence=NOT_STARTED
             if line.presence == "invited" and line.worker not in sent
             else line.presence,
+            span=line.upper - line.lower,
+            shape=SHAPES[line.verdict],
+            verdict=plain_verdict(line.verdict),
+            hint=PROVISIONAL.get(line.verdict, "").capitalize(),
+            share=format_share(line),
+            bounds=format_bounds(line) if line.answers else "",
+            id=f"w{line.candidate}",
         )
         for previous, line in zip(predecessors, page, strict=False)
     ]
