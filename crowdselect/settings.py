@@ -100,7 +100,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
             ],
         },
-    },
+    }
 ]
 
 # -- the database: SQLite in var/ until DATABASE_URL names a PostgreSQL

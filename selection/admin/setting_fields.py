@@ -49,10 +49,7 @@ def _optional_field(setting: RunSetting) -> forms.Field | None:
 
 
 def build_section(
-    section: Section,
-    description: str = "",
-    before: Sequence[Any] = (),
-    after: Sequence[Any] = (),
+    section: Section, description: str = "", before: Sequence[Any] = (), after: Sequence[Any] = ()
 ) -> tuple[str | None, dict[str, Any]]:
     rows: list[Any] = []
     for setting in RUN_SETTINGS:

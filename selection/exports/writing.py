@@ -95,10 +95,7 @@ def plain_lines(rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
 
 
 def _csv_lines(
-    rows: Iterable[Sequence[Any]],
-    safe: Callable[[Any], Any],
-    mark: str,
-    style: CsvStyle = COMMA,
+    rows: Iterable[Sequence[Any]], safe: Callable[[Any], Any], mark: str, style: CsvStyle = COMMA
 ) -> Iterator[bytes]:
     text = io.StringIO()
     text.write(mark)

@@ -10,11 +10,7 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 # One sign followed by three digits: it may separate thousands or be a decimal sign.
 _EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 _SIGNS = str.maketrans(
-    {
-        "\N{ARABIC DECIMAL SEPARATOR}": ",",
-        "'": None,
-        "\N{ARABIC THOUSANDS SEPARATOR}": None,
-    }
+    {"\N{ARABIC DECIMAL SEPARATOR}": ",", "'": None, "\N{ARABIC THOUSANDS SEPARATOR}": None}
 )
 
 

@@ -54,11 +54,7 @@ def _store_workers(pool: Pool, rows: Sequence[WorkerRow], changed: list[str]) ->
         for row in rows
     ]
     Worker.objects.bulk_create(
-        workers,
-        CHUNK,
-        update_conflicts=True,
-        unique_fields=["pool", "key"],
-        update_fields=changed,
+        workers, CHUNK, update_conflicts=True, unique_fields=["pool", "key"], update_fields=changed
     )
 
 

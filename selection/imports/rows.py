@@ -175,10 +175,7 @@ def report_rows(target: Pool | QuestionSet, nouns: str, fates: Sequence[RowFate]
 
 
 def rename_worker(
-    worker: Worker,
-    name: str | None,
-    attributes: Attributes | None,
-    email: str | None = None,
+    worker: Worker, name: str | None, attributes: Attributes | None, email: str | None = None
 ) -> None:
     """Give a worker another name, other attributes or another address; None leaves each.
 

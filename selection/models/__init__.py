@@ -9,13 +9,7 @@ from . import exposure
 from .answers import DELETED, Answer, Assignment, Candidate, RecordedAnswer
 from .attributes import Attributes, read_attributes
 from .audit import AuditEntry
-from .connectors import (
-    Connection,
-    ConnectorCall,
-    OutsideTask,
-    OutsideWorker,
-    RunConnection,
-)
+from .connectors import Connection, ConnectorCall, OutsideTask, OutsideWorker, RunConnection
 from .forecasts import ForecastPart, ForecastRequest, RunForecast
 from .heartbeats import Heartbeat
 from .history import Event, Step

@@ -72,9 +72,7 @@ class Membership(models.Model):
 
     class Meta:
         ordering = ["team", "user"]
-        constraints = [
-            models.UniqueConstraint(fields=["team", "user"], name="user_once_in_team"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["team", "user"], name="user_once_in_team")]
 
     def __str__(self) -> str:
         return f"{self.user} in {self.team}"

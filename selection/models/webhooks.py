@@ -117,9 +117,7 @@ class Delivery(OutboxEntry):
         ordering = ["-id"]
         verbose_name_plural = "deliveries"
         indexes = [
-            models.Index(
-                fields=["webhook", "due"], name="delivery_to_send", condition=~Q(due=None)
-            ),
+            models.Index(fields=["webhook", "due"], name="delivery_to_send", condition=~Q(due=None))
         ]
 
     def __str__(self) -> str:

@@ -125,9 +125,7 @@ def _graded_answers(runs: list[Run], question_set: QuestionSet, name: str) -> It
         name,
     )
     recorded = RecordedAnswer.objects.askable().filter(
-        candidate__run__in=runs,
-        candidate__worker__erased=None,
-        question__question_set=question_set,
+        candidate__run__in=runs, candidate__worker__erased=None, question__question_set=question_set
     )
     rows = recorded.select_related("question", "candidate__worker").order_by("pk")
     for row in _read_all(rows, name):

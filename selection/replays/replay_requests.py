@@ -73,11 +73,7 @@ class Source:
 
 
 def request_replay(
-    source: Source,
-    wanted: dict[str, Any],
-    team: int,
-    by: str = "",
-    may_ask: bool = False,
+    source: Source, wanted: dict[str, Any], team: int, by: str = "", may_ask: bool = False
 ) -> Replay:
     """Return a new replay of these answers, after handing out its plays.
 

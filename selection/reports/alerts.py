@@ -87,11 +87,7 @@ def list_alerts(
         message = f"The run ended because {run.why_ended}: review the selection."
         return [Alert("review", message), *doubts]
     if run.status == Run.Status.PAUSED:
-        return [
-            *_unreadable_alerts(run),
-            *_paused_alerts(run, now),
-            *_problem_report_alerts(run),
-        ]
+        return [*_unreadable_alerts(run), *_paused_alerts(run, now), *_problem_report_alerts(run)]
     if run.status != Run.Status.RUNNING:
         return []
     alerts = (

@@ -14,12 +14,7 @@ SPREAD = 16  # vertical room of a method's dots
 
 def draw_charts(methods: Sequence[MethodResult], answers: int, epsilon: float) -> list[Facts]:
     counts = _draw_chart(
-        "answers",
-        "Answers used",
-        methods,
-        lambda one: one[0],
-        answers,
-        format_count,
+        "answers", "Answers used", methods, lambda one: one[0], answers, format_count
     )
     worst = max([epsilon, *(loss for row in methods for _, loss, _, _ in row.plays)])
     losses = _draw_chart(

@@ -79,9 +79,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
             "For workers that a platform sends to the join link, and back at the end.",
         ),
         build_section(
-            Section.ADMISSION,
-            "Workers have the same id in all your pools.",
-            before=["only_from"],
+            Section.ADMISSION, "Workers have the same id in all your pools.", before=["only_from"]
         ),
         build_section(
             Section.REPEATING,

@@ -89,8 +89,7 @@ class MembershipForm(forms.ModelForm):
     """A member, entered by the login's name, so that other teams' logins stay hidden."""
 
     username = forms.CharField(
-        label="Login",
-        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "User name"}),
+        label="Login", widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "User name"})
     )
 
     class Meta:

@@ -21,26 +21,14 @@ from selection.admin.setting_fields import build_form_fields
 from selection.errors import Refused
 from selection.forecast import Belief, DefaultBelief, PastBelief, Plan, RangeBelief
 from selection.forecast.plan import MOST_WORKERS
-from selection.imports.keyed_answers import (
-    read_keyed_answers,
-    read_upload,
-    refuse_open_choices,
-)
+from selection.imports.keyed_answers import read_keyed_answers, read_upload, refuse_open_choices
 from selection.models import Pool, QuestionSet, Run
 from selection.runs import money, priors, validation
 from selection.runs.run_settings import WIZARD, RunSetting
 from selection.runs.worker_prices import AnswerPrice, expected_price
 
 from .arrival import read_arrival
-from .choices import (
-    BELIEFS,
-    BY_MONEY,
-    CONFIDENCES,
-    GOALS,
-    PLACES,
-    PRECISIONS,
-    UNITS,
-)
+from .choices import BELIEFS, BY_MONEY, CONFIDENCES, GOALS, PLACES, PRECISIONS, UNITS
 from .plan_input import FieldError, build_plan
 
 PAYING = ("price", "currency")  # beside the budget
@@ -83,11 +71,7 @@ def _number_field(label: str, **limits: Any) -> forms.DecimalField:
 
 def _radio_field(label: str, choices: Any, initial: str) -> forms.ChoiceField:
     return forms.ChoiceField(
-        label=label,
-        choices=choices,
-        initial=initial,
-        required=False,
-        widget=forms.RadioSelect,
+        label=label, choices=choices, initial=initial, required=False, widget=forms.RadioSelect
     )
 
 
@@ -103,10 +87,7 @@ class GuideForm(SettingFields):
     """The guided start's form; once valid, ``wish`` is its content."""
 
     pool: Any = forms.ModelChoiceField(
-        None,
-        label="Pool",
-        empty_label="Choose a pool",
-        widget=UnfoldAdminSelectWidget(),
+        None, label="Pool", empty_label="Choose a pool", widget=UnfoldAdminSelectWidget()
     )
     question_set: Any = forms.ModelChoiceField(
         None,
@@ -126,10 +107,7 @@ class GuideForm(SettingFields):
     precise_own = _number_field("Within this many percentage points")
     spend = _number_field("Budget", max_digits=14, decimal_places=4)
     spend_unit = forms.ChoiceField(
-        label="Unit of the budget",
-        choices=UNITS,
-        required=False,
-        widget=UnfoldAdminSelectWidget(),
+        label="Unit of the budget", choices=UNITS, required=False, widget=UnfoldAdminSelectWidget()
     )
     belief = _radio_field("How accurate do you expect these workers to be?", BELIEFS, "")
     low = _number_field("Lowest usual accuracy in percent")

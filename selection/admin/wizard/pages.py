@@ -233,12 +233,7 @@ class ForecastPage(GuidePage, ActionPage):
         messages.success(self.request, "Draft created. No worker is contacted before the start.")
         return redirect(object_url(run))
 
-    actions = {
-        "make": _make,
-        "stop": _stop_forecast,
-        "go on": _go_on,
-        "at": _use_reachable_epsilon,
-    }
+    actions = {"make": _make, "stop": _stop_forecast, "go on": _go_on, "at": _use_reachable_epsilon}
 
 
 class NumbersPage(ForecastPage):

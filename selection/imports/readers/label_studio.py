@@ -84,9 +84,7 @@ def _occurring_choices(text: str) -> Choices:
     labels = _distinct_labels(label for group in lists for label in group)
     several = any(len(group) > 1 for group in lists)
     return Choices(
-        labels,
-        several,
-        f"as choices, the {counted(len(labels), 'label')} that occur in it",
+        labels, several, f"as choices, the {counted(len(labels), 'label')} that occur in it"
     )
 
 

@@ -19,10 +19,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "run",
-            nargs="*",
-            metavar="RUN",
-            help=f"names or numbers of runs (default: all). {DASH}",
+            "run", nargs="*", metavar="RUN", help=f"names or numbers of runs (default: all). {DASH}"
         )
         parser.add_argument("--repair", action="store_true", help="count anew what can be")
         parser.add_argument("--team", default="", help=TEAM)
