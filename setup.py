@@ -15,7 +15,7 @@ setup(
         "crowdselect.templates": ["**/*"],
         "crowdselect.static": ["**/*"],
         "crowdselect": ["locale/*/LC_MESSAGES/django.*", "start/supervisord.conf"],
-        "selection": ["locale/*/LC_MESSAGES/django.*"],
+        "selection": ["locale/*/LC_MESSAGES/django.*", "model_workers/replies/words.txt"],
         "crowdselect_client": ["py.typed"],
         "topk": ["py.typed"],
     },
