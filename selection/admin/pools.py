@@ -14,9 +14,9 @@ from django.urls import URLPattern
 from django.utils.html import format_html
 from django.utils.text import slugify
 from unfold.decorators import display
-from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection import exports, privacy
+from selection.admin import styled
 from selection.models import Candidate, Pool, Worker
 
 from .imports.first_file import FirstFileForm, FirstFileMixin
@@ -105,11 +105,8 @@ class WorkerAdmin(ScopedAdmin):
 
 
 class ErasureForm(forms.Form):
-    why = forms.CharField(
-        label="Reason",
-        max_length=300,
-        required=False,
-        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "For the audit log"}),
+    why = styled.CharField(
+        label="Reason", max_length=300, required=False, attrs={"placeholder": "For the audit log"}
     )
 
 

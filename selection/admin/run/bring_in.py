@@ -7,9 +7,9 @@ from django import forms
 from django.conf import settings
 from django.db.models import Count, Q
 from django.http.response import HttpResponseBase
-from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextareaWidget
 
 from selection import db_clock
+from selection.admin import styled
 from selection.admin.page import FormPage, csv_response
 from selection.facts import Facts
 from selection.mail import invitations
@@ -79,17 +79,16 @@ def _list_links(run: Run) -> str:
 
 
 class TemporaryLinksForm(forms.Form):
-    workers = forms.CharField(
+    workers = styled.TextField(
         label="Worker ids",
-        widget=UnfoldAdminTextareaWidget({"rows": 8, "spellcheck": "false"}),
+        attrs={"rows": 8, "spellcheck": "false"},
         help_text="One per line. While the roster is open new workers join by their link.",
     )
-    hours = forms.IntegerField(
+    hours = styled.IntegerField(
         label="Valid for (hours)",
         min_value=1,
         max_value=24 * temporary_links.LONGEST.days,
         initial=72,
-        widget=UnfoldAdminIntegerFieldWidget(),
         help_text="After that the link and the page behind it no longer open.",
     )
 

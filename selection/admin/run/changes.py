@@ -12,9 +12,9 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection import connectors, reports
+from selection.admin import styled
 from selection.admin.page import CandidatePage, Page, object_url
 from selection.admin.setting_fields import LABELS, build_field
 from selection.errors import Refused
@@ -70,12 +70,8 @@ def change_facts(run: Run, may_change: bool) -> dict[str, Any]:
 
 
 class ReasonForm(forms.Form):
-    why = forms.CharField(
-        label="Reason",
-        required=False,
-        max_length=300,
-        help_text="Kept in the run's history.",
-        widget=UnfoldAdminTextInputWidget(),
+    why = styled.CharField(
+        label="Reason", required=False, max_length=300, help_text="Kept in the run's history."
     )
 
 
