@@ -119,7 +119,6 @@ def describe_variant(options: Mapping[str, Any]) -> str:
 
 
 def options_of_variant(description: str) -> dict[str, Any]:
-    """Return the options that ``describe_variant`` describes with these words."""
     return {VARIED: description} if description else {}
 
 

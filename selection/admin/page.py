@@ -171,7 +171,6 @@ class _Permissions:
 
 
 def page_urls(model_admin: ModelAdmin, *pages: type[Page], **options: Any) -> list[URLPattern]:
-    """Return the addresses of these pages. ``options`` of ``as_view`` are for all of them."""
     name = f"selection_{model_admin.model._meta.model_name}"
     wrap = model_admin.admin_site.admin_view
     return [

@@ -34,7 +34,6 @@ def build_field(column: "models.Field[Any, Any]", **kwargs: Any) -> forms.Field 
 
 
 def build_form_fields(settings: Iterable[RunSetting]) -> Any:
-    """Return a form with optional fields for the settings, to derive from."""
     fields = {setting.name: _optional_field(setting) for setting in settings}
     return type("SettingFields", (forms.Form,), fields)
 

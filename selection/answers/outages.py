@@ -81,7 +81,6 @@ def _open_assignments(run: Run) -> AssignmentQuerySet:
 
 
 def extend_deadlines(run: Run, since: datetime) -> None:
-    """Extend the deadlines of open assignments by the time since then; the caller saves the run."""
     span = db_clock.database_now() - since
     _open_assignments(run).filter(due__gt=since).update(due=F("due") + span)
     run.candidates.filter(seen__lte=since).update(seen=F("seen") + span)

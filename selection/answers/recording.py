@@ -71,7 +71,6 @@ def _belongs_to(slip: AssignmentLookup, candidate_id: int | None) -> bool:
 
 
 def _is_same_worker(first: int | None, second: int) -> bool:
-    """Return True if both candidates are one worker in one run."""
     rows = Candidate.objects.filter(pk__in=[first, second]).order_by()
     workers = list(rows.values_list("run_id", "worker_id"))
     return len(workers) == 2 and workers[0] == workers[1]

@@ -14,7 +14,6 @@ LEFT, RIGHT, TOP, BOTTOM = 52, 14, 24, 28  # room for the numbers at the axes
 
 
 def draw_curve(name: str, points: Sequence[Mapping[str, Any]], plan: Plan) -> Facts | None:
-    """Return the chart of one varied setting; None with fewer than two values of it."""
     values = sorted({point["at"] for point in points})
     if len(values) < 2:
         return None

@@ -14,7 +14,6 @@ BINS_HEIGHT = 40
 
 
 def draw_progress(history: Sequence[Step], workers: int) -> Facts | None:
-    """Return the chart of these steps; None with fewer than two of them."""
     if len(history) < 2 or not workers:
         return None
     across = place_times([step.at for step in history], WIDTH)

@@ -36,7 +36,6 @@ class ExportContext:
 
     @cached_property
     def lines_by_worker(self) -> dict[str, list[WorkerStanding]]:
-        """Lines of each worker: one for each kind of task."""
         lines: dict[str, list[WorkerStanding]] = {}
         for line in self.standings.lines:
             lines.setdefault(line.worker, []).append(line)

@@ -99,7 +99,6 @@ def _bonus_rows(context: ExportContext) -> Iterator[tuple[str, Decimal, str, str
 
 
 def lacks_pay(run: Run) -> str:
-    """Return a sentence if bonuses need a stated pay; else ""."""
     return UNKNOWN if _pay_per_answer(ExportContext(run)) is None else ""
 
 

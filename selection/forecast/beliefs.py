@@ -170,7 +170,6 @@ def past_belief(source: str, rights: Iterable[tuple[float, int]]) -> PastBelief:
 
 
 def belief_from_named_run(name: str, among: QuerySet[Run]) -> PastBelief:
-    """Return a belief from the run of this name or number. Raises Refused if none is of use."""
     runs = among.filter(name=name) or among.filter(pk=int(name) if _is_number(name) else 0)
     run = runs.order_by("-pk").first()
     if run is None:

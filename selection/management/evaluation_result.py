@@ -19,7 +19,6 @@ CHECKED = "{name:<40} {read:<20} {tokens:>7} {cost:>12} {seconds:>8}  {problem}"
 
 
 def result_lines(run: Run) -> list[str]:
-    """Return the selection, the guarantee and the cost, as lines of text."""
     rows = _standing_rows(run)
     chosen = [row for row in rows if row["selected"]]
     others = [row for row in rows if not row["selected"]]

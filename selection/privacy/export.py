@@ -81,7 +81,6 @@ def _run_data(row: Candidate) -> dict[str, Any]:
 
 
 def _message_data(row: Candidate) -> dict[str, Any]:
-    """Return the e-mails to the worker, if there are any."""
     mails = [
         {"kind": mail.kind, "sent": _format_moment(mail.sent), "outcome": mail.outcome}
         for mail in row.mails.order_by("pk")

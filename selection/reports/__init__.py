@@ -1,5 +1,6 @@
 """Read-only queries that combine several models. Nothing here writes."""
 
+from selection.reports.gold_health import count_exposure
 from selection.reports.progress import pool_throughput
 from topk import DOUBT, PopulationSummary, rounded_up
 from topk.verify import describe_verification
@@ -21,7 +22,6 @@ from .dump_text import DumpText, dump_text
 from .durations import format_duration
 from .explain import Explanation, explain_candidate
 from .exports import export_run, export_table, run_facts, selected_rows
-from .exposure import count_exposure
 from .forecast_running import (
     FullTestForecast,
     RunningForecast,

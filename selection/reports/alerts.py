@@ -59,7 +59,6 @@ class Alert:
 
     @property
     def title(self) -> str:
-        """Return the matter in a few words."""
         return NO_REDIS.rstrip(".") if self.is_outage else TITLES[self.kind]
 
     @property

@@ -104,7 +104,6 @@ def _prior_of(run: Run) -> dict[str, Any]:
 
 
 def _ranked_lines(chosen: list[WorkerStanding]) -> Iterator[tuple[int, WorkerStanding]]:
-    """Return each line with its rank within its own skill."""
     places: Counter[int] = Counter()
     for line in chosen:
         places[line.number] += 1

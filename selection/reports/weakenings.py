@@ -97,7 +97,6 @@ class Weakening:
         return cls(code, short, sentence, GONE_FOR_GOOD if over else remedy)
 
     def build_row(self) -> dict[str, str]:
-        """Return it for programs."""
         remedy = self.remedy.words
         return {"code": self.code, "sentence": self.sentence, "remedy": remedy}
 

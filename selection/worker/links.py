@@ -68,7 +68,6 @@ def worker_url(candidate_id: int, number: int = 0) -> str:
 
 
 def find_run(token: str) -> Run | None:
-    """Return the run that a join token opens; None for a forged or replaced one."""
     identity = read_run_token(token)
     return identity and Run.objects.filter(pk=identity[0], link_version=identity[1]).first()
 
@@ -83,13 +82,11 @@ def join_address(run: Run) -> str:
 
 
 def entry_address(run: Run) -> str:
-    """Return the join link as the run's platform needs it, with its placeholders."""
     query = join_platforms.entry_query(run)
     return f"{join_address(run)}?{query}" if query else join_address(run)
 
 
 def prolific_address(run: Run) -> str:
-    """Return the run's join link with Prolific's placeholders."""
     return f"{join_address(run)}?{join_platforms.prolific_query(run)}"
 
 

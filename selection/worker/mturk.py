@@ -50,7 +50,6 @@ STRANGE = gettext_lazy(
 @open_to_people
 @excuse_busy
 def enter_from_mturk(request: HttpRequest, token: str) -> HttpResponse:
-    """Handle the visit of an ExternalQuestion; the token is that of the run's join link."""
     run = links.find_run(token)
     if run is None:
         return views.render_lost(request)

@@ -147,7 +147,6 @@ def visit_page(candidate_id: int, link: int = 0, acting: bool = True) -> WorkPag
 
 
 def preview_question(question: Question) -> tuple[OpenQuestion, SafeString]:
-    """Return a gold question as workers see it, and the instructions above it."""
     question_set = question.question_set
     parts = (question_set.instructions, question.prompt, *question.choices)
     texts = QuestionTexts.load(question_set, *parts)

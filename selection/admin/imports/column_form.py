@@ -166,7 +166,6 @@ class ColumnForm(forms.Form):
         return any(field.errors for field in self.remaining_fields())
 
     def assigned_columns(self) -> Iterator[tuple[str, str]]:
-        """Yield (label of a field, its column) for the recognised columns."""
         for field in FIELDS[self.saved.kind]:
             column = self.saved.fields.get(field.name)
             if column:
@@ -255,7 +254,6 @@ class ColumnForm(forms.Form):
         return surveys.assign_columns(plan, columns, self._chosen_questions(cleaned), names)
 
     def _chosen_questions(self, cleaned: dict[str, Any]) -> list[tuple[str, str]]:
-        """Return (column, question) for each column that the user assigned."""
         pairs = [(column, cleaned.get(OTHER + place)) for place, column in self.columns.items()]
         return [(column, name) for column, name in pairs if name]
 

@@ -65,7 +65,6 @@ class FirstFileMixin:
         return redirect(f"{address}_import", obj.pk)
 
     def _upload_first_file(self, request: HttpRequest, target: Model) -> Any:
-        """Return the id of the uploaded file; None without one, or after a message."""
         form = UploadForm(request.POST, request.FILES)
         if not request.FILES.get("file") and not request.POST.get("pasted", "").strip():
             return None

@@ -33,7 +33,6 @@ class LimitForm(forms.Form):
 
 
 def model_facts(run: Run) -> dict[str, Any]:
-    """Return the context of the section; ``models`` is None if no model takes part."""
     if not spending.has_models(run):
         return {"models": None}
     limit = spending.read_limit(run)
@@ -60,7 +59,6 @@ def _find_check(run: Run) -> Job | None:
 
 
 def format_spending(run: Run) -> dict[str, str | None] | None:
-    """Return the amounts of a run's spending in words; None if no model takes part."""
     if not spending.has_models(run):
         return None
     return {

@@ -108,7 +108,6 @@ class PastForm(forms.Form):
         )
 
     def _choose_team(self, cleaned: dict[str, Any]) -> int:
-        """Return the team of the run or question set, else the chosen or only one."""
         owner = cleaned["run"] or cleaned["question_set"]
         if owner:
             return int(owner.team_id)

@@ -45,7 +45,6 @@ class GoldPage(Page):
         return [*above, (str(self.object), object_url(self.object))]
 
     def _chosen_run(self) -> Run | None:
-        """Return the run to which the answers are limited, if the user may view runs."""
         pk = parse_id(self.request.GET.get("run", ""))
         if pk is None or not self.may("selection.view_run"):
             return None

@@ -13,9 +13,8 @@ from unfold.decorators import display
 
 from selection import reports
 from selection.admin.imports.first_file import FirstFileMixin
-from selection.admin.imports.importers import QUESTIONS
+from selection.admin.imports.importers import QUESTIONS, PreviewQuestion
 from selection.admin.imports.pages import IMPORT_PAGES
-from selection.admin.imports.preview import PreviewQuestion
 from selection.admin.page import CountedDeletionMixin, list_url, page_urls
 from selection.admin.run.worker_texts import AcknowledgePage
 from selection.admin.scope import ScopedAdmin

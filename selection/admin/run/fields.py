@@ -106,7 +106,6 @@ class QuotaFields(forms.Form):
 
 
 def attribute_choices(pool: Pool | None, chosen: str) -> list[tuple[str, str]]:
-    """Return the attributes of the pool's workers, as run_form.js does for another pool."""
     names = list(quotas.count_attribute_values(pool)) if pool else []
     if chosen and chosen not in names:
         names.append(chosen)  # so that the refusal names it
@@ -146,7 +145,6 @@ def learn_choices(run: Run, runs: QuerySet[Run]) -> list[Any]:
 
 
 def prior_given(algorithm: str, chosen: str, run: Run) -> dict[str, Any]:
-    """Return the option ``prior`` for the choice, if the algorithm reads it."""
     if not chosen or not ALGORITHMS[algorithm].learns:
         return {}
     return {

@@ -77,7 +77,6 @@ def describe_remaining(run: Run, progress: Progress) -> RemainingWork | None:
 
 
 def _describe_likely(forecast: reports.RunningForecast) -> str:
-    """Return the likely answers and time; no time if the speed is unknown."""
     median = forecast.median or 0
     is_certain = forecast.answers is not None and forecast.answers[0] == forecast.answers[2]
     phrase = f"{'' if is_certain else 'about '}{count_noun(median, 'more answer')}"
@@ -88,7 +87,6 @@ def _describe_likely(forecast: reports.RunningForecast) -> str:
 
 
 def _basis(forecast: reports.RunningForecast) -> str:
-    """Return the number of simulations and of those that finish; empty if none were needed."""
     if not forecast.runs:
         return ""
     few = "" if forecast.answers else f" Too few simulations yet for a range ({forecast.runs})."

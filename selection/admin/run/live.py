@@ -57,7 +57,6 @@ KNOWN_SECONDS = 120
 
 
 def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
-    """Return the context of all parts of a started run for this query string."""
     standings = reports.run_standings(run)
     lines, fit, signs = standings.lines, standings.fit, reports.find_signs(run)
     alerts = reports.list_alerts(run, fit, signs)

@@ -115,7 +115,6 @@ def show_alerts(
 
 
 def show_remedies(run: Run, weakenings: Sequence[Weakening]) -> list[Facts]:
-    """Return the weakenings of the guarantee, each with its remedy."""
     return [
         Facts(
             title=each.short[:1].upper() + each.short[1:],

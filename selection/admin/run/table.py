@@ -256,7 +256,6 @@ def _build_choices(
 
 
 def query_string(query: QueryDict, **changes: Any) -> str:
-    """Return the query string with other values; None removes one."""
     changed = query.copy()
     for name, value in changes.items():
         changed.pop(name, None)

@@ -71,11 +71,9 @@ class AuditAdmin(ReadOnlyAdmin):
         ]
 
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Return all entries that the user may see as CSV, oldest first."""
         return csv_response("audit log", list(audit.FIELDS), self._csv_lines(request))
 
     def lines_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the same as JSON lines."""
         return lines_response("audit log", self._csv_lines(request))
 
     def _csv_lines(self, request: HttpRequest) -> Iterator[dict[str, Any]]:

@@ -19,7 +19,6 @@ BAND = "{} to {}"
 
 
 def key_of(row: Forecast) -> str:
-    """Return the row's key, made of algorithm and options and so independent of the order."""
     return "|".join([row.algorithm, describe_variant(row.options)])
 
 

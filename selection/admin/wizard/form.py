@@ -220,7 +220,6 @@ class GuideForm(SettingFields):
     # -- the form as an address
 
     def address(self) -> str:
-        """Return the form's content, without its files, as a query string."""
         query = QueryDict(mutable=True)
         for name in self.fields:
             value = self.data.get(name, "")

@@ -59,7 +59,6 @@ def plans_agree(plan: Plan, other: Plan) -> bool:
 
 
 def _count_workers(cleaned: dict[str, Any]) -> int:
-    """Return the number of workers to plan with: the pool's, or more that are expected to join."""
     present, expected = cleaned["pool"].workers.count(), cleaned["expected"]
     if not cleaned["platform"]:
         if present < FEWEST:

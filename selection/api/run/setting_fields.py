@@ -51,7 +51,6 @@ class StrictSchema(Schema, extra="forbid"):
 
 
 def input_fields() -> dict[str, Any]:
-    """Return the fields of a new draft, with its defaults and limits."""
     return {setting.name: _input_field(setting) for setting in RUN_SETTINGS}
 
 
@@ -64,7 +63,6 @@ def change_fields() -> dict[str, Any]:
 
 
 def output_fields(settings: Iterable[RunSetting]) -> dict[str, Any]:
-    """Return the stored values of these settings."""
     return {
         setting.name: (_stored_type(setting), SchemaField(description=_description(setting)))
         for setting in settings
