@@ -11,8 +11,6 @@ from selection.reports import Alert, Progress, Weakening, WorkerStanding
 from selection.runs import roster_opening
 from selection.texts import count_noun
 
-from .forecast_running import RemainingWork
-
 # Kinds of alerts that ask for nothing: they are notes, or the line itself says all.
 NOTES = ("fit", "review")
 CALM = (*NOTES, "waits", "paused")
@@ -65,7 +63,7 @@ class StatusLine:
 def write_status(
     run: Run,
     progress: Progress,
-    remaining: RemainingWork | None,
+    remaining: Facts | None,
     alerts: Sequence[Alert],
     lines: Sequence[WorkerStanding],
 ) -> StatusLine:
@@ -96,7 +94,7 @@ def _is_urgent(alert: Alert) -> bool:
 
 
 def show_alerts(
-    run: Run, alerts: Sequence[Alert], status: StatusLine, remaining: RemainingWork | None
+    run: Run, alerts: Sequence[Alert], status: StatusLine, remaining: Facts | None
 ) -> list[Facts]:
     """Return the alerts that ask for an action, the one that the line states first."""
     shown = [
