@@ -20,7 +20,7 @@ from .comparison import compare_runs
 from .dump import dump_run, verify_dump
 from .dump_text import DumpText, dump_text
 from .durations import format_duration
-from .explain import Explanation, explain_candidate
+from .explain import explain_candidate
 from .exports import export_run, export_table, run_facts, selected_rows
 from .forecast_running import (
     FullTestForecast,
