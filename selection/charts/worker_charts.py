@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from selection.facts import Facts
-from selection.reports import Point, WorkerStanding
+from selection.reports import WorkerStanding
 
 from .scales import HEIGHT, WIDTH, draw_band, draw_line, spread
 
@@ -36,7 +36,7 @@ def _draw_bar(line: WorkerStanding, y: int) -> Facts:
     )
 
 
-def draw_answers(points: Sequence[Point]) -> Facts | None:
+def draw_answers(points: Sequence[Facts]) -> Facts | None:
     if len(points) < 2:
         return None
     across = spread(len(points), WIDTH)

@@ -18,7 +18,7 @@ from .answers import (
 from .collusion import find_signs
 from .comparison import compare_runs
 from .dump import dump_run, verify_dump
-from .dump_text import DumpText, dump_text
+from .dump_text import dump_text
 from .durations import format_duration
 from .explain import explain_candidate
 from .exports import export_run, export_table, run_facts, selected_rows
@@ -51,5 +51,5 @@ from .standings import (
 )
 from .system import celery_workers, system_load, system_parts
 from .weakenings import Weakening
-from .worker_card import Point, worker_card
+from .worker_card import worker_card
 from .worker_columns import WorkerStanding

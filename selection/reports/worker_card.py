@@ -1,6 +1,5 @@
 """Card of a worker in one run: every answer with its times and interval, and the verdict."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from selection.facts import Facts
@@ -8,16 +7,6 @@ from selection.models import Answer, Assignment, Candidate
 
 from .right_shares import RightShare
 from .standings import run_standings
-
-
-@dataclass(frozen=True)
-class Point:
-    """The share right after some number of answers, and its 95 % Wilson interval; all in [0, 1]."""
-
-    answers: int
-    mean: float
-    lower: float
-    upper: float
 
 
 def worker_card(candidate: Candidate) -> Facts:
@@ -71,13 +60,14 @@ def _describe_outcome(row: Assignment, answer: Answer | None) -> str:
     return "right" if answer.right else "wrong"
 
 
-def _accuracy_points(cards: list[Facts]) -> list[Point]:
-    """Return a point after each counted answer, in the order asked."""
+def _accuracy_points(cards: list[Facts]) -> list[Facts]:
+    """Return the share right after each counted answer, and its interval, in the order asked."""
     right, points = 0, []
     counted = [card for card in cards if card.counted and card.outcome != "question retired"]
     for answers, card in enumerate(counted, 1):
         right += card.outcome == "right"
-        points.append(Point(answers, right / answers, *RightShare(right, answers).wilson()))
+        lower, upper = RightShare(right, answers).wilson()
+        points.append(Facts(answers=answers, mean=right / answers, lower=lower, upper=upper))
     return points
 
 
