@@ -15,6 +15,6 @@ setup(
         "crowdselect.static": ["**/*"],
         "crowdselect.docs": ["*.md"],
         "crowdselect": ["locale/*/LC_MESSAGES/django.*", "start/supervisord.conf"],
-        "selection": ["locale/*/LC_MESSAGES/django.*"],
+        "selection": ["locale/*/LC_MESSAGES/django.*", "model_workers/replies/words.txt"],
     },
 )

@@ -26,7 +26,6 @@ class Transport(redis.Transport):
 
 
 def install_transport() -> None:
-    """Register the transport for all addresses of Redis."""
     for scheme in ("redis", "rediss"):
         TRANSPORT_ALIASES[scheme] = "crowdselect.broker:Transport"
 

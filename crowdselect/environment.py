@@ -42,7 +42,6 @@ class Environment(Env):
         return {name.strip(): value.strip() for name, _, value in pairs}
 
     def number(self, var: str, default: Number, least: int = 0) -> Number:
-        """Return a number of the default's type."""
         whole = isinstance(default, int)
         parse: Callable[..., Any] = self.int if whole else self.float
         kind = "whole number" if whole else "number"

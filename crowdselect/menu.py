@@ -24,7 +24,7 @@ UNFOLD = {
     "SITE_SYMBOL": "groups",
     "SITE_URL": None,
     "SITE_FAVICONS": [
-        {"rel": "icon", "type": "image/svg+xml", "href": lambda _: static("selection/icon.svg")},
+        {"rel": "icon", "type": "image/svg+xml", "href": lambda _: static("selection/icon.svg")}
     ],
     "STYLES": [lambda _: static("selection/admin.css")],
     "SCRIPTS": [
@@ -51,7 +51,7 @@ UNFOLD = {
             "800": "oklch(38.6% .063 188.416)",
             "900": "oklch(34% .055 188.6)",
             "950": "oklch(27.7% .046 192.524)",
-        },
+        }
     },
     "SIDEBAR": {
         "navigation": [
@@ -59,7 +59,7 @@ UNFOLD = {
                 "items": [
                     {"title": "Overview", "icon": "home", "link": reverse_lazy("admin:index")},
                     _menu_entry("Runs", "filter_alt", "selection.run"),
-                ],
+                ]
             },
             {
                 "title": "Crowd",
@@ -111,6 +111,6 @@ UNFOLD = {
                     },
                 ],
             },
-        ],
+        ]
     },
 }

@@ -64,7 +64,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "crowdselect.web.logs.RequestLogMiddleware",
-    "crowdselect.web.arrival.Arrival",
+    "crowdselect.web.request_queue.Arrival",
     "crowdselect.web.security_headers.SecurityHeaders",
     "crowdselect.web.forwarded_headers.ForwardedHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -100,7 +100,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
             ],
         },
-    },
+    }
 ]
 
 # -- the database: SQLite in var/ until DATABASE_URL names a PostgreSQL

@@ -28,7 +28,6 @@ def part() -> str:
 
 @contextmanager
 def acting_as_command(arguments: Sequence[str]) -> Iterator[None]:
-    """Attribute changes in this block to the user of this command line."""
     command = arguments[1] if len(arguments) > 1 else ""
     token = _person.set(
         "" if command in SILENT else f"{_machine_user()}, manage.py {command}"[:150]
@@ -51,7 +50,6 @@ def acting_as_person(name: str) -> Iterator[None]:
 
 @contextmanager
 def acting_as_part(name: str) -> Iterator[None]:
-    """Attribute changes in this block to this part of the machine."""
     token = _part.set(name)
     try:
         yield

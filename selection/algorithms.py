@@ -72,12 +72,10 @@ def group_of(name: str) -> str:
 
 
 def list_in_order() -> list[str]:
-    """Return the names of all algorithms, our rules first."""
     return [*OUR_RULES, *(name for name in ALGORITHMS if name not in OUR_RULES)]
 
 
 def algorithm_choices() -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return (group, [(name, title)]) of all algorithms, for a list to choose from."""
     entries = [(group_of(name), name, ALGORITHMS[name].title) for name in list_in_order()]
     return [
         (group, [(name, title) for entry_group, name, title in entries if entry_group == group])
@@ -103,12 +101,10 @@ def stored_options(name: str) -> list[Option]:
 
 
 def takes_prices(name: str) -> bool:
-    """Return True if this algorithm can spend by price."""
     return _takes_option(name, "prices")
 
 
 def takes_groups(name: str) -> bool:
-    """Return True if this algorithm lets each known group of workers have its own population."""
     return _takes_option(name, "groups")
 
 
@@ -123,7 +119,6 @@ def describe_variant(options: Mapping[str, Any]) -> str:
 
 
 def options_of_variant(description: str) -> dict[str, Any]:
-    """Return the options that ``describe_variant`` describes with these words."""
     return {VARIED: description} if description else {}
 
 

@@ -43,7 +43,6 @@ def request_arrived(moment: float | None) -> Iterator[None]:
 
 
 def waited() -> timedelta:
-    """Return the age of the present request; zero outside of requests."""
     moment = _arrived.get()
     return timedelta(seconds=max(0.0, monotonic() - moment)) if moment else timedelta()
 

@@ -16,7 +16,6 @@ def encrypt_text(text: str, purpose: str) -> str:
 
 
 def try_decrypt(stored: str, purpose: str) -> str | None:
-    """Return the plain text, or None if no key fits."""
     try:
         return _build_cipher(purpose).decrypt(stored).decode()
     except InvalidToken:
@@ -24,7 +23,6 @@ def try_decrypt(stored: str, purpose: str) -> str | None:
 
 
 def _build_cipher(purpose: str) -> MultiFernet:
-    """Return a cipher that encrypts with the first key and decrypts with all."""
     keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     return MultiFernet([Fernet(_derive_key(key, purpose)) for key in keys])
 

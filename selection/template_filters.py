@@ -27,7 +27,6 @@ def _parse_number(value: Any) -> float | None:
 
 @register.filter
 def number(value: Any) -> str:
-    """Return a whole number: 1,200."""
     known = _parse_number(value)
     return "" if known is None else viewer_locale.format_count(known)
 

@@ -100,7 +100,6 @@ def format_points(difference: float) -> str:
 
 
 def places_of(number: float) -> int:
-    """Return how many decimal places the number has."""
     return len(f"{number:.10g}".partition(".")[2])
 
 

@@ -46,7 +46,6 @@ _request: ContextVar[str] = ContextVar("request", default="")
 
 
 def logging_configuration(as_json: bool, level: str) -> dict[str, Any]:
-    """Return Django's LOGGING."""
     plain = {
         "()": "crowdselect.web.logs.RedactingFormatter",
         "format": "%(levelname)s %(name)s: %(message)s",

@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable, Iterator, MutableSequence
 from typing import Any
 
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 from waitress.server import BaseWSGIServer
 from waitress.task import WSGITask
 
-from .arrival import ARRIVED
+from selection import db_clock
 
 # A thread that has worked on one request for longer is not recording an answer, because PostgreSQL
 # gives a lock up after 10 seconds. It may be exporting, while other threads go on.
@@ -93,3 +95,17 @@ class BeatTask:
                 start = request.begun
                 if start is not None and time.monotonic() - start < LONGEST_ANSWER:
                     yield request.arrived
+
+
+ARRIVED = "crowdselect.arrived"  # WSGI variable set by ``request_queue``; headers cannot set it
+
+
+class Arrival:
+    """Middleware that passes the web server's time stamp to ``db_clock.request_time``."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        with db_clock.request_arrived(request.META.get(ARRIVED)):
+            return self.get_response(request)

@@ -61,7 +61,6 @@ class SecurityHeaders(CSPMiddleware):
 
 
 def _directives_of(path: str) -> dict[str, Any]:
-    """Return the directives in which the policy of this page differs from POLICY."""
     if path.startswith(_UNFOLD_PAGES):
         return _UNFOLD
     if not path.startswith(_WORKER_PAGES):

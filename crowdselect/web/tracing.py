@@ -24,7 +24,6 @@ HIDDEN = "/work/,/join/,/mturk/,/media/"  # prefixes
 
 
 def start_tracing(name: str) -> None:
-    """Start tracing as this part: web, worker, beat."""
     if settings.SENTRY_DSN and find_spec("sentry_sdk"):
         import_module("sentry_sdk").init(
             dsn=settings.SENTRY_DSN,

@@ -112,7 +112,7 @@ class FactorAdapter(DefaultMFAAdapter):
 
     error_messages = DefaultMFAAdapter.error_messages | {
         "incorrect_code": "That code is wrong or was used before. Check that the clock of your "
-        "phone is correct to half a minute.",
+        "phone is correct to half a minute."
     }
 
     def encrypt(self, text: str) -> str:
@@ -139,6 +139,5 @@ class FactorAdapter(DefaultMFAAdapter):
 
 
 def list_providers() -> list[dict[str, Any]]:
-    """Return the SSO providers of the settings, in allauth's format."""
     providers: list[dict[str, Any]] = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
     return providers

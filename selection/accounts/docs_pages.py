@@ -27,7 +27,6 @@ _READER.add_render_rule("image", _show_image)
 
 
 def render_docs(text: str) -> str:
-    """Return a page of the documentation as HTML, with links between pages and anchors."""
     tokens = _READER.parse(text)
     for place, token in enumerate(tokens):
         if token.type == "heading_open":

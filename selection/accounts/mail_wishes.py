@@ -1,6 +1,5 @@
 """A user's wish for e-mails about the runs of their teams, on the page of their account."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -8,27 +7,19 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from selection.facts import Facts
 from selection.models import Follower, Team
 
 from .permissions import roles_of
 
 
-@dataclass(frozen=True)
-class Wish:
-    """A team that the user may follow, and True if they do."""
-
-    team: Team
-    followed: bool
-
-
-def list_wishes(user: Any) -> list[Wish]:
+def list_wishes(user: Any) -> list[Facts]:
     followed = set(Follower.objects.filter(user=user).values_list("team_id", flat=True))
     teams = Team.objects.all() if user.is_superuser else Team.objects.filter(pk__in=roles_of(user))
-    return [Wish(team, team.pk in followed) for team in teams]
+    return [Facts(team=team, followed=team.pk in followed) for team in teams]
 
 
 def change_wishes(request: HttpRequest) -> HttpResponse:
-    """Follow the ticked teams and no others."""
     user: Any = request.user
     if not user.is_authenticated:
         return redirect("admin:login")

@@ -51,6 +51,5 @@ def _style_form(form: Any) -> None:
 def render_refusal(
     request: HttpRequest, why: str, status: HTTPStatus = HTTPStatus.FORBIDDEN
 ) -> HttpResponse:
-    """Render a page with the reason of a refusal and a link back."""
     context = context_of(request, "Not signed in") | {"why": why}
     return render(request, "signin/refused.html", context, status=status)

@@ -99,5 +99,4 @@ def _only_team(user: Any) -> dict[int, str]:
 
 
 def permissions_of_login(user: Any) -> set[str]:
-    """Return the permissions given to the login itself or to its groups."""
     return ModelBackend().get_all_permissions(user)

@@ -62,7 +62,6 @@ def _is_vouched_for(request: HttpRequest) -> bool:
 
 
 def remove_factors(user: User) -> int:
-    """Remove the lost passkeys, codes and app of a user; return their number."""
     authenticators = list(Authenticator.objects.filter(user=user))
     for authenticator in authenticators:
         authenticator.delete()

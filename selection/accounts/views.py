@@ -131,7 +131,6 @@ def start_provider_login(request: HttpRequest, provider_id: str) -> HttpResponse
 
 @never_cache
 def finish_provider_login(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Complete the sign-in with the provider's reply, or refuse it."""
     try:
         view = OAuth2CallbackView.adapter_view(NonceAdapter(request, provider_id))
         response: HttpResponse = view(request)

@@ -3,6 +3,6 @@
 from . import pools, system
 from .connectors import accounts as connections
 from .model_workers import servers
-from .questions import practice, question_admin
-from .run import answers, run_admin
+from .questions import question_admin
+from .run import run_admin
 from .teams import accounts, audit, webhooks

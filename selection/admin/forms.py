@@ -4,13 +4,9 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from unfold.widgets import (
-    UnfoldAdminExpandableTextareaWidget,
-    UnfoldAdminFileFieldWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
-)
+from unfold.widgets import UnfoldAdminExpandableTextareaWidget, UnfoldAdminFileFieldWidget
 
+from selection.admin import styled
 from selection.errors import Refused
 from selection.imports import uploads
 
@@ -27,11 +23,11 @@ class UploadForm(forms.Form):
     """A file, or its text. ``cleaned_data`` has ``name`` and ``content``."""
 
     file = file_field("File")
-    pasted = forms.CharField(
+    pasted = styled.TextField(
         label="Or paste the lines here",
         required=False,
         strip=False,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 8, "spellcheck": "false"}),
+        attrs={"rows": 8, "spellcheck": "false"},
     )
 
     def clean(self) -> dict[str, Any]:
@@ -52,10 +48,10 @@ class UploadForm(forms.Form):
 class ReasonForm(forms.Form):
     """The reason of a change, kept in the history of the runs."""
 
-    why = forms.CharField(
+    why = styled.CharField(
         label="Reason",
         max_length=300,
-        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "Kept in the history of the runs"}),
+        attrs={"placeholder": "Kept in the history of the runs"},
         error_messages={"required": "Give a reason: it is written to the history of the runs."},
     )
 

@@ -1,6 +1,5 @@
 """The first page after signing in: the next step, with the runs that need attention first."""
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
@@ -8,6 +7,7 @@ from django.http import HttpRequest
 
 from selection import reports
 from selection.accounts import is_allowed, scoped
+from selection.facts import Facts
 from selection.model_workers.spending import with_models
 from selection.models import SAMPLE_RUN, Pool, QuestionSet, Run
 
@@ -20,28 +20,6 @@ WORDS |= {"paused": "Paused", "review": "Review"}
 CHECK = "Check"
 
 
-@dataclass(frozen=True)
-class RunEntry:
-    """A run in the overview, with its status in one word.
-
-    needs  alerts, the most urgent first
-    """
-
-    run: Run
-    word: str
-    needs: list[reports.Alert] = field(default_factory=list)
-    progress: reports.Progress | None = None
-
-    @property
-    def is_urgent(self) -> bool:
-        """Return True for an active run with alerts, and for a paused one: a person stopped it."""
-        return bool(self.needs) or self.run.status == Run.Status.PAUSED
-
-    @property
-    def percent(self) -> int:
-        return round(100 * self.progress.closed) if self.progress else 0
-
-
 def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if not is_allowed(request, "selection.view_run"):
         return context | {"title": "Overview", "shut_out": True}
@@ -52,8 +30,9 @@ def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict
     ended = runs.filter(status=Run.Status.ENDED).order_by("-ended")
     review, finished = ended.filter(concluded=None), ended.exclude(concluded=None)
     entries = [_active_entry(run) for run in active[:MOST_RUNS]]
-    urgent = [entry for entry in entries if entry.is_urgent]
-    calm = [entry for entry in entries if not entry.is_urgent]
+    # A person stopped a paused run.
+    urgent = [entry for entry in entries if entry.needs or entry.run.status == Run.Status.PAUSED]
+    calm = [entry for entry in entries if entry not in urgent]
     return context | {
         "title": "Overview",
         "attention": [*_entries(review, "Review"), *urgent[:SHOWN]],
@@ -68,17 +47,20 @@ def add_dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict
     }
 
 
-def _entries(runs: QuerySet[Run], word: str) -> list[RunEntry]:
-    return [RunEntry(run, word) for run in runs[:SHOWN]]
+def _entries(runs: QuerySet[Run], word: str) -> list[Facts]:
+    return [Facts(run=run, word=word, needs=[], progress=None, percent=0) for run in runs[:SHOWN]]
 
 
-def _active_entry(run: Run) -> RunEntry:
+def _active_entry(run: Run) -> Facts:
     """Return the entry. Fit and collusion take time, so only running runs have them."""
     running = run.status == Run.Status.RUNNING
     fit, signs = (reports.model_fit(run), reports.find_signs(run)) if running else (None, None)
     needs = reports.list_alerts(run, fit, signs)
     word = WORDS.get(needs[0].kind, CHECK) if needs else run.state.capitalize()
-    return RunEntry(run, word, needs, reports.read_progress(run))
+    progress = reports.read_progress(run)
+    return Facts(
+        run=run, word=word, needs=needs, progress=progress, percent=round(100 * progress.closed)
+    )
 
 
 def _first_steps(request: HttpRequest) -> dict[str, bool]:

@@ -13,7 +13,6 @@ from selection.models import Job
 
 
 def find_own_job(request: HttpRequest, *kinds: str) -> Job | None:
-    """Return the user's job of these kinds that the address has as ``job``, or None."""
     try:
         pk = UUID(request.GET.get("job", ""))
     except ValueError:
@@ -23,7 +22,6 @@ def find_own_job(request: HttpRequest, *kinds: str) -> Job | None:
 
 
 def follow_job(request: HttpRequest, job: Job, anchor: str = "", **query: Any) -> HttpResponse:
-    """Return a redirect to the same page, which then waits for the job."""
     return redirect(f"{request.path}?{urlencode(query | {'job': job.pk})}{anchor}")
 
 

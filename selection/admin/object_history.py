@@ -67,7 +67,6 @@ def _change_lines(lines: list[tuple[str, str]]) -> SafeString:
 
 
 def _field_label(entry: AuditEntry, name: str) -> str:
-    """Return the field's name as forms show it."""
     try:
         field = apps.get_model(AuditEntry._meta.app_label, entry.model)._meta.get_field(name)
     except (LookupError, FieldDoesNotExist):

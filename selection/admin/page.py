@@ -171,7 +171,6 @@ class _Permissions:
 
 
 def page_urls(model_admin: ModelAdmin, *pages: type[Page], **options: Any) -> list[URLPattern]:
-    """Return the addresses of these pages. ``options`` of ``as_view`` are for all of them."""
     name = f"selection_{model_admin.model._meta.model_name}"
     wrap = model_admin.admin_site.admin_view
     return [
@@ -215,6 +214,5 @@ def file_response(file: exports.File) -> StreamingHttpResponse:
 
 
 def lines_response(name: str, rows: Iterable[Mapping[str, Any]]) -> StreamingHttpResponse:
-    """Return a download of JSON lines, one object per line."""
     pieces = (f"{exports.json_text(row, None)}\n".encode() for row in rows)
     return file_response(exports.File(f"{slugify(name)}.jsonl", "application/jsonl", pieces))

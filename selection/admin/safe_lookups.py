@@ -12,7 +12,6 @@ LONGEST_NUMBER = 18  # digits that fit into a column
 
 
 def parse_id(text: str) -> int | None:
-    """Return the id that stands in an address, or None if it cannot be one."""
     return int(text) if text.isdecimal() and len(text) <= LONGEST_NUMBER else None
 
 

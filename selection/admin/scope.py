@@ -145,7 +145,6 @@ class ScopedAdmin(PlainListMixin, SafeLookupsMixin, TeamScopedMixin, ModelAdmin)
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Return the page with the object's entries in the audit log."""
         item = self.get_object(request, object_id)
         if item is None:
             return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)

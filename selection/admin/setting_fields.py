@@ -34,7 +34,6 @@ def build_field(column: "models.Field[Any, Any]", **kwargs: Any) -> forms.Field 
 
 
 def build_form_fields(settings: Iterable[RunSetting]) -> Any:
-    """Return a form with optional fields for the settings, to derive from."""
     fields = {setting.name: _optional_field(setting) for setting in settings}
     return type("SettingFields", (forms.Form,), fields)
 
@@ -49,10 +48,7 @@ def _optional_field(setting: RunSetting) -> forms.Field | None:
 
 
 def build_section(
-    section: Section,
-    description: str = "",
-    before: Sequence[Any] = (),
-    after: Sequence[Any] = (),
+    section: Section, description: str = "", before: Sequence[Any] = (), after: Sequence[Any] = ()
 ) -> tuple[str | None, dict[str, Any]]:
     rows: list[Any] = []
     for setting in RUN_SETTINGS:

@@ -26,7 +26,6 @@ class SystemView(Page):
         return bool(self.request.user.is_superuser)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Send a test message to the address in the form."""
         try:
             address = read_email(request.POST.get("address", ""))
             if not address:

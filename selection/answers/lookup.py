@@ -60,7 +60,6 @@ def read_slip(assignment_id: int) -> AssignmentLookup | None:
 
 
 def read_slips(assignments: Sequence[int]) -> dict[int, AssignmentLookup]:
-    """Map each existing assignment's id to it, with its answer."""
     ids = list(dict.fromkeys(assignments))
     parts = (ids[start : start + MOST_IDS] for start in range(0, len(ids), MOST_IDS))
     return {

@@ -59,7 +59,6 @@ def _record_beat(now: datetime | None, waited: timedelta) -> None:
 
 
 def _postpone_run(run_id: int, since: datetime, now: datetime) -> None:
-    """Move the run's moments from before the outage by its length."""
     run = Run.objects.locked(run_id)
     if run is None or run.status != Run.Status.RUNNING:
         return
@@ -82,7 +81,6 @@ def _open_assignments(run: Run) -> AssignmentQuerySet:
 
 
 def extend_deadlines(run: Run, since: datetime) -> None:
-    """Extend the deadlines of open assignments by the time since then; the caller saves the run."""
     span = db_clock.database_now() - since
     _open_assignments(run).filter(due__gt=since).update(due=F("due") + span)
     run.candidates.filter(seen__lte=since).update(seen=F("seen") + span)

@@ -71,14 +71,12 @@ def _belongs_to(slip: AssignmentLookup, candidate_id: int | None) -> bool:
 
 
 def _is_same_worker(first: int | None, second: int) -> bool:
-    """Return True if both candidates are one worker in one run."""
     rows = Candidate.objects.filter(pk__in=[first, second]).order_by()
     workers = list(rows.values_list("run_id", "worker_id"))
     return len(workers) == 2 and workers[0] == workers[1]
 
 
 def refusal_of(slip: AssignmentLookup, response: str) -> Refused | None:
-    """Return the refusal of this response to an open assignment, or None if it is valid."""
     running = slip.status == Run.Status.RUNNING
     if running and slip.due is not None and slip.due < slip.at and is_overdue(slip):
         return TooLate(TOO_LATE)
@@ -125,7 +123,6 @@ def receipt_for_repeat(
 
 
 def _insert_answer(slip: AssignmentLookup, response: str) -> bool:
-    """Store the answer; return True if it is the assignment's first."""
     return insert_answers({slip.assignment_id: slip}, {slip.assignment_id: response}) == 1
 
 
@@ -156,7 +153,6 @@ def insert_answers(slips: Mapping[int, AssignmentLookup], responses: Mapping[int
 
 
 def refuse_response(response: str) -> None:
-    """Raise Refused for an empty, overlong or unreadable response."""
     if not response.strip():
         raise Refused("The response is empty; send the worker's answer as text.")
     if len(response) > LONGEST_RESPONSE or NO_TEXT.search(response):

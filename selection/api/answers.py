@@ -59,7 +59,6 @@ def list_open(
 def _claimed_assignments(
     run: Run, worker: str | None, rows: list[dict[str, Any]], after: int = 0
 ) -> list[dict[str, Any]]:
-    """Return these open assignments with their deadlines, which start now if they had none."""
     if all(row["due"] for row in rows):
         return rows
     presence.record_shown(run, [row["id"] for row in rows])

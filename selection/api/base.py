@@ -294,5 +294,4 @@ def requester_name(request: HttpRequest) -> str:
 
 
 def may_manage(request: HttpRequest) -> bool:
-    """Return True if the token has the scope to manage, which includes workers' links."""
     return tokens.has_scope(request.auth)  # type: ignore[attr-defined]

@@ -11,14 +11,7 @@ from selection import connectors
 from selection.accounts import scoped
 from selection.connectors import background
 from selection.limits import LONGEST_ADDRESS, LONGEST_KEY, MOST_PAGE
-from selection.models import (
-    Connection,
-    ConnectorCall,
-    Pool,
-    QuestionSet,
-    Run,
-    RunConnection,
-)
+from selection.models import Connection, ConnectorCall, Pool, QuestionSet, Run, RunConnection
 
 from .base import Token, api, find_object, requester_name
 from .fields import Id, Yes
@@ -239,10 +232,7 @@ def read_gold(
 
 
 @api.post(
-    "/pools/{pool_id}/read",
-    response={202: ReadJobOut},
-    tags=["connections"],
-    openapi_extra=LATER,
+    "/pools/{pool_id}/read", response={202: ReadJobOut}, tags=["connections"], openapi_extra=LATER
 )
 def read_workers(
     request: HttpRequest, response: HttpResponse, pool_id: Id, payload: ReadIn
@@ -267,10 +257,7 @@ def list_run_connections(request: HttpRequest, run_id: Id) -> Any:
 
 
 @api.post(
-    "/runs/{run_id}/connections",
-    response={202: JobOut},
-    tags=["connections"],
-    openapi_extra=LATER,
+    "/runs/{run_id}/connections", response={202: JobOut}, tags=["connections"], openapi_extra=LATER
 )
 def connect_run(
     request: HttpRequest, response: HttpResponse, run_id: Id, payload: RunConnectionIn

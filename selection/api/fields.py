@@ -41,7 +41,6 @@ PRICE = [
 
 
 def price_field(description: str, required: bool = False) -> Any:
-    """Return a field of an amount of money. Unless it is required, it may be null."""
     kinds: list[Any] = PRICE if required else [*PRICE, {"type": "null"}]
     more: dict[str, Any] = {"anyOf": kinds, "examples": [0.05]}
     default: Any = ... if required else None
@@ -138,7 +137,6 @@ class Named(Page):
 
 
 def filter_named(rows: QuerySet[Any], query: Named) -> QuerySet[Any]:
-    """Return the rows whose names match the query."""
     rows = rows.filter(name__icontains=query.search)
     return rows.filter(name=query.name) if query.name else rows
 

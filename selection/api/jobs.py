@@ -37,6 +37,5 @@ def show_job(request: HttpRequest, job_id: UUID) -> Job:
 
 
 def accept_job(response: HttpResponse, job: Job) -> Status[Any]:
-    """Answer 202 with the job's address."""
     response["Location"] = reverse("api-1:show_job", args=[job.pk])
     return Status(202, job)

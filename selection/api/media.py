@@ -39,11 +39,7 @@ def list_media(
     return paginate(request, response, files, query)
 
 
-@api.post(
-    "/question-sets/{set_id}/media",
-    tags=["questions"],
-    summary="Upload media file",
-)
+@api.post("/question-sets/{set_id}/media", tags=["questions"], summary="Upload media file")
 @idempotent(MediaOut)
 def send_media(request: HttpRequest, set_id: Id, file: Sent) -> MediaFile:
     """Upload a picture (at most 5 MB), sound (20 MB) or film (40 MB); the same name replaces it."""

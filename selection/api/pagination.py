@@ -80,7 +80,6 @@ NO_PAGE = "There is no page at this cursor: take it from the header Link of the 
 
 
 def parse_cursor(cursor: str) -> int:
-    """Return the cursor's number. Raises Refused for an invalid one."""
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 19):
         raise Refused(NO_PAGE)
     return int(cursor)
@@ -104,7 +103,6 @@ def cut_page(
 
 
 def add_next_link(request: HttpRequest, response: HttpResponse, cursor: str) -> None:
-    """Set the header Link to the next page."""
     query = request.GET.copy()
     query["cursor"] = cursor
     query.pop("after", None)

@@ -37,7 +37,6 @@ def erase_worker(request: HttpRequest, worker: Key) -> Any:
 
 
 def _worker_rows(request: HttpRequest, worker: str) -> list[Worker]:
-    """Return the worker's rows in the token's team. Raises Http404 if there are none."""
     queryset = scoped(Worker, request).filter(key__in=stored_spellings([worker]))
     rows = list(queryset.select_related("pool").order_by("pk"))
     if not rows:

@@ -138,12 +138,7 @@ def list_pool_workers(
     return paginate(request, response, workers, query)
 
 
-@api.put(
-    "/pools/{pool_id}/workers",
-    response=RowsOut,
-    tags=["pools"],
-    summary="Add workers",
-)
+@api.put("/pools/{pool_id}/workers", response=RowsOut, tags=["pools"], summary="Add workers")
 def put_workers(request: HttpRequest, pool_id: Id, payload: WorkersIn) -> dict[str, Any]:
     """Add workers to a pool, at most 10,000 at once. Repeating it changes nothing.
 

@@ -55,9 +55,7 @@ def list_practice(request: HttpRequest, set_id: Id) -> Any:
 
 
 @api.post(
-    "/question-sets/{set_id}/practice",
-    tags=["questions"],
-    summary="Create practice question",
+    "/question-sets/{set_id}/practice", tags=["questions"], summary="Create practice question"
 )
 @idempotent(PracticeOut)
 def create_practice(request: HttpRequest, set_id: Id, payload: PracticeIn) -> Practice:

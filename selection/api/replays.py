@@ -53,7 +53,7 @@ class ReplayIn(Schema, extra="forbid"):
     task: str = Field("", max_length=200, description="Of results of several tasks; or all.")
     question_set: Id = _optional_field(
         "With a file: the question set with the key. Without: replay all answers to the set's "
-        "questions, of all runs.",
+        "questions, of all runs."
     )
 
 

@@ -82,7 +82,6 @@ def _move_worker(
     worker: str,
     payload: WhyIn,
 ) -> dict[str, Any]:
-    """Move the worker out of the run, or back into it; return the worker."""
     run = find_object(request, Run, run_id)
     move(run, [worker], requester_name(request), payload.why)
     return _worker_payload(_find_candidate(run, worker), request)

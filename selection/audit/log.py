@@ -1,10 +1,11 @@
 """Entries of the audit log."""
 
+from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from selection import db_clock
@@ -95,7 +96,6 @@ def _team_id(item: Model) -> int | None:
 
 
 def record_deletion(item: Model) -> None:
-    """Record a deletion, with the item's values."""
     record_entry(
         "deleted",
         item,
@@ -115,3 +115,26 @@ def field_values(item: Model, written: Any = None) -> dict[str, Any]:
 
 def display_value(name: str, value: Any) -> Any:
     return HIDDEN if name in SECRET else value
+
+
+# -- entries as a table
+
+
+FIELDS = (
+    "at",
+    "who",
+    "address",
+    "team_id",
+    "kind",
+    "model",
+    "item",
+    "name",
+    "before",
+    "after",
+    "why",
+)
+
+
+def list_entries(entries: QuerySet[AuditEntry]) -> Iterator[dict[str, Any]]:
+    for row in entries.order_by("id").values(*FIELDS).iterator():
+        yield row | {"at": row["at"].isoformat()}

@@ -110,7 +110,6 @@ for watched in WATCHED:
 def on_permission_change(
     sender: Any, instance: Model, action: str, pk_set: Any, **signal: Any
 ) -> None:
-    """Record a change of a login's or group's permissions, or of a login's groups."""
     if action in ("post_add", "post_remove", "post_clear"):
         change = action.removeprefix("post_")
         record_entry(
@@ -124,7 +123,6 @@ for through in (User.groups.through, User.user_permissions.through, Group.permis
 
 @receiver(user_logged_in)
 def on_login(sender: Any, request: Any, user: User, **signal: Any) -> None:
-    """Record the sign-in with its methods, in order."""
     methods = [_login_method(record) for record in get_authentication_records(request, user)]
     if getattr(request, "by_proxy", False):
         methods = ["proxy"]

@@ -20,10 +20,8 @@ def spread(count: int, width: float) -> list[float]:
 
 
 def draw_line(across: Sequence[float], down: Sequence[float]) -> str:
-    """Return the points of a polyline."""
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down, strict=True))
 
 
 def draw_band(across: Sequence[float], lower: Sequence[float], upper: Sequence[float]) -> str:
-    """Return the points of the polygon between two lines."""
     return draw_line([*across, *reversed(across)], [*lower, *reversed(upper)])

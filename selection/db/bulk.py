@@ -50,7 +50,6 @@ def _insert_statement(
     ignore_conflicts: bool,
     arrays: bool,
 ) -> str:
-    """Return the statement that inserts these columns: of one row, or of whole columns."""
     fields = _model_fields(model, names + same)
     head = f"INSERT INTO {_table_name(model)} ({', '.join(map(_quote_name, fields))})"  # nosec B608
     tail = " ON CONFLICT DO NOTHING" if ignore_conflicts else ""
@@ -196,5 +195,4 @@ def _table_name(model: type[Model]) -> str:
 
 
 def _quote_name(item: "Field[Any, Any] | str") -> str:
-    """Return the quoted name of a table or a column."""
     return connection.ops.quote_name(item if isinstance(item, str) else item.column or item.attname)

@@ -36,7 +36,6 @@ class ExportContext:
 
     @cached_property
     def lines_by_worker(self) -> dict[str, list[WorkerStanding]]:
-        """Lines of each worker: one for each kind of task."""
         lines: dict[str, list[WorkerStanding]] = {}
         for line in self.standings.lines:
             lines.setdefault(line.worker, []).append(line)
@@ -44,7 +43,6 @@ class ExportContext:
 
     @property
     def selected_lines(self) -> dict[str, list[WorkerStanding]]:
-        """Lines of the selected workers, for the kinds of task that they are selected for."""
         picked = {
             worker: [line for line in lines if line.selected]
             for worker, lines in self.lines_by_worker.items()

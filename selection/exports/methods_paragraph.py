@@ -14,7 +14,6 @@ from .context import ExportContext
 
 
 def methods_paragraph(context: ExportContext) -> str:
-    """Return the paragraph in the past tense; empty before the run's end."""
     run = context.run
     if run.status != Run.Status.ENDED:
         return ""
@@ -80,7 +79,6 @@ def _guarantee_sentence(context: ExportContext) -> str:
 
 
 def _early_end_sentence(context: ExportContext) -> str:
-    """Return the citation for an early end's guarantee; empty if it is the algorithm's own."""
     selection = context.standings.selection
     if selection is None or selection.promise is None or selection.rounded_epsilon is None:
         return ""

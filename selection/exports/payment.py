@@ -34,7 +34,6 @@ LATE = Q(answer__expired=True)
 
 
 def payment_table(context: ExportContext) -> ExportTable:
-    """Return the list for people: shown, answered and due amount of each worker."""
     pay, currency = _pay_per_answer(context), context.run.currency
     rows = (
         [*facts, late, pay, amount_due(pay, facts[-1], currency), currency, platform, task]
@@ -65,7 +64,6 @@ def prolific_amounts(run: Run, pay: Decimal | None = None) -> dict[str, Decimal]
 
 
 def known_prolific_amounts(run: Run) -> dict[str, Decimal]:
-    """Return the same; empty if the amounts are not known."""
     try:
         return prolific_amounts(run)
     except Refused:
@@ -101,7 +99,6 @@ def _bonus_rows(context: ExportContext) -> Iterator[tuple[str, Decimal, str, str
 
 
 def lacks_pay(run: Run) -> str:
-    """Return a sentence if bonuses need a stated pay; else ""."""
     return UNKNOWN if _pay_per_answer(ExportContext(run)) is None else ""
 
 
@@ -131,7 +128,6 @@ def _missing_pay(run: Run, currencies: Collection[str], rule: str, currency: str
 
 
 def amount_due(pay: Decimal | None, answered: int, currency: str) -> Decimal | None:
-    """Return the pay of these answers, retired questions included; None if unknown."""
     return None if pay is None else money.compute_cost(answered, pay, currency)
 
 

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -12,6 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from selection import db_clock, reports
 from selection.charts import run_charts, worker_charts
+from selection.facts import Facts
 from selection.models import Candidate, Run
 from selection.runs import money
 from selection.runs.settings import algorithm_choices
@@ -21,29 +21,6 @@ from .context import ExportContext
 
 MOST_NAMED, MOST_EVENTS = 50, 200
 NEVER = "on the roster without any answer"
-
-
-@dataclass(frozen=True)
-class MissingWorkers:
-    """Workers who were not tested to the end, and the reason; names: of the first of them."""
-
-    why: str
-    count: int
-    names: list[str]
-
-    @property
-    def more(self) -> int:
-        return self.count - len(self.names)
-
-
-@dataclass(frozen=True)
-class ReportPart:
-    """Selection and standings for one kind of task. name: empty if the run has one kind."""
-
-    name: str
-    k: int
-    selected: list[reports.WorkerStanding]
-    chart: worker_charts.StandingsChart | None
 
 
 def write_report(context: ExportContext) -> Iterator[bytes]:
@@ -62,7 +39,6 @@ def render_page(run: Run, back: str = "") -> str:
 
 @cache
 def report_style() -> SafeString:
-    """Return the style. It is part of the page, so that a copy of the page looks the same."""
     style = render_to_string("selection/report.css")
     return mark_safe(style)  # noqa: S308  # nosec B308 B703: a file of ours
 
@@ -128,17 +104,19 @@ def _started_facts(context: ExportContext) -> dict[str, Any]:
     }
 
 
-def _report_parts(context: ExportContext) -> list[ReportPart]:
+def _report_parts(context: ExportContext) -> list[Facts]:
     parts = []
     for skill in context.run.skills:
         lines = [line for line in context.standings.lines if line.number == skill.number]
         chosen = [line for line in lines if line.selected]
         name = str(skill) if context.run.several else ""
-        parts.append(ReportPart(name, skill.k, chosen, worker_charts.draw_standings(lines)))
+        parts.append(
+            Facts(name=name, k=skill.k, selected=chosen, chart=worker_charts.draw_standings(lines))
+        )
     return parts
 
 
-def _missing_workers(context: ExportContext) -> list[MissingWorkers]:
+def _missing_workers(context: ExportContext) -> list[Facts]:
     """Return each missing worker once, by reason: first those gone, then those without answers."""
     workers: dict[str, list[str]] = {str(label): [] for _, label in Candidate.Gone.choices}
     workers[NEVER] = []
@@ -149,7 +127,7 @@ def _missing_workers(context: ExportContext) -> list[MissingWorkers]:
         elif not any(line.answers for line in lines):
             workers[NEVER].append(worker)
     return [
-        MissingWorkers(reason, len(keys), keys[:MOST_NAMED])
+        Facts(why=reason, count=len(keys), names=keys[:MOST_NAMED], more=len(keys[MOST_NAMED:]))
         for reason, keys in workers.items()
         if keys
     ]

@@ -13,7 +13,6 @@ CHUNK = 5000
 
 
 def wide_answers(context: ExportContext) -> ExportTable:
-    """Return the answers of every worker with any; cells are empty for questions not handed out."""
     columns = _question_columns(context.run)
     rows = _wide_rows(context.run, list(columns))
     return ExportTable(["worker", *columns.values()], rows)

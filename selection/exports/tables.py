@@ -32,7 +32,6 @@ def selected_with_facts(run: Run) -> ExportTable:
 
 
 def workers_table(context: ExportContext) -> ExportTable:
-    """Return every worker of the run, with all their statistics; a line for each kind of task."""
     names, attributes = worker_columns.all_columns(context.run), _attribute_names(context.run)
     columns = [*names, SEEN, *(ATTRIBUTE + name for name in attributes)]
     rows = (
@@ -55,7 +54,6 @@ def workers_rows(context: ExportContext) -> Iterator[dict[str, Any]]:
 
 
 def settings_table(context: ExportContext) -> ExportTable:
-    """Return the facts of the run as a whole, a line for each."""
     facts = reports.run_facts(context.run, context.standings)
     return ExportTable(["what", "value"], list(_flatten_facts(facts)), "Run")
 

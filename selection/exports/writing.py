@@ -47,7 +47,6 @@ STYLES = {"comma": COMMA, "semicolon": SEMICOLON}
 
 
 def choose_style(name: str = "") -> CsvStyle:
-    """Return the style of this name; for any other name, that of the viewer's spreadsheets."""
     return STYLES.get(name) or (SEMICOLON if viewer_locale.decimal_mark() == "," else COMMA)
 
 
@@ -65,7 +64,6 @@ class ExportTable:
 
 
 def format_time(at: datetime | None) -> str:
-    """Return the text of a cell with a time; empty without one."""
     return at.isoformat(" ", "seconds") if at else ""
 
 
@@ -85,7 +83,6 @@ def csv_file(
     mark: str = MARK,
     style: CsvStyle = COMMA,
 ) -> Iterator[bytes]:
-    """Yield the table with its header."""
     return _csv_lines(chain([table.columns], table.rows), safe, mark, style)
 
 
@@ -100,10 +97,7 @@ def plain_lines(rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
 
 
 def _csv_lines(
-    rows: Iterable[Sequence[Any]],
-    safe: Callable[[Any], Any],
-    mark: str,
-    style: CsvStyle = COMMA,
+    rows: Iterable[Sequence[Any]], safe: Callable[[Any], Any], mark: str, style: CsvStyle = COMMA
 ) -> Iterator[bytes]:
     text = io.StringIO()
     text.write(mark)
@@ -135,7 +129,6 @@ def json_text(document: Any, indent: int | None = 2) -> str:
 
 
 def json_list(rows: Iterable[Any]) -> Iterator[bytes]:
-    """Yield a JSON list, an object to a line."""
     return _join_rows("[\n  ", rows, "\n]\n", ",\n  ")
 
 

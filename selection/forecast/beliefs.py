@@ -157,14 +157,12 @@ class PastBelief:
         return right + mean * size, answers - right + (1 - mean) * size
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
-        """Return accuracies of workers like those of the past, each by a drawn share of them."""
         a, b = self._shrunk_betas
         past = rng.choice(a.size, n, p=rng.dirichlet(np.ones(a.size)))
         return rng.beta(a[past], b[past])
 
 
 def past_belief(source: str, rights: Iterable[tuple[float, int]]) -> PastBelief:
-    """Return a belief from (right, all) answers of each worker; workers without any are ignored."""
     tallies = [(float(right), int(answers)) for right, answers in rights if answers > 0]
     return PastBelief(
         source, tuple(right for right, _ in tallies), tuple(count for _, count in tallies)
@@ -172,7 +170,6 @@ def past_belief(source: str, rights: Iterable[tuple[float, int]]) -> PastBelief:
 
 
 def belief_from_named_run(name: str, among: QuerySet[Run]) -> PastBelief:
-    """Return a belief from the run of this name or number. Raises Refused if none is of use."""
     runs = among.filter(name=name) or among.filter(pk=int(name) if _is_number(name) else 0)
     run = runs.order_by("-pk").first()
     if run is None:

@@ -16,7 +16,6 @@ SHOWN = 3  # algorithms
 
 
 def points_to_simulate(plan: Plan, rows: Sequence[Forecast]) -> list[tuple[str, float, Contender]]:
-    """Return (curve, value, contender) of each point; the plan's own point is a row."""
     plans = [("epsilon", at, plan.replace_epsilon(at)) for at in _epsilon_values(plan)]
     plans += [("k", k, replace(plan, k=k)) for k in _k_values(plan)]
     return [
@@ -47,7 +46,6 @@ def _k_values(plan: Plan) -> list[int]:
 def curve_points(
     plan: Plan, simulated: Sequence[tuple[ForecastPart, SimulationLedger]]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the points for ``forecast_curves``: simulated ones, and the plan's own."""
     drawn = {_varied_part(part) for part, _ in simulated if part.curve}
     curves: dict[str, list[dict[str, Any]]] = {"epsilon": [], "k": []}
     for part, ledger in simulated:

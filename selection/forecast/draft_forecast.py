@@ -45,7 +45,6 @@ class DraftForecast:
 
 
 def plan_of_draft(run: Run) -> Plan:
-    """Return the plan without a price: a new price needs no new forecast. Raises Refused."""
     if run.several or run.selector_class.several_skills:
         raise Refused("There is no forecast for runs of several skills.")
     workers = validation.expected_workers(run, eligibility.count_eligible(run))
@@ -63,7 +62,6 @@ def plan_of_draft(run: Run) -> Plan:
 
 
 def belief_of_draft(run: Run) -> Belief:
-    """Return the belief stored with the draft; else that of its earlier run, else the default."""
     if run.belief:
         return inputs.belief_from_numbers(run.belief)
     prior = run.options.get("prior")

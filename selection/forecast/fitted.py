@@ -29,7 +29,6 @@ class FittedBelief:
     def fit(
         cls, pulls: Counts, rewards: Floats, skill: Counts, ks: dict[int, int]
     ) -> "FittedBelief":
-        """Return the belief. Arrays are (n,); ``ks`` has the K of each skill, fitted separately."""
         places = tuple(np.flatnonzero(skill == number) for number in ks)
         posteriors = tuple(
             Posterior(np.rint(rewards[at]), pulls[at], Prior(), k, DRAWS)

@@ -123,7 +123,6 @@ def cancel_forecast(planning: ForecastRequest) -> ForecastRequest:
 
 
 def touch_forecast(planning: ForecastRequest, now: datetime | None = None) -> None:
-    """Record that the forecast is still in use, so that it is kept."""
     now = now or db_clock.database_now()
     if planning.used < now - NOTED:
         ForecastRequest.objects.filter(pk=planning.pk).update(used=now)
@@ -145,7 +144,6 @@ def _change_state(planning: ForecastRequest, state: State, error: str = "") -> N
 
 
 def find_forecast(pk: int, among: QuerySet[ForecastRequest]) -> ForecastRequest:
-    """Return the forecast of this id in ``among``. Raises NotFound otherwise."""
     planning = among.filter(pk=pk).first()
     if planning is None:
         raise NotFound("There is no such forecast any more; order it again.")
@@ -168,7 +166,6 @@ def forecast_rows(planning: ForecastRequest) -> list[Forecast]:
 
 
 def forecast_progress(planning: ForecastRequest) -> float:
-    """Return the simulated share, 0 to 1. Curves come last and count a third."""
     if planning.state == State.DONE:
         return 1.0
     all_parts = list(planning.parts.defer("plays"))
@@ -189,7 +186,6 @@ def forecast_curves(planning: ForecastRequest) -> dict[str, list[dict[str, Any]]
 
 
 def forecast_no_shows(planning: ForecastRequest) -> dict[tuple[str, str], Forecast]:
-    """Return the rows of runs with no-shows, simulated so far, by algorithm and title."""
     plan = stored_plan(planning)
     simulated = planning.parts.filter(runs__gt=0, curve=no_shows.CURVE)
     ledgers = [parts.read_ledger(part, plan) for part in simulated]
@@ -276,7 +272,6 @@ def _hand_out(open_parts: QuerySet[ForecastPart]) -> None:
 
 
 def sweep_forecasts() -> None:
-    """Hand out lost parts again, and delete forecasts that were not used for long."""
     now = db_clock.database_now()
     ForecastRequest.objects.filter(used__lt=now - KEPT).delete()
     going = ForecastRequest.objects.filter(state__in=(State.WAITING, State.WORKING))

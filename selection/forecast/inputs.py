@@ -20,7 +20,6 @@ KINDS: dict[str, type[RangeBelief] | type[DefaultBelief] | type[PastBelief]] = {
 
 
 def belief_to_numbers(belief: Belief) -> dict[str, Any]:
-    """Return the belief as numbers: its kind and its fields."""
     kind = next(name for name, belief_type in KINDS.items() if type(belief) is belief_type)
     return {"kind": kind, **asdict(belief)}  # type: ignore[call-overload]
 
@@ -35,7 +34,6 @@ def belief_from_numbers(numbers: dict[str, Any]) -> Belief:
 
 
 def forecast_key(plan: Plan, belief: Belief, team: int | None) -> str:
-    """Return a key that is the same for the same plan, belief and algorithms, in the same team."""
     inputs = [asdict(plan), belief_to_numbers(belief), code_digest(), team]
     return sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 

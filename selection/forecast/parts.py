@@ -28,7 +28,6 @@ FAILED = "It cannot be simulated: the log of the process that tried says why."
 
 
 def plan_of(part: ForecastPart, plan: Plan) -> Plan:
-    """Return the plan as this part varies it."""
     if part.curve == "epsilon":
         return plan.replace_epsilon(part.at)
     if part.curve == no_shows.CURVE:
@@ -37,7 +36,6 @@ def plan_of(part: ForecastPart, plan: Plan) -> Plan:
 
 
 def read_ledger(part: ForecastPart, plan: Plan) -> SimulationLedger:
-    """Return the simulated runs of this part."""
     contender = Contender(part.algorithm, plan_of(part, plan), part.options)
     plays = [
         SimulatedRun(answers, most, SimulatedEnding(end), *rest)
@@ -49,7 +47,6 @@ def read_ledger(part: ForecastPart, plan: Plan) -> SimulationLedger:
 
 
 def ledger_columns(ledger: SimulationLedger) -> dict[str, Any]:
-    """Return the columns that store the simulated runs."""
     return {
         "plays": [astuple(play) for play in ledger.plays],
         "runs": len(ledger.plays),
@@ -96,7 +93,6 @@ def _has_enough_runs(part: ForecastPart, ledger: SimulationLedger) -> bool:
 
 
 def share_done(part: ForecastPart) -> float:
-    """Return the share of the part that is done, 0 to 1."""
     if part.finished:
         return 1.0
     runs, seconds = _limits(part)

@@ -122,7 +122,6 @@ def _merit_key(row: Forecast) -> tuple[bool, bool, float, int]:
 
 
 def build_row(plan: Plan, ledger: SimulationLedger) -> Forecast:
-    """Return the row of simulated runs, without the reason for its place in the table."""
     contender, plays = ledger.contender, ledger.plays
     answers, median = summary(plan, plays)
     most_per_run = [play.most for play in plays]
@@ -154,7 +153,6 @@ def build_row(plan: Plan, ledger: SimulationLedger) -> Forecast:
 
 
 def _failed_row(contender: Contender, reason: str) -> Forecast:
-    """Return the row of an algorithm that cannot be simulated."""
     return Forecast(
         algorithm=contender.name,
         title=contender.title,
@@ -207,7 +205,6 @@ def _compare(row: Forecast, best: Forecast) -> str:
 
 
 def share_of_runs(many: int, runs: int) -> str:
-    """Return "7 of 20 simulations"."""
     return f"{many:,} of {counted(runs, 'simulation')}"
 
 
@@ -234,7 +231,6 @@ def _describe_end(plan: Plan, row: Forecast) -> str:
 
 
 def _describe_cut(plan: Plan, ledger: SimulationLedger, row: Forecast, best: Forecast) -> str:
-    """Return why it does not end, the ε guaranteed then, and the ways out."""
     short = row.out_of_questions >= row.out_of_budget
     share, resource = max((row.out_of_questions, "questions"), (row.out_of_budget, "budget"))
     reached = row.epsilon_at_end or 1.0

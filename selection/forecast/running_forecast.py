@@ -69,7 +69,6 @@ class LiveRun:
 
     @property
     def most(self) -> int:
-        """Upper bound of the answers in all."""
         everything = int(self.questions.sum()) + self.elsewhere
         if self.left is not None:
             everything = min(everything, int(self.pulls.sum()) + self.left + self.elsewhere)

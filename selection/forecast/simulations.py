@@ -108,7 +108,6 @@ def play_to_end(
 
 
 def _limit_total(counts: NDArray[np.int64], most: float) -> NDArray[np.int64]:
-    """Return the counts, reduced to ``most`` in all, the first ones first."""
     if counts.sum() <= most:
         return counts
     limited: NDArray[np.int64] = np.diff(np.minimum(counts.cumsum(), int(most)), prepend=0)

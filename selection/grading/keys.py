@@ -34,7 +34,6 @@ _HASH = 12  # characters of the hash after a text that is too long for a key
 
 
 def unify_marks(text: str) -> str:
-    """Return the text with straight quotation marks, narrow letters and no invisible marks."""
     if text.isascii():
         return text
     text = _WIDE.sub(lambda wide: unicodedata.normalize("NFKC", wide[0]), text)
@@ -42,7 +41,6 @@ def unify_marks(text: str) -> str:
 
 
 def shorten_key(text: str) -> str:
-    """Return a text as a key: in one line, a long one with a hash in place of its end."""
     plain = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
     if len(plain) <= LONGEST_KEY:
         return plain
@@ -61,7 +59,6 @@ def find_invisible(key: str) -> str:
 
 
 def stored_spellings(keys: Iterable[str]) -> list[str]:
-    """Return every spelling in which these keys may be stored."""
     spellings = dict.fromkeys(keys)
     for key in [key for key in spellings if not key.isascii()]:
         spellings |= dict.fromkeys((plain_key(key), unicodedata.normalize("NFD", key)))

@@ -10,11 +10,7 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 # One sign followed by three digits: it may separate thousands or be a decimal sign.
 _EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 _SIGNS = str.maketrans(
-    {
-        "\N{ARABIC DECIMAL SEPARATOR}": ",",
-        "'": None,
-        "\N{ARABIC THOUSANDS SEPARATOR}": None,
-    }
+    {"\N{ARABIC DECIMAL SEPARATOR}": ",", "'": None, "\N{ARABIC THOUSANDS SEPARATOR}": None}
 )
 
 
@@ -37,7 +33,6 @@ def parse_number(text: str) -> Decimal | None:
 
 
 def possible_readings(text: str) -> list[Decimal]:
-    """Return every number that the text may stand for: 1,234 may be 1234 or 1.234."""
     number = parse_number(text)
     if number is None:
         return []
@@ -57,3 +52,13 @@ def read_as_thousands(text: str) -> Decimal:
 def _strip_number(text: str) -> str:
     bare = "".join(unify_marks(text).split()).translate(_SIGNS)
     return bare[:-1] if len(bare) > 1 and bare[-1] in ".,。" else bare
+
+
+KEY = "a score from 0 to 1"  # the known answer of a question whose answers are scores
+
+
+def parse_score(text: str) -> float:
+    score = float(text)
+    if not 0 <= score <= 1:
+        raise ValueError(f"“{text}” is not from 0 to 1.")
+    return score

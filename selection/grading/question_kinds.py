@@ -5,7 +5,7 @@ from typing import Any
 
 from selection.errors import Refused
 
-from . import numbers, rules, scores
+from . import numbers, rules
 
 # Other names of the kinds in use.
 OTHER_NAMES = {
@@ -68,7 +68,7 @@ def find_question_faults(
     accepted: Sequence[str], choices: Sequence[str], way: Mapping[str, Any]
 ) -> list[str]:
     faults = [*_choice_faults(accepted, choices, way)] if choices else []
-    if scores.KEY in accepted:
+    if numbers.KEY in accepted:
         faults.append(
             "A run counts right and wrong answers, and no scores: let your program draw right or "
             "wrong by the score."

@@ -52,7 +52,6 @@ _FINAL = re.compile(r"([\s.,;。、]|(?<=[^\W\d])!)+$")
 
 
 def kind_of(choices: Sequence[str], grading: Grading) -> str:
-    """Return the kind, one of KINDS, of a question with these choices."""
     if choices:
         return next((name for name in ("multiple", "order") if grading.get(name)), "single")
     return "number" if grading.get("number") else "text"

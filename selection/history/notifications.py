@@ -13,7 +13,6 @@ KINDS: dict[int, str] = {Verdicts.ACCEPTED: Kind.ACCEPTED, Verdicts.REJECTED: Ki
 
 
 def worker_payload(run: Run, row: Candidate) -> dict[str, Any]:
-    """Return the worker's key, and their skill if the run has several."""
     return {"worker": row.worker.key, "skill": str(run.skills[row.skill]) if run.several else None}
 
 
@@ -26,7 +25,6 @@ def verdict_messages(run: Run, rows: Iterable[Candidate]) -> Iterator[Message]:
 
 
 def notify_manual_verdict(run: Run, row: Candidate) -> None:
-    """Send a message about a manual verdict; there is none for its removal."""
     if row.by_hand is not None:
         kind = KINDS[row.by_hand]
         data = {"by": "hand", "why": row.by_hand_why, "step": run.steps}

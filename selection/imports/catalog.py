@@ -54,16 +54,11 @@ def _store_workers(pool: Pool, rows: Sequence[WorkerRow], changed: list[str]) ->
         for row in rows
     ]
     Worker.objects.bulk_create(
-        workers,
-        CHUNK,
-        update_conflicts=True,
-        unique_fields=["pool", "key"],
-        update_fields=changed,
+        workers, CHUNK, update_conflicts=True, unique_fields=["pool", "key"], update_fields=changed
     )
 
 
 def refuse_swapped_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> None:
-    """Raise Refused if another column than ``question`` has the set's questions."""
     columns = {
         "question": [row.question for row in rows],
         "prompt": [row.prompt for row in rows],

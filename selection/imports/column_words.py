@@ -47,7 +47,6 @@ MEDIA = {
 
 
 def fold(column: str) -> str:
-    """Return the folded name of a column, without a final dot, colon or question mark."""
     bare = re.sub(r"[\s_-]", "", column).casefold().rstrip(".:?")
     decomposed = unicodedata.normalize("NFKD", bare)
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))

@@ -52,13 +52,11 @@ USED = "A run uses rows of this file: the import cannot be undone. Change the ro
 
 
 def accepted_rows(upload: Upload, outside: Outside = "refuse") -> Rows:
-    """Return the rows to import."""
     condition = Q(why="") | Q(outside=True) if outside == "wrong" else Q(why="")
     return upload.rows.filter(condition)
 
 
 def rejected_rows(upload: Upload, outside: Outside = "refuse") -> Rows:
-    """Return the rows not to import, in order."""
     rows = upload.rows.exclude(why="")
     return rows.exclude(outside=True) if outside == "wrong" else rows
 
@@ -105,7 +103,6 @@ def undo_import(upload_id: Any) -> Upload:
 
 
 def forget_uploads(uploads: QuerySet[Upload]) -> None:
-    """Delete these files with their rows, without loading them."""
     with transaction.atomic():
         UploadedRow.objects.filter(upload__in=uploads.values("pk"))._raw_delete("default")
         uploads._raw_delete("default")

@@ -60,13 +60,11 @@ def _is_balanced(text: str) -> bool:
 
 
 def read_prompt(value: str) -> str:
-    """Return the text of a prompt, which may be a list of messages."""
     messages = _read_list(value) if value.startswith("[{") else None
     return "\n\n".join(map(_entry_text, messages)) if messages else value
 
 
 def read_labels(value: str, choices: str) -> list[str]:
-    """Return the names of the choices, if a column or the choices themselves have them."""
     if value:
         return split_values(value)
     listed = _read_list(choices) or []
@@ -166,7 +164,6 @@ def fit_response(response: str, choices: Sequence[str], grading: Grading) -> str
 
 
 def whole_number(text: str) -> str:
-    """Return 1 for 1.0, as a column of numbers with a gap has it."""
     match = _WHOLE.fullmatch(text.strip())
     return match[1] if match else text
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from selection.answers.recording import outside_choices
 from selection.errors import Refused
-from selection.grading import rules, scores
+from selection.grading import numbers, rules
 from selection.limits import MOST_OF_THE_PAST
 from selection.models import Question
 from selection.texts import counted
@@ -68,7 +68,6 @@ class File:
 
     @property
     def chosen(self) -> ColumnPlan | None:
-        """Return the plan if it has all columns, else None."""
         return self.plan if self.plan and not self.plan.missing_fields() else None
 
 
@@ -139,7 +138,6 @@ def read_keyed_answers(answers: File, key: File | Key | None) -> KeyedAnswers:
 
 
 def _select_known(rows: Sequence[AnswerRow], questions: Key) -> list[AnswerRow]:
-    """Return the answers to questions of the key. Raises Refused for swapped columns."""
     columns = {"worker": [row.worker for row in rows], "task": [row.question for row in rows]}
     columns["answer"] = [row.response for row in rows]
     row_parsers.refuse_swapped("task", set(questions), columns, "the questions of the key")
@@ -194,34 +192,31 @@ def _refuse_all_wrong(
 
 
 def open_choices(choices: Sequence[Choice], file: File) -> list[Choice]:
-    """Return the open choices between results."""
     return [choice for choice in choices if choice.name not in file.picked]
 
 
 def refuse_open_choices(keyed: KeyedAnswers, file: File) -> None:
-    """Raise Refused if there are open choices."""
     if chosen := open_choices(keyed.choices, file):
         raise Refused(f"{file.name} has several results for each answer: {describe(chosen)}.")
 
 
 def _grade_answer(question: QuestionRow, row: AnswerRow, name: str, ticked: bool) -> float:
     accepted, response, grading = question.accepted, row.response, question.grading
-    if accepted != [scores.KEY]:
+    if accepted != [numbers.KEY]:
         if not question.choices and not grading:
             accepted = [gold_cells.whole_number(text) for text in accepted]
             response = gold_cells.whole_number(response)
             grading = {"multiple": True} if ticked and len(accepted) > 1 else {}
         return float(rules.is_match(accepted, response, grading, question.choices))
     try:
-        return scores.parse_score(response)
+        return numbers.parse_score(response)
     except ValueError:
         raise Refused(
-            f"{name}, line {row.line}: “{response}” is not {scores.KEY}; write it as in 0.73."
+            f"{name}, line {row.line}: “{response}” is not {numbers.KEY}; write it as in 0.73."
         ) from None
 
 
 def key_of_questions(questions: Iterable[Question]) -> Key:
-    """Return the key of stored questions."""
     return {
         q.key: QuestionRow(0, q.key, q.prompt, q.accepted, q.choices, q.grading) for q in questions
     }

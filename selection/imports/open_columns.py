@@ -68,7 +68,6 @@ def find_open_columns(answers: File, key: File | Key | None) -> OpenColumns | No
 def _lacking_columns(
     role: str, file: File, plan: ColumnPlan, questions: Mapping[str, QuestionRow]
 ) -> OpenColumns | None:
-    """Return the file with its first rows if it has a column for each missing field."""
     missing, table = plan.missing_fields(), open_table(file)
     unknown = {*table.header} - {"", *plan.fields.values(), *plan.questions}
     if not missing or len(unknown) < len(missing):

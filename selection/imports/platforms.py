@@ -30,7 +30,6 @@ NO_QUESTION = (
 
 
 def normalise_column(column: str) -> str:
-    """Return the name without capitals, spaces, hyphens and underscores."""
     return re.sub(r"[\s_-]", "", column).casefold()
 
 
@@ -113,7 +112,6 @@ def _build_plan(kind: str, layout: Layout, columns: Sequence[str]) -> ColumnPlan
 
 
 def header_test(kind: str) -> Callable[[list[str], Sequence[list[str]]], bool]:
-    """Return a test for header rows: True if a row names all columns that this kind needs."""
     return lambda columns, later: not recognise_columns(kind, columns).missing_fields()
 
 
@@ -146,13 +144,11 @@ def _fitting_title(kind: str, columns: Sequence[str]) -> str:
 
 
 def _is_bare(columns: Sequence[str]) -> bool:
-    """Return True if a column with ids is all there is about workers."""
     plan = recognise_columns(WORKERS, columns)
     return plan.title == LAYOUTS[WORKERS][-1].title and set(plan.fields) == {"worker"}
 
 
 def refuse_missing(plan: ColumnPlan, header: Sequence[str], name: str, line: int = 1) -> None:
-    """Raise Refused if a required column is missing."""
     missing = plan.missing_fields()
     if not missing:
         return

@@ -100,7 +100,6 @@ def refuse_swapped(
 
 
 def read_path(path: Path) -> bytes:
-    """Return the content of the file at this path. Raises Refused."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -216,7 +215,6 @@ def _parse_worker(line: int, cells: Cells, names: Names, attributes: Cells) -> W
 
 
 def read_email(text: str) -> str:
-    """Return an e-mail address without surrounding spaces. Raises Refused for any other text."""
     address = text.strip()
     try:
         if address:
@@ -255,7 +253,6 @@ def _parse_question(line: int, cells: Cells, names: Names, _: Cells) -> Question
 
 
 def _parse_known(line: int, cells: Cells, names: Names, _: Cells) -> QuestionRow:
-    """Return a question of which only the answers are known."""
     key = parse_key(cells, "question", names)
     if not cells["answer"]:
         raise Refused(f"The column “{names['answer']}” is empty.")
@@ -263,7 +260,6 @@ def _parse_known(line: int, cells: Cells, names: Names, _: Cells) -> QuestionRow
 
 
 def _parse_known_within(line: int, cells: Cells, names: Names, _: Cells) -> QuestionRow | None:
-    """Return the question of an answer; None if its correct answer is unknown."""
     return _parse_known(line, cells, names, _) if cells["answer"] and cells["question"] else None
 
 
@@ -284,7 +280,6 @@ _MAKERS: dict[str, Callable[[int, Cells, Names, Cells], Made | None]] = {
 
 
 def parse_key(cells: Cells, name: str, names: Names) -> str:
-    """Return the key of a worker or question. Raises Refused for an invalid one."""
     value, column = cells[name], names[name]
     if not value:
         raise Refused(f"The column “{column}” is empty.")

@@ -61,7 +61,6 @@ def store_workers(pool: Pool, rows: Sequence[WorkerRow]) -> list[RowFate]:
 
 
 def _worker_values(stored: dict[str, list[Any]], row: WorkerRow) -> list[Any]:
-    """Return the row's values as they would be stored: an address that is not given stays."""
     old = stored[row.worker][-1] if row.worker in stored else ""
     return [row.name, row.attributes, row.email or old]
 
@@ -169,7 +168,6 @@ def _sort_rows(
 
 
 def report_rows(target: Pool | QuestionSet, nouns: str, fates: Sequence[RowFate]) -> dict[str, Any]:
-    """Return the results for a program, with their counts; the audit log gets the stored rows."""
     counts = Counter(fate.result for fate in fates)
     audit.record_entry("import", target, after={nouns: counts[ADDED] + counts[CHANGED]})
     numbers = {result: counts[result] for result in (ADDED, CHANGED, UNCHANGED, REFUSED)}
@@ -177,10 +175,7 @@ def report_rows(target: Pool | QuestionSet, nouns: str, fates: Sequence[RowFate]
 
 
 def rename_worker(
-    worker: Worker,
-    name: str | None,
-    attributes: Attributes | None,
-    email: str | None = None,
+    worker: Worker, name: str | None, attributes: Attributes | None, email: str | None = None
 ) -> None:
     """Give a worker another name, other attributes or another address; None leaves each.
 

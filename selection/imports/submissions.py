@@ -27,7 +27,6 @@ def read_submissions(raw: bytes | str, name: str) -> dict[str, str]:
 
 
 def statuses_of(upload: Upload) -> dict[str, str]:
-    """Return, by worker, the last status in a file of workers; empty without such a column."""
     table, plan = open_upload(upload)
     _, status = _find_columns(table.header)
     if upload.kind != Upload.Kind.WORKERS or plan.missing_fields() or status is None:
@@ -42,7 +41,6 @@ def _statuses(table: Table, worker: int, status: int) -> dict[str, str]:
 
 
 def _find_columns(header: Sequence[str]) -> tuple[int | None, int | None]:
-    """Return the places of the worker's and of the status column; None if missing."""
     names = [column.casefold() for column in header]
     worker, status = (
         next((names.index(candidate) for candidate in candidates if candidate in names), None)

@@ -34,14 +34,12 @@ _IMPORT_ID = '{"ImportId":'
 
 
 def questions_of(run: Run) -> list[tuple[str, str]]:
-    """Return (key, prompt) of each question of the run."""
     sets = {skill.question_set.pk for skill in run.skills}
     rows = Question.objects.filter(question_set__in=sets).values_list("key", "prompt")
     return list(rows.order_by("question_set", "number"))
 
 
 def names_of(run: Run) -> dict[str, str]:
-    """Return the keys of the run's questions by possible name, without ambiguous names."""
     return question_names(questions_of(run))
 
 
@@ -114,7 +112,6 @@ def assign_columns(
 
 
 def key_of(name: str, names: Names) -> str:
-    """Return the key of the question with this name. Raises Refused."""
     key = names.get(name) or names.get(_plain_text(name), "")
     if not key:
         raise Refused(f"There is no question “{name[:80]}” in this run; write its key or its text.")

@@ -46,7 +46,6 @@ QUEUE = WorkQueue(
 
 
 def refuse_large(name: str, size: int) -> None:
-    """Raise Refused for a file from the network that is too large."""
     if size > MOST_FILE:
         raise Refused(f"{name} is larger than {MOST_FILE >> 20} MB; split it into parts.")
 
@@ -140,7 +139,6 @@ def _plan_for(team: int, kind: str, table: Table, names: surveys.Names) -> Colum
 def _likeliest_plan(
     kind: str, columns: Sequence[str], names: surveys.Names, first: Sequence[list[str]]
 ) -> ColumnPlan:
-    """Return the likeliest plan; ``first`` are the first rows."""
     if kind == Upload.Kind.ANSWERS:
         return surveys.recognise_survey(columns, names, first)
     return platforms.recognise_columns(kind, columns)
@@ -180,13 +178,11 @@ def work_on_upload(upload_id: Any) -> None:
 
 
 def finish_upload(upload: Upload) -> None:
-    """Stage all rows now."""
     if upload.state == State.READING:
         _sort_for_seconds(upload, float("inf"))
 
 
 def _sort_for_seconds(upload: Upload, seconds: float) -> bool:
-    """Return True if nothing is left to do."""
     end = monotonic() + seconds
     try:
         done = staging.stage_rows(upload, lambda: monotonic() > end)
@@ -224,7 +220,6 @@ def sweep_uploads() -> None:
 
 
 def discard_upload(upload: Upload) -> None:
-    """Stop reading the file, and delete it."""
     commit.forget_uploads(Upload.objects.filter(pk=upload.pk).exclude(state=State.TAKEN))
 
 
@@ -251,7 +246,6 @@ class FileHead:
 
 
 def read_head(upload: Upload, count: int = 10) -> FileHead:
-    """Return the beginning of the file. Raises Refused."""
     plan = ColumnPlan(**upload.plan)
     raw = bytes(upload.content)
     table = read_table(raw, upload.name, upload.encoding, header=plan.header)

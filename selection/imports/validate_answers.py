@@ -57,7 +57,6 @@ def validate_answers(
 
 
 def refuse_ended(run: Run) -> None:
-    """Raise Conflict if the run takes no answers."""
     if run.status not in {Run.Status.RUNNING, Run.Status.PAUSED}:
         if run.status == Run.Status.DRAFT:
             raise Conflict(f"“{run}” is still a draft. Start it before you import answers.")

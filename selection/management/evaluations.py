@@ -27,7 +27,6 @@ Status = Run.Status
 
 
 def prepare_database() -> None:
-    """Create the tables of a new local database. Raises Refused for one of an earlier version."""
     executor = MigrationExecutor(connection)
     if connection.vendor == "sqlite" and not executor.loader.applied_migrations:
         call_command("migrate", verbosity=0)
@@ -54,7 +53,6 @@ def find_or_create(options: dict[str, Any]) -> Run:
 
 
 def drop_models(file: model_files.ModelFile, names: Sequence[str]) -> None:
-    """Leave these models of the file out."""
     known = [entry.worker for entry in file.models]
     for name in names:
         if name not in known:
@@ -63,7 +61,6 @@ def drop_models(file: model_files.ModelFile, names: Sequence[str]) -> None:
 
 
 def digest_inputs(file: model_files.ModelFile, raw: bytes, options: dict[str, Any]) -> str:
-    """Return a digest of the files and settings, without the API keys and the limit."""
     servers = [entry.values for entry in file.servers]
     models = [(entry.worker, entry.server, entry.values) for entry in file.models]
     names = (*DECIDING, "seed", "any_questions", "map")

@@ -36,43 +36,25 @@ def add_arguments(parser: CommandParser) -> None:
             add(flag, choices=list(ALGORITHMS), metavar="NAME", help=help)
         else:
             add(flag, metavar="X", help=help)
-    add(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="an option of the algorithm, see docs/algorithms.md; may be given again",
-    )
+    option = "an option of the algorithm, see docs/algorithms.md; may be given again"
+    add("--option", action="append", default=[], metavar="NAME=VALUE", help=option)
     add("--learn-from", metavar="RUN", help="an earlier run, whose workers were like these")
     add("--quota-attribute", metavar="NAME", help="an attribute of the workers, for --quota")
-    add(
-        "--quota",
-        action="append",
-        default=[],
-        metavar="VALUE:2-4",
-        help="how many of those who have this value; 2 is exactly 2, 2- at least, -4 at most; may "
-        "be given again",
-    )
-    add(
-        "--also",
-        action="append",
-        default=[],
-        metavar="SET=K",
-        help="a further question set with a K of its own, for several kinds of task; may be given "
-        "again",
-    )
+    quota = "how many of those who have this value; 2 is exactly 2, 2- at least, -4 at most"
+    again = "may be given again"
+    add("--quota", action="append", default=[], metavar="VALUE:2-4", help=f"{quota}; {again}")
+    also = "a further question set with a K of its own, for several kinds of task"
+    add("--also", action="append", default=[], metavar="SET=K", help=f"{also}; {again}")
     add("--start", action="store_true", help="let it begin at once")
 
 
 def add_changes(parser: CommandParser) -> None:
-    """Add the settings that a started run may change."""
     for name, setting in CHANGEABLE.items():
         empty = "; empty for none" if setting.column.null else ""
         parser.add_argument(_flag(name), metavar="X", help=f"{_describe(setting)}{empty}")
 
 
 def changed_settings(run: Run, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings given on the command line. Raises Refused for an invalid value."""
     texts = {name: options[name] for name in CHANGEABLE if options[name] is not None}
     return {name: _parse_value(run, name, text or None) for name, text in texts.items()}
 
@@ -95,7 +77,6 @@ def _describe(setting: RunSetting) -> str:
 
 
 def create_draft(options: dict[str, Any]) -> Run:
-    """Store and return the requested draft. Raises Refused for invalid settings."""
     team = options["team"]
     pool = find_by_name(Pool.objects.select_related("team"), options["pool"], team)
     question_set = find_by_name(QuestionSet.objects.all(), options["question_set"], team)

@@ -25,7 +25,6 @@ _STREAM = re.compile(r"\bstream", re.IGNORECASE)
 
 
 def adjust_body(body: Mapping[str, Any], adjustments: Adjustments) -> dict[str, Any]:
-    """Return the body of the request with these changes."""
     adjusted = dict(body)
     for name, change in adjustments.items():
         if change is True:

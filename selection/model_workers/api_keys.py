@@ -50,7 +50,6 @@ def check_variable(server: ModelServer) -> None:
 
 
 def read_key(server: ModelServer) -> str:
-    """Return the API key; empty if the server needs none. Raises Refused if it cannot be read."""
     if server.key_variable:
         check_variable(server)
         key = os.environ.get(server.key_variable, "")

@@ -36,7 +36,6 @@ def _choices_reason(choices: list[str]) -> str:
 
 
 def has_models_only(pool: Pool) -> bool:
-    """Return True if all workers of the pool are models, and there is one."""
     workers = pool.workers.all()
     return not workers.filter(endpoint=None).exists() and workers.exists()
 

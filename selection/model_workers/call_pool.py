@@ -71,7 +71,6 @@ class CallPool:
         gc.set_threshold(*self._thresholds)
 
     def send(self, requests: list[Request]) -> None:
-        """Begin these calls."""
         asyncio.run_coroutine_threadsafe(self._begin(requests), self._loop)
 
     def collect(self, wait: float) -> list[tuple[int, Outcome]]:

@@ -19,7 +19,6 @@ GOING_ON = (Run.Status.RUNNING, Run.Status.PAUSED)
 
 @transaction.atomic
 def delete_server(server: ModelServer) -> None:
-    """Delete the server. Raises Conflict, naming the workers, while models of it are workers."""
     rows = server.endpoints.order_by("worker__key").values_list("worker__key", flat=True)
     keys = list(rows.distinct()[: MOST_NAMED + 1])
     if keys:
@@ -31,7 +30,6 @@ def delete_server(server: ModelServer) -> None:
 
 
 def list_settings(endpoint: Endpoint) -> dict[str, Any]:
-    """Return the endpoint's settings by name."""
     return {name: getattr(endpoint, name) for name in endpoints.ENDPOINT_FIELDS}
 
 

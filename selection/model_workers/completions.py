@@ -101,7 +101,6 @@ class ServerError:
 
     @property
     def fault(self) -> Fault:
-        """The fault of an error that came with a status of success."""
         return fault_of_status(self.code or 500, self.names)
 
 
@@ -268,7 +267,6 @@ def count_tokens(number: Any) -> int | None:
 
 
 def read_wait(headers: Mapping[str, str]) -> float:
-    """Return the seconds that the server asks to wait; 0 for none."""
     for name in MILLISECONDS:
         if seconds := parse_duration(f"{headers.get(name, '')}ms"):
             return seconds
@@ -285,7 +283,6 @@ def read_wait(headers: Mapping[str, str]) -> float:
 
 
 def find_error(document: Any) -> ServerError | None:
-    """Return the error that the document tells, in any of the servers' forms; None for none."""
     if isinstance(document, list) and document:  # Gemini's
         document = document[0]
     if not isinstance(document, dict):

@@ -79,7 +79,6 @@ class Dispatcher:
 
     @property
     def is_busy(self) -> bool:
-        """Return True while calls are in flight."""
         return bool(self._in_flight)
 
     # -- beginning
@@ -190,7 +189,6 @@ class Dispatcher:
 
 
 def list_servers(runs: frozenset[int] | None = None) -> list[ModelServer]:
-    """Return the servers of models that take part in running runs."""
     rows = Run.objects.running().filter(candidates__worker__endpoint__server=OuterRef("pk"))
     if runs is None:
         rows = rows.exclude(spending__held_until__gt=db_clock.database_now())

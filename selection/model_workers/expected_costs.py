@@ -55,7 +55,6 @@ def _mean_tokens(workers: Iterable[int]) -> dict[int, tuple[float, float]]:
 
 
 def most_cost(endpoint: Endpoint, question_set: QuestionSet) -> Decimal:
-    """Return the most that a call for the first question can cost."""
     question = question_set.questions.order_by("number").first()
     try:
         tokens = build_prompt(endpoint, question).tokens if question else 0

@@ -80,13 +80,11 @@ def read_reply(parsing: str, pattern: str, question: Question, reply: str) -> st
 
 
 def is_refusal(reply: str) -> bool:
-    """Return True if the reply begins with the words of a model that does not want to answer."""
     text = frames.fold_signs(frames.strip_frame(reply[:LONGEST_READ]))
     return bool(_REFUSED.search(text[:200]))
 
 
 def validate_pattern(parsing: str, pattern: str) -> None:
-    """Raise Refused for a missing or invalid regular expression."""
     if parsing != Parsing.REGEX:
         return
     if not pattern:
@@ -237,7 +235,6 @@ class _Reader:
         return value if said else self._read_shown_number(lines)
 
     def _read_shown_number(self, lines: Sequence[str]) -> str | None:
-        """Return the only bold number, or the number that ends the last sentence."""
         marked = re.findall(r"\*\*([^*\n]{1,100})\*\*", "\n".join(lines))
         bold = {figures.read_only(found) for found in marked} - {None}
         if len(bold) == 1:

@@ -66,7 +66,6 @@ def hold_run(run_id: int) -> None:
 
 
 def is_held(run_id: int) -> bool:
-    """Return True if a process makes the run's calls."""
     now = db_clock.database_now()
     return ModelSpending.objects.filter(run=run_id, held_until__gt=now).exists()
 

@@ -41,12 +41,10 @@ def actual_cost(endpoint: Endpoint, outcome: Outcome, reserved: int) -> int:
 
 
 def to_amount(nano: int) -> Decimal:
-    """Return the amount in the currency's unit."""
     return Decimal(nano) / NANO
 
 
 def to_nano(amount: Decimal | float | str) -> int:
-    """Return the amount in billionths, rounded down."""
     return int(Decimal(str(amount)) * NANO)
 
 

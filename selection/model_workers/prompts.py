@@ -63,7 +63,6 @@ def validate_template(template: str) -> str:
 
 
 def build_prompt(endpoint: Endpoint, question: Question) -> Prompt:
-    """Return the request. Raises Refused for a question that models cannot be shown."""
     text, pictures = _split_pictures(_fill_template(endpoint, question), question)
     content: Any = text
     if pictures:

@@ -20,7 +20,6 @@ WORKING, IDLE = 300.0, 3.0
 
 
 def request_calls(run_id: int) -> None:
-    """Request the calls for a run's open assignments, if models take part in it."""
     if Candidate.objects.filter(run=run_id, worker__endpoint__isnull=False).exists():
         celery_messages.request_task(TASK)
 

@@ -60,7 +60,6 @@ class GuardedLoop(asyncio.SelectorEventLoop):
 
 
 def check_url(url: str) -> str:
-    """Return the server's address without a slash at its end. Raises Refused for an invalid one."""
     return safe_http.check_url(url, SETTING).rstrip("/")
 
 
@@ -107,7 +106,6 @@ def open_client(
 
 
 def open_server(server: ModelServer, key: str) -> ModelClient:
-    """Return a client of a stored server, as ``open_client``."""
     return open_client(server.url, key, server.extra_headers, server.extra_query)
 
 
@@ -180,7 +178,6 @@ class _Reply:
 
     @property
     def error(self) -> ServerError:
-        """The error of a failed request: the server's message, or else its whole reply."""
         try:
             found = find_error(parse_json(self.body))
         except ValueError:

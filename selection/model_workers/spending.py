@@ -1,7 +1,6 @@
 """The money that a run spends on calls: read, limited, forecast."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -11,6 +10,7 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, 
 
 from selection import audit, db_clock, wakeups
 from selection.errors import Conflict, Refused
+from selection.facts import Facts
 from selection.models import Candidate, Endpoint, ModelSpending, Run
 
 from .adjustments import describe_server
@@ -21,20 +21,7 @@ PASSING = timedelta(seconds=10)  # a shorter rest is no matter for a person
 MOST_LIMIT = Decimal(99_999_999)
 
 
-@dataclass(frozen=True)
-class SpendingReport:
-    """Money for calls, in the currency of the run. limit: None for no limit.
-
-    forecast  cost of the answers that are still needed; None if it is not known
-    """
-
-    spent: Decimal
-    in_flight: Decimal
-    limit: Decimal | None
-    forecast: Decimal | None
-
-
-def describe_spending(run: Run, counted: int, needed: int | None) -> SpendingReport:
+def describe_spending(run: Run, counted: int, needed: int | None) -> Facts:
     """Return the run's spending, with its mean cost per counted answer for those still needed.
 
     counted  number of counted answers; ``needed`` the forecast number of further ones
@@ -43,13 +30,15 @@ def describe_spending(run: Run, counted: int, needed: int | None) -> SpendingRep
     forecast = None
     if row.spent and counted and needed is not None:
         forecast = to_amount(row.spent * needed // counted)
-    return SpendingReport(
-        to_amount(row.spent), to_amount(row.in_flight), _amount_or_none(row.limit), forecast
+    return Facts(
+        spent=to_amount(row.spent),
+        in_flight=to_amount(row.in_flight),
+        limit=_amount_or_none(row.limit),
+        forecast=forecast,
     )
 
 
 def read_limit(run: Run) -> Decimal | None:
-    """Return the most that the run may spend on calls; None for no limit."""
     return _amount_or_none(_find_spending(run).limit)
 
 

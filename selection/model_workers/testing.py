@@ -100,7 +100,6 @@ async def _ask_in_turn(
 
 
 def _open_call(endpoint: Endpoint, question: Question) -> tuple[ModelCall, dict[str, Any], str]:
-    """Store a call; return it, its request and the API key."""
     prompt, key = build_prompt(endpoint, question), api_keys.read_key(endpoint.server)
     now = db_clock.database_now()
     call = ModelCall.objects.create(
@@ -123,7 +122,6 @@ def _close_call(call: ModelCall, outcome: Outcome) -> ModelCall:
 
 
 def request_server_models(server: ModelServer, by: str) -> Job:
-    """Hand out a list of the server's models; the result is ``{"models": names}``."""
     return jobs.request_job(server.team_id, MODELS, server, by)
 
 
@@ -157,7 +155,6 @@ def list_server_models(server: ModelServer) -> list[str]:
 
 
 def choose_question(question_set: QuestionSet, key: str = "") -> Question:
-    """Return the question of this key, or the first one. Raises NotFound if there is none."""
     rows = question_set.questions.order_by("number")
     question = rows.filter(**({"key": key} if key else {"retired": None})).first()
     if question is None:

@@ -3,22 +3,16 @@
 from selection.db import lookups as lookups  # registers the lookup
 from selection.grading.keys import find_invisible, map_to_stored, plain_key, stored_spellings
 from selection.grading.rules import normalise_text
+from selection.models.tokens import IdempotencyKey
 
 from . import exposure
 from .answers import DELETED, Answer, Assignment, Candidate, RecordedAnswer
 from .attributes import Attributes, read_attributes
 from .audit import AuditEntry
-from .connectors import (
-    Connection,
-    ConnectorCall,
-    OutsideTask,
-    OutsideWorker,
-    RunConnection,
-)
+from .connectors import Connection, ConnectorCall, OutsideTask, OutsideWorker, RunConnection
 from .forecasts import ForecastPart, ForecastRequest, RunForecast
 from .heartbeats import Heartbeat
 from .history import Event, Step
-from .idempotency_keys import IdempotencyKey
 from .jobs import Job
 from .mail import Follower, Mail, MailSettings, OptOut, recipient_digest, worker_digest
 from .media import MediaFile

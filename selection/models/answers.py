@@ -207,7 +207,7 @@ class Answer(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["run"], name="answer_to_apply", condition=Q(applied_in=None)),
+            models.Index(fields=["run"], name="answer_to_apply", condition=Q(applied_in=None))
         ]
 
     def __str__(self) -> str:
@@ -234,7 +234,7 @@ class RecordedAnswer(models.Model):
     class Meta:
         db_table = "selection_recorded"  # unchanged since the model was renamed
         constraints = [
-            models.UniqueConstraint(fields=["candidate", "question"], name="recorded_once"),
+            models.UniqueConstraint(fields=["candidate", "question"], name="recorded_once")
         ]
 
     def __str__(self) -> str:

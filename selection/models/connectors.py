@@ -33,11 +33,7 @@ class Connection(NamedInTeam):
     """
 
     team = models.ForeignKey(
-        Team,
-        models.PROTECT,
-        default=default_team,
-        related_name="connections",
-        db_index=False,
+        Team, models.PROTECT, default=default_team, related_name="connections", db_index=False
     )
     kind = models.CharField(max_length=40, editable=False)
     name = models.CharField(max_length=100)
@@ -93,7 +89,7 @@ class RunConnection(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.UniqueConstraint(fields=["run", "connection"], name="connection_once_in_run"),
+            models.UniqueConstraint(fields=["run", "connection"], name="connection_once_in_run")
         ]
 
     def __str__(self) -> str:
@@ -121,7 +117,7 @@ class OutsideWorker(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["link", "worker"], name="worker_once_in_link"),
+            models.UniqueConstraint(fields=["link", "worker"], name="worker_once_in_link")
         ]
         indexes = [models.Index(fields=["link", "place"], name="outside_place")]
 
@@ -170,9 +166,7 @@ class OutsideTask(models.Model):
 
     class Meta:
         ordering = ["id"]
-        constraints = [
-            models.UniqueConstraint(fields=["link", "number"], name="task_once_in_link"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["link", "number"], name="task_once_in_link")]
         indexes = [models.Index(fields=["link", "state"], name="outside_state")]
 
     def __str__(self) -> str:

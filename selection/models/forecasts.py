@@ -47,7 +47,6 @@ class ForecastRequest(models.Model):
 
     @property
     def going(self) -> bool:
-        """Return True if more is to come."""
         return self.state in (self.State.WAITING, self.State.WORKING)
 
 

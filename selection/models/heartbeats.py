@@ -10,7 +10,6 @@ class HeartbeatQuerySet(models.QuerySet["Heartbeat"]):
         return self.filter(pk=name).values_list("at", flat=True).first()
 
     def time_taken(self, now: datetime) -> datetime:
-        """Return until when workers were able to answer: now, or the web's last heartbeat."""
         return min(now, self.last_seen(Heartbeat.WEB) or now)
 
 

@@ -47,5 +47,4 @@ class Job(models.Model):
 
     @property
     def going(self) -> bool:
-        """Return True while there is no result yet."""
         return self.state in (self.State.WAITING, self.State.WORKING)

@@ -54,7 +54,6 @@ class MailSettings(models.Model):
 
 class MailQuerySet(models.QuerySet["Mail"]):
     def ready(self) -> "MailQuerySet":
-        """Return the messages to send now."""
         return self.filter(due__lte=db_clock.database_now())
 
     def undelivered(self) -> "MailQuerySet":
@@ -133,7 +132,6 @@ class Mail(models.Model):
 
     @property
     def outcome(self) -> str:
-        """Return its state in words, with the reason of a failure."""
         if self.state == self.State.SENDING and self._is_interrupted():
             return "may have arrived: the program ended while it was sent"
         label = self.get_state_display()

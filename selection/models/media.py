@@ -33,7 +33,7 @@ class MediaFile(models.Model):
     class Meta:
         ordering = ["name"]
         constraints = [
-            models.UniqueConstraint(fields=["question_set", "name"], name="media_once_in_set"),
+            models.UniqueConstraint(fields=["question_set", "name"], name="media_once_in_set")
         ]
 
     def __str__(self) -> str:

@@ -26,11 +26,7 @@ class ModelServer(NamedInTeam):
     """
 
     team = models.ForeignKey(
-        Team,
-        models.PROTECT,
-        default=default_team,
-        related_name="model_servers",
-        db_index=False,
+        Team, models.PROTECT, default=default_team, related_name="model_servers", db_index=False
     )
     name = models.CharField(max_length=100)
     url = models.CharField(
@@ -47,9 +43,7 @@ class ModelServer(NamedInTeam):
         help_text="Leave blank for no limit.",
     )
     concurrency = models.PositiveIntegerField(
-        "calls at once",
-        default=8,
-        validators=[MinValueValidator(1), MaxValueValidator(10_000)],
+        "calls at once", default=8, validators=[MinValueValidator(1), MaxValueValidator(10_000)]
     )
     extra_headers = models.JSONField(
         default=dict,
@@ -107,10 +101,7 @@ class Endpoint(models.Model):
     system_prompt = models.TextField(blank=True, default="")
     template = models.TextField(blank=True, default="")
     temperature = models.FloatField(
-        null=True,
-        blank=True,
-        default=0,
-        validators=[MinValueValidator(0), MaxValueValidator(2)],
+        null=True, blank=True, default=0, validators=[MinValueValidator(0), MaxValueValidator(2)]
     )
     seed = models.PositiveBigIntegerField(
         null=True, blank=True, validators=[MaxValueValidator(2**53)]
@@ -119,9 +110,7 @@ class Endpoint(models.Model):
         default=512, validators=[MinValueValidator(1), MaxValueValidator(1_000_000)]
     )
     max_completion_tokens = models.PositiveIntegerField(
-        null=True,
-        blank=True,
-        validators=[MinValueValidator(1), MaxValueValidator(1_000_000)],
+        null=True, blank=True, validators=[MinValueValidator(1), MaxValueValidator(1_000_000)]
     )
     reasoning_effort = models.CharField(max_length=20, blank=True, default="")
     extra_body = models.JSONField(default=dict, blank=True)
@@ -248,7 +237,7 @@ class ModelCall(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["assignment"], name="call_in_flight_once", condition=Q(state="sent")
-            ),
+            )
         ]
         indexes = [
             models.Index(fields=["run", "id"], name="call_of_run"),

@@ -22,9 +22,7 @@ class Practice(Gradable):
     )
     explanation = models.TextField(blank=True, help_text="Shown after the answer.")
     must = models.BooleanField(
-        "required",
-        default=False,
-        help_text="Workers must answer it correctly before the test.",
+        "required", default=False, help_text="Workers must answer it correctly before the test."
     )
 
     class Meta:
@@ -51,7 +49,7 @@ class PracticeAnswer(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["candidate", "practice"], name="practised_once"),
+            models.UniqueConstraint(fields=["candidate", "practice"], name="practised_once")
         ]
 
     def __str__(self) -> str:

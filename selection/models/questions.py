@@ -76,7 +76,6 @@ class Gradable(models.Model):
 
     @property
     def kind(self) -> str:
-        """Return the kind of question, one of rules.KINDS."""
         return rules.kind_of(self.choices, self.grading)
 
 

@@ -75,7 +75,6 @@ class Replay(models.Model):
 
     @property
     def going(self) -> bool:
-        """Return True if more is to come."""
         return self.state in (self.State.READING, self.State.WORKING)
 
     def rename_workers(self, rename: Callable[[str], str]) -> None:

@@ -71,9 +71,7 @@ class RunColumns(NamedInTeam):
         "0.1 is 10 percentage points.",
     )
     delta = models.FloatField(
-        "δ",
-        default=0.05,
-        help_text="Risk of missing the target: 0.05 is one run in 20.",
+        "δ", default=0.05, help_text="Risk of missing the target: 0.05 is one run in 20."
     )
     budget = models.PositiveIntegerField(
         null=True,

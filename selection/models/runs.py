@@ -224,7 +224,6 @@ class Run(RunColumns):
 
     @property
     def state(self) -> str:
-        """Return the state of the run, by the requester's next action."""
         if self.status == Run.Status.RUNNING and self.enrolling:
             return "enrolling"
         if self.status == Run.Status.ENDED:
@@ -237,7 +236,6 @@ class Run(RunColumns):
 
     @property
     def total(self) -> int:
-        """Return the number of selected arms in all skills together."""
         return sum(skill.k for skill in self.skills)
 
     def problem(self, workers: int, share: float = 1.0) -> Problem:
@@ -286,7 +284,6 @@ class Run(RunColumns):
         return roster.quotas_per_kind(ks, workers, multi, self.one_kind_each)
 
     def _set_size(self) -> dict[str, Any]:
-        """Return the set's size as an option; 1 for a set that is empty or not chosen yet."""
         if self.options.get("accuracy") != THIS_SET:
             return {}
         size = self.deck_size
@@ -295,5 +292,4 @@ class Run(RunColumns):
         return {"questions": size or 1}
 
     def step_rng(self) -> np.random.Generator:
-        """Return the random generator of the next step."""
         return np.random.default_rng([self.seed, self.steps])

@@ -72,9 +72,7 @@ class Membership(models.Model):
 
     class Meta:
         ordering = ["team", "user"]
-        constraints = [
-            models.UniqueConstraint(fields=["team", "user"], name="user_once_in_team"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["team", "user"], name="user_once_in_team")]
 
     def __str__(self) -> str:
         return f"{self.user} in {self.team}"
@@ -107,7 +105,6 @@ class NamedInTeam(models.Model):
 
 
 def unique_name(model: str) -> models.UniqueConstraint:
-    """Return the constraint for a ``NamedInTeam``."""
     return models.UniqueConstraint(
         fields=["team", "name"],
         name=f"{model}_named_once",

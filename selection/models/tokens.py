@@ -50,7 +50,6 @@ class ApiToken(NamedInTeam):
         return self.name
 
     def good(self, now: datetime | None = None) -> bool:
-        """Return True if the token is neither revoked nor expired."""
         at = now or timezone.now()
         return self.revoked is None and (self.expires is None or self.expires > at)
 
@@ -79,3 +78,25 @@ class ApiToken(NamedInTeam):
             team_id=team.pk if team else default_team(), name=name, defaults=fresh | fields
         )
         return secret
+
+
+class IdempotencyKey(models.Model):
+    """An object created through the API, so that the same request creates no second one.
+
+    key     the program's name for its request: its header Idempotency-Key
+    digest  of the request's method, address and body
+    reply   the response sent
+    """
+
+    token = models.ForeignKey(ApiToken, models.CASCADE, related_name="+", db_index=False)
+    key = models.CharField(max_length=200)
+    digest = models.CharField(max_length=64)
+    reply = models.JSONField(null=True)
+    created = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    class Meta:
+        db_table = "selection_creation"
+        constraints = [models.UniqueConstraint(fields=["token", "key"], name="creation_key_once")]
+
+    def __str__(self) -> str:
+        return self.key

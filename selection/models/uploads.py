@@ -92,9 +92,7 @@ class UploadedRow(models.Model):
 
     class Meta:
         ordering = ["line", "id"]
-        constraints = [
-            models.UniqueConstraint(fields=["upload", "key"], name="uploaded_once"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["upload", "key"], name="uploaded_once")]
         indexes = [models.Index(fields=["upload", "line"], name="uploaded_by_line")]
 
     def __str__(self) -> str:
@@ -114,9 +112,7 @@ class ColumnNames(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["team", "kind", "signature"], name="columns_named_once"
-            ),
+            models.UniqueConstraint(fields=["team", "kind", "signature"], name="columns_named_once")
         ]
 
     def __str__(self) -> str:

@@ -101,7 +101,6 @@ class OutboxEntry(models.Model):
         return "delivered" if self.delivered else "failed"
 
     def keep(self, **changes: Any) -> None:
-        """Write these columns, if the entry still exists."""
         for name, value in changes.items():
             setattr(self, name, value)
         type(self)._default_manager.filter(pk=self.pk).update(**changes)
@@ -118,9 +117,7 @@ class Delivery(OutboxEntry):
         ordering = ["-id"]
         verbose_name_plural = "deliveries"
         indexes = [
-            models.Index(
-                fields=["webhook", "due"], name="delivery_to_send", condition=~Q(due=None)
-            ),
+            models.Index(fields=["webhook", "due"], name="delivery_to_send", condition=~Q(due=None))
         ]
 
     def __str__(self) -> str:

@@ -78,7 +78,6 @@ def request_job(team: int | None, kind: str, subject: Model, by: str, **wanted: 
 
 
 def find_job(pk: Any, among: QuerySet[Job]) -> Job:
-    """Return the job of this id in ``among``. Raises NotFound otherwise."""
     job = among.filter(pk=pk).first()
     if job is None:
         raise NotFound("The request has expired; send the request again.")

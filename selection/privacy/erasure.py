@@ -4,7 +4,6 @@ import json
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -12,6 +11,7 @@ from django.db.models import F, Q
 
 from selection import audit, db_clock
 from selection.errors import Refused
+from selection.facts import Facts
 from selection.imports import commit
 from selection.models import (
     AuditEntry,
@@ -42,22 +42,6 @@ from .identity import entries_of, events_of, listing_runs, mention_pattern, runs
 Replace = Callable[[str], str]
 
 
-@dataclass(frozen=True)
-class ErasureResult:
-    """Outcome of an erasure.
-
-    pseudonym  the worker's id from now on, in all pools
-    runs       runs with the worker under this pseudonym
-    withdrawn  unfinished runs that the worker was withdrawn from
-    entries    audit entries that the name was removed from
-    """
-
-    pseudonym: str
-    runs: list[str]
-    withdrawn: list[str]
-    entries: int
-
-
 def preview_erasure(rows: Sequence[Worker]) -> list[tuple[Run, str]]:
     """Return the runs that an erasure withdraws the worker from, each with its effect there."""
     effects = []
@@ -68,7 +52,7 @@ def preview_erasure(rows: Sequence[Worker]) -> list[tuple[Run, str]]:
 
 
 @transaction.atomic
-def erase_worker(rows: list[Worker], who: str, why: str = "") -> ErasureResult:
+def erase_worker(rows: list[Worker], who: str, why: str = "") -> Facts:
     """Erase a worker's identity, and return the outcome.
 
     rows  of ``same_person``: at least one, all with one id in one team
@@ -97,7 +81,9 @@ def erase_worker(rows: list[Worker], who: str, why: str = "") -> ErasureResult:
         row.refresh_from_db()
         after = {"withdrawn from": withdrawn} if withdrawn else {}
         audit.record_entry("erased", row, who=who, after=after, why=why)
-    return ErasureResult(pseudonym, [str(run) for run in runs], withdrawn, changed)
+    return Facts(
+        pseudonym=pseudonym, runs=[str(run) for run in runs], withdrawn=withdrawn, entries=changed
+    )
 
 
 def _forget_rows(rows: list[Worker], pseudonym: str) -> None:

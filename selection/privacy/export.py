@@ -3,14 +3,7 @@
 from typing import Any
 
 from selection import db_clock
-from selection.models import (
-    Answer,
-    Assignment,
-    Candidate,
-    OutsideWorker,
-    QuestionReport,
-    Worker,
-)
+from selection.models import Answer, Assignment, Candidate, OutsideWorker, QuestionReport, Worker
 
 from .identity import entries_of, events_of, mention_pattern
 

@@ -1,6 +1,5 @@
 """Retention periods of personal data, by the settings; 0 days: no limit."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -8,6 +7,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from selection import actor, db_clock
+from selection.facts import Facts
 from selection.history import events
 from selection.models import (
     DELETED,
@@ -33,27 +33,10 @@ PART = "retention"
 AT_ONCE = 500  # workers per sweep; the rest follows in the next one
 
 
-@dataclass(frozen=True)
-class RetentionCounts:
-    """Rows past their retention period.
-
-    workers    their runs all ended that long ago
-    addresses  audit entries with an address
-    runs       with responses, ended that long ago
-    responses  in these runs
-    """
-
-    workers: int
-    addresses: int
-    runs: int
-    responses: int
-
-
-def count_due(now: datetime | None = None) -> RetentionCounts:
-    """Return the counts of due rows, without changing them."""
+def count_due(now: datetime | None = None) -> Facts:
     now = now or db_clock.database_now()
     runs = _due_runs(now)
-    return RetentionCounts(
+    return Facts(
         workers=_due_workers(now).count(),
         addresses=_due_entries(now).count(),
         runs=runs.count(),
@@ -61,7 +44,7 @@ def count_due(now: datetime | None = None) -> RetentionCounts:
     )
 
 
-def apply_retention(now: datetime | None = None) -> RetentionCounts:
+def apply_retention(now: datetime | None = None) -> Facts:
     """Erase due data, up to the limit of one sweep; return the counts from before."""
     now = now or db_clock.database_now()
     counts = count_due(now)

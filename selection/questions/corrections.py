@@ -15,6 +15,7 @@ from selection import db_clock, wakeups
 from selection.engine import late_regrades, rejudge
 from selection.engine.rejudge import Tally
 from selection.errors import Conflict, Refused
+from selection.facts import Facts
 from selection.grading.rules import describe_grading, is_match
 from selection.history import events
 from selection.models import DELETED, Answer, Assignment, Question, RecordedAnswer, Run
@@ -40,19 +41,6 @@ class Gold:
         return cls(question.prompt, question.accepted, question.choices, question.grading)
 
 
-@dataclass(frozen=True)
-class CorrectionEffect:
-    """The effect of a correction in one run.
-
-    answers  number of answers given to the question
-    graded   number of these whose grade, or whose counting, would change
-    """
-
-    run: Run
-    answers: int
-    graded: int
-
-
 # -- preview
 
 
@@ -72,7 +60,7 @@ def runs_of(question: Question) -> QuerySet[Run]:
     return begun.filter(pk__in=Run.objects.filter(uses).values("pk")).order_by("pk")
 
 
-def preview_correction(question: Question, gold: Gold | None = None) -> list[CorrectionEffect]:
+def preview_correction(question: Question, gold: Gold | None = None) -> list[Facts]:
     """Return the effect, by run, of correcting the question; without ``gold``, of retiring it."""
     return [
         effect
@@ -81,12 +69,12 @@ def preview_correction(question: Question, gold: Gold | None = None) -> list[Cor
     ]
 
 
-def _preview_in_run(run: Run, question: Question, gold: Gold | None) -> CorrectionEffect:
+def _preview_in_run(run: Run, question: Question, gold: Gold | None) -> Facts:
     rows = list(_list_given_answers(run, question).values_list("response", "right", "expired"))
     if gold is None:
-        return CorrectionEffect(run, len(rows), len(rows))
+        return Facts(run=run, answers=len(rows), graded=len(rows))
     changed = sum(_is_right(gold, response, late) != right for response, right, late in rows)
-    return CorrectionEffect(run, len(rows), changed)
+    return Facts(run=run, answers=len(rows), graded=changed)
 
 
 def _list_given_answers(run: Run, question: Question) -> QuerySet[Answer]:
@@ -152,7 +140,6 @@ def _lock_question(question: Question) -> Question:
 
 
 def list_differences(before: Gold, after: Gold) -> list[tuple[str, str, str]]:
-    """Return (name, old text, new text) of each part that differs, for people."""
     usual = "as text, capitals and spacing aside"
     rows = [
         ("accepted", " | ".join(before.accepted), " | ".join(after.accepted)),

@@ -41,7 +41,6 @@ _ODD = re.compile(r"[^\w.-]+")
 
 
 def type_of(data: bytes) -> str:
-    """Return the media type, for example image/png; empty if it is not supported."""
     return next((kind for pattern, kind in _KNOWN if pattern.match(data)), "")
 
 
@@ -93,7 +92,6 @@ def missing_in_set(question_set: QuestionSet) -> list[str]:
 
 
 def missing_in_run(run: Run) -> dict[QuestionSet, list[str]]:
-    """Return the missing files of each question set that lacks any."""
     sets = [skill.question_set for skill in run.skills]
     return {one: names for one in sets if (names := missing_in_set(one))}
 

@@ -1,37 +1,16 @@
 """Practice questions: asked before the first gold question, explained, and never counted."""
 
-from dataclasses import dataclass
-
 from django.db import transaction
 
 from selection import db_clock
 from selection.answers.recording import NO_TEXT, outside_choices, refuse_response
 from selection.errors import Conflict, NotFound, Refused
+from selection.facts import Facts
 from selection.imports.rows import refuse_gold
 from selection.models import Candidate, Practice, PracticeAnswer, QuestionSet, Run
 
 
-@dataclass(frozen=True)
-class PracticeResult:
-    """The result of an answer to a practice question.
-
-    done    True if the worker may go on to the next question
-    left    wrong tries left; None if unlimited, or if it is done
-    """
-
-    practice: Practice
-    right: bool
-    done: bool
-    left: int | None = None
-
-    @property
-    def failed(self) -> bool:
-        """Return True if there are no more tries."""
-        return self.left == 0
-
-
 def pending_practice(question_set: QuestionSet, run: Run, worker: int) -> Practice | None:
-    """Return the worker's next practice question of this set in this run; None if all are done."""
     done = PracticeAnswer.objects.filter(
         candidate__run=run, candidate__worker=worker, done=True
     ).values("practice")
@@ -39,7 +18,6 @@ def pending_practice(question_set: QuestionSet, run: Run, worker: int) -> Practi
 
 
 def store_practice(practice: Practice) -> None:
-    """Store a practice question. Raises Refused for an invalid one."""
     refuse_gold(practice)
     if NO_TEXT.search(practice.explanation):
         raise Refused("There is a character in the explanation that cannot be read.")
@@ -47,7 +25,7 @@ def store_practice(practice: Practice) -> None:
 
 
 @transaction.atomic
-def answer_practice(candidate_id: int, practice_id: int, response: str) -> PracticeResult:
+def answer_practice(candidate_id: int, practice_id: int, response: str) -> Facts:
     """Record an answer to a practice question; one that is done already stays as it is.
 
     Raises NotFound for a question that this worker is not given, Refused and OutsideChoices as for
@@ -72,7 +50,8 @@ def answer_practice(candidate_id: int, practice_id: int, response: str) -> Pract
         row.done, row.tries = row.right or not practice.must, row.tries + (not row.right)
         row.at = db_clock.database_now()
         row.save()
-    return PracticeResult(practice, row.right, row.done, _tries_left(practice, row))
+    left = _tries_left(practice, row)
+    return Facts(practice=practice, right=row.right, done=row.done, left=left)
 
 
 def _is_asked(run: Run, practice: Practice) -> bool:

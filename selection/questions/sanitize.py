@@ -103,14 +103,12 @@ def _alt_text(address: str) -> str:
 
 
 def _missing_text(source: str, alt: str = "") -> SafeString:
-    """Return a sentence in the place of a missing file, with its name kept left to right."""
     name = f"\N{FIRST STRONG ISOLATE}{unquote(source.removeprefix(OWN))}\N{POP DIRECTIONAL ISOLATE}"
     sentence = _("The file %(name)s is missing here.") % {"name": name}
     return format_html("<em>{}</em>", f"{alt}: {sentence}" if alt else sentence)
 
 
 def _render_media(self: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    """Render ``![words](address)``."""
     token = tokens[i]
     alt = self.renderInlineAsText(token.children or [], options, env)
     source = str(token.attrGet("src"))

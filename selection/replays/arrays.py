@@ -71,7 +71,6 @@ class RecordedAnswers:
 
     @cached_property
     def numbers(self) -> NDArray[np.uint64]:
-        """(n,) the number that each worker's draws depend on."""
         return np.array([number_of(key) for key in self.crowd.workers], np.uint64)
 
     def draw_without_replacement(self, seed: int, place: Counts) -> "DrawnAnswers":
@@ -109,7 +108,6 @@ class DrawnAnswers:
         return self.sizes
 
     def grade(self, arms: Counts, positions: Counts) -> Floats:
-        """Return (m,) grades of the answers of these arms at these positions."""
         graded: Floats = self.right[self.first[arms] + positions]
         return graded
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from selection.errors import Refused
-from selection.grading import scores
+from selection.grading import numbers
 from selection.imports import keyed_answers, row_parsers
 from selection.imports.keyed_answers import File, Key
 from selection.imports.readers.archives import pack_folder
@@ -58,7 +58,7 @@ def read_crowd(answers: Path, gold: Path) -> RecordedCrowd:
     file = open_file(answers)
     keyed = keyed_answers.read_keyed_answers(file, open_file(gold))
     keyed_answers.refuse_open_choices(keyed, file)
-    if any(grade % 1 for grade in keyed.grades) or scores.KEY in _accepted_answers(keyed.key):
+    if any(grade % 1 for grade in keyed.grades) or numbers.KEY in _accepted_answers(keyed.key):
         raise Refused(
             f"{answers} has scores, which are not read here: use the page “Try it on past answers”."
         )

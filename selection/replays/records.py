@@ -53,7 +53,6 @@ class AnswerRecord:
         return cls(rows, asked, [QuestionRow(**question) for question in content["key"]])
 
     def crowd(self) -> RecordedCrowd:
-        """Return the answers as a crowd that can be replayed."""
         answers = [AnswerRow(0, w, q, str(grade)) for w, q, grade in self.rows]
         gold = {key: QuestionRow(0, key, key, [], []) for key in self.asked}
         return RecordedCrowd(answers, [grade for *_, grade in self.rows], gold)
@@ -64,7 +63,6 @@ class AnswerRecord:
         return any(grade % 1 for _, _, grade in self.rows)
 
     def tallies(self) -> list[Tally]:
-        """Return the sum of grades and the number of answers of each worker."""
         right: dict[str, float] = defaultdict(float)
         for worker, _, grade in self.rows:
             right[worker] += grade
@@ -78,7 +76,6 @@ def _shorten(grade: float) -> float:
 
 
 def record_of_files(keyed: KeyedAnswers, name: str, bounded: bool = True) -> AnswerRecord:
-    """Return the record of a file. Raises Refused if it is too small or, if bounded, too large."""
     record = AnswerRecord(keyed.rows, list(keyed.key), list(keyed.key.values()))
     return _check_size(record, name, bounded)
 
@@ -128,9 +125,7 @@ def _graded_answers(runs: list[Run], question_set: QuestionSet, name: str) -> It
         name,
     )
     recorded = RecordedAnswer.objects.askable().filter(
-        candidate__run__in=runs,
-        candidate__worker__erased=None,
-        question__question_set=question_set,
+        candidate__run__in=runs, candidate__worker__erased=None, question__question_set=question_set
     )
     rows = recorded.select_related("question", "candidate__worker").order_by("pk")
     for row in _read_all(rows, name):

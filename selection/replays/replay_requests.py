@@ -75,11 +75,7 @@ class Source:
 
 
 def request_replay(
-    source: Source,
-    wanted: dict[str, Any],
-    team: int,
-    by: str = "",
-    may_ask: bool = False,
+    source: Source, wanted: dict[str, Any], team: int, by: str = "", may_ask: bool = False
 ) -> Replay:
     """Return a new replay of these answers, after handing out its plays.
 
@@ -248,7 +244,6 @@ def _model_facts(run: Run, price: float | None) -> dict[str, Any]:
 def _price_facts(
     run: Run, costs: Mapping[int, ExpectedCost], amounts: Mapping[str, Decimal | None]
 ) -> dict[str, Any]:
-    """Return the prices of an answer by worker, and their currency; empty if one is unknown."""
     if not any(cost.amount for cost in costs.values()) or None in amounts.values():
         return {}
     prices = {key: float(amount) for key, amount in amounts.items() if amount is not None}
@@ -256,7 +251,6 @@ def _price_facts(
 
 
 def _files_of(replay: Replay) -> tuple[File, File | Key | None]:
-    """Return the file of answers, and its key."""
     chosen = replay.columns
     plans = {role: ColumnPlan(**chosen[role]) for role in (ANSWERS, KEY) if role in chosen}
     ways = {"picked": chosen.get(PICKED, {}), "leave_out": chosen.get(LEAVE_OUT, False)}
@@ -268,7 +262,6 @@ def _files_of(replay: Replay) -> tuple[File, File | Key | None]:
 
 
 def find_replay(pk: Any, among: QuerySet[Replay]) -> Replay:
-    """Return the replay of this id in ``among``, without its large columns. Raises NotFound."""
     replay = among.filter(pk=pk).defer(*Replay.LARGE).first()
     if replay is None:
         raise NotFound("There is no such replay any more; upload the answers again.")
@@ -276,7 +269,6 @@ def find_replay(pk: Any, among: QuerySet[Replay]) -> Replay:
 
 
 def replay_progress(replay: Replay) -> float:
-    """Return the played share, 0 to 1."""
     return (
         1.0 if not replay.going else round(replay.played / len(plays.list_plays(replay.wanted)), 3)
     )

@@ -1,9 +1,9 @@
 """A replay's numbers as text: percentages and points, answers and money."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from selection.facts import Facts
 from selection.models import Replay
 from selection.reports import count_points
 from selection.runs import money
@@ -11,36 +11,10 @@ from selection.runs.roster.worker_prices import format_price
 from selection.texts import count_noun
 from selection.viewer_locale import format_count, format_percent
 
-from .results import MethodResult, ReplayResult, WorkerResult
-
-
-@dataclass(frozen=True)
-class MethodText:
-    """A method's result as text; parts are empty if unknown."""
-
-    row: MethodResult
-    answers: str
-    band: str
-    share: str
-    cost: str
-    tokens: str
-    below: str
-    below_mean: str
-    holds: str
-    reach: str
-
-
-@dataclass(frozen=True)
-class WorkerText:
-    """A worker, with True for each of our methods that selects them."""
-
-    row: WorkerResult
-    accuracy: str
-    marks: list[bool]
+from .results import MethodResult, ReplayResult
 
 
 def result_context(replay: Replay, result: ReplayResult) -> dict[str, Any]:
-    """Return a template's context with all texts of a result."""
     texts = [_method_text(replay, row) for row in result.methods]
     ours = [text for text in texts if text.row.ours]
     names = [text.row.algorithm for text in ours]
@@ -56,19 +30,22 @@ def result_context(replay: Replay, result: ReplayResult) -> dict[str, Any]:
         "total_tokens": _format_tokens(result.tokens),
         "left_out": _describe_left_out(replay.facts),
         "workers": [
-            WorkerText(row, format_share(row.accuracy), [name in row.methods for name in names])
+            Facts(
+                row=row,
+                accuracy=format_share(row.accuracy),
+                marks=[name in row.methods for name in names],
+            )
             for row in result.workers
             if row.best or set(names) & set(row.methods)
         ],
     }
 
 
-def _reach_of(text: MethodText) -> float:
+def _reach_of(text: Facts) -> float:
     return 1.0 if text.row.reach is None else text.row.reach
 
 
 def describe_goal(replay: Replay) -> str:
-    """Return the wanted selection in words."""
     wanted, workers = replay.wanted, replay.facts.get("workers", 0)
     return (
         f"the best {format_count(wanted['k'])} of {count_noun(workers, 'worker')}, within "
@@ -78,7 +55,6 @@ def describe_goal(replay: Replay) -> str:
 
 
 def format_share(share: float) -> str:
-    """Return a percentage, with a digit if it is small."""
     return format_percent(share, 1 if 0 < share < 0.0995 else 0)
 
 
@@ -87,8 +63,8 @@ def format_points(loss: float) -> str:
     return count_points(round(loss, 3))
 
 
-def _method_text(replay: Replay, row: MethodResult) -> MethodText:
-    return MethodText(
+def _method_text(replay: Replay, row: MethodResult) -> Facts:
+    return Facts(
         row=row,
         answers=format_count(row.answers),
         band="" if row.low == row.high else f"{format_count(row.low)} to {format_count(row.high)}",

@@ -84,12 +84,10 @@ class ReplayResult:
     tokens: int | None
 
     def serialize(self) -> dict[str, Any]:
-        """Return the result for a program."""
         return asdict(self) | {"enough": self.enough and self.enough.answers}
 
 
 def build_result(replay: Replay) -> ReplayResult:
-    """Return the result of the plays so far."""
     answers = replay.facts.get("answers", 0)
     price = replay.wanted.get("price")
     names = dict.fromkeys(one["algorithm"] for one in replay.plays)

@@ -1,5 +1,7 @@
 """Read-only queries that combine several models. Nothing here writes."""
 
+from selection.reports.gold_health import count_exposure
+from selection.reports.progress import pool_throughput
 from topk import DOUBT, PopulationSummary, rounded_up
 from topk.verify import describe_verification
 
@@ -14,13 +16,12 @@ from .answers import (
     open_table,
 )
 from .collusion import find_signs
-from .comparison import Comparison, compare_runs
+from .comparison import compare_runs
 from .dump import dump_run, verify_dump
-from .dump_text import DumpText, dump_text
+from .dump_text import dump_text
 from .durations import format_duration
-from .explain import Explanation, explain_candidate
+from .explain import explain_candidate
 from .exports import export_run, export_table, run_facts, selected_rows
-from .exposure import Exposure, count_exposure
 from .forecast_running import (
     FullTestForecast,
     RunningForecast,
@@ -50,7 +51,6 @@ from .standings import (
     worker_standings,
 )
 from .system import celery_workers, system_load, system_parts
-from .throughput import Throughput, pool_throughput
 from .weakenings import Weakening
-from .worker_card import Point, worker_card
+from .worker_card import worker_card
 from .worker_columns import WorkerStanding

@@ -83,11 +83,7 @@ def list_alerts(
         message = f"The run ended because {run.why_ended}: review the selection."
         return [Alert("review", message), *doubts]
     if run.status == Run.Status.PAUSED:
-        return [
-            *_unreadable_alerts(run),
-            *_paused_alerts(run, now),
-            *_problem_report_alerts(run),
-        ]
+        return [*_unreadable_alerts(run), *_paused_alerts(run, now), *_problem_report_alerts(run)]
     if run.status != Run.Status.RUNNING:
         return []
     alerts = (
@@ -259,11 +255,12 @@ def _gold_alerts(run: Run) -> list[Alert]:
     if run.fixed_budget or run.recorded_only:
         return []
     undecided = run.candidates.filter(gone="", verdict=Candidate.Verdicts.UNDECIDED)
-    short, closed = 0, exposure.closed_to(run)
+    used_up = exposure.used_up([skill.question_set_id for skill in run.skills])
+    short, closed = 0, exposure.closed_to(run) if used_up else None
     for skill in run.skills:
         in_skill = undecided.filter(skill=skill.number)
         reserve = max(1, int(SHORT * skill.deck_size))
-        if closed.any():
+        if closed is not None:
             rows = in_skill.values_list("arm", "asked", "skipped")
             most = skill.deck_size - reserve
             short += sum(asked + met + closed[arm] >= most for arm, asked, met in rows)

@@ -21,7 +21,6 @@ def answer_columns(run: Run) -> list[str]:
 
 
 def answer_rows(run: Run) -> Iterator[list[Any]]:
-    """Return every answer of the run as a row, read piece by piece: there may be a million."""
     rows = run.answers.order_by("assignment").values_list(
         "assignment__candidate__worker__key",
         "assignment__question__key",

@@ -1,6 +1,5 @@
 """Workers that block a run which has nothing else to do, and the end of their time."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -8,6 +7,7 @@ from django.db.models import Min, QuerySet
 
 from selection.answers import grace_period
 from selection.answers.grace_period import GracePeriod
+from selection.facts import Facts
 from selection.models import Assignment, Run
 from selection.texts import count_noun
 
@@ -16,28 +16,6 @@ from .durations import format_duration
 # Shorter waits are not reported, nor is the first half of the grace period.
 LEAST = timedelta(seconds=20)
 MOST_NAMED = 5
-
-
-@dataclass(frozen=True)
-class BlockingWorkers:
-    """The workers that hold all open assignments.
-
-    names  of the first of them
-    size   their number
-    due    when the first of their questions is closed; None if none was shown
-    """
-
-    names: list[str]
-    size: int
-    due: datetime | None
-
-    @property
-    def label(self) -> str:
-        if self.size > MOST_NAMED:
-            return (
-                f"{', '.join(self.names)} and {count_noun(self.size - MOST_NAMED, 'other worker')}"
-            )
-        return " and ".join(filter(None, (", ".join(self.names[:-1]), self.names[-1])))
 
 
 def describe_waiting(run: Run, moved: timedelta, now: datetime) -> str:
@@ -57,22 +35,23 @@ def describe_waiting(run: Run, moved: timedelta, now: datetime) -> str:
     over = wait.lasted > wait.most + timedelta(seconds=settings.SWEEP_SECONDS)
     nobody_else = over or not run.affords_more
     blocking = _blocking_workers(open_assignments)  # may be empty: answers came in the meantime
-    return _waiting_sentence(blocking, wait, now, nobody_else) if blocking.names else ""
+    return _waiting_sentence(blocking, wait, now, nobody_else) if blocking.size else ""
 
 
-def _blocking_workers(open_assignments: QuerySet[Assignment]) -> BlockingWorkers:
+def _blocking_workers(open_assignments: QuerySet[Assignment]) -> Facts:
+    """Return the number and the names of the workers; ``due`` is None if no question was shown."""
     keys = open_assignments.order_by("candidate__worker__key").values_list(
         "candidate__worker__key", flat=True
     )
     keys = keys.distinct()
-    return BlockingWorkers(
-        list(keys[:MOST_NAMED]), keys.count(), open_assignments.aggregate(first=Min("due"))["first"]
-    )
+    names, size = list(keys[:MOST_NAMED]), keys.count()
+    due = open_assignments.aggregate(first=Min("due"))["first"]
+    last = names.pop() if names and size <= MOST_NAMED else ""
+    last = last or count_noun(size - MOST_NAMED, "other worker")
+    return Facts(size=size, due=due, label=" and ".join(filter(None, (", ".join(names), last))))
 
 
-def _waiting_sentence(
-    blocking: BlockingWorkers, wait: GracePeriod, now: datetime, nobody_else: bool
-) -> str:
+def _waiting_sentence(blocking: Facts, wait: GracePeriod, now: datetime, nobody_else: bool) -> str:
     last = "" if blocking.size == 1 else "last "
     sentence = f"Waiting for {blocking.label} ({last}asked {_round_to_tens(wait.lasted)} ago)."
     if not nobody_else:

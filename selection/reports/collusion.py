@@ -90,7 +90,6 @@ class CollusionSigns:
 
 
 def find_signs(run: Run) -> CollusionSigns:
-    """Return the signs, recomputed only after a tenth more answers and at the end."""
     sums = run.candidates.order_by().aggregate(answers=Sum("pulls"), right=Sum("rewards"))
     answers = sums["answers"] or 0
     if not answers:
@@ -131,7 +130,6 @@ def _list_counted_answers(run: Run) -> QuerySet[Answer]:
 
 
 def _wrong_answers(run: Run) -> list[tuple[int, int, str]]:
-    """Return (worker, question, response) of the wrong answers."""
     columns = (*_prefixed_columns(("candidate__worker", "question")), "response")
     wrong = _list_counted_answers(run).filter(right=False).exclude(response=DELETED)
     return list(wrong.values_list(*columns)[:MOST])

@@ -1,9 +1,9 @@
 """Comparison of two runs: their differences, and the workers that both select."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from selection import algorithms
+from selection.facts import Facts
 from selection.models import Run
 from selection.runs.settings import algorithm_choices
 from selection.runs.settings.run_settings import RUN_SETTINGS, SETTINGS
@@ -16,47 +16,18 @@ from .standings import WorkerStanding, worker_standings
 COMPARED = (*(setting.name for setting in RUN_SETTINGS if setting.copied), "seed")
 
 
-@dataclass(frozen=True)
-class ComparedPair:
-    """The value of one thing in each of the two runs, as words."""
-
-    what: str
-    one: str
-    other: str
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Differences between two runs.
-
-    settings    those that differ
-    figures     costs and results of each
-    both        workers that both select; only_one and only_other: those that one selects
-    verdicts    workers of both with different verdicts
-    shared      number of workers in both
-    """
-
-    settings: list[ComparedPair]
-    figures: list[ComparedPair]
-    both: list[str]
-    only_one: list[str]
-    only_other: list[str]
-    verdicts: list[ComparedPair]
-    shared: int
-
-
-def compare_runs(first: Run, second: Run) -> Comparison:
+def compare_runs(first: Run, second: Run) -> Facts:
     lines = _lines_by_worker(first), _lines_by_worker(second)
     chosen = [{key for key, line in by_worker.items() if line.selected} for by_worker in lines]
     shared = [key for key in lines[0] if key in lines[1]]
-    return Comparison(
+    return Facts(
         settings=[pair for pair in _setting_pairs(first, second) if pair.one != pair.other],
         figures=_figure_pairs(first, second),
         both=sorted(chosen[0] & chosen[1]),
         only_one=sorted(chosen[0] - chosen[1]),
         only_other=sorted(chosen[1] - chosen[0]),
         verdicts=[
-            ComparedPair(key, lines[0][key].verdict, lines[1][key].verdict)
+            Facts(what=key, one=lines[0][key].verdict, other=lines[1][key].verdict)
             for key in sorted(shared)
             if lines[0][key].verdict != lines[1][key].verdict
         ],
@@ -65,16 +36,17 @@ def compare_runs(first: Run, second: Run) -> Comparison:
 
 
 def _lines_by_worker(run: Run) -> dict[str, WorkerStanding]:
-    """Map each worker, or worker and skill in a run of several, to their line."""
     return {
         f"{line.worker} ({line.skill})" if line.skill else line.worker: line
         for line in worker_standings(run)
     }
 
 
-def _setting_pairs(first: Run, second: Run) -> list[ComparedPair]:
+def _setting_pairs(first: Run, second: Run) -> list[Facts]:
     one, other = _settings_of(first), _settings_of(second)
-    return [ComparedPair(what, one.get(what, "–"), other.get(what, "–")) for what in one | other]
+    return [
+        Facts(what=what, one=one.get(what, "–"), other=other.get(what, "–")) for what in one | other
+    ]
 
 
 def _settings_of(run: Run) -> dict[str, str]:
@@ -92,9 +64,9 @@ def _value_text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _figure_pairs(first: Run, second: Run) -> list[ComparedPair]:
+def _figure_pairs(first: Run, second: Run) -> list[Facts]:
     one, other = _figures_of(first), _figures_of(second)
-    return [ComparedPair(name, one[name], other[name]) for name in one]
+    return [Facts(what=name, one=one[name], other=other[name]) for name in one]
 
 
 def _figures_of(run: Run) -> dict[str, str]:

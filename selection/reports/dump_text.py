@@ -3,12 +3,12 @@
 import json
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import IO, Any
 
 from django.db import transaction
 
+from selection.facts import Facts
 from selection.models import Run
 from topk.verify import canonical_json
 
@@ -17,16 +17,7 @@ from .dump import dump_candidates, dump_frame
 CHARACTERS = 65_536
 
 
-@dataclass(frozen=True)
-class DumpText:
-    """A dump as text. pieces: of the document, to be read once."""
-
-    name: str
-    digest: str
-    pieces: Iterator[str]
-
-
-def dump_text(run: Run, anonymous: bool = False, media: bool = False) -> DumpText:
+def dump_text(run: Run, anonymous: bool = False, media: bool = False) -> Facts:
     """Return the text that ``json.dumps`` would make of ``dump_run``, with the same arguments."""
     file = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  (closed when it is read)
     with transaction.atomic():
@@ -34,7 +25,9 @@ def dump_text(run: Run, anonymous: bool = False, media: bool = False) -> DumpTex
         document = dump_frame(locked, anonymous, media)
         digest = _write_digest(document, dump_candidates(locked, anonymous), file)
     file.seek(0)
-    return DumpText(run.name, digest, _json_pieces(document | {"digest": digest}, file))
+    return Facts(
+        name=run.name, digest=digest, pieces=_json_pieces(document | {"digest": digest}, file)
+    )
 
 
 def _write_digest(document: dict[str, Any], people: Iterator[Any], file: IO[str]) -> str:

@@ -1,11 +1,11 @@
 """Explanation of a worker's verdict, in words and with the algorithm's own numbers."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
 from django.db.models import Count, Max, Min, Q
 
+from selection.facts import Facts
 from selection.models import Answer, Candidate, Run
 from selection.texts import count_noun, counted
 from selection.viewer_locale import format_moment, format_percent, format_points
@@ -19,44 +19,22 @@ from .dump import dump_run
 MOST_ANSWERS = 200_000
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """Sentences for a person, grouped by subject.
-
-    answers    the worker's answers and their times
-    how        how and when this algorithm decides
-    settled    the reason for the verdict, or for its absence
-    otherwise  changes of the answers that would have changed it
-    """
-
-    worker: str
-    answers: list[str]
-    how: list[str]
-    settled: list[str]
-    otherwise: list[str]
-
-    def parts(self) -> list[tuple[str, list[str]]]:
-        return [
-            ("The answers", self.answers),
-            ("Decision rule", self.how),
-            ("Reasons", self.settled),
-            ("Answers that would change it", self.otherwise),
-        ]
-
-
-def explain_candidate(candidate: Candidate) -> Explanation:
-    """Return the explanation. The run must have begun: a draft has nothing to explain."""
+def explain_candidate(candidate: Candidate) -> Facts:
+    """Return sentences for a person, and in ``parts`` all of them under headings."""
     run = candidate.run
     record = read_record(dump_run(run, anonymous=True))
     upto = candidate.decided_in
     replayed = replay_run(record, upto)
-    return Explanation(
-        worker=str(candidate.worker),
-        answers=_answer_sentences(candidate),
-        how=[_describe_asking(run)],
-        settled=_settled_sentences(candidate, record, replayed),
-        otherwise=_counterfactuals(candidate, record, upto),
-    )
+    answers, how = _answer_sentences(candidate), [_describe_asking(run)]
+    settled = _settled_sentences(candidate, record, replayed)
+    otherwise = _counterfactuals(candidate, record, upto)
+    parts = {
+        "The answers": answers,
+        "Decision rule": how,
+        "Reasons": settled,
+        "Answers that would change it": otherwise,
+    }
+    return Facts(answers=answers, how=how, settled=settled, otherwise=otherwise, parts=parts)
 
 
 # -- the answers

@@ -21,7 +21,6 @@ from .worker_columns import WorkerStanding, cell_value, selected_columns
 
 
 def export_run(run: Run) -> dict[str, Any]:
-    """Return the selection, with everything needed to understand and repeat it."""
     standings, columns = run_standings(run), selected_columns(run)
     return run_facts(run, standings) | {
         "workers": selected_rows(run, standings),
@@ -105,7 +104,6 @@ def _certified_word(document: dict[str, Any]) -> str:
 
 
 def _prior_of(run: Run) -> dict[str, Any]:
-    """Return the prior, which is needed to repeat the run."""
     return {"prior": run.options["prior"]} if "prior" in run.options else {}
 
 

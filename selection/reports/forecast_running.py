@@ -7,6 +7,7 @@ from typing import Annotated
 from django.db.models import Sum
 
 from selection import db_clock
+from selection.facts import Facts
 from selection.model_workers import spending
 from selection.models import Run, RunForecast
 from selection.runs import money
@@ -119,7 +120,7 @@ def forecast_remaining(
     )
 
 
-def forecast_spending(run: Run) -> spending.SpendingReport:
+def forecast_spending(run: Run) -> Facts:
     """Return the run's spending on calls of models, with a forecast of the rest."""
     ahead = forecast_remaining(run)
     needed = None if ahead is None else ahead.median

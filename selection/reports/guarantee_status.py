@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from selection.facts import Facts
 from selection.model_workers import spending
 from selection.models import Run
 from selection.runs.roster import eligibility, roster_opening
@@ -14,7 +15,7 @@ from topk.selected_arms import SelectedArms
 
 from . import guarantee_texts as texts
 from . import plain_guarantee as plain
-from .collusion import find_signs
+from .collusion import CollusionSigns, find_signs
 from .model_fit import ModelFit, model_fit
 from .selection import ended_early, selection_of_run
 from .standings import WorkerStanding
@@ -92,17 +93,19 @@ class GuaranteeStatus:
 
 
 def promise_status(
-    run: Run, selected: SelectedArms | None = None, doubts: ModelFit | None = None
+    run: Run,
+    selected: SelectedArms | None = None,
+    doubts: ModelFit | None = None,
+    signs: CollusionSigns | None = None,
 ) -> GuaranteeStatus:
     """Return the one verdict on a run's guarantee, which every surface shows.
 
-    selected  the selected arms, and
-    doubts    the model fit, if already computed
+    selected  the selected arms, ``doubts`` the model fit, and ``signs``, if already computed
     """
     status = _compute_status(run, selected)
     if run.status == Run.Status.DRAFT:
         return status
-    fit, signs = doubts or model_fit(run), find_signs(run)
+    fit, signs = doubts or model_fit(run), signs or find_signs(run)
     found = list_weakenings(run, fit, signs, status.by_hand, status.no_shows)
     status = replace(status, weakenings=found)
     if run.status != Run.Status.ENDED:
@@ -218,16 +221,7 @@ def _gap_to_show(run: Run) -> float | None:
     return None if last is None or last.gap >= 1 else rounded_up(last.gap)
 
 
-@dataclass(frozen=True)
-class CurrentGuarantee:
-    """The least ε proved so far, its step, and how many of its workers are now unselected."""
-
-    epsilon: float
-    step: int
-    others: int
-
-
-def current_guarantee(run: Run, lines: Sequence[WorkerStanding]) -> CurrentGuarantee | None:
+def current_guarantee(run: Run, lines: Sequence[WorkerStanding]) -> Facts | None:
     """Return None before anything is proved, and after the end, which has its own sentence.
 
     lines  of all workers, with the present selection
@@ -236,7 +230,9 @@ def current_guarantee(run: Run, lines: Sequence[WorkerStanding]) -> CurrentGuara
         return None
     arms = run.candidates.filter(arm__in=run.proof["arms"]).values_list("pk", flat=True)
     others = {line.candidate for line in lines if line.selected}.symmetric_difference(arms)
-    return CurrentGuarantee(rounded_up(run.proof["epsilon"]), run.proof["step"], len(others) // 2)
+    return Facts(
+        epsilon=rounded_up(run.proof["epsilon"]), step=run.proof["step"], others=len(others) // 2
+    )
 
 
 def interval_meaning(run: Run) -> str:

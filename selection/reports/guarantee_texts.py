@@ -60,9 +60,11 @@ def find_no_shows(run: Run, selected: SelectedArms | None) -> list[str]:
 
 def participants_clause(run: Run, no_shows: int) -> str:
     """Return “ of the 27 who took part”; empty before the end, and without no-shows."""
+    if run.status != Run.Status.ENDED:
+        return ""
     workers, gone = run.candidates.filter(skill=0), run.candidates.exclude(gone="")
     present = workers.filter(gone="").count() - no_shows
-    if run.status != Run.Status.ENDED or present == workers.count():
+    if present == workers.count():
         return ""
     until = " to the end" if gone.filter(pulls__gt=0).exists() else ""
     return f" of the {present} who took part{until}"

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated
 
-from django.db.models import Count, F, QuerySet, Sum
+from django.db.models import Count, F, Max, Min, QuerySet, Sum
 from django.db.models.functions import Now
 
-from selection.models import Assignment, Run, Step, status_counts
+from selection.facts import Facts
+from selection.models import SAMPLE_RUN, Assignment, Pool, Run, Step, status_counts
 from selection.models.answers import is_given
 
 MINUTES = 2  # of the rate
@@ -83,7 +84,6 @@ def _answers_per_minute(run: Run) -> float:
 
 
 def read_history(run: Run, most: int = 200) -> list[Step]:
-    """Return the run's steps, thinned evenly to at most ``most``, the last one included."""
     stride = max(1, -(-run.steps // most))
     thinned = run.history.alias(phase=(F("number") - run.steps) % stride).filter(phase=0)
     return list(thinned.order_by("number"))
@@ -100,3 +100,35 @@ def annotate_counts(runs: QuerySet[Run]) -> QuerySet[Run]:
         workers=Count("candidates"),
         counted=Sum("candidates__pulls", default=0),
     )
+
+
+# -- throughput
+
+
+ENOUGH = 20  # answers that a pace rests on at least
+RECENT = 5  # runs that are considered
+FASTEST = 1800  # answers an hour of one worker: more come from a simulated crowd or a file
+
+
+def pool_throughput(pool: Pool) -> Facts | None:
+    """Return that of the pool's latest run with enough answers; None if there is none.
+
+    The sample run, and answers that came faster than people can give them, are ignored.
+    """
+    real = pool.runs.filter(recorded_only=False).exclude(name=SAMPLE_RUN)
+    begun = real.exclude(started=None).order_by("-pk")
+    for run in begun[:RECENT]:
+        answers = run.answers.filter(expired=False)
+        totals = answers.aggregate(
+            first=Min("at"),
+            last=Max("at"),
+            count=Count("pk"),
+            workers=Count("assignment__candidate__worker", distinct=True),
+        )
+        if totals["count"] < ENOUGH or totals["last"] == totals["first"]:
+            continue
+        hours = (totals["last"] - totals["first"]).total_seconds() / 3600
+        an_hour = (totals["count"] - 1) / hours
+        if an_hour <= FASTEST * totals["workers"]:
+            return Facts(run=run, an_hour=an_hour)
+    return None

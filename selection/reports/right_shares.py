@@ -38,7 +38,6 @@ class RightShare:
         return f"{self.right} of {self.answers}, interval {interval}"
 
     def wilson(self) -> tuple[float, float]:
-        """Return Wilson's interval of 95 % for its probability. J. Am. Stat. Assoc. 22 (1927)."""
         n, p = self.answers, self.right / self.answers
         middle = p + Z * Z / (2 * n)
         half = Z * math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from django.db.models import Count
 
+from selection.facts import Facts
 from selection.models import NOT_TESTED, Candidate, Run, Skill, status_of
 from selection.models.answers import has_waiting_answers
 from selection.models.roster import Roster
@@ -186,30 +187,17 @@ def _limit_text(limit: list[int | None] | None) -> str:
     return quotas.describe_limit(limit) if limit else "any number"
 
 
-@dataclass(frozen=True)
-class SkillStanding:
-    """Standing of one skill in a run of several."""
-
-    name: str
-    number: int
-    k: int
-    accepted: int
-    rejected: int
-    undecided: int
-    not_tested: int
-    answers: int
-
-
-def skill_lines(run: Run, lines: list[WorkerStanding]) -> list[SkillStanding]:
+def skill_lines(run: Run, lines: list[WorkerStanding]) -> list[Facts]:
+    """Return a line for each skill of a run of several."""
     return [_skill_line(run, skill, lines) for skill in run.skills] if run.several else []
 
 
-def _skill_line(run: Run, skill: Skill, lines: list[WorkerStanding]) -> SkillStanding:
+def _skill_line(run: Run, skill: Skill, lines: list[WorkerStanding]) -> Facts:
     skill_lines = [line for line in lines if line.number == skill.number]
     verdicts = Counter(line.verdict for line in skill_lines)
     accepted, rejected = verdicts["accepted"], verdicts["rejected"]
     not_tested = verdicts[NOT_TESTED]
-    return SkillStanding(
+    return Facts(
         name=str(skill),
         number=skill.number,
         k=skill.k,

@@ -1,6 +1,5 @@
 """State of the system: the parts that work, and the work that waits for them."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from celery import current_app
@@ -12,6 +11,7 @@ from django.db.models import Count, Min, Sum
 from redis import Redis, RedisError
 
 from selection import db_clock
+from selection.facts import Facts
 from selection.models import Answer, Heartbeat, Run
 
 from .durations import format_duration
@@ -27,51 +27,20 @@ PRIORITY_LISTS = ("", *(f"\x06\x16{step}" for step in (3, 6, 9)))  # as kombu na
 READ_ONLY = "It responds, but is read-only: nothing can be saved."
 
 
-@dataclass(frozen=True)
-class SystemPart:
-    """A part of the system.
-
-    well   True if it works
-    words  its state, and how to repair it if it does not work
-    """
-
-    name: str
-    well: bool
-    words: str
+def _part(name: str, well: bool, words: str) -> Facts:
+    """Return a part; ``words`` has its state, and how to repair it if it does not work."""
+    return Facts(name=name, well=well, words=words)
 
 
-@dataclass(frozen=True)
-class SystemLoad:
-    """Work done and waiting.
-
-    running  runs that go on
-    stuck    those in which an answer has waited for an hour
-    answers  taken in all
-    steps    taken in all
-    waiting  answers that no step has counted yet, of runs that go on
-    lag      seconds that the oldest of them has waited
-    queued   messages that no Celery worker has taken, by queue; empty if Redis is unreachable
-    """
-
-    running: int
-    stuck: int
-    answers: int
-    steps: int
-    waiting: int
-    lag: float
-    queued: dict[str, int]
-
-
-def system_parts(now: datetime | None = None) -> list[SystemPart]:
-    """Return the parts, the database first: without it the others are unknown."""
+def system_parts(now: datetime | None = None) -> list[Facts]:
     try:
         now = now or db_clock.database_now()
         beats = dict(Heartbeat.objects.values_list("name", "at"))
         writable = _is_writable()
     except DatabaseError as error:
-        return [SystemPart("Database", False, f"It does not respond: {error}".strip())]
+        return [_part("Database", False, f"It does not respond: {error}".strip())]
     return [
-        SystemPart("Database", writable, "It responds." if writable else READ_ONLY),
+        _part("Database", writable, "It responds." if writable else READ_ONLY),
         _web_part(beats.get(Heartbeat.WEB), now),
         _redis_part(),
         _background_part(beats.get(Heartbeat.SWEEP), now),
@@ -87,13 +56,13 @@ def _is_writable() -> bool:
         return bool(cursor.fetchone()[0] == "off")
 
 
-def system_load(now: datetime | None = None) -> SystemLoad:
+def system_load(now: datetime | None = None) -> Facts:
     now = now or db_clock.database_now()
     running = Run.objects.running()
     waiting = Answer.objects.filter(applied_in=None, run__in=running)
     backlog = waiting.aggregate(count=Count("pk"), first=Min("at"))
     lag = (now - backlog["first"]).total_seconds() if backlog["first"] else 0.0
-    return SystemLoad(
+    return Facts(
         running=running.count(),
         stuck=waiting.filter(at__lt=now - STUCK).values("run").distinct().count(),
         answers=Answer.objects.count(),
@@ -105,7 +74,6 @@ def system_load(now: datetime | None = None) -> SystemLoad:
 
 
 def background_delay(last: datetime | None, now: datetime) -> timedelta | None:
-    """Return the time since the last background work if it is too long, else None."""
     most = max(UNSWEPT, 3 * timedelta(seconds=settings.SWEEP_SECONDS))
     return None if last is not None and now - last < most else now - (last or now)
 
@@ -118,33 +86,31 @@ def redis_answers() -> bool:
     return True
 
 
-def _web_part(last: datetime | None, now: datetime) -> SystemPart:
+def _web_part(last: datetime | None, now: datetime) -> Facts:
     if last is None:
-        return SystemPart("Web", True, "No heartbeat yet, but this page shows that it works.")
+        return _part("Web", True, "No heartbeat yet, but this page shows that it works.")
     if now - last > SILENT:
         message = (
             f"It last took answers {format_duration(now - last)} ago; workers get this time back."
         )
-        return SystemPart("Web", False, message)
-    return SystemPart("Web", True, "It takes answers.")
+        return _part("Web", False, message)
+    return _part("Web", True, "It takes answers.")
 
 
-def _redis_part() -> SystemPart:
+def _redis_part() -> Facts:
     if redis_answers():
-        return SystemPart("Redis", True, "It responds.")
-    return SystemPart("Redis", False, "It does not respond: start it, or check REDIS_URL.")
+        return _part("Redis", True, "It responds.")
+    return _part("Redis", False, "It does not respond: start it, or check REDIS_URL.")
 
 
-def _background_part(last: datetime | None, now: datetime) -> SystemPart:
+def _background_part(last: datetime | None, now: datetime) -> Facts:
     name = "Background"
     span = background_delay(last, now)
     if span is None:
         message = f"Last sweep {format_duration(now - last)} ago." if last else ""
-        return SystemPart(name, True, message)
+        return _part(name, True, message)
     ago = f"No heartbeat for {format_duration(span)}" if last else "No heartbeat yet"
-    return SystemPart(
-        name, False, f"{ago}: check that a Celery worker and Celery beat are running."
-    )
+    return _part(name, False, f"{ago}: check that a Celery worker and Celery beat are running.")
 
 
 def celery_workers() -> list[str]:
@@ -158,7 +124,6 @@ def celery_workers() -> list[str]:
 
 
 def _queue_lengths() -> dict[str, int]:
-    """Return the length of each queue, which Celery keeps as a list for each priority in Redis."""
     if not redis_answers():
         return {}
     seconds = settings.REDIS_SECONDS

@@ -105,11 +105,7 @@ Found = tuple[str, str, str]  # code, short, sentence
 
 
 def list_weakenings(
-    run: Run,
-    fit: ModelFit,
-    signs: CollusionSigns,
-    by_hand: str = "",
-    no_shows: Sequence[str] = (),
+    run: Run, fit: ModelFit, signs: CollusionSigns, by_hand: str = "", no_shows: Sequence[str] = ()
 ) -> tuple[Weakening, ...]:
     """Return the weakenings of the guarantee and added assumptions; mostly none.
 

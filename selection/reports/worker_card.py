@@ -1,91 +1,40 @@
 """Card of a worker in one run: every answer with its times and interval, and the verdict."""
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from selection.models import Answer, Assignment, Candidate, Run, Step
+from selection.facts import Facts
+from selection.models import Answer, Assignment, Candidate
 
 from .right_shares import RightShare
 from .standings import run_standings
-from .worker_columns import WorkerStanding
 
 
-@dataclass(frozen=True)
-class GivenAnswer:
-    """A question to the worker, and its answer. Times are None for events that did not happen.
-
-    asked    when it was handed out, in which step
-    took     from being shown to the answer; None for imported answers
-    outcome  right, wrong, not in time, question retired; without an answer shown, or out (not shown
-             yet)
-    counted  number of the step that counted it
-    """
-
-    number: int
-    question: str
-    prompt: str
-    accepted: list[str]
-    step: int
-    asked: datetime | None
-    shown: datetime | None
-    answered: datetime | None
-    took: timedelta | None
-    response: str
-    outcome: str
-    counted: int | None
-
-
-@dataclass(frozen=True)
-class Point:
-    """The share right after some number of answers, and its 95 % Wilson interval; all in [0, 1]."""
-
-    answers: int
-    mean: float
-    lower: float
-    upper: float
-
-
-@dataclass(frozen=True)
-class EarlierRun:
-    """The same worker in another run."""
-
-    run: Run
-    answers: int
-    right: int
-    verdict: str
-    skill: str
-
-
-@dataclass(frozen=True)
-class WorkerCard:
-    line: WorkerStanding
-    given: list[GivenAnswer]
-    points: list[Point]
-    decided: Step | None
-    others: list[EarlierRun]
-
-
-def worker_card(candidate: Candidate) -> WorkerCard:
+def worker_card(candidate: Candidate) -> Facts:
     run = candidate.run
     line = next(line for line in run_standings(run).lines if line.candidate == candidate.pk)
     answers = _list_given_answers(candidate)
     decided = run.history.filter(number=candidate.decided_in or 0).first()
-    return WorkerCard(line, answers, _accuracy_points(answers), decided, _earlier_runs(candidate))
+    return Facts(
+        line=line,
+        given=answers,
+        points=_accuracy_points(answers),
+        decided=decided,
+        others=_earlier_runs(candidate),
+    )
 
 
-def _list_given_answers(candidate: Candidate) -> list[GivenAnswer]:
-    """Return the answers in the order asked."""
+def _list_given_answers(candidate: Candidate) -> list[Facts]:
     rows = list(candidate.assignments.select_related("question", "answer").order_by("position"))
     steps = candidate.run.history.filter(number__in={row.step for row in rows})
     times = dict(steps.values_list("number", "at"))
     return [_card_row(row, times.get(row.step)) for row in rows]
 
 
-def _card_row(row: Assignment, asked: datetime | None) -> GivenAnswer:
+def _card_row(row: Assignment, asked: datetime | None) -> Facts:
     answer: Answer | None = getattr(row, "answer", None)
     replied = answer is not None and not answer.expired
     answered = answer.at if answer is not None and replied else None
-    return GivenAnswer(
+    return Facts(
         number=row.position + 1,
         question=row.question.key,
         prompt=row.question.prompt,
@@ -111,22 +60,23 @@ def _describe_outcome(row: Assignment, answer: Answer | None) -> str:
     return "right" if answer.right else "wrong"
 
 
-def _accuracy_points(cards: list[GivenAnswer]) -> list[Point]:
-    """Return a point after each counted answer, in the order asked."""
+def _accuracy_points(cards: list[Facts]) -> list[Facts]:
+    """Return the share right after each counted answer, and its interval, in the order asked."""
     right, points = 0, []
     counted = [card for card in cards if card.counted and card.outcome != "question retired"]
     for answers, card in enumerate(counted, 1):
         right += card.outcome == "right"
-        points.append(Point(answers, right / answers, *RightShare(right, answers).wilson()))
+        lower, upper = RightShare(right, answers).wilson()
+        points.append(Facts(answers=answers, mean=right / answers, lower=lower, upper=upper))
     return points
 
 
-def _earlier_runs(candidate: Candidate) -> list[EarlierRun]:
+def _earlier_runs(candidate: Candidate) -> list[Facts]:
     """Return the newest run first; a run of several skills appears once per skill."""
     same_worker = Candidate.objects.filter(worker=candidate.worker_id).exclude(pk=candidate.pk)
     rows = same_worker.select_related("run", "run__question_set").order_by("-run_id", "skill")[:50]
     return [
-        EarlierRun(
+        Facts(
             run=row.run,
             answers=row.pulls,
             right=round(row.rewards),

@@ -105,7 +105,6 @@ def _create_question_set(name: str, rows: list[QuestionRow]) -> QuestionSet:
 
 
 def sample_workers() -> list[WorkerRow]:
-    """Return the workers, w1 to w24."""
     rng = random.Random(SEED)
     return [
         WorkerRow(0, f"w{i}", name, {"language": rng.choice(LANGUAGES)})

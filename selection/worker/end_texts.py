@@ -1,10 +1,8 @@
 """Texts at a worker's end: completion code, earnings, next steps."""
 
-from dataclasses import dataclass
-
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from selection.facts import Facts
 from selection.models import Candidate, Platform
 from selection.questions.sanitize import QuestionTexts
 from selection.runs import money, worker_texts
@@ -13,22 +11,7 @@ from selection.runs.roster.join_platforms import Visit
 from selection.runs.worker_texts import Outcome, PageFacts
 
 
-@dataclass(frozen=True)
-class EndText:
-    """Texts of the last page; pay and earned are empty if the run does not state its pay.
-
-    back  address that takes workers back to their platform, and its label; else empty
-    """
-
-    code: str
-    back: str
-    back_label: str
-    after: SafeString
-    pay: str
-    earned: str
-
-
-def end_text(candidate: Candidate, state: str, answered: int, gone: str) -> EndText:
+def end_text(candidate: Candidate, state: str, answered: int, gone: str) -> Facts:
     run = candidate.run
     facts = PageFacts.from_run(run)
     outcome = _end_outcome(state, answered, gone)
@@ -37,15 +20,16 @@ def end_text(candidate: Candidate, state: str, answered: int, gone: str) -> EndT
     back = join_platforms.return_address(run, visit, code, done=outcome == "done")
     label = return_label(candidate.platform)
     after = QuestionTexts(True, {}).html(facts.after)
-    if facts.pay is None:
-        return EndText(code, back, label, after, pay="", earned="")
-    earned = money.compute_cost(answered, facts.pay, run.currency)
-    amounts = (money.format_amount(amount, run.currency) for amount in (facts.pay, earned))
-    return EndText(code, back, label, after, *amounts)
+    pay = earned = ""  # of a run that does not state its pay
+    if facts.pay is not None:
+        pay = money.format_amount(facts.pay, run.currency)
+        earned = money.format_amount(
+            money.compute_cost(answered, facts.pay, run.currency), run.currency
+        )
+    return Facts(code=code, back=back, back_label=label, after=after, pay=pay, earned=earned)
 
 
 def return_label(platform: str) -> str:
-    """Return the label of the link back, in the worker's language; empty without a platform."""
     if not platform:
         return ""
     if platform == Platform.CUSTOM:

@@ -18,8 +18,6 @@ View = Callable[..., HttpResponse]
 
 
 def worker_language(view: View) -> View:
-    """Wrap a view in the visitor's language. Only an explicit choice sets a cookie."""
-
     @wraps(view)
     def localized(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.GET.get(ASKED) in dict(settings.LANGUAGES) and request.method == "GET":

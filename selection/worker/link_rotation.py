@@ -25,7 +25,6 @@ def preview_rotation(run: Run, worker: Worker | None = None) -> str:
 
 @transaction.atomic
 def rotate_worker_link(candidate: Candidate, who: str = "", why: str = "") -> None:
-    """Replace this worker's link in this run, in all skills."""
     run = _lock_run(candidate.run_id)
     _replace_links(run.candidates.filter(worker=candidate.worker_id))
     events.write_event(run, "link", f"The link of {candidate.worker} was replaced.", who, why)
@@ -34,7 +33,6 @@ def rotate_worker_link(candidate: Candidate, who: str = "", why: str = "") -> No
 
 @transaction.atomic
 def rotate_all_links(run: Run, who: str = "", why: str = "") -> None:
-    """Replace the links of all workers of this run, and its join link."""
     locked = _lock_run(run.pk)
     _replace_links(locked.candidates.all())
     Run.objects.filter(pk=run.pk).update(link_version=F("link_version") + 1)

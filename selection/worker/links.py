@@ -53,7 +53,6 @@ def is_over(until: int) -> bool:
 
 
 def candidate_id(token: str) -> int | None:
-    """Return the candidate's id; None for a forged or replaced token."""
     identity = read_worker_token(token)
     if (
         identity is None
@@ -69,35 +68,29 @@ def worker_url(candidate_id: int, number: int = 0) -> str:
 
 
 def find_run(token: str) -> Run | None:
-    """Return the run that a join token opens; None for a forged or replaced one."""
     identity = read_run_token(token)
     return identity and Run.objects.filter(pk=identity[0], link_version=identity[1]).first()
 
 
 def read_run_token(token: str) -> tuple[int, int] | None:
-    """Return the run's id and the join link's number, like ``read_worker_token``."""
     content = _read_token(_joining, token)
     return content and content[:2]
 
 
 def join_address(run: Run) -> str:
-    """Return the run's join link, shared by all its workers."""
     return str(settings.PUBLIC_URL) + reverse("join", args=[join_token(run)])
 
 
 def entry_address(run: Run) -> str:
-    """Return the join link as the run's platform needs it, with its placeholders."""
     query = join_platforms.entry_query(run)
     return f"{join_address(run)}?{query}" if query else join_address(run)
 
 
 def prolific_address(run: Run) -> str:
-    """Return the run's join link with Prolific's placeholders."""
     return f"{join_address(run)}?{join_platforms.prolific_query(run)}"
 
 
 def mturk_address(run: Run) -> str:
-    """Return the run's join link for the ExternalQuestion of a HIT on Amazon Mechanical Turk."""
     return str(settings.PUBLIC_URL) + reverse("mturk", args=[join_token(run)])
 
 

@@ -29,7 +29,6 @@ HEADERS = {
 
 @require_http_methods(["GET", "HEAD"])
 def serve_media(request: HttpRequest, token: str) -> HttpResponseBase:
-    """Serve the file, or the requested range: players of sounds and films request ranges."""
     file = MediaFile.objects.defer("data").filter(token=token).first()
     if file is None:
         raise Http404

@@ -50,7 +50,6 @@ STRANGE = gettext_lazy(
 @open_to_people
 @excuse_busy
 def enter_from_mturk(request: HttpRequest, token: str) -> HttpResponse:
-    """Handle the visit of an ExternalQuestion; the token is that of the run's join link."""
     run = links.find_run(token)
     if run is None:
         return views.render_lost(request)
@@ -94,7 +93,6 @@ def submits_to(address: str) -> str:
 @worker_language
 @limit_per_link
 def work_in_mturk(request: HttpRequest, token: str) -> HttpResponse:
-    """Show the worker's page, with a form to hand the task in once there is nothing to answer."""
     try:
         link, assignment, host = _signer.unsign_object(token)
     except (BadSignature, ValueError):

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 
 from selection import db_clock
 from selection.answers import presence
+from selection.facts import Facts
 from selection.grading.rules import kind_of
 from selection.models import Answer, Assignment, Candidate, Practice, Question, Run, exposure
 from selection.models.answers import is_given
@@ -18,7 +19,6 @@ from selection.questions import practice
 from selection.questions.sanitize import QuestionTexts
 
 from . import end_texts
-from .end_texts import EndText
 
 State = Literal["start", "practice", "question", "wait", "paused", "gone", "done", "over"]
 
@@ -39,7 +39,7 @@ class WorkPage:
     """
 
     state: State
-    ending: EndText
+    ending: Facts
     instructions: str = ""
     answered: int = 0
     most: int = 0
@@ -147,7 +147,6 @@ def visit_page(candidate_id: int, link: int = 0, acting: bool = True) -> WorkPag
 
 
 def preview_question(question: Question) -> tuple[OpenQuestion, SafeString]:
-    """Return a gold question as workers see it, and the instructions above it."""
     question_set = question.question_set
     parts = (question_set.instructions, question.prompt, *question.choices)
     texts = QuestionTexts.load(question_set, *parts)
@@ -191,7 +190,6 @@ def _count_paid(candidates: list[Candidate]) -> int:
 
 
 def _askable_candidates(run: Run, candidates: list[Candidate]) -> list[Candidate]:
-    """Return the candidates (skills) in which this worker may still get questions."""
     if run.recorded_only:  # only questions shown before the run became recorded-only
         assignments = Assignment.objects.open().filter(candidate__in=candidates).exclude(due=None)
         candidate_ids = set(assignments.values_list("candidate_id", flat=True))

@@ -3,25 +3,28 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TypeVar
+from typing import Self, TypeVar
 
-from django.http import HttpRequest, HttpResponse
+from django import forms
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.utils.safestring import mark_safe
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from selection.answers import recording
 from selection.errors import Answered, Conflict, NotFound, OutsideChoices, Refused, TooLate
+from selection.facts import Facts
+from selection.grading.rules import SEPARATOR
 from selection.models import Candidate, Run
 from selection.questions import practice, problem_reports
+from selection.questions.sanitize import QuestionTexts
 from selection.runs.roster import membership
 
 from . import attendance, links, messages, page
 from .busy_page import excuse_busy
-from .forms import BIGGEST_ID, WorkForm
 from .languages import worker_language
-from .practice import ExplainedAnswer
 from .rate_limit import limit_per_link
 
 Made = TypeVar("Made")
@@ -129,8 +132,8 @@ def _take_practice(request: HttpRequest, token: str, candidate_id: int) -> HttpR
     if lesson is None:
         return _show_page(request, token, notice)
     if lesson.done:
-        return render(request, "work/lesson.html", {"lesson": ExplainedAnswer.build(lesson)})
-    if lesson.failed:
+        return render(request, "work/lesson.html", {"lesson": _explain_answer(lesson)})
+    if lesson.left == 0:
         _leave_or_withdraw(candidate_id, membership.record_failed_screening)
         return _show_page(request, token)
     return _show_page(
@@ -162,7 +165,6 @@ def _result_or_notice(
 
 
 def _take_problem_report(request: HttpRequest, candidate_id: int) -> str:
-    """Store a problem report; return the notice to show. Raises NotFound for a foreign question."""
     assignment = request.POST.get("assignment", "")
     number = int(assignment) if assignment.isdecimal() and len(assignment) < 20 else 0
     try:
@@ -186,3 +188,43 @@ def _leave_or_withdraw(candidate_id: int, go: Callable[[Run, int], None]) -> Non
 def render_lost(request: HttpRequest, expired: bool = False) -> HttpResponse:
     status = 410 if expired else 404
     return render(request, "work/lost.html", {"expired": expired}, status=status)
+
+
+BIGGEST_ID = 2**63 - 1
+
+
+class WorkForm(forms.Form):
+    """A worker's answer to an assignment, or to a practice question."""
+
+    assignment = forms.IntegerField(min_value=1, max_value=BIGGEST_ID)
+    response = forms.CharField(max_length=10_000)
+
+    @classmethod
+    def parse(cls, post: QueryDict) -> Self:
+        """Return a form in which several ticks, or places of an order, make one response."""
+        response = f" {SEPARATOR} ".join(post.getlist("response"))
+        assignment = post.get("practice") or post.get("assignment")
+        return cls({"assignment": assignment, "response": response})
+
+
+# -- explanations after practice
+
+
+def _explain_answer(lesson: Facts) -> Facts:
+    """Return the texts as HTML. They may have the answer, since practice never counts."""
+    question = lesson.practice
+    texts = QuestionTexts.load(
+        question.question_set,
+        question.prompt,
+        question.explanation,
+        *question.accepted,
+        *question.choices,
+    )
+    several = question.kind in ("multiple", "order")
+    answers = map(texts.choice, question.accepted if several else question.accepted[:1])
+    return Facts(
+        right=lesson.right,
+        prompt=texts.html(question.prompt),
+        answers=mark_safe(", ".join(answers)),  # noqa: S308  # nosec: each is safe
+        explanation=texts.html(question.explanation),
+    )

@@ -84,7 +84,6 @@ class ConnectionAdmin(CountedDeletionMixin, ScopedAdmin):
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """Return the form with the fields that the connector declares."""
         connector = self._connector(request, obj)
         stored = bool(obj and obj.secrets_encrypted)
         own = fields.secret_fields(connector.secrets, stored)

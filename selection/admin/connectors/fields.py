@@ -4,14 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
-from unfold.widgets import (
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminPasswordWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextInputWidget,
-    UnfoldBooleanSwitchWidget,
-)
 
+from selection.admin import styled
 from selection.connectors.connector import Secret, Setting
 
 SETTING, SECRET = "setting_", "secret_"  # beginnings of the fields' names
@@ -36,13 +30,13 @@ def _setting_field(setting: Setting, value: Any) -> forms.Field:
         "required": setting.required and setting.kind != "yes",
     }
     if setting.kind == "yes":
-        return forms.BooleanField(widget=UnfoldBooleanSwitchWidget, **options)
+        return styled.BooleanField(**options)
     if setting.kind == "number":
-        return forms.IntegerField(widget=UnfoldAdminIntegerFieldWidget, **options)
+        return styled.IntegerField(**options)
     if setting.kind == "choice":
         choices = list(setting.choices)
-        return forms.ChoiceField(choices=choices, widget=UnfoldAdminSelectWidget, **options)
-    return forms.CharField(max_length=500, widget=UnfoldAdminTextInputWidget, **options)
+        return styled.ChoiceField(choices=choices, **options)
+    return styled.CharField(max_length=500, **options)
 
 
 def secret_fields(declared: Iterable[Secret], stored: bool) -> dict[str, forms.Field]:
@@ -51,11 +45,11 @@ def secret_fields(declared: Iterable[Secret], stored: bool) -> dict[str, forms.F
     stored  True if there are secrets already, which blank fields keep
     """
     return {
-        f"{SECRET}{one.name}": forms.CharField(
+        f"{SECRET}{one.name}": styled.PasswordField(
             label=one.label.capitalize(),
             required=one.required and not stored,
             help_text=f"{one.help} {KEEP if stored else HIDDEN}".strip(),
-            widget=UnfoldAdminPasswordWidget({"autocomplete": "off"}),
+            attrs={"autocomplete": "off"},
         )
         for one in declared
     }

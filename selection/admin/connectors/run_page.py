@@ -168,7 +168,6 @@ class WherePage(JobMixin, ActionPage):
         return follow_job(self.request, job, connection=connection.pk)
 
     def _tell_connected(self, connection: Connection) -> HttpResponse:
-        """Say that the job has connected the run, and return a redirect without it."""
         deals = connectors.connector_of(connection).deals
         effect = "People answer in" if deals else "The run is connected to"
         draft = self.object.status == Run.Status.DRAFT

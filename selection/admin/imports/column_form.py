@@ -7,13 +7,9 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.forms import BoundField
-from unfold.widgets import (
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextInputWidget,
-    UnfoldBooleanWidget,
-)
+from unfold.widgets import UnfoldBooleanWidget
 
+from selection.admin import styled
 from selection.errors import Refused
 from selection.imports import surveys
 from selection.imports.column_plan import FIELDS, WORKERS, ColumnPlan, Field
@@ -58,24 +54,22 @@ class ColumnForm(forms.Form):
             )
         if head.encoding:
             self._add_encoding(encoding, head)
-        self.fields["header"] = forms.IntegerField(
+        self.fields["header"] = styled.IntegerField(
             label="Header row",
             required=False,
             min_value=1,
             initial=head.line,
-            widget=UnfoldAdminIntegerFieldWidget,
             help_text="Rows above it are ignored.",
         )
 
     def _column_field(self, field: Field) -> forms.ChoiceField:
         column = self.assigned.get(field.name) or self._only_candidate(field)
         empty = "Choose a column" if field.needed else "Not in this file"
-        return forms.ChoiceField(
+        return styled.ChoiceField(
             label=field.label,
             choices=[("", empty), *self._column_choices()],
             required=field.needed,
             initial=self.places.get(column, ""),
-            widget=UnfoldAdminSelectWidget,
             error_messages={"required": CHOOSE},
         )
 
@@ -117,15 +111,13 @@ class ColumnForm(forms.Form):
             )
 
     def _add_survey(self, survey: ColumnPlan) -> None:
-        """Add the choice between one answer and one worker per row."""
         for name in ("question", "response"):
             self.fields[name].required = False
-        self.fields["shape"] = forms.ChoiceField(
+        self.fields["shape"] = styled.ChoiceField(
             label="Each row is",
             choices=[("", "one answer"), (SURVEY, "one worker, with a column per question")],
             required=False,
             initial=SURVEY if self.saved.questions else "",
-            widget=UnfoldAdminSelectWidget,
         )
         ticked = self.saved.questions or survey.questions
         if survey.questions:
@@ -141,13 +133,11 @@ class ColumnForm(forms.Form):
             )
         for place, column in self.columns.items():
             if column not in survey.questions and column != survey.fields.get("worker"):
-                self.fields[OTHER + place] = forms.CharField(
+                self.fields[OTHER + place] = styled.CharField(
                     label=column,
                     required=False,
                     initial=self.saved.questions.get(column, ""),
-                    widget=UnfoldAdminTextInputWidget(
-                        {"list": "questions-asked", "placeholder": "Left out"}
-                    ),
+                    attrs={"list": "questions-asked", "placeholder": "Left out"},
                 )
 
     def open_fields(self) -> list[BoundField]:
@@ -172,11 +162,9 @@ class ColumnForm(forms.Form):
         return [self[name] for name in self.fields if name.startswith(OTHER)]
 
     def has_hidden_errors(self) -> bool:
-        """Return True if a field outside ``open_fields`` has an error."""
         return any(field.errors for field in self.remaining_fields())
 
     def assigned_columns(self) -> Iterator[tuple[str, str]]:
-        """Yield (label of a field, its column) for the recognised columns."""
         for field in FIELDS[self.saved.kind]:
             column = self.saved.fields.get(field.name)
             if column:
@@ -184,12 +172,11 @@ class ColumnForm(forms.Form):
 
     def _add_encoding(self, encoding: str, head: FileHead) -> None:
         detected = ENCODINGS.get(head.encoding, head.encoding.upper())
-        self.fields["encoding"] = forms.ChoiceField(
+        self.fields["encoding"] = styled.ChoiceField(
             label="Character encoding",
             choices=[("", "Automatic" if encoding else detected), *ENCODINGS.items()],
             required=False,
             initial=encoding,
-            widget=UnfoldAdminSelectWidget,
             help_text="Choose another if letters such as ä or é look wrong.",
         )
 

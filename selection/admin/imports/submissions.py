@@ -40,7 +40,6 @@ class SubmissionsPage(FormPage):
         return redirect(object_url(self.object))
 
     def _preview(self, statuses: dict[str, str], name: str) -> HttpResponse:
-        """Show the changes, with the lines that cause them in the form."""
         effect = platform_submissions.preview(self.object, statuses)
         lines = io.StringIO()
         writer = csv.writer(lines)

@@ -8,9 +8,9 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from unfold.widgets import UnfoldAdminTextareaWidget
 
 from selection.accounts import scoped
+from selection.admin import styled
 from selection.admin.forms import file_field
 from selection.admin.imports.join_offer import offer_joining
 from selection.admin.page import Page, object_url
@@ -37,12 +37,12 @@ class ModelsForm(forms.Form):
     """A YAML file, or its text. ``cleaned_data["text"]`` is the text."""
 
     file = file_field("File", ".yaml,.yml,.txt")
-    pasted = forms.CharField(
+    pasted = styled.TextField(
         label="Or write it here",
         required=False,
         strip=False,
         max_length=LARGEST_FILE,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 14, "spellcheck": "false"}),
+        attrs={"rows": 14, "spellcheck": "false"},
     )
 
     def clean(self) -> dict[str, Any]:

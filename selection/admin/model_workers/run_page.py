@@ -34,7 +34,6 @@ class LimitForm(forms.Form):
 
 
 def model_facts(run: Run) -> dict[str, Any]:
-    """Return the context of the section; ``models`` is None if no model takes part."""
     if not spending.has_models(run):
         return {"models": None}
     limit = spending.read_limit(run)
@@ -63,7 +62,6 @@ def _find_job(run: Run, kind: str) -> Job | None:
 
 
 def format_spending(run: Run) -> dict[str, str | None] | None:
-    """Return the amounts of a run's spending in words; None if no model takes part."""
     if not spending.has_models(run):
         return None
     return {
@@ -129,7 +127,6 @@ class RunCalls(Page):
         return redirect(f"{object_url(self.object)}#models")
 
     def _settle(self, request: HttpRequest) -> HttpResponse:
-        """Decide on replies without an answer."""
         rule = {name: request.POST.get(name, "") for name in ("parsing", "pattern")}
         try:
             if rule["parsing"] not in Endpoint.Parsing.values:

@@ -10,13 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, reverse
 from django.utils.html import format_html
 from unfold.decorators import display
-from unfold.widgets import (
-    UnfoldAdminPasswordWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
-    UnfoldBooleanSwitchWidget,
-)
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
+from selection.admin import styled
 from selection.admin.job_page import JobMixin, follow_job
 from selection.admin.page import ActionPage, CountedDeletionMixin, page_urls
 from selection.admin.scope import ScopedAdmin
@@ -28,16 +24,14 @@ MOST_NAMED = 100
 
 
 class ModelServerForm(forms.ModelForm):
-    key = forms.CharField(
+    key = styled.PasswordField(
         label="API key",
         required=False,
         strip=True,
-        widget=UnfoldAdminPasswordWidget({"autocomplete": "off"}),
+        attrs={"autocomplete": "off"},
         help_text="It is stored encrypted and never shown. Leave it blank to keep the stored one.",
     )
-    drop_key = forms.BooleanField(
-        label="Remove the stored API key", required=False, widget=UnfoldBooleanSwitchWidget
-    )
+    drop_key = styled.BooleanField(label="Remove the stored API key", required=False)
 
     class Meta:
         model = ModelServer

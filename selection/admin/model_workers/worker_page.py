@@ -9,9 +9,10 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminSelectWidget
 
 from selection.accounts import scoped
+from selection.admin import styled
 from selection.admin.job_page import JobMixin, follow_job
 from selection.admin.page import ActionPage, object_url
 from selection.errors import Refused
@@ -50,14 +51,14 @@ HELP = {
 
 
 class CallTestForm(forms.Form):
-    question_set = forms.ModelChoiceField(
-        label="Question set", queryset=QuestionSet.objects.none(), widget=UnfoldAdminSelectWidget
+    question_set = styled.ModelChoiceField(
+        label="Question set", queryset=QuestionSet.objects.none()
     )
-    question = forms.CharField(
+    question = styled.CharField(
         label="Question",
         required=False,
         max_length=LONGEST_KEY,
-        widget=UnfoldAdminTextInputWidget({"placeholder": "Its id; blank: the first one"}),
+        attrs={"placeholder": "Its id; blank: the first one"},
     )
 
 

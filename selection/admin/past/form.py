@@ -7,14 +7,9 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
-from unfold.widgets import (
-    UnfoldAdminDecimalFieldWidget,
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextInputWidget,
-)
 
 from selection.accounts import has_multiple_teams, scoped
+from selection.admin import styled
 from selection.admin.forms import file_field
 from selection.errors import Refused
 from selection.imports.keyed_answers import read_upload
@@ -34,8 +29,7 @@ CONFIDENCES = [("0.2", "80%"), ("0.1", "90%"), ("0.05", "95%"), ("0.01", "99%")]
 
 
 def _choice_field(label: str, choices: Any, initial: str) -> forms.ChoiceField:
-    widget = UnfoldAdminSelectWidget
-    return forms.ChoiceField(label=label, choices=choices, initial=initial, widget=widget)
+    return styled.ChoiceField(label=label, choices=choices, initial=initial)
 
 
 def build_results_form(choices: Sequence[Choice]) -> forms.Form:
@@ -55,48 +49,30 @@ class PastForm(forms.Form):
 
     answers = file_field("Answers")
     key = file_field("Correct answers (optional)")
-    run: Any = forms.ModelChoiceField(
-        None,
-        label="Run",
-        empty_label="Choose a run",
-        required=False,
-        widget=UnfoldAdminSelectWidget(),
+    run: Any = styled.ModelChoiceField(
+        None, label="Run", empty_label="Choose a run", required=False
     )
-    question_set: Any = forms.ModelChoiceField(
-        None,
-        label="Question set",
-        empty_label="Choose a question set",
-        required=False,
-        widget=UnfoldAdminSelectWidget(),
+    question_set: Any = styled.ModelChoiceField(
+        None, label="Question set", empty_label="Choose a question set", required=False
     )
-    team: Any = forms.ModelChoiceField(None, label="Team", widget=UnfoldAdminSelectWidget())
-    k = forms.IntegerField(
-        label="Workers to select (K)",
-        initial=5,
-        min_value=1,
-        max_value=100_000,
-        widget=UnfoldAdminIntegerFieldWidget(),
+    team: Any = styled.ModelChoiceField(None, label="Team")
+    k = styled.IntegerField(
+        label="Workers to select (K)", initial=5, min_value=1, max_value=100_000
     )
     precise = _choice_field("Precision", PRECISIONS, "0.1")
     sure = _choice_field("Confidence", CONFIDENCES, "0.05")
-    budget = forms.IntegerField(
-        label="Budget in answers",
-        required=False,
-        min_value=1,
-        max_value=2**31 - 1,
-        widget=UnfoldAdminIntegerFieldWidget(),
+    budget = styled.IntegerField(
+        label="Budget in answers", required=False, min_value=1, max_value=2**31 - 1
     )
-    price = forms.DecimalField(
+    price = styled.DecimalField(
         label="Cost per answer",
         required=False,
         min_value=Decimal(0),
         max_digits=12,
         decimal_places=4,
-        widget=UnfoldAdminDecimalFieldWidget({"step": "any"}),
+        attrs={"step": "any"},
     )
-    currency = forms.CharField(
-        label="Currency", required=False, max_length=10, widget=UnfoldAdminTextInputWidget()
-    )
+    currency = styled.CharField(label="Currency", required=False, max_length=10)
 
     def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

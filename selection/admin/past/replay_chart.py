@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from selection.facts import Facts
 from selection.replays.results import MethodResult
 from selection.viewer_locale import format_count
 
@@ -12,57 +12,9 @@ ROW, TOP, BOTTOM = 34, 10, 26
 SPREAD = 16  # vertical room of a method's dots
 
 
-@dataclass(frozen=True)
-class Dot:
-    x: float
-    y: float
-    kind: str
-
-
-@dataclass(frozen=True)
-class ChartRow:
-    """A method: its dots, the bar of four replays of five, and the line of the median."""
-
-    title: str
-    y: float
-    bar: tuple[float, float]
-    median: float
-    dots: list[Dot]
-
-    @property
-    def top(self) -> float:
-        return self.y - SPREAD / 2 - 2
-
-    @property
-    def end(self) -> float:
-        return self.y + SPREAD / 2 + 2
-
-
-@dataclass(frozen=True)
-class ReplayChart:
-    """A chart; ``marks`` are (x, words) of the axis, ``line`` (x, words) a line across it."""
-
-    name: str
-    label: str
-    rows: list[ChartRow]
-    marks: list[tuple[float, str]]
-    line: tuple[float, str] | None
-    height: int
-
-    @property
-    def bottom(self) -> int:
-        return self.height - BOTTOM
-
-
-def draw_charts(methods: Sequence[MethodResult], answers: int, epsilon: float) -> list[ReplayChart]:
-    """Return the charts of the answers needed and of the losses, in points."""
+def draw_charts(methods: Sequence[MethodResult], answers: int, epsilon: float) -> list[Facts]:
     counts = _draw_chart(
-        "answers",
-        "Answers used",
-        methods,
-        lambda one: one[0],
-        answers,
-        format_count,
+        "answers", "Answers used", methods, lambda one: one[0], answers, format_count
     )
     worst = max([epsilon, *(loss for row in methods for _, loss, _, _ in row.plays)])
     losses = _draw_chart(
@@ -85,7 +37,7 @@ def _draw_chart(
     most: float,
     words: Callable[[float], str],
     line: tuple[float, str] | None = None,
-) -> ReplayChart:
+) -> Facts:
     def place(at: float) -> float:
         return round(LEFT + (WIDTH - LEFT - RIGHT) * at / (most or 1), 1)
 
@@ -95,20 +47,32 @@ def _draw_chart(
         values = sorted(value(one) for one in method.plays)
         heights = [y + SPREAD * ((i + 0.5) / len(values) - 0.5) for i in range(len(values))]
         dots = [
-            Dot(place(value(one)), round(height, 1), _kind(one))
+            Facts(x=place(value(one)), y=round(height, 1), kind=_kind(one))
             for one, height in zip(method.plays, heights, strict=True)
         ]
         tail = len(values) // 10
         bar = place(values[tail]), place(values[-1 - tail])
         middle = place(values[(len(values) - 1) // 2])
-        rows.append(ChartRow(method.title, y, bar, middle, dots))
-    return ReplayChart(
+        rows.append(
+            Facts(
+                title=method.title,
+                y=y,
+                bar=bar,
+                median=middle,
+                dots=dots,
+                top=y - SPREAD / 2 - 2,
+                end=y + SPREAD / 2 + 2,
+            )
+        )
+    height = TOP + ROW * len(methods) + BOTTOM
+    return Facts(
         name=name,
         label=label,
         rows=rows,
         marks=[(place(at), words(at)) for at in _round_marks(most)],
         line=line and (place(line[0]), line[1]),
-        height=TOP + ROW * len(methods) + BOTTOM,
+        height=height,
+        bottom=height - BOTTOM,
     )
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
+from selection.admin import styled
 from selection.admin.forms import LinesField
 from selection.admin.imports.first_file import FirstFileForm
 from selection.errors import Refused
@@ -19,11 +19,10 @@ from selection.runs.settings import validation
 class GradableForm(forms.ModelForm):
     """Common part of gold and practice questions; ``cleaned_data["way"]`` is the grading."""
 
-    kind = forms.ChoiceField(
+    kind = styled.ChoiceField(
         label="Question type",
         required=False,
         choices=[(name, words.capitalize()) for name, words in rules.KINDS.items()],
-        widget=UnfoldAdminSelectWidget(),
     )
     accepted = LinesField(
         label="Accepted answers",
@@ -35,10 +34,10 @@ class GradableForm(forms.ModelForm):
         help_text="One per line, at least two, in display order. Leave blank if workers type the "
         "answer.",
     )
-    compared = forms.CharField(
+    compared = styled.CharField(
         label="Comparison of answers",
         required=False,
-        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "ignore case and spacing"}),
+        attrs={"placeholder": "ignore case and spacing"},
         help_text="Leave blank to ignore case and spacing. Write exact for an exact match, case or "
         "spaces for one of the two, no accents to read é as e. Write number to compare numbers, "
         "or number ±0.01 or number ±5% with a tolerance. Separate several with commas.",

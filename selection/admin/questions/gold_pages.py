@@ -17,10 +17,11 @@ from selection.admin.forms import ReasonForm
 from selection.admin.page import Page, csv_response, object_url
 from selection.admin.safe_lookups import parse_id
 from selection.errors import Refused
+from selection.facts import Facts
 from selection.grading.rules import split_into_answers
 from selection.models import Question, Run
 from selection.questions import corrections
-from selection.questions.corrections import CorrectionEffect, Gold
+from selection.questions.corrections import Gold
 
 from .forms import CorrectionForm
 
@@ -44,7 +45,6 @@ class GoldPage(Page):
         return [*above, (str(self.object), object_url(self.object))]
 
     def _chosen_run(self) -> Run | None:
-        """Return the run to which the answers are limited, if the user may view runs."""
         pk = parse_id(self.request.GET.get("run", ""))
         if pk is None or not self.may("selection.view_run"):
             return None
@@ -115,7 +115,7 @@ class ChangePage(Page):
             context | {"touched": self._effects(more), "kind": self.verb}
         )
 
-    def _effects(self, more: dict[str, Any]) -> list[CorrectionEffect]:
+    def _effects(self, more: dict[str, Any]) -> list[Facts]:
         return corrections.preview_correction(self.object)
 
     def _apply_change(self, reason: str, *more: Any) -> HttpResponse:
@@ -173,7 +173,7 @@ class CorrectPage(ChangePage):
         changes = corrections.list_differences(old, gold)
         return self._ask_reason(reason, form=form, gold=gold, changes=changes)
 
-    def _effects(self, more: dict[str, Any]) -> list[CorrectionEffect]:
+    def _effects(self, more: dict[str, Any]) -> list[Facts]:
         return corrections.preview_correction(self.object, more["gold"])
 
 

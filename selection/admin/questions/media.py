@@ -36,8 +36,7 @@ class FilesField(forms.FileField):
 
 class MediaForm(forms.Form):
     uploads = FilesField(
-        label="Images, audio or video",
-        error_messages={"required": "Choose at least one file."},
+        label="Images, audio or video", error_messages={"required": "Choose at least one file."}
     )
 
 

@@ -13,17 +13,16 @@ from unfold.decorators import display
 
 from selection import reports
 from selection.admin.imports.first_file import FirstFileMixin
-from selection.admin.imports.importers import QUESTIONS
+from selection.admin.imports.importers import QUESTIONS, PreviewQuestion
 from selection.admin.imports.pages import IMPORT_PAGES
-from selection.admin.imports.preview import PreviewQuestion
 from selection.admin.page import CountedDeletionMixin, list_url, page_urls
 from selection.admin.run.worker_texts import AcknowledgePage
 from selection.admin.scope import ScopedAdmin
 from selection.imports import catalog
-from selection.models import Question, QuestionSet, Run
+from selection.models import Practice, Question, QuestionSet, Run
 from selection.questions import corrections, problem_reports
 
-from .forms import CorrectionForm, QuestionForm, QuestionSetForm
+from .forms import CorrectionForm, PracticeForm, QuestionForm, QuestionSetForm
 from .gold_pages import CorrectPage, GoldPage, RestorePage, RetirePage
 from .media import MediaPage
 
@@ -138,3 +137,37 @@ class QuestionAdmin(ScopedAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Question | None = None) -> bool:
         return False
+
+
+# -- practice questions
+
+
+@admin.register(Practice)
+class PracticeAdmin(ScopedAdmin):
+    form = PracticeForm
+    fields = [
+        "question_set",
+        "number",
+        "prompt",
+        "kind",
+        "choices",
+        "accepted",
+        "compared",
+        "explanation",
+        "must",
+    ]
+    list_display = ["short_prompt", "number", "must", "question_set"]
+    list_filter = ["question_set"]
+    list_select_related = ["question_set"]
+    search_fields = ["prompt"]
+    autocomplete_fields = ["question_set"]
+    ordering = ["question_set", "number", "id"]
+
+    @display(description="prompt")
+    def short_prompt(self, practice: Practice) -> str:
+        return Truncator(practice.prompt).chars(90)
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: Practice | None = None
+    ) -> tuple[str, ...]:
+        return ("question_set",) if obj else ()

@@ -1,42 +1,26 @@
 """Ways for workers into a run, on its page: the ways that fit the run come first."""
 
-from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
+from django import forms
 from django.conf import settings
 from django.db.models import Count, Q
+from django.http.response import HttpResponseBase
 
+from selection import db_clock
+from selection.admin import styled
+from selection.admin.page import FormPage, csv_response
+from selection.facts import Facts
 from selection.mail import invitations
 from selection.mail.server import has_server
 from selection.model_workers.askable import has_models_only
 from selection.model_workers.spending import has_models
 from selection.models import Platform, Run
 from selection.runs.roster import join_platforms
-from selection.worker import links
+from selection.worker import links, temporary_links
 
 MOST_COPIED = 200  # links behind a button; more of them only as a file
-
-
-@dataclass(frozen=True)
-class Entrance:
-    """Numbers and links of the card.
-
-    ways      names of the ways, the best first
-    started   number of workers that have opened their page or answered
-    present   number of workers on the roster
-    reachable, invited  those with an address, and those that a message was sent to
-    copied    personal links, one worker to a line; empty for none or too many
-    steps     of the run's platform; guide: its page of the documentation
-    """
-
-    ways: list[str]
-    started: int
-    present: int
-    reachable: int
-    invited: int
-    copied: str
-    steps: tuple[str, ...]
-    guide: str
 
 
 def entrance_facts(run: Run, may_change: bool, connected: bool) -> dict[str, Any]:
@@ -47,7 +31,7 @@ def entrance_facts(run: Run, may_change: bool, connected: bool) -> dict[str, Any
     counts = _count_workers(run)
     platform = join_platforms.JOIN_PLATFORMS[Platform(run.platform)] if run.platform else None
     copies = not counts["started"] and counts["present"] <= MOST_COPIED
-    entrance = Entrance(
+    entrance = Facts(
         ways=_order_ways(run, counts["present"], counts["reachable"], connected),
         invited=len(invitations.invited_keys(run)) if counts["reachable"] else 0,
         copied=_list_links(run) if copies else "",
@@ -89,3 +73,41 @@ def _list_links(run: Run) -> str:
     return "\n".join(
         f"{one.worker.key}\t{links.worker_url(one.pk, one.link_version)}" for one in people
     )
+
+
+# -- temporary links, as a file
+
+
+class TemporaryLinksForm(forms.Form):
+    workers = styled.TextField(
+        label="Worker ids",
+        attrs={"rows": 8, "spellcheck": "false"},
+        help_text="One per line. While the roster is open new workers join by their link.",
+    )
+    hours = styled.IntegerField(
+        label="Valid for (hours)",
+        min_value=1,
+        max_value=24 * temporary_links.LONGEST.days,
+        initial=72,
+        help_text="After that the link and the page behind it no longer open.",
+    )
+
+
+class TemporaryLinksPage(FormPage):
+    permission_required = ["selection.change_run"]
+    location = ("<int:pk>/temporary-links/", "temporary_links")
+    heading = "Temporary links of {}"
+    below_object = True
+    template_name = "selection/temporary_links.html"
+    form_class = TemporaryLinksForm
+
+    def apply_form(self, form: TemporaryLinksForm) -> HttpResponseBase:
+        given = form.cleaned_data
+        until = db_clock.database_now() + timedelta(hours=given["hours"])
+        made = temporary_links.make_temporary_links(
+            self.object, given["workers"].splitlines(), until, self.username
+        )
+        rows = [
+            [worker, link, until.isoformat(timespec="seconds")] for worker, link in made.items()
+        ]
+        return csv_response(f"{self.object} temporary links", ["worker", "link", "until"], rows)

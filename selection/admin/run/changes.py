@@ -4,7 +4,6 @@ Every page shows the effect on the guarantee before the change is made.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -12,12 +11,13 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection import connectors, reports
+from selection.admin import styled
 from selection.admin.page import CandidatePage, Page, object_url
 from selection.admin.setting_fields import LABELS, build_field
 from selection.errors import Refused
+from selection.facts import Facts
 from selection.models import Candidate, Run
 from selection.runs import changes, manual_verdicts, void_budget
 from selection.runs.roster import join_platforms, membership, previews, roster_opening
@@ -28,23 +28,12 @@ from .table import describe_presence
 EVENTS_SHOWN = 30
 
 
-@dataclass(frozen=True)
-class ActionOffer:
-    """A button: its label, and the effect of the action or the reason why it is refused."""
-
-    do: str
-    words: str
-    says: str = ""
-    refused: str = ""
-
-    @classmethod
-    def build_offer(
-        cls, do: str, words: str, preview: Callable[..., str], *arguments: Any
-    ) -> "ActionOffer":
-        try:
-            return cls(do, words, says=preview(*arguments))
-        except Refused as refusal:
-            return cls(do, words, refused=str(refusal))
+def _offer(do: str, words: str, preview: Callable[..., str], *arguments: Any) -> Facts:
+    """Return a button: its label, and the effect of the action or the reason of its refusal."""
+    try:
+        return Facts(do=do, words=words, says=preview(*arguments), refused="")
+    except Refused as refusal:
+        return Facts(do=do, words=words, says="", refused=str(refusal))
 
 
 def change_facts(run: Run, may_change: bool) -> dict[str, Any]:
@@ -63,17 +52,12 @@ def change_facts(run: Run, may_change: bool) -> dict[str, Any]:
 
 
 class ReasonForm(forms.Form):
-    why = forms.CharField(
-        label="Reason",
-        required=False,
-        max_length=300,
-        help_text="Kept in the run's history.",
-        widget=UnfoldAdminTextInputWidget(),
+    why = styled.CharField(
+        label="Reason", required=False, max_length=300, help_text="Kept in the run's history."
     )
 
 
 def change_form(run: Run, data: Any = None) -> "_SettingsForm":
-    """Return the form with the settings that may change in the run's current state."""
     form_class: Any = forms.modelform_factory(
         Run,
         form=_SettingsForm,
@@ -153,28 +137,22 @@ class ChangePage(ChangeView):
         context = self.get_context_data(form=form, offers=self._offers(), **more)
         return self.render_to_response(context)
 
-    def _offers(self) -> list[ActionOffer]:
+    def _offers(self) -> list[Facts]:
         run = self.object
         if run.status == Run.Status.ENDED:
             return []
-        join = ActionOffer.build_offer(
-            "join", "Add new workers of the pool", previews.join_others, run
-        )
+        join = _offer("join", "Add new workers of the pool", previews.join_others, run)
         if run.enrolling:
-            gate = ActionOffer.build_offer("close", "Close the roster", previews.close_roster, run)
+            gate = _offer("close", "Close the roster", previews.close_roster, run)
         else:
-            gate = ActionOffer.build_offer("open", "Open the roster", previews.open_roster, run)
+            gate = _offer("open", "Open the roster", previews.open_roster, run)
         keys = membership.answered_leavers(run)
-        back = ActionOffer.build_offer(
-            "take-back", "Take back the workers who left", previews.take_back, run, keys
-        )
+        back = _offer("take-back", "Take back the workers who left", previews.take_back, run, keys)
         return [
             *([back] if keys else []),
             gate,
             join,
-            ActionOffer.build_offer(
-                "links", "Replace all links", link_rotation.preview_rotation, run
-            ),
+            _offer("links", "Replace all links", link_rotation.preview_rotation, run),
         ]
 
     def _change_roster(self, action: str, reason: str) -> HttpResponse:
@@ -219,26 +197,22 @@ class WorkerChange(ChangeView, CandidatePage):
             offers=self._offers(candidate),
         )
 
-    def _offers(self, candidate: Candidate) -> list[ActionOffer]:
+    def _offers(self, candidate: Candidate) -> list[Facts]:
         run, keys = self.object, [candidate.worker.key]
         offers = []
         if run.status != Run.Status.ENDED:
             offers.append(
-                ActionOffer.build_offer("take-back", "Take back", previews.take_back, run, keys)
+                _offer("take-back", "Take back", previews.take_back, run, keys)
                 if candidate.gone
-                else ActionOffer.build_offer(
-                    "withdraw", "Withdraw", previews.preview_withdrawal, run, keys
-                )
+                else _offer("withdraw", "Withdraw", previews.preview_withdrawal, run, keys)
             )
             worker = candidate.worker
             offers.append(
-                ActionOffer.build_offer(
-                    "link", "Replace the link", link_rotation.preview_rotation, run, worker
-                )
+                _offer("link", "Replace the link", link_rotation.preview_rotation, run, worker)
             )
         labels = {"accept": "Accept by hand", "reject": "Reject by hand"}
         offers += [
-            ActionOffer.build_offer(
+            _offer(
                 action, labels[action], manual_verdicts.preview_verdict, candidate, VERDICTS[action]
             )
             for action in labels
@@ -246,7 +220,7 @@ class WorkerChange(ChangeView, CandidatePage):
         ]
         if candidate.by_hand is not None:
             offers.append(
-                ActionOffer.build_offer(
+                _offer(
                     "no-verdict",
                     "Undo the verdict by hand",
                     manual_verdicts.preview_verdict,

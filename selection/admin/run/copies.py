@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from unfold.widgets import UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
 from selection import reports
 from selection.accounts import scoped
+from selection.admin import styled
 from selection.admin.page import FormPage, Page, object_url
 from selection.admin.safe_lookups import parse_id
 from selection.models import Run
@@ -22,12 +21,11 @@ RUNS_OFFERED = 50
 
 
 class CopyForm(ReasonForm):
-    name = forms.CharField(label="Name", max_length=200, widget=UnfoldAdminTextInputWidget())
-    same_seed = forms.BooleanField(
+    name = styled.CharField(label="Name", max_length=200)
+    same_seed = styled.BooleanField(
         label="Same seed",
         required=False,
         help_text="Workers then get the same questions in the same order.",
-        widget=UnfoldBooleanSwitchWidget(),
     )
     field_order: Sequence[str] = ["name", "same_seed", "why"]
 

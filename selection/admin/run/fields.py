@@ -6,14 +6,10 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.utils.html import format_html, format_html_join
-from unfold.widgets import (
-    UnfoldAdminDecimalFieldWidget,
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldBooleanSwitchWidget,
-)
+from unfold.widgets import UnfoldAdminExpandableTextareaWidget, UnfoldAdminSelectWidget
 
+from selection.admin import styled
+from selection.admin.forms import LinesField
 from selection.algorithms import ALGORITHMS, MEANINGS
 from selection.errors import Refused
 from selection.models import Pool, Run
@@ -33,14 +29,14 @@ def setting_field(setting: Setting) -> forms.Field:
         "help_text": _help_text(setting),
     }
     if option.kind == "flag":
-        return forms.BooleanField(widget=UnfoldBooleanSwitchWidget(), **arguments)
+        return styled.BooleanField(**arguments)
     if option.kind == "choice":
         choices = [(choice, choice.capitalize()) for choice in option.choices]
-        return forms.ChoiceField(choices=choices, widget=UnfoldAdminSelectWidget(), **arguments)
+        return styled.ChoiceField(choices=choices, **arguments)
     attrs = {"placeholder": _format_default(option.default)}
     if option.kind == "integer":
-        return forms.IntegerField(widget=UnfoldAdminIntegerFieldWidget(attrs), **arguments)
-    return forms.FloatField(widget=UnfoldAdminDecimalFieldWidget(attrs), **arguments)
+        return styled.IntegerField(attrs=attrs, **arguments)
+    return styled.FloatField(attrs=attrs, **arguments)
 
 
 def _format_default(value: Any) -> str:
@@ -48,7 +44,6 @@ def _format_default(value: Any) -> str:
 
 
 def _help_text(setting: Setting) -> str:
-    """Return the option's description; its algorithms are hidden if a script filters the fields."""
     users = format_html('<span class="cs-noscript"> Used by {}.</span>', ", ".join(setting.titles))
     meanings = format_html_join(
         "",
@@ -93,14 +88,12 @@ class QuotaFields(forms.Form):
         help_text="A column of the workers file, for example language.",
         widget=UnfoldAdminSelectWidget(),
     )
-    quota_lines = forms.CharField(
+    quota_lines = styled.TextField(
         label="Number per value",
         required=False,
         help_text="One value per line. English: 2-4 means 2 to 4; 2 means exactly 2, 2- at least "
         "2, -4 at most 4. Other values have no limit.",
-        widget=UnfoldAdminTextareaWidget(
-            {"rows": 4, "placeholder": "English: 2-4\nSpanish: 1-", "spellcheck": "false"}
-        ),
+        attrs={"rows": 4, "placeholder": "English: 2-4\nSpanish: 1-", "spellcheck": "false"},
     )
 
     def clean_quota_attribute(self) -> str:
@@ -114,7 +107,6 @@ class QuotaFields(forms.Form):
 
 
 def attribute_choices(pool: Pool | None, chosen: str) -> list[tuple[str, str]]:
-    """Return the attributes of the pool's workers, as run_form.js does for another pool."""
     names = list(quotas.count_attribute_values(pool)) if pool else []
     if chosen and chosen not in names:
         names.append(chosen)  # so that the refusal names it
@@ -132,10 +124,9 @@ KEEP_PRIOR = "kept"
 
 
 class LearnField(forms.Form):
-    learn_from = forms.ChoiceField(
+    learn_from = styled.ChoiceField(
         label="Learn from an earlier run",
         required=False,
-        widget=UnfoldAdminSelectWidget(),
         error_messages={"invalid_choice": "This run has no usable answers; choose another one."},
         help_text="Uses the accuracies of that run as a starting point, weighted as "
         f"{priors.MOST_WEIGHT} workers. It uses nothing about individual workers, and helps most "
@@ -155,9 +146,34 @@ def learn_choices(run: Run, runs: QuerySet[Run]) -> list[Any]:
 
 
 def prior_given(algorithm: str, chosen: str, run: Run) -> dict[str, Any]:
-    """Return the option ``prior`` for the choice, if the algorithm reads it."""
     if not chosen or not ALGORITHMS[algorithm].learns:
         return {}
     return {
         "prior": run.options["prior"] if chosen == KEEP_PRIOR else priors.copy_prior(int(chosen))
     }
+
+
+# -- eligibility: lists of ids, an earlier selection
+
+
+LATEST = 100
+
+
+def _list_field(label: str, about: str) -> LinesField:
+    widget = UnfoldAdminExpandableTextareaWidget(attrs={"rows": 3, "spellcheck": "false"})
+    return LinesField(label=label, required=False, help_text=about, widget=widget)
+
+
+class EligibilityFields(forms.Form):
+    only_from = styled.ChoiceField(
+        label="Only workers selected in",
+        required=False,
+        help_text="Fills the list below with the workers selected in that run.",
+    )
+    only = _list_field("Only these workers", "One id per line. Leave blank for the whole pool.")
+    left_out = _list_field("Excluded workers", "One id per line.")
+
+
+def selected_choices(runs: QuerySet[Run]) -> list[Any]:
+    started = runs.exclude(status=Run.Status.DRAFT).order_by("-id").values_list("pk", "name")
+    return [("", "— any run —"), *started[:LATEST]]

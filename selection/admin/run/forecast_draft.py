@@ -1,6 +1,5 @@
 """The forecast of a draft: cost, ending, and changes with which it can end."""
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from django.contrib import messages
@@ -12,6 +11,7 @@ from selection.admin.wizard.forecast_rows import describe_ending, key_of
 from selection.admin.wizard.recommendation import list_on_set
 from selection.algorithms import describe_variant
 from selection.errors import Refused
+from selection.facts import Facts
 from selection.forecast import Forecast, draft_forecast, forecast_requests
 from selection.forecast.draft_forecast import DraftForecast
 from selection.model_workers.askable import has_models_only
@@ -22,14 +22,6 @@ from selection.runs.settings import drafts
 from selection.texts import count_noun
 
 from .changes import ChangeView
-
-
-@dataclass(frozen=True)
-class PossibleChange:
-    """A button that changes the draft so that it can end: its label and its form data."""
-
-    words: str
-    sends: dict[str, Any] = field(default_factory=dict)
 
 
 def draft_facts(run: Run) -> dict[str, Any]:
@@ -62,7 +54,7 @@ def _draft_refusal(run: Run) -> str:
     return ""
 
 
-def possible_changes(run: Run, forecast: DraftForecast) -> list[PossibleChange]:
+def possible_changes(run: Run, forecast: DraftForecast) -> list[Facts]:
     """Return the changes with which it is expected to end; none if it already is."""
     row, best, current_set = forecast.own, forecast.best, forecast.this_set
     if row is not None and row.feasible:
@@ -70,15 +62,15 @@ def possible_changes(run: Run, forecast: DraftForecast) -> list[PossibleChange]:
     changes = []
     if current_set is not None and current_set.feasible:
         label = f"Guarantee it on this question set: about {_answers_of(current_set)}"
-        changes.append(PossibleChange(label, {"accuracy": current_set.options["accuracy"]}))
+        changes.append(Facts(words=label, sends={"accuracy": current_set.options["accuracy"]}))
     if best is not None and best.feasible and (row is None or key_of(best) != key_of(row)):
         label = f"Take {best.title}: about {_answers_of(best)}"
-        changes.append(PossibleChange(label, {"row": key_of(best)}))
+        changes.append(Facts(words=label, sends={"row": key_of(best)}))
     if row is not None and run.epsilon < (row.epsilon_at_end or 0.0) < 1:
         label = f"Allow ε = {row.epsilon_at_end:g}"
-        changes.append(PossibleChange(label, {"epsilon": row.epsilon_at_end}))
+        changes.append(Facts(words=label, sends={"epsilon": row.epsilon_at_end}))
     if row is not None and row.out_of_budget and not row.fixed_budget:
-        changes.append(PossibleChange("Take the budget's limit away", {"budget": "none"}))
+        changes.append(Facts(words="Take the budget's limit away", sends={"budget": "none"}))
     return changes
 
 
@@ -115,7 +107,6 @@ def price_algorithms(run: Run) -> dict[str, Any]:
 
 
 def _describe_price(run: Run, row: Forecast, price: AnswerPrice) -> str:
-    """Return "about 200 answers, 10.00 €; finished in 3 of 3 simulations"."""
     if row.median is None:
         return row.cannot
     cost = worker_prices.format_price(row.median, price, run.currency)

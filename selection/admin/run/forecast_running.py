@@ -1,9 +1,9 @@
 """The forecast of a run under way, as phrases for its page."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from selection import reports
+from selection.facts import Facts
 from selection.forecast import running_forecast
 from selection.models import Run
 from selection.reports import Progress
@@ -23,49 +23,29 @@ SHORT_REASONS = {
 }
 
 
-@dataclass(frozen=True)
-class RemainingWork:
-    """The work that remains for a run, in phrases; all may be empty.
+def describe_remaining(run: Run, progress: Progress) -> Facts | None:
+    """Return the work that remains for a run, in phrases; None for a run that is not under way.
 
-    spent    money so far, or answers if there is no price
-    given    the answers so far, if ``spent`` is money
-    why      the reason if there is no forecast
-    about    answers and time, most likely: "about 54 more answers, 6 minutes"
-    amount   money in a range of four runs of five, or answers if there is no price
-    answers  the same range in answers, if ``amount`` is money
-    time     an upper bound, in a sentence
-    risk     a warning if the run may end before it reaches its target
-    basis    the number of simulations
-    compare  the cost of testing all workers alike
+    ``spent`` is money, or answers if there is no price; ``amount`` is a range of four runs of five
+    in the same unit. ``given`` and ``answers`` are the answers, if that unit is money.
     """
-
-    spent: str
-    given: str
-    out: int
-    why: str = ""
-    about: str = ""
-    amount: str = ""
-    answers: str = ""
-    time: str = ""
-    risk: str = ""
-    basis: str = ""
-    compare: str = ""
-
-
-def describe_remaining(run: Run, progress: Progress) -> RemainingWork | None:
     forecast = reports.forecast_remaining(run, progress)
     if forecast is None:
         return None
     number = count_noun(forecast.paid, "answer")
     paid = money.format_cost(run, forecast.paid)
-    so_far = (paid or number, number if paid else "", forecast.committed)
+    so_far = {"spent": paid or number, "given": number if paid else "", "out": forecast.committed}
     if forecast.median is None:
-        return RemainingWork(*so_far, why=SHORT_REASONS.get(forecast.why, forecast.why))
+        unknown = dict.fromkeys(
+            ("about", "amount", "answers", "time", "risk", "basis", "compare"), ""
+        )
+        return Facts(**so_far, why=SHORT_REASONS.get(forecast.why, forecast.why), **unknown)
     low, _, high = forecast.answers or [forecast.median] * 3
     answers = format_answers(low, high)
     cost = money.format_cost_range(run, low, high)
-    return RemainingWork(
-        *so_far,
+    return Facts(
+        **so_far,
+        why="",
         about=_describe_likely(forecast),
         amount=cost or answers,
         answers=answers if cost else "",
@@ -95,7 +75,6 @@ def _basis(forecast: reports.RunningForecast) -> str:
 
 
 def format_cost(run: Run, answers: int) -> str:
-    """Return a number of answers with their cost, if they have a price."""
     cost = money.format_cost(run, answers)
     return f"{count_noun(answers, 'answer')}{f', {cost}' if cost else ''}"
 

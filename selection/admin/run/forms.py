@@ -11,6 +11,7 @@ from django.utils.html import format_html
 
 from selection import algorithms, reports
 from selection.accounts import scoped
+from selection.admin.run.fields import EligibilityFields, selected_choices
 from selection.admin.safe_lookups import parse_id
 from selection.admin.setting_fields import LABELS
 from selection.errors import Refused
@@ -21,7 +22,6 @@ from selection.runs.settings import algorithm_choices, drafts, priors, validatio
 from selection.runs.settings.run_settings import INITIAL, NAMES, STORED
 from selection.template_filters import term
 
-from .eligibility_fields import EligibilityFields, selected_choices
 from .fields import (
     ALGORITHM_OPTIONS,
     KEEP_PRIOR,
@@ -164,7 +164,6 @@ class RunForm(QuotaFields, LearnField, EligibilityFields, OptionFields, forms.Mo
             return {}
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings in the form, see ``drafts.build_draft``."""
         return {name: getattr(self.instance, name) for name in STORED}
 
     def _refuse_if_started(self) -> None:

@@ -60,7 +60,7 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
     standings = reports.run_standings(run)
     lines, fit, signs = standings.lines, standings.fit, reports.find_signs(run)
     alerts = reports.list_alerts(run, fit, signs)
-    guarantee = reports.promise_status(run, standings.selection, fit)
+    guarantee = reports.promise_status(run, standings.selection, fit, signs)
     progress = reports.read_progress(run)
     remaining = forecast_running.describe_remaining(run, progress)
     status = status_line.write_status(run, progress, remaining, alerts, lines)
@@ -123,7 +123,6 @@ class PagePieces:
 
     @property
     def tag(self) -> str:
-        """A digest of all pieces and of the order of the rows."""
         return short_digest(repr(self.part_digests), 12)
 
     def since(self, digests: dict[str, str]) -> dict[str, Any]:

@@ -10,12 +10,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
-from unfold.widgets import (
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
-)
 
+from selection.admin import styled
 from selection.admin.page import FormPage, Page
 from selection.errors import Refused
 from selection.mail import invitations, texts
@@ -35,11 +31,10 @@ FIELDS = [(code, kind) for code in dict(settings.LANGUAGES) for kind in texts.KI
 class MailForm(forms.Form):
     """The reminder's time, and a subject and body for each language and kind."""
 
-    remind_hours = forms.IntegerField(
+    remind_hours = styled.IntegerField(
         label="Hours until the reminder",
         min_value=0,
         max_value=MOST_REMIND_HOURS,
-        widget=UnfoldAdminIntegerFieldWidget(),
         help_text=(
             "Invited workers get one reminder if they have not started by then. 0: no reminder."
         ),
@@ -52,19 +47,19 @@ class MailForm(forms.Form):
         for language, kind in FIELDS:
             text = texts.text_of(chosen, kind, language)
             label = Mail.Kind(kind).label.capitalize()
-            self.fields[f"{language}_{kind}_subject"] = forms.CharField(
+            self.fields[f"{language}_{kind}_subject"] = styled.CharField(
                 label=f"{label}: subject",
                 required=False,
                 initial=text.subject,
                 max_length=texts.LONGEST_SUBJECT,
-                widget=UnfoldAdminTextInputWidget({"lang": language, "dir": "auto"}),
+                attrs={"lang": language, "dir": "auto"},
             )
-            self.fields[f"{language}_{kind}_body"] = forms.CharField(
+            self.fields[f"{language}_{kind}_body"] = styled.TextField(
                 label=f"{label}: text",
                 required=False,
                 initial=text.body,
                 max_length=texts.LONGEST_BODY,
-                widget=UnfoldAdminTextareaWidget({"rows": 11, "lang": language, "dir": "auto"}),
+                attrs={"rows": 11, "lang": language, "dir": "auto"},
             )
 
     def languages(self) -> Iterator[tuple[str, list[Any], bool]]:

@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from selection import reports
+from selection.facts import Facts
 from selection.models import Run
 from selection.reports import WorkerStanding
 
@@ -15,29 +15,7 @@ from .forecast_running import format_cost
 MOST_NAMED = 8
 
 
-@dataclass(frozen=True)
-class SelectedGroup:
-    """The selected workers of a skill, best first, each with the accuracy in words.
-
-    skill  its name; empty if the run has one skill
-    """
-
-    skill: str
-    number: int
-    named: list[tuple[WorkerStanding, str]]
-    more: int
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The selected workers by skill; their number; and the cost beside that of testing all."""
-
-    groups: list[SelectedGroup]
-    selected: int
-    cost: str
-
-
-def build_outcome(run: Run, lines: Sequence[WorkerStanding]) -> Outcome | None:
+def build_outcome(run: Run, lines: Sequence[WorkerStanding]) -> Facts | None:
     """Return the outcome, or None if the run has not ended.
 
     lines  of all workers, best first in each skill
@@ -49,13 +27,17 @@ def build_outcome(run: Run, lines: Sequence[WorkerStanding]) -> Outcome | None:
         _build_group(run, skill.number, [line for line in selected if line.number == skill.number])
         for skill in run.skills
     ]
-    return Outcome([group for group in groups if group.named], len(selected), _cost(run, lines))
+    return Facts(
+        groups=[group for group in groups if group.named],
+        selected=len(selected),
+        cost=_cost(run, lines),
+    )
 
 
-def _build_group(run: Run, number: int, selected: list[WorkerStanding]) -> SelectedGroup:
+def _build_group(run: Run, number: int, selected: list[WorkerStanding]) -> Facts:
     named = [(line, format_accuracy(line, run.fixed_budget)) for line in selected[:MOST_NAMED]]
     skill = selected[0].skill if selected else ""
-    return SelectedGroup(skill, number, named, len(selected) - len(named))
+    return Facts(skill=skill, number=number, named=named, more=len(selected) - len(named))
 
 
 def format_accuracy(line: WorkerStanding, without_bounds: bool) -> str:
@@ -70,7 +52,6 @@ def format_accuracy(line: WorkerStanding, without_bounds: bool) -> str:
 
 
 def _cost(run: Run, lines: Sequence[WorkerStanding]) -> str:
-    """Return the cost of the run, and that of testing each worker on each question."""
     workers = Counter(line.number for line in lines)
     everything = sum(workers[skill.number] * skill.deck_size for skill in run.skills)
     paid = format_cost(run, reports.count_given(run))

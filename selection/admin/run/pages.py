@@ -24,6 +24,7 @@ from selection.admin.model_workers.run_page import (
     model_facts,
 )
 from selection.admin.page import Page, csv_response, file_response, object_url, page_urls
+from selection.admin.run.bring_in import TemporaryLinksPage
 from selection.errors import Refused
 from selection.mail import invitations
 from selection.model_workers.spending import has_models, with_models
@@ -40,7 +41,6 @@ from .copies import ComparePage, CopyPage
 from .live import LiveView
 from .mail import MailPage, SendPage
 from .prolific import ProlificPage
-from .temporary_links import TemporaryLinksPage
 from .worker_card import WorkerExplanationPage, WorkerPage
 from .worker_texts import WorkerTextsPage
 
@@ -79,7 +79,7 @@ class RunPage(Page):
     @cached_property
     def object(self) -> Any:
         """Return the run, noting undelivered e-mails, models that take part, and connections."""
-        rows = Run.objects.annotate(
+        rows = Run.objects.select_related("pool", "question_set").annotate(
             undelivered=invitations.has_undelivered(),
             with_models=with_models(),
             with_tools=connectors.with_tools(),

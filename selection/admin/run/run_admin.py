@@ -18,10 +18,10 @@ from selection.admin.imports.importers import ANSWERS
 from selection.admin.imports.pages import IMPORT_PAGES
 from selection.admin.page import CountedDeletionMixin, object_url, page_urls
 from selection.admin.past.pages import PAST_PAGES
-from selection.admin.scope import ScopedAdmin, TabularInline
+from selection.admin.scope import ReadOnlyAdmin, ScopedAdmin, TabularInline
 from selection.admin.setting_fields import build_section
 from selection.admin.wizard.pages import GUIDE_PAGES
-from selection.models import Pool, Run, Skill
+from selection.models import Answer, Pool, Run, Skill
 from selection.runs.roster import quotas
 from selection.runs.settings import algorithm_choices, drafts, validation
 from selection.runs.settings.run_settings import STORED, Section
@@ -80,9 +80,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
             "For workers that a platform sends to the join link, and back at the end.",
         ),
         build_section(
-            Section.ADMISSION,
-            "Workers have the same id in all your pools.",
-            before=["only_from"],
+            Section.ADMISSION, "Workers have the same id in all your pools.", before=["only_from"]
         ),
         build_section(
             Section.REPEATING,
@@ -242,3 +240,38 @@ def guarantees_html(run: Run, pool: Pool | None) -> SafeString:
         "attributes": quotas.count_attribute_values(pool) if pool else {},
     }
     return render_to_string("selection/guarantees.html", context)
+
+
+# -- answers of all runs
+
+
+@admin.register(Answer)
+class AnswerAdmin(ReadOnlyAdmin):
+    list_display = ["worker", "question", "response", "outcome", "at", "counting_step", "run"]
+    list_filter = ["run", "right", "expired", "void"]
+    list_select_related = ["run", "assignment__candidate__worker", "assignment__question"]
+    list_per_page = 100
+    show_full_result_count = False
+    search_fields = [
+        "assignment__candidate__worker__key__exact",
+        "assignment__question__key__exact",
+    ]
+    search_help_text = "A worker or a question, exactly"
+
+    @display(description="worker")
+    def worker(self, answer: Answer) -> str:
+        return answer.assignment.candidate.worker.key
+
+    @display(description="question")
+    def question(self, answer: Answer) -> str:
+        return answer.assignment.question.key
+
+    @display(description="graded", label={"right": "success", "not in time": "warning"})
+    def outcome(self, answer: Answer) -> str:
+        if answer.expired:
+            return "not in time"
+        return "right" if answer.right else "wrong"
+
+    @display(description="counted in step", ordering="applied_in")
+    def counting_step(self, answer: Answer) -> int | None:
+        return answer.applied_in

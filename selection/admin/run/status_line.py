@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
+from selection.facts import Facts
 from selection.models import Run
 from selection.reports import Alert, Progress, Weakening, WorkerStanding
 from selection.runs.roster import roster_opening
 from selection.texts import count_noun
-
-from .forecast_running import RemainingWork
 
 # Kinds of alerts that ask for nothing: they are notes, or the line itself says all.
 NOTES = ("fit", "review")
@@ -61,23 +60,13 @@ class StatusLine:
     kind: str = ""
 
 
-@dataclass(frozen=True)
-class ShownAlert:
-    """An alert on the page. The first has no title of its own: the line states it."""
-
-    title: str
-    words: str
-    fixes: tuple[Fix, ...]
-
-
 def write_status(
     run: Run,
     progress: Progress,
-    remaining: RemainingWork | None,
+    remaining: Facts | None,
     alerts: Sequence[Alert],
     lines: Sequence[WorkerStanding],
 ) -> StatusLine:
-    """Return the line of a run that has begun and not ended."""
     urgent = next((alert for alert in alerts if _is_urgent(alert)), None)
     if run.status == Run.Status.PAUSED and (urgent is None or urgent.kind != "unreadable"):
         return StatusLine("still", "Paused", "paused")
@@ -105,31 +94,32 @@ def _is_urgent(alert: Alert) -> bool:
 
 
 def show_alerts(
-    run: Run, alerts: Sequence[Alert], status: StatusLine, remaining: RemainingWork | None
-) -> list[ShownAlert]:
+    run: Run, alerts: Sequence[Alert], status: StatusLine, remaining: Facts | None
+) -> list[Facts]:
     """Return the alerts that ask for an action, the one that the line states first."""
     shown = [
-        ShownAlert(
-            "" if alert.kind == status.kind else alert.title.capitalize(),
-            alert.words,
-            _add_urls(run, _fixes_of(run, alert)),
+        Facts(
+            title="" if alert.kind == status.kind else alert.title.capitalize(),
+            words=alert.words,
+            fixes=_add_urls(run, _fixes_of(run, alert)),
         )
         for alert in sorted(alerts, key=lambda alert: alert.kind != status.kind)
         if alert.kind not in NOTES
     ]
     if remaining and remaining.risk and all(alert.kind != "gold" for alert in alerts):
         title = "" if status.kind == "risk" else "At risk"
-        shown.append(ShownAlert(title, remaining.risk, _add_urls(run, FIXES["risk"])))
+        shown.append(Facts(title=title, words=remaining.risk, fixes=_add_urls(run, FIXES["risk"])))
     return shown
 
 
-def show_remedies(run: Run, weakenings: Sequence[Weakening]) -> list[ShownAlert]:
-    """Return the weakenings of the guarantee, each with its remedy."""
+def show_remedies(run: Run, weakenings: Sequence[Weakening]) -> list[Facts]:
     return [
-        ShownAlert(
-            each.short[:1].upper() + each.short[1:],
-            each.remedy.words,
-            _add_urls(run, [Fix(each.remedy.label, each.remedy.page)] if each.remedy.label else []),
+        Facts(
+            title=each.short[:1].upper() + each.short[1:],
+            words=each.remedy.words,
+            fixes=_add_urls(
+                run, [Fix(each.remedy.label, each.remedy.page)] if each.remedy.label else []
+            ),
         )
         for each in weakenings
     ]

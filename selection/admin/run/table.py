@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from math import ceil, floor
 from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.http import QueryDict
 
+from selection.facts import Facts
 from selection.mail import invitations
 from selection.models import Run
 from selection.reports import WorkerStanding
@@ -40,58 +40,6 @@ ORDERS = {
 PROVISIONAL = {"settled in": "provisionally in", "settled out": "provisionally out"}
 
 
-@dataclass(frozen=True)
-class FilterChoice:
-    words: str
-    count: int
-    query: str
-    chosen: bool
-    shape: str = ""
-
-
-@dataclass(frozen=True)
-class TableRow:
-    """A worker's row.
-
-    border    the number of selected workers if the selection ends above this row, else 0
-    presence  in words
-    """
-
-    line: WorkerStanding
-    place: int | None
-    border: int = 0
-    presence: str = ""
-
-    @property
-    def span(self) -> float:
-        return self.line.upper - self.line.lower
-
-    @property
-    def shape(self) -> str:
-        return SHAPES[self.line.verdict]
-
-    @property
-    def verdict(self) -> str:
-        return plain_verdict(self.line.verdict)
-
-    @property
-    def hint(self) -> str:
-        """The meaning of a provisional verdict's shape; empty for the others."""
-        return PROVISIONAL.get(self.line.verdict, "").capitalize()
-
-    @property
-    def share(self) -> str:
-        return format_share(self.line)
-
-    @property
-    def bounds(self) -> str:
-        return format_bounds(self.line) if self.line.answers else ""
-
-    @property
-    def id(self) -> str:
-        return f"w{self.line.candidate}"
-
-
 def describe_presence(run: Run, worker: str, presence: str) -> str:
     """Return the presence in words; *invited* only after a message."""
     sent = presence != "invited" or invitations.invited_keys(run, [worker])
@@ -104,7 +52,6 @@ def plain_verdict(verdict: str) -> str:
 
 
 def format_share(line: WorkerStanding) -> str:
-    """Return the share of right answers: 89%."""
     return "–" if line.mean is None else format_percent(line.mean)
 
 
@@ -114,31 +61,7 @@ def format_bounds(line: WorkerStanding) -> str:
     return f"{floor(lower)}–{ceil(upper)}"
 
 
-@dataclass(frozen=True)
-class PageLink:
-    """A link to a page; an ellipsis between two numbers has no query."""
-
-    words: str
-    query: str
-    chosen: bool = False
-
-
-@dataclass(frozen=True)
-class Table:
-    rows: list[TableRow]
-    page: Page
-    orders: dict[str, str]
-    choices: list[FilterChoice]
-    presences: list[FilterChoice]
-    pages: list[PageLink]
-    previous: str
-    next: str
-    found: int
-    skills: list[FilterChoice]
-    everybody: str
-
-
-def build_table(run: Run, lines: Sequence[WorkerStanding], query: QueryDict) -> Table:
+def build_table(run: Run, lines: Sequence[WorkerStanding], query: QueryDict) -> Facts:
     """Return the rows that the query string asks for; invalid values in it are ignored."""
     all_lines, skill = lines, query.get("skill", "")
     lines = [line for line in all_lines if skill in ("", str(line.number))]
@@ -149,7 +72,7 @@ def build_table(run: Run, lines: Sequence[WorkerStanding], query: QueryDict) -> 
     shown = [line for line in present if _has_verdict(line, query.get("verdict", ""))]
     shown = _sort_lines(shown, query.get("sort", ""))
     page = Paginator(shown, PER_PAGE).get_page(query.get("page"))
-    return Table(
+    return Facts(
         rows=_page_rows(run, lines, shown, page, query.get("sort", "")),
         page=page,
         orders=ORDERS,
@@ -224,8 +147,11 @@ def _sort_lines(lines: list[WorkerStanding], order: str) -> list[WorkerStanding]
 
 def _page_rows(
     run: Run, lines: list[WorkerStanding], shown: list[WorkerStanding], page: Page, order: str
-) -> list[TableRow]:
-    """Return the page's rows. In order of merit a border separates the selected from the rest."""
+) -> list[Facts]:
+    """Return the page's rows. In order of merit a border separates the selected from the rest.
+
+    It is the number of selected workers, above the first of the others; 0 elsewhere.
+    """
     places = _selected_places(lines)
     selected = Counter(line.number for line in lines if line.selected)
     by_merit = order.lstrip("-") not in _SORTABLE and any(line.answers for line in lines)
@@ -234,13 +160,20 @@ def _page_rows(
     sent = invitations.invited_keys(run, waiting) if waiting else set()
     predecessors = [None, *shown[start : start + PER_PAGE]] if not start else shown[start - 1 :]
     return [
-        TableRow(
-            line,
-            places.get(line.candidate),
-            selected[line.number] if by_merit and _is_border(previous, line) else 0,
-            NOT_STARTED
+        Facts(
+            line=line,
+            place=places.get(line.candidate),
+            border=selected[line.number] if by_merit and _is_border(previous, line) else 0,
+            presence=NOT_STARTED
             if line.presence == "invited" and line.worker not in sent
             else line.presence,
+            span=line.upper - line.lower,
+            shape=SHAPES[line.verdict],
+            verdict=plain_verdict(line.verdict),
+            hint=PROVISIONAL.get(line.verdict, "").capitalize(),
+            share=format_share(line),
+            bounds=format_bounds(line) if line.answers else "",
+            id=f"w{line.candidate}",
         )
         for previous, line in zip(predecessors, page, strict=False)
     ]
@@ -253,7 +186,6 @@ def _is_border(previous: WorkerStanding | None, line: WorkerStanding) -> bool:
 
 
 def _selected_places(lines: list[WorkerStanding]) -> dict[int, int]:
-    """Return the rank of each selected candidate within its skill."""
     counts: Counter[int] = Counter()
     places = {}
     for line in lines:
@@ -263,18 +195,19 @@ def _selected_places(lines: list[WorkerStanding]) -> dict[int, int]:
     return places
 
 
-def _page_links(page: Page, query: QueryDict) -> list[PageLink]:
-    """Return links to the first pages, the last ones and those near the current one."""
+def _page_links(page: Page, query: QueryDict) -> list[Facts]:
     numbers = page.paginator.get_elided_page_range(page.number, on_each_side=2, on_ends=1)
     return [
-        PageLink(
-            str(n), query_string(query, page=n) if isinstance(n, int) else "", n == page.number
+        Facts(
+            words=str(n),
+            query=query_string(query, page=n) if isinstance(n, int) else "",
+            chosen=n == page.number,
         )
         for n in numbers
     ]
 
 
-def _filter_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[FilterChoice]:
+def _filter_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[Facts]:
     counts = Counter(line.verdict for line in lines)
     selected = sum(line.selected for line in lines)
     by_now = [("Selected so far", "selected", selected)] if selected != counts["accepted"] else []
@@ -286,7 +219,7 @@ def _filter_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[F
     return _build_choices(query, "verdict", [("All", "", len(lines)), *by_now, *named])
 
 
-def _presence_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[FilterChoice]:
+def _presence_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[Facts]:
     """Return the filter by presence; empty if all workers have the same."""
     counts = Counter(map(_presence_key, lines))
     if len(counts) < 2 and not query.get("presence"):
@@ -297,7 +230,7 @@ def _presence_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list
     return _build_choices(query, "presence", [("Everybody", "", len(lines)), *named])
 
 
-def _skill_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[FilterChoice]:
+def _skill_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[Facts]:
     """Return the filter by skill; empty with a single skill."""
     counts = Counter((line.skill, str(line.number)) for line in lines)
     if len(counts) < 2:
@@ -308,22 +241,21 @@ def _skill_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[Fi
 
 def _build_choices(
     query: QueryDict, field: str, choices: list[tuple[str, str, int]]
-) -> list[FilterChoice]:
+) -> list[Facts]:
     chosen = query.get(field, "")
     return [
-        FilterChoice(
-            label,
-            count,
-            query_string(query, **{field: value or None}, page=None),
-            value == chosen,
-            SHAPES.get(value, ""),
+        Facts(
+            words=label,
+            count=count,
+            query=query_string(query, **{field: value or None}, page=None),
+            chosen=value == chosen,
+            shape=SHAPES.get(value, ""),
         )
         for label, value, count in choices
     ]
 
 
 def query_string(query: QueryDict, **changes: Any) -> str:
-    """Return the query string with other values; None removes one."""
     changed = query.copy()
     for name, value in changes.items():
         changed.pop(name, None)

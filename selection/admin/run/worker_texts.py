@@ -6,13 +6,9 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from unfold.widgets import (
-    UnfoldAdminDecimalFieldWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
-)
 
 from selection import audit
+from selection.admin import styled
 from selection.admin.page import FormPage, Page, object_url
 from selection.models import Run
 from selection.questions import problem_reports
@@ -21,19 +17,14 @@ from selection.runs.worker_texts import LONGEST_CODE, OUTCOMES, PageFacts
 
 
 class WorkerTextsForm(forms.Form):
-    pay = forms.DecimalField(
-        label="Pay per answer",
-        required=False,
-        min_value=0,
-        max_digits=12,
-        decimal_places=4,
-        widget=UnfoldAdminDecimalFieldWidget(),
+    pay = styled.DecimalField(
+        label="Pay per answer", required=False, min_value=0, max_digits=12, decimal_places=4
     )
-    after = forms.CharField(
+    after = styled.TextField(
         label="Next steps",
         required=False,
         max_length=5000,
-        widget=UnfoldAdminTextareaWidget({"rows": 4}),
+        attrs={"rows": 4},
         help_text="Shown at the end, in Markdown: for example payment date and contact.",
     )
 
@@ -48,13 +39,11 @@ class WorkerTextsForm(forms.Form):
             f"used for the payment list. Leave blank to hide pay.{price}"
         )
         for outcome, when in OUTCOMES.items():
-            self.fields[f"code_{outcome}"] = forms.CharField(
+            self.fields[f"code_{outcome}"] = styled.CharField(
                 label=f"Completion code: {when}",
                 required=False,
                 max_length=LONGEST_CODE,
-                widget=UnfoldAdminTextInputWidget(
-                    {"placeholder": worker_texts.generated_code(run, outcome)}
-                ),
+                attrs={"placeholder": worker_texts.generated_code(run, outcome)},
                 help_text="Leave blank for the code shown here.",
             )
 

@@ -18,10 +18,10 @@ from unfold.admin import ModelAdmin
 from unfold.admin import TabularInline as UnfoldTabularInline
 from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
-from unfold.widgets import UnfoldAdminTextInputWidget
 
 from selection import db_clock
 from selection.accounts import scoped, second_factor, tokens
+from selection.admin import styled
 from selection.admin.plain_lists import PlainListMixin
 from selection.admin.safe_lookups import SafeChoiceFieldsMixin, SafeLookupsMixin
 from selection.admin.scope import ScopedAdmin, TabularInline
@@ -88,10 +88,7 @@ class GroupAdmin(PlainListMixin, SafeLookupsMixin, BaseGroupAdmin, ModelAdmin):
 class MembershipForm(forms.ModelForm):
     """A member, entered by the login's name, so that other teams' logins stay hidden."""
 
-    username = forms.CharField(
-        label="Login",
-        widget=UnfoldAdminTextInputWidget(attrs={"placeholder": "User name"}),
-    )
+    username = styled.CharField(label="Login", attrs={"placeholder": "User name"})
 
     class Meta:
         model = Membership

@@ -71,7 +71,6 @@ class AuditAdmin(ReadOnlyAdmin):
         ]
 
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Return all entries that the user may see as CSV, oldest first."""
         return csv_response("audit log", list(audit.FIELDS), self._csv_lines(request))
 
     def lines_view(self, request: HttpRequest) -> HttpResponseBase:

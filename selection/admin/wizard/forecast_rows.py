@@ -1,10 +1,11 @@
 """A forecast's table as text: cost, duration, and the share of simulations that finish."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from selection import reports
 from selection.algorithms import OUR_RULES, describe_variant
+from selection.facts import Facts
 from selection.forecast import Contender, Forecast, Plan, no_shows, share_of_runs
 from selection.runs.roster.worker_prices import format_price
 from selection.texts import count_noun
@@ -17,30 +18,7 @@ UNITS = (24, 1, 1 / 60)  # hours; a duration is given in the largest unit of whi
 BAND = "{} to {}"
 
 
-@dataclass(frozen=True)
-class WizardRow:
-    """An algorithm's forecast as text; parts are empty if unknown.
-
-    key      identifies the row when a run is created from it
-    need     what its guarantee is for, if it is one of our rules
-    verdict  of the ending: "good", "warn" or "bad"
-    """
-
-    key: str
-    row: Forecast
-    need: str
-    answers: str
-    answers_band: str
-    cost: str
-    cost_band: str
-    ends: str
-    verdict: str
-    lasts: str
-    lasts_band: str
-
-
 def key_of(row: Forecast) -> str:
-    """Return the row's key, made of algorithm and options and so independent of the order."""
     return "|".join([row.algorithm, describe_variant(row.options)])
 
 
@@ -51,18 +29,21 @@ def guarantee_texts(row: Forecast, plan: Plan) -> dict[str, str]:
     return {"guarantee": sentence, "limits": promise.limits}
 
 
-def forecast_row(row: Forecast, questions: int, wish: WizardInput | None) -> WizardRow:
+def forecast_row(row: Forecast, questions: int, wish: WizardInput | None) -> Facts:
     """Return a row's texts. ``wish`` has price and speed; None if the address lacks them."""
     ending, verdict = describe_ending(row, questions)
     need = OUR_RULES.get(row.algorithm, "")
     if row.median is None:
-        return WizardRow(key_of(row), row, need, "", "", "", "", ending, verdict, "", "")
+        unknown = dict.fromkeys(
+            ("answers", "answers_band", "cost", "cost_band", "lasts", "lasts_band"), ""
+        )
+        return Facts(key=key_of(row), row=row, need=need, ends=ending, verdict=verdict, **unknown)
     band = row.answers or [row.median] * 3
     price, currency = (wish.price, wish.currency) if wish else (None, "")
     costs = [format_price(answers, price, currency) for answers in band]
     durations = [_describe_duration(answers, wish) for answers in band]
     warning = f"too few simulations yet ({row.runs})" if row.few else ""
-    return WizardRow(
+    return Facts(
         key=key_of(row),
         row=row,
         need=need,
@@ -92,7 +73,6 @@ def _describe_duration(answers: int, wish: WizardInput | None) -> str:
 
 
 def describe_ending(row: Forecast, questions: int) -> tuple[str, str]:
-    """Return a sentence about the run's ending and its verdict: "good", "warn" or "bad"."""
     if row.answers_per_worker is None:
         return row.cannot, "bad"
     if row.few:
@@ -129,23 +109,8 @@ def _finished_text(row: Forecast) -> str:
 # -- no-shows
 
 
-@dataclass(frozen=True)
-class NoShowTexts:
-    """The effect of workers that never start.
-
-    starting  number of workers that start
-    row       texts of the forecast with these; None if there is none yet
-    few       True if they are no more than K
-    """
-
-    starting: int
-    row: WizardRow | None
-    few: bool
-
-
-def no_show_texts(plan: Plan, row: Forecast | None, wish: WizardInput | None) -> NoShowTexts:
-    """Return the texts about ``row``, the forecast without the no-shows."""
+def no_show_texts(plan: Plan, row: Forecast | None, wish: WizardInput | None) -> Facts:
     starting = no_shows.count_starting(plan.workers)
     slower = replace(wish, speed=(1 - no_shows.SHARE) * wish.speed) if wish and wish.speed else wish
     texts = forecast_row(row, plan.questions, slower) if row else None
-    return NoShowTexts(starting, texts, few=starting <= plan.k)
+    return Facts(starting=starting, row=texts, few=starting <= plan.k)

@@ -8,24 +8,16 @@ from typing import Any
 from django import forms
 from django.db.models import QuerySet
 from django.http import HttpRequest, QueryDict
-from unfold.widgets import (
-    UnfoldAdminDecimalFieldWidget,
-    UnfoldAdminFileFieldWidget,
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminSelectWidget,
-)
+from unfold.widgets import UnfoldAdminFileFieldWidget
 
 from selection import forecast
 from selection.accounts import scoped
+from selection.admin import styled
 from selection.admin.setting_fields import build_form_fields
 from selection.errors import Refused
 from selection.forecast import Belief, DefaultBelief, PastBelief, Plan, RangeBelief
 from selection.forecast.plan import MOST_WORKERS
-from selection.imports.keyed_answers import (
-    read_keyed_answers,
-    read_upload,
-    refuse_open_choices,
-)
+from selection.imports.keyed_answers import read_keyed_answers, read_upload, refuse_open_choices
 from selection.models import Pool, QuestionSet, Run
 from selection.runs import money
 from selection.runs.roster.worker_prices import AnswerPrice, expected_price
@@ -33,15 +25,7 @@ from selection.runs.settings import priors, validation
 from selection.runs.settings.run_settings import WIZARD, RunSetting
 
 from .arrival import read_arrival
-from .choices import (
-    BELIEFS,
-    BY_MONEY,
-    CONFIDENCES,
-    GOALS,
-    PLACES,
-    PRECISIONS,
-    UNITS,
-)
+from .choices import BELIEFS, BY_MONEY, CONFIDENCES, GOALS, PLACES, PRECISIONS, UNITS
 from .plan_input import FieldError, build_plan
 
 PAYING = ("price", "currency")  # beside the budget
@@ -77,18 +61,12 @@ class WizardInput:
 
 
 def _number_field(label: str, **limits: Any) -> forms.DecimalField:
-    return forms.DecimalField(
-        label=label, required=False, widget=UnfoldAdminDecimalFieldWidget({"step": "any"}), **limits
-    )
+    return styled.DecimalField(label=label, required=False, attrs={"step": "any"}, **limits)
 
 
 def _radio_field(label: str, choices: Any, initial: str) -> forms.ChoiceField:
     return forms.ChoiceField(
-        label=label,
-        choices=choices,
-        initial=initial,
-        required=False,
-        widget=forms.RadioSelect,
+        label=label, choices=choices, initial=initial, required=False, widget=forms.RadioSelect
     )
 
 
@@ -103,47 +81,29 @@ SettingFields: Any = build_form_fields(WIZARD)
 class GuideForm(SettingFields):
     """The guided start's form; once valid, ``wish`` is its content."""
 
-    pool: Any = forms.ModelChoiceField(
-        None,
-        label="Pool",
-        empty_label="Choose a pool",
-        widget=UnfoldAdminSelectWidget(),
+    pool: Any = styled.ModelChoiceField(None, label="Pool", empty_label="Choose a pool")
+    question_set: Any = styled.ModelChoiceField(
+        None, label="Question set", empty_label="Choose a question set"
     )
-    question_set: Any = forms.ModelChoiceField(
-        None,
-        label="Question set",
-        empty_label="Choose a question set",
-        widget=UnfoldAdminSelectWidget(),
-    )
-    k = forms.IntegerField(
-        label="How many workers to select (K)",
-        max_value=2**31 - 1,
-        widget=UnfoldAdminIntegerFieldWidget(),
-    )
+    k = styled.IntegerField(label="How many workers to select (K)", max_value=2**31 - 1)
     goal = _radio_field("Scope of the guarantee", GOALS, "group")
     sure = _radio_field("How sure must the guarantee be?", CONFIDENCES, "0.05")
     sure_own = _number_field("Confidence in percent", max_value=Decimal("99.9999"))
     precise = _radio_field("How precise must the selection be?", PRECISIONS, "0.1")
     precise_own = _number_field("Within this many percentage points")
     spend = _number_field("Budget", max_digits=14, decimal_places=4)
-    spend_unit = forms.ChoiceField(
-        label="Unit of the budget",
-        choices=UNITS,
-        required=False,
-        widget=UnfoldAdminSelectWidget(),
-    )
+    spend_unit = styled.ChoiceField(label="Unit of the budget", choices=UNITS, required=False)
     belief = _radio_field("How accurate do you expect these workers to be?", BELIEFS, "")
     low = _number_field("Lowest usual accuracy in percent")
     high = _number_field("Highest usual accuracy in percent")
-    run = forms.ChoiceField(label="Earlier run", required=False, widget=UnfoldAdminSelectWidget())
+    run = styled.ChoiceField(label="Earlier run", required=False)
     answers = _csv_field("Past answers", "A CSV file with the columns worker, task, label.")
     gold = _csv_field("Their key", "A CSV file with the columns task, label.")
-    expected = forms.IntegerField(
+    expected = styled.IntegerField(
         label="Expected number of workers",
         required=False,
         min_value=2,
         max_value=MOST_WORKERS,
-        widget=UnfoldAdminIntegerFieldWidget(),
         help_text="Workers of the pool count, too. The roster closes when so many have joined; you "
         "can close it earlier.",
     )

@@ -16,6 +16,7 @@ from selection.admin.page import ActionPage, FormPage, Page, list_url, object_ur
 from selection.algorithms import ALGORITHMS
 from selection.charts import cost_curves
 from selection.errors import Refused
+from selection.facts import Facts
 from selection.forecast import Forecast, Plan, budget, forecast_requests
 from selection.model_workers.askable import has_models_only
 from selection.models import ForecastRequest, Run
@@ -27,7 +28,7 @@ from selection.texts import count_noun
 from . import forecast_rows
 from .form import GuideForm, WizardInput
 from .plan_input import plans_agree
-from .recommendation import MethodTable, arrange_rows
+from .recommendation import arrange_rows
 
 
 class GuidePage(Page):
@@ -120,7 +121,7 @@ class ForecastPage(GuidePage, ActionPage):
         return forecast_requests.forecast_rows(self.object)
 
     @cached_property
-    def pace(self) -> reports.Throughput | None:
+    def pace(self) -> Facts | None:
         """Throughput of the pool's last run, if the requester gave no speed."""
         return (
             reports.pool_throughput(self.wish.pool) if self.wish and not self.wish.speed else None
@@ -155,7 +156,7 @@ class ForecastPage(GuidePage, ActionPage):
         )
 
     @cached_property
-    def methods(self) -> MethodTable:
+    def methods(self) -> Facts:
         wish = self.wish
         if wish is None:
             return arrange_rows(self.rows, "group")
@@ -233,12 +234,7 @@ class ForecastPage(GuidePage, ActionPage):
         messages.success(self.request, "Draft created. No worker is contacted before the start.")
         return redirect(object_url(run))
 
-    actions = {
-        "make": _make,
-        "stop": _stop_forecast,
-        "go on": _go_on,
-        "at": _use_reachable_epsilon,
-    }
+    actions = {"make": _make, "stop": _stop_forecast, "go on": _go_on, "at": _use_reachable_epsilon}
 
 
 class NumbersPage(ForecastPage):

@@ -60,7 +60,6 @@ def plans_agree(plan: Plan, other: Plan) -> bool:
 
 
 def _count_workers(cleaned: dict[str, Any]) -> int:
-    """Return the number of workers to plan with: the pool's, or more that are expected to join."""
     present, expected = cleaned["pool"].workers.count(), cleaned["expected"]
     if not cleaned["platform"]:
         if present < FEWEST:
@@ -79,7 +78,6 @@ def _describe_size(workers: int) -> str:
 
 
 def _build_draft(cleaned: dict[str, Any]) -> Run:
-    """Return a run that skips questions that workers met before, to count those."""
     return Run(pool=cleaned["pool"], question_set=cleaned["question_set"], met=Run.Met.SKIP)
 
 

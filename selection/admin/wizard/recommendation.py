@@ -1,9 +1,9 @@
 """The recommended method for a need, our other rules beside it, and the other methods."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from selection.algorithms import OUR_RULES, describe_variant, takes_groups, takes_prices
+from selection.facts import Facts
 from selection.forecast import Forecast
 
 from .choices import EXACT, KIND_OF_CROWD, SINGLE_POOL
@@ -13,27 +13,13 @@ EXACT_RULE = "pair-lucb"
 TOO_NARROW = {KIND_OF_CROWD: {"credible"}, SINGLE_POOL: {"credible", "universal"}}
 
 
-@dataclass(frozen=True)
-class MethodTable:
-    """The rows of a forecast, arranged for a decision.
-
-    best    the recommended one; None if no method can be simulated
-    rules   the cheapest row of each other rule of ours
-    others  the remaining rows, in the order of the forecast
-    """
-
-    best: Forecast | None
-    rules: list[Forecast]
-    others: list[Forecast]
-
-
 def arrange_rows(
     rows: Sequence[Forecast],
     need: str,
     by_price: bool = False,
     models: bool = False,
     grouped: bool = False,
-) -> MethodTable:
+) -> Facts:
     """Return the forecast's rows, which are in order of merit, arranged for this need.
 
     by_price  recommend a rule that spends by price
@@ -58,7 +44,7 @@ def arrange_rows(
         del cheapest[best.algorithm]
     rules = [cheapest[name] for name in OUR_RULES if name in cheapest]
     others = [row for row in rows if row is not best and row not in rules]
-    return MethodTable(best, rules, others)
+    return Facts(best=best, rules=rules, others=others)
 
 
 def list_on_set(rows: Sequence[Forecast]) -> list[Forecast]:

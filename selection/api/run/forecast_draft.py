@@ -40,10 +40,7 @@ class ExpectedOut(Schema):
 
 
 @api.get(
-    "/runs/{run_id}/expected",
-    response=ExpectedOut,
-    tags=["runs"],
-    summary="Show draft forecast",
+    "/runs/{run_id}/expected", response=ExpectedOut, tags=["runs"], summary="Show draft forecast"
 )
 def show_expected(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return a draft's forecast in its current state; 404 until it is ordered."""

@@ -23,8 +23,8 @@ from .schemas import ChangedOut, ChangeIn, MoveIn, RunHead, RunOut
 def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return a run's current state."""
     run = find_object(request, Run, run_id)
-    fit = reports.model_fit(run)
-    promised = reports.promise_status(run, doubts=fit)
+    fit, signs = reports.model_fit(run), reports.find_signs(run)
+    promised = reports.promise_status(run, doubts=fit, signs=signs)
     progress = reports.read_progress(run)
     ahead, void = reports.forecast_remaining(run, progress), void_budget.void_budget_of(run)
     return {
@@ -46,7 +46,7 @@ def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
         "progress": vars(progress),
         "wasted": None if void is None else vars(void),
         "forecast": None if ahead is None else asdict(ahead),
-        "needs": [vars(need) for need in reports.list_alerts(run, fit, reports.find_signs(run))],
+        "needs": [vars(need) for need in reports.list_alerts(run, fit, signs)],
     }
 
 

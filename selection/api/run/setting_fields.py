@@ -51,7 +51,6 @@ class StrictSchema(Schema, extra="forbid"):
 
 
 def input_fields() -> dict[str, Any]:
-    """Return the fields of a new draft, with its defaults and limits."""
     return {setting.name: _input_field(setting) for setting in RUN_SETTINGS}
 
 
@@ -64,7 +63,6 @@ def change_fields() -> dict[str, Any]:
 
 
 def output_fields(settings: Iterable[RunSetting]) -> dict[str, Any]:
-    """Return the stored values of these settings."""
     return {
         setting.name: (_stored_type(setting), SchemaField(description=_description(setting)))
         for setting in settings
@@ -102,7 +100,6 @@ def _build_field(setting: RunSetting, default: Any, **more: Any) -> Any:
 
 
 def _limits(setting: RunSetting) -> dict[str, float]:
-    """Return the limits that the column and the declaration state, in pydantic's terms."""
     column = setting.column
     limits: dict[str, float] = {}
     if isinstance(column, IntegerField):  # all of them are positive
@@ -118,7 +115,6 @@ def _limits(setting: RunSetting) -> dict[str, float]:
 
 
 def _description(setting: RunSetting) -> str:
-    """Return its description; a form's empty field is null in JSON."""
     text = setting.description.replace("Empty:", "null:")
     choices = setting.column.choices if isinstance(setting.column, CharField) else None
     if choices and setting.name != "algorithm":

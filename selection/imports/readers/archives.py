@@ -61,7 +61,6 @@ def open_archive(raw: bytes, name: str) -> tuple[Format, Objects]:
 
 
 def _choose_members(names: list[str]) -> list[str]:
-    """Return the files that a program names so; without any, all files that may be results."""
     shown = sorted(name for name in names if not name.startswith("__MACOSX/"))
     named = [n for n in shown if any(f.path and f.path.fullmatch(n) for f in FORMATS)]
     return named or [n for n in shown if n.endswith((".json", ".jsonl", ".eval"))]

@@ -50,7 +50,6 @@ def main() -> None:
 
 
 def _read_rows(sheet: CalamineSheet) -> Iterator[Any]:
-    """Yield (line, cells) of the rows that are not empty, or the refusal of a row."""
     if sheet.start is None:
         return
     for line, row in enumerate(sheet.iter_rows(), 1):
@@ -68,7 +67,6 @@ def _read_rows(sheet: CalamineSheet) -> Iterator[Any]:
 
 
 def _cells(row: list[Any]) -> list[str]:
-    """Return the cells' texts without blank ones at the end, cut if they are too long."""
     while row and isinstance(row[-1], str) and not row[-1].strip():
         row.pop()
     cells: list[str] = []

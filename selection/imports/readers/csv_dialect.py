@@ -52,7 +52,6 @@ class Dialect:
 
 
 def detect_dialect(raw: bytes, encoding: str) -> Dialect:
-    """Return the dialect of this text."""
     text = open_text(raw, encoding).read(_SAMPLE)
     dialect = _guess_dialect(text, encoding)
     return replace(dialect, spaced=_is_spaced(text, dialect.delimiter))
@@ -82,7 +81,6 @@ def _guess_dialect(text: str, encoding: str) -> Dialect:
 def _fittest(
     text: str, delimiters: str, fitness: Callable[[str, str], tuple[float, int]]
 ) -> tuple[tuple[float, int], str]:
-    """Return the fitness of the fittest delimiter, and the delimiter; the first of equal ones."""
     return max(((fitness(text, each), each) for each in delimiters), key=lambda pair: pair[0])
 
 
@@ -109,7 +107,6 @@ def _fitness_below(text: str, delimiter: str) -> tuple[float, int]:
 
 
 def _row_widths(text: str, delimiter: str) -> list[int]:
-    """Return the number of cells of each of the first rows that are not blank."""
     rows = []
     try:
         stream, spaced = io.StringIO(text, newline=""), _is_spaced(text, delimiter)

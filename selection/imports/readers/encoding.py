@@ -91,7 +91,6 @@ def find_undecodable(raw: bytes, encoding: str) -> int | None:
 
 
 def check_encoding(raw: bytes, encoding: str, name: str) -> str:
-    """Return this encoding. Raises Refused if the bytes are not in it."""
     position = find_undecodable(raw, encoding)
     lenient = encoding.startswith("utf-8") and _is_mostly_utf8(raw)  # the bad lines are listed
     if position is not None and not lenient:

@@ -26,7 +26,6 @@ def find_header(lines: Iterator[Row], fits: Fits) -> tuple[bool, Row, Iterator[R
 
 
 def use_header(lines: Iterator[Row], row: int, name: str) -> tuple[bool, Row, Iterator[Row]]:
-    """Return the same as ``find_header`` for a chosen row. Raises Refused if it is empty."""
     above = False
     for line, cells in lines:
         if line >= row:
@@ -38,7 +37,6 @@ def use_header(lines: Iterator[Row], row: int, name: str) -> tuple[bool, Row, It
 
 
 def _split_first_rows(lines: Iterator[Row]) -> tuple[list[Row], Iterator[Row]]:
-    """Return the first rows and the others; an unreadable row is refused when it is reached."""
     first_rows: list[Row] = []
     try:
         first_rows.extend(islice(lines, 1))

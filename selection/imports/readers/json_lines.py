@@ -74,7 +74,6 @@ def _object_rows(
 
 
 def read_objects(text: str, name: str) -> Iterator[tuple[int, Object | Fault]]:
-    """Yield (line it begins in, object) of the objects of a list, or of consecutive ones."""
     for line, value in _read_values(text, name):
         if not isinstance(value, dict | Fault):
             raise Refused(f"{name}, line {line}: a list of objects is read, as in [{{…}}, {{…}}].")
@@ -137,7 +136,6 @@ def _too_deep(name: str, line: int) -> Refused:
 
 
 def flatten_object(nested: Object, prefix: str = "", depth: int = 0) -> dict[str, str]:
-    """Return texts by name; nested values get names such as "data.text"."""
     cells: dict[str, str] = {}
     for key, value in nested.items():
         name = f"{prefix}{key}"

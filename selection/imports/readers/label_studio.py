@@ -45,7 +45,6 @@ class Choices:
 
 
 def read_choices(text: str) -> Choices | None:
-    """Return the choices of the project exported to this text; None if it does not tell."""
     controls = {json.loads(match[1], strict=False) for match in _CONTROL.finditer(text)}
     if not controls:
         return None
@@ -85,12 +84,9 @@ def _occurring_choices(text: str) -> Choices:
     labels = _distinct_labels(label for group in lists for label in group)
     several = any(len(group) > 1 for group in lists)
     return Choices(
-        labels,
-        several,
-        f"as choices, the {counted(len(labels), 'label')} that occur in it",
+        labels, several, f"as choices, the {counted(len(labels), 'label')} that occur in it"
     )
 
 
 def _distinct_labels(labels: Iterable[str]) -> list[str]:
-    """Return the labels in order, stripped as cells are."""
     return list(dict.fromkeys(label.strip() for label in labels if label.strip()))

@@ -59,7 +59,6 @@ def find_value(record: Any, *paths: str) -> Any:
 
 
 def recognise_format(fields: set[str]) -> Format | None:
-    """Return the format whose objects have these fields, or None."""
     return next((each for each in FORMATS if any(fields >= signs for signs in each.signs)), None)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from selection.errors import Refused
-from selection.grading import scores
+from selection.grading import numbers
 from selection.grading.keys import shorten_key
 
 from .limits import Fault, Line
@@ -123,18 +123,16 @@ def arrange_results(results: Results, between: bool) -> Iterator[Line]:
     scored = between and any(score % 1 for *_, score in lines)
     yield from faults
     for line, result, score in lines:
-        response, gold = (str(score), scores.KEY) if scored else (GRADES[score], GRADES[1])
+        response, gold = (str(score), numbers.KEY) if scored else (GRADES[score], GRADES[1])
         item = f"{result.task}/{result.item}" if result.task else result.item
         yield line, [result.model, shorten_key(item), response, gold]
 
 
 def describe(choices: Sequence[Choice]) -> str:
-    """Return the choices, in words."""
     return "; ".join(f"choose the {c.name} of {', '.join(c.options)}" for c in choices)
 
 
 def parse_mark(text: Any) -> float:
-    """Return the score that a number, a truth value or a word stands for. Raises ValueError."""
     word = _WORDS.get(str(text).strip().casefold())
     return float(text) if word is None else word
 
@@ -251,7 +249,6 @@ def _choose_metric(results: Results, name: str, picked: Picked) -> None:
 
 
 def _keep_metric(result: Result, metric: str) -> Result:
-    """Return the result with this metric alone."""
     return Result(**{**vars(result), "metrics": {metric: result.metrics[metric]}})
 
 

@@ -1,7 +1,9 @@
 """Read any file as a table: its content, rather than its name, tells the format."""
 
+import json
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
@@ -10,8 +12,9 @@ from selection.errors import Refused
 from selection.limits import MOST_OF_THE_PAST, MOST_ROWS
 from selection.texts import counted
 
-from . import archives, csv_dialect, header_row, json_lines, label_studio, option_columns, workbooks
+from . import archives, csv_dialect, header_row, json_lines, label_studio, workbooks
 from .encoding import check_encoding, encoding_of
+from .json_lines import flatten_object, join_texts
 from .limits import Faults, Line, Row, check_lines
 from .result_formats import Format, recognise_format
 from .results import Choice, Objects, Picked, arrange_results, read_results
@@ -65,7 +68,6 @@ class Table:
         picked: Picked,
         most_rows: int = MOST_OF_THE_PAST,
     ) -> "Table":
-        """Return the table of these results of models."""
         results = read_results(form, objects, self.name, picked)
         lines = check_lines(arrange_results(results, between), self.name, most_rows, self.faults)
         (_, columns), kind = next(lines), f"{self.what}; {results.description}"
@@ -121,8 +123,8 @@ def read_table(
     columns = [cell.strip() for cell in cells]
     _refuse_twice(columns, line, name)
     rows = _pad_rows(rest, len(columns), faults)
-    if option_columns.is_split(columns):
-        columns, joined = option_columns.join_options(columns, list(rows))
+    if is_split(columns):
+        columns, joined = join_options(columns, list(rows))
         rows = iter(joined)
     table = Table(name, kind, line, columns, rows, encoding, _estimate_rows(raw), titled, faults)
     if form := recognise_format(set(columns)):
@@ -132,7 +134,6 @@ def read_table(
 
 
 def _refuse_twice(header: list[str], line: int, name: str) -> None:
-    """Raise Refused for columns with the same name, in any letter case."""
     names = [cell.casefold() for cell in header if cell]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
@@ -171,7 +172,6 @@ def _read_lines(
 def _read_objects(
     objects: Iterator[Any], name: str, choices: label_studio.Choices | None
 ) -> Iterator[Line] | tuple[Format, Objects]:
-    """Return the objects as lines, or as results of models with their format."""
     first = next(objects, None)
     every = chain([] if first is None else [first], objects)
     form = recognise_format(set(first[1])) if first and isinstance(first[1], dict) else None
@@ -204,3 +204,66 @@ def _estimate_rows(raw: bytes) -> int:
     if raw.startswith(workbooks.OLD_EXCEL):
         return len(raw) // 100
     return len(raw) // 20 if raw.startswith(b"PK") else raw.count(b"\n") + raw.count(b"\r\0")
+
+
+# -- options as columns
+
+
+_ANSWERS = re.compile("answer\\.task-?answers", re.I)
+_PART = re.compile(r"(Answer\..+)\.([^.]+)")
+_TRUE, _FALSE = ("true", "on", "1"), ("false", "off", "0", "")
+_LABELS = ("label", "labels", "on")  # parts that are a whole answer
+
+
+def is_split(header: Sequence[str]) -> bool:
+    return any(_ANSWERS.fullmatch(column) or _PART.fullmatch(column) for column in header)
+
+
+def join_options(header: list[str], rows: list[Row]) -> tuple[list[str], list[Row]]:
+    """Return the header and the rows with the ticked options of each answer in one column.
+
+    Columns with other values than true and false stay as they are.
+    """
+    objects = [(line, _unpack(dict(zip(header, cells, strict=True)))) for line, cells in rows]
+    columns = list(dict.fromkeys(name for _, cells in objects for name in cells)) or header
+    for name, parts in _group_parts(columns).items():
+        values = {cells.get(part, "").lower() for _, cells in objects for part in parts.values()}
+        single = len(parts) == 1 and not {*parts} - {*_LABELS}
+        if single or (len(parts) > 1 and values <= {*_TRUE, *_FALSE}):
+            columns = [column for column in columns if column not in parts.values()] + [name]
+            for _, cells in objects:
+                cells[name] = next(iter(parts.values())) in cells and _ticked(cells, parts, single)
+    return columns, [(line, [cells.get(c) or "" for c in columns]) for line, cells in objects]
+
+
+def _unpack(cells: dict[str, str]) -> dict[str, Any]:
+    """Return the cells with the parts of an answer in JSON as cells of their own."""
+    packed = next((name for name in cells if _ANSWERS.fullmatch(name)), "")
+    try:
+        value = json.loads(cells[packed]) if packed else None
+    except (ValueError, RecursionError):
+        return cells
+    found: dict[str, Any] = {}
+    for answer in value if isinstance(value, list) else [value]:
+        found |= flatten_object(answer, "Answer.") if isinstance(answer, dict) else {}
+    return (
+        {name: cell for name, cell in cells.items() if name != packed} | found if found else cells
+    )
+
+
+def _group_parts(columns: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return, by answer, the column of each of its parts."""
+    groups: dict[str, dict[str, str]] = {}
+    for match in filter(None, map(_PART.fullmatch, columns)):
+        groups.setdefault(match[1], {})[match[2]] = match[0]
+    boxes = {name: parts["on"] for name, parts in groups.items() if list(parts) == ["on"]}
+    if len(boxes) > 1:  # a box for each option
+        rest = {name: parts for name, parts in groups.items() if name not in boxes}
+        return {"Answer.ticked": {n.removeprefix("Answer."): c for n, c in boxes.items()}, **rest}
+    return groups
+
+
+def _ticked(cells: dict[str, Any], parts: dict[str, str], single: bool) -> str:
+    if single:
+        return str(cells.get(next(iter(parts.values())), ""))
+    return join_texts([o for o, column in parts.items() if cells.get(column, "").lower() in _TRUE])

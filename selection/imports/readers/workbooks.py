@@ -75,7 +75,6 @@ def read_parquet(raw: bytes, name: str) -> Iterator[tuple[int, Any]]:
 
 
 def _read(raw: bytes, name: str) -> Iterator[Any]:
-    """Yield the sheet's title, then its rows."""
     _refuse_large_parts(raw, name)
     for value in _run_worker(_CALAMINE_WORKER, raw, name):
         refused = isinstance(value, dict)

@@ -3,17 +3,17 @@
 import os
 import time
 from argparse import ArgumentTypeError
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from django.core.management import BaseCommand, CommandParser
 
-from crowdselect_client import Client
+from crowdselect_client import ApiError, Client, Run
 from selection.errors import Refused
 from selection.imports import row_parsers
 from selection.imports.keyed_answers import File, read_key
 from selection.management.lookups import report_refusals
-from selection.simulation import players
 from selection.simulation.crowd import SyntheticCrowd, draw_accuracies
 from selection.texts import counted
 
@@ -65,7 +65,7 @@ class Command(BaseCommand):
         except ValueError as error:
             raise Refused(str(error)) from error
         with client:
-            return players.play_crowd(client.run(options["run"]), crowd, Reporter(self._print_line))
+            return play_crowd(client.run(options["run"]), crowd, Reporter(self._print_line))
 
     def _print_line(self, line: str) -> None:
         self.stdout.write(line)
@@ -89,3 +89,37 @@ class Reporter:
             f"{progress['accepted']} accepted, {progress['rejected']} rejected, "
             f"{progress['undecided']} undecided, {progress['not_tested']} not tested"
         )
+
+
+# -- playing
+
+
+LOOK_SECONDS = 1.0
+MOST_ANSWERS = 60  # between two looks: a dashboard shows the run moving
+
+
+def play_crowd(
+    run: Run, crowd: SyntheticCrowd, on_progress: Callable[[dict[str, Any], int], object]
+) -> int:
+    """Answer until the run has ended. Return the number of accepted answers.
+
+    on_progress  called about once a second with the state of the run and the number of accepted
+                 answers
+
+    Raises Refused when the server refuses, or does not answer for long.
+    """
+    taken = 0
+    try:
+        while (state := dict(run.show()))["status"] != "ended":
+            on_progress(state, taken)
+            answers = [
+                (one["id"], response)
+                for one in run.open()
+                if (response := crowd.respond(one["worker"], one["question"], one["choices"]))
+            ]
+            results = run.tell_many(answers[:MOST_ANSWERS])
+            taken += sum(result["status"] == 201 for result in results)
+            time.sleep(LOOK_SECONDS)
+    except ApiError as error:
+        raise Refused(error.sentence) from error
+    return taken

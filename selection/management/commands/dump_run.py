@@ -8,8 +8,8 @@ from django.core.management import BaseCommand, CommandParser
 
 from selection import reports
 from selection.errors import Refused
+from selection.facts import Facts
 from selection.management.lookups import DASH, TEAM, report_refusals, run_of
-from selection.reports import DumpText
 
 
 class Command(BaseCommand):
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{options['out']}: “{text.name}”, digest {text.digest}")
 
 
-def _dump_text(options: dict[str, Any]) -> DumpText:
+def _dump_text(options: dict[str, Any]) -> Facts:
     run = run_of(options["run"], options["team"])
     if options["anonymous"] and options["media"]:
         raise Refused("An anonymous dump shows no questions, so it has no --media.")

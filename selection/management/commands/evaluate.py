@@ -35,50 +35,29 @@ class Command(BaseCommand):
         add = parser.add_argument
         add("models", nargs="?", type=Path, help="YAML file, see docs/model-workers.md")
         add("gold", nargs="?", type=Path, help="gold questions, in any format that is imported")
-        add(
-            "--map",
-            action="append",
-            default=[],
-            metavar="FIELD=COLUMN,…",
-            help="columns of the gold file that are not recognised, for example "
-            "prompt=question,answer=target",
-        )
-        add(
-            "--leave-out", action="store_true", help="leave out rows of the gold file with an error"
-        )
+        columns = "unrecognised columns of the gold file, as in prompt=question,answer=target"
+        add("--map", action="append", default=[], metavar="FIELD=COLUMN,…", help=columns)
+        add("--leave-out", action="store_true", help="leave out gold questions with an error")
         add("--resume", metavar="RUN", help="go on with this run, by its name or number")
         add("--anew", action="store_true", help="a new run, although there is one of these files")
-        add(
-            "--drop",
-            action="append",
-            default=[],
-            metavar="MODEL",
-            help="leave this model out; with --resume withdraw it; may be given again",
+        drop = "leave this model out; with --resume withdraw it; may be given again"
+        add("--drop", action="append", default=[], metavar="MODEL", help=drop)
+        back = "ask a model again that was set aside or withdrawn; may be given again"
+        add("--take-back", action="append", default=[], metavar="MODEL", help=back)
+        lost = (
+            "what to do if too many replies of a model have no answer: read all stored ones again "
+            "by --parsing, count them as wrong, or set the model aside (default: pause)"
         )
-        add(
-            "--take-back",
-            action="append",
-            default=[],
-            metavar="MODEL",
-            help="ask a model again that was set aside or withdrawn; may be given again",
-        )
-        add(
-            "--unreadable",
-            choices=[way.replace(" ", "-") for way in unreadable_models.WAYS],
-            help="what to do if too many replies of a model have no answer: read all stored ones "
-            "again by --parsing, count them as wrong, or set the model aside (default: pause)",
-        )
+        ways = [way.replace(" ", "-") for way in unreadable_models.WAYS]
+        add("--unreadable", choices=ways, help=lost)
         add("--parsing", default="auto", choices=Endpoint.Parsing.values, help="for reread")
         add("--pattern", default="", help="for reread by a regular expression")
         add("--k", type=int, default=1, help="how many to select (default: 1)")
         add("--epsilon", type=float, default=0.05, help="how far off (default: 0.05)")
         add("--delta", type=float, default=0.05, help="how often (default: 0.05)")
         add("--algorithm", default="certified", metavar="NAME", help="default: certified")
-        add(
-            "--any-questions",
-            action="store_true",
-            help="let the guarantee be about questions like these, not about this set",
-        )
+        alike = "let the guarantee be about questions like these, not about this set"
+        add("--any-questions", action="store_true", help=alike)
         add("--by-price", action="store_true", help="ask cheaper models more; for universal")
         add("--limit", metavar="MONEY", help="most money to spend on calls; also with --resume")
         add("--currency", default="$", help="of the prices in the YAML file (default: $)")

@@ -34,8 +34,8 @@ class Command(BaseCommand):
     def _explain_candidate(self, row: Candidate) -> None:
         explanation = reports.explain_candidate(row)
         kind = f", {row.run.skills[row.skill]}" if row.run.several else ""
-        self.stdout.write(f"{explanation.worker} in {row.run}{kind}")
-        for heading, sentences in explanation.parts():
+        self.stdout.write(f"{row.worker} in {row.run}{kind}")
+        for heading, sentences in explanation.parts.items():
             self.stdout.write(f"\n{heading}")
             for sentence in sentences:
                 self.stdout.write(

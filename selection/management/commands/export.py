@@ -29,39 +29,16 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         add = parser.add_argument
         add("run", metavar="RUN", help=f"its name or number. {DASH}")
-        add(
-            "--format",
-            choices=list(exports.FORMATS),
-            default="csv",
-            metavar="FORMAT",
-            help="one of those below (default: csv)",
-        )
-        add(
-            "--out",
-            type=Path,
-            metavar="FILE",
-            help="where to; - is standard output (default: that, and for a workbook a file named "
-            "as the run in this folder)",
-        )
-        add(
-            "--named",
-            default="",
-            metavar="NAME",
-            help="what the qualification or skill is called on the platform; for mturk, "
-            "mturk-revoke and toloka (default: as the run)",
-        )
-        add(
-            "--pay",
-            metavar="AMOUNT",
-            help="what a worker is paid for an answer; for payment and the bonuses (default: "
-            "what workers were told, else the run's price)",
-        )
-        add(
-            "--csv",
-            choices=list(exports.STYLES),
-            default="comma",
-            help="marks of a CSV file for people; semicolon: with decimal commas (default: comma)",
-        )
+        names, below = list(exports.FORMATS), "one of those below (default: csv)"
+        add("--format", choices=names, default="csv", metavar="FORMAT", help=below)
+        out = "- is standard output (default: that, and a file named as the run for a workbook)"
+        add("--out", type=Path, metavar="FILE", help=out)
+        named = "name of the qualification or skill; for mturk, mturk-revoke and toloka"
+        add("--named", default="", metavar="NAME", help=f"{named} (default: as the run)")
+        pay = "pay for an answer (default: what workers were told, else the run's price)"
+        add("--pay", metavar="AMOUNT", help=f"for payment and the bonuses: {pay}")
+        marks = "marks of a CSV file for people; semicolon: with decimal commas (default: comma)"
+        add("--csv", choices=list(exports.STYLES), default="comma", help=marks)
         add("--team", default="", help=TEAM)
 
     def handle(self, *args: Any, **options: Any) -> None:

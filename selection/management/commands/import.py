@@ -28,32 +28,22 @@ class Command(BaseCommand):
         add("file", type=Path)
         add("--into", required=True, metavar="NAME", help="the pool, question set or run")
         add("--team", default="", metavar="NAME", help="whose it is (default: whoever has it)")
-        add(
-            "--map",
-            action="append",
-            default=[],
-            metavar="COLUMN=FIELD",
-            help="what a column is, where it is not seen by itself; may be given again. Fields: "
-            + "; ".join(
-                f"{kind}: {', '.join(field.name for field in column_plan.FIELDS[kind])}"
-                for kind in Upload.Kind.values
-            )
-            + ". For workers also attribute; nothing leaves a column out",
+        fields = "; ".join(
+            f"{kind}: {', '.join(field.name for field in column_plan.FIELDS[kind])}"
+            for kind in Upload.Kind.values
         )
-        add(
-            "--question",
-            action="append",
-            default=[],
-            metavar="COLUMN=QUESTION",
-            help="of a survey, the question that a column has the answers to, by its key or text; "
-            "may be given again; nothing leaves a column out",
+        column = (
+            "what a column is, where it is not seen by itself; may be given again. Fields: "
+            f"{fields}. For workers also attribute; nothing leaves a column out"
         )
-        add(
-            "--header",
-            type=int,
-            metavar="ROW",
-            help="the row that names the columns (default: the first that names those needed)",
+        add("--map", action="append", default=[], metavar="COLUMN=FIELD", help=column)
+        question = (
+            "of a survey, the question that a column has the answers to, by its key or text; "
+            "may be given again; nothing leaves a column out"
         )
+        add("--question", action="append", default=[], metavar="COLUMN=QUESTION", help=question)
+        header = "the row that names the columns (default: the first that names those needed)"
+        add("--header", type=int, metavar="ROW", help=header)
         add("--encoding", default="", choices=["", *ENCODINGS], help="default: as it looks")
         wrong = "count answers that are none of the choices as wrong (default: leave them out)"
         add("--outside-wrong", action="store_true", help=wrong)
@@ -107,7 +97,6 @@ class Command(BaseCommand):
         self.stdout.write(f"{rows} imported into “{target}”.")
 
     def _print_preview(self, upload: Upload, outside: Outside, quiet: bool) -> int:
-        """Print a preview; return the number of rows that would not be imported."""
         problems = commit.rejected_rows(upload, outside)
         refused_count = int(problems.count())
         if not quiet:

@@ -16,7 +16,7 @@ from selection.replays import crowd
 from selection.runs import money
 from selection.texts import counted
 
-SHOWN = "{:<37} {:>24} {:>24} {:>11} {:>10}  {}"
+SHOWN = "{:<37} {:>24} {:>24}  {}"
 
 
 class Command(BaseCommand):
@@ -29,42 +29,27 @@ class Command(BaseCommand):
         add("--epsilon", type=float, default=0.1, metavar="E", help="how far off (default: 0.1)")
         add("--delta", type=float, default=0.05, metavar="D", help="how often (default: 0.05)")
         add("--questions", type=int, required=True, metavar="Q", help="how many gold questions")
-        add(
-            "--met",
-            action="append",
-            default=[],
-            metavar="Q:N",
-            help="N of the workers have met Q of the questions before, and are not asked them "
-            "again; may be given again for others",
-        )
+        met = "N of the workers met Q of the questions before, and are not asked them again"
+        more = f"{met}; may be given again for others"
+        add("--met", action="append", default=[], metavar="Q:N", help=more)
         add("--price", type=float, metavar="P", help="what an answer costs, in any currency")
         most = parser.add_mutually_exclusive_group()
         most.add_argument("--budget", type=int, metavar="B", help="most answers to pay for")
-        most.add_argument(
-            "--spend", type=float, metavar="M", help="say which epsilon so much money reaches"
-        )
-        add(
-            "--goal",
-            choices=list(forecast.GOALS),
-            default="group",
-            help="what matters: that they are good as a group, that every single one is good, "
-            "that they are exactly the best (default: group)",
-        )
+        reach = "say which epsilon so much money reaches"
+        most.add_argument("--spend", type=float, metavar="M", help=reach)
+        goal = "good as a group, every single one good, or exactly the best (default: group)"
+        add("--goal", choices=list(forecast.GOALS), default="group", help=goal)
         believe = parser.add_mutually_exclusive_group()
         believe.add_argument("--believe", metavar="0.6-0.9", help="how accurate most workers are")
         believe.add_argument("--learn", metavar="RUN", help="they are like those of this run")
-        believe.add_argument(
-            "--answers", type=Path, metavar="CSV", help="they are like those of this file"
-        )
+        alike = "they are like those of this file"
+        believe.add_argument("--answers", type=Path, metavar="CSV", help=alike)
         add("--gold", type=Path, metavar="CSV", help="the known answers to --answers")
-        add(
-            "--seconds",
-            type=float,
-            default=10.0,
-            metavar="S",
-            help="processor time to take, about; more time, firmer numbers; up to three times as "
-            "much until the recommended algorithm has 20 simulations (default: 10)",
+        seconds = (
+            "processor time to take, about, and up to three times as much until the recommended "
+            "algorithm has 20 simulations (default: 10)"
         )
+        add("--seconds", type=float, default=10.0, metavar="S", help=seconds)
         add("--json", action="store_true", help="as a list for programs")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -124,57 +109,32 @@ def _forecast_table(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
     if options["json"]:
         return _format_json(rows)
     best = rows[0]
-    return "\n".join(
-        [
-            belief.words,
-            "",
-            SHOWN.format(
-                "", "answers", "" if plan.price is None else "cost", "of one", "finished", ""
-            ).rstrip(),
-            *(_format_row(row) for row in rows),
-            "",
-            *_advice_lines(best),
-            "",
-            "Why, of each:",
-            *(f"- {row.title}: {row.why}" for row in rows),
-            "",
-            "Four runs of five lie between the first number and the last; the middle one is as "
-            "likely too low as too high. Fewer than 20 simulations make no such band.",
-        ]
-    )
+    lines = [
+        belief.words,
+        "",
+        SHOWN.format("", "answers", "" if plan.price is None else "cost", "").rstrip(),
+        *(_format_row(row) for row in rows),
+        "",
+        f"Recommended: {best.title} (--algorithm {best.algorithm}). {best.why}",
+        best.promise,
+        "",
+        "Why, of each:",
+        *(f"- {row.title}: {row.why}" for row in rows),
+        "",
+        "Four runs of five lie between the first number and the last; the middle one is as likely "
+        "too low as too high. Fewer than 20 simulations make no such band.",
+    ]
+    return "\n".join(lines)
 
 
 def _format_row(row: Forecast) -> str:
-    if row.answers_per_worker is None:
-        return SHOWN.format(row.title, "–", "", "", "", "cannot be simulated")
-    answers = " – ".join(f"{count:,}" for count in row.answers or [])
-    cost = (
-        ""
-        if row.cost is None
-        else " – ".join(money.format_number(amount, "") for amount in row.cost)
-    )
-    most = "" if row.few else f"{row.answers_per_worker['most']:,}"
-    finished = f"{row.finished} of {row.runs}"
-    middle = answers or f"about {row.median:,}"
-    return SHOWN.format(row.title, middle, cost, most, finished, _short_ending(row)).rstrip()
-
-
-def _short_ending(row: Forecast) -> str:
-    """Return a few words on the row's end."""
-    remark = f", too few simulations yet ({row.runs})" if row.few else ""
-    if row.recommended:
-        return ("recommended" if row.feasible else "comes closest") + remark
-    if remark:
-        return remark.removeprefix(", ")
-    if row.fixed_budget:
-        return "guarantees nothing"
-    if row.keeps:
-        return ""
-    return "guarantees something else"
-
-
-def _advice_lines(best: Forecast) -> list[str]:
-    return [f"Recommended: {best.title} (--algorithm {best.algorithm}). {best.why}", best.promise]
+    if row.median is None:
+        return f"{row.title:<37} cannot be simulated"
+    answers = " – ".join(f"{count:,}" for count in row.answers or []) or f"about {row.median:,}"
+    cost = " – ".join(money.format_number(amount, "") for amount in row.cost or [])
+    mark = "recommended, " if row.recommended else ""
+    ends = f"too few simulations yet ({row.runs})" if row.few else row.ends
+    return SHOWN.format(row.title, answers, cost, mark + ends)
 
 
 def _reach_table(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:

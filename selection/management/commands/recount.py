@@ -19,10 +19,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "run",
-            nargs="*",
-            metavar="RUN",
-            help=f"names or numbers of runs (default: all). {DASH}",
+            "run", nargs="*", metavar="RUN", help=f"names or numbers of runs (default: all). {DASH}"
         )
         parser.add_argument("--repair", action="store_true", help="count anew what can be")
         parser.add_argument("--team", default="", help=TEAM)
@@ -48,7 +45,6 @@ class Command(BaseCommand):
 
 
 def _find_runs(names: list[str], team: str) -> list[Run]:
-    """Return each named run once. Raises NotFound, and Conflict for a draft."""
     started = Run.objects.exclude(status=Run.Status.DRAFT).order_by("pk")
     if not names:
         return list(started.filter(team=find_team(team)) if team else started)

@@ -19,10 +19,7 @@ class Command(BaseCommand):
         counts = privacy.apply_retention() if options["apply"] else privacy.count_due()
         self.stdout.write("Taken away:" if options["apply"] else "To be taken away:")
         for setting, description in (
-            (
-                "PERSONAL_DATA_DAYS",
-                f"who {counted(counts.workers, 'worker')} of finished runs are",
-            ),
+            ("PERSONAL_DATA_DAYS", f"who {counted(counts.workers, 'worker')} of finished runs are"),
             (
                 "AUDIT_ADDRESS_DAYS",
                 f"the addresses of {counted(counts.addresses, 'entry')} of the audit log",

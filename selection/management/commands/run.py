@@ -98,7 +98,6 @@ def move_run(run: Run, action: str, why: str = "") -> None:
 
 
 def _change_settings(run: Run, options: dict[str, Any]) -> list[str]:
-    """Apply all changes or none; return the effect of each on the guarantee."""
     settings, why = run_arguments.changed_settings(run, options), options["why"]
     with transaction.atomic():
         effects = changes.apply_changes(run, settings, _machine_user(), why)

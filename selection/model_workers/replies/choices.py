@@ -220,7 +220,6 @@ def has_letter_clash(choices: Sequence[str]) -> bool:
 
 
 def _pattern(text: str) -> str:
-    """Return the pattern of a choice as a whole word, in any spacing, with any i."""
     bare = text.rstrip(".") or text
     signs = [
         "[iıİI]\u0307?" if sign in "iıİI" else r"\s+" if sign.isspace() else re.escape(sign)

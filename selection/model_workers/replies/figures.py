@@ -29,7 +29,7 @@ _RANGE = re.compile(
 _EXPRESSION = re.compile(r"[^\w\n.]{0,3}[ \t]*[+*×÷·=/x−-][ \t]*[$(\d]")
 _COMPOSED = re.compile(
     r"[\s*_`$(]*[-−–]?[$€]?[\d.,]+(?:[ \t]*[/⁄^×x*±][ \t]*|[ \t]+\d+/|[ \t]*[×x*][ \t]*10\^)"
-    r"[{(]?[-−]?[\d.,]+[})]?[\s*_`$).]*|\W*\\frac.*",
+    r"[{(]?[-−]?[\d.,]+[})]?[\s*_`$).]*|\W*\\frac.*"
 )
 _UNITS = re.compile(
     r"[ \t]*(?!because|since|weil)[^\W\d_]{1,10}[ \t]+(?:and[ \t]+)?\d+[ \t]+[^\W\d_]"

@@ -55,7 +55,6 @@ _LATEX |= dict.fromkeys(("\\left", "\\right", "\\(", "\\)", "\\[", "\\]", "\\!")
 
 
 def strip_frame(reply: str) -> str:
-    """Return the reply's own text."""
     text = _strip_thoughts(_open_channel(reply.translate(_INVISIBLE)))
     text = _BEGIN.sub("", text).lstrip()
     end = _END.search(text, 1) if text else None
@@ -63,7 +62,6 @@ def strip_frame(reply: str) -> str:
 
 
 def strip_fence(text: str) -> str:
-    """Return the inside of a text that is nothing but a block of code."""
     fenced = _FENCE.fullmatch(text)
     return fenced[1].strip() if fenced else text
 

@@ -7,8 +7,8 @@ from django.test import Client
 from django.utils import timezone
 
 from selection import engine
-from selection.admin.run.forecast_running import RemainingWork
 from selection.admin.run.status_line import show_alerts, write_status
+from selection.facts import Facts
 from selection.models import Run, Step
 from selection.reports import Alert, read_progress
 from selection.runs import lifecycle
@@ -18,7 +18,7 @@ from tests.worlds import answer_all, crowd, make_run
 
 pytestmark = pytest.mark.django_db
 
-LIKELY = RemainingWork("7.10 €", "71 answers", 5, about="about 54 more answers, 6 minutes")
+LIKELY = Facts(about="about 54 more answers, 6 minutes", risk="")
 GOLD = Alert("gold", "2 of the 6 undecided workers have almost no gold questions left.")
 
 
@@ -31,7 +31,7 @@ def run_with_answers() -> Run:
     return run
 
 
-def line_of(run: Run, remaining: RemainingWork | None = LIKELY, *alerts: Alert) -> str:
+def line_of(run: Run, remaining: Facts | None = LIKELY, *alerts: Alert) -> str:
     return write_status(run, read_progress(run), remaining, alerts, []).text
 
 
@@ -40,9 +40,7 @@ def test_a_run_without_alerts_is_on_track():
 
 
 def test_a_run_without_a_forecast_does_not_claim_to_be_on_track():
-    assert line_of(run_with_answers(), RemainingWork("", "", 0, why="later")) == (
-        "Running: no estimate yet"
-    )
+    assert line_of(run_with_answers(), Facts(about="")) == ("Running: no estimate yet")
 
 
 def test_the_most_urgent_alert_comes_before_notes_and_waits():
@@ -54,7 +52,7 @@ def test_the_most_urgent_alert_comes_before_notes_and_waits():
 
 def test_a_risk_of_an_early_end_is_stated_with_a_fix():
     run = run_with_answers()
-    remaining = RemainingWork("", "", 0, about="about 9 more answers", risk="In 9 of 20 …")
+    remaining = Facts(about="about 9 more answers", risk="In 9 of 20 …")
     status = write_status(run, read_progress(run), remaining, [], [])
     assert status.text == "At risk: questions or budget may run out"
     (alert,) = show_alerts(run, [], status, remaining)

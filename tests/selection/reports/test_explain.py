@@ -55,7 +55,7 @@ def find_candidate(run: Run, worker: str) -> Candidate:
 
 def explanation_text(run: Run, worker: str) -> str:
     explanation = reports.explain_candidate(find_candidate(run, worker))
-    return " ".join(sentence for _, part in explanation.parts() for sentence in part)
+    return " ".join(sentence for part in explanation.parts.values() for sentence in part)
 
 
 @pytest.mark.slow
@@ -65,7 +65,7 @@ def test_algorithms_have_complete_explanations(name):
     for key in ("w0", "w5"):
         candidate = find_candidate(run, key)
         explanation = reports.explain_candidate(candidate)
-        assert all(part for _, part in explanation.parts())
+        assert all(explanation.parts.values())
         assert any(end in explanation.how[0] for end in ENDS)
         text = " ".join(explanation.settled)
         if candidate.decided_in:

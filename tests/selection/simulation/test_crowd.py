@@ -11,7 +11,7 @@ from django.db import connection
 from selection import engine
 from selection.management.commands import crowd as command
 from selection.models import Answer, ApiToken, Run
-from selection.simulation import crowd, players
+from selection.simulation import crowd
 from selection.simulation.crowd import SyntheticCrowd
 from tests.worlds import make_run
 
@@ -88,7 +88,7 @@ def play(url, token, run, *options):
 
 @pytest.fixture(autouse=True)
 def in_haste(monkeypatch):
-    monkeypatch.setattr(players, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(command, "LOOK_SECONDS", 0.05)
 
 
 @pytest.fixture
