@@ -8,6 +8,7 @@ from . import exposure
 from .answers import DELETED, Answer, Assignment, Candidate, RecordedAnswer
 from .attributes import Attributes, read_attributes
 from .audit import AuditEntry
+from .candidate_arrays import CandidateArrays, CandidateChange
 from .connectors import (
     Connection,
     ConnectorCall,
