@@ -6,17 +6,16 @@ only when the row is written with their changes.
 """
 
 import io
-import zipfile
+import zlib
 from dataclasses import dataclass
 
 import numpy as np
-from django.db import connection
 from django.db.models import Q, QuerySet
 from numpy.typing import NDArray
 
 from selection.db.read_columns import read_table
 from selection.models import Candidate, Run
-from selection.models.candidate_arrays import CandidateArrays, CandidateChange, has_triggers
+from selection.models.candidate_arrays import CandidateArrays, CandidateChange, read_packed
 
 Column = NDArray[np.int64] | NDArray[np.float64]
 Columns = dict[str, Column]
@@ -24,6 +23,8 @@ Columns = dict[str, Column]
 COUNTS = ("arm", "id", "worker_id", "skill", "asked", "pulls", "void", "verdict", "skipped")
 FLAGS = ("left", "unaffordable")
 NAMES = (*COUNTS, *FLAGS, "rewards")
+KINDS = {"rewards": np.float64}
+CHECKSUM = 4  # bytes
 # Changes after which the row is written again: reading one takes as long as writing 100 candidates.
 FEW, SHARE = 200, 0.01
 MANY = 0.2  # changes from which all candidates are read, by number of candidates
@@ -47,21 +48,31 @@ class CandidateColumns:
     def read(cls, run: Run) -> "CandidateColumns":
         # The log first: a change that is committed in between is in the columns and stays in it.
         log = read_table(_log_of(run), ("id", "candidate_id")).astype(np.int64)
-        columns, few = _unpack(run), False
-        if columns is not None and log.shape[1] <= FEW + MANY * columns["arm"].size:
-            columns = _with_changes(run, columns, np.unique(log[1]))
-            few = columns is not None and log.shape[1] <= FEW + SHARE * columns["arm"].size
-        if columns is None or log.shape[1] > FEW + MANY * columns["arm"].size:
-            columns = _by_arm(_read(run.candidates.order_by()))
-        return cls(run, columns, log[0], not few)
+        content, stale = read_packed(run), False
+        columns = unpack_columns(content) if content else None
+        if columns is not None:
+            n, changes = columns["arm"].size, log.shape[1]
+            stale = changes > FEW + SHARE * n
+            fresh = changes <= FEW + MANY * n
+            columns = _with_changes(columns, np.unique(log[1])) if fresh else None
+        if columns is None:
+            columns, stale = _by_arm(_read(run.candidates.order_by())), True
+        return cls(run, columns, log[0], stale)
 
     def keep(self) -> None:
         """Write the packed row if it is far behind; forget it at the end of the run."""
         if self.run.status == Run.Status.ENDED:
             forget_columns(self.run)
         elif self.stale:
-            written = {"step": self.run.steps, "content": _pack(self.columns)}
-            CandidateArrays.objects.update_or_create(run=self.run, defaults=written)
+            row = CandidateArrays(
+                run=self.run, step=self.run.steps, content=pack_columns(self.columns)
+            )
+            CandidateArrays.objects.bulk_create(
+                [row],
+                update_conflicts=True,
+                unique_fields=["run"],
+                update_fields=["step", "content"],
+            )
             if self.changes.size:
                 CandidateChange.objects.filter(pk__among=self.changes)._raw_delete("default")
 
@@ -87,13 +98,12 @@ def _by_arm(columns: Columns) -> Columns:
     return {name: values[order] for name, values in columns.items()}
 
 
-def _with_changes(run: Run, columns: Columns, candidates: NDArray[np.int64]) -> Columns | None:
+def _with_changes(columns: Columns, candidates: NDArray[np.int64]) -> Columns | None:
     """Return the columns with these candidates read anew; None if they do not fit together."""
-    last = run.candidates.order_by("-arm").values_list("arm", flat=True).first()
     changed = _read(Candidate.objects.filter(pk__among=candidates).order_by())
     n, arms = columns["arm"].size, changed["arm"].astype(np.int64)
     new, known = np.sort(arms[arms >= n]), arms < n
-    fits = np.array_equal(new, np.arange(n, n + new.size)) and last == n + new.size - 1
+    fits = np.array_equal(new, np.arange(n, n + new.size))
     if not fits or (columns["id"][arms[known]] != changed["id"][known]).any():
         return None
     for name, values in columns.items():
@@ -103,24 +113,27 @@ def _with_changes(run: Run, columns: Columns, candidates: NDArray[np.int64]) -> 
     return columns
 
 
-def _unpack(run: Run) -> Columns | None:
-    """Return the packed columns; None if there are none that can be relied on."""
-    rows = CandidateArrays.objects.filter(run=run, step__lte=run.steps)
-    content = rows.values_list("content", flat=True).first()
-    if content is None or not has_triggers(connection):
-        return None
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            kinds = dict.fromkeys(NAMES, np.int64) | {"rewards": np.float64}
-            return {name: file[name].astype(kind) for name, kind in kinds.items()}
-    except (KeyError, ValueError, OSError, zipfile.BadZipFile):
-        return None  # of another version, or damaged
-
-
-def _pack(columns: Columns) -> bytes:
+def pack_columns(columns: Columns) -> bytes:
+    """Return a checksum and an array of numpy with a record for each candidate."""
+    small = {name: _shrink(values) for name, values in columns.items()}
+    table = np.empty(columns["arm"].size, [(name, one.dtype) for name, one in small.items()])
+    for name, values in small.items():
+        table[name] = values
     file = io.BytesIO()
-    np.savez(file, **{name: _shrink(values) for name, values in columns.items()})
-    return file.getvalue()
+    np.save(file, table)
+    content = file.getvalue()
+    return zlib.crc32(content).to_bytes(CHECKSUM, "big") + content
+
+
+def unpack_columns(content: bytes) -> Columns | None:
+    """Return the columns; None if they are damaged, or of a version with other columns."""
+    packed = memoryview(content)[CHECKSUM:]
+    if zlib.crc32(packed) != int.from_bytes(content[:CHECKSUM], "big"):
+        return None
+    table = np.load(io.BytesIO(packed))
+    if table.dtype.names != NAMES:
+        return None
+    return {name: table[name].astype(KINDS.get(name, np.int64)) for name in NAMES}
 
 
 def _shrink(values: Column) -> Column:

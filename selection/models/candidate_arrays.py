@@ -6,8 +6,10 @@ nor a statement by hand.
 
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connections, models
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
+
+from selection.db.prepared_statements import execute_prepared
 
 from .answers import Candidate
 from .runs import Run
@@ -53,17 +55,28 @@ CREATE OR REPLACE FUNCTION selection_note_candidate() RETURNS trigger LANGUAGE p
 IF TG_OP = 'DELETE' THEN {FORGET} ELSE {NOTE} END IF; RETURN NULL; END $$
 """
 COUNT = {
-    "postgresql": "SELECT COUNT(*) FROM pg_trigger WHERE tgenabled IN ('O', 'A') "
-    "AND tgname LIKE 'candidate%' AND tgrelid = 'selection_candidate'::regclass",
-    "sqlite": "SELECT COUNT(*) FROM sqlite_master "
-    "WHERE type = 'trigger' AND tbl_name = 'selection_candidate'",
+    "postgresql": "(SELECT COUNT(*) FROM pg_trigger WHERE tgenabled IN ('O', 'A') "
+    "AND starts_with(tgname, 'candidate_') AND tgrelid = 'selection_candidate'::regclass)",
+    "sqlite": "(SELECT COUNT(*) FROM sqlite_master "
+    "WHERE type = 'trigger' AND tbl_name = 'selection_candidate')",
 }
 
 
-def has_triggers(connection: BaseDatabaseWrapper) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(COUNT[connection.vendor])
+def has_triggers(database: BaseDatabaseWrapper) -> bool:
+    with database.cursor() as cursor:
+        cursor.execute(f"SELECT {COUNT[database.vendor]}")
         return bool(cursor.fetchone()[0] == len(EVENTS))
+
+
+def read_packed(run: Run) -> bytes | None:
+    """Return the stored content; None if there is none, or if the log may lack a change."""
+    sql = (
+        f"SELECT content, {COUNT[connection.vendor]} FROM selection_candidatearrays "  # noqa: S608  # nosec B608
+        "WHERE run_id = %s AND step <= %s"
+    )
+    with execute_prepared(sql, (run.pk, run.steps), binary=True, prepare=False) as cursor:
+        row = cursor.fetchone()
+    return row[0] if row and row[1] == len(EVENTS) else None
 
 
 def restore_triggers(using: str = DEFAULT_DB_ALIAS, **_: Any) -> None:
@@ -71,13 +84,13 @@ def restore_triggers(using: str = DEFAULT_DB_ALIAS, **_: Any) -> None:
 
     The arrays are out of date then.
     """
-    connection = connections[using]
+    database = connections[using]
     table = CandidateArrays._meta.db_table
-    if table not in connection.introspection.table_names() or has_triggers(connection):
+    if table not in database.introspection.table_names() or has_triggers(database):
         return
-    drop_triggers(connection)
-    postgresql = connection.vendor == "postgresql"
-    with connection.cursor() as cursor:
+    drop_triggers(database)
+    postgresql = database.vendor == "postgresql"
+    with database.cursor() as cursor:
         if postgresql:
             cursor.execute(FUNCTION)
         for name, event in EVENTS.items():
@@ -88,9 +101,9 @@ def restore_triggers(using: str = DEFAULT_DB_ALIAS, **_: Any) -> None:
     CandidateArrays.objects.using(using)._raw_delete(using)
 
 
-def drop_triggers(connection: BaseDatabaseWrapper) -> None:
-    postgresql = connection.vendor == "postgresql"
-    with connection.cursor() as cursor:
+def drop_triggers(database: BaseDatabaseWrapper) -> None:
+    postgresql = database.vendor == "postgresql"
+    with database.cursor() as cursor:
         for name in EVENTS:
             of_table = " ON selection_candidate" if postgresql else ""
             cursor.execute(f"DROP TRIGGER IF EXISTS candidate_{name}{of_table}")
