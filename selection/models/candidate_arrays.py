@@ -16,7 +16,7 @@ from .runs import Run
 
 
 class CandidateArrays(models.Model):
-    """The candidates of a run as a file of numpy, with checksums (``selection.engine.packed``).
+    """The candidates of a run as an array of numpy, with a checksum (``selection.engine.packed``).
 
     step  the run's number of steps when it was written
     """
@@ -46,6 +46,7 @@ class CandidateChange(models.Model):
 
 DERIVED = (CandidateArrays, CandidateChange)  # rebuilt from the candidates, and in no copy
 
+# A migration that changes these calls ``drop_triggers``: they are created anew after it.
 TRACKED = "worker_id, skill, arm, asked, pulls, void, rewards, verdict, skipped, gone, unaffordable"
 EVENTS = {"added": "INSERT", "changed": f"UPDATE OF {TRACKED}", "deleted": "DELETE"}
 NOTE = "INSERT INTO selection_candidatechange (run_id, candidate_id) VALUES (NEW.run_id, NEW.id);"
