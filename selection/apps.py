@@ -3,12 +3,14 @@
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 from . import checks  # noqa: F401  (registers them)
 
 # Signal receivers for saved rows and sign-ins: in every process, so that commands of manage.py are
 # recorded as well. They need the models, which are not loaded above.
 LISTENING = ("selection.audit.receivers", "selection.accounts.receivers")
+TRIGGERS = "selection.models.candidate_arrays"
 
 
 class SelectionConfig(AppConfig):
@@ -18,3 +20,4 @@ class SelectionConfig(AppConfig):
     def ready(self) -> None:
         for module in LISTENING:
             import_module(module)
+        post_migrate.connect(import_module(TRIGGERS).restore_triggers, sender=self)

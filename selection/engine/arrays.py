@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from django.db.models import F, Q
+from django.db.models import F
 from numpy.typing import NDArray
 
 from selection import db_clock
@@ -17,13 +17,13 @@ from topk import Selector
 
 from . import model_pace
 from .exposure_limits import ExposureLimits
+from .packed import CandidateColumns
 
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 # A worker seen within this time counts as present.
 PRESENT = timedelta(minutes=15)
-MANY = 2000  # from so many on, all rows are read at once
 
 
 @dataclass
@@ -55,11 +55,12 @@ class StepArrays:
     """A run's arrays during one step. All are (n,), by the run's arms.
 
     now        time of the step, by the clock shared by all hosts
+    candidates the columns as read, to be kept
     roster     the arms that the algorithm knows, which it numbers anew
     selector   None while there are too few workers to choose from
     ids, workers, skill, asked, pulls, void, rewards, verdict, noted
                as stored in Candidate before this step; noted is the time at which the worker was
-               last seen, -inf if never
+               last seen, -inf if never, or if long ago and without a new answer
     gone       True if the worker has left the run
     skipped    questions of the deck that the worker met in another run
     answers    those not yet counted
@@ -75,6 +76,7 @@ class StepArrays:
 
     run: Run
     now: datetime
+    candidates: CandidateColumns
     roster: Roster
     selector: Selector | None
     ids: Counts
@@ -203,39 +205,35 @@ class StepArrays:
         return np.isin(self.workers, self.workers[present]) & ~self.gone
 
 
-COLUMNS = ("arm", "id", "worker_id", "asked", "pulls", "void", "verdict", "skipped")
-FLAGS = ("left", "unaffordable")
-
-
 def load_arrays(run: Run) -> StepArrays:
-    rows = run.candidates.order_by().annotate(left=~Q(gone=""))
-    columns = read_table(rows, (*COLUMNS, *FLAGS, "rewards"))
-    columns[:, columns[0].astype(np.int64)] = columns.copy()  # quicker than in order from the disk
-    ids, workers, asked, pulls, void, verdict, skipped = columns[1:-3].astype(np.int64)
-    (gone, unaffordable), rewards = columns[-3:-1] > 0, columns[-1]
-    skill = _read_skills(run, ids.size)
+    candidates = CandidateColumns.read(run)
+    columns: Any = candidates.columns
+    ids, skill, asked, pulls = (columns[name] for name in ("id", "skill", "asked", "pulls"))
+    void, rewards, verdict = (columns[name] for name in ("void", "rewards", "verdict"))
+    gone, unaffordable = columns["left"] > 0, columns["unaffordable"] > 0
     roster = Roster.build(run, skill, gone, pulls)
-    answers = _read_answers(run, ids, pulls + void)
+    answers, now = _read_answers(run, ids, pulls + void), db_clock.database_now()
     unseen, shown = _count_outstanding(run, gone | unaffordable)
     # The algorithm is told of the roster's own outstanding answers when it judges.
     left_out = np.where(gone, asked - pulls - void - unseen, 0)
     state = roster.state(pulls, rewards, verdict, run.memory, left_out)
     return StepArrays(
         run=run,
-        now=db_clock.database_now(),
+        now=now,
+        candidates=candidates,
         roster=roster,
         selector=roster.selector(run, state) if roster.ready(run) else None,
         ids=ids,
-        workers=workers,
+        workers=columns["worker_id"],
         skill=skill,
         asked=asked,
         pulls=pulls,
         void=void,
         rewards=rewards,
         verdict=verdict,
-        noted=_read_last_seen(run, ids, answers),
+        noted=_read_last_seen(run, ids, answers, now),
         gone=gone,
-        skipped=skipped,
+        skipped=columns["skipped"],
         answers=answers,
         unseen=unseen,
         shown=shown,
@@ -244,13 +242,6 @@ def load_arrays(run: Run) -> StepArrays:
         model=model_pace.read_models(run, ids.size),
         limits=ExposureLimits.load(run),
     )
-
-
-def _read_skills(run: Run, n: int) -> Counts:
-    """Return (n,) the skill of each arm; queried only for runs with several."""
-    if not run.several:
-        return np.zeros(n, np.int64)
-    return np.array(run.candidates.order_by("arm").values_list("skill", flat=True), np.int64)
 
 
 def _read_recorded(run: Run, n: int) -> Flags:
@@ -262,18 +253,20 @@ def _read_recorded(run: Run, n: int) -> Flags:
     return recorded
 
 
-def _read_last_seen(run: Run, ids: Counts, answers: UncountedAnswers) -> NDArray[np.float64]:
+def _read_last_seen(
+    run: Run, ids: Counts, answers: UncountedAnswers, now: datetime
+) -> NDArray[np.float64]:
     """Return (n,) the seconds at which each worker was last noted as present.
 
-    If the run waits for everybody, only workers with a new answer are looked up.
+    Looked up are workers with a new answer, and those seen recently if absence matters.
     """
-    answered = np.unique(answers.arms)
-    if run.hours_to_come is None and answered.size < MANY:
-        candidates = Candidate.objects.filter(pk__among=ids[answered]).order_by()
-    else:
-        candidates = run.candidates.order_by()
+    seen = Candidate.objects.filter(pk__among=ids[np.unique(answers.arms)]).order_by()
+    rows = list(seen.values_list("arm", "seen"))
+    if run.hours_to_come is not None:
+        recent = run.candidates.filter(seen__gt=now - PRESENT).order_by()
+        rows += recent.values_list("arm", "seen")
     noted = np.full(ids.size, -np.inf)
-    for arm, at in candidates.values_list("arm", "seen"):
+    for arm, at in rows:
         noted[arm] = at.timestamp() if at else -np.inf
     return noted
 

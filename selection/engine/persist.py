@@ -40,6 +40,7 @@ def save_step(arrays: StepArrays) -> Step:
     _save_seen(arrays)
     deal_assignments(arrays)
     notifications.notify_step(arrays, verdict)
+    arrays.candidates.keep()
     tested = arrays.pulls + arrays.new_pulls > 0
     return Step.objects.create(
         run=run,

@@ -15,6 +15,7 @@ from topk import BUDGET_SPENT, PROMISE_KEPT, Selector, Standing, State, Verdict,
 from topk.feed import tell_in_turn
 
 from .best_guarantee import remember_guarantee
+from .packed import forget_columns
 
 CHUNK = 2000
 Ending = Run.Ending
@@ -58,6 +59,7 @@ def rejudge(run: Run) -> str:
     changed = _decide_verdicts(run, rows, roster, selector, standing)
     run.save(update_fields=["steps", "memory", "proof", "ending", "regraded"])
     _write_step(run, rows, standing)
+    forget_columns(run)
     return f"{ending} {changed}".strip()
 
 

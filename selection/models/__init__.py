@@ -9,6 +9,7 @@ from . import exposure
 from .answers import DELETED, Answer, Assignment, Candidate, RecordedAnswer
 from .attributes import Attributes, read_attributes
 from .audit import AuditEntry
+from .candidate_arrays import CandidateArrays, CandidateChange
 from .connectors import Connection, ConnectorCall, OutsideTask, OutsideWorker, RunConnection
 from .forecasts import ForecastPart, ForecastRequest, RunForecast
 from .heartbeats import Heartbeat

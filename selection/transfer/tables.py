@@ -21,6 +21,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Model
 
 from selection.errors import Conflict, Refused
+from selection.models.candidate_arrays import DERIVED, CandidateChange
 from selection.texts import counted
 
 HERE, THERE = DEFAULT_DB_ALIAS, "moved to"
@@ -72,13 +73,18 @@ def _copy_tables(source: BaseDatabaseWrapper, target: BaseDatabaseWrapper) -> li
         _use_snapshot(source)
         _empty_tables(target)
         copied = [_copy_table(model, target) for model in copied_models()]
+        CandidateChange.objects.using(THERE)._raw_delete(THERE)  # the copy of the candidates
         _check_target(target)
     return copied
 
 
 def copied_models() -> list[type[Model]]:
     models = apps.get_models(include_auto_created=True)
-    return [model for model in models if model._meta.managed and not model._meta.proxy]
+    return [
+        model
+        for model in models
+        if model._meta.managed and not model._meta.proxy and model not in DERIVED
+    ]
 
 
 def _refuse_unequal(source: BaseDatabaseWrapper, target: BaseDatabaseWrapper) -> None:

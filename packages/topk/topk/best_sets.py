@@ -30,8 +30,18 @@ MATCHING = Option(
 
 
 def top_arms(values: Floats, k: int) -> Counts:
-    """Return the k arms of largest value, in rising order of number; nan counts as least."""
-    return np.sort(rank_arms(values)[:k])
+    """Return the k arms of largest value, in rising order of number; nan counts as least.
+
+    They are the first k of ``rank_arms``, found without sorting the others.
+    """
+    if not 0 < k < values.size:
+        return np.arange(values.size if k > 0 else 0)
+    least = -np.partition(-values, k - 1)[k - 1]
+    if np.isnan(least):
+        return np.sort(rank_arms(values)[:k])
+    chosen = np.flatnonzero(values > least)
+    ties = np.flatnonzero(values == least)[: k - chosen.size]
+    return np.sort(np.concatenate([chosen, ties]))
 
 
 def rank_arms(values: Floats) -> Counts:
@@ -46,10 +56,8 @@ def kth_rival_values(values: Floats, k: int) -> Floats:
 
     Needs 1 <= k < n.
     """
-    order = rank_arms(values)
-    kth, next_value = values[order[k - 1]], values[order[k]]
-    rival = np.full(values.shape, kth)
-    rival[order[:k]] = next_value
+    kth, next_value = -np.partition(-values, (k - 1, k))[k - 1 : k + 1]
+    rival: Floats = np.where(values >= kth, next_value, kth)
     return rival
 
 
@@ -89,11 +97,11 @@ class Quotas:
         """Return (n,) flags of the feasible set of largest total: the least numbers first, then
         greedily.
         """
-        order = rank_arms(values)
         if self.sizes.size == 1:
-            chosen = np.zeros(order.size, bool)
-            chosen[order[: self.k]] = True
+            chosen = np.zeros(values.size, bool)
+            chosen[top_arms(values, self.k)] = True
             return chosen
+        order = rank_arms(values)
         # place (n,): rank of each arm within its group, 0 the best. Sorting the ranking by group,
         # stably, lays the groups one after another, each from best to worst.
         place = np.empty(order.size, np.int64)
