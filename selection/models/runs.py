@@ -272,7 +272,7 @@ class Run(RunColumns):
         events = self.events.filter(kind__in=kinds).order_by("id") if self.pk else None
         changes = () if events is None else events.values_list("kind", "step")
         return roster.opening_option(
-            self.selector_class, changes, self.enrolling, bool(self.joined)
+            self.selector_class, changes, self.enrolling, self.joined
         )
 
     def kind_quota_option(self, workers: NDArray[np.int64]) -> dict[str, Any]:

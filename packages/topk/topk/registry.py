@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .certified import SCORES, Certified
+from .certified import SCORES, Certified, Universal
 from .credible import Credible
 from .each import EachGood
 from .problem import Problem, ProblemError
@@ -20,7 +20,6 @@ from .published.successive_rejects import CSAR, SAR, SR, Uniform
 from .published.ugape import UGapEb, UGapEc, UGapEV
 from .selector import Selector
 from .state import State
-from .universal import Universal
 
 _CONFIDENCE: tuple[type[Selector], ...] = (
     Certified,

@@ -74,21 +74,24 @@ def plan_options(kind: type[Selector], n: int, left: int) -> dict[str, Any]:
 
     left  number of arms left
     """
-    return {"planned_for": n} if kind.roster_fixed and left < n else {}
+    return {"planned_for": n} if kind.weighs_start and left < n else {}
 
 
 def opening_option(
-    kind: type[Selector], changes: Iterable[tuple[str, int]], open_now: bool, joined: bool
+    kind: type[Selector], changes: Iterable[tuple[str, int]], open_now: bool, joined: int
 ) -> dict[str, Any]:
-    """Return the option ``asked_open`` if questions went out before the roster of a run closed.
+    """Return the options of an algorithm that must know who could join after the first question.
 
     changes  kind and number of steps of the events that opened or closed the roster, in order
-    joined   True if a worker joined after the start; otherwise nothing is lost by an open roster,
-             except if its opening counts
+    joined   how many workers joined after the start
     """
-    if not kind.roster_fixed or not (open_now or joined or kind.opening_counts):
+    if not kind.weighs_start:
         return {}
-    return {"asked_open": True} if _is_asked_open(list(changes), open_now) else {}
+    history = list(changes)
+    if _is_asked_open(history, open_now):
+        return {"asked_open": True}
+    late = joined and any(step > 0 for what, step in history if what == OPENED)
+    return {"joined_late": joined} if late and not kind.roster_fixed else {}
 
 
 def _is_asked_open(changes: Sequence[tuple[str, int]], open_now: bool) -> bool:

@@ -90,10 +90,9 @@ class Selector(ABC):
     takes_skills    True if it can select given numbers for each of several problems
     matches         True if it can then keep each worker to at most one of them
     weighs_out      True if outstanding answers count at their worst when it judges
-    roster_fixed    True if its weights are those of the roster of the start (option planned_for),
-                    and its guarantee is lost if workers join after the first answers
-    opening_counts  True if its levels are others once questions went out while the roster was
-                    open, although nobody joined
+    weighs_start    True if its weights are those of the roster of the start: options planned_for,
+                    asked_open and joined_late
+    roster_fixed    True if its guarantee is lost if workers join after the first answers
     covers_leavers  True if its guarantee covers workers who leave because of their answers
     says_accuracy   True if the meaning of accuracy may be chosen
     takes_scores    True if its guarantee also covers independent rewards between 0 and 1
@@ -120,8 +119,8 @@ class Selector(ABC):
     takes_skills: ClassVar[bool] = False
     matches: ClassVar[bool] = False
     weighs_out: ClassVar[bool] = False
+    weighs_start: ClassVar[bool] = False
     roster_fixed: ClassVar[bool] = False
-    opening_counts: ClassVar[bool] = False
     covers_leavers: ClassVar[bool] = True
     says_accuracy: ClassVar[bool] = False
     takes_scores: ClassVar[bool] = False

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from topk import Problem
-from topk.certified.selector import Certified
+from topk.certified import Certified, Universal
+from topk.published.kl import KLLUCB
 from topk.roster import (
     CLOSED,
     OPENED,
@@ -13,7 +14,6 @@ from topk.roster import (
     plan_options,
     share_left,
 )
-from topk.universal import Universal
 
 from ..harness import too_many
 
@@ -83,9 +83,12 @@ def test_absence_without_an_answer_keeps_the_guarantee():
 )
 def test_an_open_roster_counts_from_the_first_question_on(changes, open_now, asked_open):
     option = {"asked_open": True} if asked_open else {}
-    assert opening_option(Certified, changes, open_now, joined=True) == option
-    assert opening_option(Certified, changes, False, joined=False) == {}
-    assert opening_option(Universal, changes, open_now, joined=True) == {}
+    late = {} if asked_open or (OPENED, 4) not in changes else {"joined_late": 2}
+    for joined in (0, 2):  # otherwise joining and closing could decide what certifies
+        assert opening_option(Certified, changes, open_now, joined) == option
+        expected = option | (late if joined else {})
+        assert opening_option(Universal, changes, open_now, joined) == expected
+    assert opening_option(KLLUCB, changes, open_now, 2) == {}
 
 
 def test_workers_joining_during_the_answers_are_certified_by_swaps():

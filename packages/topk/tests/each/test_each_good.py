@@ -120,6 +120,6 @@ def test_the_guarantee_names_the_question_set_and_the_open_roster():
 
 def test_roster_open_at_the_first_question_keeps_its_levels_without_joiners():
     changes = [(OPENED, 0), (CLOSED, 5)]
-    assert opening_option(EachGood, changes, False, joined=False) == {"asked_open": True}
+    assert opening_option(EachGood, changes, False, 0) == {"asked_open": True}
     for never in ([], [(OPENED, 0), (CLOSED, 0)], [(OPENED, 4), (CLOSED, 6)]):
-        assert opening_option(EachGood, never, False, joined=False) == {}
+        assert opening_option(EachGood, never, False, 0) == {}

@@ -187,9 +187,8 @@ def test_answers_that_are_out_count_at_their_worst():
 
 def test_selector_awaiting_decisive_answers_asks_no_question():
     selector = a_run(each=600)
-    relaxed = build_selector(
-        "universal", Problem(12, 3, selector.standing().gap * 1.01, 0.1), selector.state
-    )
+    problem = Problem(12, 3, selector.standing().gap * 1.01, 0.1)
+    relaxed = build_selector("universal", problem, selector.state, tuned_for=0.05)
     assert relaxed.stop()
     out = np.full(12, 3)
     relaxed.wait_for(out)

@@ -9,7 +9,7 @@ from topk.problem import Problem
 from topk.selector import Counts
 from topk.state import State
 from topk.universal.certificate import Bound, Tally, certified
-from topk.universal.selector import BATCH, Universal
+from topk.universal.selector import BATCH, AnyPopulation
 
 from .intervals import FOR_INTERVALS
 
@@ -29,7 +29,7 @@ def covers_numberings(problem: Problem) -> bool:
     return border >= LEAST and border * problem.epsilon >= LEAST_PLACES
 
 
-class EveryPool(Universal):
+class EveryPool(AnyPopulation):
     """``universal`` with the bound for every fixed pool; whom to ask it decides in the same way.
 
     It shares the state of the selector that it works for, and has the part of delta that intervals

@@ -116,6 +116,7 @@ class Certified(Selector):
     says_accuracy = True
     takes_scores = True
     weighs_out = True
+    weighs_start = True
     roster_fixed = True
     interval = (
         "confidence bounds: at all times at once the upper ones hold for all who are among the "

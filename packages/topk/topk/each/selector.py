@@ -48,8 +48,8 @@ class EachGood(Selector):
 
     name = "each-good"
     title = "Each good"
+    weighs_start = True
     roster_fixed = True
-    opening_counts = True
     says_accuracy = True
     takes_scores = True
     promise = Promise(

@@ -53,7 +53,7 @@ BATCH, LARGEST_BATCH, STRIDE = 0.02, 0.1, 0.15  # of the answers so far
 INTERVAL = 1.96  # standard deviations
 
 
-class Universal(Selector):
+class AnyPopulation(Selector):
     """Stops when log sup <= log(delta Q). Nothing is remembered but the tallies.
 
     Workers who were withdrawn after a question stay part of the likelihood (``State.gone``).
@@ -82,6 +82,7 @@ class Universal(Selector):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self._delta = self.problem.delta
         self._forget()
 
     def _check(self) -> None:
@@ -153,7 +154,7 @@ class Universal(Selector):
         key = arms.tobytes()
         if key not in self._bounds:
             chosen = self._chosen(arms)
-            self._bounds[key] = certified(self._tally, chosen, self.problem.k, self.problem.delta)
+            self._bounds[key] = certified(self._tally, chosen, self.problem.k, self._delta)
         return self._bounds[key]
 
     def _chosen(self, arms: Counts) -> Any:
@@ -198,9 +199,7 @@ class Universal(Selector):
         return self._with_out(np.sort(arms))
 
     def standing(self) -> Standing:
-        (mean, variance), arms = self._known, self.selection()
-        reach = INTERVAL * np.sqrt(variance)
-        lower, upper = np.clip(mean - reach, 0, 1), np.clip(mean + reach, 0, 1)
+        (mean, lower, upper), arms = self._credible(), self.selection()
         border = self._bound(arms).c
         verdict = self._final()
         settled = np.where(
@@ -215,6 +214,12 @@ class Universal(Selector):
             gap=self._with_out(arms),
             wanted=self.problem.epsilon,
         )
+
+    def _credible(self) -> tuple[Floats, Floats, Floats]:
+        """Return (n,) means and ends of the intervals of ``standing``."""
+        mean, variance = self._known
+        reach = INTERVAL * np.sqrt(variance)
+        return mean, np.clip(mean - reach, 0, 1), np.clip(mean + reach, 0, 1)
 
     # -- choosing
 

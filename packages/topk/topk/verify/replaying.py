@@ -28,6 +28,8 @@ from topk.state import State, pack_memory
 
 from .dump_reader import UNCOUNTED, DumpRecord
 
+HISTORY = {"asked_open", "joined_late"}  # options that the dump's word does not decide
+
 
 @dataclass(frozen=True)
 class ReplayedRun:
@@ -78,13 +80,13 @@ def replay_participants(record: DumpRecord) -> ReplayedRun | None:
 
 
 def _settle_options(record: DumpRecord) -> dict[str, Any]:
-    """Return the options, with the one that the history of the roster decides."""
+    """Return the options, with those that the history of the roster decides."""
     changes = [(event["kind"], event["step"]) for event in record.events]
     changes = [(kind, step) for kind, step in changes if kind in {OPENED, CLOSED}]
-    rest = {name: value for name, value in record.options.items() if name != "asked_open"}
+    rest = {name: value for name, value in record.options.items() if name not in HISTORY}
     run = record.run
     return rest | opening_option(
-        record.algorithm, changes, bool(run["enrolling"]), bool(run["joined"])
+        record.algorithm, changes, bool(run["enrolling"]), int(run["joined"])
     )
 
 
