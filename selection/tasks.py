@@ -100,7 +100,7 @@ def exchange(connection_id: int) -> None:
 
 @shared_task(base=Patient, time_limit=FROZEN)
 def poll_tool(connection_id: int) -> None:
-    """Make the due calls of a connection, and fetch what is new."""
+    """Make the due calls of a connection, and fetch the news."""
     with actor.acting_as_part("connectors"):
         connectors.exchange(connection_id)
 

@@ -58,7 +58,7 @@ class ReplayIn(Schema, extra="forbid"):
 
 
 class ReplayFactsOut(Schema):
-    """What was read; all 0 until then."""
+    """Numbers of rows read; all 0 until then."""
 
     workers: int = 0
     questions: int = 0

@@ -175,7 +175,7 @@ class StepArrays:
 
     @property
     def spent(self) -> int:
-        """Return the number of assignments that cost money, whatever became of them (Run.tally)."""
+        """Return the number of assignments that cost money, in any end (Run.tally)."""
         return int(self.asked.sum()) - self._free
 
     @cached_property

@@ -1,8 +1,8 @@
 """The candidates' columns by arm: kept packed in one row, with the changed candidates read anew.
 
-A step then costs what changed. Triggers write the log of changes (``models.candidate_arrays``), so
-it has every change that was committed before it is read, whoever made it. Its entries are deleted
-only when the row is written with their changes.
+A step then costs as much as the changes. Triggers write the log of changes
+(``models.candidate_arrays``), so it has every change that was committed before it is read, also of
+statements by hand. Its entries are deleted only when the row is written with their changes.
 """
 
 import io
@@ -54,9 +54,9 @@ class CandidateColumns:
             n, changes = columns["arm"].size, log.shape[1]
             stale = changes > FEW + SHARE * n
             fresh = changes <= FEW + MANY * n
-            columns = _with_changes(columns, np.unique(log[1])) if fresh else None
+            columns = _apply_changes(columns, np.unique(log[1])) if fresh else None
         if columns is None:
-            columns, stale = _by_arm(_read(run.candidates.order_by())), True
+            columns, stale = _order_by_arm(_read(run.candidates.order_by())), True
         return cls(run, columns, log[0], stale)
 
     def keep(self) -> None:
@@ -93,12 +93,12 @@ def _read(candidates: QuerySet[Candidate]) -> Columns:
     return dict(zip(NAMES, [*counts, table[-1]], strict=True))
 
 
-def _by_arm(columns: Columns) -> Columns:
+def _order_by_arm(columns: Columns) -> Columns:
     order = columns["arm"].astype(np.int64).argsort()  # quicker than in order from the disk
     return {name: values[order] for name, values in columns.items()}
 
 
-def _with_changes(columns: Columns, candidates: NDArray[np.int64]) -> Columns | None:
+def _apply_changes(columns: Columns, candidates: NDArray[np.int64]) -> Columns | None:
     """Return the columns with these candidates read anew; None if they do not fit together."""
     changed = _read(Candidate.objects.filter(pk__among=candidates).order_by())
     n, arms = columns["arm"].size, changed["arm"].astype(np.int64)

@@ -1,4 +1,4 @@
-"""What model servers send: completions, streams and errors in their many forms, as one outcome."""
+"""Completions, streams and errors of model servers in their many forms, as one outcome."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The dispatcher: calls the models that hold open assignments, and records what they reply."""
+"""The dispatcher: calls the models that hold open assignments, and records their replies."""
 
 import logging
 import time

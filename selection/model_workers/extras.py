@@ -1,4 +1,4 @@
-"""What users add to the requests to a model server: parameters, headers, parts of the address."""
+"""Additions of users to the requests to a model server: parameters, headers, the address."""
 
 import json
 import re

@@ -105,7 +105,7 @@ class _Reader:
         self.names = ChoiceReader(choices, self.kind in ("multiple", "order"))
 
     def read_any(self, text: str, pattern: str = "") -> str | None:
-        """Return the answer by what the question takes."""
+        """Return the answer by the type of the question."""
         if self.kind == "text":
             return self._read_text(text)
         text = frames.strip_fence(frames.fold_signs(text))

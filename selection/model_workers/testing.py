@@ -1,4 +1,4 @@
-"""Test calls and lists of models: one request of each, as a job of somebody who waits."""
+"""Test calls and lists of models: one request of each, as an awaited job."""
 
 import asyncio
 import json

@@ -115,7 +115,7 @@ def _against_the_rest(paces: Floats) -> Floats:
 
     Each is compared with the slower ones, by Student's t. The first counts half, the next a
     quarter, and so on. All is doubled: medians of few answers are not quite normal, and without it
-    some pools had twice the false alarms (tests/topk/collusion).
+    some pools had twice the false alarms (packages/topk/tests/collusion).
     """
     most = min(max(1, paces.size // 4), MOST)
     rest = paces.size - np.arange(most, dtype=np.float64)  # the worker and all slower ones
