@@ -197,7 +197,7 @@ def list_sources(request: HttpRequest, response: HttpResponse, connection_id: Id
 def list_connection_calls(
     request: HttpRequest, connection_id: Id, query: Query[ConnectorCallQuery]
 ) -> Any:
-    """Return the sent and the waiting calls, latest first; page with ``before``. Kept for 30 days."""
+    """Return the sent and the waiting calls, latest first; page with ``before``. Kept 30 days."""
     rows = find_object(request, Connection, connection_id).calls.all()
     if query.before is not None:
         rows = rows.filter(pk__lt=query.before)

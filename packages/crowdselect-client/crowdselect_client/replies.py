@@ -291,6 +291,7 @@ class ModelsStored(TypedDict):
 class NeedOut(TypedDict):
     kind: str
     words: str
+    is_outage: bool
 
 
 Outcome: TypeAlias = Literal["right", "not right", "too late", "question retired"]
@@ -878,6 +879,8 @@ class Selection(TypedDict):
     over: str
     by_hand: str
     guaranteed_now: str
+    mean_at_least: float | None
+    mean_guarantee: str
     weakenings: list[WeakeningOut]
     warnings: list[str]
     population: PopulationOut | None
