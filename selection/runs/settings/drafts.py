@@ -112,7 +112,8 @@ def _lock_draft(run: Run) -> Run:
     """Return the draft, locked. Raises NotFound, or Conflict once it has begun."""
     locked = Run.objects.lock(run.pk)
     if locked.status != Run.Status.DRAFT:
-        raise Conflict(f"The run “{locked}” has begun: copy it for other settings.")
+        state = locked.get_status_display().lower()
+        raise Conflict(f"The run “{locked}” is {state}: copy it for other settings.")
     return locked
 
 

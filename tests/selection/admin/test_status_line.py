@@ -82,7 +82,7 @@ def test_status_line_names_the_wait_for_first_answers_and_a_pause():
 
 def test_an_unreachable_redis_is_no_wait_for_workers():
     run = run_with_answers()
-    alert = Alert("waits", "Redis does not answer. Answers are kept.")
+    alert = Alert("waits", "Redis does not answer. Answers are kept.", is_outage=True)
     assert line_of(run, LIKELY, alert) == "Action needed: Redis does not answer"
 
 

@@ -194,7 +194,7 @@ def test_a_draft_gets_all_its_settings_anew_and_a_started_run_does_not(manager, 
     manager.post(f"runs/{run}/moves/start")
     late = manager.put(f"runs/{run}", wanted)
     assert late.status_code == 409
-    assert "is running" in late.json()["error"]
+    assert "is running: copy it" in late.json()["error"]
 
 
 def test_pools_and_sets_of_others_are_not_there_to_be_chosen(manager, wanted):

@@ -16,7 +16,8 @@ from selection.engine.packed import (
 )
 from selection.models import Candidate, CandidateArrays, CandidateChange, Run, Worker
 from selection.models.candidate_arrays import drop_triggers, has_triggers, restore_triggers
-from selection.runs import lifecycle, roster
+from selection.runs import lifecycle
+from selection.runs.roster import membership
 from tests.worlds import answer_all, crowd, make_pool, make_run, play
 
 pytestmark = pytest.mark.django_db
@@ -78,6 +79,10 @@ def replace_row(run: Run) -> None:
     Candidate.objects.create(run=run, worker=row.worker, arm=0)
 
 
+def key_of(run: Run, arm: int) -> str:
+    return run.candidates.get(arm=arm).worker.key
+
+
 WRITES: dict[str, Write] = {
     **{
         name: lambda run, name=name: write_row(run, **{name: 7})  # type: ignore[misc]
@@ -91,7 +96,9 @@ WRITES: dict[str, Write] = {
     "one more": add_row,
     "swapped": swap_arms,
     "replaced": replace_row,
-    "withdrawn": lambda run: roster.withdraw_workers(run, [run.candidates.get(arm=3).worker.key]),
+    "withdrawn": lambda run: membership.withdraw_workers(
+        run, [run.candidates.get(arm=3).worker.key]
+    ),
 }
 
 

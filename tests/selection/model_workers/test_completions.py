@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from selection.errors import Refused
+from selection.http.safe_http import LONGEST_WAIT
 from selection.model_workers import extras
 from selection.model_workers.adjustments import adjust_body, find_change
 from selection.model_workers.completions import (
-    LONGEST_WAIT,
     Fault,
     Outcome,
     ServerError,

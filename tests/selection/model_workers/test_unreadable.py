@@ -7,11 +7,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from selection import db_clock, engine, jobs, reports
+from selection import db_clock, engine, reports
 from selection.admin.page import object_url
 from selection.errors import Conflict, Refused
 from selection.model_workers import ledger, parsing, unreadable
 from selection.models import Answer, ApiToken, Candidate, Job, ModelCall, Run
+from selection.outbox import jobs
 from selection.runs import lifecycle, unreadable_models
 from tests.model_stub import ModelStub
 from tests.selection.api.conftest import Program
