@@ -53,10 +53,11 @@ class CandidateColumns:
         if columns is not None:
             n, changes = columns["arm"].size, log.shape[1]
             stale = changes > FEW + SHARE * n
-            fresh = changes <= FEW + MANY * n
-            columns = _with_changes(columns, np.unique(log[1])) if fresh else None
+            # The step that wrote the row has changed candidates after it: an empty log was emptied.
+            fresh = 0 < changes <= FEW + MANY * n
+            columns = _apply_changes(columns, np.unique(log[1])) if fresh else None
         if columns is None:
-            columns, stale = _by_arm(_read(run.candidates.order_by())), True
+            columns, stale = _order_by_arm(_read(run.candidates.order_by())), True
         return cls(run, columns, log[0], stale)
 
     def keep(self) -> None:
@@ -93,12 +94,12 @@ def _read(candidates: QuerySet[Candidate]) -> Columns:
     return dict(zip(NAMES, [*counts, table[-1]], strict=True))
 
 
-def _by_arm(columns: Columns) -> Columns:
+def _order_by_arm(columns: Columns) -> Columns:
     order = columns["arm"].astype(np.int64).argsort()  # quicker than in order from the disk
     return {name: values[order] for name, values in columns.items()}
 
 
-def _with_changes(columns: Columns, candidates: NDArray[np.int64]) -> Columns | None:
+def _apply_changes(columns: Columns, candidates: NDArray[np.int64]) -> Columns | None:
     """Return the columns with these candidates read anew; None if they do not fit together."""
     changed = _read(Candidate.objects.filter(pk__among=candidates).order_by())
     n, arms = columns["arm"].size, changed["arm"].astype(np.int64)
