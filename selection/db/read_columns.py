@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import FloatField, Func, QuerySet
 from numpy.typing import NDArray
 
 from .prepared_statements import execute_prepared
@@ -16,6 +16,20 @@ TYPES = {16: "?", 20: ">i8", 21: ">i2", 23: ">i4", 701: ">f8"}
 # An array is sent as the number of dimensions, a flag for nulls, the type's number, the number of
 # entries and the lower bound; then every entry, after its length.
 HEAD = np.dtype([(name, ">i4") for name in ("dimensions", "nulls", "type", "size", "first")])
+
+
+class Seconds(Func):
+    """The seconds of a moment since the epoch."""
+
+    template, arity = "EXTRACT(epoch FROM %(expressions)s)::float8", 1
+    output_field = FloatField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        """Add the fraction as written: SQLite's own functions round it to milliseconds."""
+        (moment,) = self.get_source_expressions()
+        sql, params = compiler.compile(moment)
+        whole = f"CAST(strftime('%%s', substr({sql}, 1, 19)) AS REAL)"
+        return f"({whole} + CAST(substr({sql}, 20) AS REAL))", (*params, *params)
 
 
 def read_table(rows: QuerySet[Any], columns: Sequence[str]) -> NDArray[np.float64]:

@@ -1,5 +1,6 @@
 """A run's arrays, as one step of the engine needs them."""
 
+import math
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -7,11 +8,12 @@ from typing import Any
 
 import numpy as np
 from django.db.models import F
+from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 
 from selection import db_clock
-from selection.db.read_columns import read_table
-from selection.models import Answer, Assignment, Candidate, Run
+from selection.db.read_columns import Seconds, read_table
+from selection.models import Answer, Assignment, Run
 from selection.models.roster import Roster
 from topk import Selector
 
@@ -35,6 +37,7 @@ class UncountedAnswers:
     void       True if the question was retired
     ripe       True if all earlier positions are closed
     at         seconds since the epoch; -inf if the assignment lapsed
+    noted      seconds at which the worker was last noted as present; -inf if never
     """
 
     ids: Counts
@@ -43,6 +46,7 @@ class UncountedAnswers:
     void: Flags
     ripe: Flags
     at: NDArray[np.float64]
+    noted: NDArray[np.float64]
 
     def per_arm(self, mask: Flags, n: int, weights: Any = None) -> Counts:
         """Return (n,) the number of selected answers of each arm, or the sum of their weights."""
@@ -212,7 +216,7 @@ def load_arrays(run: Run) -> StepArrays:
     void, rewards, verdict = (columns[name] for name in ("void", "rewards", "verdict"))
     gone, unaffordable = columns["left"] > 0, columns["unaffordable"] > 0
     roster = Roster.build(run, skill, gone, pulls)
-    answers, now = _read_answers(run, ids, pulls + void), db_clock.database_now()
+    answers, now = _read_answers(run, pulls + void), db_clock.database_now()
     unseen, shown = _count_outstanding(run, gone | unaffordable)
     # The algorithm is told of the roster's own outstanding answers when it judges.
     left_out = np.where(gone, asked - pulls - void - unseen, 0)
@@ -231,7 +235,7 @@ def load_arrays(run: Run) -> StepArrays:
         void=void,
         rewards=rewards,
         verdict=verdict,
-        noted=_read_last_seen(run, ids, answers, now),
+        noted=_read_last_seen(run, ids.size, answers, now),
         gone=gone,
         skipped=columns["skipped"],
         answers=answers,
@@ -254,58 +258,55 @@ def _read_recorded(run: Run, n: int) -> Flags:
 
 
 def _read_last_seen(
-    run: Run, ids: Counts, answers: UncountedAnswers, now: datetime
+    run: Run, n: int, answers: UncountedAnswers, now: datetime
 ) -> NDArray[np.float64]:
     """Return (n,) the seconds at which each worker was last noted as present.
 
-    Looked up are workers with a new answer, and those seen recently if absence matters.
+    Known are workers with a new answer, and those seen recently if absence matters.
     """
-    seen = Candidate.objects.filter(pk__among=ids[np.unique(answers.arms)]).order_by()
-    rows = list(seen.values_list("arm", "seen"))
+    noted = np.full(n, -np.inf)
+    noted[answers.arms] = answers.noted
     if run.hours_to_come is not None:
         recent = run.candidates.filter(seen__gt=now - PRESENT).order_by()
-        rows += recent.values_list("arm", "seen")
-    noted = np.full(ids.size, -np.inf)
-    for arm, at in rows:
-        noted[arm] = at.timestamp() if at else -np.inf
+        arms, seen = read_table(recent.annotate(at=Seconds("seen")), ("arm", "at"))
+        noted[arms.astype(np.int64)] = seen
     return noted
 
 
-def _read_answers(run: Run, candidates: Counts, closed: Counts) -> UncountedAnswers:
+def _read_answers(run: Run, closed: Counts) -> UncountedAnswers:
     """Return the answers that are not counted yet.
-
-    candidates  (n,) their ids, by arm
 
     An answer is ripe once all earlier positions of its worker are closed, so that slow answers,
     right or wrong, count as soon as quick ones.
     """
     rows = Answer.objects.filter(run=run, applied_in=None).order_by()
-    stored = rows.values_list("assignment_id", "right", "void", "expired", "at")
+    columns = ("assignment_id", "right", "void", "expired", "seconds")
+    waiting = read_table(rows.annotate(seconds=Seconds("at")), columns)
+    waiting = waiting[:, waiting[0].argsort()]
     # An assignment that lapsed does not show that its worker was present.
-    flat = [(*row[:3], -np.inf if row[3] else row[4].timestamp()) for row in stored]
-    waiting = np.array(sorted(flat), np.float64).reshape(-1, 4).T
-    owners, positions = _read_places(waiting[0].astype(np.int64))
-    by_id = candidates.argsort()
-    arms = by_id[np.searchsorted(candidates, owners, sorter=by_id)]
+    at = np.where(waiting[3] > 0, -np.inf, waiting[4])
+    arms, positions, noted = _read_places(waiting[0].astype(np.int64))
+    arms, positions = arms.astype(np.int64), positions.astype(np.int64)
     order = np.lexsort((positions, arms))
-    arms, positions, at = arms[order], positions[order], waiting[3, order]
+    arms, positions = arms[order], positions[order]
     ids, right, void = waiting[:3, order].astype(np.int64)
     # (a,) the index of the arm's first answer. The j-th answer of an arm is ripe if its position is
     # the j-th after the closed ones, because then no position between is missing.
     first = np.searchsorted(arms, arms)
     ripe = positions == closed[arms] + np.arange(arms.size) - first
-    return UncountedAnswers(ids, arms, right, void.astype(bool), ripe, at)
+    return UncountedAnswers(ids, arms, right, void > 0, ripe, at[order], noted[order])
 
 
-def _read_places(assignments: Counts) -> tuple[Counts, Counts]:
-    """Return (a,) the candidate and the position of each of these assignments, which are sorted.
+def _read_places(assignments: Counts) -> NDArray[np.float64]:
+    """Return (3, a) arms, positions and last presence of these assignments, which are sorted.
 
     They are looked up by id: for a join with the waiting answers the database sometimes scans all
     answers ever given, misled by outdated statistics.
     """
     rows = Assignment.objects.filter(pk__among=assignments).order_by()
-    columns = read_table(rows, ("id", "candidate_id", "position")).astype(np.int64)
-    return columns[1:, columns[0].argsort()]  # type: ignore[return-value]
+    rows = rows.annotate(noted=Coalesce(Seconds("candidate__seen"), -math.inf))
+    columns = read_table(rows, ("id", "candidate__arm", "position", "noted"))
+    return columns[1:, columns[0].argsort()]
 
 
 def _count_outstanding(run: Run, absent: Flags) -> tuple[Counts, Counts]:

@@ -53,7 +53,8 @@ class CandidateColumns:
         if columns is not None:
             n, changes = columns["arm"].size, log.shape[1]
             stale = changes > FEW + SHARE * n
-            fresh = changes <= FEW + MANY * n
+            # The step that wrote the row has changed candidates after it: an empty log was emptied.
+            fresh = 0 < changes <= FEW + MANY * n
             columns = _apply_changes(columns, np.unique(log[1])) if fresh else None
         if columns is None:
             columns, stale = _order_by_arm(_read(run.candidates.order_by())), True

@@ -1,5 +1,6 @@
 """A run: its ends, its figures, and the problem for its algorithm."""
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -269,8 +270,10 @@ class Run(RunColumns):
 
     def _opening_option(self) -> dict[str, Any]:
         kinds = (roster.OPENED, roster.CLOSED)
-        events = self.events.filter(kind__in=kinds).order_by("id") if self.pk else None
-        changes = () if events is None else events.values_list("kind", "step")
+        changes: Iterable[tuple[str, int]] = ()
+        if self.pk and self.selector_class.weighs_start:
+            events = self.events.filter(kind__in=kinds).order_by("id")
+            changes = events.values_list("kind", "step")
         return roster.opening_option(self.selector_class, changes, self.enrolling, self.joined)
 
     def kind_quota_option(self, workers: NDArray[np.int64]) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """Numbers of many rows, read as arrays."""
 
+from datetime import UTC, datetime
+
 import numpy as np
 import pytest
 from django.db import connection
 from django.db.models import Q
 
-from selection.db.read_columns import read_table
+from selection.db.read_columns import Seconds, read_table
 from selection.models import Candidate
 from tests.worlds import make_run
 
@@ -41,3 +43,12 @@ def test_null_is_not_read_as_a_number(run):
             read_table(run.candidates, ("arm", "decided_in"))
     else:
         assert np.isnan(read_table(run.candidates, ("arm", "decided_in"))[1]).all()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("fraction", [0, 1, 999, 499_500, 500_000, 999_499, 999_500, 999_999])
+def test_moments_are_read_to_the_microsecond(run, fraction):
+    at = datetime(2026, 11, 26, 23, 59, 59, fraction, UTC)
+    run.candidates.update(seen=at)
+    (seconds,) = read_table(run.candidates.annotate(at=Seconds("seen")), ("at",))
+    assert [datetime.fromtimestamp(one, UTC) for one in seconds] == [at] * 7

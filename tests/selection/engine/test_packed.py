@@ -131,6 +131,12 @@ def test_damaged_row_is_read_anew():
     assert read_columns(run) == stored_columns(run)
 
 
+def test_row_without_its_log_is_read_anew():
+    run = stepped_run()
+    CandidateChange.objects.all().delete()
+    assert read_columns(run) == stored_columns(run)
+
+
 def test_row_of_a_later_step_is_read_anew():
     """A backup of this table alone was restored, or the run's row was."""
     run = stepped_run()
