@@ -12,6 +12,7 @@ NO_MODULES = {"__init__.py", "__main__.py", "reply_types.py"}
 PAGES = [
     TOP / "README.md",
     TOP / "CONTRIBUTING.md",
+    TOP / "CODE_OF_CONDUCT.md",
     TOP / "SECURITY.md",
     *sorted((TOP / "packages").glob("*/*.md")),
     *sorted((TOP / "docs").rglob("*.md")),

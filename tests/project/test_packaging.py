@@ -16,11 +16,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests import client_types
-from tests.platforms import UNREACHABLE
+from tests.platforms import PYTHONS, UNREACHABLE
 from tests.processes import free_port, wait_until
 from tests.project.houses import APPLICATION, HOUSES, TOP
 
@@ -106,6 +107,17 @@ def test_wheel_states_its_version_and_licence(metadata, name):
     assert metadata[name]["Name"] == name
     assert re.findall(r"(?m)^## (.+)$", changes)[0] == metadata[name]["Version"]
     assert metadata[name]["License-Expression"] == "MIT"
+
+
+def test_citation_states_the_version_of_the_application(metadata):
+    citation = yaml.safe_load((TOP / "CITATION.cff").read_text(encoding="utf-8"))
+    assert str(citation["version"]) == metadata["crowdselect"]["Version"]
+
+
+def test_outside_recipe_runs_the_tests_on_every_python():
+    jobs = yaml.safe_load((TOP / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+    assert jobs["test"]["strategy"]["matrix"]["python"] == list(PYTHONS)
+    assert {"run": ".ci/run"} in jobs["test"]["steps"]
 
 
 # -- what they need
