@@ -8,6 +8,9 @@ PORT ?= 8000
 # that empty the tables come last in each, and no other may follow them.)
 TESTS = $(BIN)/pytest --numprocesses logical --maxprocesses 8 $(ARGS)
 
+# The client's types are generated from the API's OpenAPI document, and not committed.
+TYPES := packages/crowdselect-client/crowdselect_client/reply_types.py
+
 # What only tests and checks need is installed when they are first asked for.
 .PHONY: setup tools run test test-all interop coverage hosts check faults bench load wheel client-types docs screenshot
 
@@ -20,7 +23,7 @@ setup: .venv/installed
 	$(BIN)/python -m topk.precompile
 	touch $@
 
-tools: .venv/tested
+tools: .venv/tested $(TYPES)
 
 .venv/tested: requirements-dev.txt .venv/installed
 	$(BIN)/python -m pip install --quiet --requirement requirements-dev.txt
@@ -104,8 +107,9 @@ wheel: tools
 	rm -rf build packages/*/build
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir var/wheel . ./packages/topk ./packages/crowdselect-client
 
-# The client's types, from the API's OpenAPI document.
-client-types: tools
+client-types: $(TYPES)
+
+$(TYPES): .venv/tested $(shell find crowdselect selection -name '*.py')
 	DJANGO_SETTINGS_MODULE=tests.settings $(BIN)/python -m tests.client_types
 
 # The documentation as a site in var/site; links are checked.

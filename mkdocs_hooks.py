@@ -12,7 +12,8 @@ from mkdocs.structure.pages import Page
 
 TOP = Path(__file__).parent
 PAGES = {"README.md": "project/overview.md"} | {
-    name: f"project/{name}" for name in ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
+    name: f"project/{name}"
+    for name in ("CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "CHANGELOG.md")
 }
 PAGES |= {
     f"packages/{name}/README.md": f"project/{name}.md" for name in ("topk", "crowdselect-client")

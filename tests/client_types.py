@@ -1,4 +1,4 @@
-"""Generate the client's replies.py from the API's OpenAPI document: `make client-types`."""
+"""Generate the client's reply_types.py from the API's OpenAPI document: `make client-types`."""
 
 import json
 import re
@@ -16,7 +16,7 @@ django.setup()
 
 from selection.api import api  # noqa: E402  (Django first)
 
-MADE = Path(crowdselect_client.__file__).with_name("replies.py")
+MADE = Path(crowdselect_client.__file__).with_name("reply_types.py")
 HEADER = '''"""The types of what goes over the wire; times are texts in ISO 8601.
 
 Generated from the API's OpenAPI document by `make client-types`: do not edit.

@@ -16,10 +16,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.platforms import UNREACHABLE
+from tests import client_types
+from tests.platforms import PYTHONS, UNREACHABLE
 from tests.processes import free_port, wait_until
 from tests.project.houses import APPLICATION, HOUSES, TOP
 
@@ -42,6 +44,8 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         shutil.copytree(TOP / name, copy / name, ignore=ignored)
     for name in FILES:
         shutil.copy(TOP / name, copy)
+    types = copy / client_types.MADE.relative_to(TOP)
+    types.write_text(client_types.generated())  # as `make wheel` does
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation"]
     made = [copy / place.relative_to(TOP) for _, place in HELD.values()]
     subprocess.run([*command, "--no-deps", "--wheel-dir", out, *made], check=True)
@@ -76,8 +80,9 @@ def files(folder: Path, *patterns: str) -> set[str]:
 @pytest.mark.parametrize("name", HELD)
 def test_wheel_holds_every_module_of_its_packages_and_nothing_else(unpacked, name):
     packages, _ = HELD[name]
+    made = {client_types.MADE.name} if name == "crowdselect-client" else set()
     for package in packages:
-        assert files(unpacked[name] / package, "*.py") == files(HOUSES[package], "*.py")
+        assert files(unpacked[name] / package, "*.py") == files(HOUSES[package], "*.py") | made
         assert files(unpacked[name] / package, "py.typed") == files(HOUSES[package], "py.typed")
     tops = {path.name for path in unpacked[name].iterdir() if path.suffix != ".dist-info"}
     assert tops == set(packages)
@@ -102,6 +107,17 @@ def test_wheel_states_its_version_and_licence(metadata, name):
     assert metadata[name]["Name"] == name
     assert re.findall(r"(?m)^## (.+)$", changes)[0] == metadata[name]["Version"]
     assert metadata[name]["License-Expression"] == "MIT"
+
+
+def test_citation_states_the_version_of_the_application(metadata):
+    citation = yaml.safe_load((TOP / "CITATION.cff").read_text(encoding="utf-8"))
+    assert str(citation["version"]) == metadata["crowdselect"]["Version"]
+
+
+def test_outside_recipe_runs_the_tests_on_every_python():
+    jobs = yaml.safe_load((TOP / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+    assert jobs["test"]["strategy"]["matrix"]["python"] == list(PYTHONS)
+    assert {"run": ".ci/run"} in jobs["test"]["steps"]
 
 
 # -- what they need
