@@ -29,7 +29,7 @@ def names_of_the_client() -> set[str]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_client_methods_work_on_a_real_server(live_server):
+def test_client_verbs_reach_a_real_server(live_server):
     with Client(live_server.url, ApiToken.issue("client")) as client:
         pool = client.create_pool("Judges", key="mine")
         assert client.create_pool("Judges", key="mine") == pool
