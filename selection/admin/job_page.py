@@ -41,7 +41,6 @@ class JobMixin:
         return job if job is not None and self.is_about(job) else None
 
     def is_about(self, job: Job) -> bool:
-        """Return True if the job is about the page's object."""
         return bool(job.subject == self.object.pk)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:

@@ -92,7 +92,6 @@ def describe_response(answer: str | None, reply: str) -> str:
 
 
 def count_replies(run: Run) -> list[ReplyCount]:
-    """Return the replies of each model in the run, by worker."""
     rows = run.model_calls.replied().order_by()
     counts: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
     for worker, result, n, right in rows.values_list("worker", "result").annotate(
@@ -247,7 +246,6 @@ def _build_count(
 
 
 def _list_examples(run: Run, workers: Collection[int]) -> dict[int, list[str]]:
-    """Return the beginnings of the last lost replies of these models."""
     examples = {}
     for worker in workers:
         rows = run.model_calls.replied().filter(worker=worker, result__in=LOST)

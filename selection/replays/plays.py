@@ -118,7 +118,6 @@ def _serialize_play(played: Facts) -> dict[str, Any]:
 
 
 def plays_of(plays: Sequence[dict[str, Any]], algorithm: str, goal: str) -> list[dict[str, Any]]:
-    """Return the plays of this algorithm with this goal that were not refused."""
     return [
         one
         for one in plays

@@ -132,7 +132,6 @@ def _open_rows(run: Run, *order: str) -> QuerySet[Assignment, Any]:
 
 
 def _described_rows(run: Run, rows: QuerySet[Assignment, Any]) -> list[dict[str, Any]]:
-    """Return the rows with the question's key and kind, and the name of the skill."""
     names = [str(skill) for skill in run.skills]
     return [
         row

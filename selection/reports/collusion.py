@@ -65,7 +65,6 @@ class Power:
 
     @property
     def words(self) -> str:
-        """Return the sentences for people, with what a low power means."""
         caveat = " No signs therefore do not mean that workers share nothing."
         return (
             f"Detection rate with {count_noun(round(self.answers), 'answer')} per worker "
@@ -125,7 +124,6 @@ def _prefixed_columns(columns: Iterable[str]) -> list[str]:
 
 
 def _list_counted_answers(run: Run) -> QuerySet[Answer]:
-    """Return the answers that were given and counted, in the order of their assignments."""
     answers = Answer.objects.filter(assignment__candidate__run=run, applied_in__isnull=False)
     return answers.filter(void=False, expired=False).order_by("pk")
 

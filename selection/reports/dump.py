@@ -242,7 +242,6 @@ def _event_data(event: Event, anonymous: bool) -> dict[str, Any]:
 
 
 def _result_data(run: Run) -> dict[str, Any]:
-    """Return the selection and the guarantee as the run's page shows them."""
     selection = selection_of_run(run)
     guarantee = promise_status(run, selection)
     return {

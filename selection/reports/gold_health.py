@@ -169,7 +169,6 @@ def _tally(
     answer_parts: Iterable[QuerySet[Answer]],
     recorded_parts: Iterable[QuerySet[RecordedAnswer]],
 ) -> dict[int, _Tally]:
-    """Return a tally of each question, by its id, of all the parts together."""
     tallies = {pk: _Tally(RightShare(0, 0), defaultdict(int), {}) for pk in questions}
     for part in answer_parts:
         rows = part.order_by().values_list("assignment__question", "response")

@@ -46,7 +46,6 @@ class ModelFit:
         return cls((*selector.warnings(), *_order_warnings(run), *doubts), selector.fitted())
 
     def numbers(self) -> dict[str, Any] | None:
-        """Return the population for a file."""
         fitted = self.population
         if fitted is None:
             return None
