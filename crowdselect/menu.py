@@ -6,15 +6,18 @@ from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 
-def _menu_entry(title: str, icon: str, model: str) -> dict[str, Any]:
-    """Return an entry of the sidebar, visible to users who may view these objects."""
-    app, name = model.split(".")
-    return {
-        "title": title,
-        "icon": icon,
-        "link": reverse_lazy(f"admin:{app}_{name}_changelist"),
-        "permission": lambda request: request.user.has_perm(f"{app}.view_{name}"),
-    }
+def _link(title: str, icon: str, name: str, *parts: str) -> dict[str, Any]:
+    return {"title": title, "icon": icon, "link": reverse_lazy(name, args=parts)}
+
+
+def _list(title: str, icon: str, model: str, app: str = "selection") -> dict[str, Any]:
+    """Return a link to the list of these objects, visible to users who may view them."""
+    entry = _link(title, icon, f"admin:{app}_{model}_changelist")
+    return entry | {"permission": lambda request: request.user.has_perm(f"{app}.view_{model}")}
+
+
+def _group(title: str, *items: dict[str, Any]) -> dict[str, Any]:
+    return {"title": title, "items": items}
 
 
 UNFOLD = {
@@ -57,60 +60,40 @@ UNFOLD = {
         "navigation": [
             {
                 "items": [
-                    {"title": "Overview", "icon": "home", "link": reverse_lazy("admin:index")},
-                    _menu_entry("Runs", "filter_alt", "selection.run"),
+                    _link("Overview", "home", "admin:index"),
+                    _list("Runs", "filter_alt", "run"),
                 ]
             },
-            {
-                "title": "Crowd",
-                "items": [
-                    _menu_entry("Pools", "groups", "selection.pool"),
-                    _menu_entry("Workers", "person", "selection.worker"),
-                    _menu_entry("Model servers", "dns", "selection.modelserver"),
-                ],
-            },
-            {
-                "title": "Gold questions",
-                "items": [
-                    _menu_entry("Question sets", "quiz", "selection.questionset"),
-                    _menu_entry("Questions", "help", "selection.question"),
-                    _menu_entry("Practice questions", "school", "selection.practice"),
-                ],
-            },
-            {
-                "title": "Records",
-                "items": [
-                    _menu_entry("Answers", "fact_check", "selection.answer"),
-                    _menu_entry("Audit log", "history", "selection.auditentry"),
-                ],
-            },
-            {
-                "title": "Access",
-                "items": [
-                    _menu_entry("API tokens", "key", "selection.apitoken"),
-                    _menu_entry("Connections", "cable", "selection.connection"),
-                    _menu_entry("Webhooks", "webhook", "selection.webhook"),
-                    _menu_entry("Teams", "diversity_3", "selection.team"),
-                    _menu_entry("Users", "badge", "auth.user"),
-                    _menu_entry("System", "monitor_heart", "selection.heartbeat"),
-                    {
-                        "title": "Your account",
-                        "icon": "manage_accounts",
-                        "link": reverse_lazy("mfa_index"),
-                    },
-                    {
-                        "title": "Documentation",
-                        "icon": "menu_book",
-                        "link": reverse_lazy("docs", args=["README"]),
-                    },
-                    {"title": "Terms", "icon": "help", "link": reverse_lazy("terms")},
-                    {
-                        "title": "API reference",
-                        "icon": "code",
-                        "link": reverse_lazy("api-1:openapi-view"),
-                    },
-                ],
-            },
+            _group(
+                "Crowd",
+                _list("Pools", "groups", "pool"),
+                _list("Workers", "person", "worker"),
+                _list("Model servers", "dns", "modelserver"),
+            ),
+            _group(
+                "Gold questions",
+                _list("Question sets", "quiz", "questionset"),
+                _list("Questions", "help", "question"),
+                _list("Practice questions", "school", "practice"),
+            ),
+            _group(
+                "Records",
+                _list("Answers", "fact_check", "answer"),
+                _list("Audit log", "history", "auditentry"),
+            ),
+            _group(
+                "Access",
+                _list("API tokens", "key", "apitoken"),
+                _list("Connections", "cable", "connection"),
+                _list("Webhooks", "webhook", "webhook"),
+                _list("Teams", "diversity_3", "team"),
+                _list("Users", "badge", "user", "auth"),
+                _list("System", "monitor_heart", "heartbeat"),
+                _link("Your account", "manage_accounts", "mfa_index"),
+                _link("Documentation", "menu_book", "docs", "README"),
+                _link("Terms", "help", "terms"),
+                _link("API reference", "code", "api-1:openapi-view"),
+            ),
         ]
     },
 }

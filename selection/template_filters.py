@@ -68,7 +68,6 @@ def count(value: Any, noun: str) -> str:
 
 @register.filter
 def noun(value: Any, singular: str) -> str:
-    """Return the noun without its number, in the singular or the plural."""
     return texts.plural(singular, _parse_number(value) or 0)
 
 
@@ -81,7 +80,6 @@ def points(value: Any) -> str:
 
 @register.simple_tag
 def term(anchor: str, words: str) -> SafeString:
-    """Return the words as a link to their explanation."""
     return format_html('<a class="cs-term" href="{}#{}">{}</a>', reverse("terms"), anchor, words)
 
 

@@ -14,7 +14,6 @@ TABLES = ".csv,.tsv,.txt,.xlsx,.xls,.ods,.json,.jsonl,text/csv"
 
 
 def file_field(label: str, accept: str = TABLES) -> forms.FileField:
-    """Return the field of a file that may be left out, or empty."""
     widget = UnfoldAdminFileFieldWidget(attrs={"accept": accept})
     return forms.FileField(label=label, required=False, allow_empty_file=True, widget=widget)
 

@@ -65,7 +65,6 @@ def _result_of(
     closed: Mapping[int, tuple[bool, str | None]],
     new: dict[int, str],
 ) -> Result:
-    """Return the receipt of a valid response, or the refusal if another response was first."""
     if assignment not in closed:
         return NotFound(NOT_FOUND)  # it was withdrawn just now
     try:

@@ -277,7 +277,6 @@ def answer_unreadable(request: HttpRequest, error: HttpError) -> HttpResponse:
 
 
 def describe_location(words: str) -> dict[str, Any]:
-    """Return the documentation of the header Location of a 202."""
     location = {"description": words, "schema": {"type": "string"}}
     return {"responses": {202: {"headers": {"Location": location}}}}
 
@@ -289,7 +288,6 @@ def find_object(request: HttpRequest, model: type[Row], pk: Any) -> Row:
 
 
 def requester_name(request: HttpRequest) -> str:
-    """Return the caller's name for a run's history."""
     return f"token {request.auth}"  # type: ignore[attr-defined]
 
 

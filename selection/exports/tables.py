@@ -80,7 +80,6 @@ def _attribute_names(run: Run) -> list[str]:
 def _lines_with_details(
     run: Run, lines: Sequence[WorkerStanding]
 ) -> Iterator[tuple[WorkerStanding, datetime | None, dict[str, Any]]]:
-    """Yield each line with its worker's last visit and attributes, read piece by piece."""
     for start in range(0, len(lines), CHUNK):
         chunk = lines[start : start + CHUNK]
         rows = run.candidates.filter(pk__in=[line.candidate for line in chunk])

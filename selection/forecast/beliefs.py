@@ -185,7 +185,6 @@ def belief_from_run(run: Run) -> PastBelief:
 
 
 def belief_from_prior(source: str, prior: dict[str, Any]) -> PastBelief:
-    """Return a belief from the tallies (right, answers, workers) of a prior."""
     tallies = prior["tallies"]
     return past_belief(
         source, [(right, answers) for right, answers, many in tallies for _ in range(round(many))]

@@ -54,6 +54,5 @@ def _small(plan: Plan) -> Plan:
 
 
 def _share_of(plan: Plan, share: float) -> dict[str, Any]:
-    """Return the plan's limits on answers, if it has any, multiplied by this share."""
     limits = {"budget": plan.budget, "left": plan.left}
     return {name: max(1, int(most * share)) for name, most in limits.items() if most is not None}

@@ -37,7 +37,6 @@ class FittedBelief:
         return cls(posteriors, places)
 
     def draw(self, rng: np.random.Generator) -> Floats:
-        """Return (n,) accuracies that these workers may have."""
         truth = np.empty(sum(at.size for at in self.places))
         for posterior, at in zip(self.posteriors, self.places, strict=True):
             truth[at] = _draw_from_posterior(posterior, rng)

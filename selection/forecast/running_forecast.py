@@ -59,7 +59,6 @@ class LiveRun:
     left: int | None = None
 
     def selector(self) -> Selector:
-        """Return a new selector in the run's present state."""
         state = self.roster.state(*self.columns, copy.deepcopy(self.run.memory))
         return self.roster.selector(self.run, state)
 
@@ -131,7 +130,6 @@ def _recorded_left(run: Run, size: int) -> Counts:
 
 
 def make_forecast(run: Run, seconds: float = SECONDS) -> RunForecast:
-    """Return the run's present forecast, not stored."""
     began = thread_time()
     forecast = RunForecast(run=run, at=db_clock.database_now(), step=run.steps)
     live = None if run.enrolling else load_live_run(run)

@@ -139,7 +139,6 @@ class AnswerNeed:
 
 
 def simulate_need(contender: Contender, truth: NDArray[np.float64]) -> AnswerNeed:
-    """Return the number of answers of one worker if questions and money were unlimited."""
     plan, rng = contender.plan, np.random.default_rng([SEED, 0, 1])
     selector = contender.selector(replace(plan.problem(), budget=None))
     cap = int(min(MOST_NEEDED * plan.workers * plan.questions, ALL_PULLS / plan.workers))

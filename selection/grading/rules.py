@@ -129,7 +129,6 @@ def find_twin(choices: Sequence[str], grading: Grading) -> str:
 
 
 def _choose_fold(choices: Sequence[str], grading: Grading) -> Callable[[str], str]:
-    """Return the function under which equal texts are the same answer."""
     strict, loose = partial(_fold_text, grading=grading), partial(_fold_marks, grading=grading)
     if grading.get("marks") or grading.get("spaces"):
         return strict

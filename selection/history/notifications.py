@@ -17,7 +17,6 @@ def worker_payload(run: Run, row: Candidate) -> dict[str, Any]:
 
 
 def verdict_messages(run: Run, rows: Iterable[Candidate]) -> Iterator[Message]:
-    """Yield a message for each tested worker that the algorithm accepts or rejects now."""
     for row in rows:
         if row.verdict in KINDS and row.pulls:
             data = {"by": "algorithm", "why": row.decided_why, "step": row.decided_in}

@@ -252,7 +252,6 @@ def _take_answers(run: Run, upload: Upload, outside: Outside) -> int:
 
 
 def _open_assignments(run: Run) -> list[Assignment]:
-    """Return the assignments that are outstanding and not overdue."""
     asked = Assignment.objects.filter(candidate__run=run).answerable()
     return list(asked.select_related("question"))
 

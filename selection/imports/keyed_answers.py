@@ -149,7 +149,6 @@ def _select_known(rows: Sequence[AnswerRow], questions: Key) -> list[AnswerRow]:
 
 
 def _fit_answers(rows: Sequence[AnswerRow], questions: Key) -> tuple[list[AnswerRow], list[BadRow]]:
-    """Return the answers as the questions allow them, and those outside the choices."""
     fitted: list[AnswerRow] = []
     outside: list[BadRow] = []
     for row in rows:
@@ -275,7 +274,6 @@ def read_key_within(file: File) -> Key:
 
 
 def _drop_key(plan: ColumnPlan) -> ColumnPlan:
-    """Return the plan of the answers alone."""
     fields = {name: column for name, column in plan.fields.items() if name != "answer"}
     return replace(plan, kind=column_plan.ANSWERS, fields=fields)
 

@@ -264,7 +264,6 @@ def read_head(upload: Upload, count: int = 10) -> FileHead:
 def assign_survey_columns(
     upload: Upload, plan: ColumnPlan, pairs: Sequence[tuple[str, str]]
 ) -> ColumnPlan:
-    """Return this plan as a survey's, with these (column, question) pairs."""
     target = staging.target_of(upload)
     if not isinstance(target, Run):
         raise Refused("Only a file of answers has columns with the answers to a question.")

@@ -219,7 +219,6 @@ def _read_status(reply: _Reply, start: float) -> Outcome:
 
 
 def _describe_status(reply: _Reply) -> str:
-    """Return the status and the server's words about it."""
     place = reply.headers.get("location", "") if reply.status in REDIRECTS else ""
     if place:
         return f"The server answered {reply.status}: it has moved. Enter its new address: {place}"

@@ -246,7 +246,6 @@ def _build_count(
 
 
 def _list_examples(run: Run, workers: Collection[int]) -> dict[int, list[str]]:
-    """Return the beginnings of the last lost replies of these models."""
     examples = {}
     for worker in workers:
         rows = run.model_calls.replied().filter(worker=worker, result__in=LOST)

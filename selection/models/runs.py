@@ -156,7 +156,6 @@ class Run(RunColumns):
 
     @property
     def finished(self) -> bool:
-        """Return True if the run reached the algorithm's own end."""
         return self.ended_by_guarantee or (self.fixed_budget and self.ending == Run.Ending.BUDGET)
 
     @property
@@ -196,7 +195,6 @@ class Run(RunColumns):
 
     @property
     def hand_set(self) -> dict[str, Any]:
-        """Return the options that a person set by hand."""
         names = {option.name for option in algorithms.stored_options(self.algorithm)}
         return {name: value for name, value in self.options.items() if name in names}
 

@@ -66,7 +66,6 @@ class Upload(models.Model):
 
     @property
     def percent(self) -> int:
-        """Return the share of sorted rows in percent, about."""
         return min(99, 100 * self.position // max(1, self.estimate))
 
 

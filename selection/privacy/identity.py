@@ -45,7 +45,6 @@ def runs_of(rows: Iterable[Worker]) -> QuerySet[Run]:
 
 
 def mention_pattern(names: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern that matches these names as whole words."""
     spellings = sorted(stored_spellings(filter(None, names)), key=len, reverse=True)
     return re.compile(rf"(?<![\w@/-])(?:{'|'.join(map(re.escape, spellings))})(?![\w@/-])")
 
@@ -68,6 +67,5 @@ def entries_of(rows: list[Worker]) -> QuerySet[AuditEntry]:
 
 
 def listing_runs(team: int | None) -> QuerySet[Run, int]:
-    """Return the ids of runs with a list of admitted or excluded workers."""
     runs = Run.objects.filter(team=team).exclude(only=[], left_out=[])
     return runs.order_by("pk").values_list("pk", flat=True)

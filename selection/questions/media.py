@@ -78,13 +78,11 @@ def media_name(name: str) -> str:
 
 
 def mentioned_names(*texts: str) -> set[str]:
-    """Return the names of the files that the texts mention, as they are stored."""
     found = (match[1] or match[2] for text in texts for match in _MENTION.finditer(text))
     return set(map(media_name, found))
 
 
 def missing_in_set(question_set: QuestionSet) -> list[str]:
-    """Return the names of files that the set's texts mention, but that are missing."""
     rows = question_set.questions.filter(retired=None).order_by()
     practice = question_set.practice.values_list("prompt", "explanation")
     texts = [question_set.instructions, *chain.from_iterable(practice)]
@@ -97,7 +95,6 @@ def missing_in_run(run: Run) -> dict[QuestionSet, list[str]]:
 
 
 def missing_in_rows(question_set: QuestionSet, rows: "QuerySet[UploadedRow]") -> list[str]:
-    """Return the names of files that rows of an upload mention, but that are missing."""
     return _missing_names(question_set, [], rows, "data__")
 
 

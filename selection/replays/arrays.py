@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selection.engine.best_guarantee import remember_guarantee
+from selection.facts import Facts
 from selection.models import Run
 from selection.models.roster import Roster
 from selection.reports import order_doubt
@@ -19,37 +20,12 @@ from topk import BUDGET_SPENT, THIS_SET, Goal, Selector, question_order
 from topk.selected_arms import SelectedArms
 
 from .crowd import RecordedCrowd, number_of
-from .settings import Regrets, ReplaySettings, compute_regrets, most_draws, run_settings, slots_of
+from .settings import ReplaySettings, compute_regrets, most_draws, run_settings, slots_of
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 UNLIMITED = int(np.iinfo(np.int64).max)
 ROUNDING = 1e-9
-
-
-@dataclass(frozen=True)
-class PlayedRun:
-    """Result of one play.
-
-    answers  counted in all
-    ending   promise, budget or questions; empty if it waits for answers that never come
-    epsilon  of its guarantee at the end; None: it guarantees nothing
-    regrets  true loss of the selection, by the recorded accuracies
-    true     True if the guarantee for this epsilon holds by them; None without a guarantee
-    doubts   sentences on doubts about the guarantee
-    selected workers it selects
-    counts   of answers of each worker, in the crowd's order
-    """
-
-    seed: int
-    answers: int
-    ending: str
-    epsilon: float | None
-    regrets: Regrets
-    true: bool | None
-    doubts: tuple[str, ...] = ()
-    selected: tuple[str, ...] = ()
-    counts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -128,8 +104,13 @@ class RedrawnAnswers(DrawnAnswers):
         return super().grade(arms, drawn)
 
 
-def play_record(record: RecordedAnswers, settings: ReplaySettings) -> PlayedRun:
-    """Play these settings on this crowd to the end; ``check_replay`` validates them."""
+def play_record(record: RecordedAnswers, settings: ReplaySettings) -> Facts:
+    """Play these settings on this crowd to the end; ``check_replay`` validates them.
+
+    ``ending`` is promise, budget or questions, or empty if it waits for answers that never come.
+    ``epsilon`` is that of the guarantee at the end, None without one; ``true`` tells if it holds by
+    the recorded accuracies. ``counts`` has the answers of each worker, in the crowd's order.
+    """
     crowd, n = record.crowd, len(record.crowd.workers)
     run = Run(**run_settings(settings), deck_size=len(crowd.gold), slots=slots_of(crowd, settings))
     place = np.random.default_rng(settings.seed).permutation(n)
@@ -152,8 +133,17 @@ def play_record(record: RecordedAnswers, settings: ReplaySettings) -> PlayedRun:
     if run.options.get("accuracy") == THIS_SET and (answers.sizes < len(crowd.gold)).any():
         doubts = (*doubts, order_doubt(len(crowd.gold)))
     counts = tuple(playing.told[place].tolist())
-    outcome = (run.seed, sum(counts), run.ending, epsilon, regrets, true)
-    return PlayedRun(*outcome, doubts, tuple(chosen), counts)
+    return Facts(
+        seed=run.seed,
+        answers=sum(counts),
+        ending=run.ending,
+        epsilon=epsilon,
+        regrets=regrets,
+        true=true,
+        doubts=doubts,
+        selected=tuple(chosen),
+        counts=counts,
+    )
 
 
 def _final_guarantee(

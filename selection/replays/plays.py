@@ -6,8 +6,9 @@ from typing import Any
 
 from selection import algorithms
 from selection.errors import Refused
+from selection.facts import Facts
 
-from .arrays import PlayedRun, RecordedAnswers, play_record
+from .arrays import RecordedAnswers, play_record
 from .settings import ReplaySettings, check_replay
 
 CERTIFIED = "certified"
@@ -103,7 +104,7 @@ def _pick_rates(facts: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     return {name: facts[fact] for name, fact in names.items() if fact in facts}
 
 
-def _serialize_play(played: PlayedRun) -> dict[str, Any]:
+def _serialize_play(played: Facts) -> dict[str, Any]:
     return {
         "seed": played.seed,
         "answers": played.answers,
@@ -117,7 +118,6 @@ def _serialize_play(played: PlayedRun) -> dict[str, Any]:
 
 
 def plays_of(plays: Sequence[dict[str, Any]], algorithm: str, goal: str) -> list[dict[str, Any]]:
-    """Return the plays of this algorithm with this goal that were not refused."""
     return [
         one
         for one in plays

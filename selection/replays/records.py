@@ -88,7 +88,6 @@ def record_of_run(run: Run) -> AnswerRecord:
 
 
 def record_of_question_set(question_set: QuestionSet) -> AnswerRecord:
-    """Return the record of all answers to these questions, in all runs."""
     uses = Q(question_set=question_set) | Q(further__question_set=question_set)
     runs = Run.objects.filter(uses).distinct()
     return _record_of_runs(list(runs), question_set, str(question_set))

@@ -59,7 +59,6 @@ def format_share(share: float) -> str:
 
 
 def format_points(loss: float) -> str:
-    """Return a loss of accuracy in points, rounded to a tenth."""
     return count_points(round(loss, 3))
 
 

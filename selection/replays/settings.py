@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from selection.errors import Refused
+from selection.facts import Facts
 from selection.models import Run
 from selection.runs.settings import algorithm_choices, validation
 from topk import LIKE_THESE, THIS_SET, ProblemError, score_options
@@ -35,18 +36,6 @@ class ReplaySettings:
     scores: bool = False
 
 
-@dataclass(frozen=True)
-class Regrets:
-    """Loss of the selection compared with the best one, by the recorded accuracies.
-
-    aggregate  mean accuracy of the best k, less that of the chosen k
-    explore_k  accuracy of the k-th best, less that of the worst chosen; at least 0
-    """
-
-    aggregate: float
-    explore_k: float
-
-
 def check_replay(crowd: RecordedCrowd, settings: ReplaySettings) -> None:
     """Raise Refused for settings that cannot be run on this crowd."""
     run = Run(**run_settings(settings), deck_size=0 if settings.redraw else len(crowd.gold))
@@ -59,11 +48,17 @@ def check_replay(crowd: RecordedCrowd, settings: ReplaySettings) -> None:
         raise Refused(reason)
 
 
-def compute_regrets(accuracy: dict[str, float], chosen: list[str]) -> Regrets:
+def compute_regrets(accuracy: dict[str, float], chosen: list[str]) -> Facts:
+    """Return the loss of the selection compared with the best one, by the recorded accuracies.
+
+    ``aggregate`` is the mean accuracy of the best k, less that of the chosen k; ``explore_k`` the
+    accuracy of the k-th best, less that of the worst chosen, at least 0.
+    """
     best = sorted(accuracy.values(), reverse=True)[: len(chosen)]
     selected = [accuracy[worker] for worker in chosen]
     aggregate = (sum(best) - sum(selected)) / len(chosen)
-    return Regrets(max(0.0, aggregate), max(0.0, best[-1] - min(selected)))
+    explore_k = max(0.0, best[-1] - min(selected))
+    return Facts(aggregate=max(0.0, aggregate), explore_k=explore_k)
 
 
 def run_settings(settings: ReplaySettings) -> dict[str, Any]:

@@ -65,7 +65,6 @@ class Power:
 
     @property
     def words(self) -> str:
-        """Return the sentences for people, with what a low power means."""
         caveat = " No signs therefore do not mean that workers share nothing."
         return (
             f"Detection rate with {count_noun(round(self.answers), 'answer')} per worker "

@@ -121,7 +121,6 @@ def forecast_remaining(
 
 
 def forecast_spending(run: Run) -> Facts:
-    """Return the run's spending on calls of models, with a forecast of the rest."""
     ahead = forecast_remaining(run)
     needed = None if ahead is None else ahead.median
     return spending.describe_spending(run, run.tally()["counted"], needed)

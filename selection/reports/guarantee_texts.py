@@ -18,7 +18,6 @@ GONE = {"absent": "never answered", "left": "left", "withdrawn": "were withdrawn
 
 
 def roster_clause(run: Run, counts: Counter[str]) -> str:
-    """Return the sentences that limit the guarantee to the workers on the roster."""
     losses = [
         f"{counts[reason]} {verb if counts[reason] > 1 else verb.replace('were ', 'was ')}"
         for reason, verb in GONE.items()
@@ -71,7 +70,6 @@ def participants_clause(run: Run, no_shows: int) -> str:
 
 
 def no_shows_clause(absent: list[str], workers: int) -> str:
-    """Return the sentences on the workers that the guarantee leaves out at the end."""
     if not absent:
         return ""
     who = count_noun(len(absent), "worker")

@@ -99,7 +99,6 @@ def state_plan_guarantee(
 def state_early_end(
     run: Run, promise: Promise, workers: int, epsilon: float | None, among: str = ""
 ) -> str:
-    """Return the guarantee of a run that ended before its target."""
     if run.fixed_budget and epsilon is None:
         return "No guarantee: the run ended before its plan was carried out."
     if epsilon is None:

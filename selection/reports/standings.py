@@ -188,7 +188,6 @@ def _limit_text(limit: list[int | None] | None) -> str:
 
 
 def skill_lines(run: Run, lines: list[WorkerStanding]) -> list[Facts]:
-    """Return a line for each skill of a run of several."""
     return [_skill_line(run, skill, lines) for skill in run.skills] if run.several else []
 
 

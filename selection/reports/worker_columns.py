@@ -113,7 +113,6 @@ def cell_value(line: WorkerStanding, name: str) -> Any:
 
 
 def sort_key(line: WorkerStanding, name: str) -> Any:
-    """Return the key by which the page sorts this column."""
     value = getattr(line, name)
     if name == "worker":
         return value.casefold()

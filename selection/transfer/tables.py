@@ -133,7 +133,6 @@ def _stored_fields(model: type[Model]) -> list[Any]:
 
 
 def _read_rows(model: type[Model], target: BaseDatabaseWrapper) -> Iterator[list[Any]]:
-    """Yield the rows as the target takes them, in order of their keys."""
     fields = _stored_fields(model)
     stored = model._base_manager.using(HERE).order_by("pk")
     for row in stored.values_list(*(field.attname for field in fields)).iterator(AT_ONCE):

@@ -1,4 +1,4 @@
-// Keeps a running run's page fresh: the server names what changed since the state that is shown.
+// Keeps a running run's page fresh: exchanges the pieces that differ from those that are shown.
 "use strict";
 
 const EVERY = 2000;
@@ -6,16 +6,17 @@ const EVERY = 2000;
 const SILENT = 15000;
 const live = document.getElementById("live");
 let tag = live?.dataset.live;
+let shown = null; // HTML by name, from the first exchange on
 
 // Null when nothing changed.
-async function fetchChanges() {
+async function fetchPieces() {
   const headers = { "If-None-Match": `"${tag}"` };
   const asking = { headers, redirect: "error", signal: AbortSignal.timeout(SILENT) };
   const response = await fetch(live.dataset.url + location.search, asking);
   if (response.status === 304) return null;
   if (!response.ok) throw new Error(response.status);
-  const changes = await response.json();
-  return { ...changes, tag: response.headers.get("ETag").replace(/^W\/|"/g, "") };
+  const pieces = await response.json();
+  return { ...pieces, tag: response.headers.get("ETag").replace(/^W\/|"/g, "") };
 }
 
 const partOf = (name) => document.getElementById(`live-${name}`);
@@ -36,32 +37,41 @@ function keepingPlace(change) {
   same?.focus({ preventScroll: true });
 }
 
-function rowOf(html) {
+function templateOf(html) {
   const template = document.createElement("template");
   template.innerHTML = html;
-  return template.content.firstElementChild;
+  return template;
+}
+
+const rowOf = (html) => templateOf(html).content.firstElementChild;
+
+function isShown(name, html) {
+  if (shown) return shown[name] === html;
+  const present = partOf(name)?.innerHTML ?? document.getElementById(name)?.outerHTML;
+  return present === templateOf(html).innerHTML;
 }
 
 function exchangeRows(fresh, order) {
   const body = document.getElementById("live-rows");
-  for (const [id, html] of Object.entries(fresh)) {
+  for (const [id, html] of fresh) {
     const present = document.getElementById(id);
     if (present) present.replaceWith(rowOf(html));
     else body.append(rowOf(html));
   }
-  if (!order) return;
+  if (order.join() === [...body.children].map((row) => row.id).join()) return;
   body.replaceChildren(...order.map((id) => document.getElementById(id)).filter(Boolean));
   body.parentElement.hidden = !order.length;
 }
 
 // False where something is in use: then all of it is asked for again.
-function exchange({ parts, rows, order }) {
+function exchange({ parts, rows }) {
+  const changed = (pieces) => Object.entries(pieces).filter((piece) => !isShown(...piece));
   // A page without models has no place for their money.
-  const found = Object.entries(parts).map(([name, html]) => [partOf(name), html]).filter(([part]) => part);
+  const found = changed(parts).map(([name, html]) => [partOf(name), html]).filter(([part]) => part);
   if (found.some(([part]) => busy(part)) || busy(document.getElementById("live-rows"))) return false;
   keepingPlace(() => {
     for (const [part, html] of found) part.innerHTML = html;
-    exchangeRows(rows, order);
+    exchangeRows(changed(rows), Object.keys(rows));
   });
   return true;
 }
@@ -69,10 +79,13 @@ function exchange({ parts, rows, order }) {
 async function refresh() {
   try {
     if (!document.hidden) {
-      const changes = await fetchChanges();
+      const pieces = await fetchPieces();
       // It was paused or has ended: the whole page looks different now.
-      if (changes && !changes.live) return location.reload();
-      if (changes && exchange(changes)) tag = changes.tag;
+      if (pieces && !pieces.live) return location.reload();
+      if (pieces && exchange(pieces)) {
+        tag = pieces.tag;
+        shown = { ...pieces.parts, ...pieces.rows };
+      }
     }
     document.body.classList.remove("cs-lost");
   } catch {

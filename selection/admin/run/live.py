@@ -1,10 +1,9 @@
-"""Parts of a run's page that change while it is running; a refresh sends only those that changed.
+"""Parts of a run's page that change while it is running; live.js exchanges those that changed.
 
-A browser names the state that it shows (If-None-Match). If nothing changed it gets 304, else the
-parts that differ, or all parts if its state is no longer cached. However many pages are open, the
-parts are rendered once per state of the run, and less often if that is costly: for a large pool,
-a few seconds after a step. Everything cached is rendered anew if the cache is empty or
-unreachable.
+A browser names the state that it shows (If-None-Match). If nothing changed it gets 304, else all
+parts. However many pages are open, the parts are rendered once per state of the run, and less often
+if that is costly: for a large pool, a few seconds after a step. Everything cached is rendered anew
+if the cache is empty or unreachable.
 """
 
 import logging
@@ -52,8 +51,6 @@ FRESH_SECONDS = 5
 # Pieces that take more processor time than this are reused for four times as long.
 COSTLY_SECONDS = 0.5
 REST_FACTOR = 4
-# A page that was hidden for longer than this gets all pieces again.
-KNOWN_SECONDS = 120
 
 
 def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
@@ -118,26 +115,12 @@ class PagePieces:
     rows: dict[str, str]
 
     @property
-    def part_digests(self) -> dict[str, str]:
-        return {name: short_digest(html) for name, html in (self.parts | self.rows).items()}
-
-    @property
     def tag(self) -> str:
-        return short_digest(repr(self.part_digests), 12)
-
-    def since(self, digests: dict[str, str]) -> dict[str, Any]:
-        """Return the pieces that a page with these digests lacks."""
-        current = self.part_digests
-        order = list(self.rows)
-        return {
-            "parts": {n: html for n, html in self.parts.items() if digests.get(n) != current[n]},
-            "rows": {n: html for n, html in self.rows.items() if digests.get(n) != current[n]},
-            "order": order if [n for n in digests if n not in self.parts] != order else None,
-        }
+        return short_digest(repr(self))
 
 
-def short_digest(text: str, size: int = 6) -> str:
-    return blake2s(text.encode(), digest_size=size).hexdigest()
+def short_digest(text: str) -> str:
+    return blake2s(text.encode(), digest_size=12).hexdigest()
 
 
 def render_pieces(context: dict[str, Any]) -> PagePieces:
@@ -152,13 +135,6 @@ def render_pieces(context: dict[str, Any]) -> PagePieces:
     return PagePieces(
         {name: html.strip() for name, html in parts.items()},
         {name: html.strip() for name, html in rows.items()},
-    )
-
-
-def remember_pieces(run: Run, pieces: PagePieces) -> None:
-    """Cache the digests of the pieces, so that a later refresh sends only the differences."""
-    _read_cache(
-        lambda: cache.set(_digests_key(run, pieces.tag), pieces.part_digests, KNOWN_SECONDS)
     )
 
 
@@ -182,13 +158,11 @@ class LiveView(Page):
         headers = {"ETag": f'"{tag}"', "Vary": "If-None-Match, Accept-Language"}
         if page_tag == tag:
             return HttpResponseNotModified(headers=headers)
-        remember_pieces(run, pieces)
-        digests = _read_cache(lambda: cache.get(_digests_key(run, page_tag))) or {}
         live = run.status == Run.Status.RUNNING
-        return JsonResponse({"live": live, **pieces.since(digests)}, headers=headers)
+        return JsonResponse({"live": live, **vars(pieces)}, headers=headers)
 
     def _current_pieces(self, run: Run, request: HttpRequest) -> PagePieces:
-        query = short_digest(f"{viewer_locale.locale_name()}?{request.GET.urlencode()}", 12)
+        query = short_digest(f"{viewer_locale.locale_name()}?{request.GET.urlencode()}")
         short_key = f"pieces:{_state_key(run)}:{query}"
         long_key = f"pieces:{_state_key(run, STEP_FIELDS)}:{query}"
         pieces = _read_cache(lambda: cache.get(short_key)) or _read_cache(
@@ -220,11 +194,7 @@ def _state_key(run: Run, ignored: frozenset[str] = frozenset()) -> str:
     excluded = ignored | {"memory"}
     fields = [field.attname for field in Run._meta.concrete_fields if field.attname not in excluded]
     event = run.events.order_by("-id").values_list("id", flat=True).first()
-    return short_digest(repr([event, *(getattr(run, name) for name in fields)]), 12)
-
-
-def _digests_key(run: Run, tag: str) -> str:
-    return f"known:{run.pk}:{short_digest(tag, 12)}"
+    return short_digest(repr([event, *(getattr(run, name) for name in fields)]))
 
 
 def _read_cache(use: Callable[[], Any]) -> Any:

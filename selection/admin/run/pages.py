@@ -128,10 +128,8 @@ class RunPage(Page):
             live.live_context(run, self.request.GET),
             self.may("selection.change_run"),
         )
-        pieces = live.render_pieces(facts)
-        live.remember_pieces(run, pieces)
         return facts | {
-            "pieces": pieces,
+            "pieces": live.render_pieces(facts),
             "attributes": table.attribute_values(run),
             "filtered": any(self.request.GET.get(name) for name in table.FILTERS),
             "formats": self._allowed_formats(),

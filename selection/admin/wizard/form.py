@@ -211,7 +211,6 @@ class GuideForm(SettingFields):
         )
 
     def describes_crowd(self) -> bool:
-        """Return True if a field about the crowd has a value or an error."""
         return any(self[name].value() or self[name].errors for name in CROWD)
 
     def further_settings(self) -> list[forms.BoundField]:

@@ -69,7 +69,6 @@ def _choose_members(names: list[str]) -> list[str]:
 def _read_members(
     archive: zipfile.ZipFile, name: str
 ) -> Iterator[tuple[Format, Callable[[], Objects]]]:
-    """Yield the format of each member with results, and its reader."""
     if _HEADER in archive.namelist():
         yield _read_log(_unpack_log(archive))
         return
@@ -96,7 +95,6 @@ def _read_log(log: dict[str, Any]) -> tuple[Format, Callable[[], Objects]]:
 
 
 def _unpack_log(archive: zipfile.ZipFile) -> dict[str, Any]:
-    """Return a log of Inspect as it would be in JSON."""
     header = json.loads(archive.read(_HEADER))
     names = [name for name in archive.namelist() if name.startswith("samples/")]
     return {**header, "samples": [json.loads(archive.read(name)) for name in sorted(names)]}

@@ -141,7 +141,6 @@ def _is_turkish(raw: bytes, sample: bytes) -> bool:
 
 
 def _foreign_lines(raw: bytes) -> bytes:
-    """Return the first lines with bytes beyond ASCII."""
     lines = re.finditer(rb"[^\r\n]*[\x80-\xff][^\r\n]{0,2000}", raw[: 20 * _SAMPLE])
     parts, size = [], 0
     for line in lines:

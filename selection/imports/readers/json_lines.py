@@ -35,7 +35,6 @@ def arrange_objects(
 
 
 def _arrange_rows(rows: Iterator[tuple[int, dict[str, str] | Fault]]) -> Iterator[Line]:
-    """Yield the header, then the cells of each row below it."""
     first = list(islice(rows, _HEADER_FROM))
     objects = [row for _, row in first if not isinstance(row, Fault)]
     columns = list(dict.fromkeys(column for row in objects for column in row))

@@ -16,7 +16,6 @@ def join_words(*words: str) -> str:
 
 
 def match_whole(*words: str) -> str:
-    """Return the pattern of whole words."""
     return rf"(?<!\w){join_words(*words)}(?!\w)"
 
 

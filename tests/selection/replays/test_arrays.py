@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from selection import engine, reports, wakeups
+from selection.facts import Facts
 from selection.imports import catalog, validate_answers
 from selection.imports.row_parsers import WorkerRow
 from selection.models import Pool, QuestionSet, Run
@@ -55,7 +56,7 @@ def play_in_engine(past: RecordedCrowd, settings: ReplaySettings) -> Run:
     return run
 
 
-def assert_same(played: arrays.PlayedRun, run: Run, past: RecordedCrowd) -> None:
+def assert_same(played: Facts, run: Run, past: RecordedCrowd) -> None:
     document = reports.export_run(run)
     chosen = [row["worker"] for row in document["workers"]]
     assert (played.answers, played.ending) == (document["answers_used"], run.ending)
