@@ -54,7 +54,7 @@ def bound_mean(
         least = _least_sums(right, wrong)
     else:
         sizes = np.asarray(questions, np.float64)[chosen]
-        least = sum(map(_least_sums_on_set, right, wrong, sizes))
+        least = np.sum([*map(_least_sums_on_set, right, wrong, sizes)], axis=0)
     return float(np.clip(np.max(least + MULTIPLIERS * evidence) / chosen.size, 0, 1))
 
 

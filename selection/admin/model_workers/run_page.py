@@ -127,13 +127,13 @@ class RunCalls(Page):
         return redirect(f"{object_url(self.object)}#models")
 
     def _settle(self, request: HttpRequest) -> HttpResponse:
-        rule = {name: request.POST.get(name, "") for name in ("parsing", "pattern")}
+        rule, pattern = (request.POST.get(name, "") for name in ("parsing", "pattern"))
         try:
-            if rule["parsing"] not in Endpoint.Parsing.values:
+            if rule not in Endpoint.Parsing.values:
                 raise Refused("Choose how the answer is read from the reply.")
             way, who = request.POST["way"], request.user.get_username()
             if way == unreadable_models.REREAD:
-                unreadable_models.request_reread(self.object, *rule.values(), who)
+                unreadable_models.request_reread(self.object, rule, pattern, who)
             else:
                 messages.success(request, unreadable_models.settle(self.object, way, who=who))
         except Refused as refusal:
