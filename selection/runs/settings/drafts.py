@@ -113,7 +113,7 @@ def _lock_draft(run: Run) -> Run:
     locked = Run.objects.lock(run.pk)
     if locked.status != Run.Status.DRAFT:
         state = locked.get_status_display().lower()
-        raise Conflict(f"The run “{locked}” is {state}: copy it for other settings.")
+        raise Conflict(f"The run “{locked}” has begun, and is {state}: copy it for other settings.")
     return locked
 
 
