@@ -1,5 +1,6 @@
 """The import rules, whose table is in pyproject.toml, and where the tests of a room are."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,3 +27,9 @@ def test_rooms_have_a_test_folder_of_the_same_name(house):
     files = (file.relative_to(folder) for file in folder.rglob("test_*.py"))
     tested = {file.parts[0] for file in files if len(file.parts) > 1}
     assert tested == rooms(house) != set()
+
+
+def test_tests_of_topk_import_nothing_of_the_application():
+    foreign = re.compile(r"(?m)^ *(?:from|import) (?:tests|crowdselect|selection|research)\b")
+    texts = {path: path.read_text() for path in TESTS["topk"].rglob("*.py")}
+    assert [path for path, text in texts.items() if foreign.search(text)] == []
