@@ -1,4 +1,6 @@
-"""One call from rewards to the K best."""
+"""One call from results to the k best."""
+
+import asyncio
 
 import numpy as np
 import pytest
@@ -24,7 +26,7 @@ def test_a_table_of_rewards_is_asked_no_oftener_than_the_guarantee_needs():
 
 def test_a_short_table_is_used_up_and_the_guarantee_is_the_one_that_holds():
     table = draw_table(20)
-    found = topk.select(table, k=2, epsilon=0.01)
+    found = topk.select(table, k=2, epsilon=0.01, accuracy=topk.LIKE_THESE)
     assert not found.complete
     assert found.answers.max() == 20
     assert found.workers.tolist() == [1, 3]
@@ -67,7 +69,9 @@ def test_the_same_seed_selects_alike_and_the_order_of_workers_tells_nothing():
     [
         ([0.5, 0.4], {}, "a table of rewards from 0 to 1"),
         ([[0.5, 2], [1, 0]], {}, "a table of rewards from 0 to 1"),
-        ([[0.5, np.nan], [1, 0]], {}, "a table of rewards from 0 to 1"),
+        ([[1, 0], [1, "x"]], {}, "a table of rewards from 0 to 1"),
+        ([[1, 0], [1, 0], [1, 0]], {}, "looks transposed.*rows='items'"),
+        ([[1, 0], [1, 0]], {"rows": "both"}, "rows must be 'candidates' or 'items'"),
         (lambda worker: 1.0, {}, "n must say how many workers"),
         ([[1, 0], [1, 0]], {"algorithm": "universal", "prices": [1]}, "one for each of the 2"),
         ([[1, 0], [1, 0]], {"k": 2}, "K must be at least 1 and less"),
@@ -76,3 +80,141 @@ def test_the_same_seed_selects_alike_and_the_order_of_workers_tells_nothing():
 def test_other_input_is_refused_in_a_sentence(answers, asked, message):
     with pytest.raises(ProblemError, match=message):
         topk.select(answers, **{"k": 1} | asked)
+
+
+# -- candidates, items, and a function that asks
+
+NAMES = ["ann", "bo", "cy", "di", "ed", "flo"]
+ITEMS = [f"q{i}" for i in range(60)]
+QUICK = {"k": 2, "epsilon": 0.2, "algorithm": "lucb"}
+
+
+def score(name, item):
+    return bool(draw_table(60)[NAMES.index(name), ITEMS.index(item)])
+
+
+async def score_async(name, item):
+    await asyncio.sleep(0)
+    return score(name, item)
+
+
+@pytest.mark.parametrize("function", [score, score_async, lambda *pair: score_async(*pair)])
+def test_functions_are_asked_many_at_a_time(function):
+    found = asyncio.run(topk.aselect(NAMES, ITEMS, function, concurrency=8, **QUICK))
+    assert found.names == ["bo", "di"]
+    assert found.calls == found.answers.sum() <= 360
+    again = topk.select(NAMES, ITEMS, function, concurrency=8, **QUICK)
+    assert again.names == found.names
+
+
+def test_a_synchronous_call_inside_an_event_loop_names_the_other():
+    async def call():
+        topk.select(NAMES, ITEMS, score_async, k=2)
+
+    with pytest.raises(ProblemError, match="write await topk.aselect"):
+        asyncio.run(call())
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_mapping_names_functions_and_objects(is_async):
+    asks = {name: lambda item, name=name: score(name, item) for name in NAMES}
+    if is_async:
+        asks = {name: lambda item, name=name: score_async(name, item) for name in NAMES}
+        found = asyncio.run(topk.aselect(asks, ITEMS, **QUICK))
+    else:
+        found = topk.select(asks, ITEMS, **QUICK)
+    assert found.names == ["bo", "di"]
+    initials = {name[0]: name for name in NAMES}
+    assert topk.select(initials, ITEMS, score, **QUICK).names == ["b", "d"]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_an_exception_is_an_absence_and_too_many_set_a_candidate_aside(is_async):
+    def fail_sometimes(name, item):
+        if name == "bo" or (name == "cy" and item == "q7"):
+            raise TimeoutError("no reply")
+        return score(name, item)
+
+    async def fail_later(name, item):
+        return fail_sometimes(name, item)
+
+    settings = QUICK | {"epsilon": 0.01, "set_aside_after": 4}
+    if is_async:
+        found = asyncio.run(topk.aselect(NAMES, ITEMS, fail_later, **settings))
+    else:
+        found = topk.select(NAMES, ITEMS, fail_sometimes, **settings)
+    assert "di" in found.names
+    assert "bo" not in found.names
+    assert found.set_aside == {"bo": "TimeoutError: no reply"}
+    assert found.unreadable["bo"]["TimeoutError: no reply"] >= 4
+    assert found.unreadable["cy"] == {"TimeoutError: no reply": 1}
+    assert "Set aside after failures: bo." in found.guarantee
+    assert "Missing results: " in found.guarantee
+    assert found.answers[1] == 0
+
+
+def test_a_selection_ends_if_nearly_all_candidates_fail():
+    def fail(name, item):
+        raise PermissionError("no key")
+
+    with pytest.raises(topk.StudyError, match=r"Only 2 .*PermissionError: no key") as refusal:
+        topk.select(NAMES, ITEMS, fail, k=2, set_aside_after=3)
+    best = refusal.value.study.best
+    assert len(best.names) == 2
+    assert "no guarantee" in best.guarantee
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_stop_iteration_says_that_a_candidate_has_no_more_items(is_async):
+    def end_early(name, item):
+        if name == "ann" and item >= 5:
+            raise StopIteration
+        return bool(draw_table(60)[NAMES.index(name), item])
+
+    async def end_early_later(name, item):
+        return end_early(name, item)
+
+    function = end_early_later if is_async else end_early
+    found = topk.select(NAMES, score=function, budget=200, **QUICK)
+    assert found.answers[0] == 5
+    assert found.unreadable == found.set_aside == {}
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_an_interruption_keeps_what_was_told(tmp_path, interruption, is_async):
+    asked = []
+
+    def interrupt(name, item):
+        asked.append((name, item))
+        if len(asked) == 20:
+            raise interruption
+        return score(name, item)
+
+    async def interrupt_later(name, item):
+        return interrupt(name, item)
+
+    function, path = interrupt_later if is_async else interrupt, tmp_path / "study.db"
+    with pytest.raises(interruption) as raised:
+        topk.select(NAMES, ITEMS, function, path=path, **QUICK)
+    assert len(raised.value.study.results) == 19
+    told = {(name, item) for name, item, _ in raised.value.study.results}
+    del asked[:]
+    asked += [None] * 20
+    assert topk.select(NAMES, ITEMS, function, path=path, **QUICK).names == ["bo", "di"]
+    assert not told & set(asked[20:])
+
+
+def test_a_result_of_another_kind_is_named_and_the_others_are_kept():
+    def answer(name, item):
+        return "yes" if name == "cy" else score(name, item)
+
+    with pytest.raises(ProblemError, match=r"\(cy, q\d+\) is 'yes': a result is True") as raised:
+        topk.select(NAMES, ITEMS, answer, **QUICK)
+    assert raised.value.study.results
+
+
+def test_a_study_of_the_caller_stays_open():
+    study = topk.Study(NAMES, ITEMS, **QUICK)
+    assert topk.select(study, score=score, progress=True).names == study.best.names
+    study.tell({})
