@@ -111,7 +111,7 @@ def test_a_synchronous_call_inside_an_event_loop_names_the_other():
     async def call():
         topk.select(NAMES, ITEMS, score_async, k=2)
 
-    with pytest.raises(ProblemError, match="write await topk.aselect"):
+    with pytest.raises(ProblemError, match=r"write await topk\.aselect"):
         asyncio.run(call())
 
 
