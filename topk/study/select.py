@@ -110,7 +110,9 @@ def _ask_by_name(candidates: Mapping[Any, Any], score: Score | None, is_async: b
     return ask_async if is_async else ask
 
 
-def _prepare_table(given: Any, rows: str | None, settings: dict[str, Any]) -> Any:
+def _prepare_table(
+    given: Any, rows: str | None, settings: dict[str, Any]
+) -> tuple[Study, Score, Frame]:
     table = read_table(given, rows)
     if settings.get("scores") is None:
         settings["scores"] = bool((np.nan_to_num(table.values) % 1).any())

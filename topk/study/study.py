@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from threading import RLock
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, finalize
 
 import numpy as np
 
@@ -94,7 +94,7 @@ class Study:
 
     def _open(self, path: str | PathLike[str] | None) -> Storage:
         file = None if path is None else Path(path).resolve()
-        if file in OPEN:
+        if file is not None and file in OPEN:
             OPEN[file].close()
         rule = self._rule
         storage = Storage(
@@ -107,6 +107,7 @@ class Study:
                 "seed": self._rng_seed,
             },
         )
+        finalize(self, storage.close)  # the lock must not outlive the study
         if file is not None:
             OPEN[file] = self
         return storage

@@ -39,7 +39,7 @@ def read_table(given: Any, rows: str | None) -> Table:
         table = _read_frame(given)
     else:
         values = _to_floats(given)
-        table = Table(*(list(range(size)) for size in values.shape), values)
+        table = Table(list(range(len(values))), list(range(values.shape[1])), values)
     if not ((table.values >= 0) & (table.values <= 1) | np.isnan(table.values)).all():
         raise ProblemError(NO_TABLE)
     n, m = table.values.shape

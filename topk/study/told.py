@@ -41,7 +41,7 @@ def read_value(value: Any, scores: bool) -> tuple[float | None, str]:
         return None, _describe_exception(value)
     if value is None or (isinstance(value, Real) and math.isnan(value)):
         return None, "no result"
-    if not isinstance(value, Real | np.bool_) or not 0 <= value <= 1:
+    if not isinstance(value, Real | np.bool_) or not 0 <= float(value) <= 1:
         raise ProblemError(f"is {value!r}: a result is True, False or a number from 0 to 1.")
     if not scores and float(value) % 1:
         raise ProblemError(

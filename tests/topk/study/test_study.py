@@ -203,7 +203,7 @@ def test_a_full_disk_loses_nothing_that_was_told(path):
 
 
 def test_results_told_after_the_end_are_kept_and_not_counted(path):
-    study = build(path, epsilon=0.7, k=1)
+    study = build(path, algorithm="certified", epsilon=0.3, k=1)
     late = [pair for pair in study.ask(40) if pair[0] == "ann"][-1:]
     while batch := [pair for pair in study.outstanding if pair not in late] or study.ask(8):
         study.tell({pair: result_of(pair) for pair in batch if pair not in late})
@@ -211,7 +211,7 @@ def test_results_told_after_the_end_are_kept_and_not_counted(path):
     assert study.ended
     study.tell({pair: result_of(pair) for pair in late})
     study.close()
-    again = build(path, epsilon=0.7, k=1)
+    again = build(path, algorithm="certified", epsilon=0.3, k=1)
     assert again.best.answers.tolist() == best.answers.tolist()
     assert len(again.results) == best.calls + 1
 
@@ -221,7 +221,7 @@ def test_missing_results_are_asked_again_if_wanted(path):
     batch = study.ask(8)
     study.tell(dict.fromkeys(batch))
     assert build(path).outstanding == []
-    assert build(path, retry=True).outstanding == batch
+    assert set(build(path, retry=True).outstanding) == set(batch)
 
 
 def test_a_budget_is_kept_and_may_be_raised(path):
