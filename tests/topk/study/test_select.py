@@ -1,6 +1,9 @@
 """One call from results to the k best."""
 
 import asyncio
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -219,3 +222,13 @@ def test_a_study_of_the_caller_stays_open():
     study = topk.Study(NAMES, ITEMS, **QUICK)
     assert topk.select(study, score=score, progress=True).names == study.best.names
     study.tell({})
+
+
+def test_selection_works_without_numba():
+    code = (
+        "import sys; sys.modules['numba'] = sys.modules['llvmlite'] = None; import topk;"
+        "print(topk.select([[0] * 30, [1] * 30, [0, 1] * 15], k=1, epsilon=0.3).names)"
+    )
+    top = Path(topk.__file__).parents[1]
+    done = subprocess.run([sys.executable, "-c", code], cwd=top, capture_output=True, text=True)
+    assert done.stdout == "[1]\n", done.stderr
