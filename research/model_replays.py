@@ -181,11 +181,10 @@ def play_selector(
     rule: str, k: int, epsilon: float, budget: int | None, table: Floats, seed: int
 ) -> Replay:
     """Play an algorithm of topk; on this question set if it distinguishes that."""
-    options: dict[str, Any] = {}
-    if topk.SELECTORS[rule].says_accuracy:
-        options = {"accuracy": topk.THIS_SET, "questions": table.shape[1]}
+    accuracy = topk.THIS_SET if topk.SELECTORS[rule].says_accuracy else None
+    settings: dict[str, Any] = {"algorithm": rule, "budget": budget, "accuracy": accuracy}
     found = topk.select(
-        table, k, epsilon, DELTA, algorithm=rule, budget=budget, seed=seed, **options
+        table, k=k, epsilon=epsilon, delta=DELTA, seed=seed, rows="candidates", **settings
     )
     return Replay(found.workers, int(found.cost), found.complete)
 

@@ -13,7 +13,7 @@ README = Path(__file__).parents[1] / "README.md"
 def test_examples_of_the_readme_print_their_documented_output():
     text = README.read_text(encoding="utf-8")
     examples = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL)
-    assert len(examples) == text.count("```python") == 5
+    assert len(examples) == text.count("```python") == 6
     known = {}
     for code, wanted in examples:  # each goes on with the names of those before it
         printed = io.StringIO()

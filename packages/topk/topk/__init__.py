@@ -1,4 +1,4 @@
-"""Top-K arm identification on numpy arrays: no Django, no I/O, no clock.
+"""Top-K arm identification on numpy arrays; only ``topk.study`` writes a file.
 
 >>> from topk import SELECTORS, Problem
 >>> selector = SELECTORS["lucb"](Problem(n=3, k=1, epsilon=0.1))
@@ -19,9 +19,9 @@ from .problem import Problem, ProblemError
 from .promise import ASSUMPTIONS, Goal, Promise, rounded_up
 from .published.multi import MultiProblem
 from .registry import MULTI_SELECTORS, SELECTORS, build_selector, score_options
-from .select_best import Selected, select
 from .selector import BUDGET_SPENT, PROMISE_KEPT, Event, Selector, Standing
 from .state import Memory, State, Verdict, compact_memory, expand_memory, pack_memory
+from .study import Selected, Study, StudyError, aselect, select
 from .version import __version__
 
 __all__ = [
@@ -47,8 +47,11 @@ __all__ = [
     "Selector",
     "Standing",
     "State",
+    "Study",
+    "StudyError",
     "Verdict",
     "__version__",
+    "aselect",
     "build_selector",
     "compact_memory",
     "expand_memory",

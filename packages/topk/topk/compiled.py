@@ -13,8 +13,13 @@ from typing import Any
 class Compiled:
     """A function, or an operation of the processor, that is built when it is first needed."""
 
-    def __init__(self, build: Callable[[Any], Any], function: Callable[..., Any] | None) -> None:
-        self._build, self._function = build, function
+    def __init__(
+        self,
+        build: Callable[[Any], Any],
+        function: Callable[..., Any] | None,
+        plain: Callable[..., Any] | None = None,
+    ) -> None:
+        self._build, self._function, self._plain = build, function, plain or function
         if function is not None:
             update_wrapper(self, function)
 
@@ -34,7 +39,10 @@ class Compiled:
             for name in self._function.__code__.co_names:
                 if isinstance(names.get(name), Compiled):
                     names[name] = names[name]._dispatcher
-        return self._build(import_module("topk.compiling"))
+        try:
+            return self._build(import_module("topk.compiling"))
+        except ModuleNotFoundError:  # without numba, as in a browser: Python's own loops
+            return self._plain
 
 
 def compiled(function: Callable[..., Any], **options: Any) -> Any:
@@ -49,7 +57,8 @@ def compiled_sums(function: Callable[..., Any]) -> Any:
 
 def compiled_extreme(operation: str) -> Any:
     """Minimum ("minnum") or maximum ("maxnum") in a form that numba's vectoriser recognises."""
-    return Compiled(lambda numba: numba.compile_extreme(operation), None)
+    plain = {"minnum": min, "maxnum": max}[operation]
+    return Compiled(lambda numba: numba.compile_extreme(operation), None, plain)
 
 
 @compiled_sums

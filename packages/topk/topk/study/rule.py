@@ -1,0 +1,104 @@
+"""The algorithm of a study, on the candidates that are left."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from topk.accuracy import LIKE_THESE, MOST_QUESTIONS, THIS_SET
+from topk.groups import check_groups
+from topk.prices import check_prices
+from topk.problem import Problem, ProblemError
+from topk.promise import Promise
+from topk.registry import SELECTORS, build_selector, score_options
+from topk.roster import (
+    covers_withdrawal,
+    is_guarantee_lost,
+    plan_options,
+    restrict_options,
+    share_left,
+)
+from topk.selector import Counts, Floats, Selector
+from topk.state import State
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The algorithm's name and options, the problem of all n candidates, and a limit of results."""
+
+    algorithm: str
+    problem: Problem
+    options: dict[str, Any]
+    scores: bool
+    budget: int | None
+
+    def build(self, roster: Counts, pulls: Counts, rewards: Floats, out: Counts) -> Selector:
+        """Return the algorithm, before its first pull, on the candidates (r,) of the roster.
+
+        pulls, rewards, out  (n,) counted results, their sums, outstanding results
+        """
+        gone, state = self._gone(roster), State.fresh(roster.size)
+        left = gone & ((pulls > 0) | (out > 0))
+        state.gone = np.array([rewards[left], pulls[left], out[left]], np.float64)
+        groups = self.options.get("groups")
+        state.gone_groups = tuple(groups[i] for i in np.flatnonzero(left)) if groups else ()
+        options = restrict_options(self.options, roster, self.problem.k)
+        options |= plan_options(SELECTORS[self.algorithm], self.problem.n, roster.size)
+        delta = self.problem.delta * share_left(gone, pulls)
+        problem = replace(self.problem, n=roster.size, delta=delta)
+        return build_selector(self.algorithm, problem, state, **options)
+
+    def loses_guarantee(self, roster: Counts, pulls: Counts) -> bool:
+        """Return True if candidates were set aside and the algorithm's proof does not allow it."""
+        kind, problem = SELECTORS[self.algorithm], self.problem
+        limits = problem.epsilon, problem.delta
+        covers = covers_withdrawal(kind, problem.n, [problem.k], limits, self.options)
+        return is_guarantee_lost(kind, self._gone(roster), pulls, covers_withdrawal=covers)
+
+    def describe(self, promise: Promise, epsilon: float | None) -> str:
+        promise = promise.of_scores() if self.scores else promise
+        return promise.sentence(self.problem, epsilon)
+
+    def _gone(self, roster: Counts) -> Any:
+        return ~np.isin(np.arange(self.problem.n), roster)
+
+
+def choose_rule(
+    algorithm: str,
+    problem: Problem,
+    items: int | None,
+    accuracy: str | None,
+    scores: bool,
+    options: dict[str, Any],
+) -> Rule:
+    """Return the rule with the options that follow from the items, None if without an end.
+
+    Raises KeyError for an unknown algorithm, and ProblemError for one that cannot be run.
+    """
+    if algorithm not in SELECTORS:
+        raise KeyError(f"There is no algorithm {algorithm!r}; there are {', '.join(SELECTORS)}.")
+    costs = check_prices(options.pop("prices"), problem.n)
+    groups = check_groups(options.pop("groups"), problem.n)
+    options |= {} if costs is None else {"prices": costs.tolist()}
+    options |= {} if groups is None else {"groups": list(groups)}
+    options |= score_options(algorithm) if scores else {}
+    options |= _accuracy_options(algorithm, items, accuracy, scores)
+    build_selector(algorithm, problem, **options)  # checks them
+    if "budget" in SELECTORS[algorithm].needs:
+        return Rule(algorithm, problem, options, scores, None)
+    return Rule(algorithm, replace(problem, budget=None), options, scores, problem.budget)
+
+
+def _accuracy_options(
+    algorithm: str, items: int | None, accuracy: str | None, scores: bool
+) -> dict[str, Any]:
+    """Return the options of accuracy: on this very set by default, if the algorithm can."""
+    kind = SELECTORS[algorithm]
+    if not kind.says_accuracy:
+        if accuracy == THIS_SET:
+            raise ProblemError(f"{kind.title} does not know accuracy {THIS_SET}: choose certified.")
+        return {}
+    if accuracy is None:
+        countable = items is not None and items <= MOST_QUESTIONS and not scores
+        accuracy = THIS_SET if countable else LIKE_THESE
+    return {"accuracy": accuracy, "questions": items if accuracy == THIS_SET else None}
