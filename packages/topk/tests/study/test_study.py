@@ -1,5 +1,6 @@
 """Studies: no result that was told is lost, and no pair is asked twice."""
 
+import os
 import signal
 import sqlite3
 import subprocess
