@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from topk.accuracy import ACCURACY, LIKE_THESE, QUESTIONS, THIS_SET
 from topk.best_sets import QUOTAS, Quotas
 from topk.options import Option
-from topk.problem import Problem, ProblemError
+from topk.problem import Problem
 from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats, Selector, Standing
 from topk.state import State, Verdict
@@ -150,16 +150,6 @@ class Certified(Selector):
         n, k, quotas = self.problem.n, self.problem.k, self.options["quotas"]
         everyone = {"groups": np.zeros(n, np.int64), "at_least": [k], "at_most": [k]}
         self.quotas = Quotas(n, k, everyone if quotas is None else quotas)
-        self.questions: int = self.options["questions"] or 0
-        if self.options["accuracy"] == LIKE_THESE:
-            self.questions = 0
-        elif self.options["scores"]:
-            raise ProblemError(
-                f"Accuracy {THIS_SET} is about right and wrong answers: for scores choose accuracy "
-                f"{LIKE_THESE}."
-            )
-        elif not self.questions:
-            raise ProblemError(f"Accuracy {THIS_SET} needs the number of questions in the set.")
 
     @classmethod
     def covers_withdrawal(cls, problem: Problem, options: Mapping[str, Any]) -> bool:
@@ -193,8 +183,6 @@ class Certified(Selector):
     # -- observing
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
-        if self.questions and (self.state.pulls + pulls > self.questions).any():
-            raise ValueError(f"A worker answers each of the {self.questions} questions once.")
         super()._count(pulls, rewards)
         self._judged = self._spread = self._means = None
         if self.pool is not None:
