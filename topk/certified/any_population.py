@@ -16,6 +16,11 @@ from topk.universal.selector import AnyPopulation
 
 from .selector import ASKED_OPEN, PLANNED_FOR, TUNED_FOR, Certified
 
+ASKED = replace(
+    ASKED_OPEN,
+    about="Whether questions went out while workers could still join: then populations "
+    "certify, because swaps are about the workers of the start.",
+)
 JOINED_LATE = Option(
     "joined_late",
     None,
@@ -52,7 +57,7 @@ class Universal(AnyPopulation):
     weighs_start = True
     known_options: ClassVar[tuple[Option, ...]] = (
         *AnyPopulation.known_options,
-        *(TUNED_FOR, PLANNED_FOR, ASKED_OPEN, JOINED_LATE),
+        *(TUNED_FOR, PLANNED_FOR, ASKED, JOINED_LATE),
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:
