@@ -1,7 +1,4 @@
-"""``universal`` by whatever needs fewer answers: all populations, or the worst swap.
-
-Which of the two is fixed by the start of the run: docs/universal.md, section 7.
-"""
+"""``universal`` by populations or, where cheaper, by swaps: docs/universal.md, section 7."""
 
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -39,8 +36,7 @@ LEAST, LEAST_PLACES, LEAST_WORKERS = 3, 0.1, 8
 def prefers_swaps(problem: Problem) -> bool:
     """Return True if swaps are foreseen to need fewer answers than the worst population.
 
-    problem  of the start of the run: nothing that depends on an answer. If it is True for some n,
-             it is for every smaller one.
+    problem  of the start of the run; what is True for some n is for every smaller one
     """
     border = min(problem.k, problem.n - problem.k)
     few = problem.n < LEAST_WORKERS or border < LEAST
@@ -48,11 +44,7 @@ def prefers_swaps(problem: Problem) -> bool:
 
 
 class Universal(AnyPopulation):
-    """``certified`` by swaps, until the roster changes, where that is cheaper; else by populations.
-
-    Swaps hold for every pool, hence for every population. They have what the time after a change
-    of the roster leaves of delta.
-    """
+    """By swaps, which hold for every pool, until the roster changes; afterwards by populations."""
 
     weighs_start = True
     known_options: ClassVar[tuple[Option, ...]] = (
@@ -67,7 +59,7 @@ class Universal(AnyPopulation):
         ever, late = chosen["planned_for"] or problem.n, chosen["joined_late"] or 0
         tuned = problem.epsilon if chosen["tuned_for"] is None else chosen["tuned_for"]
         start = replace(problem, n=max(ever - late, problem.k + 1), epsilon=tuned)
-        if chosen["asked_open"] or self.prices is not None or not prefers_swaps(start):
+        if chosen["asked_open"] or not prefers_swaps(start):
             return
         if late or ever > problem.n or self.state.gone.size:
             self._delta = CHANGED * problem.delta

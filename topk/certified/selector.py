@@ -186,7 +186,7 @@ class Certified(Selector):
         super()._count(pulls, rewards)
         self._judged = self._spread = self._means = None
         if self.pool is not None:
-            self.pool.forget()
+            self.pool._forget()
 
     def wait_for(self, out: ArrayLike) -> None:
         super().wait_for(out)
@@ -238,8 +238,8 @@ class Certified(Selector):
         """
         total = self._by_intervals(chosen)
         if self.pool is not None:
-            arms, with_out = np.flatnonzero(chosen), tally.out is not None
-            bound = self.problem.k * self.pool.epsilon_of(arms, with_out)
+            at = self.pool._without_out if tally.out is None else self.pool._with_out
+            bound = self.problem.k * at(np.flatnonzero(chosen))
         else:
             bound = self._by_swaps(chosen, tally)
         return max(0.0, min(total, bound))
@@ -287,7 +287,7 @@ class Certified(Selector):
     def _is_done(self) -> bool:
         if self.pool is not None and self._judged is None:
             arms = self.pool.selection()
-            far = self.pool.is_far(arms, self.problem.epsilon)
+            far = self.pool._bound(arms).hint > self.problem.epsilon
             if far and not self._suffices(self._by_intervals(self._flags(arms))):
                 return False  # and no need of the proof
         return self._suffices(self._judgement()[0])
@@ -328,7 +328,7 @@ class Certified(Selector):
         if pending.any() and self.is_held_up():
             return np.zeros_like(pending)  # the end is waited for
         if self.pool is not None:
-            return self.pool.share_out(slots, pending, room, rng)
+            return self.pool._ask(slots, pending, room, rng)
         assert self.swaps is not None
         foreseen = Foreseen(self.quotas, self._mean_estimates, self._tally, self.questions)
         wanted = self.problem.epsilon * self.problem.k
