@@ -3,9 +3,6 @@
 from dataclasses import replace
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from topk.options import Option
 from topk.problem import Problem
 from topk.selector import Counts, Floats, Standing
@@ -21,13 +18,14 @@ ASKED = replace(
 JOINED_LATE = Option(
     "joined_late",
     None,
-    "How many workers joined after the start, if some joined after the first question: swaps do "
-    "not cover them.",
+    "How many workers joined after the start, if some joined after the first question.",
     "integer",
     above=0,
     by_hand=False,
 )
 
+# What swaps decide where they certify: the rest is as by populations.
+BY_SWAPS = ("wait_for", "_is_done", "is_held_up", "selection", "shortfall", "_ask")
 CHANGED = 0.1  # part of delta for the time after a change of the roster, where swaps certify
 # Swaps certify where fewer workers are on a side of the border, fewer times epsilon, or in all.
 LEAST, LEAST_PLACES, LEAST_WORKERS = 3, 0.1, 8
@@ -67,6 +65,8 @@ class Universal(AnyPopulation):
         rest = replace(problem, delta=(1 - CHANGED) * problem.delta)
         same = {name: chosen[name] for name in ("accuracy", "questions", "tuned_for")}
         self._swaps = Certified(rest, self.state, asked_open=True, **same)
+        for name in BY_SWAPS:
+            setattr(self, name, getattr(self._swaps, name))
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
         if self._swaps is None:
@@ -75,32 +75,8 @@ class Universal(AnyPopulation):
             self._swaps._count(pulls, rewards)
             self._forget()
 
-    def wait_for(self, out: ArrayLike) -> None:
-        super().wait_for(out)
-        if self._swaps is not None:
-            self._swaps.wait_for(out)
-
-    def _is_done(self) -> bool:
-        return super()._is_done() if self._swaps is None else self._swaps._is_done()
-
-    def is_held_up(self) -> bool:
-        return super().is_held_up() if self._swaps is None else self._swaps.is_held_up()
-
-    def selection(self) -> Counts:
-        return super().selection() if self._swaps is None else self._swaps.selection()
-
-    def shortfall(self, arms: Counts) -> float:
-        return super().shortfall(arms) if self._swaps is None else self._swaps.shortfall(arms)
-
     def standing(self) -> Standing:
         if self._swaps is None:
             return super().standing()
         mean, lower, upper = self._credible()
         return replace(self._swaps.standing(), mean=mean, lower=lower, upper=upper)
-
-    def _ask(
-        self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
-    ) -> Counts:
-        if self._swaps is None:
-            return super()._ask(slots, pending, room, rng)
-        return self._swaps._ask(slots, pending, room, rng)

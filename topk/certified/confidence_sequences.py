@@ -50,8 +50,7 @@ def _whole_intervals(
     width = most + 1
     pairs, place = np.unique(pulls * width + right, return_inverse=True)
     pulls, right = pairs // width, pairs % width
-    find = _question_set_intervals if questions else _population_intervals
-    lower, upper = find(pulls, right, levels, questions)
+    lower, upper = _found_intervals(pulls, right, levels, questions)
     return lower[place], upper[place]
 
 
@@ -59,14 +58,15 @@ def _whole_intervals(
 def _interval_table(answers: int, levels: Levels, questions: int) -> tuple[Floats, Floats]:
     """Return the intervals of all states with fewer ``answers``: (m, S) is at m (m + 1) / 2 + S."""
     pulls, right = np.tril_indices(min(answers, questions + 1) if questions else answers)
-    find = _question_set_intervals if questions else _population_intervals
-    return find(pulls, right, levels, questions)
+    return _found_intervals(pulls, right, levels, questions)
 
 
-def _population_intervals(
-    pulls: Counts, right: Counts, levels: Levels, _: int
+def _found_intervals(
+    pulls: Counts, right: Counts, levels: Levels, questions: int
 ) -> tuple[Floats, Floats]:
-    """Return intervals by the mixture Beta(1/2, 1/2) (5.1)."""
+    """Return intervals by the mixture Beta(1/2, 1/2) (5.1), or on a question set."""
+    if questions:
+        return _question_set_intervals(pulls, right, levels, questions)
     return bound_means(right, pulls - right, *levels, (0.5, 0.5))
 
 

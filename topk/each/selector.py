@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from topk.accuracy import ACCURACY, QUESTIONS
 from topk.certified.confidence_sequences import bound_means, confidence_intervals
-from topk.certified.selector import ASKED_OPEN, OPEN_ASSUMES, PLANNED_FOR, SCORES
+from topk.certified.selector import ASKED_OPEN, OPEN_ASSUMES, PLANNED_FOR, SCORES, Certified
 from topk.options import Option
 from topk.problem import Problem
 from topk.promise import Goal, Promise
@@ -57,10 +57,7 @@ class EachGood(Selector):
         "sampling of Kalyanakrishnan, Tewari, Auer, Stone 2012",
         assumes=ASSUMES,
     )
-    interval = (
-        "confidence bounds: at all times at once the upper ones hold for all who are among the "
-        "best, and the lower ones for all others"
-    )
+    interval = Certified.interval
     known_options: ClassVar[tuple[Option, ...]] = (
         *(ACCURACY, QUESTIONS),
         *(PLANNED_FOR, ASKED_OPEN, SCORES),
