@@ -266,9 +266,7 @@ class Run(RunColumns):
         kinds = (roster.OPENED, roster.CLOSED)
         events = self.events.filter(kind__in=kinds).order_by("id") if self.pk else None
         changes = () if events is None else events.values_list("kind", "step")
-        return roster.opening_option(
-            self.selector_class, changes, self.enrolling, self.joined
-        )
+        return roster.opening_option(self.selector_class, changes, self.enrolling, self.joined)
 
     def kind_quota_option(self, workers: NDArray[np.int64]) -> dict[str, Any]:
         """Return K of each skill, as an option of algorithms that take any family of sets.
