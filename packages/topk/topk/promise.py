@@ -51,11 +51,6 @@ ASSUMPTIONS = (
     "order, and that the pool stays the same during the run."
 )
 
-SET_ASSUMPTIONS = (
-    "Assumes that questions come in random order, that whether a worker gets a question right does "
-    "not depend on when it comes, and that the pool stays the same during the run."
-)
-
 GUARANTEE_LOST = (
     "No guarantee after these changes of the roster: workers left, were withdrawn or joined after "
     "answers had counted, so the roster may depend on the answers, and the proof does not allow it."

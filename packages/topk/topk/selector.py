@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .accuracy import questions_of
 from .best_sets import top_arms
 from .options import Option
 from .options import settle_options as settle_options
@@ -96,6 +97,7 @@ class Selector(ABC):
     covers_leavers  True if its guarantee covers workers who leave because of their answers
     says_accuracy   True if the meaning of accuracy may be chosen
     takes_scores    True if its guarantee also covers independent rewards between 0 and 1
+    questions       how many there are in the set that accuracy means; 0 for any others
     prices          (n,) what an answer of each arm costs, relative to the others; None if all cost
                     the same, or if it does not take them
     interval        the meaning of lower and upper of its standing, for users
@@ -129,6 +131,7 @@ class Selector(ABC):
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         self.problem = problem
         self.options = settle_options(self.title, self.known_options, options)
+        self.questions = questions_of(self.options)
         self.prices = relative_prices(self.options.get(PRICES.name), problem.n)
         self.state = state if state is not None else State.fresh(problem.n)
         self.events: list[Event] = []
@@ -179,6 +182,8 @@ class Selector(ABC):
         return np.full(self.problem.n, UNLIMITED)
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
+        if self.questions and (self.state.pulls + pulls > self.questions).any():
+            raise ValueError(f"A worker answers each of the {self.questions} questions once.")
         self.state.pulls += pulls
         self.state.rewards += rewards
 
@@ -210,6 +215,8 @@ class Selector(ABC):
         out = np.zeros(n, np.int64) if pending is None else np.asarray(pending, np.int64)
         free = np.full(n, UNLIMITED) if room is None else np.asarray(room, np.int64)
         free = np.where(self.state.verdict == Verdict.UNDECIDED, free, 0)
+        if self.questions:
+            free = np.minimum(free, np.maximum(self.questions - self.state.pulls - out, 0))
         most = min(UNLIMITED if slots is None else slots, self._budget_left(out))
         if most <= 0 or self.stop():
             return np.zeros(n, np.int64)

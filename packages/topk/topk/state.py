@@ -44,11 +44,6 @@ class State:
         if not self.out.size:
             self.out = np.zeros_like(self.pulls)
 
-    @property
-    def is_waiting(self) -> bool:
-        """Return True if an answer is outstanding, even of an arm that was withdrawn."""
-        return bool(self.out.any() or self.gone[2].any())
-
     @classmethod
     def fresh(cls, n: int) -> "State":
         return cls(np.zeros(n, np.int64), np.zeros(n), np.zeros(n, np.int8))

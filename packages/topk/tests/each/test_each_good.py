@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from topk import SELECTORS, THIS_SET, Problem, ProblemError, State
+from topk.certified.confidence_sequences import bound_means
 from topk.each import EachGood
-from topk.each.selector import bound_means
+from topk.each.selector import PRIOR
 from topk.registry import build_selector, score_options
 from topk.roster import CLOSED, OPENED, opening_option
 from topk.simulate import simulate_run
@@ -31,7 +32,9 @@ def loss(truth, arms, k):
 
 
 def test_bounds_exclude_means_far_less_likely_than_the_mixture():
-    lower, upper = bound_means(np.array([0.0, 8, 10, 0]), np.array([0.0, 2, 0, 10]), 4.0, 3.0)
+    lower, upper = bound_means(
+        np.array([0.0, 8, 10, 0]), np.array([0.0, 2, 0, 10]), 4.0, 3.0, PRIOR
+    )
     mixture = 3 * 2 / (11 * 12 * 13)
     for p, level in ((lower[1], 4.0), (upper[1], 3.0)):
         assert np.log(mixture / (p**8 * (1 - p) ** 2)) == pytest.approx(level, abs=1e-6)
@@ -44,7 +47,7 @@ def test_a_true_accuracy_is_rarely_excluded_ever(sample):
     rng, excluded, runs = np.random.default_rng(5), 0, sample(200, 2000)
     for p in rng.choice([0.1, 0.5, 0.9], runs):
         right = (rng.random(400) < p).cumsum()
-        lower, upper = bound_means(right, np.arange(1, 401) - right, np.log(5), np.log(5))
+        lower, upper = bound_means(right, np.arange(1, 401) - right, np.log(5), np.log(5), PRIOR)
         excluded += bool((lower > p).any() or (upper < p).any())
     assert not too_many(excluded, runs, 0.2 * 2)
 

@@ -1,13 +1,7 @@
-"""``universal`` by whatever needs fewer answers: all populations, or the worst swap.
-
-Which of the two is fixed by the start of the run: docs/universal.md, section 7.
-"""
+"""``universal`` by populations or, where cheaper, by swaps: docs/universal.md, section 7."""
 
 from dataclasses import replace
 from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import ArrayLike
 
 from topk.options import Option
 from topk.problem import Problem
@@ -16,16 +10,22 @@ from topk.universal.selector import AnyPopulation
 
 from .selector import ASKED_OPEN, PLANNED_FOR, TUNED_FOR, Certified
 
+ASKED = replace(
+    ASKED_OPEN,
+    about="Whether questions went out while workers could still join: then populations "
+    "certify, because swaps are about the workers of the start.",
+)
 JOINED_LATE = Option(
     "joined_late",
     None,
-    "How many workers joined after the start, if some joined after the first question: swaps do "
-    "not cover them.",
+    "How many workers joined after the start, if some joined after the first question.",
     "integer",
     above=0,
     by_hand=False,
 )
 
+# What swaps decide where they certify: the rest is as by populations.
+BY_SWAPS = ("wait_for", "_is_done", "is_held_up", "selection", "shortfall", "_ask")
 CHANGED = 0.1  # part of delta for the time after a change of the roster, where swaps certify
 # Swaps certify where fewer workers are on a side of the border, fewer times epsilon, or in all.
 LEAST, LEAST_PLACES, LEAST_WORKERS = 3, 0.1, 8
@@ -34,8 +34,7 @@ LEAST, LEAST_PLACES, LEAST_WORKERS = 3, 0.1, 8
 def prefers_swaps(problem: Problem) -> bool:
     """Return True if swaps are foreseen to need fewer answers than the worst population.
 
-    problem  of the start of the run: nothing that depends on an answer. If it is True for some n,
-             it is for every smaller one.
+    problem  of the start of the run; what is True for some n is for every smaller one
     """
     border = min(problem.k, problem.n - problem.k)
     few = problem.n < LEAST_WORKERS or border < LEAST
@@ -43,16 +42,12 @@ def prefers_swaps(problem: Problem) -> bool:
 
 
 class Universal(AnyPopulation):
-    """``certified`` by swaps, until the roster changes, where that is cheaper; else by populations.
-
-    Swaps hold for every pool, hence for every population. They have what the time after a change
-    of the roster leaves of delta.
-    """
+    """By swaps, which hold for every pool, until the roster changes; afterwards by populations."""
 
     weighs_start = True
     known_options: ClassVar[tuple[Option, ...]] = (
         *AnyPopulation.known_options,
-        *(TUNED_FOR, PLANNED_FOR, ASKED_OPEN, JOINED_LATE),
+        *(TUNED_FOR, PLANNED_FOR, ASKED, JOINED_LATE),
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -62,7 +57,7 @@ class Universal(AnyPopulation):
         ever, late = chosen["planned_for"] or problem.n, chosen["joined_late"] or 0
         tuned = problem.epsilon if chosen["tuned_for"] is None else chosen["tuned_for"]
         start = replace(problem, n=max(ever - late, problem.k + 1), epsilon=tuned)
-        if chosen["asked_open"] or self.prices is not None or not prefers_swaps(start):
+        if chosen["asked_open"] or not prefers_swaps(start):
             return
         if late or ever > problem.n or self.state.gone.size:
             self._delta = CHANGED * problem.delta
@@ -70,6 +65,8 @@ class Universal(AnyPopulation):
         rest = replace(problem, delta=(1 - CHANGED) * problem.delta)
         same = {name: chosen[name] for name in ("accuracy", "questions", "tuned_for")}
         self._swaps = Certified(rest, self.state, asked_open=True, **same)
+        for name in BY_SWAPS:
+            setattr(self, name, getattr(self._swaps, name))
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
         if self._swaps is None:
@@ -78,32 +75,8 @@ class Universal(AnyPopulation):
             self._swaps._count(pulls, rewards)
             self._forget()
 
-    def wait_for(self, out: ArrayLike) -> None:
-        super().wait_for(out)
-        if self._swaps is not None:
-            self._swaps.wait_for(out)
-
-    def _is_done(self) -> bool:
-        return super()._is_done() if self._swaps is None else self._swaps._is_done()
-
-    def is_held_up(self) -> bool:
-        return super().is_held_up() if self._swaps is None else self._swaps.is_held_up()
-
-    def selection(self) -> Counts:
-        return super().selection() if self._swaps is None else self._swaps.selection()
-
-    def shortfall(self, arms: Counts) -> float:
-        return super().shortfall(arms) if self._swaps is None else self._swaps.shortfall(arms)
-
     def standing(self) -> Standing:
         if self._swaps is None:
             return super().standing()
         mean, lower, upper = self._credible()
         return replace(self._swaps.standing(), mean=mean, lower=lower, upper=upper)
-
-    def _ask(
-        self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
-    ) -> Counts:
-        if self._swaps is None:
-            return super()._ask(slots, pending, room, rng)
-        return self._swaps._ask(slots, pending, room, rng)

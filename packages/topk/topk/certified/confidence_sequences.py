@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 Counts = NDArray[np.int64]
@@ -49,8 +50,7 @@ def _whole_intervals(
     width = most + 1
     pairs, place = np.unique(pulls * width + right, return_inverse=True)
     pulls, right = pairs // width, pairs % width
-    find = _question_set_intervals if questions else _population_intervals
-    lower, upper = find(pulls, right, levels, questions)
+    lower, upper = _found_intervals(pulls, right, levels, questions)
     return lower[place], upper[place]
 
 
@@ -58,26 +58,16 @@ def _whole_intervals(
 def _interval_table(answers: int, levels: Levels, questions: int) -> tuple[Floats, Floats]:
     """Return the intervals of all states with fewer ``answers``: (m, S) is at m (m + 1) / 2 + S."""
     pulls, right = np.tril_indices(min(answers, questions + 1) if questions else answers)
-    find = _question_set_intervals if questions else _population_intervals
-    return find(pulls, right, levels, questions)
+    return _found_intervals(pulls, right, levels, questions)
 
 
-def _population_intervals(
-    pulls: Counts, right: Counts, levels: Levels, _: int
+def _found_intervals(
+    pulls: Counts, right: Counts, levels: Levels, questions: int
 ) -> tuple[Floats, Floats]:
-    """Return intervals by the mixture Beta(1/2, 1/2) (5.1)."""
-    half, whole = _log_gamma(0.5, int(pulls.max())), _log_gamma(1.0, int(pulls.max()))
-    mixture = half[right] + half[pulls - right] - whole[pulls] - math.log(math.pi)
-    wrong = pulls - right
-
-    def excluded(x: float, p: Floats) -> NDArray[np.bool_]:
-        fit = right * np.log(np.maximum(p, 1e-300)) + wrong * np.log1p(-np.minimum(p, 1 - 1e-16))
-        return np.asarray(mixture - fit >= x)
-
-    mean = right / np.maximum(pulls, 1)
-    lower = _exclusion_border(partial(excluded, levels[0]), np.zeros(mean.size), mean, HALVINGS)[0]
-    upper = _exclusion_border(partial(excluded, levels[1]), np.ones(mean.size), mean, HALVINGS)[0]
-    return np.where(right == 0, 0.0, lower), np.where(wrong == 0, 1.0, upper)
+    """Return intervals by the mixture Beta(1/2, 1/2) (5.1), or on a question set."""
+    if questions:
+        return _question_set_intervals(pulls, right, levels, questions)
+    return bound_means(right, pulls - right, *levels, (0.5, 0.5))
 
 
 def _question_set_intervals(
@@ -104,15 +94,26 @@ def _question_set_intervals(
     return lower / questions, upper / questions
 
 
-def _exclusion_border(
-    excluded: Callable[[Floats], NDArray[np.bool_]], out: Floats, kept: Floats, steps: int
+def bound_means(
+    right: Floats | Counts, wrong: Floats | Counts, low: float, high: float, prior: Levels
 ) -> tuple[Floats, Floats]:
-    """Return two points around the end of exclusion, the first of them excluded."""
-    for _ in range(steps):
-        middle = (out + kept) / 2
-        gone = excluded(middle)
-        out, kept = np.where(gone, middle, out), np.where(gone, kept, middle)
-    return out, kept
+    """Return (n,) lower and upper bounds of accuracies, excluded at these levels.
+
+    prior  Beta distribution of the mixture
+    """
+    log_beta, total = scipy.special.betaln, right + wrong
+    mixture = log_beta(prior[0] + right, prior[1] + wrong) - log_beta(*prior)
+    mean = np.where(total > 0, right / np.maximum(total, 1e-300), 0.5)
+    bounds = []
+    for level, out in ((low, np.zeros(mean.size)), (high, np.ones(mean.size))):
+        kept = mean.copy()
+        for _ in range(HALVINGS):
+            middle = 0.5 * (out + kept)
+            fit = scipy.special.xlogy(right, middle) + scipy.special.xlog1py(wrong, -middle)
+            excluded = mixture - fit >= level
+            out, kept = np.where(excluded, middle, out), np.where(excluded, kept, middle)
+        bounds.append(out)
+    return bounds[0], bounds[1]
 
 
 def _nearest_kept(

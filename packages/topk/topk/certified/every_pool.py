@@ -48,27 +48,6 @@ class EveryPool(AnyPopulation):
         self._began = began
         super().__init__(rest, state, accuracy=meaning, questions=questions or None)
 
-    def forget(self) -> None:
-        """Judge anew: the shared state has changed."""
-        self._forget()
-
-    def is_far(self, arms: Counts, epsilon: float) -> bool:
-        """Return True if it is clear without the proof that no such epsilon is certified."""
-        return self._bound(arms).hint > epsilon
-
-    def epsilon_of(self, arms: Counts, with_out: bool) -> float:
-        """Return the epsilon that is certified of these arms.
-
-        with_out  True if outstanding answers count at their worst
-        """
-        return self._with_out(arms) if with_out else self._without_out(arms)
-
-    def share_out(
-        self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
-    ) -> Counts:
-        """Return (n,) how many more answers each worker should give now."""
-        return self._ask(slots, pending, room, rng)
-
     @property
     def _tally(self) -> Tally:
         if self._tally_now is None:

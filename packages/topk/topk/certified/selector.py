@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from topk.accuracy import ACCURACY, LIKE_THESE, QUESTIONS, THIS_SET
 from topk.best_sets import QUOTAS, Quotas
 from topk.options import Option
-from topk.problem import Problem, ProblemError
+from topk.problem import Problem
 from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats, Selector, Standing
 from topk.state import State, Verdict
@@ -150,16 +150,6 @@ class Certified(Selector):
         n, k, quotas = self.problem.n, self.problem.k, self.options["quotas"]
         everyone = {"groups": np.zeros(n, np.int64), "at_least": [k], "at_most": [k]}
         self.quotas = Quotas(n, k, everyone if quotas is None else quotas)
-        self.questions: int = self.options["questions"] or 0
-        if self.options["accuracy"] == LIKE_THESE:
-            self.questions = 0
-        elif self.options["scores"]:
-            raise ProblemError(
-                f"Accuracy {THIS_SET} is about right and wrong answers: for scores choose accuracy "
-                f"{LIKE_THESE}."
-            )
-        elif not self.questions:
-            raise ProblemError(f"Accuracy {THIS_SET} needs the number of questions in the set.")
 
     @classmethod
     def covers_withdrawal(cls, problem: Problem, options: Mapping[str, Any]) -> bool:
@@ -193,12 +183,10 @@ class Certified(Selector):
     # -- observing
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
-        if self.questions and (self.state.pulls + pulls > self.questions).any():
-            raise ValueError(f"A worker answers each of the {self.questions} questions once.")
         super()._count(pulls, rewards)
         self._judged = self._spread = self._means = None
         if self.pool is not None:
-            self.pool.forget()
+            self.pool._forget()
 
     def wait_for(self, out: ArrayLike) -> None:
         super().wait_for(out)
@@ -250,8 +238,8 @@ class Certified(Selector):
         """
         total = self._by_intervals(chosen)
         if self.pool is not None:
-            arms, with_out = np.flatnonzero(chosen), tally.out is not None
-            bound = self.problem.k * self.pool.epsilon_of(arms, with_out)
+            at = self.pool._without_out if tally.out is None else self.pool._with_out
+            bound = self.problem.k * at(np.flatnonzero(chosen))
         else:
             bound = self._by_swaps(chosen, tally)
         return max(0.0, min(total, bound))
@@ -299,7 +287,7 @@ class Certified(Selector):
     def _is_done(self) -> bool:
         if self.pool is not None and self._judged is None:
             arms = self.pool.selection()
-            far = self.pool.is_far(arms, self.problem.epsilon)
+            far = self.pool._bound(arms).hint > self.problem.epsilon
             if far and not self._suffices(self._by_intervals(self._flags(arms))):
                 return False  # and no need of the proof
         return self._suffices(self._judgement()[0])
@@ -340,7 +328,7 @@ class Certified(Selector):
         if pending.any() and self.is_held_up():
             return np.zeros_like(pending)  # the end is waited for
         if self.pool is not None:
-            return self.pool.share_out(slots, pending, room, rng)
+            return self.pool._ask(slots, pending, room, rng)
         assert self.swaps is not None
         foreseen = Foreseen(self.quotas, self._mean_estimates, self._tally, self.questions)
         wanted = self.problem.epsilon * self.problem.k

@@ -11,14 +11,13 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
-from topk.accuracy import ACCURACY, LIKE_THESE, QUESTIONS, THIS_SET
-from topk.certified import confidence_intervals
-from topk.certified.selector import ASKED_OPEN, OPEN_ASSUMES, PLANNED_FOR, SCORES
+from topk.accuracy import ACCURACY, QUESTIONS
+from topk.certified.confidence_sequences import bound_means, confidence_intervals
+from topk.certified.selector import ASKED_OPEN, OPEN_ASSUMES, PLANNED_FOR, SCORES, Certified
 from topk.options import Option
-from topk.problem import Problem, ProblemError
+from topk.problem import Problem
 from topk.promise import Goal, Promise
 from topk.selector import Counts, Floats, Selector, Standing
 from topk.state import Verdict
@@ -37,7 +36,6 @@ JOINED_ASSUMES = f" Answers of different workers are independent of each other.{
 PRIOR = (3.0, 1.0)  # Beta distribution of the mixture
 SIDE = 0.5  # part of delta for each side
 LEAVERS = 0.1  # part of a side for workers who are among the K best because others left
-HALVINGS = 40
 FIRST = 3  # answers of each worker before bounds decide
 STRIDE = 0.02  # of a worker's answers, that are asked at once
 PARTS = 8  # in which a batch is shared out, each seeing the earlier ones
@@ -59,26 +57,14 @@ class EachGood(Selector):
         "sampling of Kalyanakrishnan, Tewari, Auer, Stone 2012",
         assumes=ASSUMES,
     )
-    interval = (
-        "confidence bounds: at all times at once the upper ones hold for all who are among the "
-        "best, and the lower ones for all others"
-    )
+    interval = Certified.interval
     known_options: ClassVar[tuple[Option, ...]] = (
         *(ACCURACY, QUESTIONS),
         *(PLANNED_FOR, ASKED_OPEN, SCORES),
     )
 
     def _check(self) -> None:
-        self.questions = 0
-        if self.options["accuracy"] == THIS_SET:
-            if self.options["scores"]:
-                raise ProblemError(
-                    f"Accuracy {THIS_SET} is about right and wrong answers: for scores choose "
-                    f"accuracy {LIKE_THESE}."
-                )
-            if not self.options["questions"]:
-                raise ProblemError(f"Accuracy {THIS_SET} needs the number of questions in the set.")
-            self.questions = int(self.options["questions"])
+        if self.questions:
             measure = f"accuracy on this set of {self.questions} questions"
             self.promise = replace(self.promise, measure=measure, assumes=SET_ASSUMES)
         if self.options["asked_open"]:
@@ -90,8 +76,6 @@ class EachGood(Selector):
         return True
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
-        if self.questions and (self.state.pulls + pulls > self.questions).any():
-            raise ValueError(f"A worker answers each of the {self.questions} questions once.")
         super()._count(pulls, rewards)
         self._bounds_now = None
 
@@ -112,7 +96,7 @@ class EachGood(Selector):
         low, high = self._levels
         if self.questions:
             return confidence_intervals(pulls, rewards, low, self.questions, high)
-        return bound_means(rewards, pulls - rewards, low, high)
+        return bound_means(rewards, pulls - rewards, low, high, PRIOR)
 
     @property
     def _bounds(self) -> tuple[Floats, Floats]:
@@ -164,8 +148,6 @@ class EachGood(Selector):
     ) -> Counts:
         """Return first answers, then those of who keeps the run from its end."""
         made = self.state.pulls + pending
-        if self.questions:
-            room = np.minimum(room, np.maximum(self.questions - made, 0))
         counts: Counts = np.clip(FIRST - made, 0, room)
         if counts.any() and (slots is None or counts.sum() >= slots):
             return counts if slots is None else fill_level(counts, slots)
@@ -192,23 +174,3 @@ class EachGood(Selector):
         sides = [np.flatnonzero(side & free) for side in (inside, ~inside)]
         arms = [int(side[worth[side].argmin()]) for side in sides if side.size]
         return max(arms, key=lambda arm: reach[arm], default=None)
-
-
-def bound_means(right: Floats, wrong: Floats, low: float, high: float) -> tuple[Floats, Floats]:
-    """Return (n,) lower and upper bounds of accuracies, excluded at these levels.
-
-    An accuracy is excluded once a mixture of all explains the answers e^level times better.
-    """
-    log_beta = scipy.special.betaln
-    mixture = log_beta(PRIOR[0] + right, PRIOR[1] + wrong) - log_beta(*PRIOR)
-    mean = np.where(right + wrong > 0, right / np.maximum(right + wrong, 1e-300), 0.5)
-    bounds = []
-    for level, out in ((low, np.zeros(mean.size)), (high, np.ones(mean.size))):
-        kept = mean.copy()
-        for _ in range(HALVINGS):
-            middle = 0.5 * (out + kept)
-            fit = scipy.special.xlogy(right, middle) + scipy.special.xlog1py(wrong, -middle)
-            excluded = mixture - fit >= level
-            out, kept = np.where(excluded, middle, out), np.where(excluded, kept, middle)
-        bounds.append(out)
-    return bounds[0], bounds[1]

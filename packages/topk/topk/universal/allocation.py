@@ -34,10 +34,11 @@ def moments(right, wrong, terms, weight):  # type: ignore[no-untyped-def]
     """Return (n,) means and variances of accuracies under the terms of Q, given the answers."""
     n = right.size
     mean, square = np.zeros(n), np.zeros(n)
-    least = LEAST_WEIGHT * weight.max()
+    least, total = LEAST_WEIGHT * weight.max(), 0.0
     for t in range(weight.size):
         if weight[t] < least:
             continue
+        total += weight[t]
         for i in range(n):
             part = 1.0
             s, f = right[i], wrong[i]
@@ -54,10 +55,6 @@ def moments(right, wrong, terms, weight):  # type: ignore[no-untyped-def]
             one = (a + s) / (a + b + s + f)
             mean[i] += weight[t] * part * one
             square[i] += weight[t] * part * _square(a + s, b + f)
-    total = 0.0
-    for t in range(weight.size):
-        if weight[t] >= least:
-            total += weight[t]
     for i in range(n):
         mean[i] /= total
         square[i] = max(square[i] / total - mean[i] * mean[i], LEAST_VARIANCE)

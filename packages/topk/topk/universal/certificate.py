@@ -19,7 +19,6 @@ Chosen = NDArray[np.bool_]
 Rows = tuple[Floats, Floats, Counts, Floats]
 
 COARSEST, FINEST, PER_ROOT = 48, 320, 5.0  # points of the grid; per root of the most answers
-REFINEMENTS = 1
 FIRST_LAMBDA = 24.0  # in units of root n / K
 TANGENTS = np.linspace(-2.0, 2.0, 17)  # in units of 1 / deviation of the mean
 PER_ANSWER = 1e-11  # nats of rounding
@@ -112,10 +111,9 @@ class GroupBound:
         right, wrong, kinds, workers = self.rows
         fine, y = refined(self.grid, self.population, self.c)
         place, all_rows = (self.lam, self.c, 1, 0.0, self.pool), np.array([0, kinds.size])
-        for _ in range(REFINEMENTS):
-            logs = log_likelihoods(right, wrong, fine, 0)
-            epsilon_at(logs, kinds, workers, fine, *place, y, all_rows)
-            fine, y = refined(fine, y, self.c)
+        logs = log_likelihoods(right, wrong, fine, 0)
+        epsilon_at(logs, kinds, workers, fine, *place, y, all_rows)
+        fine, y = refined(fine, y, self.c)
         bounds: Floats = proved(*self.rows, fine, y, self.lam, self.c, etas, self.pool)
         return bounds
 

@@ -61,9 +61,9 @@ SHARE_PRIOR = _prior(SHARES, FIRST_SHARE, SHARE_STEP, EVEN, EVEN_RANGE)
 
 # Besides these populations there may be workers who are always wrong, or always right (exactly, or
 # nearly: Beta(1, NEAR) from there), on a lattice of logits of their share.
-SIDES = {0: 0.78, -1: 0.18, 1: 0.04}
+SIDES = {0: 0.62, -1: 0.34, 1: 0.04}
 LOG_SIDES = {side: math.log(weight) for side, weight in SIDES.items()}
-EXACT, NEAR = 0.7, 40.0
+EXACT, NEAR = 0.5, 40.0
 ODD = 0.06  # share of the other answers below which a worker is taken as odd
 FIRST_ODD, ODD_STEP, ODDS = -7.0, 0.5, 15
 ODD_SHARES = 1 / (1 + np.exp(-(FIRST_ODD + ODD_STEP * np.arange(ODDS))))

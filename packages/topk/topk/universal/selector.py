@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from topk.accuracy import ACCURACY, QUESTIONS, THIS_SET
+from topk.accuracy import ACCURACY, QUESTIONS
 from topk.best_sets import top_arms
 from topk.groups import GROUPS, check_groups, number_groups
 from topk.options import Option
@@ -88,7 +88,6 @@ class AnyPopulation(Selector):
     def _check(self) -> None:
         if self.problem.epsilon <= 0:
             raise ProblemError(f"{self.title} needs an epsilon above 0.")
-        self.questions = self._questions()
         self.groups = check_groups(self.options["groups"], self.problem.n)
         if self.questions:
             measure = f"accuracy on this set of {self.questions} questions"
@@ -103,19 +102,9 @@ class AnyPopulation(Selector):
         drawn = DRAWN if self.groups is None else DRAWN_BY_GROUP
         return prices + drawn + DURING + (SHUFFLED if self.questions else INDEPENDENT) + STOP
 
-    def _questions(self) -> int:
-        """Return how many questions there are in the set that accuracy means, 0 for any others."""
-        if self.options["accuracy"] != THIS_SET:
-            return 0
-        if not self.options["questions"]:
-            raise ProblemError(f"Accuracy {THIS_SET} needs the number of questions in the set.")
-        return int(self.options["questions"])
-
     # -- observing
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
-        if self.questions and (self.state.pulls + pulls > self.questions).any():
-            raise ValueError(f"A worker answers each of the {self.questions} questions once.")
         super()._count(pulls, rewards)
         self._forget()
 
@@ -228,8 +217,6 @@ class AnyPopulation(Selector):
     ) -> Counts:
         """Return everyone's first answers, then those of most use."""
         made = self.state.pulls + pending
-        if self.questions:
-            room = np.minimum(room, np.maximum(self.questions - made, 0))
         counts: Counts = np.clip(FIRST - made, 0, room)
         if slots is None and counts.any():
             return counts
