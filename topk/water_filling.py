@@ -16,7 +16,7 @@ def fill_level(need: Counts, slots: int) -> Counts:
     # Whatever m, the m neediest must be left with so little that only the slots are given to them.
     most = np.sort(need)[::-1].cumsum()
     line = (-((slots - most) // np.arange(1, most.size + 1))).max()
-    pulls = np.maximum(need - line, 0)  # all above the line; the spare goes one each
+    pulls: Counts = np.maximum(need - line, 0)  # all above the line; the spare goes one each
     spare = slots - int(pulls.sum())
     pulls[np.flatnonzero(need >= line)[:spare]] += 1
     return pulls
