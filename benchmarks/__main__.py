@@ -15,7 +15,7 @@ import django
 from django.core.management import call_command
 
 ON_DATABASES = ("engine", "load", "api", "page", "tells", "calls")
-PLAIN = ("bandit", "forecasts", "life", "start")
+PLAIN = ("bandit", "rates", "forecasts", "life", "start")
 
 
 def main(names: list[str]) -> None:

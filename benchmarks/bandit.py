@@ -17,8 +17,6 @@ from topk.simulate import simulate_run
 SEQUENTIAL = ("lucb", "kl-lucb", "ugape-c", "lil-rand-lucb")
 SIZES = (100, 1_000, 10_000, 100_000)
 SLOTS = 1_000
-# Runs to their end, by the size of the pool.
-RUNS = {"credible": {10: 40, 100: 40, 1_000: 4}, "certified": {10: 12, 100: 12, 1_000: 2}}
 
 
 def simulate() -> None:
@@ -95,37 +93,11 @@ def rounds() -> None:
             print(f"| {title} | {n:,} | {k} | {pulls:,} | {1000 * since(start):.0f} |")
 
 
-def whole() -> None:
-    """Print times of whole runs on pools drawn from Beta(6, 2), including tables of `certified`."""
-    print("| algorithm | n | K | answers of a run | runs per minute | answers per second |")
-    print("|---|--:|--:|--:|--:|--:|")
-    for name, sizes in RUNS.items():
-        simulate_run(name, [0.6, 0.5], k=1, epsilon=0.3, max_pulls=50)  # compile
-        for n, runs in sizes.items():
-            pulls, took = played(name, n, runs)
-            many, speed = pulls / runs, 60 * runs / took
-            print(
-                f"| {name} | {n:,} | {n // 5} | {many:,.0f} | {speed:,.0f} | {pulls / took:,.0f} |"
-            )
-
-
-def played(name: str, n: int, runs: int) -> tuple[int, float]:
-    """Return the number of answers of so many runs, and their seconds."""
-    start, pulls = time.process_time(), 0
-    for seed in range(1, runs + 1):
-        pulls += simulate_run(name, pool(n, seed), k=n // 5, epsilon=0.05, seed=seed).pulls
-    return pulls, time.process_time() - start
-
-
-def pool(n: int, seed: int) -> np.ndarray:
-    return np.random.default_rng([seed, n]).beta(6, 2, n)
-
-
 def since(start: float) -> float:
     return time.perf_counter() - start
 
 
 def main() -> None:
-    for part in (simulate, step, rounds, whole):
+    for part in (simulate, step, rounds):
         part()
         print()

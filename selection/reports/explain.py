@@ -14,6 +14,7 @@ from topk.verify import DumpRecord, ReplayedRun, read_record, replay_run
 from topk.verify.what_if import flips_needed, selected_numbers
 
 from .dump import dump_run
+from .guarantee_status import interval_meaning
 
 # Limit of answers, because the counterfactuals replay the algorithm some ten times.
 MOST_ANSWERS = 200_000
@@ -175,7 +176,7 @@ def _describe_standing(standing: Standing, place: int, run: Run) -> str:
         estimate = f"the estimated accuracy: {format_percent(mean, 1)}"
     if lower <= 0 and upper >= 1:
         return f"{estimate}, with no bounds."
-    kind = run.selector_class.interval.split(":")[0]
+    kind = interval_meaning(run).split(":")[0]
     bounds = f"between {format_percent(lower, 1)} and {format_percent(upper, 1)}"
     return f"{estimate}, {bounds} ({kind})."
 

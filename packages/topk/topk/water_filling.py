@@ -13,20 +13,10 @@ def fill_level(need: Counts, slots: int) -> Counts:
     """
     if slots >= need.sum():
         return need
-    line = _water_line(need, slots)
-    pulls = np.maximum(need - line, 0)  # all above the line; the spare goes one each
+    # Whatever m, the m neediest must be left with so little that only the slots are given to them.
+    most = np.sort(need)[::-1].cumsum()
+    line = (-((slots - most) // np.arange(1, most.size + 1))).max()
+    pulls: Counts = np.maximum(need - line, 0)  # all above the line; the spare goes one each
     spare = slots - int(pulls.sum())
     pulls[np.flatnonzero(need >= line)[:spare]] += 1
     return pulls
-
-
-def _water_line(need: Counts, slots: int) -> int:
-    """Return the least level of remaining need that costs no more than ``slots``."""
-    low, high = 0, int(need.max())
-    while low < high:
-        middle = (low + high) // 2
-        if np.maximum(need - middle, 0).sum() > slots:
-            low = middle + 1
-        else:
-            high = middle
-    return low

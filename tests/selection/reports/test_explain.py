@@ -103,6 +103,13 @@ def test_undecided_worker_has_a_reason():
     assert "The run ended before a verdict" in explanation_text(run, "w1")
 
 
+def test_explanation_names_the_bounds_as_the_page_does():
+    run = play(run_of("ugape-b"), crowd(1, 2), most=4)
+    meaning = reports.interval_meaning(run)
+    assert "nothing is promised of them" in meaning
+    assert f"({meaning.split(':')[0]})" in explanation_text(run, "w1")
+
+
 def test_no_shows_leavers_and_verdicts_by_hand_are_explained():
     run = play(run_of("certified", epsilon=0.05, slots=6), crowd(1, good=2), most=1)
     assert "No answer of this worker counts yet" in explanation_text(run, "w3")

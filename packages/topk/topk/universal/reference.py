@@ -42,6 +42,7 @@ EDGES = 0.5 * (NODES[:-1] + NODES[1:])
 COUNTS = 5.0  # nats below the largest term at which terms are left out
 MOST_TERMS = 1200
 SLOTS = 32768  # of the table of terms that were seen; a power of 2
+SMALL = 1e-200  # a product of probabilities that takes no more factors
 STARTS = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9])
 CLIMBS = 2
 
@@ -102,17 +103,17 @@ class Part:
 
         By Jensen's inequality a sum of terms falls by no more than its terms do on average.
         """
-        node, whole = _node_of(_mean_of(self.terms)), self.log_q - float(self.weight @ fall)
-        part = np.bincount(node, self.weight, NODES.size)
-        fallen = np.bincount(node, self.weight * fall, NODES.size)
+        whole = self.log_q - float(self.weight @ fall)
+        node = _node_of(_mean_of(self.terms))
+        sums = [np.bincount(node, self.weight * each, NODES.size) for each in (np.ones(1), fall)]
         if self.side:
-            part, fallen = (_with_odd(self.side, self.shares, of) for of in (part, fallen))
-        result: Floats = np.full(NODES.size, LOG_WHOLE + whole)
-        for share, window, mass in _windows(self.side):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                less = np.nan_to_num((window @ fallen) / (window @ part))
-                alone = np.log(window @ part) + self.log_q - mass - less
-            result = np.logaddexp(result, math.log(share) + alone)
+            sums = [_with_odd(self.side, self.shares, each) for each in sums]
+        weight, window, mass = _windows(self.side)
+        part, fallen = (window @ np.array(sums).T).T.reshape(2, -1, NODES.size)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            alone = np.log(part) + self.log_q - mass - np.nan_to_num(fallen / part)
+        alone = np.vstack([alone + weight, np.full(NODES.size, LOG_WHOLE + whole)])
+        result: Floats = np.logaddexp.reduce(alone, axis=0)
         return result + LOG_SIDES[self.side]
 
 
@@ -173,20 +174,15 @@ def reference(right: Floats, wrong: Floats, workers: Floats) -> Reference:
 
     The binomial coefficients are left out, as in the likelihood: Q is of answers in their order.
     """
-    plain, parts = _terms_of(right, wrong, workers), []
+    rows, known = np.empty((MEANS * WIDTHS, right.size)), np.zeros(MEANS * WIDTHS, np.bool_)
+    shared = (rows, known, (MEAN_PRIOR, WIDTH_PRIOR, PAIR_PRIOR, SHARE_PRIOR))
+    plain, parts = _terms((right, wrong, workers), *shared), []
     for side in SIDES:
         odd = is_odd(right, wrong, side)
-        found = _terms_of(right[~odd], wrong[~odd], workers[~odd]) if odd.any() else plain
+        others = np.where(odd, 0.0, workers)
+        found = _terms((right, wrong, others), *shared) if odd.any() else plain
         parts.append(_part((right, wrong, workers), side, odd, *found))
     return Reference(tuple(parts))
-
-
-def _terms_of(right: Floats, wrong: Floats, workers: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Return the terms of the others that matter, and their logarithms."""
-    rows, known = np.empty((MEANS * WIDTHS, right.size)), np.zeros(MEANS * WIDTHS, np.bool_)
-    priors = (MEAN_PRIOR, WIDTH_PRIOR, PAIR_PRIOR, SHARE_PRIOR)
-    found: tuple[NDArray[np.int64], Floats] = _terms((right, wrong, workers), rows, known, priors)
-    return found
 
 
 def _part(
@@ -246,10 +242,11 @@ def _node_of(mean: Floats) -> NDArray[np.int64]:
 
 
 @lru_cache(3)
-def _windows(side: int) -> list[tuple[float, Floats, Floats]]:
-    """Return the weight of each part that a population is compared with, and of which nodes it is.
+def _windows(side: int) -> tuple[Floats, Floats, Floats]:
+    """Return the parts that a population is compared with.
 
-    These are (S, S) weights of the nodes around each, and (S,) logs of the prior weight of it all.
+    These are (W, 1) logs of their weights, (W * S, S) weights of nodes around each, and (W, S)
+    logs of the prior weight of it all.
     """
     first, second, share = (
         axis.ravel() for axis in np.meshgrid(np.arange(MEANS), np.arange(MEANS), np.arange(SHARES))
@@ -264,8 +261,9 @@ def _windows(side: int) -> list[tuple[float, Floats, Floats]]:
     if side:
         mass = _with_odd(side, np.exp(ODD_PRIOR), mass)
     apart = np.subtract.outer(np.arange(NODES.size), np.arange(NODES.size))
-    windows = [(weight, np.exp(-0.5 * (apart / width) ** 2)) for weight, width in WINDOWS]
-    return [(weight, window, np.log(window @ mass)) for weight, window in windows]
+    weights, widths = (np.array(each)[:, None] for each in zip(*WINDOWS, strict=True))
+    window = np.exp(-0.5 * (apart / widths[:, None]) ** 2).reshape(-1, NODES.size)
+    return np.log(weights), window, np.log(window @ mass).reshape(-1, NODES.size)
 
 
 @compiled
@@ -326,10 +324,16 @@ def _log_term(term, tallies, rows, known, priors):  # type: ignore[no-untyped-de
         return total + LOG_ONE + priors[0][term[0]] + priors[1][term[1]]
     two = _row(tallies, rows, known, term[2], term[3])
     share = 1 / (1 + math.exp(-_logit(term[4])))
+    product = 1.0  # of factors of single workers: one logarithm for many
     for g in range(workers.size):
-        most = max(one[g], two[g])
-        mixed = share * math.exp(one[g] - most) + (1 - share) * math.exp(two[g] - most)
-        total += workers[g] * (most + math.log(mixed))
+        total += workers[g] * max(one[g], two[g])
+        most = share if one[g] >= two[g] else 1 - share
+        mixed = most + (1 - most) * math.exp(-abs(one[g] - two[g]))
+        if workers[g] == 1 and product > SMALL:
+            product *= mixed
+        elif workers[g] > 0:
+            total += workers[g] * math.log(mixed)
+    total += math.log(product)
     total += priors[0][term[0]] + priors[0][term[2]] + priors[3][term[4]] + LOG_TWO
     # Every other width is used, so that a pair of neighbours' prior weight goes to one of them.
     for width in (term[1], term[3]):
