@@ -177,9 +177,17 @@ class Run(RunColumns):
     @property
     def covers_withdrawal(self) -> bool:
         """Return True if its guarantee holds although workers are withdrawn after answers."""
+        return roster.covers_withdrawal(*self._start_of_roster())
+
+    @property
+    def judges_anew(self) -> bool:
+        """Return True if its early end may be judged among the workers who answered alone."""
+        return roster.judges_anew(*self._start_of_roster())
+
+    def _start_of_roster(self) -> tuple[Any, ...]:
         ks, workers = [skill.k for skill in self.skills], self.candidates.count()
         limits, options = (self.epsilon, self.delta), self.effective_options()
-        return roster.covers_withdrawal(self.selector_class, workers, ks, limits, options)
+        return self.selector_class, workers, ks, limits, options
 
     @property
     def certified(self) -> bool:

@@ -156,5 +156,5 @@ def _drop_no_shows(run: Run, gone: Flags, pulls: Counts) -> tuple[Flags, Counts]
     if run.several:
         ids = run.candidates.order_by("arm").values_list("worker_id", flat=True)
         workers = np.array(list(ids), np.int64)
-    ks, covers = [skill.k for skill in run.skills], run.covers_withdrawal
-    return drop_no_shows(run.selector_class, gone, pulls, workers, ks, run.one_kind_each, covers)
+    rule = [skill.k for skill in run.skills], run.one_kind_each, run.judges_anew
+    return drop_no_shows(run.selector_class, gone, pulls, workers, *rule)

@@ -67,7 +67,7 @@ def test_selectors_with_a_fixed_epsilon_would_diverge(name):
 
 @pytest.mark.parametrize("name", PLANNERS)
 def test_our_proofs_on_the_same_answers_do_not_depend_on_epsilon(name):
-    options = {"tuned_for": 0.1} if name == "certified" else {}
+    options = {"tuned_for": 0.1} if name in ("certified", "universal") else {}
     loose, tight = at(name, LOOSE, **options), at(name, TIGHT, **options)
     answers = Table(MEANS, np.random.default_rng(4))
     for _ in range(6):

@@ -47,7 +47,7 @@ def drop_no_shows(
     worker: Counts,
     ks: Sequence[int],
     one_kind_each: bool,
-    covers: bool,
+    anew: bool,
 ) -> tuple[Flags, Counts]:
     """Return the roster of a run that is over, without workers without a counted answer.
 
@@ -56,11 +56,11 @@ def drop_no_shows(
     unchanged (docs/absence.md, section 2).
 
     gone, pulls, worker  (n,) by arm
-    covers               True if the guarantee covers workers who leave because of the answers
+    anew                 ``judges_anew`` of the problem that the run began with
     """
     came = np.isin(worker, worker[(pulls > 0) & ~gone])
     left = np.unique(worker[came & ~gone]).size
-    allowed = kind.open_roster and (kind.promise.average or (kind.covers_leavers and covers))
+    allowed = kind.open_roster and (kind.promise.average or anew)
     if not allowed or not has_enough(left, ks, one_kind_each):
         return gone, pulls
     dropped = gone | ~came
@@ -136,6 +136,19 @@ def covers_withdrawal(
     if len(ks) > 1 or workers <= ks[0]:
         return not kind.roster_fixed
     return kind.covers_withdrawal(Problem(workers, ks[0], *limits), options)
+
+
+def judges_anew(
+    kind: type[Selector],
+    workers: int,
+    ks: Sequence[int],
+    limits: tuple[float, float],
+    options: Mapping[str, Any],
+) -> bool:
+    """Return True if an early end may be judged among the workers who answered alone."""
+    if len(ks) > 1 or workers <= ks[0]:
+        return kind.covers_leavers and not kind.roster_fixed
+    return kind.judges_anew(Problem(workers, ks[0], *limits), options)
 
 
 def has_enough(workers: int, ks: Sequence[int], one_kind_each: bool) -> bool:

@@ -265,6 +265,14 @@ class Selector(ABC):
         """
         return not cls.roster_fixed
 
+    @classmethod
+    def judges_anew(cls, problem: Problem, options: Mapping[str, Any]) -> bool:
+        """Return True if an early end may be judged among the workers who answered alone.
+
+        problem  of the start of the run; docs/absence.md, section 2
+        """
+        return cls.covers_leavers and cls.covers_withdrawal(problem, options)
+
     @abstractmethod
     def _is_done(self) -> bool:
         """Return True if the guarantee holds, or for a fixed budget, if its plan is carried out."""

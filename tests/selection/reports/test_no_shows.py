@@ -12,7 +12,7 @@ from tests.pages import admin_url, text_of
 from tests.selection.runs.test_cautious import answer_smoothly
 from tests.worlds import answer_all, crowd, make_run, play
 from topk.registry import SELECTORS
-from topk.roster import drop_no_shows
+from topk.roster import drop_no_shows, judges_anew
 from topk.verify import digest_of
 
 pytestmark = pytest.mark.django_db
@@ -98,19 +98,21 @@ def test_early_end_is_judged_without_no_shows_and_its_dump_agrees(algorithm):
 
 
 def test_level_of_an_early_end_is_that_of_the_whole_roster():
-    gone, pulls = np.array([False] * 6), np.array([3, 0, 2, 0, 5, 1])
-    rule = (np.arange(6), [2], False, True)
+    gone, pulls = np.array([False] * 9), np.array([3, 0, 2, 0, 5, 1, 4, 4, 4])
+
+    def drop(name, k=4, epsilon=0.1):
+        anew = judges_anew(SELECTORS[name], 9, [k], (epsilon, 0.1), {})
+        return drop_no_shows(SELECTORS[name], gone, pulls, np.arange(9), [k], False, anew)
+
     for name in ("lucb", "kl-lucb", "universal"):
-        dropped, counted = drop_no_shows(SELECTORS[name], gone, pulls, *rule)
-        assert dropped.tolist() == [False, True, False, True, False, False]
+        dropped, counted = drop(name)
+        assert np.flatnonzero(dropped).tolist() == [1, 3]
         assert (counted > 0).all()
-    _, counted = drop_no_shows(SELECTORS["credible"], gone, pulls, *rule)
-    assert counted.tolist() == pulls.tolist()
+    assert drop("credible")[1].tolist() == pulls.tolist()
     for name in ("halving", "pair-lucb", "lil-rand-lucb"):
-        dropped, _ = drop_no_shows(SELECTORS[name], gone, pulls, *rule)
-        assert not dropped.any()
-    few = (np.arange(6), [4], False, True)
-    assert not drop_no_shows(SELECTORS["lucb"], gone, pulls, *few)[0].any()
+        assert not drop(name)[0].any()
+    assert not drop("lucb", k=7)[0].any()
+    assert not drop("universal", epsilon=0.01)[0].any()  # swaps certify: they are about the roster
 
 
 def test_old_dumps_keep_no_shows_in():

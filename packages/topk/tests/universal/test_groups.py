@@ -215,7 +215,7 @@ def test_guarantee_states_the_assumption_about_groups():
 def test_select_takes_groups():
     rng = np.random.default_rng(1)
     table = rng.random((8, 400)) < np.r_[np.full(4, 0.95), np.full(4, 0.6)][:, None]
-    chosen = select(table, 4, 0.2, algorithm="universal", groups=["x"] * 4 + ["y"] * 4)
+    chosen = select(table, k=4, epsilon=0.2, algorithm="universal", groups=["x"] * 4 + ["y"] * 4)
     assert chosen.workers.tolist() == [0, 1, 2, 3]
     assert chosen.complete
     assert "each group of workers" in chosen.guarantee

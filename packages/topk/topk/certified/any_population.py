@@ -1,5 +1,6 @@
 """``universal`` by populations or, where cheaper, by swaps: docs/universal.md, section 7."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -50,16 +51,19 @@ class Universal(AnyPopulation):
         *(TUNED_FOR, PLANNED_FOR, ASKED, JOINED_LATE),
     )
 
+    @classmethod
+    def judges_anew(cls, problem: Problem, options: Mapping[str, Any]) -> bool:
+        """Return False where swaps certified: they are about the roster, not those who answered."""
+        return not _began_by_swaps(problem, options) and super().judges_anew(problem, options)
+
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._swaps: Certified | None = None
         problem, chosen = self.problem, self.options
-        ever, late = chosen["planned_for"] or problem.n, chosen["joined_late"] or 0
-        tuned = problem.epsilon if chosen["tuned_for"] is None else chosen["tuned_for"]
-        start = replace(problem, n=max(ever - late, problem.k + 1), epsilon=tuned)
-        if chosen["asked_open"] or not prefers_swaps(start):
+        ever = chosen["planned_for"] or problem.n
+        if not _began_by_swaps(replace(problem, n=ever), chosen):
             return
-        if late or ever > problem.n or self.state.gone.size:
+        if chosen["joined_late"] or ever > problem.n or self.state.gone.size:
             self._delta = CHANGED * problem.delta
             return
         rest = replace(problem, delta=(1 - CHANGED) * problem.delta)
@@ -80,3 +84,14 @@ class Universal(AnyPopulation):
             return super().standing()
         mean, lower, upper = self._credible()
         return replace(self._swaps.standing(), mean=mean, lower=lower, upper=upper)
+
+
+def _began_by_swaps(problem: Problem, options: Mapping[str, Any]) -> bool:
+    """Return True if swaps certified at the start.
+
+    problem  with the workers who ever were on the roster
+    """
+    late, tuned = options.get("joined_late") or 0, options.get("tuned_for")
+    epsilon = problem.epsilon if tuned is None else tuned
+    start = replace(problem, n=max(problem.n - late, problem.k + 1), epsilon=epsilon)
+    return not options.get("asked_open") and prefers_swaps(start)

@@ -17,6 +17,7 @@ from topk.roster import (
     groups_of,
     has_enough,
     is_guarantee_lost,
+    judges_anew,
     opening_option,
     plan_options,
     quotas_per_kind,
@@ -56,13 +57,13 @@ def is_lost(record: DumpRecord) -> bool:
     events = record.events if record.run["joined"] else []
     opened = [event["step"] for event in events if event["kind"] == OPENED]
     pulls, _ = _count_answers(record, None)
-    return is_guarantee_lost(record.algorithm, record.gone, pulls, opened, _covers(record))
+    covers = covers_withdrawal(*_start_of(record))
+    return is_guarantee_lost(record.algorithm, record.gone, pulls, opened, covers)
 
 
-def _covers(record: DumpRecord) -> bool:
+def _start_of(record: DumpRecord) -> tuple[Any, ...]:
     limits = record.run["epsilon"], record.run["delta"]
-    options = _settle_options(record)
-    return covers_withdrawal(record.algorithm, record.n, record.ks, limits, options)
+    return record.algorithm, record.n, record.ks, limits, _settle_options(record)
 
 
 def replay_participants(record: DumpRecord) -> ReplayedRun | None:
@@ -70,7 +71,7 @@ def replay_participants(record: DumpRecord) -> ReplayedRun | None:
     if record.run.get("keep_no_shows", True):  # they stayed in dumps of older versions
         return None
     pulls, _ = _count_answers(record, None)
-    rule = record.ks, record.run["one_kind_each"], _covers(record)
+    rule = record.ks, record.run["one_kind_each"], judges_anew(*_start_of(record))
     gone, counted = drop_no_shows(record.algorithm, record.gone, pulls, record.worker, *rule)
     if np.array_equal(gone, record.gone):
         return None
