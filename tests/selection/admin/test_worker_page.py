@@ -135,7 +135,7 @@ def test_the_interval_is_wilson_s():
 
 def test_a_provisional_verdict_is_undecided_with_a_shape_of_its_own(requester):
     run = make_run(n=10, k=4, algorithm="universal", slots=18, epsilon=0.05, questions=200)
-    play(run, crowd(4, 6, 0.95, 0.3), most=20)
+    play(run, crowd(4, 6, 0.95, 0.3), most=25)
     line = next(line for line in reports.worker_standings(run) if line.verdict == "settled in")
     text = text_of(card_of(requester, run, line.worker))
     assert "△ undecided" in text
