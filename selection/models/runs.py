@@ -181,7 +181,7 @@ class Run(RunColumns):
 
     @property
     def judges_anew(self) -> bool:
-        """Return True if its early end may be judged among the workers who answered alone."""
+        """Return True if its early end may be judged among the workers that answered alone."""
         return roster.judges_anew(*self._start_of_roster())
 
     def _start_of_roster(self) -> tuple[Any, ...]:

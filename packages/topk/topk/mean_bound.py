@@ -33,7 +33,7 @@ def bound_mean(
 ) -> float:
     """Return a mean accuracy that the selected workers have with probability at least 1 - delta.
 
-    rewards    (n,) sums of each worker's rewards, of all workers who ever took part
+    rewards    (n,) sums of each worker's rewards, of all workers that ever took part
     pulls      (n,) numbers of their answers
     selected   (m,) numbers of the selected workers, at least one; m differs from k in odd cases
     questions  (n,) sizes of the question sets, if accuracy on the set is meant; rewards are whole

@@ -145,7 +145,7 @@ def judges_anew(
     limits: tuple[float, float],
     options: Mapping[str, Any],
 ) -> bool:
-    """Return True if an early end may be judged among the workers who answered alone."""
+    """Return True if an early end may be judged among the workers that answered alone."""
     if len(ks) > 1 or workers <= ks[0]:
         return kind.covers_leavers and not kind.roster_fixed
     return kind.judges_anew(Problem(workers, ks[0], *limits), options)

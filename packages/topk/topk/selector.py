@@ -267,7 +267,7 @@ class Selector(ABC):
 
     @classmethod
     def judges_anew(cls, problem: Problem, options: Mapping[str, Any]) -> bool:
-        """Return True if an early end may be judged among the workers who answered alone.
+        """Return True if an early end may be judged among the workers that answered alone.
 
         problem  of the start of the run; docs/absence.md, section 2
         """

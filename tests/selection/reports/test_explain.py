@@ -106,7 +106,7 @@ def test_undecided_worker_has_a_reason():
 def test_explanation_names_the_bounds_as_the_page_does():
     run = play(run_of("ugape-b"), crowd(1, 2), most=4)
     meaning = reports.interval_meaning(run)
-    assert "nothing is promised of them" in meaning
+    assert "without a guarantee" in meaning
     assert f"({meaning.split(':')[0]})" in explanation_text(run, "w1")
 
 

@@ -57,9 +57,9 @@ def test_a_run_asks_cheap_workers_more_and_its_result_is_exported():
     assert run.ending == blind.ending == "promise"
     assert cost_of(run) < cost_of(blind)
     text = b"".join(exports.make_file(run, "csv").pieces).decode("utf-8-sig")
-    assert {row["worker"] for row in csv.DictReader(io.StringIO(text))} == {
-        f"w{i}" for i in range(5)
-    }
+    exported = {row["worker"] for row in csv.DictReader(io.StringIO(text))}
+    assert exported == set(run.candidates.filter(verdict=1).values_list("worker__key", flat=True))
+    assert len(exported & {f"w{i}" for i in range(5)}) >= 4  # of the five good: ε is .2
     status = reports.promise_status(run)
     assert "prices tell nothing of accuracy" in status.assumes
     assert "prices tell nothing" not in reports.promise_status(blind).assumes

@@ -53,7 +53,7 @@ class Universal(AnyPopulation):
 
     @classmethod
     def judges_anew(cls, problem: Problem, options: Mapping[str, Any]) -> bool:
-        """Return False where swaps certified: they are about the roster, not those who answered."""
+        """Return False where swaps certified: they are about the whole roster."""
         return not _began_by_swaps(problem, options) and super().judges_anew(problem, options)
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -89,7 +89,7 @@ class Universal(AnyPopulation):
 def _began_by_swaps(problem: Problem, options: Mapping[str, Any]) -> bool:
     """Return True if swaps certified at the start.
 
-    problem  with the workers who ever were on the roster
+    problem  with the workers that ever were on the roster
     """
     late, tuned = options.get("joined_late") or 0, options.get("tuned_for")
     epsilon = problem.epsilon if tuned is None else tuned

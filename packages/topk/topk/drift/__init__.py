@@ -1,4 +1,4 @@
-"""Alarms for workers whose accuracy falls after the selection; see docs/drift.md."""
+"""Alarms for falling accuracy of workers after the selection; see docs/drift.md."""
 
 from .detector import DriftDetector, LastingDetector, select_alarms
 

@@ -60,7 +60,7 @@ class DriftDetector:
         """Return the evidence after further answers, given in the order of their questions.
 
         evidence  (n, falls) evidence against each worker
-        workers   (m,) numbers of the workers who answered
+        workers   (m,) numbers of the workers that answered
         right     (m,) True for a right answer
 
         Evidence that has reached the threshold stays: an alarm is dismissed by a new beginning.
@@ -68,7 +68,7 @@ class DriftDetector:
         return _add_answers(self.level, evidence, workers, right, self.threshold, lasting=False)
 
     def alarms(self, evidence: Floats) -> NDArray[np.bool_]:
-        """Return (n,) True for workers who are reported."""
+        """Return (n,) True for workers that are reported."""
         return np.asarray(evidence.sum(1) >= self.threshold)
 
 
@@ -77,7 +77,7 @@ class LastingDetector:
     """Alarms of which, with probability 1 - delta, none is ever false.
 
     level    accuracy that workers should keep, in (0, 1)
-    delta    probability that any worker who keeps the level is ever reported, in (0, 1)
+    delta    probability that any worker that keeps the level is ever reported, in (0, 1)
     workers  number of workers
 
     The beginnings of a fall have weights that sum to 1, so that the evidence is an e-process and
@@ -108,7 +108,7 @@ class LastingDetector:
         return _add_answers(self.level, evidence, workers, right, self.threshold, lasting=True)
 
     def alarms(self, evidence: Floats) -> NDArray[np.bool_]:
-        """Return (n,) True for workers who are reported."""
+        """Return (n,) True for workers that are reported."""
         return np.asarray(evidence[:, :-1].sum(1) >= self.threshold)
 
 

@@ -38,7 +38,7 @@ class Counting:
         self.pulls, self.rewards = np.zeros(n, np.int64), np.zeros(n)
 
     @property
-    def out(self) -> Counts:
+    def outstanding(self) -> Counts:
         """How many items of each wait for a result, or for one of an earlier item."""
         return np.array([len(dealt) for dealt in self.dealt]) - self.closed
 
@@ -46,7 +46,7 @@ class Counting:
     def room(self) -> Counts:
         """How many more items may be dealt to each."""
         most = UNLIMITED if self._items is None else self._items
-        return np.where(self.exhausted, 0, most - self.closed - self.out)
+        return np.where(self.exhausted, 0, most - self.closed - self.outstanding)
 
     def deal_items(self, candidate: int, count: int) -> list[int]:
         """Return the next items in this candidate's own random order."""

@@ -37,7 +37,7 @@ class Rule:
 
         pulls, rewards, out  (n,) counted results, their sums, outstanding results
         """
-        gone, state = self._gone(roster), State.fresh(roster.size)
+        gone, state = self._absent_of(roster), State.fresh(roster.size)
         left = gone & ((pulls > 0) | (out > 0))
         state.gone = np.array([rewards[left], pulls[left], out[left]], np.float64)
         groups = self.options.get("groups")
@@ -53,13 +53,13 @@ class Rule:
         kind, problem = SELECTORS[self.algorithm], self.problem
         limits = problem.epsilon, problem.delta
         covers = covers_withdrawal(kind, problem.n, [problem.k], limits, self.options)
-        return is_guarantee_lost(kind, self._gone(roster), pulls, covers_withdrawal=covers)
+        return is_guarantee_lost(kind, self._absent_of(roster), pulls, covers_withdrawal=covers)
 
     def describe(self, promise: Promise, epsilon: float | None) -> str:
         promise = promise.of_scores() if self.scores else promise
         return promise.sentence(self.problem, epsilon)
 
-    def _gone(self, roster: Counts) -> Any:
+    def _absent_of(self, roster: Counts) -> Any:
         return ~np.isin(np.arange(self.problem.n), roster)
 
 

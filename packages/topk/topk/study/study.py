@@ -179,12 +179,12 @@ class Study:
                 for item in self._counting.deal_items(each, count)
             ]
             self._out |= dict.fromkeys(pairs)
-            self._selector.wait_for(self._counting.out[self._roster])
+            self._selector.wait_for(self._counting.outstanding[self._roster])
             return [self._name_pair(pair) for pair in pairs]
 
     def _choose_counts(self, most: int | None) -> Counts:
         """Return (r,) how many items each candidate of the roster is to be asked."""
-        pending, room = self._counting.out[self._roster], self._counting.room[self._roster]
+        pending, room = self._counting.outstanding[self._roster], self._counting.room[self._roster]
         budget = self._rule.budget
         left = UNLIMITED if budget is None else max(0, budget - self.calls - len(self._out))
         slots = None if most is None else min(most, left)
@@ -284,7 +284,7 @@ class Study:
         self._take_values(np.flatnonzero(counting.failed))
         self._roster = self._place[~counting.failed[self._place]]  # candidates by arm
         self._selector = self._rule.build(
-            self._roster, counting.pulls, counting.rewards, counting.out
+            self._roster, counting.pulls, counting.rewards, counting.outstanding
         )
 
     def _take_values(self, candidates: Counts, most: Any = UNLIMITED) -> tuple[Counts, list[float]]:
@@ -299,7 +299,7 @@ class Study:
 
     def _judge(self) -> None:
         """End the study if the algorithm would stop, whatever the outstanding results are."""
-        self._selector.wait_for(self._counting.out[self._roster])
+        self._selector.wait_for(self._counting.outstanding[self._roster])
         storage = self._opened()
         if self._selector.stop():
             storage.store_end()

@@ -38,7 +38,7 @@ def read_table(given: Any, rows: str | None) -> Table:
     elif hasattr(given, "__arrow_c_stream__"):
         table = _read_frame(given)
     else:
-        values = _to_floats(given)
+        values = _read_floats(given)
         table = Table(list(range(len(values))), list(range(values.shape[1])), values)
     if not ((table.values >= 0) & (table.values <= 1) | np.isnan(table.values)).all():
         raise ProblemError(NO_TABLE)
@@ -53,7 +53,7 @@ def read_table(given: Any, rows: str | None) -> Table:
     return table
 
 
-def _to_floats(given: Any) -> Floats:
+def _read_floats(given: Any) -> Floats:
     try:
         values = np.array(given, np.float64)
     except (TypeError, ValueError):
@@ -67,7 +67,7 @@ def _read_mapping(given: Mapping[Any, Any]) -> Table:
     """Read the results of each candidate, in a list or by item."""
     cells = [row if isinstance(row, Mapping) else dict(enumerate(row)) for row in given.values()]
     items = list(dict.fromkeys(item for row in cells for item in row))
-    values = _to_floats([[row.get(item, np.nan) for item in items] for row in cells])
+    values = _read_floats([[row.get(item, np.nan) for item in items] for row in cells])
     return Table(list(given), items, values)
 
 
