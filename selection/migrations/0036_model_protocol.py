@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='endpoint',
             name='adjustments',
-            field=models.JSONField(default=dict, editable=False),
+            field=models.JSONField(db_default={}, default=dict, editable=False),
         ),
         migrations.AddField(
             model_name='endpoint',
@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='endpoint',
             name='extra_body',
-            field=models.JSONField(blank=True, default=dict),
+            field=models.JSONField(blank=True, db_default={}, default=dict),
         ),
         migrations.AddField(
             model_name='endpoint',
@@ -34,16 +34,16 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='endpoint',
             name='reasoning_effort',
-            field=models.CharField(blank=True, default='', max_length=20),
+            field=models.CharField(blank=True, db_default='', default='', max_length=20),
         ),
         migrations.AddField(
             model_name='modelserver',
             name='extra_headers',
-            field=models.JSONField(blank=True, default=dict, help_text='For example {“api-key”: “{key}”}: {key} stands for the API key.'),
+            field=models.JSONField(blank=True, db_default={}, default=dict, help_text='For example {“api-key”: “{key}”}: {key} stands for the API key.'),
         ),
         migrations.AddField(
             model_name='modelserver',
             name='extra_query',
-            field=models.JSONField(blank=True, default=dict, help_text='For example {“api-version”: “2024-10-21”}.', verbose_name='parameters of the address'),
+            field=models.JSONField(blank=True, db_default={}, default=dict, help_text='For example {“api-version”: “2024-10-21”}.', verbose_name='parameters of the address'),
         ),
     ]

@@ -13,6 +13,7 @@ class Migration(migrations.Migration):
             models.BooleanField(
                 "no-shows stay in the pool at the end",
                 default=False,
+                db_default=False,
                 help_text="The guarantee covers workers with a counted answer, or no-shows as well. "
                 "Decide before you see answers.",
             ),

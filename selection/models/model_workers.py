@@ -47,12 +47,14 @@ class ModelServer(NamedInTeam):
     )
     extra_headers = models.JSONField(
         default=dict,
+        db_default={},
         blank=True,
         help_text="For example {“api-key”: “{key}”}: {key} stands for the API key.",
     )
     extra_query = models.JSONField(
         "parameters of the address",
         default=dict,
+        db_default={},
         blank=True,
         help_text="For example {“api-version”: “2024-10-21”}.",
     )
@@ -112,8 +114,8 @@ class Endpoint(models.Model):
     max_completion_tokens = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1), MaxValueValidator(1_000_000)]
     )
-    reasoning_effort = models.CharField(max_length=20, blank=True, default="")
-    extra_body = models.JSONField(default=dict, blank=True)
+    reasoning_effort = models.CharField(max_length=20, blank=True, default="", db_default="")
+    extra_body = models.JSONField(default=dict, db_default={}, blank=True)
     timeout = models.FloatField(
         default=60, validators=[MinValueValidator(0.1), MaxValueValidator(600)]
     )
@@ -134,7 +136,7 @@ class Endpoint(models.Model):
     problem = models.CharField(max_length=PROBLEM_LENGTH, blank=True, default="", editable=False)
     rests_until = models.DateTimeField(null=True, editable=False)
     failures = models.PositiveIntegerField(default=0, editable=False)
-    adjustments = models.JSONField(default=dict, editable=False)
+    adjustments = models.JSONField(default=dict, db_default={}, editable=False)
     dearest = models.BigIntegerField(null=True, editable=False)
 
     class Meta:

@@ -138,6 +138,7 @@ class RunColumns(NamedInTeam):
     keep_no_shows = models.BooleanField(
         "no-shows stay in the pool at the end",
         default=False,
+        db_default=False,
         help_text="The guarantee covers workers with a counted answer, or no-shows as well. Decide "
         "before you see answers.",
     )
