@@ -21,6 +21,7 @@ setup: .venv/installed
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --requirement requirements.txt
 	$(BIN)/python -m topk.precompile
+	$(BIN)/python -m compileall -q crowdselect selection packages
 	touch $@
 
 tools: .venv/tested $(TYPES)

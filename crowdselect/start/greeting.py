@@ -1,4 +1,4 @@
-"""``python -m crowdselect.start.greeting``: the greeting of ``make run``, once a page answers.
+"""``python crowdselect/start/greeting.py``: the greeting of ``make run``, once a page answers.
 
 Its environment has the server's address (HERE) and the text (GREETING).
 """

@@ -21,7 +21,7 @@ app.loader.import_default_modules()
 print(json.dumps([heard, sorted(app.tasks), sorted(sys.modules)]))
 """
 PAGES = {"crowdselect.urls", "selection.admin", "selection.api"}
-LARGE = {"scipy.optimize", "scipy.stats"}
+LARGE = {"numpy.f2py", "scipy.optimize", "scipy.special", "scipy.stats"}
 
 
 @pytest.mark.slow

@@ -9,8 +9,8 @@ Of scores in [0, 1], the likelihood ratio is convex, so that it is at most as la
 """
 
 import numpy as np
+import scipy  # it loads special at first use
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaln, gammaln, logsumexp
 
 from .problem import ProblemError
 
@@ -62,13 +62,15 @@ def _log_mixture(right: Floats, wrong: Floats) -> float:
     """Return the logarithm of the likelihood of all answers, averaged over the populations."""
     a = (MEANS[:, None] * SIZES).ravel()[:, None]
     b = ((1 - MEANS)[:, None] * SIZES).ravel()[:, None]
-    logs = (betaln(a + right, b + wrong) - betaln(a, b)).sum(1)
-    return float(logsumexp(logs) - np.log(logs.size))
+    log_beta = scipy.special.betaln
+    logs = (log_beta(a + right, b + wrong) - log_beta(a, b)).sum(1)
+    return float(scipy.special.logsumexp(logs) - np.log(logs.size))
 
 
 def _log_cost(n: int, size: int, k: int, joined: bool, delta: float) -> float:
     """Return the logarithm of 1/η: half of delta is for sets of k workers."""
-    sets = gammaln(n + 1) - gammaln(size + 1) - gammaln(n - size + 1)
+    log_gamma = scipy.special.gammaln
+    sets = log_gamma(n + 1) - log_gamma(size + 1) - log_gamma(n - size + 1)
     if joined:  # by the number of the last worker of the set, which is not bounded beforehand
         sets += np.log(size * (n + 1))
     return float(sets + np.log(2 / delta) + (0 if size == k else np.log(n)))
@@ -86,10 +88,11 @@ def _least_sums(right: Floats, wrong: Floats) -> Floats:
 
 def _least_sums_on_set(right: float, wrong: float, size: float) -> Floats:
     """Return the same of one worker, whose answers are drawn from a set without repetition."""
+    log_gamma = scipy.special.gammaln
     held = np.arange(right, size - wrong + 1)  # right answers among all questions of the set
-    logs = gammaln(held + 1) - gammaln(held - right + 1)
-    logs += gammaln(size - held + 1) - gammaln(size - held - wrong + 1)
-    logs -= gammaln(size + 1) - gammaln(size - right - wrong + 1)
+    logs = log_gamma(held + 1) - log_gamma(held - right + 1)
+    logs += log_gamma(size - held + 1) - log_gamma(size - held - wrong + 1)
+    logs -= log_gamma(size + 1) - log_gamma(size - right - wrong + 1)
     return np.asarray((held / size - MULTIPLIERS[:, None] * logs).min(1))
 
 

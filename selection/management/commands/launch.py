@@ -5,6 +5,7 @@ import secrets
 import shlex
 import socket
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from typing import Any
 
@@ -34,8 +35,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
         refuse_taken(host, port)
-        call_command("migrate", verbosity=0)
-        collect_static()
+        with ThreadPoolExecutor(1) as beside:
+            collected = beside.submit(collect_static)
+            call_command("migrate", verbosity=0)
+        collected.result()
         gold = settings.VAR_DIR / "sample-gold.csv"
         with wakeups.silenced():  # Redis is not up yet; a Celery worker sweeps when it is ready
             run = sample_run.prepare_sample_run(gold)
@@ -132,6 +135,7 @@ def first_login() -> tuple[str, str]:
         users.create_superuser("admin", password=password)
         LOGIN.touch(mode=0o600)
         LOGIN.write_text(password)
+        return "admin", password
     admin = users.filter(username="admin").first()
     stored = LOGIN.read_text() if LOGIN.exists() else ""
     if admin is None or not stored or not admin.check_password(stored):

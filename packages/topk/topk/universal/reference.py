@@ -12,8 +12,8 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+import scipy  # it loads special at first use
 from numpy.typing import NDArray
-from scipy.special import betaln
 
 from topk.compiled import compiled
 
@@ -156,7 +156,8 @@ def is_odd(right: Floats, wrong: Floats, side: int) -> NDArray[np.bool_]:
 def log_odd(right: Any, wrong: Any, side: int) -> Any:
     """Return the log of the probability of tallies of odd workers, each in one order."""
     few, many = (right, wrong) if side < 0 else (wrong, right)
-    near = betaln(1 + few, NEAR + many) - betaln(1, NEAR)
+    log_beta = scipy.special.betaln
+    near = log_beta(1 + few, NEAR + many) - log_beta(1, NEAR)
     return np.logaddexp(np.where(few == 0, math.log(EXACT), -np.inf), math.log(1 - EXACT) + near)
 
 
