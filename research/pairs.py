@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -19,19 +20,25 @@ RUNS, ODD_RUNS = 4, 30
 SWAP_RUNS, SWAP_EPSILON, MOST_SWAPPED = 2, 0.1, 12  # both rules are nearly the same there
 RULES, POOLS = ("certified", "universal"), ("even", "beta", "equal", "groups", "star")
 EVEN = np.linspace(0.9, 0.5, 16)
-ODD = {"none": (), "one at 0": (0,), "one at 1": (1,), "one at .02": (0.02,), "four at 0": (0,) * 4}
+ODD: dict[str, list[float]] = {
+    "none": [],
+    "one at 0": [0],
+    "one at 1": [1],
+    "one at .02": [0.02],
+    "four at 0": [0] * 4,
+}
 
 HEAD = f"""\
 # `universal` and `certified` on the same pools and seeds
 
 This page is made by `python -m research.pairs`; do not edit it.
 
-δ = {DELTA}. *Even*: evenly from .95 to .55; *beta*: from Beta(6,2), drawn anew for each seed;
-*equal*: at .8; *groups*: K at .9, others at .7; *star*: one at .95, others at .7. **By**: the
-certificate of `universal`. **Ratio**: of the mean answers, with its standard error from the
-differences of the pairs (of two, a rough one). Where *swaps* certify, both rules are the same but
-for a tenth of δ: few pairs, and only n ≤ {MOST_SWAPPED}, ε = {SWAP_EPSILON}. **Wrong**: runs of
-either rule that lost more than ε. **Over**: runs given up at {CAP:,} answers, which still count.
+δ = {DELTA}, seeds from {SEED:,} on. *Even*: evenly from .95 to .55; *beta*: from Beta(6,2), drawn
+anew for each seed; *equal*: at .8; *groups*: K at .9, others at .7; *star*: one at .95, others at
+.7. **By**: the certificate of `universal`. **Ratio**: of the mean answers, with its standard error
+from the differences of the pairs (of two, a rough one). Where *swaps* certify, both rules are the
+same but for a tenth of δ: few pairs, and only n ≤ {MOST_SWAPPED}, ε = {SWAP_EPSILON}. **Wrong**:
+runs of either rule that lost more than ε. **Over**: runs given up at {CAP:,} answers, which count.
 
 | pool | n | K | ε | by | pairs | `certified` | `universal` | ratio | wrong | over |
 |---|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|
@@ -70,19 +77,20 @@ class Play:
     def means(self) -> Floats:
         """Return (n,) true accuracies; odd workers are last."""
         if self.pool in ODD:
-            return np.r_[EVEN, ODD[self.pool]]
+            return np.append(EVEN, ODD[self.pool])
         place = np.arange(self.n)
-        return {
+        pools: dict[str, Floats] = {
             "even": np.linspace(0.95, 0.55, self.n),
             "beta": np.random.default_rng([self.seed, 1]).beta(6, 2, self.n),
             "equal": np.full(self.n, 0.8),
             "groups": np.where(place < self.k, 0.9, 0.7),
             "star": np.where(place < 1, 0.95, 0.7),
-        }[self.pool]
+        }
+        return pools[self.pool]
 
     def play(self) -> "Play":
         means, k, epsilon = self.means(), self.k, self.epsilon
-        settings = {"delta": DELTA, "seed": self.seed, "max_pulls": CAP}
+        settings: dict[str, Any] = {"delta": DELTA, "seed": self.seed, "max_pulls": CAP}
         found = simulate_run(self.rule, means, k=k, epsilon=epsilon, **settings)
         loss = np.sort(means)[-k:].mean() - means[found.selection].mean()
         odd = int(found.pulls_per_arm[EVEN.size :].sum()) if self.pool in ODD else 0
