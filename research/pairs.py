@@ -98,7 +98,7 @@ class Play:
         return replace(self, answers=found.pulls, odd=odd, wrong=wrong, over=over)
 
 
-def by_swaps(cell: Play) -> bool:
+def uses_swaps(cell: Play) -> bool:
     return prefers_swaps(Problem(cell.n, cell.k, cell.epsilon))
 
 
@@ -107,7 +107,7 @@ def list_cells() -> Iterator[Play]:
     for n, epsilon, pool in product(SIZES, EPSILONS, POOLS):
         for k in sorted({1, 2, n // 4}):
             cell = Play(pool, n, k, epsilon, "universal", SEED)
-            if not by_swaps(cell) or (epsilon == SWAP_EPSILON and n <= MOST_SWAPPED):
+            if not uses_swaps(cell) or (epsilon == SWAP_EPSILON and n <= MOST_SWAPPED):
                 yield cell
 
 
@@ -135,7 +135,7 @@ def compare(base: Sequence[Play], other: Sequence[Play]) -> list[object]:
 
 def format_pairs(certified: Sequence[Play], universal: Sequence[Play]) -> str:
     cell = universal[0]
-    by = "swaps" if by_swaps(cell) else "populations"
+    by = "swaps" if uses_swaps(cell) else "populations"
     names = [cell.pool, cell.n, cell.k, f"{cell.epsilon:g}", by]
     return markdown_line([*names, *compare(certified, universal)])
 
@@ -148,7 +148,7 @@ def format_odd(none: Sequence[Play], odd: Sequence[Play]) -> str:
 def main() -> None:
     sys.stdout.write(HEAD)
     for cell in list_cells():
-        runs = SWAP_RUNS if by_swaps(cell) else RUNS
+        runs = SWAP_RUNS if uses_swaps(cell) else RUNS
         certified, universal = (repeat(replace(cell, rule=rule), runs) for rule in RULES)
         sys.stdout.write(format_pairs(certified, universal))
     none, *others = (repeat(cell, ODD_RUNS) for cell in list_odd())
