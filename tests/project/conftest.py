@@ -51,6 +51,7 @@ def sign_in(page: Page) -> None:
     page.get_by_label("Username").fill("requester")
     page.get_by_label("Password").fill("crowd-select")
     page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("link", name="Overview").first).to_be_attached()  # its page has come
 
 
 def _note(url: str, home: str, foreign: list[str]) -> None:
