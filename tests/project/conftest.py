@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.chromium import ARGUMENTS, CHROMIUM
 
@@ -50,8 +50,8 @@ def sign_in(page: Page) -> None:
     page.goto("/")
     page.get_by_label("Username").fill("requester")
     page.get_by_label("Password").fill("crowd-select")
-    page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("link", name="Overview").first).to_be_attached()  # its page has come
+    with page.expect_navigation():
+        page.get_by_role("button", name="Log in").click()
 
 
 def _note(url: str, home: str, foreign: list[str]) -> None:
