@@ -177,17 +177,17 @@ class Run(RunColumns):
     @property
     def covers_withdrawal(self) -> bool:
         """Return True if its guarantee holds although workers are withdrawn after answers."""
-        return roster.covers_withdrawal(*self._start_of_roster())
+        return self._start_of_roster().covers_withdrawal
 
     @property
     def judges_anew(self) -> bool:
         """Return True if its early end may be judged among the workers that answered alone."""
-        return roster.judges_anew(*self._start_of_roster())
+        return self._start_of_roster().judges_anew
 
-    def _start_of_roster(self) -> tuple[Any, ...]:
+    def _start_of_roster(self) -> roster.RunStart:
         ks, workers = [skill.k for skill in self.skills], self.candidates.count()
         limits, options = (self.epsilon, self.delta), self.effective_options()
-        return self.selector_class, workers, ks, limits, options
+        return roster.RunStart(self.selector_class, workers, ks, limits, options)
 
     @property
     def certified(self) -> bool:

@@ -5,7 +5,7 @@ anew.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,34 +121,39 @@ def is_guarantee_lost(
     return withdrawn or any(step > 0 for step in opened_at)
 
 
-def covers_withdrawal(
-    kind: type[Selector],
-    workers: int,
-    ks: Sequence[int],
-    limits: tuple[float, float],
-    options: Mapping[str, Any],
-) -> bool:
-    """Return True if the guarantee holds although workers are withdrawn after answers.
+class RunStart(NamedTuple):
+    """The start of a run: it alone decides on changes of the roster that the guarantee covers.
 
     workers  number of arms that the run began with
     limits   ε and δ of the run
     """
-    if len(ks) > 1 or workers <= ks[0]:
-        return not kind.roster_fixed
-    return kind.covers_withdrawal(Problem(workers, ks[0], *limits), options)
 
+    kind: type[Selector]
+    workers: int
+    ks: Sequence[int]
+    limits: tuple[float, float]
+    options: Mapping[str, Any]
 
-def judges_anew(
-    kind: type[Selector],
-    workers: int,
-    ks: Sequence[int],
-    limits: tuple[float, float],
-    options: Mapping[str, Any],
-) -> bool:
-    """Return True if an early end may be judged among the workers that answered alone."""
-    if len(ks) > 1 or workers <= ks[0]:
-        return kind.covers_leavers and not kind.roster_fixed
-    return kind.judges_anew(Problem(workers, ks[0], *limits), options)
+    @property
+    def covers_withdrawal(self) -> bool:
+        """Return True if the guarantee holds although workers are withdrawn after answers."""
+        if self._problem is None:
+            return not self.kind.roster_fixed
+        return self.kind.covers_withdrawal(self._problem, self.options)
+
+    @property
+    def judges_anew(self) -> bool:
+        """Return True if an early end may be judged among the workers that answered alone."""
+        if self._problem is None:
+            return self.kind.covers_leavers and not self.kind.roster_fixed
+        return self.kind.judges_anew(self._problem, self.options)
+
+    @property
+    def _problem(self) -> Problem | None:
+        """The one problem; None with several, and without a choice."""
+        if len(self.ks) > 1 or self.workers <= self.ks[0]:
+            return None
+        return Problem(self.workers, self.ks[0], *self.limits)
 
 
 def has_enough(workers: int, ks: Sequence[int], one_kind_each: bool) -> bool:

@@ -12,7 +12,7 @@ from tests.pages import admin_url, text_of
 from tests.selection.runs.test_cautious import answer_smoothly
 from tests.worlds import answer_all, crowd, make_run, play
 from topk.registry import SELECTORS
-from topk.roster import drop_no_shows, judges_anew
+from topk.roster import RunStart, drop_no_shows
 from topk.verify import digest_of
 
 pytestmark = pytest.mark.django_db
@@ -101,7 +101,7 @@ def test_level_of_an_early_end_is_that_of_the_whole_roster():
     gone, pulls = np.array([False] * 9), np.array([3, 0, 2, 0, 5, 1, 4, 4, 4])
 
     def drop(name, k=4, epsilon=0.1):
-        anew = judges_anew(SELECTORS[name], 9, [k], (epsilon, 0.1), {})
+        anew = RunStart(SELECTORS[name], 9, [k], (epsilon, 0.1), {}).judges_anew
         return drop_no_shows(SELECTORS[name], gone, pulls, np.arange(9), [k], False, anew)
 
     for name in ("lucb", "kl-lucb", "universal"):

@@ -8,8 +8,10 @@ over all times at which a fall may have begun (Shin, Ramdas and Rinaldo, 2024, E
 nonparametric framework for sequential change detection, section 3).
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,34 +29,31 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class DriftDetector:
-    """An alarm for each worker, false once in ``once_in`` answers on average, or more rarely.
+class _Detector(ABC):
+    """Evidence against each worker, and an alarm where it reaches a threshold.
 
     level    accuracy that workers should keep, in (0, 1)
-    once_in  answers of a worker, on average, until a false alarm; at least 10
-
-    The worst case of the hypothesis are independent answers at the level itself: with any other
-    accuracies, the evidence can be coupled to stay below. There, the mean evidence at an alarm is
-    the mean time until it, so that the excess over the threshold, which is simulated, lowers the
-    threshold. It allows for five standard errors.
+    lasting  True if the weights of all beginnings of a fall sum to 1
     """
 
     level: float
-    once_in: int
+    lasting: ClassVar[bool]
 
     def __post_init__(self) -> None:
-        _check_level(self.level)
-        if not self.once_in >= 10:
-            raise ProblemError(f"once_in is {self.once_in}; it must be at least 10 answers.")
+        if not 0 < self.level < 1:
+            raise ProblemError(f"The level is {self.level:g}; it must lie between 0 and 1.")
 
     @property
+    @abstractmethod
     def threshold(self) -> float:
         """Evidence at which a worker is reported."""
-        return _calibrate(self.level, self.once_in)
 
     def begin(self, n: int) -> Floats:
-        """Return the evidence against n workers without an answer."""
-        return np.zeros((n, FALLS.size))
+        """Return the evidence against n workers without an answer.
+
+        A lasting detector has a further column, the number of answers.
+        """
+        return np.zeros((n, FALLS.size + self.lasting))
 
     def observe(self, evidence: Floats, workers: ArrayLike, right: ArrayLike) -> Floats:
         """Return the evidence after further answers, given in the order of their questions.
@@ -65,18 +64,50 @@ class DriftDetector:
 
         Evidence that has reached the threshold stays: an alarm is dismissed by a new beginning.
         """
-        return _add_answers(self.level, evidence, workers, right, self.threshold, lasting=False)
+        added = np.array(evidence, np.float64)
+        places, outcomes = np.asarray(workers, np.int64), np.asarray(right, np.int64)
+        if places.shape != outcomes.shape or places.ndim != 1:
+            raise ProblemError("Each answer needs its worker: workers and right have one length.")
+        if places.size and (places.min() < 0 or places.max() >= len(added)):
+            raise ProblemError(f"The number of a worker lies between 0 and {len(added) - 1}.")
+        factors = _factors(self.level)
+        _observe(added, places, outcomes, factors, WEIGHTS, self.threshold, self.lasting)
+        return added
 
     def alarms(self, evidence: Floats) -> NDArray[np.bool_]:
         """Return (n,) True for workers that are reported."""
-        return np.asarray(evidence.sum(1) >= self.threshold)
+        return np.asarray(evidence[:, : FALLS.size].sum(1) >= self.threshold)
 
 
 @dataclass(frozen=True)
-class LastingDetector:
+class DriftDetector(_Detector):
+    """An alarm for each worker, false once in ``once_in`` answers on average, or more rarely.
+
+    once_in  answers of a worker, on average, until a false alarm; at least 10
+
+    The worst case of the hypothesis are independent answers at the level itself: with any other
+    accuracies, the evidence can be coupled to stay below. There, the mean evidence at an alarm is
+    the mean time until it, so that the excess over the threshold, which is simulated, lowers the
+    threshold. It allows for five standard errors.
+    """
+
+    once_in: int
+    lasting = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.once_in >= 10:
+            raise ProblemError(f"once_in is {self.once_in}; it must be at least 10 answers.")
+
+    @property
+    def threshold(self) -> float:
+        return _calibrate(self.level, self.once_in)
+
+
+@dataclass(frozen=True)
+class LastingDetector(_Detector):
     """Alarms of which, with probability 1 - delta, none is ever false.
 
-    level    accuracy that workers should keep, in (0, 1)
     delta    probability that any worker that keeps the level is ever reported, in (0, 1)
     workers  number of workers
 
@@ -84,12 +115,12 @@ class LastingDetector:
     Ville's inequality holds. ``select_alarms`` reports more workers, a few of them falsely.
     """
 
-    level: float
     delta: float
     workers: int = 1
+    lasting = True
 
     def __post_init__(self) -> None:
-        _check_level(self.level)
+        super().__post_init__()
         if not 0 < self.delta < 1:
             raise ProblemError(f"delta is {self.delta:g}; it must lie between 0 and 1.")
         if self.workers < 1:
@@ -98,18 +129,6 @@ class LastingDetector:
     @property
     def threshold(self) -> float:
         return self.workers / self.delta
-
-    def begin(self, n: int) -> Floats:
-        """Return the evidence against n workers; the last column counts answers."""
-        return np.zeros((n, FALLS.size + 1))
-
-    def observe(self, evidence: Floats, workers: ArrayLike, right: ArrayLike) -> Floats:
-        """Return the evidence after further answers, as ``DriftDetector.observe`` does."""
-        return _add_answers(self.level, evidence, workers, right, self.threshold, lasting=True)
-
-    def alarms(self, evidence: Floats) -> NDArray[np.bool_]:
-        """Return (n,) True for workers that are reported."""
-        return np.asarray(evidence[:, :-1].sum(1) >= self.threshold)
 
 
 def select_alarms(evidence: ArrayLike, delta: float) -> Ints:
@@ -125,33 +144,10 @@ def select_alarms(evidence: ArrayLike, delta: float) -> Ints:
     return np.sort(order[: enough[-1] + 1]) if enough.size else order[:0]
 
 
-def _check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise ProblemError(f"The level is {level:g}; it must lie between 0 and 1.")
-
-
 def _factors(level: float) -> Floats:
     """Return (falls, 2) factors of the evidence: of a wrong answer and of a right one."""
     after = level * FALLS
     return np.stack([(1 - after) / (1 - level), after / level], axis=1)
-
-
-def _add_answers(
-    level: float,
-    evidence: Floats,
-    workers: ArrayLike,
-    right: ArrayLike,
-    threshold: float,
-    lasting: bool,
-) -> Floats:
-    added = np.array(evidence, np.float64)
-    places, outcomes = np.asarray(workers, np.int64), np.asarray(right, np.int64)
-    if places.shape != outcomes.shape or places.ndim != 1:
-        raise ProblemError("Each answer needs its worker: workers and right have one length.")
-    if places.size and (places.min() < 0 or places.max() >= len(added)):
-        raise ProblemError(f"The number of a worker lies between 0 and {len(added) - 1}.")
-    _observe(added, places, outcomes, _factors(level), WEIGHTS, threshold, lasting)
-    return added
 
 
 @lru_cache(1024)

@@ -12,7 +12,7 @@ from topk.problem import Problem, ProblemError
 from topk.promise import Promise
 from topk.registry import SELECTORS, build_selector, score_options
 from topk.roster import (
-    covers_withdrawal,
+    RunStart,
     is_guarantee_lost,
     plan_options,
     restrict_options,
@@ -52,7 +52,7 @@ class Rule:
         """Return True if candidates were set aside and the algorithm's proof does not allow it."""
         kind, problem = SELECTORS[self.algorithm], self.problem
         limits = problem.epsilon, problem.delta
-        covers = covers_withdrawal(kind, problem.n, [problem.k], limits, self.options)
+        covers = RunStart(kind, problem.n, [problem.k], limits, self.options).covers_withdrawal
         return is_guarantee_lost(kind, self._absent_of(roster), pulls, covers_withdrawal=covers)
 
     def describe(self, promise: Promise, epsilon: float | None) -> str:

@@ -10,14 +10,13 @@ from topk.registry import build_selector
 from topk.roster import (
     CLOSED,
     OPENED,
+    RunStart,
     active_arms,
     build_problem,
-    covers_withdrawal,
     drop_no_shows,
     groups_of,
     has_enough,
     is_guarantee_lost,
-    judges_anew,
     opening_option,
     plan_options,
     quotas_per_kind,
@@ -57,13 +56,13 @@ def is_lost(record: DumpRecord) -> bool:
     events = record.events if record.run["joined"] else []
     opened = [event["step"] for event in events if event["kind"] == OPENED]
     pulls, _ = _count_answers(record, None)
-    covers = covers_withdrawal(*_start_of(record))
+    covers = _start_of(record).covers_withdrawal
     return is_guarantee_lost(record.algorithm, record.gone, pulls, opened, covers)
 
 
-def _start_of(record: DumpRecord) -> tuple[Any, ...]:
+def _start_of(record: DumpRecord) -> RunStart:
     limits = record.run["epsilon"], record.run["delta"]
-    return record.algorithm, record.n, record.ks, limits, _settle_options(record)
+    return RunStart(record.algorithm, record.n, record.ks, limits, _settle_options(record))
 
 
 def replay_participants(record: DumpRecord) -> ReplayedRun | None:
@@ -71,7 +70,7 @@ def replay_participants(record: DumpRecord) -> ReplayedRun | None:
     if record.run.get("keep_no_shows", True):  # they stayed in dumps of older versions
         return None
     pulls, _ = _count_answers(record, None)
-    rule = record.ks, record.run["one_kind_each"], judges_anew(*_start_of(record))
+    rule = record.ks, record.run["one_kind_each"], _start_of(record).judges_anew
     gone, counted = drop_no_shows(record.algorithm, record.gone, pulls, record.worker, *rule)
     if np.array_equal(gone, record.gone):
         return None
