@@ -232,3 +232,8 @@ def test_selection_works_without_numba():
     top = Path(topk.__file__).parents[1]
     done = subprocess.run([sys.executable, "-c", code], cwd=top, capture_output=True, text=True)
     assert done.stdout == "[1]\n", done.stderr
+
+
+def test_study_without_a_score_is_refused():
+    with pytest.raises(ProblemError, match="needs a score"):
+        topk.select(topk.Study(["a", "b", "c"], range(5), k=1))

@@ -83,7 +83,8 @@ def _prepare(
     """Return the study, the function that asks, and one that builds the frame of the result."""
     rows, n = settings.pop("rows", None), settings.pop("n", None)
     if isinstance(candidates, Study):
-        assert score is not None, "A study needs a function that asks."
+        if score is None:
+            raise ProblemError("A study needs a score, the function that asks a pair.")
         return candidates, score, list
     if score is None and callable(candidates):
         if n is None:
