@@ -150,3 +150,9 @@ def test_list_follows_its_next_page_but_sends_the_token_to_no_other_host(naps):
     assert [pool["id"] for pool in server.client().pools(name="a b")] == [1, 2]
     assert [request.url.host for request in server.got] == ["crowd.test"] * 2
     assert dict(server.got[1].url.params) == {"name": "a b", "cursor": "2"}
+
+
+@pytest.mark.parametrize("token", ["", " ", "cs_a\ncs_b", "cs_ä"])
+def test_token_that_no_header_takes_is_refused(token):
+    with pytest.raises(ValueError, match="token"):
+        Client("https://crowd.test", token)

@@ -1,6 +1,7 @@
 """HTTP requests, repeated if that is safe; every failure raises ApiError."""
 
 import random
+import re
 import time
 from collections.abc import Iterator
 from typing import Any, TypeVar, cast
@@ -48,6 +49,8 @@ class Connection:
     ) -> None:
         if not url.startswith(("http://", "https://")):
             raise ValueError(f"“{url}” is no address such as https://crowd.example.org.")
+        if not re.fullmatch(r"[!-~]+", token := token.strip()):  # a header takes nothing else
+            raise ValueError("The token is empty, or not the secret that the server showed once.")
         self.tries = max(1, tries)
         self.http = httpx.Client(
             base_url=f"{url.rstrip('/')}/api/",
