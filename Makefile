@@ -48,8 +48,8 @@ test-all: tools
 # Our files in pandas, crowd-kit and Label Studio's SDK, and theirs in ours; in an environment of 0.7 GB.
 # Then a real Label Studio, in one of 1 GB: its first start takes minutes. INTEROP_OUTAGE=600 kills it for so many seconds.
 # Then a real model behind llama.cpp's server, in one of 0.6 GB: C++ is compiled once, for many minutes.
-interop: tools var/interop/.installed var/interop-ls/.installed var/interop-model/.installed
-	$(BIN)/pytest -p no:randomly tests/interop/with_libraries.py
+interop: tools var/interop/.installed var/interop-tools/.installed var/interop-ls/.installed var/interop-model/.installed
+	$(BIN)/pytest -p no:randomly tests/interop/with_libraries.py tests/interop/with_model_tools.py
 	$(BIN)/pytest -s -p no:randomly tests/interop/with_label_studio.py
 	$(BIN)/pytest -s -p no:randomly tests/interop/with_model.py
 
@@ -57,6 +57,14 @@ var/interop/.installed: tests/interop/requirements.txt
 	$(PYTHON) -m venv var/interop
 	var/interop/bin/pip install --quiet --requirement tests/interop/requirements.txt
 	var/interop/bin/pip install --quiet --no-deps crowd-kit==1.4.2
+	touch $@
+
+# promptfoo comes from npm, with the node that it needs.
+var/interop-tools/.installed: tests/interop/model-tools.txt
+	@command -v npm >/dev/null || { echo "make interop runs promptfoo and needs npm, for example: apt-get install npm"; exit 1; }
+	$(PYTHON) -m venv var/interop-tools
+	var/interop-tools/bin/pip install --quiet --requirement tests/interop/model-tools.txt --editable 'packages/topk[test]' pyyaml
+	npm install --silent --no-save --prefix var/interop-tools promptfoo@0.123.1 node@22
 	touch $@
 
 # Each part on a network host of its own, and cables pulled out. Root only; a minute.

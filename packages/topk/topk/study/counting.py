@@ -54,11 +54,11 @@ class Counting:
         if self._items is None:
             items = list(range(len(dealt), len(dealt) + count))
         else:
-            items = self._order_of(candidate)[len(dealt) : len(dealt) + count]
+            items = self.order_of(candidate)[len(dealt) : len(dealt) + count]
         dealt += items
         return items
 
-    def _order_of(self, candidate: int) -> list[int]:
+    def order_of(self, candidate: int) -> list[int]:
         if candidate not in self._orders:
             arms, places = np.full(self._items or 0, candidate), np.arange(self._items or 0)
             order = questions_at(self._seed, arms, places, places.size)

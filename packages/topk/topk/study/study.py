@@ -201,6 +201,13 @@ class Study:
                 "same path asks again for what is missing."
             )
 
+    def order_items(self, name: Any) -> list[Any]:
+        """List all items in the random order in which this candidate meets them."""
+        if self.items is None:
+            raise StudyError("The study has items without end: they are in order.")
+        order = self._counting.order_of(self._candidate_numbers[key_of(name)])
+        return [self.items[item] for item in order]
+
     @property
     def outstanding(self) -> list[Pair]:
         """Pairs handed out and not told yet, of candidates that are not set aside."""
