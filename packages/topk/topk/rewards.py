@@ -14,7 +14,7 @@ def draw_rewards(
     rng: np.random.Generator,
     concentration: float | None = None,
 ) -> Floats:
-    """Return sums of rewards: 0 or 1, or Gaussian of variance 1/4, or scores.
+    """Draw sums of rewards: 0 or 1, or Gaussian of variance 1/4, or scores.
 
     concentration  the sum of the two parameters of the Beta distributions of scores
 

@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 def copying_power(
     workers: ArrayLike, questions: ArrayLike, answers: ArrayLike, able: Ints, rate: float
 ) -> float:
-    """Return how often ``identical_errors`` would report a worker that copies all answers of
+    """Compute how often ``identical_errors`` would report a worker that copies all answers of
     another.
 
     workers, questions  (a,) numbers from 0, each pair at most once
@@ -41,14 +41,14 @@ def copying_power(
 
 
 def _is_reported(chance: float, able: Ints, rate: float) -> bool:
-    """Return True if a pair that agrees wherever it can is reported among the others."""
+    """Tell if a pair that agrees wherever it can is reported among the others."""
     with_it = able.copy()
     with_it[min(int(-np.log(chance) / WIDTH), BINS - 1)] += 1
     return chance * pairs_to_reckon_with(with_it, rate) <= rate
 
 
 def _drawn_pairs(size: int) -> Ints:
-    """Return (CASES, 2) different workers: a source and a copier."""
+    """Draw (CASES, 2) different workers: a source and a copier."""
     rng = np.random.default_rng(SEED)
     source = rng.integers(size, size=CASES)
     return np.stack([source, (source + rng.integers(1, size, CASES)) % size], axis=1)
@@ -69,7 +69,7 @@ class _Crowd:
                 counts[answer] = counts.get(answer, 0) + 1
 
     def copied(self, source: int, copier: int) -> float:
-        """Return the probability by chance of all agreements that copying makes."""
+        """Compute the probability by chance of all agreements that copying makes."""
         chance = 1.0
         for question, answer in self.by_worker[source].items():
             own = self.by_worker[copier].get(question)
@@ -79,7 +79,7 @@ class _Crowd:
         return chance
 
     def _agree(self, question: int, before: int, after: int) -> float:
-        """Return how likely two wrong answers agree once one worker's is replaced."""
+        """Compute the probability that two wrong answers agree once one worker's is replaced."""
         counts = dict(self.by_question[question])
         if before >= 0:
             counts[before] -= 1

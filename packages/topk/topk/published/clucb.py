@@ -61,7 +61,7 @@ class OracleSelector(SequentialSelector):
             self.oracle = Matching(n, k, matching)
 
     def _look(self, arms: Arms, memo: Memo) -> tuple[int, float]:
-        """Return the arm to pull (-1: none) and the gap, by the oracle's sets."""
+        """Find the arm to pull (-1: none) and the gap, by the oracle's sets."""
         if self.oracle is None:
             arm, _, gap = kernels.look(self.strategy, arms, memo)
             return arm, gap
@@ -101,7 +101,7 @@ class OracleSelector(SequentialSelector):
         return given
 
     def _gap(self) -> float:
-        """Return the gap per selected worker; the kernel's gap is of sums."""
+        """Divide the gap by the selected workers; the kernel's gap is of sums."""
         return min(1.0, self._judgement()[2] / self.problem.k) if self._warm else 1.0
 
     def best(self, values: Floats) -> Counts:
@@ -162,7 +162,7 @@ class LilCLUCB(OracleSelector, LilSelector):
     sampling = kernels.SETS
 
     def _level(self) -> float:
-        """Return (delta n^e / c_e)^(1/(1+e)), with which the failure c_e d^(1+e) / n^e is delta."""
+        """Compute (delta n^e / c_e)^(1/(1+e)), which makes the failure c_e d^(1+e) / n^e delta."""
         if not self.faithful:
             return self.problem.delta
         power = self.problem.n**GROWTH / lil_failure(GROWTH)

@@ -84,7 +84,7 @@ class OptMAIBudget(RoundSelector):
         return 2 * self.problem.k > self.problem.n
 
     def _total(self) -> int:
-        """Return Q, the number of answers that all rounds together may take."""
+        """Count Q, the answers that all rounds together may take."""
         return self.problem.budget or 1
 
     def _target(self) -> Counts:

@@ -67,13 +67,12 @@ class MultiProblem(Problem):
                 )
 
     def arms_of(self) -> list[Counts]:
-        """Return the arms of each part."""
         parts = np.array(self.parts, np.int64)
         return [np.flatnonzero(parts == part) for part in range(len(self.ks))]
 
 
 def best_of_parts(problem: MultiProblem, score: Floats) -> Counts:
-    """Return the K arms of largest score of every part, in rising order."""
+    """Find the K arms of largest score of every part, in rising order."""
     pairs = zip(problem.arms_of(), problem.ks, strict=True)
     chosen = [arms[top_arms(score[arms], k)] for arms, k in pairs]
     return np.sort(np.concatenate(chosen))
@@ -135,7 +134,7 @@ class _Part:
     k: int
 
     def _gaps(self) -> tuple[float, float]:
-        """Return the gap from the best arm to rank k + 1, and from rank k to the worst."""
+        """Measure the gap from the best arm to rank k + 1, and from rank k to the worst."""
         if self.k == 0:
             return -np.inf, np.inf
         if self.k == self.arms.size:

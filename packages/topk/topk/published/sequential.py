@@ -15,7 +15,7 @@ from .kernels import Arms, Memo, Strategy
 
 
 def strategy_for(problem: Problem, sampling: int, radius: int, **parameters: Any) -> Strategy:
-    """Return a Strategy in which parameters that are not named have no effect."""
+    """Build a Strategy in which parameters that are not named have no effect."""
     defaults: dict[str, Any] = dict.fromkeys(Strategy._fields, 0.0) | {
         "k": problem.k,
         "warm": 1,
@@ -43,7 +43,7 @@ class SequentialSelector(Selector):
 
     @abstractmethod
     def _strategy(self) -> Strategy:
-        """Return the algorithm's parameters."""
+        """State the algorithm's parameters."""
 
     # -- observing
 
@@ -57,14 +57,12 @@ class SequentialSelector(Selector):
         return bool(self.state.pulls.min() >= self.strategy.warm)
 
     def _board(self, pulls: Counts) -> tuple[Arms, Memo]:
-        """Return a board at these pulls, with the means as they are."""
         means = np.nan_to_num(self.means, nan=0.5)
         arms, memo = kernels.build_board(pulls, self.state.rewards, means, self.problem.k)
         kernels.refresh_all(self.strategy, arms, memo)
         return arms, memo
 
     def _judgement(self) -> tuple[Arms, Memo, float]:
-        """Return the present board after a look at it, and the gap."""
         if self._judged is None:
             arms, memo = self._board(self.state.pulls)
             self._judged = arms, memo, kernels.look(self.strategy, arms, memo)[2]
@@ -101,7 +99,6 @@ class SequentialSelector(Selector):
         return self._warm and bool(kernels.is_kept(self.strategy, self._judgement()[2]))
 
     def _gap(self) -> float:
-        """Return the present bound on the regret."""
         return min(1.0, self._judgement()[2]) if self._warm else 1.0
 
     def selection(self) -> Counts:
@@ -110,7 +107,6 @@ class SequentialSelector(Selector):
         return np.flatnonzero(self._judgement()[0][self.chosen_row] < 0)
 
     def _bounds(self) -> tuple[Floats, Floats]:
-        """Return the present (n,) lower and upper bounds."""
         arms, memo, _ = self._judgement()
         kernels.spread(self.strategy, arms, memo)
         return arms[kernels.LOWER], arms[kernels.UPPER]
@@ -167,7 +163,6 @@ class SequentialSelector(Selector):
 
 
 def _first(need: Counts, slots: int) -> Counts:
-    """Return the needs of the first arms, as many as the slots hold."""
     given: Counts = np.clip(slots - (np.cumsum(need) - need), 0, need)
     return given
 
@@ -182,6 +177,6 @@ class FixedBudget(SequentialSelector):
         return self._budget_left(np.zeros(1, np.int64)) <= 0
 
     def _gap(self) -> float:
-        """Return the share of the budget that is left."""
+        """Compute the share of the budget that is left."""
         budget = self.problem.budget or 1
         return max(0.0, 1 - int(self.state.pulls.sum()) / budget)

@@ -33,7 +33,7 @@ class Rule:
     budget: int | None
 
     def build(self, roster: Counts, pulls: Counts, rewards: Floats, out: Counts) -> Selector:
-        """Return the algorithm, before its first pull, on the candidates (r,) of the roster.
+        """Build the algorithm, before its first pull, on the candidates (r,) of the roster.
 
         pulls, rewards, out  (n,) counted results, their sums, outstanding results
         """
@@ -49,7 +49,7 @@ class Rule:
         return build_selector(self.algorithm, problem, state, **options)
 
     def loses_guarantee(self, roster: Counts, pulls: Counts) -> bool:
-        """Return True if candidates were set aside and the algorithm's proof does not allow it."""
+        """Tell if candidates were set aside and the algorithm's proof does not allow it."""
         kind, problem = SELECTORS[self.algorithm], self.problem
         limits = problem.epsilon, problem.delta
         covers = RunStart(kind, problem.n, [problem.k], limits, self.options).covers_withdrawal
@@ -71,7 +71,7 @@ def choose_rule(
     scores: bool,
     options: dict[str, Any],
 ) -> Rule:
-    """Return the rule with the options that follow from the items, None if without an end.
+    """Choose the rule with the options that follow from the items, None if without an end.
 
     Raises KeyError for an unknown algorithm, and ProblemError for one that cannot be run.
     """
@@ -92,7 +92,7 @@ def choose_rule(
 def _accuracy_options(
     algorithm: str, items: int | None, accuracy: str | None, scores: bool
 ) -> dict[str, Any]:
-    """Return the options of accuracy: on this very set by default, if the algorithm can."""
+    """Choose the options of accuracy: on this very set by default, if the algorithm can."""
     kind = SELECTORS[algorithm]
     if not kind.says_accuracy:
         if accuracy == THIS_SET:

@@ -80,16 +80,16 @@ class Storage:
             )
 
     def read_results(self) -> list[tuple[int, Result]]:
-        """Return all results with their numbers, in the order told."""
+        """Read all results with their numbers, in the order told."""
         rows = self._run("SELECT * FROM results ORDER BY number")
         return [(number, Result(*row)) for number, *row in rows]
 
     def read_dealt(self) -> dict[int, int]:
-        """Return how many items were dealt to each candidate that was asked."""
+        """Count the items dealt to each candidate that was asked."""
         return dict(self._run("SELECT * FROM dealt"))
 
     def read_end(self) -> int | None:
-        """Return the number of the last result that counted; None if the study has not ended."""
+        """Read the number of the last result that counted; None if the study has not ended."""
         rows = self._run("SELECT value FROM settings WHERE name = ?", ENDED)
         return int(rows[0][0]) if rows else None
 
@@ -129,7 +129,7 @@ class Storage:
 
 
 def _describe_difference(stored: Any, given: Any) -> str:
-    """Return how two settings differ; of lists of one length, the first difference."""
+    """Describe how two settings differ; of lists of one length, the first difference."""
     if isinstance(stored, list) and isinstance(given, list):
         if len(stored) != len(given):
             return f"are {len(stored)} there and {len(given)} here"

@@ -183,7 +183,7 @@ class Study:
             return [self._name_pair(pair) for pair in pairs]
 
     def _choose_counts(self, most: int | None) -> Counts:
-        """Return (r,) how many items each candidate of the roster is to be asked."""
+        """Choose (r,) how many items each candidate of the roster is to be asked."""
         pending, room = self._counting.outstanding[self._roster], self._counting.room[self._roster]
         budget = self._rule.budget
         left = UNLIMITED if budget is None else max(0, budget - self.calls - len(self._out))
@@ -288,7 +288,7 @@ class Study:
         )
 
     def _take_values(self, candidates: Counts, most: Any = UNLIMITED) -> tuple[Counts, list[float]]:
-        """Return the values that come next, and the places of their candidates among these."""
+        """Take the values that come next, and the places of their candidates among these."""
         limits = np.broadcast_to(most, candidates.shape).tolist()
         taken = [
             self._counting.take_values(candidate, self._told, limit)

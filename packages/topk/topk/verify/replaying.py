@@ -46,13 +46,13 @@ class ReplayedRun:
 
 
 def roster_arms(record: DumpRecord) -> Counts:
-    """Return (r,) the run's numbers of the arms that the algorithm knows, in its order."""
+    """List (r,) the run's numbers of the arms that the algorithm knows, in its order."""
     run = record.run
     return active_arms(record.kind, record.gone, run["seed"], bool(run["joined"]))
 
 
 def is_lost(record: DumpRecord) -> bool:
-    """Return True if changes of the roster cost the guarantee of this run."""
+    """Tell if changes of the roster cost the guarantee of this run."""
     events = record.events if record.run["joined"] else []
     opened = [event["step"] for event in events if event["kind"] == OPENED]
     pulls, _ = _count_answers(record, None)
@@ -66,7 +66,7 @@ def _start_of(record: DumpRecord) -> RunStart:
 
 
 def replay_participants(record: DumpRecord) -> ReplayedRun | None:
-    """Return the end of the run without workers without a counted answer; None if they stay."""
+    """Replay the end of the run without workers without a counted answer; None if they stay."""
     if record.run.get("keep_no_shows", True):  # they stayed in dumps of older versions
         return None
     pulls, _ = _count_answers(record, None)
@@ -80,7 +80,7 @@ def replay_participants(record: DumpRecord) -> ReplayedRun | None:
 
 
 def _settle_options(record: DumpRecord) -> dict[str, Any]:
-    """Return the options, with those that the history of the roster decides."""
+    """Settle the options, with those that the history of the roster decides."""
     changes = [(event["kind"], event["step"]) for event in record.events]
     changes = [(kind, step) for kind, step in changes if kind in {OPENED, CLOSED}]
     rest = {name: value for name, value in record.options.items() if name not in HISTORY}
@@ -91,7 +91,7 @@ def _settle_options(record: DumpRecord) -> dict[str, Any]:
 
 
 def replay_run(record: DumpRecord, upto: int | None = None) -> ReplayedRun:
-    """Return the run as it was after the step ``upto``; None for now."""
+    """Replay the run to the step ``upto``; None for now."""
     arms = roster_arms(record)
     waits = record.run["enrolling"] and not record.algorithm.open_roster
     workers = arms.size // len(record.ks)
@@ -103,7 +103,6 @@ def replay_run(record: DumpRecord, upto: int | None = None) -> ReplayedRun:
 
 
 def _count_answers(record: DumpRecord, upto: int | None) -> tuple[Counts, Counts]:
-    """Return (n,) answers that count, and right ones, after this step."""
     asked = record.asked
     which = (asked.counted != UNCOUNTED) & ~asked.void
     if upto is not None:
@@ -113,7 +112,7 @@ def _count_answers(record: DumpRecord, upto: int | None) -> tuple[Counts, Counts
 
 
 def _outstanding(record: DumpRecord, upto: int | None, counted: int | None) -> Counts:
-    """Return (n,) assignments made before the step ``upto``, and not counted by ``counted``."""
+    """Count (n,) assignments made before the step ``upto``, and not counted by ``counted``."""
     asked = record.asked
     if upto is None or counted is None:
         return asked.tally(asked.counted == UNCOUNTED, record.n)
@@ -124,7 +123,7 @@ def _outstanding(record: DumpRecord, upto: int | None, counted: int | None) -> C
 def _selector_from_tallies(
     record: DumpRecord, arms: Counts, upto: int | None, share: float | None = None
 ) -> Selector:
-    """Return an algorithm that remembers nothing but tallies, in the state of this step."""
+    """Build an algorithm that remembers nothing but tallies, in the state of this step."""
     pulls, right = _count_answers(record, upto)
     undecided = np.zeros(arms.size, np.int8)
     before = (pulls, right) if upto is None else _count_answers(record, upto - 1)
@@ -166,12 +165,11 @@ def _step_by_step(record: DumpRecord, arms: Counts, upto: int | None) -> Replaye
 
 
 def _roundtrip_state(state: State) -> State:
-    """Return the state as it comes back from the database."""
     return State(state.pulls, state.rewards, state.verdict, pack_memory(state.memory))
 
 
 def _epsilon_at(record: DumpRecord, number: int) -> float:
-    """Return the ε of this step: it may have been changed since, so each step states its own."""
+    """Find the ε of this step: it may have been changed since, so each step states its own."""
     kind, step = record.algorithm, record.steps.get(number)
     moves = kind.epsilon_moves and "epsilon" in kind.needs and kind.promise.fixed == "confidence"
     return float(step["wanted"] if step and moves else record.run["epsilon"])
@@ -180,7 +178,7 @@ def _epsilon_at(record: DumpRecord, number: int) -> float:
 def rebuild_selector(
     record: DumpRecord, arms: Counts, state: State, share: float, epsilon: float | None = None
 ) -> Selector:
-    """Return the algorithm on these arms, in this state; share is the part of δ left to them."""
+    """Rebuild the algorithm on these arms, in this state; share is the part of δ left to them."""
     run, kind = record.run, record.algorithm
     options = restrict_options(_settle_options(record), arms, record.ks[0])
     people = np.unique(record.worker[arms], return_inverse=True)[1]

@@ -11,7 +11,7 @@ from .replaying import ReplayedRun, replay_run
 
 
 def selected_numbers(record: DumpRecord, replayed: ReplayedRun) -> set[int]:
-    """Return the run's numbers of the arms selected; none if too few are left to choose from."""
+    """List the run's numbers of the arms selected; none if too few are left to choose from."""
     if replayed.selector is None:
         return set()
     early = record.ended and not record.finished
@@ -19,8 +19,7 @@ def selected_numbers(record: DumpRecord, replayed: ReplayedRun) -> set[int]:
 
 
 def flips_needed(record: DumpRecord, arm: int, upto: int | None = None) -> int | None:
-    """Return the fewest of its answers, the latest first, that had to be graded the other way
-    round.
+    """Count the fewest of its answers, the latest first, that had to be graded the other way round.
 
     These are right ones of a selected arm, wrong ones of another; everything else stays the same.
     ``upto`` is the step after which it is judged. None: not even all of them would have been

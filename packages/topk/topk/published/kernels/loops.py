@@ -34,7 +34,7 @@ PORTIONS = 32  # many slots are spent in about this many portions: a look for ea
 
 @compiled
 def is_kept(strategy: Strategy, gap: float) -> bool:
-    """Return True if this gap is small enough to stop."""
+    """Tell if this gap is small enough to stop."""
     return gap < strategy.slack if strategy.strict else gap <= strategy.slack
 
 
@@ -42,7 +42,7 @@ def is_kept(strategy: Strategy, gap: float) -> bool:
 def pick(
     strategy: Strategy, arms: Arms, one: int, two: int, rng: np.random.Generator
 ) -> tuple[int, int]:
-    """Return the arms to pull, in rising order; -1 comes last.
+    """Pick the arms to pull, in rising order; -1 comes last.
 
     lil'RandLUCB pulls h with probability T_l / (T_h + T_l), else l (Jiang 2017).
     """
