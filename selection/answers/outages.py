@@ -35,7 +35,7 @@ def record_heartbeat(now: datetime | None = None, waited: timedelta = timedelta(
 
 
 def _web_up_until(now: datetime, last: datetime, waited: timedelta) -> datetime:
-    """Return until when the web was there: never before its last beat, unless the clock went back.
+    """Tell until when the web was there: never before its last beat, unless the clock went back.
 
     Another process, whose requests wait for less time, may have sent that heartbeat.
     """

@@ -49,7 +49,7 @@ class UncountedAnswers:
     noted: NDArray[np.float64]
 
     def per_arm(self, mask: Flags, n: int, weights: Any = None) -> Counts:
-        """Return (n,) the number of selected answers of each arm, or the sum of their weights."""
+        """Count (n,) the selected answers of each arm, or sum their weights."""
         chosen = None if weights is None else weights[mask]
         return np.bincount(self.arms[mask], chosen, n).astype(np.int64)
 
@@ -121,17 +121,17 @@ class StepArrays:
 
     @property
     def decks(self) -> Counts:
-        """Return the size of each arm's deck: its skill's questions except those met before."""
+        """Size of each arm's deck: its skill's questions except those met before."""
         return np.array([skill.deck_size for skill in self.run.skills])[self.skill] - self.skipped
 
     @property
     def free_pace(self) -> bool:
-        """Return True if questions may go to models by their speed."""
+        """Tell if questions may go to models by their speed."""
         return self.selector is None or model_pace.may_depend_on_speed(self.selector.promise)
 
     @property
     def waits_for_models(self) -> bool:
-        """Return True if the step must wait until all models that reply have answered."""
+        """Tell if the step must wait until all models that reply have answered."""
         if self.free_pace or not self.model.any():
             return False
         return model_pace.has_outstanding(self.run)
@@ -153,33 +153,31 @@ class StepArrays:
 
     @property
     def closed(self) -> Counts:
-        """Return the number of positions closed without a gap, counted from the first."""
+        """Count the positions closed without a gap, counted from the first."""
         return self.pulls + self.void + self.new_pulls + self.new_void
 
     @property
     def waiting(self) -> Counts:
-        """Return the number of answers, void ones included, that wait for an earlier position."""
+        """Count the answers, void ones included, that wait for an earlier position."""
         return self.answers.per_arm(~self.counted, self.ids.size)
 
     @property
     def pending(self) -> Counts:
-        """Return the number of assignments that will count and are not counted yet."""
+        """Count the assignments that will count and are not counted yet."""
         void = self.answers.per_arm(~self.counted & self.answers.void, self.ids.size)
         return self.uncounted - void
 
     @property
     def uncounted(self) -> Counts:
-        """Return the number of assignments not counted yet."""
         return self.asked - self.closed
 
     @property
     def outstanding(self) -> Counts:
-        """Return the number of unanswered assignments."""
         return self.uncounted - self.waiting
 
     @property
     def spent(self) -> int:
-        """Return the number of assignments that cost money, in any end (Run.tally)."""
+        """Count the assignments that cost money, in any end (Run.tally)."""
         return int(self.asked.sum()) - self._free
 
     @cached_property
@@ -191,7 +189,7 @@ class StepArrays:
 
     @property
     def worker_load(self) -> Counts:
-        """Return the number of unanswered assignments of the arm's worker, over all skills."""
+        """Count the unanswered assignments of the arm's worker, over all skills."""
         if not self.run.several:
             return self.outstanding
         _, worker = np.unique(self.workers, return_inverse=True)
@@ -201,7 +199,7 @@ class StepArrays:
 
     @property
     def present(self) -> Flags:
-        """Return True for arms with a present worker, or one who stays if the run waits for all."""
+        """Flag arms with a present worker, or one who stays if the run waits for all."""
         if self.run.hours_to_come is None or self.run.recorded_only:
             return ~self.gone
         since = self.now.timestamp() - PRESENT.total_seconds()
@@ -249,7 +247,7 @@ def load_arrays(run: Run) -> StepArrays:
 
 
 def _read_recorded(run: Run, n: int) -> Flags:
-    """Return (n,) flags by arm; queried only if some workers may be away."""
+    """Flag arms (n,); queried only if some workers may be away."""
     recorded = np.zeros(n, bool)
     if run.has_recorded and run.hours_to_come is not None and not run.recorded_only:
         waiting = run.candidates.exclude(recorded=None).order_by()
@@ -260,7 +258,7 @@ def _read_recorded(run: Run, n: int) -> Flags:
 def _read_last_seen(
     run: Run, n: int, answers: UncountedAnswers, now: datetime
 ) -> NDArray[np.float64]:
-    """Return (n,) the seconds at which each worker was last noted as present.
+    """Read (n,) the seconds at which each worker was last noted as present.
 
     Known are workers with a new answer, and those seen recently if absence matters.
     """
@@ -274,7 +272,7 @@ def _read_last_seen(
 
 
 def _read_answers(run: Run, closed: Counts) -> UncountedAnswers:
-    """Return the answers that are not counted yet.
+    """Read the answers that are not counted yet.
 
     An answer is ripe once all earlier positions of its worker are closed, so that slow answers,
     right or wrong, count as soon as quick ones.
@@ -298,7 +296,7 @@ def _read_answers(run: Run, closed: Counts) -> UncountedAnswers:
 
 
 def _read_places(assignments: Counts) -> NDArray[np.float64]:
-    """Return (3, a) arms, positions and last presence of these assignments, which are sorted.
+    """Read (3, a) arms, positions and last presence of these assignments, which are sorted.
 
     They are looked up by id: for a join with the waiting answers the database sometimes scans all
     answers ever given, misled by outdated statistics.
@@ -310,7 +308,7 @@ def _read_places(assignments: Counts) -> NDArray[np.float64]:
 
 
 def _count_outstanding(run: Run, absent: Flags) -> tuple[Counts, Counts]:
-    """Return (n,) the outstanding assignments not shown yet, and those shown; 0 if not needed."""
+    """Count (n,) the outstanding assignments not shown yet, and those shown; 0 if not needed."""
     n = absent.size
     if run.recorded_only or (run.hours_to_come is None and not absent.any()):
         return np.zeros(n, np.int64), np.zeros(n, np.int64)

@@ -49,7 +49,7 @@ def _regrade_in_run(run_id: int, since: int) -> None:
 
 
 def misgraded_questions(run_id: int, since: int = 0) -> list[Question]:
-    """Return the questions with an answer graded against their key, void ones excepted, by name."""
+    """Find the questions with an answer graded against their key, void ones excepted, by name."""
     graded = _list_given_answers(run_id, since).values_list(
         "assignment__question", "response", "right"
     )

@@ -78,7 +78,7 @@ def _recount_tallies(run: Run) -> None:
 
 
 def _list_counted_answers(run: Run) -> QuerySet[Answer]:
-    """Return the counted answers, by way of candidates: no index leads to them from a run."""
+    """Reach the counted answers by way of candidates: no index leads to them from a run."""
     return Answer.objects.filter(assignment__candidate__run=run).exclude(applied_in=None)
 
 
@@ -93,7 +93,7 @@ def _store_tallies(run: Run, tallies: dict[int, list[int]]) -> None:
 
 
 def _replay_answers(run: Run, rows: list[Candidate]) -> tuple[Roster, Selector | None]:
-    """Return the algorithm having seen these answers only; None with too few workers."""
+    """Show the algorithm these answers only; None with too few workers."""
     skill = np.array([row.skill for row in rows], np.int64)
     gone = np.array([bool(row.gone) for row in rows], bool)
     pulls: Counts = np.array([row.pulls for row in rows], np.int64)
@@ -143,7 +143,7 @@ def _tell_answers(run: Run, rows: list[Candidate], roster: Roster, selector: Sel
 def is_passed_over(
     arms: Counts, silent: NDArray[np.bool_], waits: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return (a,) the silent answers: they tell the algorithm nothing, and none waits before.
+    """Flag (a,) the silent answers: they tell the algorithm nothing, and none waits before.
 
     The counted answers of an arm are a prefix of its positions, so a void answer after one that
     waits for its round waits as well. All are in order of arm and position.

@@ -27,7 +27,7 @@ class Tally(Protocol):
 
 
 def status_of(row: Tally, settled: int = Verdict.UNDECIDED) -> str:
-    """Return the worker's status in words.
+    """Name the worker's status.
 
     settled  status by the algorithm's present bounds, for a worker without a verdict
 
@@ -43,7 +43,7 @@ def status_of(row: Tally, settled: int = Verdict.UNDECIDED) -> str:
 
 
 def status_counts(prefix: str = "") -> dict[str, Count]:
-    """Return aggregates ``accepted``, ``rejected`` and ``not_tested``, as ``status_of`` decides.
+    """Aggregate ``accepted``, ``rejected`` and ``not_tested``, as ``status_of`` decides.
 
     prefix  path from the aggregated rows to candidates: "candidates__" from runs
     """
