@@ -67,7 +67,7 @@ def refuse_without_choice(run: Run) -> None:
 
 
 def list_failing(run: Run) -> QuerySet[Candidate]:
-    """Return the candidates of models that failed a few times, or for long, and never replied."""
+    """List the candidates of models that failed a few times, or for long, and never replied."""
     lasting = Q(worker__endpoint__rests_until__gt=db_clock.database_now() + LASTING)
     replied = ModelCall.objects.replied().filter(run=run, worker=OuterRef("worker"))
     rows = run.candidates.filter(

@@ -26,13 +26,13 @@ MOST_SHOWN = 2_000  # characters of a reply
 
 
 def list_models(run: Run) -> QuerySet[Endpoint]:
-    """Return the models that would take part in the draft, by the worker's id."""
+    """List the models that would take part in the draft, by the worker's id."""
     rows = Endpoint.objects.filter(worker__in=eligibility.eligible_workers(run).order_by())
     return rows.select_related("worker", "server").order_by("worker__key")
 
 
 def most_price(run: Run, models: Sequence[Endpoint]) -> Decimal:
-    """Return the most that a check of the draft's models can cost."""
+    """Bound the cost of a check of the draft's models."""
     return sum((most_cost(model, run.question_set) for model in models), Decimal(0))
 
 

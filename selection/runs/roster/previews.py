@@ -18,7 +18,7 @@ RECALCULATED = " The guarantee covered the old roster, and is recalculated."
 
 
 def preview_withdrawal(run: Run, workers: Sequence[str], for_good: bool = False) -> str:
-    """Return the effect; ``for_good`` if the workers cannot be taken back."""
+    """Describe the effect; ``for_good`` if the workers cannot be taken back."""
     rows = membership.find_withdrawable(run, workers)
     withdrawn = {row.worker_id for row in rows}
     answered = {row.worker_id for row in rows if row.pulls}

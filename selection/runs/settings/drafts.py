@@ -109,7 +109,7 @@ def _store_skills(run: Run, further: Sequence[Skill]) -> None:
 
 
 def _lock_draft(run: Run) -> Run:
-    """Return the draft, locked. Raises NotFound, or Conflict once it has begun."""
+    """Lock the draft. Raises NotFound, or Conflict once it has begun."""
     locked = Run.objects.lock(run.pk)
     if locked.status != Run.Status.DRAFT:
         state = locked.get_status_display().lower()
@@ -118,7 +118,7 @@ def _lock_draft(run: Run) -> Run:
 
 
 def build_draft(settings: Mapping[str, Any]) -> Run:
-    """Return a run of these settings that is not stored yet.
+    """Build a run of these settings without storing it.
 
     settings  by name, of ``run_settings``; omitted ones get the value of a new draft. Besides:
               options     of the algorithm, by name
@@ -180,7 +180,7 @@ def name_copy(run: Run) -> str:
 
 
 def default_for_models(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a new draft with the defaults for a pool of models alone.
+    """Complete a new draft's settings by the defaults for a pool of models alone.
 
     The guarantee is then about this question set, if the set allows that, because it needs no
     models that err independently; and ``universal`` is the cheapest rule there.
@@ -200,7 +200,7 @@ def default_for_models(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _initial_settings(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a new draft that are not those of the columns."""
+    """Collect the values of a new draft that are not those of the columns."""
     worked_out: dict[str, Any] = {"seed": new_seed()}
     if "currency" not in given:
         worked_out["currency"] = money.last_currency(Run.objects.filter(team=given["pool"].team_id))
@@ -223,14 +223,14 @@ def _prior_option(run: Run, earlier: Run) -> dict[str, Any]:
 
 
 def free_name(wanted: str, team: int | None, model: Any = Run, sign: str = ", {}") -> str:
-    """Return this name, with a number appended by ``sign`` if an object of the team has it."""
+    """Append a number to this name by ``sign`` if an object of the team has it."""
     wanted = wanted[:190]
     similar = model.objects.filter(team=team, name__startswith=wanted)
     return number_name(wanted, set(similar.values_list("name", flat=True)), sign)
 
 
 def number_name(wanted: str, used: set[str], sign: str) -> str:
-    """Return this name, with the first number appended by ``sign`` that makes it an unused one."""
+    """Append to this name by ``sign`` the first number that makes it an unused one."""
     names = [wanted, *(wanted + sign.format(number) for number in range(2, len(used) + 3))]
     return next(name for name in names if name not in used)
 
@@ -255,7 +255,7 @@ def change_draft(run: Run, wanted: dict[str, Any], meant: str | None = None, who
 
 
 def is_possible(run: Run, wanted: dict[str, Any], meant: str | None = None) -> bool:
-    """Return True if ``change_draft`` would not be refused."""
+    """Tell if ``change_draft`` would not be refused."""
     return not _apply_change(copy(run), wanted, meant)
 
 
