@@ -13,7 +13,7 @@ ROW, LEFT, RIGHT = 18, 190, 560
 
 
 def draw_standings(lines: Sequence[WorkerStanding]) -> Facts | None:
-    """Return the chart of one kind of task; None before any answer."""
+    """Draw the chart of one kind of task; None before any answer."""
     chosen = [line for line in lines if line.answers and line.selected]
     others = [line for line in lines if line.answers and not line.selected]
     drawn = chosen[:MOST_SELECTED] + others[:MOST_OTHERS]

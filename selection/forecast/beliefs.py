@@ -37,7 +37,7 @@ class Belief(Protocol):
         """The belief as a sentence."""
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
-        """Return (n,) accuracies, in no order, of a pool that is possible under the belief."""
+        """Draw (n,) accuracies, in no order, of a pool that is possible under the belief."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _draw_beta(n: int, mean: float, size: float, rng: np.random.Generator) -> Fl
 
 
 def _draw_two_groups(n: int, low: float, high: float, rng: np.random.Generator) -> Floats:
-    """Return poor workers about ``low`` and good ones about ``high``, in unknown shares."""
+    """Draw poor workers about ``low`` and good ones about ``high``, in unknown shares."""
     good = rng.random(n) < rng.uniform(0.1, 0.9)
     drawn = np.where(good, high, low) + KIND_WIDTH * rng.standard_normal(n)
     return np.clip(drawn, 0.01, 0.99)
@@ -178,7 +178,7 @@ def belief_from_named_run(name: str, among: QuerySet[Run]) -> PastBelief:
 
 
 def belief_from_run(run: Run) -> PastBelief:
-    """Return a belief from this run. Raises Refused if it is of no use."""
+    """Raise Refused if this run is of no use for a belief."""
     if run.several:
         raise Refused(f"The run “{run.name}” is of several skills; learn from a run of one.")
     return belief_from_prior(f"the run “{run.name}”", priors.copy_prior(run.pk))

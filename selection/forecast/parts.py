@@ -72,7 +72,7 @@ def simulate_part(part: ForecastPart, plan: Plan, belief: Belief) -> bool | None
 
 
 def _is_awaited(part: ForecastPart, ledger: SimulationLedger) -> bool:
-    """Return True for a row that may be recommended and has too few runs for a band yet."""
+    """Select a row that may be recommended and has too few runs for a band yet."""
     return (
         not part.curve
         and ledger.contender.fits
@@ -82,7 +82,7 @@ def _is_awaited(part: ForecastPart, ledger: SimulationLedger) -> bool:
 
 
 def _limits(part: ForecastPart) -> tuple[int, float]:
-    """Return the runs, and about the seconds of processor time, that this part gets."""
+    """Limit the runs, and about the seconds of processor time, that this part gets."""
     return (POINT_RUNS, POINT_SECONDS) if part.curve else (RUNS, ROW_SECONDS)
 
 

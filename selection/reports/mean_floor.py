@@ -27,7 +27,7 @@ class MeanFloor:
 
 
 def state_mean_floor(run: Run, lines: Sequence[WorkerStanding]) -> MeanFloor | None:
-    """Return the floor at the end of a run; None if it is below one percent.
+    """State the floor at the end of a run; None if it is below one percent.
 
     lines  of all workers in all kinds of task
     """

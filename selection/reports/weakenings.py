@@ -107,7 +107,7 @@ Found = tuple[str, str, str]  # code, short, sentence
 def list_weakenings(
     run: Run, fit: ModelFit, signs: CollusionSigns, by_hand: str = "", no_shows: Sequence[str] = ()
 ) -> tuple[Weakening, ...]:
-    """Return the weakenings of the guarantee and added assumptions; mostly none.
+    """List the weakenings of the guarantee and added assumptions; mostly none.
 
     fit      doubts of the algorithm and of the tests of its assumptions
     signs    signs that workers share answers
