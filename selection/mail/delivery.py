@@ -78,7 +78,7 @@ def _attempt_mail(mail: Mail, server: MailServer) -> bool:
 
 
 def _letter_or_record(mail: Mail) -> EmailMessage | None:
-    """Return the letter; None after recording why there is none."""
+    """Write the letter; None after recording the reason against it."""
     try:
         return letters.write_letter(mail)
     except letters.Unneeded as reason:
@@ -105,7 +105,7 @@ def _try_sending(letter: EmailMessage, server: MailServer, address: str) -> Fail
 
 
 def _waiting(mail: Mail) -> QuerySet[Mail]:
-    """Return the message's row, if it still waits as it was read."""
+    """Select the message's row, if it still waits as it was read."""
     return Mail.objects.filter(pk=mail.pk, state=State.WAITING, due=mail.due)
 
 

@@ -29,7 +29,7 @@ REFUSED = ("choices", "order", "number", "empty")
 
 
 def notice_text(name: str) -> str:
-    """Return the notice; empty for an unknown name. "practice 2" adds that two tries are left."""
+    """Write the notice; empty for an unknown name. "practice 2" adds that two tries are left."""
     name, _space, left = name.partition(" ")
     text = str(NOTICES.get(name, ""))
     if not left:
@@ -39,7 +39,7 @@ def notice_text(name: str) -> str:
 
 
 def time_left(seconds: int | None) -> str:
-    """Return the time left in words; empty without a deadline."""
+    """Word the time left; empty without a deadline."""
     if seconds is None:
         return ""
     if seconds >= 2 * DAY:

@@ -24,7 +24,7 @@ MOST_COPIED = 200  # links behind a button; more of them only as a file
 
 
 def entrance_facts(run: Run, may_change: bool, connected: bool) -> dict[str, Any]:
-    """Return the context of the card; none without joiners, or for users without the right."""
+    """Build the context of the card; none without joiners, or for users without the right."""
     over = run.status == Run.Status.ENDED or run.recorded_only
     if over or not may_change or _asks_models_only(run):
         return {}

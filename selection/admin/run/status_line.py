@@ -96,7 +96,7 @@ def _is_urgent(alert: Alert) -> bool:
 def show_alerts(
     run: Run, alerts: Sequence[Alert], status: StatusLine, remaining: Facts | None
 ) -> list[Facts]:
-    """Return the alerts that ask for an action, the one that the line states first."""
+    """Keep the alerts that ask for an action, the one that the line states first."""
     shown = [
         Facts(
             title="" if alert.kind == status.kind else alert.title.capitalize(),

@@ -41,13 +41,13 @@ PROVISIONAL = {"settled in": "provisionally in", "settled out": "provisionally o
 
 
 def describe_presence(run: Run, worker: str, presence: str) -> str:
-    """Return the presence in words; *invited* only after a message."""
+    """Word the presence; *invited* only after a message."""
     sent = presence != "invited" or invitations.invited_keys(run, [worker])
     return presence if sent else NOT_STARTED
 
 
 def plain_verdict(verdict: str) -> str:
-    """Return the verdict in one of the four words; the shape tells a provisional one."""
+    """Put the verdict in one of the four words; the shape tells a provisional one."""
     return "undecided" if verdict in PROVISIONAL else verdict
 
 
@@ -56,13 +56,12 @@ def format_share(line: WorkerStanding) -> str:
 
 
 def format_bounds(line: WorkerStanding) -> str:
-    """Return the bounds of the accuracy in percent, rounded outwards: 81–95."""
     lower, upper = (round(100 * bound, 6) for bound in (line.lower, line.upper))
     return f"{floor(lower)}–{ceil(upper)}"
 
 
 def build_table(run: Run, lines: Sequence[WorkerStanding], query: QueryDict) -> Facts:
-    """Return the rows that the query string asks for; invalid values in it are ignored."""
+    """Build the rows that the query string asks for; invalid values in it are ignored."""
     all_lines, skill = lines, query.get("skill", "")
     lines = [line for line in all_lines if skill in ("", str(line.number))]
     matching = _search_lines(run, lines, query)
@@ -107,14 +106,14 @@ def _search_lines(run: Run, lines: list[WorkerStanding], query: QueryDict) -> li
 
 
 def _candidates_with_attribute(run: Run, group: str) -> Collection[int]:
-    """Return the candidates of workers with the attribute "name=value"."""
+    """Find the candidates of workers with the attribute "name=value"."""
     attribute, _, value = group.partition("=")
     rows = run.candidates.values_list("pk", "worker__attributes")
     return {pk for pk, attributes in rows if quotas.value_of(attributes, attribute) == value}
 
 
 def attribute_values(run: Run) -> dict[str, list[str]]:
-    """Return the values of each attribute that can serve as a filter, having a few values."""
+    """List the values of each attribute that can serve as a filter, having a few values."""
     counts_by_name = quotas.count_attribute_values(run.pool)
     return {
         name: sorted(counts)
@@ -148,7 +147,7 @@ def _sort_lines(lines: list[WorkerStanding], order: str) -> list[WorkerStanding]
 def _page_rows(
     run: Run, lines: list[WorkerStanding], shown: list[WorkerStanding], page: Page, order: str
 ) -> list[Facts]:
-    """Return the page's rows. In order of merit a border separates the selected from the rest.
+    """Build the page's rows. In order of merit a border separates the selected from the rest.
 
     It is the number of selected workers, above the first of the others; 0 elsewhere.
     """
@@ -220,7 +219,7 @@ def _filter_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[F
 
 
 def _presence_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[Facts]:
-    """Return the filter by presence; empty if all workers have the same."""
+    """Build the filter by presence; empty if all workers have the same."""
     counts = Counter(map(_presence_key, lines))
     if len(counts) < 2 and not query.get("presence"):
         return []
@@ -231,7 +230,6 @@ def _presence_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list
 
 
 def _skill_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[Facts]:
-    """Return the filter by skill; empty with a single skill."""
     counts = Counter((line.skill, str(line.number)) for line in lines)
     if len(counts) < 2:
         return []
