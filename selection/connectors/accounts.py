@@ -90,7 +90,7 @@ def set_connection(
 
 
 def check_account(connection: Connection) -> str:
-    """Return the account in words. Raises Refused with the reason if it cannot be used."""
+    """Describe the account. Raises Refused with the reason if it cannot be used."""
     connector = registry.connector_of(connection)
     return call_now(connection, lambda: connector.check(connection))
 
@@ -111,7 +111,7 @@ def delete_connection(connection: Connection) -> None:
 
 
 def clean_settings(declared: tuple[Setting, ...], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of the declared settings. Raises FieldRefused."""
+    """Check the values of the declared settings. Raises FieldRefused."""
     known = {setting.name for setting in declared}
     if unknown := set(values) - known:
         raise FieldRefused(min(unknown), f"There is no setting “{min(unknown)}”.")
@@ -145,7 +145,7 @@ def _clean_number(setting: Setting, value: Any) -> Any:
 
 
 def clean_name(connection: Connection, name: str) -> str:
-    """Return the name without surrounding spaces. Raises FieldRefused if it is taken."""
+    """Strip the name of surrounding spaces. Raises FieldRefused if it is taken."""
     name = name.strip()
     if not 0 < len(name) <= 100:
         raise FieldRefused("name", "A name has 1 to 100 characters.")

@@ -52,7 +52,6 @@ def request_dry_run(link: RunConnection, url: str, due: Mapping[str, Any], by: s
 
 
 def find_connection(job: Job) -> Connection:
-    """Return the connection that the job is about. Raises NotFound."""
     return jobs.find_row(Connection.objects.all(), job.subject)
 
 

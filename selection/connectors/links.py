@@ -62,12 +62,12 @@ def disconnect_run(link: RunConnection, who: str = "") -> None:
 
 
 def with_tools() -> Exists:
-    """Return the annotation of runs ``with_tools``: True if a run uses a connection."""
+    """Annotate runs ``with_tools``: True if a run uses a connection."""
     return Exists(RunConnection.objects.filter(run=OuterRef("pk"), on=True))
 
 
 def list_links(run: Run) -> list[RunConnection]:
-    """Return the connections that the run uses; without a query if it was annotated with none."""
+    """List the connections that the run uses; without a query if it was annotated with none."""
     if run.__dict__.get("with_tools") is False:
         return []
     return list(run.connections.filter(on=True).select_related("connection"))

@@ -22,7 +22,7 @@ CONNECTORS: dict[str, Connector] = _find_connectors()
 
 
 def find_connector(name: str) -> Connector:
-    """Return the connector. Raises Refused for an unknown name."""
+    """Raise Refused for an unknown name."""
     if name not in CONNECTORS:
         known = ", ".join(sorted(CONNECTORS)) or "none"
         raise Refused(f"There is no connector “{name}”; there are: {known}.")

@@ -36,7 +36,7 @@ def plan_tasks(link: RunConnection) -> int:
 
 
 def wanted_assignments(link: RunConnection) -> QuerySet[Assignment]:
-    """Return the open assignments of workers without a verdict; none of models."""
+    """Select the open assignments of workers without a verdict; none of models."""
     rows = Assignment.objects.open().filter(candidate__run=link.run_id)
     if not link.on or link.run.status not in GOING:
         return rows.none()

@@ -190,7 +190,7 @@ class LabelStudio(Connector):
 
 
 def _describe(before: str, link: RunConnection, workers: Sequence[str]) -> str:
-    """Return the description with the selection, in the place of an earlier one of any run."""
+    """Put the selection into the description, in the place of an earlier one of any run."""
     head, _, rest = before.partition(BEGIN)
     tail = rest.partition(END)[2]
     day = db_clock.database_now().date().isoformat()

@@ -17,7 +17,6 @@ ACTIONS = {"ANNOTATION_CREATED", "ANNOTATION_UPDATED"}
 
 
 def number_of(task: Mapping[str, Any]) -> int | None:
-    """Return the number of the assignment that the task carries."""
     data = task.get("data")
     text = str(data.get(NUMBER, "")) if isinstance(data, dict) else ""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
@@ -78,7 +77,7 @@ def _revision(annotation: Mapping[str, Any]) -> str:
 
 
 def read_message(connection: Connection, payload: Any) -> list[News]:
-    """Return the answer in a webhook's message; nothing for other messages. Raises Refused."""
+    """Read the answer in a webhook's message; nothing for other messages. Raises Refused."""
     if not isinstance(payload, dict):
         raise Refused("The message must be Label Studio's own payload.")
     task, annotation = payload.get("task"), payload.get("annotation")

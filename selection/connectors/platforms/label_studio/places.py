@@ -34,7 +34,7 @@ UNKNOWN = (
 def find_or_create(
     link: RunConnection, worker: Worker, client: Client, again: bool
 ) -> OutsideWorker:
-    """Return the worker's place, with a project.
+    """Find the worker's place, with a project.
 
     again  True to look for a project of an earlier attempt
     """
@@ -80,17 +80,15 @@ def _create_project(link: RunConnection, worker: Worker, client: Client, mark: s
 
 
 def _mark(link: RunConnection, worker: Worker) -> str:
-    """Return a mark in the title by which an earlier attempt is found."""
+    """Mark the title, so that an earlier attempt is found."""
     return f"[cs-{link.connection.salt[:6]}-{link.pk}-{worker.pk}]"
 
 
 def is_own(title: str) -> bool:
-    """Return True for a project that this connector created."""
     return bool(_OWN.search(title))
 
 
 def forget(place: OutsideWorker) -> None:
-    """Forget a project that was deleted."""
     place.place, place.notes = "", {}
     place.save(update_fields=["place", "notes"])
 
@@ -155,7 +153,7 @@ def _note_accounts(link: RunConnection, client: Client) -> None:
 
 
 def _names(worker: Worker) -> list[str]:
-    """Return the attribute that says who the worker is there; without it their other names."""
+    """Read the attribute that identifies the worker there; without it their other names."""
     attribute = str(worker.attributes.get(reading.annotations.ATTRIBUTE, "")).strip()
     return [attribute] if attribute else [worker.key, worker.mail_address]
 
@@ -169,7 +167,7 @@ def refuse_strangers(link: RunConnection, client: Client) -> None:
 
 
 def accounts_of(link: RunConnection, workers: Sequence[str], client: Client) -> list[str]:
-    """Return the ids of these workers there. Raises Rejected for an unknown one."""
+    """Look up the ids of these workers there. Raises Rejected for an unknown one."""
     accounts = reading.accounts_by_name(client.list_users())
     rows = link.run.pool.workers.filter(key__in=workers)
     found = {one.key: reading.account_of(_names(one), accounts) for one in rows}

@@ -16,7 +16,7 @@ Task = Mapping[str, Any]
 
 
 def gold_rows(tasks: Sequence[Task], control: Control) -> list[QuestionRow]:
-    """Return a question for each task with ground truth, which is an accepted answer.
+    """Make a question for each task with ground truth, which is an accepted answer.
 
     Raises Refused if there is none.
     """
@@ -50,13 +50,13 @@ def _gold_answers(task: Task, control: Control) -> Iterator[str]:
 
 
 def valid_annotations(task: Task) -> list[Object]:
-    """Return the annotations of a task, also the skipped ones."""
+    """List also the skipped annotations of a task."""
     rows = task.get("annotations")
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def response_of(annotation: Mapping[str, Any], control: str) -> str | None:
-    """Return the answer in an annotation; None if it was skipped or left empty.
+    """Read the answer in an annotation; None if it was skipped or left empty.
 
     control  name of the control that holds it
     """
@@ -71,7 +71,6 @@ def response_of(annotation: Mapping[str, Any], control: str) -> str | None:
 
 
 def _prompt_of(task: Task, control: Control) -> str:
-    """Return the task's data that the control is about, as the prompt of a question."""
     data = task.get("data")
     values = data if isinstance(data, dict) else {}
     shown = [values[name] for name in control.shown if name in values]
@@ -80,7 +79,7 @@ def _prompt_of(task: Task, control: Control) -> str:
 
 
 def worker_rows(users: Sequence[Object]) -> list[WorkerRow]:
-    """Return a worker for each person, by address; their number there is an attribute."""
+    """Make a worker for each person, by address; their number there is an attribute."""
     rows = []
     for line, user in enumerate(users, 1):
         email = str(user.get("email") or "").strip()
@@ -93,7 +92,7 @@ def worker_rows(users: Sequence[Object]) -> list[WorkerRow]:
 def past_file(
     tasks: Sequence[Task], users: Sequence[Object], project: Mapping[str, Any]
 ) -> Fetched:
-    """Return annotated tasks as a file of Label Studio, with the people's addresses."""
+    """Pack annotated tasks as a file of Label Studio, with the people's addresses."""
     addresses = {user["id"]: user.get("email") for user in users}
     config = {"label_config": str(project.get("label_config", ""))}
     named, people = [], set()
@@ -116,12 +115,12 @@ def _user_id(by: Any) -> int | None:
 
 
 def accounts_by_name(users: Sequence[Object]) -> dict[str, str]:
-    """Return the ids of people by their names, which are the id itself and the address."""
+    """Index people by their names, which are the id itself and the address."""
     names = {str(user.get("email") or "").casefold(): str(user["id"]) for user in users}
     return names | {str(user["id"]): str(user["id"]) for user in users}
 
 
 def account_of(names: Sequence[str], accounts: Mapping[str, str]) -> str:
-    """Return the id of the person with one of these names; "" for nobody."""
+    """Find the id of the person with one of these names; "" for nobody."""
     folded = (name.strip().casefold() for name in names)
     return next((accounts[name] for name in folded if name and name in accounts), "")

@@ -18,7 +18,7 @@ MOST_NAMED = 3
 
 
 def prepare_memory(link: RunConnection, client: Client) -> dict[str, Any]:
-    """Return the connector's notes about the run: interface, control, tasks' data.
+    """Prepare the connector's notes about the run: interface, control, tasks' data.
 
     Raises Refused for questions that Label Studio cannot show.
     """

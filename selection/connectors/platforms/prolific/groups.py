@@ -16,7 +16,7 @@ AT_ONCE = 500  # participants in a call
 
 
 def wanted_members(link: RunConnection, group: str) -> set[str]:
-    """Return the participants that belong into a group.
+    """Find the participants that belong into a group.
 
     A verdict by hand replaces the algorithm's. A worker accepted in any skill is not blocked.
     """
@@ -39,7 +39,7 @@ def kept_groups(link: RunConnection) -> list[str]:
 
 
 def stale_digest(link: RunConnection) -> str:
-    """Return a digest of the wanted members; empty if the groups have them already."""
+    """Compute a digest of the wanted members; empty if the groups have them already."""
     digest = _digest(link)
     return "" if link.memory.get("members") == digest else digest
 
@@ -69,7 +69,7 @@ def update_groups(session: Session) -> str:
 
 
 def find_group(session: Session, group: str) -> str:
-    """Return the id of the run's group, which is made if it does not exist."""
+    """Find the id of the run's group, which is made if it does not exist."""
     known = session.memory.get("groups", {})
     if group not in known:
         workspace = session.link.connection.settings["workspace"]

@@ -42,13 +42,13 @@ def create_study(session: Session, url: str) -> str:
 
 
 def marker_of(link: RunConnection) -> str:
-    """Return a name that no other study has, so that a lost reply makes no second one."""
+    """Choose a name that no other study has, so that a lost reply makes no second one."""
     sign = salted_hmac("selection.prolific", f"{link.pk}").hexdigest()[:8]
     return f"CrowdSelect run {link.run_id}, {sign}"
 
 
 def payload(session: Session, url: str, block: list[str]) -> dict[str, Any]:
-    """Return the body of *Create a draft study*. Every code leads to a review."""
+    """Build the body of *Create a draft study*. Every code leads to a review."""
     link = session.link
     run, given = link.run, link.settings
     filters = [{"filter_id": "participant_group_blocklist", "selected_values": block}]

@@ -16,7 +16,6 @@ AT_ONCE = 20  # approvals of a call
 
 
 def read_submissions(session: Session) -> dict[str, dict[str, Any]]:
-    """Return the last submission of each participant, by their id."""
     study = session.memory.get("study")
     rows = list(session.list(f"studies/{study}/submissions/")) if study else []
     rows.sort(key=lambda row: row.get("started_at") or "")
@@ -55,7 +54,7 @@ def note_state(link: RunConnection, worker: int, submission: str, state: Mapping
 
 
 def approvable(link: RunConnection) -> list[str]:
-    """Return submissions that await a review, with the code for all questions and an answer here.
+    """List submissions that await a review, with the code for all questions and an answer here.
 
     Everything else is left for a person to review; nothing is ever rejected.
     """
