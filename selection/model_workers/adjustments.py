@@ -39,7 +39,7 @@ def adjust_body(body: Mapping[str, Any], adjustments: Adjustments) -> dict[str, 
 
 
 def find_change(body: Mapping[str, Any], error: ServerError, made: Adjustments) -> Adjustments:
-    """Return the change that the server's refusal of this body asks for; empty if it names none.
+    """Find the change that the server's refusal of this body asks for; empty if it names none.
 
     The limit of output tokens is renamed, never left out: it bounds the cost.
     """
@@ -60,7 +60,7 @@ def find_change(body: Mapping[str, Any], error: ServerError, made: Adjustments) 
 
 
 def describe_server(endpoint: Endpoint) -> str:
-    """Return the server's deviations from the request in words; empty without any."""
+    """Describe the server's deviations from the request in words; empty without any."""
     notices = []
     if changes := _list_changes(endpoint.adjustments):
         notices.append(f"The server refuses the request without changes: {', '.join(changes)}.")

@@ -7,7 +7,7 @@ from .prompts import LETTERS, MEDIA, UNSEEN
 
 
 def refuse_questions(question_set: QuestionSet) -> str:
-    """Return why models cannot be asked this set, naming the first such question; empty if so."""
+    """Refuse a set that models cannot be asked, naming the first such question; empty if none."""
     pictures = question_set.media.filter(type__startswith="image/")
     seen = {f"media:{name}" for name in pictures.values_list("name", flat=True)}
     if reason := _unseen_reason(question_set.instructions, seen):
@@ -41,7 +41,7 @@ def has_models_only(pool: Pool) -> bool:
 
 
 def count_slots(pool: Pool) -> dict[str, int]:
-    """Return open assignments, of the run and of a worker, that keep the pool's servers busy.
+    """Count open assignments, of the run and of a worker, that keep the pool's servers busy.
 
     There are half as many again as calls at once: some wait for a call to end.
     """

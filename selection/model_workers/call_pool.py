@@ -74,7 +74,7 @@ class CallPool:
         asyncio.run_coroutine_threadsafe(self._begin(requests), self._loop)
 
     def collect(self, wait: float) -> list[tuple[int, Outcome]]:
-        """Return the outcomes that are there, as (call, outcome); wait so long for the first."""
+        """Collect the outcomes that are there, as (call, outcome); wait so long for the first."""
         found: list[tuple[int, Outcome]] = []
         end = time.monotonic() + wait
         while True:

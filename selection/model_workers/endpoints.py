@@ -88,7 +88,7 @@ def set_server(server: ModelServer, values: Mapping[str, Any], key: str | None =
 
 
 def build_endpoint(server: ModelServer, values: Mapping[str, Any]) -> Endpoint:
-    """Return an endpoint of these settings, without a worker and not stored.
+    """Build an endpoint of these settings, without a worker and not stored.
 
     Raises FieldRefused for an invalid value.
     """

@@ -112,7 +112,7 @@ def open_calls(claims: Sequence[Claim]) -> tuple[list[tuple[ModelCall, Claim]], 
 
 
 def _may_call(claim: Claim, reserved: int, budget: ModelSpending, trials: dict[int, int]) -> bool:
-    """Return True except for a model that must wait until its price, or another's, is known.
+    """Permit the call, except of a model that must wait until its price, or another's, is known.
 
     Under a limit there is one call of each such model, and one model after another if all could
     together cost more than is left.
@@ -199,7 +199,7 @@ def close_calls(outcomes: Mapping[int, Outcome]) -> Closed:
 def _read_outcomes(
     outcomes: Mapping[int, Outcome],
 ) -> tuple[dict[int, Outcome], dict[int, str | None]]:
-    """Return the outcomes and the answers of their replies by call; a false claim is a failure."""
+    """Read the outcomes and the answers of their replies by call; a false claim is a failure."""
     rows = ModelCall.objects.filter(pk__among=[*outcomes]).order_by("id")
     calls = list(rows.only("worker", "question", "reserved"))
     attach_related(calls, "question")
@@ -294,7 +294,7 @@ def close_interrupted() -> int:
 
 
 def _lock_spending(runs: set[int]) -> dict[int, ModelSpending]:
-    """Return the runs' spending by run, locked in one order, so that no two ever deadlock."""
+    """Lock the runs' spending by run, in one order, so that no two ever deadlock."""
     ModelSpending.objects.bulk_create(
         [ModelSpending(run_id=run) for run in sorted(runs)], ignore_conflicts=True
     )
@@ -382,7 +382,7 @@ def _count_earlier_replies(call: ModelCall) -> int:
 
 
 def _has_replied(call: ModelCall) -> bool:
-    """Return True if the model has replied before: so only this request is refused.
+    """Tell if the model has replied before: so only this request is refused.
 
     Otherwise its settings are likely to be wrong, which must not count against it.
     """

@@ -101,7 +101,7 @@ class ModelFile:
         self._refuse_repeats()
 
     def build_endpoints(self, servers: Mapping[str, ModelServer]) -> list[tuple[str, Endpoint]]:
-        """Return (worker, endpoint) of each model, by the servers of these names.
+        """Build (worker, endpoint) of each model, by the servers of these names.
 
         Raises Refused with line and column for an unknown server or an invalid setting.
         """
@@ -121,7 +121,7 @@ class ModelFile:
         return endpoints
 
     def refusal_of_server(self, entry: ServerEntry, refusal: Refused) -> Refused:
-        """Return the refusal of a server, with its line and column."""
+        """Place the refusal of a server at its line and column."""
         field = (refusal.field,) if isinstance(refusal, FieldRefused) else ()
         return self._refusal((*entry.path, *field), str(refusal))
 
@@ -186,7 +186,7 @@ class ModelFile:
             raise self._refusal(path, f"the texts of all workers exceed {MOST_TEXT:,} characters.")
 
     def _axis(self, path: Path, name: str, value: Any) -> list[tuple[str, Any]]:
-        """Return the (label, value) of a setting: one, a list's, or those of named prompts."""
+        """List the (label, value) of a setting: one, a list's, or those of named prompts."""
         if not value and isinstance(value, list | dict):
             raise self._refusal((*path, name), f"the list of “{name}” is empty.")
         if isinstance(value, dict) and name in ("prompt", "template"):

@@ -53,7 +53,7 @@ _STEP = re.compile(r"(?m)^[ \t]*\d{1,3}[.)][ \t]+(?=[^\s])")
 def parse_reply(
     reply: str, parsing: str, pattern: str, choices: Sequence[str], grading: Grading
 ) -> str | None:
-    """Return the answer that the reply gives; None if it gives none, or several.
+    """Find the answer that the reply gives; None if it gives none, or several.
 
     parsing  a rule of ``Endpoint.Parsing``
     pattern  regular expression of the rule REGEX; its first group, or all of it, is the answer
@@ -71,7 +71,7 @@ def parse_reply(
 
 
 def read_reply(parsing: str, pattern: str, question: Question, reply: str) -> str | None:
-    """Return the answer of ``parse_reply``; None also for a reply that no rule has foreseen."""
+    """Read the answer of ``parse_reply``; None also for a reply that no rule has foreseen."""
     try:
         return parse_reply(reply, parsing, pattern, question.choices, question.grading)
     except Exception:  # it harms no other reply
@@ -105,7 +105,6 @@ class _Reader:
         self.names = ChoiceReader(choices, self.kind in ("multiple", "order"))
 
     def read_any(self, text: str, pattern: str = "") -> str | None:
-        """Return the answer by the type of the question."""
         if self.kind == "text":
             return self._read_text(text)
         text = frames.strip_fence(frames.fold_signs(text))
@@ -114,7 +113,7 @@ class _Reader:
         return self._read_number(text) if self.kind == "number" else self._read_choice(text)
 
     def read_letter(self, text: str, pattern: str = "") -> str | None:
-        """Return the choices of the letters that the text states, or has; None if not clear."""
+        """Read the choices of the letters that the text states, or has; None if not clear."""
         found = self._read_stated(text := frames.fold_signs(text))
         if found is not None:
             return self._join_choices(found)
@@ -122,7 +121,7 @@ class _Reader:
         return self._join_choices(self.names.read_whole(", ".join(letters)))
 
     def read_word(self, text: str, pattern: str = "") -> str | None:
-        """Return the only choice that the text mentions as a whole word and does not deny."""
+        """Find the only choice that the text mentions as a whole word and does not deny."""
         return self._join_choices(self.names.read_mentions(frames.fold_signs(text)))
 
     def read_json(self, text: str, pattern: str = "") -> str | None:
@@ -142,7 +141,7 @@ class _Reader:
         return self._read_part(found[1] if found.groups() else found[0]) if found else None
 
     def _read_part(self, text: str | None) -> str | None:
-        """Return the answer of a part of the reply that holds nothing else."""
+        """Read the answer of a part of the reply that holds nothing else."""
         if not text or self.kind == "text":
             return text
         return self.read_any(text)
@@ -156,7 +155,7 @@ class _Reader:
         return self._join_choices(found or ())
 
     def _read_stated(self, text: str) -> tuple[int, ...] | None:
-        """Return the choices that the reply states: empty if it contradicts itself, None if none.
+        """Read the choices that the reply states: empty if it contradicts itself, None if none.
 
         The first and the last line are statements if they hold nothing else.
         """
@@ -191,7 +190,7 @@ class _Reader:
         return found
 
     def _is_lead(self, line: str) -> bool:
-        """Return True if the line begins with choices and goes on with something else."""
+        """Tell if the line begins with choices and goes on with something else."""
         part = self.names.take(line)
         if not part.chosen or (part.rest.strip() and _NO_LEAD.match(line)):
             return False
@@ -202,7 +201,7 @@ class _Reader:
         return bool(ends) and (not others or part.chosen[0] in others or len(set(others)) > 1)
 
     def _read_shown(self, text: str) -> tuple[int, ...]:
-        """Return the choices that the reply points at, or else mentions alone."""
+        """Find the choices that the reply points at, or else mentions alone."""
         pointed = list(statements.find_pointed(text))
         said, value = statements.resolve(
             text, pointed, lambda one: self.names.read_whole(one.text) or None

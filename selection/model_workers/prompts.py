@@ -52,7 +52,7 @@ class Prompt:
 
 
 def validate_template(template: str) -> str:
-    """Return the template. Raises Refused for an unknown placeholder, or without the question."""
+    """Raise Refused for an unknown placeholder, or without the question."""
     unknown = set(_PLACEHOLDER.findall(template)) - set(PLACEHOLDERS)
     if unknown:
         known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
@@ -125,7 +125,7 @@ def _request_of(endpoint: Endpoint, question: Question) -> str:
 
 
 def _is_structured(endpoint: Endpoint, question: Question) -> bool:
-    """Return True if the reply is constrained to one choice, which leaves no room for thoughts."""
+    """Tell if the reply is constrained to one choice, which leaves no room for thoughts."""
     read = endpoint.parsing in (Parsing.AUTO, Parsing.JSON)
     asked = not endpoint.template.strip() or "{request}" in endpoint.template
     few = len(question.choices) <= len(LETTERS)
@@ -133,7 +133,7 @@ def _is_structured(endpoint: Endpoint, question: Question) -> bool:
 
 
 def _answer_schema(choices: list[str]) -> dict[str, Any]:
-    """Return the schema of a reply: the letter is short, so a limit of tokens cuts nothing off."""
+    """Write the schema of a reply: the letter is short, so a limit of tokens cuts nothing off."""
     named = choices if has_letter_clash(choices) else list(LETTERS[: len(choices)])
     schema = {
         "type": "object",
@@ -148,7 +148,7 @@ def _answer_schema(choices: list[str]) -> dict[str, Any]:
 
 
 def _split_pictures(text: str, question: Question) -> tuple[str, list[str]]:
-    """Return the text with each picture's description in its place, and the pictures' addresses."""
+    """Put each picture's description in its place, and list the pictures' addresses."""
     pictures: list[str] = []
 
     def take_picture(found: re.Match[str]) -> str:

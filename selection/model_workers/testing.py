@@ -131,7 +131,7 @@ def _perform_server_models(job: Job) -> dict[str, Any]:
 
 
 def list_server_models(server: ModelServer) -> list[str]:
-    """Return the names of the server's models. Raises Refused if it does not list them in time."""
+    """List the names of the server's models. Raises Refused if it does not list them in time."""
     key = api_keys.read_key(server)
 
     async def ask(client: ModelClient) -> list[str]:

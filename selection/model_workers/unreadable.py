@@ -65,7 +65,7 @@ class ReplyCount:
 
     @property
     def advice(self) -> str:
-        """Return the number of lost replies and the setting that would help; empty without any."""
+        """Number of lost replies and the setting that would help; empty without any."""
         counts = zip(LOST, (self.empty, self.cut_off, self.refused, self.unreadable), strict=True)
         said = [
             f"{WORDS[kind][1]}: {n} of {counted(self.replies, 'reply')} {WORDS[kind][0]}"
@@ -76,7 +76,7 @@ class ReplyCount:
 
 
 def classify(answer: str | None, reply: str, finish: str) -> str:
-    """Return how the reply ended: one without an answer is not a wrong answer."""
+    """Tell how the reply ended: one without an answer is not a wrong answer."""
     if answer is not None:
         return str(Result.READ)
     if finish == "length":
@@ -87,7 +87,7 @@ def classify(answer: str | None, reply: str, finish: str) -> str:
 
 
 def describe_response(answer: str | None, reply: str) -> str:
-    """Return the response to record; one that is not readable can match no accepted answer."""
+    """Choose the response to record; one that is not readable can match no accepted answer."""
     return answer or NOT_READABLE.format(reply)[:LONGEST_RESPONSE]
 
 
@@ -119,7 +119,7 @@ def pause_runs(calls: ModelCallQuerySet) -> None:
 
 
 def list_asking(run: Run) -> list[str]:
-    """Return the models that wait for a decision on their replies."""
+    """List the models that wait for a decision on their replies."""
     rows = run.candidates.filter(unreadable=Candidate.Unreadable.ASKING, gone="", skill=0)
     return list(rows.order_by("worker__key").values_list("worker__key", flat=True))
 
@@ -197,7 +197,7 @@ def _regrade_answers(calls: Sequence[ModelCall]) -> int:
 
 
 def _loses_too_many(run_id: int, worker: int) -> bool:
-    """Return True if too many of the model's first answers are lost, after all attempts at each."""
+    """Tell if too many of the model's first answers are lost, after all attempts at each."""
     rows = ModelCall.objects.replied().filter(
         run=run_id, worker=worker, assignment__answer__isnull=False
     )

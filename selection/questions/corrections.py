@@ -45,7 +45,7 @@ class Gold:
 
 
 def is_asked(question: Question) -> bool:
-    """Return True if the question was handed out, or has an answer waiting."""
+    """Tell if the question was handed out, or has an answer waiting."""
     same = {"candidate__run__in": runs_of(question), "question": question}
     return (
         Assignment.objects.filter(**same).exists() or RecordedAnswer.objects.filter(**same).exists()
@@ -53,7 +53,6 @@ def is_asked(question: Question) -> bool:
 
 
 def runs_of(question: Question) -> QuerySet[Run]:
-    """Return the runs that have begun with this question's set."""
     uses = Q(question_set=question.question_set_id)
     uses |= Q(further__question_set=question.question_set_id)
     begun = Run.objects.exclude(status=Run.Status.DRAFT)
@@ -61,7 +60,7 @@ def runs_of(question: Question) -> QuerySet[Run]:
 
 
 def preview_correction(question: Question, gold: Gold | None = None) -> list[Facts]:
-    """Return the effect, by run, of correcting the question; without ``gold``, of retiring it."""
+    """Describe the effect, by run, of correcting the question; without ``gold``, of retiring it."""
     return [
         effect
         for run in runs_of(question)

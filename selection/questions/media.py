@@ -68,7 +68,7 @@ def store_media(question_set: QuestionSet, name: str, data: bytes) -> MediaFile:
 
 
 def media_name(name: str) -> str:
-    """Return the name that texts use for the file: without folders and spaces."""
+    """Derive the name that texts use for the file: without folders and spaces."""
     path = PurePath(name.replace("\\", "/"))
     stem = _ODD.sub("-", path.stem).strip("-") or "file"
     return f"{stem[:80]}{_ODD.sub('', path.suffix)[:15]}"

@@ -59,7 +59,7 @@ def _is_asked(run: Run, practice: Practice) -> bool:
 
 
 def _practice_row(candidate: Candidate, practice: Practice) -> PracticeAnswer:
-    """Return the worker's row, shared by all skills; a new one is not stored yet."""
+    """Find the worker's row, shared by all skills; a new one is not stored yet."""
     rows = PracticeAnswer.objects.filter(
         practice=practice, candidate__run=candidate.run_id, candidate__worker=candidate.worker_id
     )
@@ -68,7 +68,7 @@ def _practice_row(candidate: Candidate, practice: Practice) -> PracticeAnswer:
 
 
 def _tries_left(practice: Practice, row: PracticeAnswer) -> int | None:
-    """Return the wrong tries left; a worker that is readmitted gets the full number again."""
+    """Count the wrong tries left; a worker that is readmitted gets the full number again."""
     most = practice.question_set.tries
     if row.done or most is None:
         return None

@@ -86,7 +86,7 @@ class ChoiceReader:
         self._text = re.compile(texts or r"(?!)", re.IGNORECASE)
 
     def take(self, text: str, fresh: bool = True) -> Part:
-        """Return the choices at the beginning of the text, as far as they are listed."""
+        """Read the choices at the beginning of the text, as far as they are listed."""
         taken: list[int] = []
         place, opened = 0, False
         while True:
@@ -107,14 +107,14 @@ class ChoiceReader:
         return Part(chosen, text[place:], opened and len(chosen) > 1)
 
     def read_whole(self, text: str) -> tuple[int, ...]:
-        """Return the choices if the text is nothing but them; else none."""
+        """Read the choices if the text is nothing but them; else none."""
         opener = None if self.numbered else _OPENER.match(text)
         part = self.take(text[opener.end() :] if opener else text)
         alone = not part.rest.strip(" \t\n*_\"'`~()[]{}<>$#|:;.,!/\\-–—✓✅✔")
         return part.chosen if alone and self._is_clear(part) else ()
 
     def read_stated(self, text: str) -> tuple[int, ...] | None:
-        """Return the choices that a statement begins with: empty if it names none of them clearly.
+        """Read the choices that a statement begins with: empty if it names none of them clearly.
 
         None  the statement says nothing about the choices.
         """
@@ -132,7 +132,6 @@ class ChoiceReader:
         return part.chosen
 
     def read_mentions(self, text: str) -> tuple[int, ...]:
-        """Return the choices that the text mentions and does not deny."""
         chosen: dict[int, None] = {}
         for found in self._text.finditer(text):
             index = self._index_of(found)
@@ -199,7 +198,7 @@ class ChoiceReader:
         return len(text) < 2 or text in _COMMON
 
     def _map_spoken(self) -> dict[str, int]:
-        """Return the other words for the choices yes and no, if there are both."""
+        """Map the other words for the choices yes and no, if there are both."""
         texts = [text.casefold().strip(" .,:;!?") for text in self.texts]
         yes = [index for index, text in enumerate(texts) if text in _YES]
         no = [index for index, text in enumerate(texts) if text in _NO]
@@ -213,7 +212,7 @@ _COMMON = frozenset(words.COMMON.split("|"))
 
 
 def has_letter_clash(choices: Sequence[str]) -> bool:
-    """Return True if a choice is itself the letter of another one: then letters say nothing."""
+    """Tell if a choice is itself the letter of another one: then letters say nothing."""
     shown = [fold_signs(choice).strip(" .)(").upper() for choice in choices]
     letters = LETTERS[: len(shown)]
     return any(len(text) == 1 and letters.find(text) not in (-1, i) for i, text in enumerate(shown))
@@ -236,7 +235,7 @@ def _pattern(text: str) -> str:
 
 
 def _is_denied(text: str, start: int, end: int) -> bool:
-    """Return True if the words around the place deny it."""
+    """Tell if the words around the place deny it."""
     clause = re.split(r"[.;:!?\n]|,\s*(?!or\b|nor\b|oder\b)", text[max(0, start - 60) : start])[-1]
     turn = None if "thing but" in clause else _BUT.search(clause)
     clause = clause[turn.end() :] if turn else clause

@@ -65,7 +65,7 @@ _RATED = re.compile(
 
 
 def read_figure(text: str, rated: bool = False) -> str | None:
-    """Return the number at the beginning of the text; None for a range, a bound, a bare sum.
+    """Read the number at the beginning of the text; None for a range, a bound, a bare sum.
 
     rated  a fraction is a rating, of which the upper number counts
     """
@@ -80,7 +80,7 @@ def read_figure(text: str, rated: bool = False) -> str | None:
 
 
 def read_only(text: str) -> str | None:
-    """Return the only number of the text; None for several different ones."""
+    """Read the only number of the text; None for several different ones."""
     text = _YEAR.sub(" ", text)
     places = [*_FRACTION.finditer(text)] or [*_NUMBER.finditer(text)]
     values = dict.fromkeys(read_figure(text[found.start() :]) for found in places[:20])
@@ -90,7 +90,7 @@ def read_only(text: str) -> str | None:
 
 
 def read_after_equals(text: str) -> str | None:
-    """Return the number after the last equals sign of the text; None if there is none."""
+    """Read the number after the last equals sign of the text; None if there is none."""
     place = max(text.rfind("="), text.rfind("≈"))
     if place < 0 or len(_ASSIGNED.findall(text)) > 1:
         return None
@@ -98,7 +98,7 @@ def read_after_equals(text: str) -> str | None:
 
 
 def is_figure_alone(text: str) -> bool:
-    """Return True if the text is a number with at most a unit of two words."""
+    """Tell if the text is a number with at most a unit of two words."""
     if len(re.findall(r"[^\W\d_]+", text)) > 2 or text.rstrip().endswith("?"):
         return False
     return len(_NUMBER.findall(text)) < 2 or bool(_COMPOSED.fullmatch(text))
@@ -109,7 +109,7 @@ def is_rated(text: str) -> bool:
 
 
 def _read_on(line: str, found: re.Match[str], rated: bool) -> str | None:
-    """Return the number with its continuation: a fraction, a power, a scale, or an end."""
+    """Read the number with its continuation: a fraction, a power, a scale, or an end."""
     sign, digits, place = found[1] or found[2], found[3], found.end()
     if over := _OVER.match(line, place):
         if rated:
@@ -148,7 +148,7 @@ def _read_word(line: str) -> str | None:
 
 
 def _is_compound(rest: str) -> bool:
-    """Return True if the text goes on as a sentence, or a number: “twelve hundred” is not 12."""
+    """Tell if the text goes on as a sentence, or a number: “twelve hundred” is not 12."""
     more = re.match(r"[\s.,;:!)*_\"'`]*(?:$|\n|because|weil|(?P<next>\w+)[\w ]{0,29}[.!]?$)", rest)
     word = ((more and more["next"]) or "").casefold()
     return not more or word in words.FIGURES | words.SCALES or word in ("and", "or", "to")

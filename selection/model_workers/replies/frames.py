@@ -67,7 +67,7 @@ def strip_fence(text: str) -> str:
 
 
 def fold_signs(text: str) -> str:
-    """Return the text in the signs that rules and choices are compared in."""
+    """Convert the text to the signs that rules and choices are compared in."""
     return unicodedata.normalize("NFC", text).translate(_INVISIBLE).translate(_PLAIN)
 
 
@@ -108,7 +108,7 @@ def find_objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
 
 
 def _open_channel(text: str) -> str:
-    """Return the final channel of a reply in channels; empty if the reply has only others."""
+    """Open the final channel of a reply in channels; empty if the reply has only others."""
     if "<|channel|>" in text:
         *_, last = [None, *_FINAL_CHANNEL.finditer(text)]
         return text[last.end() :] if last else ""

@@ -80,7 +80,7 @@ class Statement:
 
 
 def find_marked(text: str, known: bool = False) -> list[Statement]:
-    """Return the answers in tags, boxes, double brackets, JSON fields, and after ####.
+    """Find the answers in tags, boxes, double brackets, JSON fields, and after ####.
 
     known  the field must be one of FIELDS, also if there is no other
     """
@@ -133,13 +133,13 @@ def _read_clause(text: str, place: int) -> str:
 
 
 def _is_doubted(text: str, place: int) -> bool:
-    """Return True if the words before the place deny, doubt, or set a condition."""
+    """Tell if the words before the place deny, doubt, or set a condition."""
     sentence = _SENTENCE.split(text[max(0, place - 200) : place])[-1]
     return bool(_DOUBT.search(_read_clause(text, place)) or _CONDITION.search(sentence))
 
 
 def read_field(value: Any, depth: int = 0, known: bool = False) -> str | None:
-    """Return the answer of a JSON value, by the name of its field; lists are joined by |."""
+    """Read the answer of a JSON value, by the name of its field; lists are joined by |."""
     if isinstance(value, dict) and depth < 3:
         named = {re.sub(r"[\W_]", "", str(name)).casefold(): name for name in value}
         name = next((named[field] for field in FIELDS if field in named), None)
