@@ -23,7 +23,7 @@ OptionalFile = Annotated[UploadedFile | None, File()]
 
 
 def _optional_field(description: str, **limits: Any) -> Any:
-    """Return a field of a form that may be left out; a form has no null."""
+    """Make a field of a form that may be left out; a form has no null."""
     return Field(None, description=description, **limits)
 
 

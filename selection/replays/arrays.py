@@ -50,7 +50,7 @@ class RecordedAnswers:
         return np.array([number_of(key) for key in self.crowd.workers], np.uint64)
 
     def draw_without_replacement(self, seed: int, place: Counts) -> "DrawnAnswers":
-        """Return each recorded answer once, in the order in which a run of this seed asks for it.
+        """Draw each recorded answer once, in the order in which a run of this seed asks for it.
 
         place  (n,) the arm of each worker
         """
@@ -60,7 +60,7 @@ class RecordedAnswers:
         return DrawnAnswers(right[order], np.bincount(arms, minlength=place.size))
 
     def draw_with_replacement(self, seed: int, place: Counts, most: int) -> "DrawnAnswers":
-        """Return ``most`` draws from each worker's recorded answers."""
+        """Draw ``most`` times from each worker's recorded answers."""
         workers, _, right = self._arm_rows
         arms = place[workers]
         order = np.argsort(arms, kind="stable")
@@ -149,7 +149,7 @@ def play_record(record: RecordedAnswers, settings: ReplaySettings) -> Facts:
 def _final_guarantee(
     run: Run, selector: Selector, selected: SelectedArms
 ) -> tuple[float | None, Goal]:
-    """Return the epsilon guaranteed at the end, as a run states it, and the regret it bounds."""
+    """Compute the epsilon guaranteed at the end, as a run states it, and the regret it bounds."""
     if run.status == Run.Status.ENDED and not run.finished:
         return selected.rounded_epsilon, (selected.promise or selector.promise).goal
     goal = selector.promise.goal

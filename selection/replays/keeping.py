@@ -22,7 +22,7 @@ COUNT, ACCURACY = "past answers", "past accuracy"  # attributes of the workers
 
 @transaction.atomic
 def create_pool(replay: Replay) -> Pool:
-    """Return a new pool of the workers, each with the number and accuracy of their past answers.
+    """Create a new pool of the workers, each with the number and accuracy of their past answers.
 
     Raises Conflict if the replay has not read the answers yet.
     """
@@ -39,7 +39,7 @@ def create_pool(replay: Replay) -> Pool:
 
 @transaction.atomic
 def create_draft(replay: Replay, algorithm: str, who: str = "") -> Run:
-    """Return a draft over the workers and questions of the replay, with the same settings.
+    """Create a draft over the workers and questions of the replay, with the same settings.
 
     The pool is the run's, or a new one. An algorithm that learns starts from the past answers.
     Raises Refused for settings that no run can have, and for scores.
@@ -81,7 +81,7 @@ def _settings_of(wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def _question_set_of(replay: Replay) -> QuestionSet:
-    """Return the question set that was answered; a new one if the key was a file."""
+    """Find the question set that was answered; a new one if the key was a file."""
     stored = replay.run.question_set if replay.run else replay.question_set
     if stored:
         return stored

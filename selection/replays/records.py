@@ -59,7 +59,6 @@ class AnswerRecord:
 
     @property
     def scored(self) -> bool:
-        """Return True if a grade is between 0 and 1."""
         return any(grade % 1 for _, _, grade in self.rows)
 
     def tallies(self) -> list[Tally]:
@@ -71,7 +70,7 @@ class AnswerRecord:
 
 
 def _shorten(grade: float) -> float:
-    """Return a whole number as such, which takes less space."""
+    """Store a whole number as such, which takes less space."""
     return grade if grade % 1 else int(grade)
 
 
@@ -81,7 +80,7 @@ def record_of_files(keyed: KeyedAnswers, name: str, bounded: bool = True) -> Ans
 
 
 def record_of_run(run: Run) -> AnswerRecord:
-    """Return the record of a run's answers, with recorded ones that it did not ask for."""
+    """Record a run's answers, with recorded ones that it did not ask for."""
     if run.several:
         raise Refused(f"The run “{run}” tests several skills: choose a run with one.")
     return _record_of_runs([run], run.question_set, str(run))
@@ -132,7 +131,7 @@ def _graded_answers(runs: list[Run], question_set: QuestionSet, name: str) -> It
 
 
 def _read_all(rows: QuerySet[Any, Any], name: str) -> list[Any]:
-    """Return all rows. Raises Refused if they are more than allowed, without reading the rest."""
+    """Read all rows. Raises Refused if they are more than allowed, without reading the rest."""
     read = list(rows[: MOST_REPLAYED + 1])
     if len(read) > MOST_REPLAYED:
         raise _refuse_many(name, f"more than {MOST_REPLAYED:,} answers", MOST_REPLAYED)

@@ -101,7 +101,7 @@ def _format_tokens(tokens: int | None) -> str:
 
 
 def _describe_left_out(facts: dict[str, int]) -> str:
-    """Return a sentence on the answers that do not count; empty if all do."""
+    """Describe the answers that do not count; empty if all do."""
     parts = [
         f"{format_count(facts[name])} {words}"
         for name, words in (

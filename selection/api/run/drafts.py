@@ -134,7 +134,7 @@ def copy_run(request: HttpRequest, run_id: Id, payload: CopyIn) -> dict[str, Any
 
 
 def _read_settings(request: HttpRequest, payload: RunIn) -> tuple[dict[str, Any], list[Skill]]:
-    """Return the requested settings, see ``drafts.build_draft``, and the further skills."""
+    """Read the requested settings, see ``drafts.build_draft``, and the further skills."""
     settings = payload.dict(exclude={"quotas", "skills"}, exclude_unset=True)
     for setting in RUN_SETTINGS:
         if setting.worked_out and settings.get(setting.name) is None:
