@@ -109,7 +109,7 @@ def takes_groups(name: str) -> bool:
 
 
 def _takes_option(name: str, option: str) -> bool:
-    return any(known.name == option for known in ALGORITHMS[name].known_options)
+    return any(item.name == option for item in ALGORITHMS[name].known_options)
 
 
 def describe_variant(options: Mapping[str, Any]) -> str:

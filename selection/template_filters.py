@@ -27,43 +27,43 @@ def _parse_number(value: Any) -> float | None:
 
 @register.filter
 def number(value: Any) -> str:
-    known = _parse_number(value)
-    return "" if known is None else viewer_locale.format_count(known)
+    figure = _parse_number(value)
+    return "" if figure is None else viewer_locale.format_count(figure)
 
 
 @register.filter
 def decimal(value: Any, places: int = 2) -> str:
     """Write a number with this many decimal places: 0.089."""
-    known = _parse_number(value)
-    return "" if known is None else viewer_locale.format_fraction(known, places)
+    figure = _parse_number(value)
+    return "" if figure is None else viewer_locale.format_fraction(figure, places)
 
 
 @register.filter
 def signed_points(value: Any) -> str:
     """Write a difference of shares in percentage points, with its sign: +12, −5."""
-    known = _parse_number(value)
-    return "" if known is None else viewer_locale.format_signed(100 * known, 0)
+    figure = _parse_number(value)
+    return "" if figure is None else viewer_locale.format_signed(100 * figure, 0)
 
 
 @register.filter
 def percent(value: Any, places: int = 0) -> str:
     """Write a share as a percentage: 0.05 as 5%."""
-    known = _parse_number(value)
-    return "" if known is None else viewer_locale.format_percent(known, places)
+    figure = _parse_number(value)
+    return "" if figure is None else viewer_locale.format_percent(figure, places)
 
 
 @register.filter
 def of_100(value: Any) -> str:
     """Write a number of hundredths as a percentage: 5 as 5%."""
-    known = _parse_number(value)
-    return "" if known is None else viewer_locale.format_percent(known / 100)
+    figure = _parse_number(value)
+    return "" if figure is None else viewer_locale.format_percent(figure / 100)
 
 
 @register.filter
 def count(value: Any, noun: str) -> str:
     """Write a number with its noun: 1 worker, 1,200 workers."""
-    known = _parse_number(value)
-    return "" if known is None else texts.count_noun(known, noun)
+    figure = _parse_number(value)
+    return "" if figure is None else texts.count_noun(figure, noun)
 
 
 @register.filter
@@ -74,8 +74,8 @@ def noun(value: Any, singular: str) -> str:
 @register.filter
 def points(value: Any) -> str:
     """Write a difference of shares in percentage points: 0.1 as 10."""
-    known = _parse_number(value)
-    return "" if known is None else viewer_locale.format_points(known)
+    figure = _parse_number(value)
+    return "" if figure is None else viewer_locale.format_points(figure)
 
 
 @register.simple_tag

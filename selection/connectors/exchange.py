@@ -61,8 +61,8 @@ def _links(connection: Connection) -> QuerySet[RunConnection]:
     going = Q(run__status__in=wanted_tasks.GOING)
     if registry.connector_of(connection).outlasts_run:
         going |= Q(on=True, run__ended__gt=db_clock.database_now() - FOLLOWED)
-    left = Exists(OutsideTask.objects.present().filter(link=OuterRef("pk")))
-    rows = RunConnection.objects.filter(going | left, connection=connection)
+    remains = Exists(OutsideTask.objects.present().filter(link=OuterRef("pk")))
+    rows = RunConnection.objects.filter(going | remains, connection=connection)
     return rows.select_related("run", "connection")
 
 

@@ -101,8 +101,8 @@ def describe_error(text: str) -> str:
         document = parse_json(text)
     except ValueError:
         return _shorten(text)
-    found = document if isinstance(document, dict) else {}
-    parts = [found.get(name) for name in ("detail", "message", "error", "validation_errors")]
+    content = document if isinstance(document, dict) else {}
+    parts = [content.get(name) for name in ("detail", "message", "error", "validation_errors")]
     return _shorten("; ".join(str(part) for part in parts if part) or text)
 
 

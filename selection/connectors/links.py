@@ -80,9 +80,9 @@ def dismiss_problem(link: RunConnection) -> None:
 
 def write_back(link: RunConnection, how: str, workers: Sequence[str]) -> ConnectorCall:
     """Queue the call that writes the selected workers back. Raises Refused for an unknown way."""
-    known = dict(registry.connector_of(link.connection).write_backs)
-    if how not in known:
-        raise Refused(f"Choose one of: {', '.join(known) or 'nothing, this tool takes none'}.")
+    ways = dict(registry.connector_of(link.connection).write_backs)
+    if how not in ways:
+        raise Refused(f"Choose one of: {', '.join(ways) or 'nothing, this tool takes none'}.")
     if not workers:
         raise Refused("The run has not selected any worker yet.")
     data = {"how": how, "workers": list(workers)}

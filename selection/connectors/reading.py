@@ -60,9 +60,9 @@ def _read_gold(connection: Connection, source: str) -> list[QuestionRow]:
 
 
 def _store_gold(question_set: QuestionSet, rows: list[QuestionRow]) -> int:
-    asked = catalog.question_keys_asked(question_set)
+    fixed_keys = catalog.question_keys_asked(question_set)
     for row in rows:
-        if row.question in asked:
+        if row.question in fixed_keys:
             raise Conflict(catalog.refuse_asked(row.question))
     return catalog.take_questions(question_set, rows)
 

@@ -24,17 +24,17 @@ def store_secrets(connection: Connection, values: Mapping[str, str]) -> None:
 
     Raises Refused for a secret that no header could carry.
     """
-    kept = _readable_secrets(connection)
+    secrets = _readable_secrets(connection)
     for name, value in values.items():
         text = value.strip()
         if not text.isascii() or not (text.isprintable() or not text) or len(text) > LONGEST:
             raise Refused(
                 f"A token is at most {LONGEST:,} printable ASCII characters without line breaks."
             )
-        kept[name] = text
-    kept = {name: text for name, text in kept.items() if text}
+        secrets[name] = text
+    secrets = {name: text for name, text in secrets.items() if text}
     connection.secrets_encrypted = (
-        encryption.encrypt_text(json.dumps(kept), PURPOSE) if kept else ""
+        encryption.encrypt_text(json.dumps(secrets), PURPOSE) if secrets else ""
     )
 
 

@@ -210,15 +210,15 @@ class StepArrays:
 def load_arrays(run: Run) -> StepArrays:
     candidates = CandidateColumns.read(run)
     columns: Any = candidates.columns
-    ids, skill, asked, pulls = (columns[name] for name in ("id", "skill", "asked", "pulls"))
+    ids, skill, asks, pulls = (columns[name] for name in ("id", "skill", "asked", "pulls"))
     void, rewards, verdict = (columns[name] for name in ("void", "rewards", "verdict"))
-    gone, unaffordable = columns["left"] > 0, columns["unaffordable"] > 0
-    roster = Roster.build(run, skill, gone, pulls)
+    leavers, unaffordable = columns["left"] > 0, columns["unaffordable"] > 0
+    roster = Roster.build(run, skill, leavers, pulls)
     answers, now = _read_answers(run, pulls + void), db_clock.database_now()
-    unseen, shown = _count_outstanding(run, gone | unaffordable)
+    unseen, visible = _count_outstanding(run, leavers | unaffordable)
     # The algorithm is told of the roster's own outstanding answers when it judges.
-    left_out = np.where(gone, asked - pulls - void - unseen, 0)
-    state = roster.state(pulls, rewards, verdict, run.memory, left_out)
+    omissions = np.where(leavers, asks - pulls - void - unseen, 0)
+    state = roster.state(pulls, rewards, verdict, run.memory, omissions)
     return StepArrays(
         run=run,
         now=now,
@@ -228,17 +228,17 @@ def load_arrays(run: Run) -> StepArrays:
         ids=ids,
         workers=columns["worker_id"],
         skill=skill,
-        asked=asked,
+        asked=asks,
         pulls=pulls,
         void=void,
         rewards=rewards,
         verdict=verdict,
         noted=_read_last_seen(run, ids.size, answers, now),
-        gone=gone,
+        gone=leavers,
         skipped=columns["skipped"],
         answers=answers,
         unseen=unseen,
-        shown=shown,
+        shown=visible,
         unaffordable=unaffordable,
         recorded=_read_recorded(run, ids.size),
         model=model_pace.read_models(run, ids.size),
@@ -266,8 +266,8 @@ def _read_last_seen(
     noted[answers.arms] = answers.noted
     if run.hours_to_come is not None:
         recent = run.candidates.filter(seen__gt=now - PRESENT).order_by()
-        arms, seen = read_table(recent.annotate(at=Seconds("seen")), ("arm", "at"))
-        noted[arms.astype(np.int64)] = seen
+        arms, moments = read_table(recent.annotate(at=Seconds("seen")), ("arm", "at"))
+        noted[arms.astype(np.int64)] = moments
     return noted
 
 
@@ -287,12 +287,12 @@ def _read_answers(run: Run, closed: Counts) -> UncountedAnswers:
     arms, positions = arms.astype(np.int64), positions.astype(np.int64)
     order = np.lexsort((positions, arms))
     arms, positions = arms[order], positions[order]
-    ids, right, void = waiting[:3, order].astype(np.int64)
+    ids, grades, void = waiting[:3, order].astype(np.int64)
     # (a,) the index of the arm's first answer. The j-th answer of an arm is ripe if its position is
     # the j-th after the closed ones, because then no position between is missing.
     first = np.searchsorted(arms, arms)
     ripe = positions == closed[arms] + np.arange(arms.size) - first
-    return UncountedAnswers(ids, arms, right, void > 0, ripe, at[order], noted[order])
+    return UncountedAnswers(ids, arms, grades, void > 0, ripe, at[order], noted[order])
 
 
 def _read_places(assignments: Counts) -> NDArray[np.float64]:
@@ -312,10 +312,10 @@ def _count_outstanding(run: Run, absent: Flags) -> tuple[Counts, Counts]:
     n = absent.size
     if run.recorded_only or (run.hours_to_come is None and not absent.any()):
         return np.zeros(n, np.int64), np.zeros(n, np.int64)
-    counted = F("candidate__pulls") + F("candidate__void")
+    closed_positions = F("candidate__pulls") + F("candidate__void")
     rows = (
         Assignment.objects.open()
-        .filter(candidate__run=run, candidate__asked__gt=counted)
+        .filter(candidate__run=run, candidate__asked__gt=closed_positions)
         .values_list("candidate__arm", "due")
     )
     arms = np.array([arm for arm, _ in rows], np.int64)

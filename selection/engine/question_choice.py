@@ -49,10 +49,10 @@ def _pass_over_retired(run: Run) -> None:
     if not retired.exists():
         return
     dealt = Assignment.objects.filter(candidate__run=run, step=run.steps, question__in=retired)
-    passed = list(dealt.open().select_related("question"))
-    recording.record_many(run, [(row, "") for row in passed])
-    if run.has_recorded and passed:
-        owners = {(row.candidate_id, row.question_id) for row in passed}
+    skips = list(dealt.open().select_related("question"))
+    recording.record_many(run, [(row, "") for row in skips])
+    if run.has_recorded and skips:
+        owners = {(row.candidate_id, row.question_id) for row in skips}
         waiting = RecordedAnswer.objects.filter(candidate__run=run, question__in=retired)
         obsolete = [row.pk for row in waiting if (row.candidate_id, row.question_id) in owners]
         RecordedAnswer.objects.filter(pk__in=obsolete).delete()

@@ -213,16 +213,16 @@ def work_on_part(part_id: int, runs: int) -> None:
             state=State.WORKING
         )
     try:
-        done = part.finished or parts.simulate_part(
+        is_finished = part.finished or parts.simulate_part(
             part, stored_plan(planning), stored_belief(planning)
         )
     except Exception as error:
         logger.exception("Part %s of forecast %s failed.", part.pk, planning.pk)
         _fail_forecast(planning, part, error)
         return
-    if done:
+    if is_finished:
         _start_next_parts(planning)
-    elif done is not None:
+    elif is_finished is not None:
         _hand_out(ForecastPart.objects.filter(pk=part.pk))
 
 

@@ -28,8 +28,8 @@ def points_to_simulate(plan: Plan, rows: Sequence[Forecast]) -> list[tuple[str, 
     """List (curve, share, contender) of the first row and of each of our rules."""
     if plan.k >= count_starting(plan.workers):
         return []
-    wanted = {row.algorithm: row for row in reversed(rows) if row.algorithm in OUR_RULES}
-    chosen = {(row.algorithm, row.title) for row in [*rows[:1], *wanted.values()] if not row.cannot}
+    rules = {row.algorithm: row for row in reversed(rows) if row.algorithm in OUR_RULES}
+    chosen = {(row.algorithm, row.title) for row in [*rows[:1], *rules.values()] if not row.cannot}
     return [
         (CURVE, SHARE, contender)
         for contender in suitable_contenders(plan)

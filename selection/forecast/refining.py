@@ -98,11 +98,11 @@ def _turn_key(ledger: SimulationLedger) -> tuple[bool, float]:
 
 
 def has_enough_runs(ledger: SimulationLedger, runs: int) -> bool:
-    done = len(ledger.plays)
+    plays = len(ledger.plays)
     return (
         bool(ledger.cannot)
-        or done >= runs
-        or (done >= ALIKE and ledger.share(SimulatedEnding.PROMISE) == 0)
+        or plays >= runs
+        or (plays >= ALIKE and ledger.share(SimulatedEnding.PROMISE) == 0)
     )
 
 

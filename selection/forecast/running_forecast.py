@@ -80,24 +80,24 @@ def load_live_run(run: Run) -> LiveRun | None:
     rows = list(run.candidates.order_by("arm").values_list(*columns))
     if not rows:
         return None
-    pulls, rewards, verdict, skill, void, asked, skipped, gone_ = zip(*rows, strict=True)
-    gone = np.array([bool(reason) for reason in gone_])
+    pulls, rewards, verdict, skill, void, asks, skipped, reasons = zip(*rows, strict=True)
+    leavers = np.array([bool(reason) for reason in reasons])
     counts = np.array(pulls, np.int64)
-    roster = Roster.build(run, np.array(skill, np.int64), gone, counts)
+    roster = Roster.build(run, np.array(skill, np.int64), leavers, counts)
     if not roster.ready(run):
         return None
-    passed_over = np.array(void, np.int64) + np.array(skipped, np.int64)
-    questions = _deck_sizes(run, skill) - passed_over - exposure.closed_to(run)
+    skips = np.array(void, np.int64) + np.array(skipped, np.int64)
+    questions = _deck_sizes(run, skill) - skips - exposure.closed_to(run)
     if run.recorded_only:
-        questions = np.array(asked, np.int64) - void + _recorded_left(run, counts.size)
+        questions = np.array(asks, np.int64) - void + _recorded_left(run, counts.size)
     return LiveRun(
         run,
         roster,
         (counts, np.array(rewards, float), np.array(verdict, np.int8)),
         np.maximum(questions, counts)[roster.arms],
         np.array(skill, np.int64)[roster.arms],
-        int(counts[gone].sum()) + run.count_wasted(),
-        _answers_left(run, int((np.array(asked, np.int64) - void - counts)[~gone].sum())),
+        int(counts[leavers].sum()) + run.count_wasted(),
+        _answers_left(run, int((np.array(asks, np.int64) - void - counts)[~leavers].sum())),
     )
 
 
@@ -213,8 +213,8 @@ def _uniform_shortfall(run: Run, fitted: FittedBelief, questions: int) -> float:
     rng, short = np.random.default_rng([SEED, run.seed, run.steps]), []
     for _ in range(UNIFORM_POOLS):
         truth = fitted.draw(rng)
-        right = rng.binomial(questions, truth) + rng.random(truth.size) / 2  # random order of ties
-        chosen = np.argsort(right)[-run.k :]
+        scores = rng.binomial(questions, truth) + rng.random(truth.size) / 2  # random order of ties
+        chosen = np.argsort(scores)[-run.k :]
         short.append(np.sort(truth)[-run.k :].mean() - truth[chosen].mean())
     return float(np.quantile(short, 1 - run.delta))
 

@@ -200,8 +200,8 @@ def _exchange_message(parts: SplitResult, address: str, request: Request) -> Rep
         answer = connection.getresponse()
         raw = answer.read(request.longest + 1)
         text = raw[: request.longest].decode(errors="replace").replace("\0", "")
-        said = {name.lower(): clean_text(value) for name, value in answer.getheaders()}
-    return Reply(answer.status, text, said, cut=len(raw) > request.longest)
+        reply_headers = {name.lower(): clean_text(value) for name, value in answer.getheaders()}
+    return Reply(answer.status, text, reply_headers, cut=len(raw) > request.longest)
 
 
 @contextmanager

@@ -104,8 +104,8 @@ class Candidate(models.Model):
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def open(self) -> "AssignmentQuerySet":
         """Filter assignments without an answer; few rows are read: counted positions are closed."""
-        counted = F("candidate__pulls") + F("candidate__void")
-        return self.filter(position__gte=counted, answer=None)
+        closed_positions = F("candidate__pulls") + F("candidate__void")
+        return self.filter(position__gte=closed_positions, answer=None)
 
     def overdue(self, now: datetime) -> "AssignmentQuerySet":
         """Filter open assignments that became due while the web was able to take answers.

@@ -81,16 +81,16 @@ class Roster:
         out  answers asked and not counted yet; those of workers who left count at their worst
         """
         out = np.zeros(self.n, np.int64) if out is None else np.asarray(out, np.int64)
-        left = (pulls > 0) | (out > 0)
-        left[self.arms] = False
+        participants = (pulls > 0) | (out > 0)
+        participants[self.arms] = False
         return State(
             pulls[self.arms].astype(np.int64),
             np.asarray(rewards[self.arms], float),
             verdict[self.arms].astype(np.int8),
             expand_memory(memory),
             out[self.arms],
-            np.array([rewards[left], pulls[left], out[left]], float),
-            groups_of(left, self.groups),
+            np.array([rewards[participants], pulls[participants], out[participants]], float),
+            groups_of(participants, self.groups),
         )
 
     def spread(self, values: Any, rest: Any) -> NDArray[Any]:

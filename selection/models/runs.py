@@ -102,12 +102,12 @@ class Run(RunColumns):
 
     @property
     def _has_lost_guarantee(self) -> bool:
-        lost = (
+        loss = (
             self.regraded is not None
             and not self.ended_by_guarantee
             and self.ending != Run.Ending.ROSTER
         )
-        return lost and self.status == Run.Status.ENDED and self.selector_class.open_roster
+        return loss and self.status == Run.Status.ENDED and self.selector_class.open_roster
 
     def tally(self) -> dict[str, int]:
         """Count the run's workers, answers and assignments, by name.
@@ -162,10 +162,10 @@ class Run(RunColumns):
             return False
         pulls = list(self.candidates.exclude(gone="").values_list("pulls", flat=True))
         events = self.events.filter(kind=roster.OPENED).values_list("step", flat=True)
-        gone = np.ones(len(pulls), bool)
+        everybody = np.ones(len(pulls), bool)
         return roster.is_guarantee_lost(
             self.selector_class,
-            gone,
+            everybody,
             np.array(pulls, np.int64),
             events if self.joined else (),
             not any(pulls) or self.covers_withdrawal,  # counts rows, so only if it matters

@@ -49,7 +49,7 @@ def status_counts(prefix: str = "") -> dict[str, Count]:
     """
     undecided = {f"{prefix}verdict": Verdict.UNDECIDED}
     untested = Q(**{f"{prefix}pulls": 0})
-    left = Q(**undecided) & ~Q(**{f"{prefix}gone": ""})
+    leavers = Q(**undecided) & ~Q(**{f"{prefix}gone": ""})
 
     def count(condition: Q) -> Count:
         return Count(f"{prefix}id", filter=condition)
@@ -57,5 +57,5 @@ def status_counts(prefix: str = "") -> dict[str, Count]:
     return {
         "accepted": count(Q(**{f"{prefix}verdict": Verdict.ACCEPTED}) & ~untested),
         "rejected": count(Q(**{f"{prefix}verdict": Verdict.REJECTED}) & ~untested),
-        "not_tested": count(untested | left),
+        "not_tested": count(untested | leavers),
     }

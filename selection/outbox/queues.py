@@ -69,8 +69,8 @@ class WorkQueue:
     def lost_rows(self) -> QuerySet[Any]:
         """Find the waiting rows whose latest message counts as lost."""
         old = {f"{self.stamp}__lt": db_clock.database_now() - self.lost}
-        lost = Q(**{self.stamp: None}) | Q(**old)
-        return self.model._default_manager.filter(self.waits, lost)
+        stale = Q(**{self.stamp: None}) | Q(**old)
+        return self.model._default_manager.filter(self.waits, stale)
 
     def sweep(self) -> None:
         """Delete old rows, and hand out lost ones again."""

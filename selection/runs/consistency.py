@@ -98,13 +98,13 @@ class _Row(NamedTuple):
 
 
 def _read_rows(run: Run) -> list[_Row]:
-    right = Q(assignments__answer__right=True)
+    correct = Q(assignments__answer__right=True)
     rows = run.candidates.order_by("arm").annotate(
         dealt=Count("assignments"),
         last=Max("assignments__position"),
         told=Count("assignments__answer", filter=COUNTED & ~VOID),
         silent=Count("assignments__answer", filter=COUNTED & VOID),
-        won=Count("assignments__answer", filter=COUNTED & ~VOID & right),
+        won=Count("assignments__answer", filter=COUNTED & ~VOID & correct),
         reached=Max("assignments__position", filter=COUNTED),
     )
     columns = ("worker__key" if name == "worker" else name for name in _Row._fields)

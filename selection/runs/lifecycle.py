@@ -131,9 +131,9 @@ def resume_run(run: Run, who: str = "", why: str = "") -> None:
     Raises Conflict while a person has to decide on replies without an answer.
     """
     if keys := unreadable.list_asking(run):
-        named = ", ".join(f"“{key}”" for key in keys)
+        quotes = ", ".join(f"“{key}”" for key in keys)
         raise Conflict(
-            f"Too many replies of {named} have no answer. Decide first: read the stored replies "
+            f"Too many replies of {quotes} have no answer. Decide first: read the stored replies "
             "again by another rule, count them as wrong, or set the models aside."
         )
     run = _change_status(run, Status.RUNNING, {Status.PAUSED})

@@ -44,8 +44,8 @@ def void_budget_of(run: Run) -> VoidBudget | None:
         text = "One paid answer of the budget counts for nothing: its question was retired."
     if run.fixed_budget:
         plan = f"{run.selector_class.title} planned with {count_noun(run.budget, 'answer')}"
-        left = f"at most {format_count(run.budget - answers)} can count"
-        return VoidBudget(answers, None, f"{text} {plan}; {left}.")
+        bound = f"at most {format_count(run.budget - answers)} can count"
+        return VoidBudget(answers, None, f"{text} {plan}; {bound}.")
     budget = run.budget + answers
     return VoidBudget(
         answers,

@@ -111,8 +111,8 @@ def replace_run(request: HttpRequest, run_id: Id, payload: RunIn) -> dict[str, A
     """Replace all settings of a draft; 409 once it has started: use PATCH then."""
     run = find_object(request, Run, run_id)
     settings, further = _read_settings(request, payload)
-    wanted = drafts.build_draft(settings)
-    drafts.replace_draft(run, wanted, further, who=requester_name(request))
+    template = drafts.build_draft(settings)
+    drafts.replace_draft(run, template, further, who=requester_name(request))
     return show_run(request, run_id)
 
 

@@ -184,9 +184,9 @@ def _own_address(run: Run, platform: str) -> str:
 
 def validate_platform(run: Run) -> dict[str, str]:
     faults = _validate_parameter(run) | _validate_address(run)
-    if not run.platform and (named := {"worker_parameter", "completion_url"} - faults.keys()):
+    if not run.platform and (settings := {"worker_parameter", "completion_url"} - faults.keys()):
         sentence = "Choose the platform first; *another platform* fits any that is not listed."
-        faults |= {name: sentence for name in sorted(named) if getattr(run, name)}
+        faults |= {name: sentence for name in sorted(settings) if getattr(run, name)}
     return faults
 
 

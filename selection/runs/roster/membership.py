@@ -127,8 +127,8 @@ def _sweep_absent(pk: int, now: datetime | None) -> int | None:
     now = Heartbeat.objects.time_taken(now or db_clock.database_now())
     silent = silent_candidates(run, run.hours_to_come, now)
     rows = list(silent.values_list("worker", "seen", "worker__key").distinct())
-    for reason, came in ((Gone.ABSENT, False), (Gone.LEFT, True)):
-        workers = {worker: key for worker, seen, key in rows if (seen is not None) == came}
+    for reason, active in ((Gone.ABSENT, False), (Gone.LEFT, True)):
+        workers = {worker: key for worker, visit, key in rows if (visit is not None) == active}
         if workers:
             drop_workers(run, sorted(workers), reason)
             events.write_event(

@@ -69,9 +69,9 @@ def expected_price(pool: Pool, question_set: QuestionSet, price: Decimal | None)
         return None
     total += people * (price or Decimal(0))
     tokens = [cost.tokens for cost in costs.values()]
-    known = [count for count in tokens if count is not None]
+    counts = [count for count in tokens if count is not None]
     size = len(costs) + people
-    return ExpectedCost(total / size, sum(known) / len(known) if known else None)
+    return ExpectedCost(total / size, sum(counts) / len(counts) if counts else None)
 
 
 def estimate_model_costs(pool: Pool, question_set: QuestionSet) -> dict[int, ExpectedCost]:

@@ -45,8 +45,8 @@ def describe_budget(run: Run, value: int | None) -> str:
         )
     lowered = value is not None and (run.budget is None or value < run.budget)
     early = " If it is spent before the target is reached, the run ends with a weaker guarantee."
-    goes_on = " The run goes on." if ended else ""
-    return f"{now}{goes_on} {GUARANTEE_UNCHANGED}{early if lowered else ''}"
+    continuation = " The run goes on." if ended else ""
+    return f"{now}{continuation} {GUARANTEE_UNCHANGED}{early if lowered else ''}"
 
 
 def _format_budget(budget: int | None) -> str:

@@ -128,12 +128,12 @@ def build_draft(settings: Mapping[str, Any]) -> Run:
     Raises Refused for a value that is invalid in every run; for the rest see
     ``create_run``.
     """
-    given = dict(settings)
-    options, earlier = dict(given.pop("options", {})), given.pop("learn_from", None)
+    values = dict(settings)
+    options, earlier = dict(values.pop("options", {})), values.pop("learn_from", None)
     prior = {"prior": options.pop("prior")} if "prior" in options else {}
-    if not given["name"].strip():
+    if not values["name"].strip():
         raise Refused("The name is empty.")
-    run = Run(**_initial_settings(given) | given)
+    run = Run(**_initial_settings(values) | values)
     if run.algorithm not in ALGORITHMS:
         raise Refused(f"There is no algorithm “{run.algorithm}”; docs/algorithms.md has them all.")
     run.options = algorithm_choices.drop_default_options(run.algorithm, options) | prior
@@ -168,8 +168,8 @@ def copy_run(run: Run, name: str, same_seed: bool = False, who: str = "", why: s
     }
     further = [Skill(question_set=each.question_set, k=each.k) for each in run.skills[1:]]
     seed = "the same seed" if same_seed else "a seed of its own"
-    said = f"Copied from the run “{run}”, with {seed}."
-    copied = create_draft(settings, further, said, who, why, kind="copy")
+    note = f"Copied from the run “{run}”, with {seed}."
+    copied = create_draft(settings, further, note, who, why, kind="copy")
     for limit in ModelSpending.objects.filter(run=run).values_list("limit", flat=True):
         ModelSpending.objects.create(run=copied, limit=limit)
     return copied
@@ -185,18 +185,18 @@ def default_for_models(settings: Mapping[str, Any]) -> dict[str, Any]:
     The guarantee is then about this question set, if the set allows that, because it needs no
     models that err independently; and ``universal`` is the cheapest rule there.
     """
-    given, questions = dict(settings), settings["question_set"]
-    if askable.has_models_only(given["pool"]):
-        given = askable.count_slots(given["pool"]) | given
+    values, questions = dict(settings), settings["question_set"]
+    if askable.has_models_only(values["pool"]):
+        values = askable.count_slots(values["pool"]) | values
     many = questions.questions.count() > MOST_QUESTIONS or questions.most_workers is not None
-    if many or not askable.has_models_only(given["pool"]):
-        return given
-    if not (given.get("learn_from") or given.get("quotas")):
-        given.setdefault("algorithm", CHEAPEST_ON_SET)
-    kind = ALGORITHMS.get(given.get("algorithm", ""))
+    if many or not askable.has_models_only(values["pool"]):
+        return values
+    if not (values.get("learn_from") or values.get("quotas")):
+        values.setdefault("algorithm", CHEAPEST_ON_SET)
+    kind = ALGORITHMS.get(values.get("algorithm", ""))
     if kind is not None and kind.says_accuracy:
-        given["options"] = {VARIED: THIS_SET} | dict(given.get("options", {}))
-    return given
+        values["options"] = {VARIED: THIS_SET} | dict(values.get("options", {}))
+    return values
 
 
 def _initial_settings(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -262,8 +262,8 @@ def refuse_limit(question_set: QuestionSet, most: int | None) -> str:
     if most is None or not question_set.pk:
         return ""
     covers = Q(question_set=question_set) | Q(further__question_set=question_set)
-    begun = Run.objects.filter(covers, options__accuracy=THIS_SET)
-    run = begun.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED]).first()
+    runs = Run.objects.filter(covers, options__accuracy=THIS_SET)
+    run = runs.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED]).first()
     if run is None:
         return ""
     return (

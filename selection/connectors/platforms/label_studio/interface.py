@@ -72,14 +72,14 @@ def read_control(project: Mapping[str, Any]) -> Control:
             f"The project “{title}” needs one control for choices, a rating, a number or a text; "
             f"it has {names}."
         )
-    name, found = chosen[0]
-    kind = KINDS[found["type"].lower()]
-    inputs = [each for each in found.get("inputs", ()) if isinstance(each, dict)]
+    name, match = chosen[0]
+    kind = KINDS[match["type"].lower()]
+    inputs = [each for each in match.get("inputs", ()) if isinstance(each, dict)]
     tag = _tag_of(config, name)
     return Control(
         name,
         kind,
-        _choices_of(kind, found, tag),
+        _choices_of(kind, match, tag),
         kind == "choices" and bool(_MULTIPLE.search(tag)),
         [str(each["value"]).lstrip("$") for each in inputs if each.get("value")],
     )

@@ -38,16 +38,16 @@ def find_or_create(
 
     again  True to look for a project of an earlier attempt
     """
-    known = link.workers.exclude(outside_id="").filter(worker=worker)
-    if not known.exists():
+    places = link.workers.exclude(outside_id="").filter(worker=worker)
+    if not places.exists():
         _note_accounts(link, client)
-    place = known.first()
+    place = places.first()
     if place is None:
         raise Rejected(UNKNOWN.format(f"“{worker}”"))
     if not place.place:
         mark = _mark(link, worker)
-        found = client.list_projects(mark) if again else []
-        place.place = str(found[0]["id"]) if found else _create_project(link, worker, client, mark)
+        hits = client.list_projects(mark) if again else []
+        place.place = str(hits[0]["id"]) if hits else _create_project(link, worker, client, mark)
         _store_project(link, place)
     return place
 
@@ -95,10 +95,10 @@ def forget(place: OutsideWorker) -> None:
 
 def open_project(link: RunConnection, place: OutsideWorker, client: Client) -> str:
     """Register the project's webhook, and let its worker see it; return a sentence."""
-    said = _register_webhook(link, place, client)
+    note = _register_webhook(link, place, client)
     with suppress(NoMembers):
         client.add_member(place.place, int(place.outside_id))
-    return said
+    return note
 
 
 def _register_webhook(link: RunConnection, place: OutsideWorker, client: Client) -> str:
@@ -137,10 +137,10 @@ def _note_accounts(link: RunConnection, client: Client) -> None:
     """Store who all workers of the run are there: one request, instead of one for each."""
     accounts = reading.accounts_by_name(client.list_users())
     workers = link.run.pool.workers.filter(endpoint=None)
-    known = link.workers.exclude(outside_id="").values("worker")
+    places = link.workers.exclude(outside_id="").values("worker")
     rows = [
         OutsideWorker(link=link, worker=worker, outside_id=account)
-        for worker in workers.exclude(pk__in=known)
+        for worker in workers.exclude(pk__in=places)
         if (account := reading.account_of(_names(worker), accounts))
     ]
     OutsideWorker.objects.bulk_create(
@@ -170,8 +170,8 @@ def accounts_of(link: RunConnection, workers: Sequence[str], client: Client) -> 
     """Look up the ids of these workers there. Raises Rejected for an unknown one."""
     accounts = reading.accounts_by_name(client.list_users())
     rows = link.run.pool.workers.filter(key__in=workers)
-    found = {one.key: reading.account_of(_names(one), accounts) for one in rows}
+    ids = {one.key: reading.account_of(_names(one), accounts) for one in rows}
     for name in workers:
-        if not found.get(name):
+        if not ids.get(name):
             raise Rejected(UNKNOWN.format(f"“{name}”"))
-    return [found[name] for name in workers]
+    return [ids[name] for name in workers]

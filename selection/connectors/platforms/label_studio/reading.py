@@ -73,8 +73,8 @@ def response_of(annotation: Mapping[str, Any], control: str) -> str | None:
 def _prompt_of(task: Task, control: Control) -> str:
     data = task.get("data")
     values = data if isinstance(data, dict) else {}
-    shown = [values[name] for name in control.shown if name in values]
-    texts = [one if isinstance(one, str) else json.dumps(one) for one in shown]
+    parts = [values[name] for name in control.shown if name in values]
+    texts = [one if isinstance(one, str) else json.dumps(one) for one in parts]
     return "\n\n".join(texts) or f"Task {task['id']}"
 
 
@@ -95,7 +95,7 @@ def past_file(
     """Pack annotated tasks as a file of Label Studio, with the people's addresses."""
     addresses = {user["id"]: user.get("email") for user in users}
     config = {"label_config": str(project.get("label_config", ""))}
-    named, people = [], set()
+    records, people = [], set()
     for task in tasks:
         rows = [
             {**row, "completed_by": {"id": key, "email": addresses.get(key)}}
@@ -104,14 +104,14 @@ def past_file(
             for row in valid_annotations(task)
         ]
         people |= {str(row.get("completed_by")) for row in rows if not row.get("ground_truth")}
-        named.append({**task, "annotations": rows, "project_config": config})
+        records.append({**task, "annotations": rows, "project_config": config})
     name = f"{project.get('title') or project.get('id')}.json"
-    return Fetched(name, json.dumps(named).encode(), len(people))
+    return Fetched(name, json.dumps(records).encode(), len(people))
 
 
 def _user_id(by: Any) -> int | None:
-    found = by.get("id") if isinstance(by, dict) else by
-    return found if isinstance(found, int) else None
+    number = by.get("id") if isinstance(by, dict) else by
+    return number if isinstance(number, int) else None
 
 
 def accounts_by_name(users: Sequence[Object]) -> dict[str, str]:

@@ -168,11 +168,11 @@ def _set_up(session: Session, key: str, batch: dict[str, Any]) -> dict[str, Any]
     amounts = {worker: Decimal(cents) / 100 for worker, cents in batch["rows"]}
     body = {"study_id": session.memory["study"], "csv_bonuses": _csv_lines(amounts)}
     try:
-        made = session.write("POST", "submissions/bonus-payments/", body)
+        reply = session.write("POST", "submissions/bonus-payments/", body)
     except (Rejected, Missing):
         _change_state(session.link, key, batch | {"state": "failed"}, "confirmed")
         raise
-    batch = batch | {"state": "created", "id": made["id"]}
+    batch = batch | {"state": "created", "id": reply["id"]}
     if not _change_state(session.link, key, batch, "confirmed"):
         raise Outage(QUICKER)
     return batch

@@ -71,13 +71,13 @@ class Prolific(Connector):
 
     def check(self, connection: Connection) -> str:
         account = session.call(connection, "GET", "users/me/")
-        wanted = connection.settings["workspace"]
+        choice = connection.settings["workspace"]
         rows = session.call(connection, "GET", "workspaces/")["results"]
-        found = next((one for one in rows if one["id"] == wanted), None)
-        if found is None:
-            known = ", ".join(f"{one['id']} ({one['title']})" for one in rows[:5]) or "none"
-            raise Refused(f"There is no workspace “{wanted}”; there are: {known}.")
-        return f"Account {account.get('email') or account['id']}, workspace “{found['title']}”."
+        workspace = next((one for one in rows if one["id"] == choice), None)
+        if workspace is None:
+            options = ", ".join(f"{one['id']} ({one['title']})" for one in rows[:5]) or "none"
+            raise Refused(f"There is no workspace “{choice}”; there are: {options}.")
+        return f"Account {account.get('email') or account['id']}, workspace “{workspace['title']}”."
 
     def prepare(self, link: RunConnection) -> None:
         study.check_settings(link)
