@@ -112,16 +112,16 @@ def _waiting(mail: Mail) -> QuerySet[Mail]:
 def _begin_attempt(mail: Mail, address: str) -> bool:
     """Take the message out of the queue; return False if it is not there any more."""
     mail.tries, mail.tried = mail.tries + 1, db_clock.database_now()
-    begun = {"state": State.SENDING, "due": None, "tries": mail.tries, "tried": mail.tried}
+    state = {"state": State.SENDING, "due": None, "tries": mail.tries, "tried": mail.tried}
     digest = recipient_digest(mail.run.team_id, address)
-    return bool(_waiting(mail).update(digest=digest, **begun))
+    return bool(_waiting(mail).update(digest=digest, **state))
 
 
 def _record_failure(mail: Mail, failure: Failure) -> None:
     now = db_clock.database_now()
     due = queues.retry_time(mail.tries, now) if failure.temporary else None
-    gone = failure.about is About.ADDRESS and not failure.temporary
-    state = State.WAITING if due else State.REFUSED if gone else State.FAILED
+    is_final = failure.about is About.ADDRESS and not failure.temporary
+    state = State.WAITING if due else State.REFUSED if is_final else State.FAILED
     _record_outcome(mail, state=state, due=due, said=failure.words)
 
 

@@ -113,13 +113,13 @@ def describe_failure(error: Exception, address: str = "") -> Failure:
     if isinstance(error, smtplib.SMTPAuthenticationError):
         return _server_failure("the mail server refuses EMAIL_HOST_USER or EMAIL_HOST_PASSWORD")
     if isinstance(error, smtplib.SMTPSenderRefused):
-        said = _plain(error.smtp_error, settings.DEFAULT_FROM_EMAIL)
-        return _server_failure(f"the mail server refuses the sender DEFAULT_FROM_EMAIL: {said}")
+        answer = _plain(error.smtp_error, settings.DEFAULT_FROM_EMAIL)
+        return _server_failure(f"the mail server refuses the sender DEFAULT_FROM_EMAIL: {answer}")
     if isinstance(error, smtplib.SMTPDataError):
         return _refusal(About.LETTER, error.smtp_code, _plain(error.smtp_error, address))
     if isinstance(error, smtplib.SMTPResponseException):
-        said = _plain(error.smtp_error, address)
-        return _server_failure(f"the mail server answers {error.smtp_code} {said}")
+        answer = _plain(error.smtp_error, address)
+        return _server_failure(f"the mail server answers {error.smtp_code} {answer}")
     if isinstance(error, smtplib.SMTPNotSupportedError):
         return Failure(About.LETTER, False, "the mail server cannot use this address")
     if isinstance(error, smtplib.SMTPException | OSError):

@@ -105,8 +105,8 @@ def _language_names() -> dict[str, str]:
     names: dict[str, str] = {}
     for code, _name in settings.LANGUAGES:
         own = (code, *THREE_LETTERS.get(code, ()))
-        named = [Locale.parse(speaker).languages.get(code, "") for speaker in SPEAKERS]
-        names |= {_plain(name): code for name in (*own, *named) if name}
+        foreign = [Locale.parse(speaker).languages.get(code, "") for speaker in SPEAKERS]
+        names |= {_plain(name): code for name in (*own, *foreign) if name}
     return names
 
 

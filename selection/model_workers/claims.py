@@ -103,8 +103,8 @@ def start_time(opened: Sequence[tuple[ModelCall, Claim]]) -> None:
         due = max(call.expires + 2 * MARGIN, call.sent + timedelta(minutes=claim.run.minutes))
         by_due[due].append(claim.assignment.pk)
     for due, assignments in by_due.items():
-        shown = Case(When(shown=None, then=Now()), default=F("shown"))
-        Assignment.objects.filter(pk__among=assignments).update(shown=shown, due=Value(due))
+        start = Case(When(shown=None, then=Now()), default=F("shown"))
+        Assignment.objects.filter(pk__among=assignments).update(shown=start, due=Value(due))
 
 
 def stop_time(assignments: Sequence[int]) -> None:

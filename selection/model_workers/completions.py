@@ -105,8 +105,8 @@ class ServerError:
 
 
 def fault_of_status(status: int, names: frozenset[str]) -> Fault:
-    if named := names & NAMED_FAULTS.keys():
-        return NAMED_FAULTS[min(named)]
+    if faults := names & NAMED_FAULTS.keys():
+        return NAMED_FAULTS[min(faults)]
     default = Fault.REQUEST if 400 <= status < 500 else Fault.SERVER
     return STATUS_FAULTS.get(status, default)
 
@@ -215,9 +215,9 @@ def _join_events(body: bytes) -> dict[str, Any]:
         joined |= {name: event[name] for name in ("id", "usage") if event.get(name)}
         if not event.get("choices"):
             continue
-        found = _find_choice(event)
-        choice |= {name: value for name, value in found.items() if value and name != "delta"}
-        delta = found.get("delta") or {}
+        first_choice = _find_choice(event)
+        choice |= {name: value for name, value in first_choice.items() if value and name != "delta"}
+        delta = first_choice.get("delta") or {}
         pieces.append(read_text(delta.get("content")))
         arguments.append(_read_tool_call(delta))
         choice |= {name: delta[name] for name in (*THOUGHTS, "refusal") if delta.get(name)}
@@ -275,8 +275,8 @@ def read_wait(headers: Mapping[str, str]) -> float:
         for kind in ("requests", "tokens")
         if headers.get(f"x-ratelimit-remaining-{kind}", "0") == "0"
     ]
-    told = parse_duration(headers.get("retry-after", ""))
-    return told or max(map(parse_duration, limited), default=0.0)
+    wait = parse_duration(headers.get("retry-after", ""))
+    return wait or max(map(parse_duration, limited), default=0.0)
 
 
 # -- errors

@@ -91,8 +91,8 @@ class Dispatcher:
             room, again = min(throttle.room(busy[server.pk]), AT_ONCE), True
             try:
                 while room > 0 and again:
-                    begun, again = self._begin_at(server, throttle, room)
-                    began, room = began + begun, room - begun
+                    count, again = self._begin_at(server, throttle, room)
+                    began, room = began + count, room - count
             except (IntegrityError, ObjectDoesNotExist):
                 logger.warning("Assignments of models were changed meanwhile by another process.")
         return began

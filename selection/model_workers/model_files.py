@@ -109,8 +109,8 @@ class ModelFile:
         for entry in self.models:
             server = servers.get(entry.server)
             if server is None:
-                known = ", ".join(sorted(servers)) or "none"
-                why = f"there is no server “{entry.server}”; there are: {known}."
+                names = ", ".join(sorted(servers)) or "none"
+                why = f"there is no server “{entry.server}”; there are: {names}."
                 raise self._refusal((*entry.path, "server"), why)
             try:
                 endpoints.append((entry.worker, build_endpoint(server, entry.values)))
@@ -210,8 +210,8 @@ class ModelFile:
                 raise self._refusal((*path, "name"), why)
             unknown = set(_FIELD.findall(name)) - set(labels)
             if unknown or re.search("[{}]", _FIELD.sub("", name)):
-                known = ", ".join(f"{{{label}}}" for label in labels)
-                raise self._refusal((*path, "name"), f"the name “{name}” may have {known} only.")
+                names = ", ".join(f"{{{label}}}" for label in labels)
+                raise self._refusal((*path, "name"), f"the name “{name}” may have {names} only.")
             name = _FIELD.sub(lambda found: labels[found[1]], name)
         else:
             varied = [axis for axis in labels if axis == "model" or len(axes[axis]) > 1]
@@ -225,12 +225,12 @@ class ModelFile:
         return name
 
     def _refuse_repeats(self) -> None:
-        seen: set[str] = set()
+        pairs: set[str] = set()
         for entry in self.models:
-            if entry.worker in seen:
+            if entry.worker in pairs:
                 why = f"the worker “{entry.worker}” is there already; give a “name” that varies."
                 raise self._refusal(entry.path, why)
-            seen.add(entry.worker)
+            pairs.add(entry.worker)
 
     def _refuse_unknown(self, path: Path, values: dict[Any, Any], known: tuple[str, ...]) -> None:
         for name in values:

@@ -27,8 +27,8 @@ def most_claim(endpoint: Endpoint, reserved: int) -> int:
 
     Servers may add hidden instructions and thoughts; those that did have shown how many.
     """
-    hidden = 0 if endpoint.dearest else cost_of_tokens(endpoint, HIDDEN_IN, HIDDEN_OUT)
-    return MOST_OVERRUN * reserved + hidden
+    extra = 0 if endpoint.dearest else cost_of_tokens(endpoint, HIDDEN_IN, HIDDEN_OUT)
+    return MOST_OVERRUN * reserved + extra
 
 
 def actual_cost(endpoint: Endpoint, outcome: Outcome, reserved: int) -> int:

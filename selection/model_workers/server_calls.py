@@ -179,10 +179,10 @@ class _Reply:
     @property
     def error(self) -> ServerError:
         try:
-            found = find_error(parse_json(self.body))
+            fault = find_error(parse_json(self.body))
         except ValueError:
-            found = None
-        return found or ServerError(self.body[: 4 * PROBLEM_LENGTH].decode(errors="replace"))
+            fault = None
+        return fault or ServerError(self.body[: 4 * PROBLEM_LENGTH].decode(errors="replace"))
 
 
 async def _send_request(

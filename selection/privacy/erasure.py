@@ -147,9 +147,9 @@ def _forget_lists(rows: list[Worker], pseudonym: str) -> None:
     for run in runs.only("only", "left_out"):
         if keys.intersection(run.only + run.left_out):
             only = [pseudonym if key in keys else key for key in run.only]
-            left_out = [pseudonym if key in keys else key for key in run.left_out]
+            exclusions = [pseudonym if key in keys else key for key in run.left_out]
             # Not ``save``, which would copy the names to the audit log.
-            Run.objects.filter(pk=run.pk).update(only=only, left_out=left_out)
+            Run.objects.filter(pk=run.pk).update(only=only, left_out=exclusions)
 
 
 def _forget_messages(rows: list[Worker], replace: Replace) -> None:

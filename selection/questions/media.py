@@ -78,8 +78,8 @@ def media_name(name: str) -> str:
 
 
 def mentioned_names(*texts: str) -> set[str]:
-    found = (match[1] or match[2] for text in texts for match in _MENTION.finditer(text))
-    return set(map(media_name, found))
+    names = (match[1] or match[2] for text in texts for match in _MENTION.finditer(text))
+    return set(map(media_name, names))
 
 
 def missing_in_set(question_set: QuestionSet) -> list[str]:

@@ -44,7 +44,7 @@ class RecordedCrowd:
 
     @cached_property
     def accuracy(self) -> dict[str, float]:
-        return {worker: sum(right) / len(right) for worker, right in self.right.items()}
+        return {worker: sum(grades) / len(grades) for worker, grades in self.right.items()}
 
 
 def open_file(path: Path, **ways: Any) -> File:

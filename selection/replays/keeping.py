@@ -30,8 +30,8 @@ def create_pool(replay: Replay) -> Pool:
     name = drafts.free_name(f"Workers of {replay.name}", replay.team_id, Pool)
     pool = Pool.objects.create(team_id=replay.team_id, name=name)
     rows = [
-        WorkerRow(0, worker, "", {COUNT: answers, ACCURACY: round(right / answers, 3)})
-        for worker, right, answers in tallies
+        WorkerRow(0, worker, "", {COUNT: answers, ACCURACY: round(hits / answers, 3)})
+        for worker, hits, answers in tallies
     ]
     catalog.take_workers(pool, rows)
     return pool
@@ -51,15 +51,15 @@ def create_draft(replay: Replay, algorithm: str, who: str = "") -> Run:
         )
     if algorithm not in METHODS:
         raise Refused(f"“{algorithm}” was not tried: choose one of {', '.join(METHODS)}.")
-    wanted, tallies = replay.wanted, _tallies_of(replay)
+    goal, tallies = replay.wanted, _tallies_of(replay)
     pool = replay.run.pool if replay.run else create_pool(replay)
     question_set = _question_set_of(replay)
-    right, answers = [right for _, right, _ in tallies], [count for _, _, count in tallies]
+    hits, answers = [hits for _, hits, _ in tallies], [count for _, _, count in tallies]
     source = {"run": replay.name, "pool": str(pool), "question_set": str(question_set)}
-    prior = {"prior": priors.build_prior(right, answers, source)}
-    belief = PastBelief(replay.name, tuple(map(float, right)), tuple(answers))
-    draft = _settings_of(wanted) | {
-        "name": drafts.free_name(f"Best {wanted['k']} of {pool}", replay.team_id),
+    prior = {"prior": priors.build_prior(hits, answers, source)}
+    belief = PastBelief(replay.name, tuple(map(float, hits)), tuple(answers))
+    draft = _settings_of(goal) | {
+        "name": drafts.free_name(f"Best {goal['k']} of {pool}", replay.team_id),
         "pool": pool,
         "question_set": question_set,
         "algorithm": algorithm,
@@ -94,4 +94,4 @@ def _question_set_of(replay: Replay) -> QuestionSet:
 def _tallies_of(replay: Replay) -> list[Tally]:
     if not replay.tallies:
         raise Conflict(replay.error or "The answers are still being read: try again in a moment.")
-    return [(worker, right, answers) for worker, right, answers in replay.tallies]
+    return [(worker, hits, answers) for worker, hits, answers in replay.tallies]

@@ -54,8 +54,8 @@ def build_settings(
 
     scores  True if the answers are scores between 0 and 1
     """
-    known = {option.name for option in algorithms.algorithm_options(planned.algorithm)}
-    options = {o: value for o, value in wanted.get("options", {}).items() if o in known}
+    names = {option.name for option in algorithms.algorithm_options(planned.algorithm)}
+    options = {o: value for o, value in wanted.get("options", {}).items() if o in names}
     return ReplaySettings(
         k=wanted["k"],
         algorithm=planned.algorithm,
@@ -72,8 +72,8 @@ def build_settings(
 def refuse_unknown_options(wanted: Mapping[str, Any]) -> None:
     """Raise Refused for an option that none of the methods has."""
     methods = wanted.get("algorithms") or METHODS
-    known = {option.name for name in methods for option in algorithms.algorithm_options(name)}
-    if unknown := [option for option in wanted.get("options", {}) if option not in known]:
+    names = {option.name for name in methods for option in algorithms.algorithm_options(name)}
+    if unknown := [option for option in wanted.get("options", {}) if option not in names]:
         raise Refused(f"No algorithm of {', '.join(methods)} has an option {unknown[0]}.")
 
 

@@ -237,8 +237,8 @@ def _model_facts(run: Run, price: float | None) -> dict[str, Any]:
     workers = list(run.pool.workers.values_list("pk", "key"))
     amounts = {key: costs[pk].amount if pk in costs else people for pk, key in workers}
     tokens = {key: costs[pk].tokens if pk in costs else 0 for pk, key in workers}
-    known = costs and None not in tokens.values()
-    return _price_facts(run, costs, amounts) | ({"tokens": tokens} if known else {})
+    complete = costs and None not in tokens.values()
+    return _price_facts(run, costs, amounts) | ({"tokens": tokens} if complete else {})
 
 
 def _price_facts(

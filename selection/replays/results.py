@@ -199,12 +199,12 @@ def _worker_results(replay: Replay, methods: list[MethodResult]) -> list[WorkerR
     return [
         WorkerResult(
             worker=worker,
-            right=right,
+            right=hits,
             answers=answers,
-            accuracy=round(right / answers, 4),
+            accuracy=round(hits / answers, 4),
             best=worker in best,
             methods=[row.algorithm for row in methods if worker in row.selected],
         )
-        for worker, right, answers in order
+        for worker, hits, answers in order
         if worker in best | selected
     ]

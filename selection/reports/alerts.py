@@ -261,7 +261,7 @@ def _gold_alerts(run: Run) -> list[Alert]:
         if closed is not None:
             rows = in_skill.values_list("arm", "asked", "skipped")
             most = skill.deck_size - reserve
-            short += sum(asked + met + closed[arm] >= most for arm, asked, met in rows)
+            short += sum(asks + met + closed[arm] >= most for arm, asks, met in rows)
         else:
             short += in_skill.filter(asked__gte=skill.deck_size - reserve - F("skipped")).count()
     if not short:

@@ -84,12 +84,12 @@ class GuaranteeStatus:
     @property
     def now(self) -> str:
         """The present guarantee and its weakenings, in one sentence."""
-        holds = self.achieved or (NOTHING_YET if self.so_far else self.short)
+        guarantee = self.achieved or (NOTHING_YET if self.so_far else self.short)
         if not self.reasons:
-            return holds
+            return guarantee
         causes = "; ".join(self.reasons)
-        lost = self.plain == plain.LOST
-        return f"No guarantee: {causes}." if lost else f"{holds} Weakened: {causes}."
+        loss = self.plain == plain.LOST
+        return f"No guarantee: {causes}." if loss else f"{guarantee} Weakened: {causes}."
 
 
 def promise_status(
@@ -106,8 +106,8 @@ def promise_status(
     if run.status == Run.Status.DRAFT:
         return status
     fit, signs = doubts or model_fit(run), signs or find_signs(run)
-    found = list_weakenings(run, fit, signs, status.by_hand, status.no_shows)
-    status = replace(status, weakenings=found)
+    weakenings = list_weakenings(run, fit, signs, status.by_hand, status.no_shows)
+    status = replace(status, weakenings=weakenings)
     if run.status != Run.Status.ENDED:
         return status
     if status.epsilon is None:

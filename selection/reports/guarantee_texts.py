@@ -48,24 +48,24 @@ def find_no_shows(run: Run, selected: SelectedArms | None) -> list[str]:
     if run.status != Run.Status.ENDED or run.keep_no_shows:
         return []
     active = run.candidates.filter(gone="")
-    came = active.filter(pulls__gt=0).values("worker")
-    rows = active.exclude(worker__in=came).order_by("worker__key")
+    arrivals = active.filter(pulls__gt=0).values("worker")
+    rows = active.exclude(worker__in=arrivals).order_by("worker__key")
     absent = list(rows.values_list("worker__key", flat=True).distinct())
     if not absent or (selected or selection_of_run(run)).untested:
         return []
-    left = active.filter(skill=0).count() - len(absent)
-    return absent if has_enough(left, [k.k for k in run.skills], run.one_kind_each) else []
+    rest = active.filter(skill=0).count() - len(absent)
+    return absent if has_enough(rest, [k.k for k in run.skills], run.one_kind_each) else []
 
 
 def participants_clause(run: Run, no_shows: int) -> str:
     """Write “ of the 27 who took part”; empty before the end, and without no-shows."""
     if run.status != Run.Status.ENDED:
         return ""
-    workers, gone = run.candidates.filter(skill=0), run.candidates.exclude(gone="")
+    workers, leavers = run.candidates.filter(skill=0), run.candidates.exclude(gone="")
     present = workers.filter(gone="").count() - no_shows
     if present == workers.count():
         return ""
-    until = " to the end" if gone.filter(pulls__gt=0).exists() else ""
+    until = " to the end" if leavers.filter(pulls__gt=0).exists() else ""
     return f" of the {present} who took part{until}"
 
 
@@ -73,8 +73,8 @@ def no_shows_clause(absent: list[str], workers: int) -> str:
     if not absent:
         return ""
     who = count_noun(len(absent), "worker")
-    left = workers - len(absent)
-    return f"No answer of {who} counted. The guarantee is about the {left} who took part."
+    rest = workers - len(absent)
+    return f"No answer of {who} counted. The guarantee is about the {rest} who took part."
 
 
 def manual_clause(run: Run) -> str:
@@ -123,11 +123,11 @@ def too_few_sentence(run: Run, n: int) -> str:
         )
     if run.ending == Run.Ending.ROSTER:
         tested = run.candidates.filter(gone="", pulls__gt=0).count()
-        left = f"the {n} selected were" if n > 1 else "the one selected was"
+        rest = f"the {n} selected were" if n > 1 else "the one selected was"
         if tested != n:
-            left = f"{counted(n, 'worker')}, {tested} of them tested, {'were' if n > 1 else 'was'}"
+            rest = f"{counted(n, 'worker')}, {tested} of them tested, {'were' if n > 1 else 'was'}"
         return (
-            f"Only {left} left: there was no choice, and there is no guarantee. "
+            f"Only {rest} left: there was no choice, and there is no guarantee. "
             f"The target was {counted(run.k, 'worker')}."
         )
     return f"Only {counted(n, 'worker', 'are')} left; a guarantee needs more than {run.k}."
@@ -150,12 +150,12 @@ def early_sentence(run: Run, promise: Promise, n: int, selected: SelectedArms) -
         short = "The run ended before its plan was complete"
     else:
         short = _shortfall_sentence(run, promise, selected)
-    holds = (
+    guarantee = (
         ""
         if selected.rounded_epsilon is None
         else f" {algorithm_choices.guarantee_sentence(run, promise, n, selected.rounded_epsilon)}"
     )
-    return f"{short}.{holds} {_naming_clause(run, selected)}"
+    return f"{short}.{guarantee} {_naming_clause(run, selected)}"
 
 
 def _shortfall_sentence(run: Run, promise: Promise, selected: SelectedArms) -> str:

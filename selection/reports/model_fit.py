@@ -138,12 +138,12 @@ def restore_selector(
     """
     pulls = np.array([row.pulls for row in rows], np.int64)
     skill = np.array([row.skill for row in rows], np.int64)
-    gone = np.array([bool(row.gone) for row in rows], bool)
+    leavers = np.array([bool(row.gone) for row in rows], bool)
     early = run.status == Run.Status.ENDED and not run.finished
     answer_counts = pulls
     if (early if of_participants is None else of_participants) and not run.keep_no_shows:
-        gone, answer_counts = _drop_no_shows(run, gone, pulls)
-    roster = Roster.build(run, skill, gone, answer_counts)
+        leavers, answer_counts = _drop_no_shows(run, leavers, pulls)
+    roster = Roster.build(run, skill, leavers, answer_counts)
     rewards = np.array([row.rewards for row in rows], float)
     verdict = np.array([row.verdict for row in rows], np.int8)
     out = np.array([row.asked - row.void for row in rows], np.int64) - pulls

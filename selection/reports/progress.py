@@ -116,8 +116,8 @@ def pool_throughput(pool: Pool) -> Facts | None:
     The sample run, and answers that came faster than people can give them, are ignored.
     """
     real = pool.runs.filter(recorded_only=False).exclude(name=SAMPLE_RUN)
-    begun = real.exclude(started=None).order_by("-pk")
-    for run in begun[:RECENT]:
+    starts = real.exclude(started=None).order_by("-pk")
+    for run in starts[:RECENT]:
         answers = run.answers.filter(expired=False)
         totals = answers.aggregate(
             first=Min("at"),

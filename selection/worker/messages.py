@@ -30,12 +30,12 @@ REFUSED = ("choices", "order", "number", "empty")
 
 def notice_text(name: str) -> str:
     """Write the notice; empty for an unknown name. "practice 2" adds that two tries are left."""
-    name, _space, left = name.partition(" ")
+    name, _space, rest = name.partition(" ")
     text = str(NOTICES.get(name, ""))
-    if not left:
+    if not rest:
         return text
-    tries = ngettext("You have %(n)d try left.", "You have %(n)d tries left.", int(left))
-    return f"{text} {tries % {'n': int(left)}}"
+    tries = ngettext("You have %(n)d try left.", "You have %(n)d tries left.", int(rest))
+    return f"{text} {tries % {'n': int(rest)}}"
 
 
 def time_left(seconds: int | None) -> str:

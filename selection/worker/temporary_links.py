@@ -48,18 +48,18 @@ def make_temporary_links(
     if new:
         _check_joining(run, new[0])
     end = int(until.timestamp())
-    made = {
+    addresses = {
         key: links.temporary_address(
             TemporaryToken(run.pk, run.link_version, key, numbers.get(stored[key], 0), end)
         )
         for key in keys
     }
     sentence = (
-        f"Temporary links for {counted(len(made), 'worker')} were made, until "
+        f"Temporary links for {counted(len(addresses), 'worker')} were made, until "
         f"{format_moment(until)}."
     )
     events.write_event(run, "link", sentence, who)
-    return made
+    return addresses
 
 
 def _check_request(run: Run, keys: list[str], until: datetime) -> None:

@@ -256,8 +256,8 @@ class Client:
     def create_replay_draft(self, number: str, algorithm: str = "credible") -> Run:
         """Create a draft over the replay's workers and questions, with its settings."""
         path, body = f"replays/{number}/draft", {"algorithm": algorithm}
-        made = self._to.ask(ReplayDraft, "POST", path, harmless=False, json=body)
-        return Run(self._to, made["run"])
+        draft = self._to.ask(ReplayDraft, "POST", path, harmless=False, json=body)
+        return Run(self._to, draft["run"])
 
     def delete_replay(self, number: str) -> None:
         self._to.send("DELETE", f"replays/{number}", harmless=False)
@@ -290,8 +290,8 @@ class Client:
         total = Rows(added=0, changed=0, unchanged=0, refused=0, rows=[])
         for first in range(0, len(rows), MOST_ROWS):
             part = {name: list(rows[first : first + MOST_ROWS])}
-            done = self._to.ask(Rows, "PUT", path, json=part)
+            reply = self._to.ask(Rows, "PUT", path, json=part)
             for name_of in ("added", "changed", "unchanged", "refused"):
-                total[name_of] += done[name_of]
-            total["rows"] += [{**row, "row": row["row"] + first} for row in done["rows"]]
+                total[name_of] += reply[name_of]
+            total["rows"] += [{**row, "row": row["row"] + first} for row in reply["rows"]]
         return total

@@ -102,12 +102,12 @@ class TemporaryLinksPage(FormPage):
     form_class = TemporaryLinksForm
 
     def apply_form(self, form: TemporaryLinksForm) -> HttpResponseBase:
-        given = form.cleaned_data
-        until = db_clock.database_now() + timedelta(hours=given["hours"])
-        made = temporary_links.make_temporary_links(
-            self.object, given["workers"].splitlines(), until, self.username
+        data = form.cleaned_data
+        until = db_clock.database_now() + timedelta(hours=data["hours"])
+        urls = temporary_links.make_temporary_links(
+            self.object, data["workers"].splitlines(), until, self.username
         )
         rows = [
-            [worker, link, until.isoformat(timespec="seconds")] for worker, link in made.items()
+            [worker, link, until.isoformat(timespec="seconds")] for worker, link in urls.items()
         ]
         return csv_response(f"{self.object} temporary links", ["worker", "link", "until"], rows)

@@ -35,9 +35,9 @@ def build_outcome(run: Run, lines: Sequence[WorkerStanding]) -> Facts | None:
 
 
 def _build_group(run: Run, number: int, selected: list[WorkerStanding]) -> Facts:
-    named = [(line, format_accuracy(line, run.fixed_budget)) for line in selected[:MOST_NAMED]]
+    rows = [(line, format_accuracy(line, run.fixed_budget)) for line in selected[:MOST_NAMED]]
     skill = selected[0].skill if selected else ""
-    return Facts(skill=skill, number=number, named=named, more=len(selected) - len(named))
+    return Facts(skill=skill, number=number, named=rows, more=len(selected) - len(rows))
 
 
 def format_accuracy(line: WorkerStanding, without_bounds: bool) -> str:

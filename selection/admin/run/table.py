@@ -68,11 +68,11 @@ def build_table(run: Run, lines: Sequence[WorkerStanding], query: QueryDict) -> 
     present = [
         line for line in matching if _matches_filter(_presence_key(line), query.get("presence", ""))
     ]
-    shown = [line for line in present if _has_verdict(line, query.get("verdict", ""))]
-    shown = _sort_lines(shown, query.get("sort", ""))
-    page = Paginator(shown, PER_PAGE).get_page(query.get("page"))
+    matches = [line for line in present if _has_verdict(line, query.get("verdict", ""))]
+    matches = _sort_lines(matches, query.get("sort", ""))
+    page = Paginator(matches, PER_PAGE).get_page(query.get("page"))
     return Facts(
-        rows=_page_rows(run, lines, shown, page, query.get("sort", "")),
+        rows=_page_rows(run, lines, matches, page, query.get("sort", "")),
         page=page,
         orders=ORDERS,
         choices=_filter_choices(present, query),
@@ -80,7 +80,7 @@ def build_table(run: Run, lines: Sequence[WorkerStanding], query: QueryDict) -> 
         pages=_page_links(page, query),
         previous=query_string(query, page=page.number - 1) if page.has_previous() else "",
         next=query_string(query, page=page.number + 1) if page.has_next() else "",
-        found=len(shown),
+        found=len(matches),
         skills=_skill_choices(all_lines, query),
         everybody=query_string(
             query, q=None, verdict=None, presence=None, attribute=None, page=None
@@ -210,12 +210,12 @@ def _filter_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[F
     counts = Counter(line.verdict for line in lines)
     selected = sum(line.selected for line in lines)
     by_now = [("Selected so far", "selected", selected)] if selected != counts["accepted"] else []
-    named = [
+    options = [
         (PROVISIONAL.get(name, name).capitalize(), name, counts[name])
         for name in SHAPES
         if counts[name]
     ]
-    return _build_choices(query, "verdict", [("All", "", len(lines)), *by_now, *named])
+    return _build_choices(query, "verdict", [("All", "", len(lines)), *by_now, *options])
 
 
 def _presence_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[Facts]:
@@ -223,18 +223,18 @@ def _presence_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list
     counts = Counter(map(_presence_key, lines))
     if len(counts) < 2 and not query.get("presence"):
         return []
-    named = [
+    options = [
         (PRESENCES[name].capitalize(), name, counts[name]) for name in PRESENCES if counts[name]
     ]
-    return _build_choices(query, "presence", [("Everybody", "", len(lines)), *named])
+    return _build_choices(query, "presence", [("Everybody", "", len(lines)), *options])
 
 
 def _skill_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[Facts]:
     counts = Counter((line.skill, str(line.number)) for line in lines)
     if len(counts) < 2:
         return []
-    named = [(name, number, count) for (name, number), count in counts.items()]
-    return _build_choices(query, "skill", [("All skills", "", len(lines)), *named])
+    options = [(name, number, count) for (name, number), count in counts.items()]
+    return _build_choices(query, "skill", [("All skills", "", len(lines)), *options])
 
 
 def _build_choices(

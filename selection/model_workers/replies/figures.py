@@ -73,17 +73,17 @@ def read_figure(text: str, rated: bool = False) -> str | None:
     if _LOWEST.match(text):
         return None
     line = _LEAD.sub("", line)
-    if found := _FRACTION.match(line):
-        return _divide(found[1], found[3], found[4], found[2] or "0")
-    found = _NUMBER.match(line)
-    return _read_on(line, found, rated) if found else _read_word(line)
+    if match := _FRACTION.match(line):
+        return _divide(match[1], match[3], match[4], match[2] or "0")
+    match = _NUMBER.match(line)
+    return _read_on(line, match, rated) if match else _read_word(line)
 
 
 def read_only(text: str) -> str | None:
     """Read the only number of the text; None for several different ones."""
     text = _YEAR.sub(" ", text)
     places = [*_FRACTION.finditer(text)] or [*_NUMBER.finditer(text)]
-    values = dict.fromkeys(read_figure(text[found.start() :]) for found in places[:20])
+    values = dict.fromkeys(read_figure(text[match.start() :]) for match in places[:20])
     if len(values) != 1 or not places or _BOUND.search(text[: places[0].start()]):
         return None
     return next(iter(values))
@@ -137,12 +137,12 @@ def _read_on(line: str, found: re.Match[str], rated: bool) -> str | None:
 def _read_word(line: str) -> str | None:
     if unicodedata.category(line[:1] or " ") == "No":
         return _format("", Decimal(str(unicodedata.numeric(line[0]))))
-    found = re.match(r"([^\W\d_]+)(?:-([^\W\d_]+))?|[零一二三四五六七八九十半]+", line)
-    value = words.FIGURES.get((found[1] or found[0]).casefold()) if found else None
-    if found is None or value is None or _is_compound(line[found.end() :]):
+    match = re.match(r"([^\W\d_]+)(?:-([^\W\d_]+))?|[零一二三四五六七八九十半]+", line)
+    value = words.FIGURES.get((match[1] or match[0]).casefold()) if match else None
+    if match is None or value is None or _is_compound(line[match.end() :]):
         return None
-    ones = words.FIGURES.get(found[2].casefold(), "") if found[2] else "0"
-    if found[2] and not (20 <= Decimal(value) <= 90 and ones):
+    ones = words.FIGURES.get(match[2].casefold(), "") if match[2] else "0"
+    if match[2] and not (20 <= Decimal(value) <= 90 and ones):
         return None
     return _format("", Decimal(value) + Decimal(ones))
 

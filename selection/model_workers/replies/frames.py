@@ -83,12 +83,12 @@ def strip_latex(text: str) -> str:
 
 def find_boxes(text: str) -> Iterator[tuple[int, str]]:
     r"""Yield the position and the inside of every \boxed{}."""
-    for found in re.finditer(r"\\f?boxed\s*\{", text):
-        depth, start = 1, found.end()
+    for match in re.finditer(r"\\f?boxed\s*\{", text):
+        depth, start = 1, match.end()
         for place in range(start, min(len(text), start + 500)):
             depth += {"{": 1, "}": -1}.get(text[place], 0)
             if depth == 0:
-                yield found.start(), text[start:place]
+                yield match.start(), text[start:place]
                 break
 
 
@@ -119,10 +119,10 @@ def _open_channel(text: str) -> str:
 
 def _strip_thoughts(text: str) -> str:
     """Remove thoughts: also text before an end without a beginning, and after the reverse."""
-    kept, place, thinking = "", 0, False
+    rest, place, thinking = "", 0, False
     for tag in _TAG.finditer(text):
-        begins = not _TAG_ENDS.search(tag[0])
+        starts = not _TAG_ENDS.search(tag[0])
         if not thinking:
-            kept = kept + text[place : tag.start()] if begins else ""
-        thinking, place = begins, tag.end()
-    return kept + ("" if thinking else text[place:])
+            rest = rest + text[place : tag.start()] if starts else ""
+        thinking, place = starts, tag.end()
+    return rest + ("" if thinking else text[place:])

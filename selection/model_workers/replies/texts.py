@@ -54,10 +54,10 @@ def _strip_dot(text: str) -> str:
 def take_sentence(text: str) -> str:
     """Take the part of an announced answer before additions."""
     line = text.strip().split("\n", 1)[0]
-    if found := _SENTENCE_END.search(line):
-        line = line[: found.start() + 1]
-    if found := _REASON.search(line):
-        line = line[: found.start()]
+    if match := _SENTENCE_END.search(line):
+        line = line[: match.start() + 1]
+    if match := _REASON.search(line):
+        line = line[: match.start()]
     return unwrap(re.sub(r"^[*_\"'`]+(?=\s)", "", line))
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 def join_words(*words: str) -> str:
     """Join words in a pattern, longest first; the words of a text are split at |."""
-    known = {word for text in words for word in text.split("|")}
-    return "(?:" + "|".join(map(_escape, sorted(known, key=lambda word: (-len(word), word)))) + ")"
+    parts = {word for text in words for word in text.split("|")}
+    return "(?:" + "|".join(map(_escape, sorted(parts, key=lambda word: (-len(word), word)))) + ")"
 
 
 def match_whole(*words: str) -> str:
