@@ -48,13 +48,13 @@ def bound_mean(
         raise ProblemError("rewards must lie between 0 and the number of pulls.")
     if not chosen.size:
         raise ProblemError("There must be a selected worker.")
-    right, wrong = sums[chosen], (counts - sums)[chosen]
-    evidence = _log_mixture(right, wrong) - _log_cost(sums.size, chosen.size, k, joined, delta)
+    hits, wrong = sums[chosen], (counts - sums)[chosen]
+    evidence = _log_mixture(hits, wrong) - _log_cost(sums.size, chosen.size, k, joined, delta)
     if questions is None:
-        least = _least_sums(right, wrong)
+        least = _least_sums(hits, wrong)
     else:
         sizes = np.asarray(questions, np.float64)[chosen]
-        least = np.sum([*map(_least_sums_on_set, right, wrong, sizes)], axis=0)
+        least = np.sum([*map(_least_sums_on_set, hits, wrong, sizes)], axis=0)
     return float(np.clip(np.max(least + MULTIPLIERS * evidence) / chosen.size, 0, 1))
 
 
@@ -89,11 +89,11 @@ def _least_sums(right: Floats, wrong: Floats) -> Floats:
 def _least_sums_on_set(right: float, wrong: float, size: float) -> Floats:
     """Minimise the same of one worker, whose answers are drawn from a set without repetition."""
     log_gamma = scipy.special.gammaln
-    held = np.arange(right, size - wrong + 1)  # right answers among all questions of the set
-    logs = log_gamma(held + 1) - log_gamma(held - right + 1)
-    logs += log_gamma(size - held + 1) - log_gamma(size - held - wrong + 1)
+    total = np.arange(right, size - wrong + 1)  # right answers among all questions of the set
+    logs = log_gamma(total + 1) - log_gamma(total - right + 1)
+    logs += log_gamma(size - total + 1) - log_gamma(size - total - wrong + 1)
     logs -= log_gamma(size + 1) - log_gamma(size - right - wrong + 1)
-    return np.asarray((held / size - MULTIPLIERS[:, None] * logs).min(1))
+    return np.asarray((total / size - MULTIPLIERS[:, None] * logs).min(1))
 
 
 def _weigh(counts: Floats, logs: Floats) -> Floats:

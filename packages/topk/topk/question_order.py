@@ -65,10 +65,10 @@ def _cipher_keys(seed: int, arms: Words) -> Words:
 
 def _permute_values(values: Words, keys: Words, half: np.uint64) -> Words:
     mask = (np.uint64(1) << half) - np.uint64(1)
-    left, right = values >> half, values & mask
+    high, low = values >> half, values & mask
     for number in range(ROUNDS):
-        left, right = right, left ^ (_mix_words(keys + right + np.uint64(number << 40)) & mask)
-    return (left << half) | right
+        high, low = low, high ^ (_mix_words(keys + low + np.uint64(number << 40)) & mask)
+    return (high << half) | low
 
 
 def _mix_words(words: Words) -> Words:

@@ -36,8 +36,8 @@ def active_arms(kind: Counts, gone: Flags, seed: int, joined: bool) -> Counts:
 
 def share_left(gone: Flags, pulls: Counts) -> float:
     """Compute the share of δ for the workers that are still there (docs/absence.md)."""
-    present, lost = int((~gone).sum()), int((gone & (pulls > 0)).sum())
-    return present / (present + lost) if lost else 1.0
+    present, losses = int((~gone).sum()), int((gone & (pulls > 0)).sum())
+    return present / (present + losses) if losses else 1.0
 
 
 def drop_no_shows(
@@ -58,15 +58,15 @@ def drop_no_shows(
     gone, pulls, worker  (n,) by arm
     anew                 ``judges_anew`` of the problem that the run began with
     """
-    came = np.isin(worker, worker[(pulls > 0) & ~gone])
-    left = np.unique(worker[came & ~gone]).size
+    present = np.isin(worker, worker[(pulls > 0) & ~gone])
+    rest = np.unique(worker[present & ~gone]).size
     allowed = kind.open_roster and (kind.promise.average or anew)
-    if not allowed or not has_enough(left, ks, one_kind_each):
+    if not allowed or not has_enough(rest, ks, one_kind_each):
         return gone, pulls
-    dropped = gone | ~came
+    dropped = gone | ~present
     # An absence says nothing to a posterior; any other bound has the level of the whole roster.
-    counted = pulls if kind.promise.average else np.where(gone, pulls, 1)
-    return dropped, counted
+    answers = pulls if kind.promise.average else np.where(gone, pulls, 1)
+    return dropped, answers
 
 
 def plan_options(kind: type[Selector], n: int, left: int) -> dict[str, Any]:

@@ -161,9 +161,9 @@ class Selector(ABC):
         if (rewards < 0).any() or (rewards > pulls).any():
             raise ValueError("A reward lies in 0 to 1.")
         n = self.problem.n
-        told = np.bincount(arms, pulls, n).astype(np.int64)
-        self.state.out = np.maximum(self.state.out - told, 0)
-        self._count(told, np.bincount(arms, rewards, n).astype(np.float64))
+        counts = np.bincount(arms, pulls, n).astype(np.int64)
+        self.state.out = np.maximum(self.state.out - counts, 0)
+        self._count(counts, np.bincount(arms, rewards, n).astype(np.float64))
 
     def wait_for(self, out: ArrayLike) -> None:
         """Set the (n,) numbers of outstanding answers: asked, and not told yet.
@@ -220,8 +220,8 @@ class Selector(ABC):
         most = min(UNLIMITED if slots is None else slots, self._budget_left(out))
         if most <= 0 or self.stop():
             return np.zeros(n, np.int64)
-        wanted = self._ask(None if slots is None else most, out, free, rng)
-        return fill_level(wanted, most)
+        plan = self._ask(None if slots is None else most, out, free, rng)
+        return fill_level(plan, most)
 
     @abstractmethod
     def _ask(

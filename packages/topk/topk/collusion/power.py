@@ -31,11 +31,11 @@ def copying_power(
     probability of that by chance is the product over these questions of how likely two wrong
     answers agree, counted after copying. Returns 0.0 with fewer than two workers.
     """
-    asked, number = np.asarray(questions, np.int64), np.asarray(answers, np.int64)
+    items, number = np.asarray(questions, np.int64), np.asarray(answers, np.int64)
     ids, numbers = np.unique(np.asarray(workers, np.int64), return_inverse=True)
     if ids.size < 2:
         return 0.0
-    crowd = _Crowd(numbers, asked, number)
+    crowd = _Crowd(numbers, items, number)
     drawn = _drawn_pairs(ids.size).tolist()
     return float(np.mean([_is_reported(crowd.copied(*pair), able, rate) for pair in drawn]))
 

@@ -48,11 +48,11 @@ def too_quick(
     seconds             (a,) from being shown the question to answering it
     rate                probability at most that any worker is reported if all are of one kind
     """
-    numbers, asked = np.asarray(workers, np.int64), np.asarray(questions, np.int64)
+    numbers, items = np.asarray(workers, np.int64), np.asarray(questions, np.int64)
     logs = np.log(np.maximum(np.asarray(seconds, np.float64), SHORTEST))
-    usual, many = _group_medians(asked, logs)
-    usable = many[asked] >= CROWD
-    return _quick_workers(numbers[usable], (logs - usual[asked])[usable], rate)
+    usual, many = _group_medians(items, logs)
+    usable = many[items] >= CROWD
+    return _quick_workers(numbers[usable], (logs - usual[items])[usable], rate)
 
 
 def _quick_workers(workers: Ints, logs: Floats, rate: float) -> list[QuickWorker]:

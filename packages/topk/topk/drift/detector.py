@@ -195,10 +195,10 @@ def _play_to_alarms(level, factors, weights, threshold, plays, seed):  # type: i
         row = np.zeros(weights.size)
         total = 0.0
         while total < threshold:
-            right = 1 if np.random.random() < level else 0
+            grade = 1 if np.random.random() < level else 0
             total = 0.0
             for j in range(weights.size):
-                row[j] = (row[j] + weights[j]) * factors[j, right]
+                row[j] = (row[j] + weights[j]) * factors[j, grade]
                 total += row[j]
         ends[play] = total
     return ends

@@ -87,18 +87,18 @@ class OracleSelector(SequentialSelector):
     ) -> Counts:
         if self.oracle is None:
             return super()._look_ahead(slots, once, pending, room, rng)
-        pulls, given = self.state.pulls + pending, np.zeros_like(pending)
+        pulls, plan = self.state.pulls + pending, np.zeros_like(pending)
         arms, memo = self._board(pulls)
         arms[kernels.SHUT, (room <= 0) | (pulls < self.strategy.warm)] = np.inf
-        left = 1 if once else slots
-        while left > 0 and (arm := self._look(arms, memo)[0]) >= 0:
-            portion = min(1 + (left - 1) // kernels.PORTIONS, int(room[arm] - given[arm]), left)
+        rest = 1 if once else slots
+        while rest > 0 and (arm := self._look(arms, memo)[0]) >= 0:
+            portion = min(1 + (rest - 1) // kernels.PORTIONS, int(room[arm] - plan[arm]), rest)
             kernels.count(self.strategy, arms, memo, arm, portion)
-            given[arm] += portion
-            left -= portion
-            if given[arm] == room[arm]:
+            plan[arm] += portion
+            rest -= portion
+            if plan[arm] == room[arm]:
                 arms[kernels.SHUT, arm] = np.inf
-        return given
+        return plan
 
     def _gap(self) -> float:
         """Divide the gap by the selected workers; the kernel's gap is of sums."""

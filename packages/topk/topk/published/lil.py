@@ -162,8 +162,8 @@ class LilUCB(LilSelector):
 
         With little room for each arm and slots for all, no arm would ever outweigh the rest.
         """
-        wanted = super()._look_ahead(slots, once, pending, np.full_like(room, slots), rng)
-        return np.minimum(wanted, room)
+        plan = super()._look_ahead(slots, once, pending, np.full_like(room, slots), rng)
+        return np.minimum(plan, room)
 
     def selection(self) -> Counts:
         """Choose the arm pulled most."""

@@ -236,14 +236,14 @@ class MultiUGapE(Selector):
     ) -> Counts:
         fresh = np.clip(1 - self.state.pulls - pending, 0, room)
         most = self.problem.n if slots is None else slots
-        given: Counts = np.clip(most - np.cumsum(fresh) + fresh, 0, fresh)
-        left = 1 if slots is None else slots - int(given.sum())
-        if left <= 0 or (slots is None and given.any()):
-            return given
-        return given + self._look_ahead(left, pending + given, room - given)
+        plan: Counts = np.clip(most - np.cumsum(fresh) + fresh, 0, fresh)
+        rest = 1 if slots is None else slots - int(plan.sum())
+        if rest <= 0 or (slots is None and plan.any()):
+            return plan
+        return plan + self._look_ahead(rest, pending + plan, room - plan)
 
     def _look_ahead(self, slots: int, pending: Counts, room: Counts) -> Counts:
-        pulls, given = self.state.pulls + pending, np.zeros_like(pending)
+        pulls, plan = self.state.pulls + pending, np.zeros_like(pending)
         boards = self._boards(pulls)
         strategies = self._strategies(boards)
         for arms, (board, _) in zip(self.arms_of, boards, strict=True):
@@ -258,15 +258,15 @@ class MultiUGapE(Selector):
             arm, (board, memo) = looks[p][0], boards[p]
             place = self.arms_of[p][arm]
             portion = min(
-                1 + (slots - 1) // kernels.PORTIONS, int(room[place] - given[place]), slots
+                1 + (slots - 1) // kernels.PORTIONS, int(room[place] - plan[place]), slots
             )
             kernels.count(strategies[p], board, memo, arm, portion)
-            given[place] += portion
+            plan[place] += portion
             slots -= portion
-            if given[place] == room[place]:
+            if plan[place] == room[place]:
                 board[kernels.SHUT, arm] = np.inf
             looks[p] = kernels.look(strategies[p], board, memo)
-        return given
+        return plan
 
     # -- judging
 
@@ -285,8 +285,8 @@ class MultiUGapE(Selector):
 
     def standing(self) -> Standing:
         verdict, n = self._final(), self.problem.n
-        left = self._budget_left(np.zeros(1, np.int64)) / (self.problem.budget or 1)
-        gap = max(0.0, left)
+        share = self._budget_left(np.zeros(1, np.int64)) / (self.problem.budget or 1)
+        gap = max(0.0, share)
         return Standing(
             self.means, np.zeros(n), np.ones(n), verdict, verdict, gap, self.problem.epsilon
         )

@@ -130,11 +130,11 @@ class RoundSelector(Selector):
 
     def _settle_the_rest(self) -> None:
         """Decide all undecided arms once places or arms have run out."""
-        left = self.undecided
+        rest = self.undecided
         if self.places == 0:
-            self._decide_all(left, Verdict.REJECTED, "no place was left")
-        elif self.places == left.sum():
-            self._decide_all(left, Verdict.ACCEPTED, "as many were left as places")
+            self._decide_all(rest, Verdict.REJECTED, "no place was left")
+        elif self.places == rest.sum():
+            self._decide_all(rest, Verdict.ACCEPTED, "as many were left as places")
 
     # -- choosing
 

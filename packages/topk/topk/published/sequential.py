@@ -74,12 +74,12 @@ class SequentialSelector(Selector):
         self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
     ) -> Counts:
         lacking = np.clip(self.strategy.warm - self.state.pulls - pending, 0, room)
-        given = np.minimum(lacking, 1) if slots is None else _first(lacking, slots)
-        left = 2 if slots is None else slots - int(given.sum())
-        if (slots is None and given.any()) or left <= 0:
-            return given
+        plan = np.minimum(lacking, 1) if slots is None else _first(lacking, slots)
+        rest = 2 if slots is None else slots - int(plan.sum())
+        if (slots is None and plan.any()) or rest <= 0:
+            return plan
         rng = np.random.default_rng(int(self.state.pulls.sum())) if rng is None else rng
-        return given + self._look_ahead(left, slots is None, pending + given, room - given, rng)
+        return plan + self._look_ahead(rest, slots is None, pending + plan, room - plan, rng)
 
     def _look_ahead(
         self, slots: int, once: bool, pending: Counts, room: Counts, rng: np.random.Generator
@@ -88,10 +88,8 @@ class SequentialSelector(Selector):
         arms, memo = self._board(pulls)
         arms[kernels.SHUT, (room <= 0) | (pulls < self.strategy.warm)] = np.inf
         looks = 1 if once else slots
-        given: Counts = kernels.look_ahead(
-            self.strategy, arms, memo, slots, looks, room.copy(), rng
-        )
-        return given
+        plan: Counts = kernels.look_ahead(self.strategy, arms, memo, slots, looks, room.copy(), rng)
+        return plan
 
     # -- judging
 
@@ -149,12 +147,12 @@ class SequentialSelector(Selector):
         arms, memo = self._board(self.state.pulls)
         unlimited = np.iinfo(np.int64).max
         budget = unlimited if self.problem.budget is None else self.problem.budget
-        kept = kernels.run(self.strategy, arms, memo, truth, budget, cap, gaussian, rng)
+        success = kernels.run(self.strategy, arms, memo, truth, budget, cap, gaussian, rng)
         self.state.pulls = arms[kernels.PULLS].astype(np.int64)
         self.state.rewards = arms[kernels.REWARDS].copy()
         self._judged = None
         self._remember(arms, memo)
-        if kept:
+        if success:
             return (PROMISE_KEPT,)
         return (BUDGET_SPENT,) if memo[kernels.TOTAL] >= budget else ()
 
@@ -163,8 +161,8 @@ class SequentialSelector(Selector):
 
 
 def _first(need: Counts, slots: int) -> Counts:
-    given: Counts = np.clip(slots - (np.cumsum(need) - need), 0, need)
-    return given
+    plan: Counts = np.clip(slots - (np.cumsum(need) - need), 0, need)
+    return plan
 
 
 class FixedBudget(SequentialSelector):

@@ -59,9 +59,9 @@ class PhaseSelector(RoundSelector):
     def _schedule(self) -> Counts:
         """Compute (phases,) n_p, the pulls of an active arm after each phase."""
         n, budget = self.problem.n, self.problem.budget or 0
-        left = n + 1 - np.arange(1, self._phases() + 1)
+        sizes = n + 1 - np.arange(1, self._phases() + 1)
         # Rounded up past errors of the last bit, which would break the budget.
-        return np.ceil((budget - n) / (self._log() * left) - 1e-9).astype(np.int64)
+        return np.ceil((budget - n) / (self._log() * sizes) - 1e-9).astype(np.int64)
 
     def _phases(self) -> int:
         return self.problem.n - 1

@@ -84,11 +84,11 @@ def _choose_arms(
     failed = counting.failed[roster]
     if failed.any():  # too few are left for a selection
         return np.flatnonzero(~failed), "All that are left; no guarantee.", False
-    complete, lost = PROMISE_KEPT in selector.stop(), rule.loses_guarantee(roster, counting.pulls)
-    if complete and not lost:
+    complete, loss = PROMISE_KEPT in selector.stop(), rule.loses_guarantee(roster, counting.pulls)
+    if complete and not loss:
         return selector.selection(), rule.describe(selector.promise, None), True
     early = select_early(selector)
-    if lost:
+    if loss:
         return early.arms, GUARANTEE_LOST, False
     if early.epsilon is None:
         return early.arms, NOTHING, False

@@ -37,14 +37,14 @@ class Rule:
 
         pulls, rewards, out  (n,) counted results, their sums, outstanding results
         """
-        gone, state = self._absent_of(roster), State.fresh(roster.size)
-        left = gone & ((pulls > 0) | (out > 0))
-        state.gone = np.array([rewards[left], pulls[left], out[left]], np.float64)
+        absent, state = self._absent_of(roster), State.fresh(roster.size)
+        leavers = absent & ((pulls > 0) | (out > 0))
+        state.gone = np.array([rewards[leavers], pulls[leavers], out[leavers]], np.float64)
         groups = self.options.get("groups")
-        state.gone_groups = tuple(groups[i] for i in np.flatnonzero(left)) if groups else ()
+        state.gone_groups = tuple(groups[i] for i in np.flatnonzero(leavers)) if groups else ()
         options = restrict_options(self.options, roster, self.problem.k)
         options |= plan_options(SELECTORS[self.algorithm], self.problem.n, roster.size)
-        delta = self.problem.delta * share_left(gone, pulls)
+        delta = self.problem.delta * share_left(absent, pulls)
         problem = replace(self.problem, n=roster.size, delta=delta)
         return build_selector(self.algorithm, problem, state, **options)
 

@@ -155,8 +155,8 @@ async def _ask_concurrently(
             waiting = waiting[free:]
             if not running:
                 break
-            done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            study.tell([(running.pop(task), task.result()) for task in done])
+            ready, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            study.tell([(running.pop(task), task.result()) for task in ready])
             show()
     finally:
         for task in running:

@@ -66,11 +66,11 @@ class Storage:
             self.close()
             raise StudyError(f"{self._name} is a database of another program: use another path.")
         stored = {name: json.loads(value) for name, value in self._run("SELECT * FROM settings")}
-        given = json.loads(json.dumps(settings))
+        content = json.loads(json.dumps(settings))
         differences = [
-            f"{name} {_describe_difference(stored.get(name), given[name])}"
-            for name in given
-            if stored.get(name) != given[name]
+            f"{name} {_describe_difference(stored.get(name), content[name])}"
+            for name in content
+            if stored.get(name) != content[name]
         ]
         if differences:
             self.close()
@@ -109,9 +109,9 @@ class Storage:
 
     def forget_absences(self, quiet: Iterable[str]) -> None:
         """Delete results without a value, except those of these reasons."""
-        kept = ", ".join(f"'{reason}'" for reason in quiet)
-        lost = f"value IS NULL AND reason NOT IN ({kept})"  # words of ours
-        self._write(f"DELETE FROM results WHERE {lost}", [()])  # noqa: S608  # nosec B608
+        reasons = ", ".join(f"'{reason}'" for reason in quiet)
+        condition = f"value IS NULL AND reason NOT IN ({reasons})"  # words of ours
+        self._write(f"DELETE FROM results WHERE {condition}", [()])  # noqa: S608  # nosec B608
 
     def _write(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
         """Execute and commit; a failure, such as a full disk, leaves the file as it was."""

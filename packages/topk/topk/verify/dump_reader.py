@@ -218,6 +218,6 @@ def _read_asked(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> Dumpe
         np.int64,
     ).reshape(-1, 1 + len(names))
     table = table[np.lexsort((table[:, 2], table[:, 0]))]
-    arm, question, position, right, void, counted = table.T[:6]
+    arm, question, position, grade, void, step = table.T[:6]
     dealt = table[:, 6] if DEALT in columns else np.zeros_like(arm)
-    return DumpedAssignments(arm, position, question, right, void.astype(bool), counted, dealt)
+    return DumpedAssignments(arm, position, question, grade, void.astype(bool), step, dealt)

@@ -71,12 +71,12 @@ def replay_participants(record: DumpRecord) -> ReplayedRun | None:
         return None
     pulls, _ = _count_answers(record, None)
     rule = record.ks, record.run["one_kind_each"], _start_of(record).judges_anew
-    gone, counted = drop_no_shows(record.algorithm, record.gone, pulls, record.worker, *rule)
-    if np.array_equal(gone, record.gone):
+    leavers, answers = drop_no_shows(record.algorithm, record.gone, pulls, record.worker, *rule)
+    if np.array_equal(leavers, record.gone):
         return None
-    rest = replace(record, gone=gone)
+    rest = replace(record, gone=leavers)
     arms = roster_arms(rest)
-    return ReplayedRun(arms, _selector_from_tallies(rest, arms, None, share_left(gone, counted)))
+    return ReplayedRun(arms, _selector_from_tallies(rest, arms, None, share_left(leavers, answers)))
 
 
 def _settle_options(record: DumpRecord) -> dict[str, Any]:
@@ -103,37 +103,37 @@ def replay_run(record: DumpRecord, upto: int | None = None) -> ReplayedRun:
 
 
 def _count_answers(record: DumpRecord, upto: int | None) -> tuple[Counts, Counts]:
-    asked = record.asked
-    which = (asked.counted != UNCOUNTED) & ~asked.void
+    rows = record.asked
+    which = (rows.counted != UNCOUNTED) & ~rows.void
     if upto is not None:
-        which &= asked.counted <= upto
-    right = which & (asked.right == 1)
-    return asked.tally(which, record.n), asked.tally(right, record.n)
+        which &= rows.counted <= upto
+    hits = which & (rows.right == 1)
+    return rows.tally(which, record.n), rows.tally(hits, record.n)
 
 
 def _outstanding(record: DumpRecord, upto: int | None, counted: int | None) -> Counts:
     """Count (n,) assignments made before the step ``upto``, and not counted by ``counted``."""
-    asked = record.asked
+    rows = record.asked
     if upto is None or counted is None:
-        return asked.tally(asked.counted == UNCOUNTED, record.n)
-    open_ = (asked.counted == UNCOUNTED) | (asked.counted > counted)
-    return asked.tally(open_ & (asked.dealt < upto), record.n)
+        return rows.tally(rows.counted == UNCOUNTED, record.n)
+    open_ = (rows.counted == UNCOUNTED) | (rows.counted > counted)
+    return rows.tally(open_ & (rows.dealt < upto), record.n)
 
 
 def _selector_from_tallies(
     record: DumpRecord, arms: Counts, upto: int | None, share: float | None = None
 ) -> Selector:
     """Build an algorithm that remembers nothing but tallies, in the state of this step."""
-    pulls, right = _count_answers(record, upto)
+    pulls, hits = _count_answers(record, upto)
     undecided = np.zeros(arms.size, np.int8)
-    before = (pulls, right) if upto is None else _count_answers(record, upto - 1)
+    before = (pulls, hits) if upto is None else _count_answers(record, upto - 1)
     waiting = _outstanding(record, upto, counted=None if upto is None else upto - 1)
-    left = record.gone & ((before[0] > 0) | (waiting > 0))
-    gone = np.array([before[1][left], before[0][left], waiting[left]], float)
+    leavers = record.gone & ((before[0] > 0) | (waiting > 0))
+    states = np.array([before[1][leavers], before[0][leavers], waiting[leavers]], float)
     outstanding = _outstanding(record, upto, counted=upto)[arms]
-    groups = groups_of(left, record.options.get("groups"))
-    columns = (pulls[arms], right[arms].astype(float), undecided)
-    state = State(*columns, {}, outstanding, gone, groups)
+    groups = groups_of(leavers, record.options.get("groups"))
+    columns = (pulls[arms], hits[arms].astype(float), undecided)
+    state = State(*columns, {}, outstanding, states, groups)
     share = share_left(record.gone, before[0]) if share is None else share
     return rebuild_selector(record, arms, state, share)
 
@@ -143,20 +143,20 @@ def _step_by_step(record: DumpRecord, arms: Counts, upto: int | None) -> Replaye
 
     A step at which everything was told again is replayed at once.
     """
-    asked, state, refused = record.asked, State.fresh(arms.size), 0
+    deals, state, refused = record.asked, State.fresh(arms.size), 0
     places = np.full(record.n, -1)
     places[arms] = np.arange(arms.size)
     last = max(record.steps, default=0) if upto is None else upto
     numbers = sorted(number for number in record.steps if record.anew < number <= last)
     for number in [record.anew, *numbers] if record.anew else numbers:
         retold = number == record.anew
-        which = (asked.counted <= number) if retold else (asked.counted == number)
-        rows = which & (asked.counted != UNCOUNTED) & ~asked.void & (places[asked.arm] >= 0)
+        which = (deals.counted <= number) if retold else (deals.counted == number)
+        rows = which & (deals.counted != UNCOUNTED) & ~deals.void & (places[deals.arm] >= 0)
         before, _ = _count_answers(record, number if retold else number - 1)
         share = share_left(record.gone, before)
         selector = rebuild_selector(record, arms, state, share, _epsilon_at(record, number))
-        told = tell_in_turn(selector, rows, asked.arm, places[asked.arm], asked.right)
-        refused += int(rows.sum() - told.sum())
+        takes = tell_in_turn(selector, rows, deals.arm, places[deals.arm], deals.right)
+        refused += int(rows.sum() - takes.sum())
         state = _roundtrip_state(selector.state)
     now, _ = _count_answers(record, None if upto is None else upto - 1)
     return ReplayedRun(

@@ -85,10 +85,10 @@ def _check_end(record: DumpRecord, replayed: ReplayedRun) -> tuple[SelectedArms,
         return _select_remaining(record, replayed.arms), "", None
     early = record.ended and not record.finished
     replayed = (replay_participants(record) if early else None) or replayed
-    lost = is_lost(record)
+    loss = is_lost(record)
     assert replayed.selector is not None
-    selected = select_arms(replayed.selector, replayed.arms, early, record.proof, lost)
-    if lost:
+    selected = select_arms(replayed.selector, replayed.arms, early, record.proof, loss)
+    if loss:
         return selected, GUARANTEE_LOST if record.ended else "", None
     promise, epsilon = replayed.selector.promise, None
     if early:
@@ -131,9 +131,9 @@ def _guarantee_sentence(record: DumpRecord, promise: Promise, epsilon: float, ea
 def _select_remaining(record: DumpRecord, arms: Counts) -> SelectedArms:
     if record.run["ending"] != "roster":
         return SelectedArms(arms[:0])
-    right, pulls = record.claim("rewards")[arms], record.claim("pulls")[arms].astype(int)
+    hits, pulls = record.claim("rewards")[arms], record.claim("pulls")[arms].astype(int)
     people = record.worker[arms] if record.several and record.run["one_kind_each"] else None
-    return select_everybody(arms, right, pulls, record.ks, people)
+    return select_everybody(arms, hits, pulls, record.ks, people)
 
 
 def _check_selection(record: DumpRecord, recomputed: SelectedArms) -> list[Finding]:

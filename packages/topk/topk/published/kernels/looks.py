@@ -184,13 +184,13 @@ def first_open(arms: Arms, row: int, value: float, side: float) -> int:
     """Find the first arm that may be pulled with this value in this row, on this side of
     ``CHOSEN``.
     """
-    found = first(arms[row], value, arms[CHOSEN], side)
-    if found >= 0 and arms[SHUT, found] > 0:
-        for i in range(found + 1, arms.shape[1]):
+    arm = first(arms[row], value, arms[CHOSEN], side)
+    if arm >= 0 and arms[SHUT, arm] > 0:
+        for i in range(arm + 1, arms.shape[1]):
             if arms[row, i] == value and arms[CHOSEN, i] == side and arms[SHUT, i] == 0:
                 return i
         return -1
-    return found
+    return arm
 
 
 @compiled
@@ -205,14 +205,14 @@ def look_sets(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, flo
     for i in range(arms.shape[1]):
         arms[KEY, i] = arms[LOWER, i] if arms[HIGH, i] < 0 else arms[UPPER, i]
     settle(arms[KEY], arms[OTHER], strategy.k)
-    gap, found = 0.0, -1
+    gap, arm = 0.0, -1
     for i in range(arms.shape[1]):
         # Only arms in one set and not in the other: common arms cancel out of w(M~) - w(M).
         if arms[HIGH, i] != arms[OTHER, i]:
             gap += arms[KEY, i] if arms[OTHER, i] < 0 else -arms[KEY, i]
-            if arms[SHUT, i] == 0 and (found < 0 or arms[INNER, i] > arms[INNER, found]):
-                found = i
-    return found, -1, gap
+            if arms[SHUT, i] == 0 and (arm < 0 or arms[INNER, i] > arms[INNER, arm]):
+                arm = i
+    return arm, -1, gap
 
 
 @compiled

@@ -30,13 +30,13 @@ def first(key: Floats, value: float, sides: Sides, side: float) -> int:
 
     It is the least number, with all other arms made infinite.
     """
-    towards, found = -1.0 if side > 0 else 1.0, np.inf
+    towards, best = -1.0 if side > 0 else 1.0, np.inf
     for i in range(key.size):
         # The arm's own number if the key is this one, otherwise far beyond any number of arms; the
         # side then makes an arm of the other side infinite.
         number = i + abs(key[i] - value) * 1e300
-        found = smaller(found, larger(number, towards * sides[i]))
-    return int(found) if found < key.size else -1
+        best = smaller(best, larger(number, towards * sides[i]))
+    return int(best) if best < key.size else -1
 
 
 @compiled
