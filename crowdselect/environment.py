@@ -29,12 +29,12 @@ class Environment(Env):
             return bool(self.bool(var, default))
 
     def names(self, var: str, default: Sequence[str] = ()) -> list[str]:
-        """Return the comma-separated values, without the spaces around them."""
+        """Split the comma-separated values, and strip the spaces around them."""
         values = (value.strip() for value in self.list(var, list(default)) or [])
         return [value for value in values if value]
 
     def pairs(self, var: str) -> dict[str, str]:
-        """Return the values by name, of NAME=value with commas between."""
+        """Split NAME=value with commas between into values by name."""
         pairs = [pair.partition("=") for pair in self.names(var)]
         if not all(name.strip() and value.strip() for name, _, value in pairs):
             # Without the text: it may be a secret in the wrong place.
@@ -49,7 +49,7 @@ class Environment(Env):
             return type(default)(parse(var, default, validate=validate.Range(min=least)))
 
     def choice(self, var: str, choices: Sequence[str]) -> str:
-        """Return one of these, in any letter case; the first by default."""
+        """Choose one of these, in any letter case; the first by default."""
         spelled = {choice.lower(): choice for choice in choices}
         text = str(self.str(var, choices[0]))
         with _explain_invalid(var, f"one of {', '.join(choices)}"):
@@ -61,7 +61,7 @@ class Environment(Env):
             return str(self.str(var, default, validate=validate.OneOf(available_timezones())))
 
     def url_starting(self, var: str, default: str, schemes: Sequence[str]) -> str:
-        """Return an address that begins with one of these, or the default."""
+        """Read an address that begins with one of these, or the default."""
         pattern = validate.Regexp("|".join(schemes))
         with _explain_invalid(var, f"an address that begins with {' or '.join(schemes)}"):
             return str(self.str(var, validate=pattern) if self.str(var, "") else default)

@@ -11,7 +11,7 @@ def _link(title: str, icon: str, name: str, *parts: str) -> dict[str, Any]:
 
 
 def _list(title: str, icon: str, model: str, app: str = "selection") -> dict[str, Any]:
-    """Return a link to the list of these objects, visible to users who may view them."""
+    """Link to the list of these objects, visible to users who may view them."""
     entry = _link(title, icon, f"admin:{app}_{model}_changelist")
     return entry | {"permission": lambda request: request.user.has_perm(f"{app}.view_{model}")}
 

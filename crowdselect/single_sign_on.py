@@ -6,7 +6,7 @@ from .environment import Environment
 
 
 def read_providers(env: Environment) -> list[dict[str, Any]]:
-    """Return the providers named in ``OIDC``.
+    """Read the providers named in ``OIDC``.
 
     ``OIDC=company`` comes with ``OIDC_COMPANY_NAME``, ``_SERVER``, ``_CLIENT``, ``_SECRET``,
     ``_DOMAINS`` and ``_CONFIRMED``; the checks report missing ones.

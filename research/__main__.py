@@ -20,9 +20,9 @@ RESUMED = "An interrupted measurement goes on when the same command is given aga
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0, 2 if refused, 130 if interrupted."""
-    asked = build_parser().parse_args(arguments)
+    choices = build_parser().parse_args(arguments)
     try:
-        _play_study(asked)
+        _play_study(choices)
     except Refused as refusal:
         return _print_failure(str(refusal), 2)
     except OSError as error:

@@ -59,14 +59,14 @@ def carry_out(study: Study[R], player: Player, report: Report) -> list[str]:
     """Play the missing cells, store each when it is finished, write the files; return a summary."""
     study.journal.parent.mkdir(parents=True, exist_ok=True)
     journal = Journal(study.journal, study.row)
-    done = {**study.known, **journal.kept}
-    missing = [cell for cell in study.cells if cell.key not in done]
+    results = {**study.known, **journal.kept}
+    missing = [cell for cell in study.cells if cell.key not in results]
     report(len(study.cells) - len(missing), "")
     with closing(player(missing)) as finished:  # an interrupt ends the processes at once
         for cell, rows in finished:
-            done[cell.key] = rows
+            results[cell.key] = rows
             journal.add(cell.key, rows)
             report(1, cell.title)
-    summary = study.write([row for cell in study.cells for row in done[cell.key]])
+    summary = study.write([row for cell in study.cells for row in results[cell.key]])
     journal.forget({cell.key for cell in study.cells})
     return summary

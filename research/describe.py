@@ -106,10 +106,10 @@ def _algorithm_row(kind: type[Selector]) -> str:
 
 def _describe_option(option: Option) -> str:
     default = option.default
-    shown = f"{default:.4g}" if isinstance(default, float) else default
-    known = option.valid_values if default is None else f"{option.valid_values}; default {shown}"
-    kept = f" Only continues runs that began with it: {option.instead}." if option.instead else ""
-    return f"`{option.name}` ({known}): {option.about}{kept}"
+    value = f"{default:.4g}" if isinstance(default, float) else default
+    values = option.valid_values if default is None else f"{option.valid_values}; default {value}"
+    limit = f" Only continues runs that began with it: {option.instead}." if option.instead else ""
+    return f"`{option.name}` ({values}): {option.about}{limit}"
 
 
 if __name__ == "__main__":

@@ -81,14 +81,14 @@ def calibrate_sum(after: float, once_in: int) -> float:
 
 
 def list_rules() -> dict[str, Rule]:
-    known = {f"CUSUM, told of a fall to {after:.0%}": after for after in (0.7, 0.5)}
+    rules = {f"CUSUM, told of a fall to {after:.0%}": after for after in (0.7, 0.5)}
     return {
         "our detector, once in 2,000": detect(DriftDetector(LEVEL, 2000)),
         "our detector, once in 500": detect(DriftDetector(LEVEL, 500)),
         "our detector, never with 95 %": detect(LastingDetector(LEVEL, 0.05)),
         **{
             f"{name}, once in 2,000": sum_evidence(after, calibrate_sum(after, 2000))
-            for name, after in known.items()
+            for name, after in rules.items()
         },
         f"last {WINDOW} below 80 %": compare_window(LEVEL),
         f"last {WINDOW} below 65 %": compare_window(LEVEL - DROP),

@@ -30,9 +30,9 @@ class Journal(Generic[R]):
 
     def forget(self, done: Container[str]) -> None:
         """Delete these cells, and the file if no other study has cells in it."""
-        kept = [line for line in self._read_lines() if line["key"] not in done]
-        self.path.write_text("".join(map(_line_text, kept)), encoding="utf-8")
-        if not kept:
+        rest = [line for line in self._read_lines() if line["key"] not in done]
+        self.path.write_text("".join(map(_line_text, rest)), encoding="utf-8")
+        if not rest:
             self.path.unlink()
 
     def _read_lines(self) -> list[Line]:

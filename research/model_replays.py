@@ -185,27 +185,27 @@ def play_selector(
     """Play an algorithm of topk; on this question set if it distinguishes that."""
     accuracy = topk.THIS_SET if topk.SELECTORS[rule].says_accuracy else None
     settings: dict[str, Any] = {"algorithm": rule, "budget": budget, "accuracy": accuracy}
-    found = topk.select(
+    result = topk.select(
         table, k=k, epsilon=epsilon, delta=DELTA, seed=seed, rows="candidates", **settings
     )
-    return Replay(found.workers, int(found.cost), found.complete)
+    return Replay(result.workers, int(result.cost), result.complete)
 
 
 def play_ucb_e(k: int, budget: int, table: Floats, seed: int) -> Replay:
     """Call the model of largest mean + sqrt(a / calls) until the budget is spent."""
     rng = np.random.default_rng(seed)
     (n, questions), answers = table.shape, rng.permuted(table, axis=1)
-    calls, right = np.zeros(n, np.int64), np.zeros(n)
+    calls, hits = np.zeros(n, np.int64), np.zeros(n)
     bounds = np.full(n, math.inf)
     for _ in range(min(budget, table.size)):
         model = int(bounds.argmax())
-        right[model] += answers[model, calls[model]]
+        hits[model] += answers[model, calls[model]]
         calls[model] += 1
-        asked = calls[model]
-        bounds[model] = right[model] / asked + math.sqrt(UCB_E_EXPLORATION / asked)
-        if asked == questions:
+        count = calls[model]
+        bounds[model] = hits[model] / count + math.sqrt(UCB_E_EXPLORATION / count)
+        if count == questions:
             bounds[model] = -math.inf
-    means = right / np.maximum(calls, 1)
+    means = hits / np.maximum(calls, 1)
     return Replay(np.argsort(-means, kind="stable")[:k], int(calls.sum()))
 
 

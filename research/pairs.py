@@ -91,11 +91,11 @@ class Play:
     def play(self) -> "Play":
         means, k, epsilon = self.means(), self.k, self.epsilon
         settings: dict[str, Any] = {"delta": DELTA, "seed": self.seed, "max_pulls": CAP}
-        found = simulate_run(self.rule, means, k=k, epsilon=epsilon, **settings)
-        loss = np.sort(means)[-k:].mean() - means[found.selection].mean()
-        odd = int(found.pulls_per_arm[EVEN.size :].sum()) if self.pool in ODD else 0
-        wrong, over = bool(loss > epsilon + 1e-9), found.reasons != ("promise",)
-        return replace(self, answers=found.pulls, odd=odd, wrong=wrong, over=over)
+        result = simulate_run(self.rule, means, k=k, epsilon=epsilon, **settings)
+        loss = np.sort(means)[-k:].mean() - means[result.selection].mean()
+        odd = int(result.pulls_per_arm[EVEN.size :].sum()) if self.pool in ODD else 0
+        wrong, over = bool(loss > epsilon + 1e-9), result.reasons != ("promise",)
+        return replace(self, answers=result.pulls, odd=odd, wrong=wrong, over=over)
 
 
 def uses_swaps(cell: Play) -> bool:
@@ -141,8 +141,8 @@ def format_pairs(certified: Sequence[Play], universal: Sequence[Play]) -> str:
 
 
 def format_odd(none: Sequence[Play], odd: Sequence[Play]) -> str:
-    asked = float(np.mean([play.odd for play in odd]))
-    return markdown_line([odd[0].pool, *compare(none, odd), f"{asked:.0f}"])
+    mean = float(np.mean([play.odd for play in odd]))
+    return markdown_line([odd[0].pool, *compare(none, odd), f"{mean:.0f}"])
 
 
 def main() -> None:

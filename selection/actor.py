@@ -17,12 +17,12 @@ _part: ContextVar[str] = ContextVar("part", default="")
 
 
 def person() -> str:
-    """Return the user and command, such as "ada, manage.py explain"; empty outside of commands."""
+    """Name user and command, such as "ada, manage.py explain"; empty outside of commands."""
     return _person.get()
 
 
 def part() -> str:
-    """Return the part of the machine at work (engine, sweep, retention), or ""."""
+    """Name the part of the machine at work (engine, sweep, retention), or ""."""
     return _part.get()
 
 
@@ -58,7 +58,7 @@ def acting_as_part(name: str) -> Iterator[None]:
 
 
 def _machine_user() -> str:
-    """Return the user's name; a container may have none for it."""
+    """Name the user; a container may have none for it."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

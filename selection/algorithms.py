@@ -57,7 +57,7 @@ MEANINGS = {
 
 
 def continued_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the options that this algorithm takes only from runs that began with them."""
+    """Select the options that this algorithm takes only from runs that began with them."""
     continued = [option.name for option in stored_options(name) if option.instead]
     return {option: options[option] for option in continued if option in options}
 
@@ -88,7 +88,7 @@ def algorithms_for_one_skill() -> list[str]:
 
 
 def algorithm_options(name: str) -> list[Option]:
-    """Return the options of this algorithm that a requester may set.
+    """List the options of this algorithm that a requester may set.
 
     The number of questions comes from the run; quotas and earlier runs have fields of their own.
     """
@@ -96,7 +96,7 @@ def algorithm_options(name: str) -> list[Option]:
 
 
 def stored_options(name: str) -> list[Option]:
-    """Return the options that a requester may have set, in this version or an earlier one."""
+    """List the options that a requester may have set, in this version or an earlier one."""
     return [option for option in ALGORITHMS[name].known_options if option.by_hand]
 
 
@@ -109,11 +109,11 @@ def takes_groups(name: str) -> bool:
 
 
 def _takes_option(name: str, option: str) -> bool:
-    return any(known.name == option for known in ALGORITHMS[name].known_options)
+    return any(item.name == option for item in ALGORITHMS[name].known_options)
 
 
 def describe_variant(options: Mapping[str, Any]) -> str:
-    """Return words for the guarantee that these options choose; empty for the usual one."""
+    """Word the guarantee that these options choose; empty for the usual one."""
     chosen = options.get(VARIED)
     return "" if chosen in (None, LIKE_THESE) else str(chosen)
 

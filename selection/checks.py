@@ -144,7 +144,7 @@ def _check_sign_in() -> Iterator[CheckMessage]:
 
 
 def _find_provider_fault(provider: dict[str, Any]) -> str:
-    """Return a sentence with a placeholder for the prefix of the settings; "" if all are valid."""
+    """Find a sentence with a placeholder for the prefix of the settings; "" if all are valid."""
     options = provider["settings"]
     server = urlsplit(options["server_url"])
     if not re.fullmatch("[a-z0-9-]+", provider["provider_id"]):
@@ -159,7 +159,7 @@ def _find_provider_fault(provider: dict[str, Any]) -> str:
 
 
 def _is_network(text: str) -> bool:
-    """Return True for a network other than the whole internet."""
+    """Recognise a network other than the whole internet."""
     try:
         return ip_network(text).prefixlen > 0
     except ValueError:

@@ -20,7 +20,7 @@ _arrived: ContextVar[float | None] = ContextVar("arrived", default=None)
 
 
 def database_now() -> datetime:
-    """Return the database's time. An SQLite file is on one host, so the host's clock will do."""
+    """Read the database's time. An SQLite file is on one host, so the host's clock will do."""
     if connection.vendor == "sqlite":
         return timezone.now()
     with connection.cursor() as cursor:
@@ -48,5 +48,5 @@ def waited() -> timedelta:
 
 
 def request_time() -> datetime:
-    """Return the present request's arrival by the database's clock; now outside of requests."""
+    """Read the present request's arrival by the database's clock; now outside of requests."""
     return database_now() - waited()

@@ -62,14 +62,14 @@ class Busy(Exception):
 
 
 def is_read_only(error: BaseException) -> bool:
-    """Return True if PostgreSQL refused a write because it is read-only, as in a failover."""
+    """Tell if PostgreSQL refused a write because it is read-only, as in a failover."""
     return (
         isinstance(error, InternalError) and getattr(error.__cause__, "sqlstate", "") == READ_ONLY
     )
 
 
 def cannot_write(error: BaseException) -> bool:
-    """Return True if the database cannot be written to now: it is locked, full, away or read-only.
+    """Tell if the database cannot be written to now: it is locked, full, away or read-only.
 
     The same write may succeed in a minute, so the sender is asked to repeat it.
     """

@@ -12,12 +12,12 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # NUL and lone surrogates: no dat
 
 
 def clean_text(text: str, limit: int = LONGEST_TEXT) -> str:
-    """Return the first characters of the text, each storable: U+FFFD replaces the others."""
+    """Keep the first characters of the text, each storable: U+FFFD replaces the others."""
     return _UNSTORABLE.sub("\ufffd", text[:limit])
 
 
 def parse_json(raw: bytes | str, most: int = LONGEST_JSON) -> Any:
-    """Return the document, its texts clean. NaN and repeated names are tolerated.
+    """Parse the document and clean its texts. NaN and repeated names are tolerated.
 
     Raises ValueError if it is invalid, longer than ``most``, or nested too deeply.
     """
@@ -30,7 +30,7 @@ def parse_json(raw: bytes | str, most: int = LONGEST_JSON) -> Any:
 
 
 def clean_document(document: Any) -> Any:
-    """Return a parsed document, its texts clean. Raises ValueError if it is nested too deeply."""
+    """Clean the texts of a parsed document. Raises ValueError if it is nested too deeply."""
     return _clean_value(document, DEEPEST_JSON)
 
 

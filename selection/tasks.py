@@ -93,7 +93,6 @@ def deliver(webhook_id: int) -> None:
 
 @shared_task(base=Patient, time_limit=FROZEN)
 def exchange(connection_id: int) -> None:
-    """Make the due calls of a connection."""
     with actor.acting_as_part("connectors"):
         connectors.exchange(connection_id, polls=False)
 

@@ -18,7 +18,7 @@ register = template.Library()
 
 
 def _parse_number(value: Any) -> float | None:
-    """Return the value as a number; None for anything else."""
+    """Parse the value as a number; None for anything else."""
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -27,43 +27,43 @@ def _parse_number(value: Any) -> float | None:
 
 @register.filter
 def number(value: Any) -> str:
-    known = _parse_number(value)
-    return "" if known is None else viewer_locale.format_count(known)
+    figure = _parse_number(value)
+    return "" if figure is None else viewer_locale.format_count(figure)
 
 
 @register.filter
 def decimal(value: Any, places: int = 2) -> str:
-    """Return a number with this many decimal places: 0.089."""
-    known = _parse_number(value)
-    return "" if known is None else viewer_locale.format_fraction(known, places)
+    """Write a number with this many decimal places: 0.089."""
+    figure = _parse_number(value)
+    return "" if figure is None else viewer_locale.format_fraction(figure, places)
 
 
 @register.filter
 def signed_points(value: Any) -> str:
-    """Return a difference of shares in percentage points, with its sign: +12, −5."""
-    known = _parse_number(value)
-    return "" if known is None else viewer_locale.format_signed(100 * known, 0)
+    """Write a difference of shares in percentage points, with its sign: +12, −5."""
+    figure = _parse_number(value)
+    return "" if figure is None else viewer_locale.format_signed(100 * figure, 0)
 
 
 @register.filter
 def percent(value: Any, places: int = 0) -> str:
-    """Return a share as a percentage: 0.05 as 5%."""
-    known = _parse_number(value)
-    return "" if known is None else viewer_locale.format_percent(known, places)
+    """Write a share as a percentage: 0.05 as 5%."""
+    figure = _parse_number(value)
+    return "" if figure is None else viewer_locale.format_percent(figure, places)
 
 
 @register.filter
 def of_100(value: Any) -> str:
-    """Return a number of hundredths as a percentage: 5 as 5%."""
-    known = _parse_number(value)
-    return "" if known is None else viewer_locale.format_percent(known / 100)
+    """Write a number of hundredths as a percentage: 5 as 5%."""
+    figure = _parse_number(value)
+    return "" if figure is None else viewer_locale.format_percent(figure / 100)
 
 
 @register.filter
 def count(value: Any, noun: str) -> str:
-    """Return a number with its noun: 1 worker, 1,200 workers."""
-    known = _parse_number(value)
-    return "" if known is None else texts.count_noun(known, noun)
+    """Write a number with its noun: 1 worker, 1,200 workers."""
+    figure = _parse_number(value)
+    return "" if figure is None else texts.count_noun(figure, noun)
 
 
 @register.filter
@@ -73,9 +73,9 @@ def noun(value: Any, singular: str) -> str:
 
 @register.filter
 def points(value: Any) -> str:
-    """Return a difference of shares in percentage points: 0.1 as 10."""
-    known = _parse_number(value)
-    return "" if known is None else viewer_locale.format_points(known)
+    """Write a difference of shares in percentage points: 0.1 as 10."""
+    figure = _parse_number(value)
+    return "" if figure is None else viewer_locale.format_points(figure)
 
 
 @register.simple_tag
@@ -85,13 +85,13 @@ def term(anchor: str, words: str) -> SafeString:
 
 @register.filter
 def moment(value: Any) -> str:
-    """Return a time as plain text, for attributes and pictures: 22 Nov 2026, 14:05 UTC."""
+    """Write a time as plain text, for attributes and pictures: 22 Nov 2026, 14:05 UTC."""
     return viewer_locale.format_moment(value) if isinstance(value, datetime) else ""
 
 
 @register.filter
 def local_time(value: Any) -> SafeString | str:
-    """Return a time that static/selection/local_time.js shows in the browser's zone."""
+    """Write a time that static/selection/local_time.js shows in the browser's zone."""
     if not isinstance(value, datetime):
         return ""
     machine = timezone.localtime(value).isoformat(timespec="seconds")

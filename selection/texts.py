@@ -8,17 +8,17 @@ VERBS = {"are": "is", "were": "was", "have": "has"}
 
 
 def plural(noun: str, count: float = 0) -> str:
-    """Return the noun, or its plural unless there is exactly one."""
+    """Form the plural of the noun, unless there is exactly one."""
     return noun if count == 1 else IRREGULAR.get(noun, f"{noun}s")
 
 
 def count_noun(count: float, noun: str, verb: str = "") -> str:
-    """Return the number with its noun: 1 worker, 1,200 workers; 1 worker is with the verb “are”."""
+    """Write the number with its noun: 1 worker, 1,200 workers; 1 worker is with the verb “are”."""
     return _join_words(viewer_locale.format_count(count), count, noun, verb)
 
 
 def counted(count: float, noun: str, verb: str = "") -> str:
-    """Return the same for stored texts, commands and programs, in no viewer's locale."""
+    """Write the same for stored texts, commands and programs, in no viewer's locale."""
     return _join_words(f"{count:,}", count, noun, verb)
 
 

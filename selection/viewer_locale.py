@@ -27,7 +27,7 @@ _viewer: ContextVar[Locale | None] = ContextVar("viewer", default=None)
 
 
 def accepted_locale(accept_language: str) -> Locale:
-    """Return the first known locale of an Accept-Language header; American English by default."""
+    """Find the first known locale of an Accept-Language header; American English by default."""
     for tag, _quality in parse_accept_lang_header(accept_language):
         try:
             return Locale.parse(tag, sep="-")
@@ -56,23 +56,23 @@ def formatting_for(locale: Locale | None) -> Iterator[None]:
 
 
 def locale_name() -> str:
-    """Return the name of the active locale, as a part of cache keys; empty if neutral."""
+    """Name the active locale, as a part of cache keys; empty if neutral."""
     return str(_viewer.get() or "")
 
 
 def decimal_mark() -> str:
-    """Return the mark before decimal places; a full stop if neutral."""
+    """Find the mark before decimal places; a full stop if neutral."""
     locale = _viewer.get()
     return "." if locale is None else get_decimal_symbol(locale)
 
 
 def format_count(number: float) -> str:
-    """Return a whole number with separators: 1,200."""
+    """Write a whole number with separators: 1,200."""
     return format_fraction(number, 0)
 
 
 def format_fraction(number: float | Decimal, places: int) -> str:
-    """Return a number with this many decimal places: 0.089."""
+    """Write a number with this many decimal places: 0.089."""
     locale = _viewer.get()
     if locale is None:
         return f"{number:,.{places}f}"
@@ -81,20 +81,20 @@ def format_fraction(number: float | Decimal, places: int) -> str:
 
 
 def format_signed(number: float, places: int) -> str:
-    """Return a number with its sign: +0.12, −0.05."""
+    """Write a number with its sign: +0.12, −0.05."""
     sign = "+" if number >= 0 else "\N{MINUS SIGN}"
     return f"{sign}{format_fraction(abs(number), places)}"
 
 
 def format_percent(share: float, places: int = 0) -> str:
-    """Return a share as a percentage: 5%."""
+    """Write a share as a percentage: 5%."""
     locale = _viewer.get() or ENGLISH
     text: str = _set_places(locale.percent_formats[None], places).apply(share, locale)
     return text
 
 
 def format_points(difference: float) -> str:
-    """Return a difference of shares in percentage points: 10, 7.6, 1.25."""
+    """Write a difference of shares in percentage points: 10, 7.6, 1.25."""
     points = round(100 * difference, 3)
     return format_fraction(points, places_of(points))
 
@@ -104,7 +104,7 @@ def places_of(number: float) -> int:
 
 
 def format_currency(amount: Decimal, currency: str, places: int) -> str:
-    """Return an amount with its currency: €15.80, or 15.80 € in neutral texts."""
+    """Write an amount with its currency: €15.80, or 15.80 € in neutral texts."""
     locale, code = _viewer.get(), currency_code(currency)
     if locale is None or code is None:
         return f"{format_fraction(amount, places)} {currency}".strip()
@@ -116,13 +116,13 @@ def format_currency(amount: Decimal, currency: str, places: int) -> str:
 
 
 def format_moment(at: datetime) -> str:
-    """Return a time in the server's zone, with the zone: 22 Nov 2026, 14:05 UTC."""
+    """Write a time in the server's zone, with the zone: 22 Nov 2026, 14:05 UTC."""
     return date_format(timezone.localtime(at), "DATETIME_FORMAT")
 
 
 @cache
 def currency_code(currency: str) -> str | None:
-    """Return the ISO 4217 code of a code or symbol; None for other names."""
+    """Find the ISO 4217 code of a code or symbol; None for other names."""
     name = currency.strip()
     if name.upper() in ENGLISH.currencies:
         return name.upper()

@@ -51,7 +51,7 @@ def silenced() -> Iterator[None]:
 
 
 def is_silenced() -> bool:
-    """Return True if no messages are sent, as in simulations with an imagined crowd."""
+    """Tell if no messages are sent, as in simulations with an imagined crowd."""
     return _asleep.get()
 
 

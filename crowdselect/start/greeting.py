@@ -14,7 +14,7 @@ PATIENCE_SECONDS = 10  # for one reply
 
 
 def answers(url: str) -> bool:
-    """Return True if the server at this address answers a request for a page."""
+    """Tell if the server at this address answers a request for a page."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=PATIENCE_SECONDS)
     try:
         connection.request("GET", PAGE)

@@ -18,7 +18,7 @@ ENVIRONMENT_FILE = (ROOT if IS_CHECKOUT else VAR) / ".env"
 
 
 def redis_socket() -> Path:
-    """Return a Unix socket of this data folder, with a short path: 107 characters are allowed."""
+    """Choose a Unix socket of this data folder, with a short path: 107 characters are allowed."""
     mark = hashlib.sha256(str(VAR).encode()).hexdigest()[:12]
     return Path(tempfile.gettempdir()) / f"crowdselect-{os.getuid()}-{mark}" / "redis.sock"
 
@@ -37,7 +37,7 @@ def keep_private(database: str) -> None:
 
 
 def secret_key() -> str:
-    """Return a key made on first use and kept, so that links and logins outlive a restart."""
+    """Make a key on first use and keep it, so that links and logins outlive a restart."""
     path = VAR / "secret-key"
     if not path.exists():
         VAR.mkdir(parents=True, exist_ok=True)

@@ -32,7 +32,7 @@ def find_server() -> str:
 
 
 def redis_command(socket: Path) -> list[str]:
-    """Return the server's command line, after creating its folder for this user alone."""
+    """Build the server's command line, after creating its folder for this user alone."""
     socket.parent.mkdir(mode=0o700, exist_ok=True)
     place = ["--dir", str(socket.parent), "--logfile", "redis.log"]
     return [find_server(), "--port", "0", "--unixsocket", str(socket), "--save", "", *place]

@@ -54,14 +54,14 @@ def open_listener(address: str) -> socket.socket:
 def keep_serving(listener: socket.socket, processes: int) -> int:
     """Serve with so many processes until a signal ends this one; replace each that dies."""
     serving: dict[int, int] = {}  # the place of each in the array
-    taken_up = RawArray("d", processes)
+    pickups = RawArray("d", processes)
     gc.collect()
     gc.freeze()  # a collection would write to, and so copy, what processes share
     try:
         while True:
             for place in set(range(processes)) - set(serving.values()):
-                taken_up[place] = time.monotonic()
-                serving[_fork_process(listener, taken_up, place)] = place
+                pickups[place] = time.monotonic()
+                serving[_fork_process(listener, pickups, place)] = place
             pid, status = os.wait()
             serving.pop(pid, None)
             print(f"A web process ended with status {status}.", file=sys.stderr)  # noqa: T201

@@ -51,7 +51,7 @@ def _trust_headers(meta: dict[str, Any]) -> None:
 
 
 def client_address(forwarded: str, proxy: str) -> str:
-    """Return the last address in X-Forwarded-For that is not one of our proxies.
+    """Find the last address in X-Forwarded-For that is not one of our proxies.
 
     Each proxy appends the address that it received the request from, so the part left of that was
     written by the client. If an entry is not an address, the proxy that wrote it is the client.
@@ -68,7 +68,7 @@ def client_address(forwarded: str, proxy: str) -> str:
 
 
 def bare_address(text: str) -> str:
-    """Return the address without port and brackets; "" if there is none."""
+    """Strip port and brackets from the address; "" if there is none."""
     text = text.strip()
     if text.startswith("["):
         text = text[1:].partition("]")[0]
@@ -91,5 +91,5 @@ def is_trusted(address: str) -> bool:
 
 @cache
 def parse_networks(proxies: tuple[str, ...]) -> list[Any]:
-    """Return the networks. Raises ValueError for an invalid address or network."""
+    """Raise ValueError for an invalid address or network."""
     return [ip_network(proxy) for proxy in proxies]

@@ -108,7 +108,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def _is_plain(record: logging.LogRecord, name: str) -> bool:
-    """Return True for a plain value: other code attaches objects under the same names."""
+    """Recognise a plain value: other code attaches objects under the same names."""
     return isinstance(getattr(record, name, None), str | int | float)
 
 

@@ -60,7 +60,7 @@ class RequestLimitsMiddleware:
     def process_exception(
         self, request: HttpRequest, exception: Exception
     ) -> HttpResponseBase | None:
-        """Return 503 if the database is locked or cannot be written to."""
+        """Answer 503 if the database is locked or cannot be written to."""
         return answer_unsaved(request, exception) if cannot_write(exception) else None
 
 
@@ -97,7 +97,7 @@ def answer_unsaved(request: HttpRequest, error: BaseException) -> HttpResponse:
 
 
 def size_of(request: HttpRequest) -> int:
-    """Return the size of the body in bytes, as declared: no more than that is ever read."""
+    """Read the size of the body in bytes, as declared: no more than that is ever read."""
     declared = request.META.get("CONTENT_LENGTH") or "0"
     return (
         int(declared) if declared.isdecimal() and len(declared) < 16 else settings.MOST_UPLOADED + 1
@@ -105,7 +105,7 @@ def size_of(request: HttpRequest) -> int:
 
 
 def most_for(request: HttpRequest) -> int:
-    """Return the limit in bytes: signed-in users may send files; the API checks tokens first."""
+    """Choose the limit in bytes: signed-in users may send files; the API checks tokens first."""
     if request.path.startswith(API):
         files = request.content_type == "multipart/form-data"
         return int(settings.MOST_UPLOADED if files else settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
@@ -134,7 +134,7 @@ MESSAGES = {
 
 
 def format_api_error(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
-    """Return the refusal as ``{"error": "one line"}``, with its headers; JSON stays as it is."""
+    """Write the refusal as ``{"error": "one line"}``, with its headers; JSON stays as it is."""
     if answer.headers.get("Content-Type", "").startswith("application/json"):
         return answer
     allowed = sorted(answer.headers.get("Allow", "").split(", "))

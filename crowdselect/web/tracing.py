@@ -43,7 +43,7 @@ def start_tracing(name: str) -> None:
 
 
 def redact_secrets(event: Any, hint: Any) -> Any:
-    """Return the event with … for every secret of a link or token, at any depth."""
+    """Write … for every secret of a link or token in the event, at any depth."""
     if isinstance(event, str):
         return SECRETS.sub("…", event)
     if isinstance(event, dict):

@@ -84,12 +84,12 @@ def _instance_cells(family: str, k: int, budgets: tuple[int, ...], runs: int) ->
 
 def check_claims(rows: Sequence[Row]) -> list[Claim]:
     ours = (ADAPTIVE, SHORTENED)
-    found = [claim for series in ours for claim in _against_clucb(rows, series)]
+    claims = [claim for series in ours for claim in _against_clucb(rows, series)]
     for rival in (OPT_MAI, OPT_MAI_8):
-        found.append(_small_k(rows, rival))
+        claims.append(_small_k(rows, rival))
         for series in ours:
-            found += _against_opt_mai(rows, series, rival)
-    return found
+            claims += _against_opt_mai(rows, series, rival)
+    return claims
 
 
 def _against_clucb(rows: Sequence[Row], series: str) -> list[Claim]:

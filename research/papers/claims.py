@@ -129,7 +129,7 @@ def mean_lead(pairs: Sequence[tuple[Row, Row]]) -> Estimate:
     """Return by how much less the left rows err, on average over these points."""
     if not pairs:
         return Estimate(math.nan, -math.inf, math.inf)
-    total = sum(right.error - left.error for left, right in pairs)
+    total = sum(theirs.error - ours.error for ours, theirs in pairs)
     return _normal_estimate(total / len(pairs), _error_of_sum(pairs) / len(pairs))
 
 
@@ -175,8 +175,8 @@ def errs_less_on_average(rows: Iterable[Row], left: str, right: str, *over: str)
     for pair in matched_rows(rows, left, right):
         fixed = {"experiment", "n", "k", "budget"} - set(over)
         curves[tuple(getattr(pair[0], name) for name in sorted(fixed))].append(pair)
-    told = [pairs for curve in curves.values() if (pairs := informative_pairs(curve))]
-    return [is_less(exact_estimate(0), mean_lead(pairs)) for pairs in told]
+    samples = [pairs for curve in curves.values() if (pairs := informative_pairs(curve))]
+    return [is_less(exact_estimate(0), mean_lead(pairs)) for pairs in samples]
 
 
 def pulls_less(rows: Iterable[Row], left: str, right: str) -> list[Outcome]:

@@ -80,35 +80,35 @@ def _point_cells(family: str, k: str, parameters: str, n: int, runs: int) -> lis
         lil[LIL_UCB] = "lil-ucb"
     cell = partial(Cell, title, means=means, k=places, runs=runs, delta=NU, gaussian=True)
     options = {"parameters": parameters}
-    found = [cell(series=series, algorithm=name, options=options) for series, name in lil.items()]
+    cells = [cell(series=series, algorithm=name, options=options) for series, name in lil.items()]
     if parameters == FAITHFUL:
-        found += [cell(series=series, algorithm=name) for series, name in CLOCKED.items()]
-    return found
+        cells += [cell(series=series, algorithm=name) for series, name in CLOCKED.items()]
+    return cells
 
 
 # -- claims
 
 
 def check_claims(rows: Sequence[Row]) -> list[Claim]:
-    found = []
+    claims = []
     for parameters in PARAMETERS:
-        found += _best_k(rows, parameters)
-        found += _best_one(rows, parameters)
-    return [*found, _tenfold_claim(rows), _overdone_claim(), _never_wrong(rows)]
+        claims += _best_k(rows, parameters)
+        claims += _best_one(rows, parameters)
+    return [*claims, _tenfold_claim(rows), _overdone_claim(), _never_wrong(rows)]
 
 
 def _select_rows(
     rows: Iterable[Row], families: Iterable[str], k: str, parameters: str
 ) -> list[Row]:
-    wanted = {experiment_name(family, k, parameters) for family in families}
-    return [row for row in rows if row.experiment in wanted]
+    names = {experiment_name(family, k, parameters) for family in families}
+    return [row for row in rows if row.experiment in names]
 
 
 def _fewer_pulls_claim(
     said: str, rows: Sequence[Row], where: str, left: str, rights: Iterable[str]
 ) -> Claim:
     rights = list(rights)
-    outcomes = [outcome for right in rights for outcome in pulls_less(rows, left, right)]
+    outcomes = [outcome for rival in rights for outcome in pulls_less(rows, left, rival)]
     reading = f"{left} pulls less than {', '.join(rights)}, at every N, {where}"
     return Claim(said, reading, ALWAYS, outcomes)
 
@@ -117,11 +117,11 @@ def _best_k(rows: Sequence[Row], parameters: str) -> list[Claim]:
     few = _select_rows(rows, (SPARSE, EXPONENTIAL), TWO, parameters)
     half = _select_rows(rows, (SPARSE, EXPONENTIAL), HALF, parameters)
     clocked = (LUCB,) if parameters == FAITHFUL else ()
-    said = "K = 2: lil'RandLUCB draws significantly fewer samples than the others"
+    claim = "K = 2: lil'RandLUCB draws significantly fewer samples than the others"
     return [
-        _fewer_pulls_claim(f"{said} (LUCB++).", few, parameters, RAND, (PLUS,)),
+        _fewer_pulls_claim(f"{claim} (LUCB++).", few, parameters, RAND, (PLUS,)),
         _fewer_pulls_claim(
-            f"{said} (all but LUCB++).", few, parameters, RAND, (LIL, COMBINATORIAL, *clocked)
+            f"{claim} (all but LUCB++).", few, parameters, RAND, (LIL, COMBINATORIAL, *clocked)
         ),
         Claim(
             "K = 2: especially with many arms.",
@@ -165,11 +165,11 @@ def _best_one(rows: Sequence[Row], parameters: str) -> list[Claim]:
     clear = _select_rows(rows, (SPARSE, LIL_3), ONE, parameters)
     close = _select_rows(rows, (LIL_6,), ONE, parameters)
     clocked = (LUCB,) if parameters == FAITHFUL else (LIL_UCB,)
-    said = "K = 1: lil'RandLUCB significantly outperforms all others on 1-sparse and alpha = .3"
+    claim = "K = 1: lil'RandLUCB significantly outperforms all others on 1-sparse and alpha = .3"
     return [
-        _fewer_pulls_claim(f"{said} (LUCB++).", clear, parameters, RAND, (PLUS,)),
+        _fewer_pulls_claim(f"{claim} (LUCB++).", clear, parameters, RAND, (PLUS,)),
         _fewer_pulls_claim(
-            f"{said} (the rest).", clear, parameters, RAND, (LIL, COMBINATORIAL, *clocked)
+            f"{claim} (the rest).", clear, parameters, RAND, (LIL, COMBINATORIAL, *clocked)
         ),
         Claim(
             "K = 1, alpha = .6: lil'RandLUCB and LUCB++ perform alike.",
@@ -223,10 +223,10 @@ def draw_figures(rows: Sequence[Row]) -> list[Figure]:
 
 def _build_panels(rows: Sequence[Row], group: Iterable[tuple[str, str]]) -> list[Panel]:
     titles = [experiment_name(*pair, parameters) for pair in group for parameters in PARAMETERS]
-    shown = [row for row in rows if row.series != LIL_UCB or HEURISTIC in row.experiment]
+    lines = [row for row in rows if row.series != LIL_UCB or HEURISTIC in row.experiment]
     return [
         Panel(
-            title, lines_by_series([row for row in shown if row.experiment == title], "n", "pulls")
+            title, lines_by_series([row for row in lines if row.experiment == title], "n", "pulls")
         )
         for title in titles
     ]

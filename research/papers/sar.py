@@ -86,25 +86,25 @@ def hardness(means: Floats, m: int) -> float:
 
 
 def check_claims(rows: Sequence[Row]) -> list[Claim]:
-    budgets = {(str(number), known.budget) for number, known in SAR_EXPERIMENTS.items()}
+    budgets = {(str(number), setup.budget) for number, setup in SAR_EXPERIMENTS.items()}
     main = [row for row in rows if (row.experiment, row.budget) in budgets]
     sweep = [row for row in rows if row not in main]
     best = "SAR always outperforms uniform sampling."
-    found = [*_paired_claims(best, ALWAYS, main, SAR, UNIFORM)]
+    claims = [*_paired_claims(best, ALWAYS, main, SAR, UNIFORM)]
     if sweep:
         where = "at 1/2, 2, 4 and 8 times the budget, m = n/2"
         outcomes = errs_less_on_average(sweep, SAR, UNIFORM, "budget")
-        found.append(
+        claims.append(
             Claim(best, f"SAR errs less than Uniform on average, {where}", ALWAYS, outcomes)
         )
     for c in EXPLORATIONS:
-        found += _paired_claims(
+        claims += _paired_claims(
             "Gap-E performs slightly better than SAR.", MOSTLY, main, gap_e(c), SAR
         )
     for series in (SR_PLAIN, SR_WHOLE):
-        said = "SR is worse than uniform sampling in many cases, for m > 1."
-        found += _paired_claims(said, OFTEN, main, UNIFORM, series)
-    return found
+        claim = "SR is worse than uniform sampling in many cases, for m > 1."
+        claims += _paired_claims(claim, OFTEN, main, UNIFORM, series)
+    return claims
 
 
 def _paired_claims(
@@ -125,13 +125,13 @@ def _paired_claims(
 
 def draw_figures(rows: Sequence[Row]) -> list[Figure]:
     main, sweep = [], []
-    for number, known in SAR_EXPERIMENTS.items():
+    for number, setup in SAR_EXPERIMENTS.items():
         mine = [row for row in rows if row.experiment == str(number)]
-        title = f"{number}: {known.title.lower()}"
-        usual = [row for row in mine if row.budget == known.budget]
-        main.append(Panel(f"{title}, Q = {known.budget}", lines_by_series(usual, "k", "error")))
+        title = f"{number}: {setup.title.lower()}"
+        usual = [row for row in mine if row.budget == setup.budget]
+        main.append(Panel(f"{title}, Q = {setup.budget}", lines_by_series(usual, "k", "error")))
         middle = [row for row in mine if row.k == middle_m(row.n)]
-        heading = f"{title}, m = {middle_m(len(known.means))}"
+        heading = f"{title}, m = {middle_m(len(setup.means))}"
         sweep.append(Panel(heading, lines_by_series(middle, "budget", "error")))
     return [
         Figure("error", "m", "error probability", main, columns=3),

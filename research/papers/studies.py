@@ -51,19 +51,19 @@ def build_study(paper: str, out: Path, quick: bool = False, runs: int | None = N
     """Return the study of a paper; cells that its table has in full are not played again."""
     stem = out / (f"{paper}-quick" if quick else paper)
     cells = PAPERS[paper].cells(quick, runs)
-    known = finished_rows(cells, tables.read_table(stem.with_suffix(".csv"), Row))
+    rows = finished_rows(cells, tables.read_table(stem.with_suffix(".csv"), Row))
     journal = stem.with_suffix(".unfinished.jsonl")
-    return Study(cells, Row, journal, partial(_write_results, PAPERS[paper], stem), known)
+    return Study(cells, Row, journal, partial(_write_results, PAPERS[paper], stem), rows)
 
 
 def finished_rows(cells: Sequence[Cell], rows: Sequence[Row]) -> dict[str, list[Row]]:
     """Return the rows of each complete cell by its key."""
-    found: dict[tuple[int, int], dict[int, Row]] = defaultdict(dict)
+    by_cell: dict[tuple[int, int], dict[int, Row]] = defaultdict(dict)
     for row in rows:
-        found[row.seed, row.runs][row.budget] = row
+        by_cell[row.seed, row.runs][row.budget] = row
     complete = {}
     for cell in cells:
-        have = found[cell.seed, cell.runs]
+        have = by_cell[cell.seed, cell.runs]
         if all(budget in have for budget in cell.budgets):
             complete[cell.key] = [have[budget] for budget in cell.budgets]
     return complete

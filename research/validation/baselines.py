@@ -68,8 +68,8 @@ def choose_passed(
     each: int, means: Floats, k: int, epsilon: float, rng: np.random.Generator
 ) -> ChosenWorkers:
     """Select all workers at or above the pass mark."""
-    right = rng.binomial(each, means)
-    return ChosenWorkers(np.flatnonzero(right >= PASS_MARK * each), each * means.size)
+    hits = rng.binomial(each, means)
+    return ChosenWorkers(np.flatnonzero(hits >= PASS_MARK * each), each * means.size)
 
 
 def surely_passed(
@@ -103,18 +103,18 @@ def stop_and_drop(means: Floats, k: int, epsilon: float, rng: np.random.Generato
     """
     n = means.size
     answers = np.full(n, FIRST)
-    right = rng.binomial(FIRST, means)
+    hits = rng.binomial(FIRST, means)
     while True:
-        lower, upper = wilson_interval(right, answers)
-        arms = top_scores(right / answers, k, rng)
+        lower, upper = wilson_interval(hits, answers)
+        arms = top_scores(hits / answers, k, rng)
         chosen = np.isin(np.arange(n), arms)
         if worst_swaps(lower[chosen], upper[~chosen]) <= epsilon * k:
             return ChosenWorkers(arms, int(answers.sum()))
         surely_in = lower > np.sort(upper)[-k - 1]
         surely_out = upper < np.sort(lower)[-k]
-        asked = ~(surely_in | surely_out)
-        right = right + (asked & (rng.random(n) < means))
-        answers = answers + asked
+        open_ = ~(surely_in | surely_out)
+        hits = hits + (open_ & (rng.random(n) < means))
+        answers = answers + open_
 
 
 def worst_swaps(lower: Floats, upper: Floats) -> float:
@@ -160,8 +160,8 @@ class Labels:
         within = np.arange(n) % groups
         question = np.concatenate([turn * groups + within for turn in range(each)])
         truth = rng.random(groups * each) < 0.5
-        right = rng.random(worker.size) < means[worker]
-        return cls(worker, question, truth[question] == right)
+        grades = rng.random(worker.size) < means[worker]
+        return cls(worker, question, truth[question] == grades)
 
     def majority_agreement(self) -> Floats:
         """Return (n,) shares of answers equal to the majority's; ties count as no."""
@@ -187,8 +187,8 @@ class Labels:
 
     def _right(self, share: Floats) -> Floats:
         """Return (a,) probabilities that each answer is right, by those that a key is yes."""
-        said = share[self.question]
-        return np.where(self.yes, said, 1 - said)
+        labels = share[self.question]
+        return np.where(self.yes, labels, 1 - labels)
 
     def _worker_means(self, values: NDArray[np.generic]) -> Floats:
         """Return (n,) means of each worker's values."""

@@ -55,10 +55,10 @@ def list_cases() -> list[Case]:
 
 def cases_named(cases: list[Case], names: Sequence[str]) -> list[Case]:
     """Return the cases of these names, or all. Raises Refused for an unknown name."""
-    known = [case.name for case in cases]
+    options = [case.name for case in cases]
     for name in names:
-        if name not in known:
-            raise Refused(f"There is no case “{name}”; there are {', '.join(known)}.")
+        if name not in options:
+            raise Refused(f"There is no case “{name}”; there are {', '.join(options)}.")
     return [case for case in cases if case.name in names or not names]
 
 

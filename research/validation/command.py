@@ -48,8 +48,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     late = "what many assignments out at once cost instead, slow and lost ones too"
     kind.add_argument("--delays", dest="kind", action="store_const", const=delays, help=late)
-    lived = "whether guarantees survive absence, wrong gold and withdrawals instead"
-    kind.add_argument("--life", dest="kind", action="store_const", const=event_table, help=lived)
+    about = "whether guarantees survive absence, wrong gold and withdrawals instead"
+    kind.add_argument("--life", dest="kind", action="store_const", const=event_table, help=about)
     honest = "how often forecasts hold the true price instead, on pools they knew nothing of"
     kind.add_argument(
         "--forecasts", dest="kind", action="store_const", const=forecasts, help=honest
@@ -68,13 +68,13 @@ def build_study(options: argparse.Namespace) -> Study[Any]:
     in_one = options.kind is compared
     full = (compared.EFFORT if in_one else FULL), DOCS
     base, out = (QUICK, QUICK_OUT) if options.quick else full
-    given = {"runs": options.runs, "seconds": options.seconds}
-    effort = replace(base, **{name: value for name, value in given.items() if value is not None})
+    limits = {"runs": options.runs, "seconds": options.seconds}
+    effort = replace(base, **{name: value for name, value in limits.items() if value is not None})
     recorded = crowds.recorded_crowds(options.crowds) if options.crowds else []
     usual = pools.list_pools() if in_one else cases.list_cases()
-    known = [case for case in [*usual, *recorded] if not options.quick or case.n < BIG]
-    asked, names = cases.cases_named(known, options.cases), suite.algorithm_names(options.only)
-    made: Study[Any] = options.kind.build_study(
-        suite.StudySettings(asked, names, effort, options.out or out)
+    choices = [case for case in [*usual, *recorded] if not options.quick or case.n < BIG]
+    chosen, names = cases.cases_named(choices, options.cases), suite.algorithm_names(options.only)
+    study: Study[Any] = options.kind.build_study(
+        suite.StudySettings(chosen, names, effort, options.out or out)
     )
-    return made
+    return study

@@ -113,8 +113,8 @@ class Cell(RuleOnCase):
         """Return answers, loss (nan for an empty selection), and True if given up."""
         means, cap = self.case.means(number), self.effort.cap
         chosen = choose_workers(self.case, self.rule, number, cap)
-        given_up = self.rule in PROMISED and chosen.answers >= cap
-        return chosen.answers, judge_choice(means, self.case.k, chosen.arms)[0], given_up
+        surrender = self.rule in PROMISED and chosen.answers >= cap
+        return chosen.answers, judge_choice(means, self.case.k, chosen.arms)[0], surrender
 
     def _build_row(self, answers: Floats, loss: Floats, capped: Floats) -> Row:
         """Return the row of (r,) runs."""
@@ -157,10 +157,10 @@ def _write_results(folder: Path, new: Sequence[Row]) -> list[str]:
     """Write the table; rows of other pools and rules stay in it. Return a summary."""
     replaced = {(row.case, row.rule) for row in new}
     old = tables.read_table(folder / TABLE, Row)
-    kept = [row for row in old if (row.case, row.rule) not in replaced]
+    rest = [row for row in old if (row.case, row.rule) not in replaced]
     places = {case: i for i, case in enumerate(dict.fromkeys(row.case for row in [*old, *new]))}
     rules = {rule: i for i, rule in enumerate(RULES)}
-    together = sorted([*kept, *new], key=lambda row: (places[row.case], rules[row.rule]))
+    together = sorted([*rest, *new], key=lambda row: (places[row.case], rules[row.rule]))
     table = rows_markdown(tables.keep_rows(folder / TABLE, together, Row))
     report.write_report(folder, ABOUT + table)
     return [*table.splitlines(), f"Written to {folder}."]
@@ -175,9 +175,9 @@ def rows_markdown(rows: Sequence[Row]) -> str:
 
 
 def _pool_line(pool: Sequence[Row]) -> str:
-    one, known = pool[0], {row.rule: format_field(row) for row in pool}
-    asked = f"{one.n}, {one.k}, {one.epsilon:g}, {one.delta:g}"
-    return tables.markdown_line([one.title, asked, *(known.get(rule, "") for rule in RULES)])
+    one, texts = pool[0], {row.rule: format_field(row) for row in pool}
+    goal = f"{one.n}, {one.k}, {one.epsilon:g}, {one.delta:g}"
+    return tables.markdown_line([one.title, goal, *(texts.get(rule, "") for rule in RULES)])
 
 
 def format_field(row: Row) -> str:

@@ -47,8 +47,8 @@ def recorded_table(answers: Path) -> NDArray[np.bool_]:
     workers = {key: place for place, key in enumerate(crowd.workers)}
     questions = {key: place for place, key in enumerate(crowd.gold)}
     table = np.zeros((len(workers), len(questions)), bool)
-    for row, right in zip(crowd.answers, crowd.grades, strict=True):
-        table[workers[row.worker], questions[row.question]] = right
+    for row, grade in zip(crowd.answers, crowd.grades, strict=True):
+        table[workers[row.worker], questions[row.question]] = grade
     return table
 
 

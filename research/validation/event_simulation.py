@@ -69,8 +69,8 @@ class EventStudy:
     @property
     def share(self) -> float:
         """The share of δ for the workers on the roster: selection.models.roster.Roster."""
-        left = (~self.here & (self.desk.pulls > 0)).sum()
-        return float(self.here.sum() / (self.here.sum() + left))
+        leavers = (~self.here & (self.desk.pulls > 0)).sum()
+        return float(self.here.sum() / (self.here.sum() + leavers))
 
     def recount(self) -> None:
         """Build the algorithm for the roster and tell it every counted answer again."""
@@ -86,18 +86,18 @@ class EventStudy:
         """Tell counted answers that were not told yet, as far as the algorithm takes them."""
         while True:
             lacking = self.desk.pulls[self.arms] - self.told[self.arms]
-            given = np.minimum(lacking, self.selector.takes())
-            if not given.any():
+            counts = np.minimum(lacking, self.selector.takes())
+            if not counts.any():
                 break
-            own = np.flatnonzero(given)
+            own = np.flatnonzero(counts)
             arms = self.arms[own].tolist()
             rows = [
                 self.desk.right(arm, int(self.told[arm]), int(count))
-                for arm, count in zip(arms, given[own], strict=True)
+                for arm, count in zip(arms, counts[own], strict=True)
             ]
             rewards = np.concatenate(rows)
             self.selector.tell(np.repeat(own, [row.size for row in rows]), rewards)
-            self.told[self.arms[own]] += given[own]
+            self.told[self.arms[own]] += counts[own]
         waiting = self.desk.pulls - self.told
         self.selector.wait_for((self.desk.pending + waiting)[self.arms])
 
@@ -110,9 +110,9 @@ class EventStudy:
         waiting = self.desk.pulls - self.told
         room = np.where(self.came, self.desk.room, 0)
         counts = self.selector.ask(free, (out + waiting)[self.arms], room[self.arms], self.rng)
-        given = np.zeros_like(out)
-        given[self.arms] = counts
-        self.desk.give(given)
+        plan = np.zeros_like(out)
+        plan[self.arms] = counts
+        self.desk.give(plan)
         return bool(counts.any())
 
     def leave(self, workers: Any) -> None:
@@ -138,14 +138,14 @@ class EventStudy:
                 self._next_answer()
             if self.desk.handed > 0.9 * self.budget:
                 self.budget *= 10  # raised before it is spent
-            asked = self.ask()
+            deals = self.ask()
             if self.desk.pending[self.arms].any():
                 self.desk.count()
                 self.tell()
                 self._withdraw_by_first_answers()
-            elif not asked and self.events:
+            elif not deals and self.events:
                 self._next_answer()
-            elif not asked:
+            elif not deals:
                 return self._finish_study(ended=True)  # an event may have brought the end
         return self._finish_study(ended=False)
 

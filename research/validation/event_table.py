@@ -96,35 +96,35 @@ class Cell:
         return f"{self.title}, {self.effort}"
 
     def play(self) -> list[Row]:
-        lived = list(self._play_lives())
-        false = sum(run.false for run in lived)
+        lives = list(self._play_lives())
+        false = sum(run.false for run in lives)
         return [
             Row(
                 self.algorithm,
                 self.case.title,
                 self.life,
-                len(lived),
-                sum(run.ended for run in lived),
-                sum(run.reopened > 0 for run in lived),
+                len(lives),
+                sum(run.ended for run in lives),
+                sum(run.reopened > 0 for run in lives),
                 false,
-                *share_interval(false, len(lived)),
-                sum(run.answers for run in lived) / len(lived),
+                *share_interval(false, len(lives)),
+                sum(run.answers for run in lives) / len(lives),
             )
         ]
 
     def _play_lives(self) -> Iterator[StudyResult]:
-        over, asked = processor_clock(self.effort.seconds), self.case
+        over, case = processor_clock(self.effort.seconds), self.case
         for number in range(self.effort.runs):
-            means = asked.means(number)
+            means = case.means(number)
             yield life.play_study(
                 self.algorithm,
                 means,
                 self.life,
                 self.effort.cap_for(self.algorithm),
                 number,
-                k=asked.k,
-                epsilon=asked.epsilon,
-                delta=asked.delta,
+                k=case.k,
+                epsilon=case.epsilon,
+                delta=case.delta,
             )
             if over() and number + 1 >= LEAST:
                 return
@@ -148,9 +148,9 @@ def build_study(wanted: StudySettings) -> Study[Row]:
     ]
 
     def write(new: Sequence[Row]) -> list[str]:
-        kept = tables.keep_rows(out / TABLE, _merge_rows(out, new), Row)
-        report.write_report(out, ABOUT + "".join(map(_format_line, kept)) + _sum_line(kept))
-        return [*_broken_lines(kept), f"Written to {out}."]
+        rows = tables.keep_rows(out / TABLE, _merge_rows(out, new), Row)
+        report.write_report(out, ABOUT + "".join(map(_format_line, rows)) + _sum_line(rows))
+        return [*_broken_lines(rows), f"Written to {out}."]
 
     return Study(cells, Row, Path(out / UNFINISHED), write)
 

@@ -92,17 +92,17 @@ class Cell:
 
     def play(self) -> list[Row]:
         case, belief = self.case, RangeBelief(self.low, self.high)
-        wanted = Plan(case.n, case.k, case.epsilon, case.delta, QUESTIONS)
-        one = Contender(self.algorithm, wanted)
+        plan = Plan(case.n, case.k, case.epsilon, case.delta, QUESTIONS)
+        one = Contender(self.algorithm, plan)
         foreseen = [
             simulate_run(one, draw_pool(one, belief, i), i).answers for i in range(self.runs)
         ]
-        low, median, high = prediction_band(foreseen, wanted.most_answers)
+        low, median, high = prediction_band(foreseen, plan.most_answers)
         true = np.array([self._real_cost(one, i) for i in range(self.runs)])
         below, above = float((true < low).mean()), float((true > high).mean())
         believed, middle = f"{self.low:g}-{self.high:g}", float(np.median(true))
-        found = (low, median, high, middle, 1 - below - above, below, above)
-        return [Row(case.title, believed, self.algorithm, self.runs, *found)]
+        facts = (low, median, high, middle, 1 - below - above, below, above)
+        return [Row(case.title, believed, self.algorithm, self.runs, *facts)]
 
     def _real_cost(self, one: Contender, number: int) -> int:
         order = np.random.default_rng(number).permutation(self.case.n)
@@ -133,12 +133,12 @@ def believed_range(case: Case) -> tuple[float, float]:
 
 def _write_table(folder: Path, rows: Sequence[Row]) -> list[str]:
     """Write the table of these rows; return lines for a terminal."""
-    kept = tables.keep_rows(folder / TABLE, rows, Row)
-    report.write_report(folder, ABOUT + "".join(map(_format_line, kept)))
-    if not kept:
+    table = tables.keep_rows(folder / TABLE, rows, Row)
+    report.write_report(folder, ABOUT + "".join(map(_format_line, table)))
+    if not table:
         return ["Nothing is believed of these pools."]
-    held = np.mean([row.held for row in kept])
-    return [f"The band held {held:.0%} of the true prices.", f"Written to {folder}."]
+    share = np.mean([row.held for row in table])
+    return [f"The band held {share:.0%} of the true prices.", f"Written to {folder}."]
 
 
 def _format_line(row: Row) -> str:

@@ -49,13 +49,13 @@ class OpenAssignments:
     @property
     def pending(self) -> np.ndarray:
         """(n,) assignments that do not count yet, with those answered after a lost one."""
-        return np.array([len(held) for held in self._held], np.int64)
+        return np.array([len(queue) for queue in self._held], np.int64)
 
     @property
     def room(self) -> np.ndarray:
         """(n,) further assignments that each worker may get."""
         return np.array(
-            [EACH - sum(done > self.now for done, _ in held) for held in self._held], np.int64
+            [EACH - sum(moment > self.now for moment, _ in queue) for queue in self._held], np.int64
         )
 
     def give(self, counts: np.ndarray) -> None:
@@ -71,18 +71,18 @@ class OpenAssignments:
         slow = self.rng.random() < self.manner.slow
         takes = self.rng.exponential(SLOWER if slow else 1.0)
         self._free[arm] = max(self._free[arm], self.now) + takes
-        right = float(self.rng.random() < self.truth[arm])
-        return (self._free[arm], right) if self._free[arm] <= due else (due, 0.0)
+        grade = float(self.rng.random() < self.truth[arm])
+        return (self._free[arm], grade) if self._free[arm] <= due else (due, 0.0)
 
     def wait(self) -> tuple[list[int], list[float]]:
         """Wait until an answer counts; return the arms and rewards that count then."""
-        first = min(held[0][0] for held in self._held if held)
+        first = min(queue[0][0] for queue in self._held if queue)
         self.now = max(self.now, first) + STEP
         arms, rewards = [], []
-        for arm, held in enumerate(self._held):
-            while held and held[0][0] <= self.now:
+        for arm, queue in enumerate(self._held):
+            while queue and queue[0][0] <= self.now:
                 arms.append(arm)
-                rewards.append(held.popleft()[1])
+                rewards.append(queue.popleft()[1])
         return arms, rewards
 
 

@@ -80,12 +80,12 @@ def processor_clock(seconds: float) -> Callable[[], bool]:
 
 def play_run(case: Case, algorithm: str, number: int, cap: int) -> MeasuredRun:
     """Return the result of run ``number``, with the sampling of the paper or the case's crowd."""
-    means, wanted = case.means(number), build_problem_arguments(case, algorithm)
+    means, arguments = case.means(number), build_problem_arguments(case, algorithm)
     if case.manner is None:
-        outcome = simulate.simulate_run(algorithm, means, seed=number, max_pulls=cap, **wanted)
+        outcome = simulate.simulate_run(algorithm, means, seed=number, max_pulls=cap, **arguments)
         return score_selection(outcome, means)
     outcome = latency.play_with_latency(
-        algorithm, means, case.manner, case.at_once, cap, number, **wanted
+        algorithm, means, case.manner, case.at_once, cap, number, **arguments
     )
     return score_selection(outcome, case.manner.in_time(means))
 

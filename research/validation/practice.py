@@ -124,9 +124,9 @@ class Cell(RuleOnCase):
 
     def _build_row(self, runs: Floats) -> Row:
         """Return the row of (r, 4) answers, loss, taken and deserving of each run."""
-        case, (answers, loss, taken, deserving) = self.case, runs.T
+        case, (answers, loss, times, deserving) = self.case, runs.T
         off = int((~(loss <= case.epsilon + ROUNDING)).sum())
-        anybody = taken > 0
+        anybody = times > 0
         low, high = share_interval(off, answers.size)
         return Row(
             *(case.name, case.title, case.n, case.k, case.epsilon, case.delta),
@@ -138,8 +138,8 @@ class Cell(RuleOnCase):
             low=low,
             high=high,
             loss=float(loss[anybody].mean()) if anybody.any() else float("nan"),
-            taken=float(taken.mean()),
-            deserving=float(deserving.sum() / taken.sum()) if anybody.any() else float("nan"),
+            taken=float(times.mean()),
+            deserving=float(deserving.sum() / times.sum()) if anybody.any() else float("nan"),
         )
 
 
@@ -200,8 +200,8 @@ def _order_rows(rows: Sequence[Row]) -> list[Row]:
 
 def section_markdown(rows: Sequence[Row]) -> str:
     one = rows[0]
-    asked = f"n = {one.n}, K = {one.k}, ε = {one.epsilon:g}, δ = {one.delta:g}"
-    return "".join([f"## {one.title}: {asked}\n\n", HEAD, *map(_format_line, rows)])
+    goal = f"n = {one.n}, K = {one.k}, ε = {one.epsilon:g}, δ = {one.delta:g}"
+    return "".join([f"## {one.title}: {goal}\n\n", HEAD, *map(_format_line, rows)])
 
 
 def _format_line(row: Row) -> str:

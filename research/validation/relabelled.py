@@ -36,10 +36,10 @@ class RelabelledAssignments(OpenAssignments):
         super().give(counts)
 
     def _draw_answer(self, arm: int) -> tuple[float, float]:
-        self.truth, kept = np.ones_like(self.truth), self.truth
+        self.truth, truth = np.ones_like(self.truth), self.truth
         when, in_time = super()._draw_answer(arm)
-        self.truth = kept
-        self._right[arm].append(bool(self.rng.random() < kept[arm]))
+        self.truth = truth
+        self._right[arm].append(bool(self.rng.random() < truth[arm]))
         self._lapsed[arm].append(in_time == 0.0)
         return when, 0.0
 
@@ -69,26 +69,26 @@ class RelabelledAssignments(OpenAssignments):
 
     def _grade_answers(self, arm: int, start: int, stop: int) -> Flags:
         """Return (stop - start,) flags of these answers: True if right by the present keys."""
-        right = np.array(self._right[arm][start:stop], bool)
+        grades = np.array(self._right[arm][start:stop], bool)
         if not self.corrected and start < EARLY:
-            right[: EARLY - start] ^= self._first[arm, start:stop] < WRONG_GOLD
-        right &= ~np.array(self._lapsed[arm][start:stop], bool)
-        return right
+            grades[: EARLY - start] ^= self._first[arm, start:stop] < WRONG_GOLD
+        grades &= ~np.array(self._lapsed[arm][start:stop], bool)
+        return grades
 
     def right(self, arm: int, start: int, count: int) -> Floats:
         """Return (count,) rewards of the counted answers from the start-th."""
         if not self.retired.any():
             return self._grade_answers(arm, start, start + count).astype(float)
         many = int(self._closed[arm])
-        kept = self._grade_answers(arm, 0, many)[~self._voided_answers(arm, many)]
-        return kept[start : start + count].astype(float)
+        grades = self._grade_answers(arm, 0, many)[~self._voided_answers(arm, many)]
+        return grades[start : start + count].astype(float)
 
     def retire(self, many: int) -> None:
         """Retire this many early questions with the least share right so far."""
-        right, asked = np.zeros(EARLY), np.zeros(EARLY)
+        hits, asks = np.zeros(EARLY), np.zeros(EARLY)
         for arm in range(self.pulls.size):
             graded = self._grade_answers(arm, 0, min(EARLY, int(self._closed[arm])))
-            np.add.at(right, self._first[arm, : graded.size], graded)
-            np.add.at(asked, self._first[arm, : graded.size], 1)
-        self.retired[np.argsort(right / np.maximum(asked, 1) + (asked == 0))[:many]] = True
+            np.add.at(hits, self._first[arm, : graded.size], graded)
+            np.add.at(asks, self._first[arm, : graded.size], 1)
+        self.retired[np.argsort(hits / np.maximum(asks, 1) + (asks == 0))[:many]] = True
         self._recount()

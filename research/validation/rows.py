@@ -78,8 +78,8 @@ def row_without_runs(case: Case, algorithm: str, why: str) -> Row:
 
 
 def _empty_row(case: Case, algorithm: str) -> Row:
-    asked = (case.name, case.title, case.n, case.k, case.epsilon, case.delta)
-    return Row(*asked, algorithm, goal_text(algorithm))
+    head = (case.name, case.title, case.n, case.k, case.epsilon, case.delta)
+    return Row(*head, algorithm, goal_text(algorithm))
 
 
 def _miss_columns(runs: Sequence[MeasuredRun], goal: Goal, epsilon: float) -> dict[str, Any]:

@@ -67,6 +67,6 @@ def _write_results(folder: Path, show: Show, new: Sequence[Row]) -> list[str]:
 def merge_rows(new: Sequence[Row], old: Sequence[Row]) -> list[Row]:
     """Return the new rows and the old ones that they do not replace, grouped by case."""
     replaced = {(row.case, row.algorithm) for row in new}
-    kept = [row for row in old if (row.case, row.algorithm) not in replaced]
+    rest = [row for row in old if (row.case, row.algorithm) not in replaced]
     places = {case: i for i, case in enumerate(dict.fromkeys(row.case for row in [*old, *new]))}
-    return sorted([*kept, *new], key=lambda row: places[row.case])
+    return sorted([*rest, *new], key=lambda row: places[row.case])

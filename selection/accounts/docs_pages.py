@@ -38,7 +38,7 @@ def render_docs(text: str) -> str:
 
 
 def _point_link(target: str) -> str:
-    """Return the address of a link; one to a file that is no page here leads to the overview."""
+    """Resolve a link; one to a file that is no page here leads to the overview."""
     if target.startswith(("#", "https:")):
         return target
     page = PAGE.fullmatch(target)

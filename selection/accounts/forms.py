@@ -72,7 +72,7 @@ class CodeFormMixin(forms.Form):
 
 @transaction.atomic
 def use_app_code(pk: int, code: str) -> bool:
-    """Return True if the app's code is valid and newer than the last one used; mark it as used."""
+    """Use up the app's code; True if it is valid and newer than the last one used."""
     locked = Authenticator.objects.select_for_update().get(pk=pk)
     secret, last = decrypt(locked.data["secret"]), locked.data.get("last", 0)
     for moment in totp.yield_hotp_counters_from_time():

@@ -17,7 +17,7 @@ CODE_OF = "second factor of "  # login names have no spaces, so this prefix is u
 
 
 def lockout_parameters(tried: Any, credentials: dict[str, Any] | None = None) -> list[Any]:
-    """Return the parameters of an attempt to count by, for AXES_LOCKOUT_PARAMETERS.
+    """Choose the parameters of an attempt to count by, for AXES_LOCKOUT_PARAMETERS.
 
     tried  a request, or a stored attempt
     """
@@ -26,7 +26,7 @@ def lockout_parameters(tried: Any, credentials: dict[str, Any] | None = None) ->
 
 
 def is_code_locked(request: HttpRequest, user: User) -> bool:
-    """Return True if the user's codes are refused at present; the response will say so."""
+    """Tell if the user's codes are refused at present; the response will say so."""
     if AxesProxyHandler.is_allowed(request, _login_filter(user)):
         return False
     request.axes_locked_out = True  # type: ignore[attr-defined]  # axes' middleware answers

@@ -20,7 +20,7 @@ MEMBER = "member"
 
 
 def teams_with(caller: Any, *permissions: str) -> Teams:
-    """Return the teams in which a user or token has any of these permissions; None: all teams.
+    """Find the teams in which a user or token has any of these permissions; None: all teams.
 
     caller  a user, or an API token: it has one team, and its scope was checked on entry
 
@@ -42,7 +42,7 @@ def teams_with(caller: Any, *permissions: str) -> Teams:
 
 
 def scoped(rows: Any, request: HttpRequest, *permissions: str) -> QuerySet[Any]:
-    """Return the rows in the teams in which the caller has a permission.
+    """Select the rows in the teams in which the caller has a permission.
 
     rows         a model or a queryset
     permissions  any of them is enough; default: to view or to change rows of this model
@@ -56,7 +56,7 @@ def scoped(rows: Any, request: HttpRequest, *permissions: str) -> QuerySet[Any]:
 
 
 def is_allowed(request: HttpRequest, permission: str, item: Model | None = None) -> bool:
-    """Return True if the caller has the permission for this object; without one, in any team."""
+    """Tell if the caller has the permission for this object; without one, in any team."""
     teams = teams_with(principal(request), permission)
     if teams is None:
         return True
@@ -64,12 +64,12 @@ def is_allowed(request: HttpRequest, permission: str, item: Model | None = None)
 
 
 def principal(request: HttpRequest) -> Any:
-    """Return the API token of the request, or the signed-in user."""
+    """Choose the API token of the request, or the signed-in user."""
     return getattr(request, "auth", None) or request.user
 
 
 def has_multiple_teams(request: HttpRequest) -> bool:
-    """Return True if the caller has more than one team; otherwise no page mentions teams."""
+    """Tell if the caller has more than one team; otherwise no page mentions teams."""
     caller = principal(request)
     if not hasattr(caller, "_several_teams"):
         teams = None if caller.is_superuser else frozenset(roles_of(caller))
@@ -85,7 +85,7 @@ def common_team(items: Iterable[Model]) -> bool:
 
 
 def roles_of(user: Any) -> dict[int, str]:
-    """Return a user's roles by team. While there is only one team, all staff own it."""
+    """List a user's roles by team. While there is only one team, all staff own it."""
     if not hasattr(user, "_roles"):
         rows = Membership.objects.filter(user=user.pk)
         user._roles = dict(rows.values_list("team_id", "role")) or _only_team(user)

@@ -59,7 +59,7 @@ def _switch_user(request: HttpRequest, name: str) -> None:
 
 @transaction.atomic
 def _user_of_proxy(name: str) -> User:
-    """Return the user of this name, made at the first visit. Raises Forbidden for a bad name."""
+    """Find the user of this name, made at the first visit. Raises Forbidden for a bad name."""
     user = User.objects.filter(username=name).first() if "\0" not in name else None
     if user is None:
         user = User(username=name)

@@ -54,7 +54,7 @@ def is_over_limit(kind: str, client: str, most: int) -> bool:
 
 
 def client_network(request: HttpRequest) -> str:
-    """Return the address to count requests by.
+    """Choose the address to count requests by.
 
     An IPv6 address counts by its /64 network, because a client with one address has all of them.
     """
@@ -63,7 +63,6 @@ def client_network(request: HttpRequest) -> str:
 
 
 def seconds_left() -> int:
-    """Return the seconds until the next window begins."""
     return WINDOW_SECONDS - int(time.time()) % WINDOW_SECONDS
 
 

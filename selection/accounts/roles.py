@@ -32,7 +32,7 @@ ACTIONS = ("view", "add", "change", "delete")
 
 @cache
 def permissions_of(role: str) -> frozenset[str]:
-    """Return a role's permissions, for example "selection.change_run".
+    """List a role's permissions, for example "selection.change_run".
 
     Empty for a role without any: then the login's own permissions count alone.
     """

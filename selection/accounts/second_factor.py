@@ -56,7 +56,7 @@ def has_factor(user: User) -> bool:
 
 
 def _is_vouched_for(request: HttpRequest) -> bool:
-    """Return True for a sign-in by SSO or a proxy: further factors are asked for there."""
+    """Recognise a sign-in by SSO or a proxy: further factors are asked for there."""
     records = get_authentication_records(request, request.user)
     return MARK in request.session or any(record["method"] == "socialaccount" for record in records)
 

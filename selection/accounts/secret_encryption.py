@@ -23,10 +23,6 @@ def encrypt_secret(text: str) -> str:
 
 
 def decrypt_secret(stored: str) -> str:
-    """Return the plain text.
-
-    If no key in the settings fits, return a random secret, so that every code is refused.
-    """
     text = _try_decrypt(stored)
     if text is None:
         logger.error(

@@ -18,7 +18,7 @@ _read: dict[str, tuple[float, ApiToken]] = {}
 
 
 def token_of_secret(secret: str) -> ApiToken | None:
-    """Return the valid token of this secret, or None; record its use once a minute.
+    """Find the valid token of this secret, or None; record its use once a minute.
 
     A process looks a token up once a second at most (settings.TOKEN_SECONDS): a revoked one may
     stay valid for that long.
@@ -50,7 +50,7 @@ def _note_use(token: ApiToken, now: datetime) -> None:
 
 
 def has_scope(token: ApiToken, *scopes: str) -> bool:
-    """Return True if the token has one of these scopes, or the scope to manage."""
+    """Tell if the token has one of these scopes, or the scope to manage."""
     return token.scope == Scope.MANAGE or token.scope in scopes
 
 

@@ -52,7 +52,7 @@ def _entries(runs: QuerySet[Run], word: str) -> list[Facts]:
 
 
 def _active_entry(run: Run) -> Facts:
-    """Return the entry. Fit and collusion take time, so only running runs have them."""
+    """Fit and collusion take time, so only running runs have them."""
     running = run.status == Run.Status.RUNNING
     fit, signs = (reports.model_fit(run), reports.find_signs(run)) if running else (None, None)
     needs = reports.list_alerts(run, fit, signs)
@@ -64,7 +64,7 @@ def _active_entry(run: Run) -> Facts:
 
 
 def _first_steps(request: HttpRequest) -> dict[str, bool]:
-    """Return which of the first steps are done, by name. The sample run is not the user's."""
+    """Tell by name which of the first steps are done. The sample run is not the user's."""
     started = scoped(Run, request).exclude(status=Run.Status.DRAFT)
     return {
         "pool": scoped(Pool, request).filter(workers__isnull=False).exists(),

@@ -22,7 +22,7 @@ HIDDEN = {"team_id", "created"}
 
 
 def object_history(item: Model, limit: int = SHOWN) -> dict[str, Any]:
-    """Return a template's context: the latest entries, newest first; ``more`` if there are others.
+    """Build a template's context: the latest entries, newest first; ``more`` if there are others.
 
     Limited to entries of the object's team, so that a reader of the object may see them all.
     """
@@ -39,14 +39,14 @@ def object_history(item: Model, limit: int = SHOWN) -> dict[str, Any]:
 
 
 def short_history(item: Model) -> dict[str, Any]:
-    """Return the same for the card on the object's own page, with the address of all entries."""
+    """Build the same for the card on the object's own page, with the address of all entries."""
     meta = item._meta
     page = reverse(f"admin:{meta.app_label}_{meta.model_name}_history", args=[item.pk])
     return {**object_history(item, SHOWN_ON_CARD), "all": page}
 
 
 def describe_changes(entry: AuditEntry) -> SafeString:
-    """Return before and after as HTML, one field per line; long values and long lists are cut.
+    """Render before and after as HTML, one field per line; long values and long lists are cut.
 
     A new object has no "before". Fields that were and are empty are left out.
     """

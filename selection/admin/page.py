@@ -78,7 +78,7 @@ class Page(UnfoldModelAdminViewMixin, TemplateResponseMixin, ContextMixin, View)
         return all(map(self.may, required))
 
     def may(self, permission: str) -> bool:
-        """Return True if the user has the permission in the team of the page's object."""
+        """Tell if the user has the permission in the team of the page's object."""
         return is_allowed(self.request, permission, self.object)
 
     @property
@@ -98,7 +98,7 @@ class Page(UnfoldModelAdminViewMixin, TemplateResponseMixin, ContextMixin, View)
         return super().get_context_data(**kwargs, **facts)
 
     def crumbs(self) -> list[tuple[str, str]]:
-        """Return (title, address) of the pages between the list, named by the layout, and this."""
+        """List (title, address) of the pages between the list, named by the layout, and this."""
         return [(str(self.object), object_url(self.object))] if self.below_object else []
 
 
@@ -185,7 +185,7 @@ def list_url(model: type[Model]) -> str:
 
 
 def object_url(item: Model) -> str:
-    """Return the address of an object's page: a run's own page, else the change form."""
+    """Find the address of an object's page: a run's own page, else the change form."""
     meta = item._meta
     name = "page" if meta.model_name == "run" else "change"
     return reverse(f"admin:{meta.app_label}_{meta.model_name}_{name}", args=[item.pk])
@@ -197,7 +197,7 @@ def csv_response(
     rows: Iterable[Sequence[Any] | Mapping[str, Any]],
     style: exports.CsvStyle | None = None,
 ) -> StreamingHttpResponse:
-    """Return a download of the rows, each a sequence or a dictionary of its cells.
+    """Make a download of the rows, each a sequence or a dictionary of its cells.
 
     style  None: that of the viewer's spreadsheets
     """
@@ -208,7 +208,7 @@ def csv_response(
 
 
 def file_response(file: exports.File) -> StreamingHttpResponse:
-    """Return a download that is sent while it is made, so its length does not matter."""
+    """Stream a download that is sent while it is made, so its length does not matter."""
     headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
     return StreamingHttpResponse(file.pieces, content_type=file.media, headers=headers)
 

@@ -30,7 +30,7 @@ class PlainListMixin:
 
 @cache
 def _local_column(model: type[Model], column: Any) -> Any:
-    """Return the column; a time as a function that shows it in the browser's zone."""
+    """Keep the column; a time becomes a function that shows it in the browser's zone."""
     try:
         field = model._meta.get_field(column) if isinstance(column, str) else None
     except FieldDoesNotExist:

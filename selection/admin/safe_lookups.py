@@ -16,7 +16,7 @@ def parse_id(text: str) -> int | None:
 
 
 def _comparable(value: str) -> bool:
-    """Return True if a database can compare a column with the value: no number is too large."""
+    """Tell if a database can compare a column with the value: no number is too large."""
     parts = [part.lstrip("-") for part in value.split(",")]
     return len(value) < 200 and not any(
         part.isdecimal() and len(part) > LONGEST_NUMBER for part in parts
@@ -77,7 +77,7 @@ class SafeLookupsMixin(SafeChoiceFieldsMixin):
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> Any:
-        """Return the object; None if the id exceeds a column's range."""
+        """Find the object; None if the id exceeds a column's range."""
         if len(object_id) > LONGEST_NUMBER:
             return None
         return super().get_object(  # type: ignore[misc]

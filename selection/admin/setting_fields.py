@@ -39,7 +39,7 @@ def build_form_fields(settings: Iterable[RunSetting]) -> Any:
 
 
 def _optional_field(setting: RunSetting) -> forms.Field | None:
-    """Return the field with the column's limits: no model checks them here."""
+    """Make the field with the column's limits: no model checks them here."""
     label = {"label": setting.label} if setting.label else {}
     field = build_field(setting.column, required=False, **label)
     if field is not None:

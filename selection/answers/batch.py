@@ -48,7 +48,7 @@ def _refusal_of(
 def _closed_assignments(
     slips: Mapping[int, AssignmentLookup], new: Mapping[int, str], stored: int
 ) -> dict[int, tuple[bool, str | None]]:
-    """Return the closed assignments; reads them again only if a concurrent answer came first."""
+    """Look up the closed assignments, again only if a concurrent answer came first."""
     answered = {pk: slip for pk, slip in slips.items() if slip.expired is not None}
     if stored == len(new):
         closed = {pk: (bool(slip.expired), slip.response) for pk, slip in answered.items()}

@@ -28,7 +28,7 @@ class GracePeriod:
 
 
 def seconds_left(run: Run) -> float:
-    """Return the seconds left of the grace period for stalled workers; 0 once it is over.
+    """Count the seconds left of the grace period for stalled workers; 0 once it is over.
 
     An algorithm may want answers of these workers only: without this, a worker who left without
     notice would block the run until the time to answer is over.
@@ -44,7 +44,7 @@ def current_wait(run: Run, now: datetime) -> GracePeriod:
 
 
 def _silent_since(run: Run, now: datetime, most: timedelta) -> datetime | None:
-    """Return the start of the wait for workers that hold questions; None if there is none.
+    """Find the start of the wait for workers that hold questions; None if there is none.
 
     It is the latest over these workers of:
 
@@ -75,7 +75,7 @@ def _silent_since(run: Run, now: datetime, most: timedelta) -> datetime | None:
 
 
 def _grace_period(run: Run) -> timedelta:
-    """Return the length of the wait; the time to answer, while no answer times are known."""
+    """Choose the length of the wait; the time to answer, while no answer times are known."""
     answers = Answer.objects.filter(run=run, expired=False, assignment__shown__isnull=False)
     latest = answers.order_by("-pk").values_list(F("at") - F("assignment__shown"), flat=True)
     spans = sorted(latest[:RECENT_ANSWERS])

@@ -85,7 +85,7 @@ def _question_key(payload: Mapping[str, Any], field: str) -> str:
 
 
 def read_response(annotation: Mapping[str, Any]) -> str:
-    """Return the first result that holds text or numbers. Raises Refused if there is none."""
+    """Read the first result that holds text or numbers. Raises Refused if there is none."""
     results = annotation.get("result")
     for result in results if isinstance(results, list) else []:
         value = result.get("value") if isinstance(result, dict) else None

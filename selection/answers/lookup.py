@@ -54,7 +54,7 @@ class AssignmentLookup(NamedTuple):
 
 
 def read_slip(assignment_id: int) -> AssignmentLookup | None:
-    """Return the assignment without its answer, which few have: one table less saves a third."""
+    """Read the assignment without its answer, which few have: one table less saves a third."""
     slips = _read_slips([assignment_id], COLUMNS)
     return slips[0] if slips else None
 
@@ -90,7 +90,7 @@ def _build_sql(columns: tuple[str, ...], many: int) -> str:
 
 
 def _arrival_time(read: datetime | str) -> datetime | None:
-    """Return the arrival time of the present request, computed from the time of the read.
+    """Derive the arrival time of the present request from the time of the read.
 
     Both are by the database's clock.
     """
@@ -99,7 +99,7 @@ def _arrival_time(read: datetime | str) -> datetime | None:
 
 
 def _parse_moment(stored: datetime | str | None) -> datetime | None:
-    """Return the moment with its zone: SQLite omits it (UTC), and gives computed ones as text."""
+    """Complete the moment by its zone: SQLite omits it (UTC), and gives computed ones as text."""
     if isinstance(stored, str):
         stored = datetime.fromisoformat(stored)
     return stored if stored is None or stored.tzinfo else stored.replace(tzinfo=UTC)

@@ -35,7 +35,7 @@ def record_heartbeat(now: datetime | None = None, waited: timedelta = timedelta(
 
 
 def _web_up_until(now: datetime, last: datetime, waited: timedelta) -> datetime:
-    """Return until when the web was there: never before its last beat, unless the clock went back.
+    """Tell until when the web was there: never before its last beat, unless the clock went back.
 
     Another process, whose requests wait for less time, may have sent that heartbeat.
     """
@@ -44,10 +44,10 @@ def _web_up_until(now: datetime, last: datetime, waited: timedelta) -> datetime:
 
 @transaction.atomic
 def _record_beat(now: datetime | None, waited: timedelta) -> None:
-    begun = monotonic()
+    start = monotonic()
     heartbeat = Heartbeat.objects.select_for_update().get(pk=Heartbeat.WEB)
     if now is None:  # after waiting for the lock
-        now, waited = db_clock.database_now(), waited + timedelta(seconds=monotonic() - begun)
+        now, waited = db_clock.database_now(), waited + timedelta(seconds=monotonic() - start)
     now = _web_up_until(now, heartbeat.at, waited)
     span = now - heartbeat.at
     if abs(span) < HEARTBEAT_INTERVAL:
@@ -64,9 +64,9 @@ def _postpone_run(run_id: int, since: datetime, now: datetime) -> None:
         return
     span = now - since
     midpoint = since + span / 2  # later moments were recorded by the recovered web
-    shown = _open_assignments(run).filter(shown__lte=midpoint)
-    ran = shown.filter(due__gt=since).exists()
-    shown.update(due=F("due") + span)
+    assignments = _open_assignments(run).filter(shown__lte=midpoint)
+    ran = assignments.filter(due__gt=since).exists()
+    assignments.update(due=F("due") + span)
     run.candidates.filter(seen__lte=midpoint).update(seen=F("seen") + span)
     if run.absence_since is not None and run.absence_since <= midpoint:
         run.absence_since = min(run.absence_since + span, now)

@@ -101,7 +101,7 @@ def _receipt_if_closed(assignment_id: int, response: str, refusal: Refused | Non
 
 
 def is_overdue(slip: AssignmentLookup) -> bool:
-    """Return True if the assignment may be closed as overdue, by ``overdue.expire_overdue``.
+    """Tell if the assignment may be closed as overdue, by ``overdue.expire_overdue``.
 
     It reads anew, because the time to answer may have been given back since.
     """
@@ -111,7 +111,7 @@ def is_overdue(slip: AssignmentLookup) -> bool:
 def receipt_for_repeat(
     assignment_id: int, response: str, expired: bool, first: str | None
 ) -> Receipt:
-    """Return the receipt for a closed assignment. Raises TooLate or Answered.
+    """Write the receipt for a closed assignment. Raises TooLate or Answered.
 
     One whose question was retired has no response, and accepts any.
     """

@@ -52,6 +52,6 @@ def revise_answer(assignment_id: int, response: str | None) -> bool:
         return True
     if (refusal := refusal_of(slip, response)) is not None:
         raise refusal
-    right = is_match(slip.accepted, response, slip.grading, slip.choices)
-    uncounted.update(response=response, right=right, expired=False)
+    grade = is_match(slip.accepted, response, slip.grading, slip.choices)
+    uncounted.update(response=response, right=grade, expired=False)
     return True

@@ -282,7 +282,7 @@ def describe_location(words: str) -> dict[str, Any]:
 
 
 def find_object(request: HttpRequest, model: type[Row], pk: Any) -> Row:
-    """Return the object with this id in the token's team. Raises Http404."""
+    """Find the object in the token's team. Raises Http404."""
     row: Row = get_object_or_404(scoped(model, request), pk=pk)
     return row
 

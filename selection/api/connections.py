@@ -161,9 +161,9 @@ def change_connection(
     if payload.paused is not None:
         connectors.pause_connection(connection, payload.paused)
     if values:
-        kept = {name: getattr(connection, name) for name in ("name", "address", "settings")}
-        given = {name: value for name, value in values.items() if value is not None}
-        changed = {"secrets": {}} | kept | given
+        current = {name: getattr(connection, name) for name in ("name", "address", "settings")}
+        changes = {name: value for name, value in values.items() if value is not None}
+        changed = {"secrets": {}} | current | changes
         job = connectors.request_save(connection, requester_name(request), **changed)
         return accept_job(response, job)
     return connection
@@ -227,8 +227,8 @@ def read_gold(
 ) -> Status[Any]:
     """Store the gold questions of a source, for example those with ground truth."""
     question_set = find_object(request, QuestionSet, set_id)
-    wanted = {"question_set": question_set.pk, "source": payload.source}
-    return _accept_call(request, response, payload.connection, background.GOLD, **wanted)
+    order = {"question_set": question_set.pk, "source": payload.source}
+    return _accept_call(request, response, payload.connection, background.GOLD, **order)
 
 
 @api.post(
@@ -238,8 +238,8 @@ def read_workers(
     request: HttpRequest, response: HttpResponse, pool_id: Id, payload: ReadIn
 ) -> Status[Any]:
     """Store the people of the connection's account as workers."""
-    wanted = {"pool": find_object(request, Pool, pool_id).pk, "source": payload.source}
-    return _accept_call(request, response, payload.connection, background.WORKERS, **wanted)
+    order = {"pool": find_object(request, Pool, pool_id).pk, "source": payload.source}
+    return _accept_call(request, response, payload.connection, background.WORKERS, **order)
 
 
 # -- runs
@@ -263,8 +263,8 @@ def connect_run(
     request: HttpRequest, response: HttpResponse, run_id: Id, payload: RunConnectionIn
 ) -> Status[Any]:
     """Let a run use a connection, or change its settings: its workers answer there."""
-    wanted = {"run": find_object(request, Run, run_id).pk, "settings": payload.settings}
-    return _accept_call(request, response, payload.connection, background.CONNECT, **wanted)
+    order = {"run": find_object(request, Run, run_id).pk, "settings": payload.settings}
+    return _accept_call(request, response, payload.connection, background.CONNECT, **order)
 
 
 @api.delete(

@@ -55,7 +55,7 @@ DRAFT_FIELDS = {*SETTINGS, "options", "learn_from", "quotas", "skills"}
 
 
 def describe_field_error(error: Mapping[str, Any], changes_run: bool) -> tuple[str, str]:
-    """Return the field, as in “answers.3.response”, and the sentence about it.
+    """Name the field, as in “answers.3.response”, and word its fault.
 
     changes_run  True if the request changes a run that may have started
     """

@@ -90,7 +90,7 @@ def build_schema(
     base: type[Schema] = Schema,
     about: dict[str, Any] | None = None,
 ) -> Any:
-    """Return a schema with these fields, each a type and a field with its limits.
+    """Build a schema with these fields, each a type and a field with its limits.
 
     about  further attributes of the class
     """

@@ -249,9 +249,9 @@ def take_file(request: HttpRequest, file_id: UUID, payload: TakeIn) -> dict[str,
         raise Conflict(
             _upload_payload(upload)["error"] or f"{upload} is still being read: ask again."
         )
-    left = commit.rejected_rows(upload, payload.outside).count() if payload.strict else 0
-    if left:
-        raise Conflict(f"Nothing was taken: {counted(left, 'row')} would be left out.")
+    rejects = commit.rejected_rows(upload, payload.outside).count() if payload.strict else 0
+    if rejects:
+        raise Conflict(f"Nothing was taken: {counted(rejects, 'row')} would be left out.")
     commit.commit_import(upload.pk, payload.outside)
     return show_file(request, file_id)
 

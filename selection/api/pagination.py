@@ -39,7 +39,7 @@ class Page(Schema):
 def paginate(
     request: HttpRequest, response: HttpResponse, rows: QuerySet[Any], query: Any, by: str = "pk"
 ) -> list[Any]:
-    """Return the rows of this page; the header Link of ``response`` leads to the next one.
+    """Cut the rows of this page; the header Link of ``response`` leads to the next one.
 
     query  its ``cursor``, and its ``limit``: None for no limit
     by     a unique field: an integer, or a worker's key; with "-" the largest comes first
@@ -61,7 +61,7 @@ def paginate_list(
     limit: int | None,
     number_of: Callable[[Row], int],
 ) -> list[Row]:
-    """Return the page of a list in memory, in its own order; like ``paginate``.
+    """Cut the page of a list in memory, in its own order; like ``paginate``.
 
     number_of  returns a row's number, by which a cursor finds it again
     """
@@ -92,7 +92,7 @@ def cut_page(
     limit: int | None,
     value: Callable[[Row], object],
 ) -> list[Row]:
-    """Return the rows of the page, given up to ``limit`` + 1 rows; set the header Link.
+    """Cut up to ``limit`` + 1 rows to the page; set the header Link.
 
     value  returns a row's cursor, after which the next page continues
     """

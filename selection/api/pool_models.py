@@ -147,8 +147,8 @@ def change_model(
     """Change the settings of a worker's model from now on."""
     endpoint, values = _find_endpoint(request, pool_id, worker), payload.dict(exclude_unset=True)
     server = values.pop("server", None)
-    found = None if server is None else find_object(request, ModelServer, server)
-    return changes.change_endpoint(endpoint, values, found)
+    new_server = None if server is None else find_object(request, ModelServer, server)
+    return changes.change_endpoint(endpoint, values, new_server)
 
 
 @api.delete("/pools/{pool_id}/models/{key:worker}", response={204: None}, tags=["models"])

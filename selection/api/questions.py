@@ -146,7 +146,7 @@ def _question_row(number: int, key: str, gold: GoldIn) -> QuestionRow:
 
 
 def stored_grading(grading: Grading | None) -> dict[str, Any]:
-    """Return the grading without its default values, as it is stored."""
+    """Drop the default values of the grading, as it is stored."""
     options = grading.dict() if grading else {}
     return {name: value for name, value in options.items() if value}
 

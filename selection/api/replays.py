@@ -23,7 +23,7 @@ OptionalFile = Annotated[UploadedFile | None, File()]
 
 
 def _optional_field(description: str, **limits: Any) -> Any:
-    """Return a field of a form that may be left out; a form has no null."""
+    """Make a field of a form that may be left out; a form has no null."""
     return Field(None, description=description, **limits)
 
 
@@ -154,9 +154,9 @@ def order_replay(
         run=_find_source(request, Run, payload.run),
         question_set=_find_source(request, QuestionSet, payload.question_set),
     )
-    wanted = payload.dict(exclude={"run", "question_set", "leave_out", *names})
+    goal = payload.dict(exclude={"run", "question_set", "leave_out", *names})
     team = request.auth.team_id  # type: ignore[attr-defined]
-    replay = replay_requests.request_replay(source, wanted, team, requester_name(request))
+    replay = replay_requests.request_replay(source, goal, team, requester_name(request))
     response["Location"] = f"{request.path}/{replay.pk}"
     return Status(202, _replay_payload(replay))
 
@@ -195,8 +195,8 @@ def create_replay_draft(
 
 
 def _find_replay(request: HttpRequest, pk: UUID) -> Replay:
-    begun = scoped(Replay, request).exclude(state=Replay.State.COLUMNS)
-    return replay_requests.find_replay(pk, begun)
+    replays = scoped(Replay, request).exclude(state=Replay.State.COLUMNS)
+    return replay_requests.find_replay(pk, replays)
 
 
 def _find_source(request: HttpRequest, model: type[Model], pk: int | None) -> Any:

@@ -130,10 +130,10 @@ def make_temporary_links(
 ) -> list[dict[str, str]]:
     """Return a link for each worker that lets them join, and opens their page until its end."""
     run = find_object(request, Run, run_id)
-    made = temporary_links.make_temporary_links(
+    by_worker = temporary_links.make_temporary_links(
         run, payload.workers, payload.until, requester_name(request)
     )
-    return [{"worker": worker, "link": link} for worker, link in made.items()]
+    return [{"worker": worker, "link": link} for worker, link in by_worker.items()]
 
 
 def _find_candidate(run: Run, worker: str) -> Candidate:

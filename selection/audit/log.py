@@ -52,7 +52,7 @@ asking: ContextVar[HttpRequest | None] = ContextVar("asking", default=None)
 
 
 def actor_name() -> str:
-    """Return the login's name, "token NAME" or the command's user; empty for workers and tasks."""
+    """Name the login, "token NAME" or the command's user; empty for workers and tasks."""
     request = asking.get()
     if request is None:
         return person()
@@ -64,7 +64,7 @@ def actor_name() -> str:
 
 
 def request_principal() -> str:
-    """Return "a worker" for a request without login or token; empty outside requests."""
+    """Name "a worker" for a request without login or token; empty outside requests."""
     return "a worker" if asking.get() is not None else ""
 
 
@@ -104,7 +104,7 @@ def record_deletion(item: Model) -> None:
 
 
 def field_values(item: Model, written: Any = None) -> dict[str, Any]:
-    """Return the values of the fields that users set; of a partial save, those it wrote."""
+    """Read the values of the fields that users set; of a partial save, those it wrote."""
     model = type(item)
     excluded = {"id", *OWN.get(model, ())}
     fields = [field for field in model._meta.concrete_fields if field.name not in excluded]

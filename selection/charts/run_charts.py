@@ -33,14 +33,14 @@ def draw_progress(history: Sequence[Step], workers: int) -> Facts | None:
 
 def draw_course(run: Run) -> Facts | None:
     steps = list(run.history.order_by("number").values_list("at", "applied"))
-    counted = list(accumulate(applied for _, applied in steps))
-    if len(steps) < 2 or not counted[-1]:
+    totals = list(accumulate(applied for _, applied in steps))
+    if len(steps) < 2 or not totals[-1]:
         return None
     across = place_times([at for at, _ in steps], COURSE_WIDTH)
-    down = [COURSE_HEIGHT * (1 - count / counted[-1]) for count in counted]
+    down = [COURSE_HEIGHT * (1 - count / totals[-1]) for count in totals]
     drawn = [*range(0, len(steps) - 1, -(-len(steps) // MOST_POINTS)), len(steps) - 1]
     points = draw_line([across[i] for i in drawn], [down[i] for i in drawn])
-    return Facts(points=points, total=counted[-1], start=steps[0][0], end=steps[-1][0])
+    return Facts(points=points, total=totals[-1], start=steps[0][0], end=steps[-1][0])
 
 
 def draw_population(fitted: PopulationSummary) -> Facts:

@@ -7,7 +7,7 @@ WIDTH, HEIGHT = 600, 150  # of a chart, if it has no size of its own
 
 
 def place_times(times: Sequence[datetime], width: float) -> list[float]:
-    """Return the positions of two or more times from 0 to ``width``, evenly if they are all one."""
+    """Place two or more times from 0 to ``width``, evenly if they are all one."""
     seconds = [(at - times[0]).total_seconds() for at in times]
     return (
         [width * at / seconds[-1] for at in seconds] if seconds[-1] else spread(len(times), width)
@@ -15,7 +15,7 @@ def place_times(times: Sequence[datetime], width: float) -> list[float]:
 
 
 def spread(count: int, width: float) -> list[float]:
-    """Return this number of positions, two or more, evenly from 0 to ``width``."""
+    """Space this number of positions, two or more, evenly from 0 to ``width``."""
     return [width * i / (count - 1) for i in range(count)]
 
 

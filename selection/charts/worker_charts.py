@@ -13,13 +13,13 @@ ROW, LEFT, RIGHT = 18, 190, 560
 
 
 def draw_standings(lines: Sequence[WorkerStanding]) -> Facts | None:
-    """Return the chart of one kind of task; None before any answer."""
+    """Draw the chart of one kind of task; None before any answer."""
     chosen = [line for line in lines if line.answers and line.selected]
     others = [line for line in lines if line.answers and not line.selected]
     drawn = chosen[:MOST_SELECTED] + others[:MOST_OTHERS]
     bars = [_draw_bar(line, ROW * place) for place, line in enumerate(drawn)]
-    left_out = len(lines) - len(drawn)
-    return Facts(bars=bars, height=ROW * len(bars), left_out=left_out) if bars else None
+    rest = len(lines) - len(drawn)
+    return Facts(bars=bars, height=ROW * len(bars), left_out=rest) if bars else None
 
 
 def _draw_bar(line: WorkerStanding, y: int) -> Facts:

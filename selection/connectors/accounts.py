@@ -90,7 +90,7 @@ def set_connection(
 
 
 def check_account(connection: Connection) -> str:
-    """Return the account in words. Raises Refused with the reason if it cannot be used."""
+    """Describe the account. Raises Refused with the reason if it cannot be used."""
     connector = registry.connector_of(connection)
     return call_now(connection, lambda: connector.check(connection))
 
@@ -111,9 +111,9 @@ def delete_connection(connection: Connection) -> None:
 
 
 def clean_settings(declared: tuple[Setting, ...], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of the declared settings. Raises FieldRefused."""
-    known = {setting.name for setting in declared}
-    if unknown := set(values) - known:
+    """Check the values of the declared settings. Raises FieldRefused."""
+    names = {setting.name for setting in declared}
+    if unknown := set(values) - names:
         raise FieldRefused(min(unknown), f"There is no setting “{min(unknown)}”.")
     return {one.name: _clean_setting(one, values.get(one.name, one.default)) for one in declared}
 
@@ -145,12 +145,12 @@ def _clean_number(setting: Setting, value: Any) -> Any:
 
 
 def clean_name(connection: Connection, name: str) -> str:
-    """Return the name without surrounding spaces. Raises FieldRefused if it is taken."""
+    """Strip the name of surrounding spaces. Raises FieldRefused if it is taken."""
     name = name.strip()
     if not 0 < len(name) <= 100:
         raise FieldRefused("name", "A name has 1 to 100 characters.")
-    taken = Connection.objects.filter(team=connection.team_id, name=name).exclude(pk=connection.pk)
-    if taken.exists():
+    twins = Connection.objects.filter(team=connection.team_id, name=name).exclude(pk=connection.pk)
+    if twins.exists():
         raise FieldRefused("name", f"There is a connection “{name}” already.")
     return name
 
@@ -163,8 +163,8 @@ def _clean_address(connector: Connector, address: str) -> str:
 
 
 def _set_secrets(connector: Connector, connection: Connection, secrets: Mapping[str, str]) -> None:
-    known = {secret.name for secret in connector.secrets}
-    if unknown := set(secrets) - known:
+    names = {secret.name for secret in connector.secrets}
+    if unknown := set(secrets) - names:
         raise FieldRefused(min(unknown), f"There is no secret “{min(unknown)}”.")
     try:
         store_secrets(connection, secrets)

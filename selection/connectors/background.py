@@ -33,8 +33,8 @@ def request_save(connection: Connection, by: str, **values: Any) -> Job:
     Raises FieldRefused for a wrong value. The result has the connection's id and the account.
     """
     accounts.set_connection(connection, **values)
-    wanted = {name: getattr(connection, name) for name in SAVED}
-    return request_call(connection, SAVE, by, tool=connection.kind, **wanted)
+    columns = {name: getattr(connection, name) for name in SAVED}
+    return request_call(connection, SAVE, by, tool=connection.kind, **columns)
 
 
 def request_call(connection: Connection, kind: str, by: str, **wanted: Any) -> Job:
@@ -52,7 +52,6 @@ def request_dry_run(link: RunConnection, url: str, due: Mapping[str, Any], by: s
 
 
 def find_connection(job: Job) -> Connection:
-    """Return the connection that the job is about. Raises NotFound."""
     return jobs.find_row(Connection.objects.all(), job.subject)
 
 
@@ -84,23 +83,23 @@ def _list_sources(job: Job) -> list[dict[str, Any]]:
 @jobs.perform(GOLD)
 def _read_gold(job: Job) -> dict[str, Any]:
     """Read into the question set, or into a new one of this name."""
-    connection, wanted = find_connection(job), job.wanted
-    if "question_set" in wanted:
-        target = jobs.find_row(QuestionSet.objects.all(), wanted["question_set"])
-        return {"stored": reading.import_gold(target, connection, wanted["source"])}
-    made = reading.create_question_set(connection, wanted["name"], wanted["source"])
-    return {"stored": made.questions.count(), "question_set": made.pk}
+    connection, order = find_connection(job), job.wanted
+    if "question_set" in order:
+        target = jobs.find_row(QuestionSet.objects.all(), order["question_set"])
+        return {"stored": reading.import_gold(target, connection, order["source"])}
+    question_set = reading.create_question_set(connection, order["name"], order["source"])
+    return {"stored": question_set.questions.count(), "question_set": question_set.pk}
 
 
 @jobs.perform(WORKERS)
 def _read_workers(job: Job) -> dict[str, Any]:
     """Read into the pool, or into a new one."""
-    connection, wanted = find_connection(job), job.wanted
-    if "pool" in wanted:
-        pool = jobs.find_row(Pool.objects.all(), wanted["pool"])
-        return {"stored": reading.import_workers(pool, connection, wanted["source"])}
-    made = reading.create_pool(connection)
-    return {"stored": made.workers.count(), "pool": made.pk}
+    connection, order = find_connection(job), job.wanted
+    if "pool" in order:
+        pool = jobs.find_row(Pool.objects.all(), order["pool"])
+        return {"stored": reading.import_workers(pool, connection, order["source"])}
+    people = reading.create_pool(connection)
+    return {"stored": people.workers.count(), "pool": people.pk}
 
 
 @jobs.perform(CONNECT)

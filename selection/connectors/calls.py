@@ -57,7 +57,7 @@ def attempt_call(call: ConnectorCall) -> bool:
     """Make the call and record the outcome; return False if the connection must rest."""
     try:
         with leases.renewing(lambda: _renew(call)):
-            said = _make_call(call)
+            note = _make_call(call)
     except leases.LeaseLost:
         return False
     except (Outage, Denied) as fault:
@@ -75,7 +75,7 @@ def attempt_call(call: ConnectorCall) -> bool:
         _keep_for_later(call, Outage(text))
         return False
     now = db_clock.database_now()
-    call.keep(due=None, delivered=now, code=200, said=said[:REPLY_LENGTH])
+    call.keep(due=None, delivered=now, code=200, said=note[:REPLY_LENGTH])
     health.note_success(call.connection)
     return True
 

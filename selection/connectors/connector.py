@@ -159,7 +159,7 @@ class Connector:
     outlasts_run: ClassVar[bool] = False
 
     def can(self, method: str) -> bool:
-        """Return True if the connector overrides this method."""
+        """Tell if the connector overrides this method."""
         return getattr(type(self), method) is not getattr(Connector, method)
 
     # -- in
@@ -169,19 +169,18 @@ class Connector:
         raise self._refusal("be checked")
 
     def list_sources(self, connection: Connection) -> list[Source]:
-        """Return the places to read from."""
         return []
 
     def read_gold(self, connection: Connection, source: str) -> list[QuestionRow]:
-        """Return the questions of this place whose answers are known."""
+        """Read the questions of this place whose answers are known."""
         raise self._refusal("read gold questions")
 
     def read_workers(self, connection: Connection, source: str) -> list[WorkerRow]:
-        """Return the people of this place, or of the account."""
+        """Read the people of this place, or of the account."""
         raise self._refusal("read workers")
 
     def read_past(self, connection: Connection, source: str) -> Fetched:
-        """Return the past answers of this place, as a file for ``imports``."""
+        """Read the past answers, as a file for ``imports``."""
         raise self._refusal("read past answers")
 
     # -- out
@@ -220,7 +219,7 @@ class Connector:
         raise self._refusal(kind)
 
     def plan(self, link: RunConnection) -> Iterable[tuple[str, Mapping[str, Any]]]:
-        """Return the calls, kind and data, that the run's state asks for now.
+        """Plan the calls, kind and data, that the run's state asks for now.
 
         It is asked after every step and calls nobody; the same call is not queued twice.
         """
@@ -229,7 +228,7 @@ class Connector:
     # -- back
 
     def poll(self, link: RunConnection) -> Iterable[News]:
-        """Return what is new since the last poll, or everything: repeats change nothing."""
+        """Fetch what is new since the last poll, or everything: repeats change nothing."""
         return ()
 
     def authenticate(self, connection: Connection, message: Incoming) -> None:
@@ -237,7 +236,7 @@ class Connector:
         raise NotAuthentic
 
     def receive(self, connection: Connection, message: Incoming) -> Iterable[News]:
-        """Return the news in a message of the other side."""
+        """Read the news in a message of the other side."""
         raise self._refusal("send messages")
 
     def _refusal(self, action: str) -> Refused:

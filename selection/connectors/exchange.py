@@ -57,12 +57,12 @@ def plan_calls(link: RunConnection) -> None:
 
 
 def _links(connection: Connection) -> QuerySet[RunConnection]:
-    """Return the connection's uses by runs that go on, or that have tasks there still."""
+    """List the connection's uses by runs that go on, or that have tasks there still."""
     going = Q(run__status__in=wanted_tasks.GOING)
     if registry.connector_of(connection).outlasts_run:
         going |= Q(on=True, run__ended__gt=db_clock.database_now() - FOLLOWED)
-    left = Exists(OutsideTask.objects.present().filter(link=OuterRef("pk")))
-    rows = RunConnection.objects.filter(going | left, connection=connection)
+    remains = Exists(OutsideTask.objects.present().filter(link=OuterRef("pk")))
+    rows = RunConnection.objects.filter(going | remains, connection=connection)
     return rows.select_related("run", "connection")
 
 
@@ -122,7 +122,6 @@ def _is_awake(connection_id: int) -> bool:
 
 
 def request_exchanges(run_id: int) -> None:
-    """Request an exchange for every connection of a run."""
     rows = RunConnection.objects.filter(run=run_id).values_list("connection", flat=True)
     for connection_id in rows:
         health.request_exchange(connection_id)

@@ -22,7 +22,7 @@ BUSY = {408, 425, 429}
 
 
 def check_url(url: str) -> str:
-    """Return the address without a slash at its end. Raises Refused for an invalid one."""
+    """Check the address and drop a slash at its end. Raises Refused for an invalid one."""
     return safe_http.check_url(url, SETTING).rstrip("/")
 
 
@@ -34,7 +34,7 @@ def call_json(
     query: Mapping[str, Any] | None = None,
     seconds: float = safe_http.SECONDS,
 ) -> Any:
-    """Return the reply's JSON; None for an empty one. Raises a Fault for every other outcome."""
+    """Fetch the reply's JSON; None for an empty one. Raises a Fault for every other outcome."""
     return parse_reply(send(method, url, headers, body, query, seconds))
 
 
@@ -46,7 +46,7 @@ def send(
     query: Mapping[str, Any] | None = None,
     seconds: float = safe_http.SECONDS,
 ) -> safe_http.Reply:
-    """Return a reply of the status 200 to 299. Raises a Fault for every other outcome."""
+    """Fetch a reply of the status 200 to 299. Raises a Fault for every other outcome."""
     renew_lease()
     address = f"{url}?{urlencode(query, doseq=True)}" if query else url
     content = None if body is None else json.dumps(body).encode()
@@ -66,7 +66,7 @@ def send(
 
 
 def parse_reply(reply: safe_http.Reply) -> Any:
-    """Return the JSON of a reply. Raises Outage if it is none, as of a proxy's page."""
+    """Parse the JSON of a reply. Raises Outage if it is none, as of a proxy's page."""
     if not reply.said.strip():
         return None
     if sum(map(reply.said.count, ",[{")) > MOST_VALUES:
@@ -95,15 +95,14 @@ def fault_of(reply: safe_http.Reply) -> Fault:
 
 
 def describe_error(text: str) -> str:
-    """Return the message in an error's body, shortened."""
     if text.lstrip().startswith("<"):
         return "a web page"
     try:
         document = parse_json(text)
     except ValueError:
         return _shorten(text)
-    found = document if isinstance(document, dict) else {}
-    parts = [found.get(name) for name in ("detail", "message", "error", "validation_errors")]
+    content = document if isinstance(document, dict) else {}
+    parts = [content.get(name) for name in ("detail", "message", "error", "validation_errors")]
     return _shorten("; ".join(str(part) for part in parts if part) or text)
 
 

@@ -103,7 +103,7 @@ def _close_task(task: OutsideTask, item: OutsideAnswer) -> None:
 
 
 def _is_worker(task: OutsideTask, item: OutsideAnswer) -> bool:
-    """Return True if one of the annotator's names is the worker's.
+    """Tell if one of the annotator's names is the worker's.
 
     Their key may be another person's number there, so it counts only if nothing else is known.
     """

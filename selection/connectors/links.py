@@ -62,12 +62,12 @@ def disconnect_run(link: RunConnection, who: str = "") -> None:
 
 
 def with_tools() -> Exists:
-    """Return the annotation of runs ``with_tools``: True if a run uses a connection."""
+    """Annotate runs ``with_tools``: True if a run uses a connection."""
     return Exists(RunConnection.objects.filter(run=OuterRef("pk"), on=True))
 
 
 def list_links(run: Run) -> list[RunConnection]:
-    """Return the connections that the run uses; without a query if it was annotated with none."""
+    """List the connections that the run uses; without a query if it was annotated with none."""
     if run.__dict__.get("with_tools") is False:
         return []
     return list(run.connections.filter(on=True).select_related("connection"))
@@ -80,9 +80,9 @@ def dismiss_problem(link: RunConnection) -> None:
 
 def write_back(link: RunConnection, how: str, workers: Sequence[str]) -> ConnectorCall:
     """Queue the call that writes the selected workers back. Raises Refused for an unknown way."""
-    known = dict(registry.connector_of(link.connection).write_backs)
-    if how not in known:
-        raise Refused(f"Choose one of: {', '.join(known) or 'nothing, this tool takes none'}.")
+    ways = dict(registry.connector_of(link.connection).write_backs)
+    if how not in ways:
+        raise Refused(f"Choose one of: {', '.join(ways) or 'nothing, this tool takes none'}.")
     if not workers:
         raise Refused("The run has not selected any worker yet.")
     data = {"how": how, "workers": list(workers)}

@@ -26,7 +26,7 @@ LONGEST_SECONDS = 300.0  # of all calls that somebody waits for
 
 
 def list_sources(connection: Connection) -> list[Source]:
-    """Return the places to read from. Raises Refused with the reason if they cannot be listed."""
+    """List the places to read from. Raises Refused with the reason if they cannot be listed."""
     return call_now(connection, lambda: registry.connector_of(connection).list_sources(connection))
 
 
@@ -40,7 +40,7 @@ def import_gold(question_set: QuestionSet, connection: Connection, source: str) 
 
 
 def create_question_set(connection: Connection, name: str, source: str) -> QuestionSet:
-    """Return a new question set with the gold questions of a place. Raises Refused."""
+    """Create a new question set with the gold questions of a place. Raises Refused."""
     rows = _read_gold(connection, source)  # first: no transaction waits for another server
     team = connection.team_id
     with transaction.atomic():
@@ -60,9 +60,9 @@ def _read_gold(connection: Connection, source: str) -> list[QuestionRow]:
 
 
 def _store_gold(question_set: QuestionSet, rows: list[QuestionRow]) -> int:
-    asked = catalog.question_keys_asked(question_set)
+    fixed_keys = catalog.question_keys_asked(question_set)
     for row in rows:
-        if row.question in asked:
+        if row.question in fixed_keys:
             raise Conflict(catalog.refuse_asked(row.question))
     return catalog.take_questions(question_set, rows)
 
@@ -74,7 +74,7 @@ def import_workers(pool: Pool, connection: Connection, source: str = "") -> int:
 
 
 def create_pool(connection: Connection) -> Pool:
-    """Return a new pool with the people of the account. Raises Refused."""
+    """Create a new pool with the people of the account. Raises Refused."""
     rows = _read_workers(connection, "")
     with transaction.atomic():
         free = drafts.free_name(f"People of {connection}", connection.team_id, Pool, " {}")
@@ -92,13 +92,12 @@ def _read_workers(connection: Connection, source: str) -> list[WorkerRow]:
 
 
 def fetch_past(connection: Connection, source: str) -> Fetched:
-    """Return the past answers of a place, as a file."""
     connector = registry.connector_of(connection)
     return call_now(connection, lambda: connector.read_past(connection, source))
 
 
 def call_now(connection: Connection, call: Callable[[], T]) -> T:
-    """Return the call's result. Raises Refused instead of a fault, for a person that waits."""
+    """Make the call. Raises Refused instead of a fault, for a person that waits."""
     refuse_paused(connection)
     end = monotonic() + LONGEST_SECONDS
     try:

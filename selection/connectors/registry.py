@@ -12,8 +12,8 @@ from .connector import Connector
 
 def _find_connectors() -> dict[str, Connector]:
     modules = [
-        import_module(f"{platforms.__name__}.{found.name}")
-        for found in iter_modules(platforms.__path__)
+        import_module(f"{platforms.__name__}.{info.name}")
+        for info in iter_modules(platforms.__path__)
     ]
     return {module.CONNECTOR.name: module.CONNECTOR for module in modules}
 
@@ -22,10 +22,10 @@ CONNECTORS: dict[str, Connector] = _find_connectors()
 
 
 def find_connector(name: str) -> Connector:
-    """Return the connector. Raises Refused for an unknown name."""
+    """Raise Refused for an unknown name."""
     if name not in CONNECTORS:
-        known = ", ".join(sorted(CONNECTORS)) or "none"
-        raise Refused(f"There is no connector “{name}”; there are: {known}.")
+        names = ", ".join(sorted(CONNECTORS)) or "none"
+        raise Refused(f"There is no connector “{name}”; there are: {names}.")
     return CONNECTORS[name]
 
 

@@ -24,22 +24,22 @@ def store_secrets(connection: Connection, values: Mapping[str, str]) -> None:
 
     Raises Refused for a secret that no header could carry.
     """
-    kept = _readable_secrets(connection)
+    secrets = _readable_secrets(connection)
     for name, value in values.items():
         text = value.strip()
         if not text.isascii() or not (text.isprintable() or not text) or len(text) > LONGEST:
             raise Refused(
                 f"A token is at most {LONGEST:,} printable ASCII characters without line breaks."
             )
-        kept[name] = text
-    kept = {name: text for name, text in kept.items() if text}
+        secrets[name] = text
+    secrets = {name: text for name, text in secrets.items() if text}
     connection.secrets_encrypted = (
-        encryption.encrypt_text(json.dumps(kept), PURPOSE) if kept else ""
+        encryption.encrypt_text(json.dumps(secrets), PURPOSE) if secrets else ""
     )
 
 
 def read_secrets(connection: Connection) -> dict[str, str]:
-    """Return the secrets by name. Raises Refused if they cannot be read."""
+    """Read the secrets by name. Raises Refused if they cannot be read."""
     if not connection.secrets_encrypted:
         return {}
     text = encryption.try_decrypt(connection.secrets_encrypted, PURPOSE)
@@ -53,7 +53,7 @@ def read_secrets(connection: Connection) -> dict[str, str]:
 
 
 def _readable_secrets(connection: Connection) -> dict[str, str]:
-    """Return the secrets by name; none if they cannot be read."""
+    """Read the secrets by name; none if they cannot be read."""
     try:
         return read_secrets(connection)
     except Refused:
@@ -61,7 +61,7 @@ def _readable_secrets(connection: Connection) -> dict[str, str]:
 
 
 def require_token(connection: Connection) -> str:
-    """Return the secret named *token*. Raises Denied if there is none, or none that can be read."""
+    """Read the secret named *token*. Raises Denied if there is none, or none that can be read."""
     try:
         token = read_secrets(connection).get("token", "")
     except Refused as refusal:
@@ -72,7 +72,7 @@ def require_token(connection: Connection) -> str:
 
 
 def hide_secrets(connection: Connection, text: str) -> str:
-    """Return the text without the secrets: the other side may repeat one in an error."""
+    """Remove the secrets from the text: the other side may repeat one in an error."""
     for secret in [*_readable_secrets(connection).values(), connection.secret]:
         if len(secret) >= SHORTEST_HIDDEN:
             text = text.replace(secret, HIDDEN)

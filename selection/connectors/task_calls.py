@@ -44,7 +44,6 @@ def remove_tasks(connector: Connector, link: RunConnection, data: Mapping[str, A
 
 
 def refuse_tasks(link: RunConnection, data: Mapping[str, Any]) -> None:
-    """Note that the tasks of a call were refused for good."""
     _tasks_of(link, data).filter(state=State.WAITING).update(state=State.REFUSED)
 
 

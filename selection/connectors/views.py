@@ -15,7 +15,6 @@ from .faults import NotAuthentic
 
 
 def message_address(link: RunConnection) -> str:
-    """Return the address to which the other side sends its messages."""
     return str(settings.PUBLIC_URL) + reverse("receive_message", args=[link.connection_id])
 
 

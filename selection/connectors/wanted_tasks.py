@@ -31,12 +31,12 @@ def plan_tasks(link: RunConnection) -> int:
     fresh = rows.filter(pk=link.pk).first()
     if fresh is None or not registry.connector_of(fresh.connection).deals:
         return 0
-    gone = _queue_removals(fresh)
-    return gone + _queue_sending(fresh)
+    removals = _queue_removals(fresh)
+    return removals + _queue_sending(fresh)
 
 
 def wanted_assignments(link: RunConnection) -> QuerySet[Assignment]:
-    """Return the open assignments of workers without a verdict; none of models."""
+    """Select the open assignments of workers without a verdict; none of models."""
     rows = Assignment.objects.open().filter(candidate__run=link.run_id)
     if not link.on or link.run.status not in GOING:
         return rows.none()
@@ -69,8 +69,8 @@ def _release_assignments(link: RunConnection) -> None:
     The earlier one keeps its tasks' numbers, by which it removes them.
     """
     rows = OutsideTask.objects.filter(link__run=link.run_id, link__on=False)
-    wanted = wanted_assignments(link).values("pk")
-    rows = rows.exclude(link=link).exclude(state=State.ANSWERED).filter(assignment__in=wanted)
+    assignments = wanted_assignments(link).values("pk")
+    rows = rows.exclude(link=link).exclude(state=State.ANSWERED).filter(assignment__in=assignments)
     rows.update(assignment=None)
 
 
@@ -135,8 +135,8 @@ def return_tasks(link: RunConnection, numbers: Sequence[int]) -> int:
 
     The call counts as tried, so it looks first: a list that changes while it is read misses tasks.
     """
-    lost = link.tasks.filter(number__in=numbers, state=State.SENT)
-    by_candidate = _group_numbers(lost.values_list("number", "candidate_id"))
-    lost.update(state=State.WAITING, outside_id="", sent=None)
+    tasks = link.tasks.filter(number__in=numbers, state=State.SENT)
+    by_candidate = _group_numbers(tasks.values_list("number", "candidate_id"))
+    tasks.update(state=State.WAITING, outside_id="", sent=None)
     _queue_calls(link, calls.SEND, by_candidate, tries=1)
     return sum(map(len, by_candidate.values()))

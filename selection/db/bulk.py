@@ -127,12 +127,12 @@ Columns = dict[str, Sequence[Any]]
 
 
 def _uses_arrays(columns: Columns) -> bool:
-    """Return True if each column is sent as one value: PostgreSQL, for more than one row."""
+    """Tell if each column is sent as one value: PostgreSQL, for more than one row."""
     return connection.vendor == "postgresql" and len(next(iter(columns.values()))) > 1
 
 
 def _adapt_moments(model: type[Model], columns: Columns) -> Columns:
-    """Return the columns with moments as this database stores them.
+    """Format moments as this database stores them.
 
     Only moments are formatted differently by each database; asking each field takes long.
     """
@@ -167,7 +167,7 @@ def _execute_chunks(sql: str, columns: Columns, shared: Sequence[Any]) -> int:
 
 
 def _format_array(values: Sequence[Any]) -> Any:
-    """Return the values as a PostgreSQL array; formatting numbers here is many times faster."""
+    """Write the values as a PostgreSQL array; formatting numbers here is many times faster."""
     listed = list(values)
     if all(isinstance(value, NUMBERS) for value in listed):
         return f"{{{str(listed)[1:-1].replace('None', 'NULL')}}}"
@@ -180,7 +180,7 @@ def _unnest_fields(fields: Sequence["Field[Any, Any]"]) -> str:
 
 
 def _column_type(field: "Field[Any, Any]") -> str:
-    """Return the column's type without a length: a cast to that would truncate longer values."""
+    """Find the column's type without a length: a cast to that would truncate longer values."""
     return str(field.rel_db_type(connection)).partition("(")[0]
 
 

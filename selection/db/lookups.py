@@ -20,7 +20,7 @@ class AnyLookup(Lookup):
     rhs: Iterable[int]
 
     def get_prep_lookup(self) -> str:
-        """Return the numbers as text: Django compares conditions, and arrays cannot be compared."""
+        """Write the numbers as text: Django compares conditions, and arrays cannot be compared."""
         return str(np.asarray(self.rhs, np.int64).tolist())[1:-1]
 
     def as_postgresql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:

@@ -33,7 +33,7 @@ class Seconds(Func):
 
 
 def read_table(rows: QuerySet[Any], columns: Sequence[str]) -> NDArray[np.float64]:
-    """Return the (columns, rows) array of these numbers. Raises ValueError if one is null."""
+    """Read the (columns, rows) array of these numbers. Raises ValueError if one is null."""
     try:
         sql, params = rows.values_list(*columns).query.sql_with_params()
     except EmptyResultSet:  # the conditions match no row

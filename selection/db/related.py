@@ -17,7 +17,7 @@ def attach_related(rows: Sequence[Model], name: str) -> list[Any]:
     field = type(rows[0])._meta.get_field(name)
     assert isinstance(field, ForeignKey)
     ids = {getattr(row, field.attname) for row in rows} - {None}
-    found = field.remote_field.model._base_manager.filter(pk__among=sorted(ids)).in_bulk()
+    by_id = field.remote_field.model._base_manager.filter(pk__among=sorted(ids)).in_bulk()
     for row in rows:
-        field.set_cached_value(row, found.get(getattr(row, field.attname)))
-    return list(found.values())
+        field.set_cached_value(row, by_id.get(getattr(row, field.attname)))
+    return list(by_id.values())

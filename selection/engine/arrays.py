@@ -49,7 +49,7 @@ class UncountedAnswers:
     noted: NDArray[np.float64]
 
     def per_arm(self, mask: Flags, n: int, weights: Any = None) -> Counts:
-        """Return (n,) the number of selected answers of each arm, or the sum of their weights."""
+        """Count (n,) the selected answers of each arm, or sum their weights."""
         chosen = None if weights is None else weights[mask]
         return np.bincount(self.arms[mask], chosen, n).astype(np.int64)
 
@@ -121,17 +121,17 @@ class StepArrays:
 
     @property
     def decks(self) -> Counts:
-        """Return the size of each arm's deck: its skill's questions except those met before."""
+        """Size of each arm's deck: its skill's questions except those met before."""
         return np.array([skill.deck_size for skill in self.run.skills])[self.skill] - self.skipped
 
     @property
     def free_pace(self) -> bool:
-        """Return True if questions may go to models by their speed."""
+        """Tell if questions may go to models by their speed."""
         return self.selector is None or model_pace.may_depend_on_speed(self.selector.promise)
 
     @property
     def waits_for_models(self) -> bool:
-        """Return True if the step must wait until all models that reply have answered."""
+        """Tell if the step must wait until all models that reply have answered."""
         if self.free_pace or not self.model.any():
             return False
         return model_pace.has_outstanding(self.run)
@@ -153,33 +153,31 @@ class StepArrays:
 
     @property
     def closed(self) -> Counts:
-        """Return the number of positions closed without a gap, counted from the first."""
+        """Count the positions closed without a gap, counted from the first."""
         return self.pulls + self.void + self.new_pulls + self.new_void
 
     @property
     def waiting(self) -> Counts:
-        """Return the number of answers, void ones included, that wait for an earlier position."""
+        """Count the answers, void ones included, that wait for an earlier position."""
         return self.answers.per_arm(~self.counted, self.ids.size)
 
     @property
     def pending(self) -> Counts:
-        """Return the number of assignments that will count and are not counted yet."""
+        """Count the assignments that will count and are not counted yet."""
         void = self.answers.per_arm(~self.counted & self.answers.void, self.ids.size)
         return self.uncounted - void
 
     @property
     def uncounted(self) -> Counts:
-        """Return the number of assignments not counted yet."""
         return self.asked - self.closed
 
     @property
     def outstanding(self) -> Counts:
-        """Return the number of unanswered assignments."""
         return self.uncounted - self.waiting
 
     @property
     def spent(self) -> int:
-        """Return the number of assignments that cost money, in any end (Run.tally)."""
+        """Count the assignments that cost money, in any end (Run.tally)."""
         return int(self.asked.sum()) - self._free
 
     @cached_property
@@ -191,7 +189,7 @@ class StepArrays:
 
     @property
     def worker_load(self) -> Counts:
-        """Return the number of unanswered assignments of the arm's worker, over all skills."""
+        """Count the unanswered assignments of the arm's worker, over all skills."""
         if not self.run.several:
             return self.outstanding
         _, worker = np.unique(self.workers, return_inverse=True)
@@ -201,7 +199,7 @@ class StepArrays:
 
     @property
     def present(self) -> Flags:
-        """Return True for arms with a present worker, or one who stays if the run waits for all."""
+        """Flag arms with a present worker, or one who stays if the run waits for all."""
         if self.run.hours_to_come is None or self.run.recorded_only:
             return ~self.gone
         since = self.now.timestamp() - PRESENT.total_seconds()
@@ -212,15 +210,15 @@ class StepArrays:
 def load_arrays(run: Run) -> StepArrays:
     candidates = CandidateColumns.read(run)
     columns: Any = candidates.columns
-    ids, skill, asked, pulls = (columns[name] for name in ("id", "skill", "asked", "pulls"))
+    ids, skill, asks, pulls = (columns[name] for name in ("id", "skill", "asked", "pulls"))
     void, rewards, verdict = (columns[name] for name in ("void", "rewards", "verdict"))
-    gone, unaffordable = columns["left"] > 0, columns["unaffordable"] > 0
-    roster = Roster.build(run, skill, gone, pulls)
+    leavers, unaffordable = columns["left"] > 0, columns["unaffordable"] > 0
+    roster = Roster.build(run, skill, leavers, pulls)
     answers, now = _read_answers(run, pulls + void), db_clock.database_now()
-    unseen, shown = _count_outstanding(run, gone | unaffordable)
+    unseen, visible = _count_outstanding(run, leavers | unaffordable)
     # The algorithm is told of the roster's own outstanding answers when it judges.
-    left_out = np.where(gone, asked - pulls - void - unseen, 0)
-    state = roster.state(pulls, rewards, verdict, run.memory, left_out)
+    omissions = np.where(leavers, asks - pulls - void - unseen, 0)
+    state = roster.state(pulls, rewards, verdict, run.memory, omissions)
     return StepArrays(
         run=run,
         now=now,
@@ -230,17 +228,17 @@ def load_arrays(run: Run) -> StepArrays:
         ids=ids,
         workers=columns["worker_id"],
         skill=skill,
-        asked=asked,
+        asked=asks,
         pulls=pulls,
         void=void,
         rewards=rewards,
         verdict=verdict,
         noted=_read_last_seen(run, ids.size, answers, now),
-        gone=gone,
+        gone=leavers,
         skipped=columns["skipped"],
         answers=answers,
         unseen=unseen,
-        shown=shown,
+        shown=visible,
         unaffordable=unaffordable,
         recorded=_read_recorded(run, ids.size),
         model=model_pace.read_models(run, ids.size),
@@ -249,7 +247,7 @@ def load_arrays(run: Run) -> StepArrays:
 
 
 def _read_recorded(run: Run, n: int) -> Flags:
-    """Return (n,) flags by arm; queried only if some workers may be away."""
+    """Flag arms (n,); queried only if some workers may be away."""
     recorded = np.zeros(n, bool)
     if run.has_recorded and run.hours_to_come is not None and not run.recorded_only:
         waiting = run.candidates.exclude(recorded=None).order_by()
@@ -260,7 +258,7 @@ def _read_recorded(run: Run, n: int) -> Flags:
 def _read_last_seen(
     run: Run, n: int, answers: UncountedAnswers, now: datetime
 ) -> NDArray[np.float64]:
-    """Return (n,) the seconds at which each worker was last noted as present.
+    """Read (n,) the seconds at which each worker was last noted as present.
 
     Known are workers with a new answer, and those seen recently if absence matters.
     """
@@ -268,13 +266,13 @@ def _read_last_seen(
     noted[answers.arms] = answers.noted
     if run.hours_to_come is not None:
         recent = run.candidates.filter(seen__gt=now - PRESENT).order_by()
-        arms, seen = read_table(recent.annotate(at=Seconds("seen")), ("arm", "at"))
-        noted[arms.astype(np.int64)] = seen
+        arms, moments = read_table(recent.annotate(at=Seconds("seen")), ("arm", "at"))
+        noted[arms.astype(np.int64)] = moments
     return noted
 
 
 def _read_answers(run: Run, closed: Counts) -> UncountedAnswers:
-    """Return the answers that are not counted yet.
+    """Read the answers that are not counted yet.
 
     An answer is ripe once all earlier positions of its worker are closed, so that slow answers,
     right or wrong, count as soon as quick ones.
@@ -289,16 +287,16 @@ def _read_answers(run: Run, closed: Counts) -> UncountedAnswers:
     arms, positions = arms.astype(np.int64), positions.astype(np.int64)
     order = np.lexsort((positions, arms))
     arms, positions = arms[order], positions[order]
-    ids, right, void = waiting[:3, order].astype(np.int64)
+    ids, grades, void = waiting[:3, order].astype(np.int64)
     # (a,) the index of the arm's first answer. The j-th answer of an arm is ripe if its position is
     # the j-th after the closed ones, because then no position between is missing.
     first = np.searchsorted(arms, arms)
     ripe = positions == closed[arms] + np.arange(arms.size) - first
-    return UncountedAnswers(ids, arms, right, void > 0, ripe, at[order], noted[order])
+    return UncountedAnswers(ids, arms, grades, void > 0, ripe, at[order], noted[order])
 
 
 def _read_places(assignments: Counts) -> NDArray[np.float64]:
-    """Return (3, a) arms, positions and last presence of these assignments, which are sorted.
+    """Read (3, a) arms, positions and last presence of these assignments, which are sorted.
 
     They are looked up by id: for a join with the waiting answers the database sometimes scans all
     answers ever given, misled by outdated statistics.
@@ -310,14 +308,14 @@ def _read_places(assignments: Counts) -> NDArray[np.float64]:
 
 
 def _count_outstanding(run: Run, absent: Flags) -> tuple[Counts, Counts]:
-    """Return (n,) the outstanding assignments not shown yet, and those shown; 0 if not needed."""
+    """Count (n,) the outstanding assignments not shown yet, and those shown; 0 if not needed."""
     n = absent.size
     if run.recorded_only or (run.hours_to_come is None and not absent.any()):
         return np.zeros(n, np.int64), np.zeros(n, np.int64)
-    counted = F("candidate__pulls") + F("candidate__void")
+    closed_positions = F("candidate__pulls") + F("candidate__void")
     rows = (
         Assignment.objects.open()
-        .filter(candidate__run=run, candidate__asked__gt=counted)
+        .filter(candidate__run=run, candidate__asked__gt=closed_positions)
         .values_list("candidate__arm", "due")
     )
     arms = np.array([arm for arm, _ in rows], np.int64)

@@ -35,7 +35,7 @@ class ExposureLimits:
 
     @classmethod
     def load(cls, run: Run) -> "ExposureLimits | None":
-        """Return the limits of a run, or None if it has none or asks no workers.
+        """Load the limits of a run, or None if it has none or asks no workers.
 
         The sets stay locked until the step is saved, so that runs sharing one take turns. They are
         locked in order of id and after the run, by all code that locks both.
@@ -59,7 +59,7 @@ class ExposureLimits:
         return cls(run, remaining, ids, exposure.closed_to(run))
 
     def share(self, skill: Counts, counts: Counts) -> Counts:
-        """Return (n,) how many of ``counts`` each arm gets; ``dealt`` gets the questions.
+        """Decide (n,) how many of ``counts`` each arm gets; ``dealt`` gets the questions.
 
         skill  (n,) of each arm
 
@@ -78,7 +78,7 @@ class ExposureLimits:
         return shared
 
     def _met_questions(self, arms: Counts) -> tuple[dict[int, list[int]], dict[int, int]]:
-        """Return, by arm, the questions it cannot get, and the number of its recorded answers.
+        """Find, by arm, the questions it cannot get, and count its recorded answers.
 
         The former are assigned already, met in another run or answered elsewhere; the latter
         wait, and are asked for first.

@@ -49,13 +49,13 @@ def _regrade_in_run(run_id: int, since: int) -> None:
 
 
 def misgraded_questions(run_id: int, since: int = 0) -> list[Question]:
-    """Return the questions with an answer graded against their key, void ones excepted, by name."""
+    """Find the questions with an answer graded against their key, void ones excepted, by name."""
     graded = _list_given_answers(run_id, since).values_list(
         "assignment__question", "response", "right"
     )
     rows = list(graded.distinct())
     questions = Question.objects.in_bulk({pk for pk, _, _ in rows})
-    wrong = {pk for pk, response, right in rows if questions[pk].grade(response) != right}
+    wrong = {pk for pk, response, grade in rows if questions[pk].grade(response) != grade}
     return sorted((questions[pk] for pk in wrong), key=str)
 
 
@@ -65,13 +65,13 @@ def grade_answers(run: Run, since: int = 0) -> list[str]:
     for question in questions:
         rows = _list_given_answers(run.pk, since).filter(assignment__question=question)
         answers = list(rows.values_list("pk", "response", "right"))
-        for right in (True, False):
+        for grade in (True, False):
             wrong = [
-                pk for pk, response, was in answers if question.grade(response) == right != was
+                pk for pk, response, was in answers if question.grade(response) == grade != was
             ]
             for start in range(0, len(wrong), CHUNK):
                 chunk = wrong[start : start + CHUNK]
-                Answer.objects.filter(pk__in=chunk).update(right=right)
+                Answer.objects.filter(pk__in=chunk).update(right=grade)
     return [f"“{question}”" for question in questions]
 
 

@@ -11,7 +11,7 @@ from topk import Promise
 
 
 def read_models(run: Run, n: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    """Return (n,) True for arms that are models; queried only if the team has model servers."""
+    """Flag (n,) arms that are models; queried only if the team has model servers."""
     models = np.zeros(n, bool)
     if ModelServer.objects.filter(team=run.team_id).exists():
         endpoints = Endpoint.objects.filter(worker=OuterRef("worker"))
@@ -21,7 +21,7 @@ def read_models(run: Run, n: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
 def may_depend_on_speed(promise: Promise) -> bool:
-    """Return True if the guarantee holds although questions go to workers by their speed.
+    """Tell if the guarantee holds although questions go to workers by their speed.
 
     The others assume that only answers distinguish good workers (docs/certified.md, A5), and good
     models are often slow.
@@ -30,7 +30,7 @@ def may_depend_on_speed(promise: Promise) -> bool:
 
 
 def has_outstanding(run: Run) -> bool:
-    """Return True if a model that replies still has an open assignment of the run."""
+    """Tell if a model that replies still has an open assignment of the run."""
     rows = Assignment.objects.open().filter(candidate__run=run, candidate__gone="")
     rows = rows.exclude(candidate__unaffordable=True, shown=None)
     return rows.filter(candidate__worker__endpoint__problem="").exists()

@@ -57,7 +57,7 @@ def save_step(arrays: StepArrays) -> Step:
 
 
 def _step_verdicts(arrays: StepArrays, standing: Standing | None) -> NDArray[np.int8]:
-    """Return (n,) the verdicts by the run's arms; workers who left keep theirs."""
+    """Collect (n,) the verdicts by the run's arms; workers who left keep theirs."""
     verdict = arrays.verdict.astype(np.int8)
     if arrays.ending == Run.Ending.ROSTER and not arrays.run.several:
         verdict[arrays.roster.arms] = Verdict.ACCEPTED
@@ -113,7 +113,6 @@ def _save_seen(arrays: StepArrays) -> None:
 def _verdict_reasons(
     arrays: StepArrays, standing: Standing | None, decided: list[int]
 ) -> list[str]:
-    """Return the reason of each verdict of this step."""
     run, reasons = arrays.run, _algorithm_reasons(arrays)
     texts = []
     for arm in decided:
@@ -128,7 +127,7 @@ def _verdict_reasons(
 
 
 def _algorithm_reasons(arrays: StepArrays) -> dict[int, str]:
-    """Return the algorithm's reasons for verdicts of this step, by the run's arms."""
+    """Ask the algorithm's reasons for verdicts of this step, by the run's arms."""
     if arrays.selector is None:
         return {}
     arms = arrays.roster.arms

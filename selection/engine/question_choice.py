@@ -13,7 +13,6 @@ CHUNK = 2000
 
 
 def deal_assignments(arrays: StepArrays) -> None:
-    """Create the assignments that ``arrays.counts`` asks for."""
     run, counts = arrays.run, arrays.counts
     if not counts.any():
         return
@@ -50,17 +49,16 @@ def _pass_over_retired(run: Run) -> None:
     if not retired.exists():
         return
     dealt = Assignment.objects.filter(candidate__run=run, step=run.steps, question__in=retired)
-    passed = list(dealt.open().select_related("question"))
-    recording.record_many(run, [(row, "") for row in passed])
-    if run.has_recorded and passed:
-        owners = {(row.candidate_id, row.question_id) for row in passed}
+    skips = list(dealt.open().select_related("question"))
+    recording.record_many(run, [(row, "") for row in skips])
+    if run.has_recorded and skips:
+        owners = {(row.candidate_id, row.question_id) for row in skips}
         waiting = RecordedAnswer.objects.filter(candidate__run=run, question__in=retired)
         obsolete = [row.pk for row in waiting if (row.candidate_id, row.question_id) in owners]
         RecordedAnswer.objects.filter(pk__in=obsolete).delete()
 
 
 def _give_recorded_answers(run: Run, records: list[RecordedAnswer]) -> None:
-    """Record the imported answers to assignments dealt in this step."""
     outstanding = Assignment.objects.filter(candidate__run=run).open()
     dealt = {
         (assignment.candidate_id, assignment.question_id): assignment
@@ -109,7 +107,6 @@ def _recorded_answers(run: Run, arms: Counts) -> dict[int, RecordedAnswer]:
 def _question_ids(
     arrays: StepArrays, arms: Counts, positions: Counts, records: dict[int, RecordedAnswer]
 ) -> list[int]:
-    """Return the id of the question of each assignment."""
     run = arrays.run
     limited = _limited_questions(arrays, arms, records)
     rest = [i for i in range(arms.size) if i not in records and i not in limited]
@@ -140,7 +137,6 @@ def _limited_questions(
 
 
 def _question_numbers(arrays: StepArrays, arms: Counts, positions: Counts) -> Counts:
-    """Return the question numbers in the decks of these arms at these positions."""
     numbers = np.zeros(arms.size, np.int64)
     for skill in arrays.run.skills:
         mask = arrays.skill[arms] == skill.number
@@ -158,7 +154,7 @@ def _question_numbers(arrays: StepArrays, arms: Counts, positions: Counts) -> Co
 def _skip_met_questions(
     arrays: StepArrays, arms: Counts, positions: Counts, numbers: Counts
 ) -> Counts:
-    """Return the numbers for arms that met some questions before: the same order without them."""
+    """Shift the numbers of arms that met some questions before: the same order without them."""
     skipping = np.unique(arms[arrays.skipped[arms] > 0]).tolist()
     rows = arrays.run.candidates.filter(arm__in=skipping).values_list("arm", "met")
     for arm, met in rows.order_by():
@@ -200,7 +196,7 @@ def _avoid_recorded_questions(
 
 
 def _lookup_question_ids(arrays: StepArrays, arms: Counts, numbers: Counts) -> Counts:
-    """Return the id of the question with each number, in the question set of the arm's skill."""
+    """Find the id of the question with each number, in the question set of the arm's skill."""
     ids = np.zeros(arms.size, np.int64)
     for skill in arrays.run.skills:
         mask = arrays.skill[arms] == skill.number

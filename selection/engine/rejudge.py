@@ -68,8 +68,8 @@ def rejudge(run: Run) -> str:
 
 def _recount_tallies(run: Run) -> None:
     """Recompute the tallies of all candidates from the counted answers."""
-    counted = _list_counted_answers(run).order_by()
-    rows = counted.values_list("assignment__candidate").annotate(
+    answers = _list_counted_answers(run).order_by()
+    rows = answers.values_list("assignment__candidate").annotate(
         told=Count("pk", filter=Q(void=False)),
         silent=Count("pk", filter=Q(void=True)),
         won=Count("pk", filter=Q(void=False, right=True)),
@@ -78,7 +78,7 @@ def _recount_tallies(run: Run) -> None:
 
 
 def _list_counted_answers(run: Run) -> QuerySet[Answer]:
-    """Return the counted answers, by way of candidates: no index leads to them from a run."""
+    """Reach the counted answers by way of candidates: no index leads to them from a run."""
     return Answer.objects.filter(assignment__candidate__run=run).exclude(applied_in=None)
 
 
@@ -93,11 +93,11 @@ def _store_tallies(run: Run, tallies: dict[int, list[int]]) -> None:
 
 
 def _replay_answers(run: Run, rows: list[Candidate]) -> tuple[Roster, Selector | None]:
-    """Return the algorithm having seen these answers only; None with too few workers."""
+    """Show the algorithm these answers only; None with too few workers."""
     skill = np.array([row.skill for row in rows], np.int64)
-    gone = np.array([bool(row.gone) for row in rows], bool)
+    leavers = np.array([bool(row.gone) for row in rows], bool)
     pulls: Counts = np.array([row.pulls for row in rows], np.int64)
-    roster = Roster.build(run, skill, gone, pulls)
+    roster = Roster.build(run, skill, leavers, pulls)
     if not roster.enough(run):
         return roster, None
     if not run.selector_class.open_roster:
@@ -106,8 +106,8 @@ def _replay_answers(run: Run, rows: list[Candidate]) -> tuple[Roster, Selector |
         return roster, selector
     rewards = np.array([row.rewards for row in rows], float)
     undecided = np.zeros(pulls.size, np.int8)
-    asked = np.array([row.asked - row.void for row in rows], np.int64)
-    state = roster.state(pulls, rewards, undecided, {}, asked - pulls)
+    asks = np.array([row.asked - row.void for row in rows], np.int64)
+    state = roster.state(pulls, rewards, undecided, {}, asks - pulls)
     return roster, roster.selector(run, state)
 
 
@@ -125,13 +125,13 @@ def _tell_answers(run: Run, rows: list[Candidate], roster: Roster, selector: Sel
         ),
         np.int64,
     ).reshape(-1, 4)
-    ids, arms, right, void = table.T
+    ids, arms, grades, void = table.T
     places = roster.places(arms)
     ready = (places >= 0) & (void == 0)
-    told = tell_in_turn(selector, ready, arms, places, right)
-    counted = told | is_passed_over(arms, ~ready, ready & ~told)
-    _refuse_too_long(ids[~counted])
-    sums = [counted & (void == 0), counted & (void == 1), counted & (void == 0) & (right == 1)]
+    takes = tell_in_turn(selector, ready, arms, places, grades)
+    applied = takes | is_passed_over(arms, ~ready, ready & ~takes)
+    _refuse_too_long(ids[~applied])
+    sums = [applied & (void == 0), applied & (void == 1), applied & (void == 0) & (grades == 1)]
     columns = [np.bincount(arms[mask], minlength=len(rows)).tolist() for mask in sums]
     numbers = {row.pk: [column[row.arm] for column in columns] for row in rows}
     _store_tallies(run, numbers)
@@ -143,7 +143,7 @@ def _tell_answers(run: Run, rows: list[Candidate], roster: Roster, selector: Sel
 def is_passed_over(
     arms: Counts, silent: NDArray[np.bool_], waits: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return (a,) the silent answers: they tell the algorithm nothing, and none waits before.
+    """Flag (a,) the silent answers: they tell the algorithm nothing, and none waits before.
 
     The counted answers of an arm are a prefix of its positions, so a void answer after one that
     waits for its round waits as well. All are in order of arm and position.

@@ -48,9 +48,9 @@ def tell(arrays: StepArrays) -> None:
     if arrays.selector is None:
         arrays.counted = answers.ripe.copy()
     else:
-        told = tell_in_turn(arrays.selector, ready, answers.arms, places, answers.right)
+        takes = tell_in_turn(arrays.selector, ready, answers.arms, places, answers.right)
         silent = answers.ripe & ~rostered
-        arrays.counted = told | is_passed_over(answers.arms, silent, ready & ~told)
+        arrays.counted = takes | is_passed_over(answers.arms, silent, ready & ~takes)
 
 
 def judge(arrays: StepArrays) -> None:

@@ -28,7 +28,7 @@ def take_back(arrays: StepArrays, arms: Counts) -> None:
 
 
 def _delete_assignments(arrays: StepArrays, arms: Counts) -> Counts:
-    """Return (n,) the number of deleted assignments. Only the last positions go, so no gap arises.
+    """Count (n,) the deleted assignments. Only the last positions go, so no gap arises.
 
     Rows are locked first, because a worker may arrive at this moment, or a late reply of a model:
     assignments shown or answered meanwhile stay.

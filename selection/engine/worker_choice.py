@@ -48,7 +48,7 @@ def ask_workers(arrays: StepArrays) -> None:
 
 
 def _is_everyone_waiting(arrays: StepArrays, free: int) -> bool:
-    """Return True if slots are free but nothing can be dealt because of outstanding assignments."""
+    """Tell if slots are free but nothing can be dealt because of outstanding assignments."""
     if arrays.run.recorded_only or arrays.counts.any():
         return False
     return free > 0 and bool(arrays.outstanding.any())
@@ -68,7 +68,7 @@ def _ask_past_stalled(arrays: StepArrays, present: Flags, remaining: Counts, fre
 def _ask_among(
     arrays: StepArrays, mask: Flags, remaining: Counts, free: int, alone: bool = False
 ) -> Counts:
-    """Return (n,) how many assignments these workers get, beyond ``arrays.counts``.
+    """Choose (n,) how many assignments these workers get, beyond ``arrays.counts``.
 
     The algorithm takes outstanding assignments of the others as done, unless ``alone`` is set.
     """
@@ -92,7 +92,7 @@ def _ask_among(
 
 
 def _initial_questions(arrays: StepArrays, room: Counts, slots: int) -> Counts:
-    """Return the first questions to deal while too few workers have joined to choose from."""
+    """Choose the first questions to deal while too few workers have joined to choose from."""
     if not arrays.run.selector_class.open_roster:
         return np.zeros_like(room)
     missing = np.clip(FIRST - arrays.asked, 0, room)
@@ -101,14 +101,14 @@ def _initial_questions(arrays: StepArrays, room: Counts, slots: int) -> Counts:
 
 
 def _budget_left(arrays: StepArrays) -> int:
-    """Return how many assignments may still be dealt; those of workers who left are spent."""
+    """Count the assignments that may still be dealt; those of workers who left are spent."""
     if arrays.run.budget is None:
         return int(np.iinfo(np.int64).max)
     return arrays.run.budget - arrays.spent - int(arrays.counts.sum())
 
 
 def _free_slots(arrays: StepArrays) -> Counts:
-    """Return how many more assignments each worker may hold.
+    """Count the further assignments that each worker may hold.
 
     Recorded answers take no time to give. Other workers get new assignments only once all earlier
     ones are answered. If each answer were followed by a question or by none, that would reveal
@@ -124,7 +124,7 @@ def _free_slots(arrays: StepArrays) -> Counts:
 
 
 def _limit_to_free_slots(arrays: StepArrays, counts: Counts) -> Counts:
-    """Return (n,) the counts cut to each worker's free slots, the least asked skill first.
+    """Cut (n,) the counts to each worker's free slots, the least asked skill first.
 
     Every skill has the same workers, so the arms form a table of skills by workers. Each round
     gives one more question to every worker that the algorithm asks for and that has a free slot.
@@ -158,7 +158,7 @@ def _questions_left(arrays: StepArrays) -> Counts:
 
 
 def _is_stuck(arrays: StepArrays, remaining: Counts) -> bool:
-    """Return True if nothing is out and no worker that the algorithm needs has a question left.
+    """Tell if nothing is out and no worker that the algorithm needs has a question left.
 
     Only questions and budget matter here: full slots become free soon.
     """

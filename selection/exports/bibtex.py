@@ -13,7 +13,7 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 def _cite(entry: str) -> str:
-    """Return the authors' last names and the year, as the algorithms cite the entry."""
+    """Extract the authors' last names and the year, as the algorithms cite the entry."""
     authors = re.search(r"author = {(.*?)},\n", entry, re.DOTALL)
     year = re.search(r"year = {(\d+)}", entry)
     assert authors is not None
@@ -29,7 +29,7 @@ def _entries_by_citation() -> dict[str, str]:
 
 
 def citation_url() -> str:
-    """Return the address to cite for CrowdSelect; empty if only this machine can open it."""
+    """Choose the address to cite for CrowdSelect; empty if only this machine can open it."""
     url = str(settings.CITATION_URL)
     return "" if urlsplit(url).hostname in LOCAL else url
 
@@ -45,7 +45,7 @@ def _build_entry() -> str:
 
 
 def citation_entry(citation: str) -> str:
-    """Return the BibTeX entry of this citation; empty for CrowdSelect's own algorithms."""
+    """Find the BibTeX entry of this citation; empty for CrowdSelect's own algorithms."""
     return next((entry for cited, entry in _entries_by_citation().items() if cited in citation), "")
 
 

@@ -68,7 +68,7 @@ def make_file(
     pay: Decimal | None = None,
     style: writing.CsvStyle = writing.COMMA,
 ) -> File:
-    """Return the run in this format. named, pay: see ``ExportContext``.
+    """Write the run in this format. named, pay: see ``ExportContext``.
 
     style  of a CSV file for people; those of platforms have their own
 

@@ -48,7 +48,7 @@ def prolific_bonus(context: ExportContext) -> Iterator[bytes]:
 
 
 def prolific_amounts(run: Run, pay: Decimal | None = None) -> dict[str, Decimal]:
-    """Return the amount due by worker, for Prolific.
+    """Compute the amount due by worker, for Prolific.
 
     pay  pay for an answer; None: as for every payment list
 
@@ -103,7 +103,7 @@ def lacks_pay(run: Run) -> str:
 
 
 def lacks_dollars(run: Run) -> str:
-    """Return the same for MTurk, which pays any amount as US dollars.
+    """Refuse the same for MTurk, which pays any amount as US dollars.
 
     If a run has no currency its amounts are taken for the platform's.
     """
@@ -111,7 +111,7 @@ def lacks_dollars(run: Run) -> str:
 
 
 def lacks_pounds(run: Run) -> str:
-    """Return the same for Prolific, which pays any amount in the currency of the study."""
+    """Refuse the same for Prolific, which pays any amount in the currency of the study."""
     currencies = DOLLARS | POUNDS
     return _missing_pay(
         run, currencies, "Prolific pays in pounds or US dollars", "your study’s currency"

@@ -38,7 +38,7 @@ def _qualification_headings(context: ExportContext) -> list[str]:
 
 
 def _mturk_scores(line: WorkerStanding) -> tuple[int, int]:
-    """Return the kind of task and the score. MTurk's scores are whole, 0 to 100."""
+    """Compute the kind of task and the score. MTurk's scores are whole, 0 to 100."""
     return line.number, round(percent_right(line))
 
 
@@ -48,7 +48,7 @@ def _cells_by_kind(run: Run, values: Iterable[tuple[int, Any]]) -> list[Any]:
 
 
 def percent_right(line: WorkerStanding) -> float:
-    """Return the share of right answers, 0 to 100; 0 without any, as after a verdict by hand."""
+    """Compute the share of right answers, 0 to 100; 0 without any, as after a verdict by hand."""
     return round(100 * (line.mean or 0.0), 2)
 
 

@@ -28,7 +28,7 @@ def write_report(context: ExportContext) -> Iterator[bytes]:
 
 
 def render_page(run: Run, back: str = "") -> str:
-    """Return the page.
+    """Render the page.
 
     back  address of the run's page, for readers on the server
     """
@@ -44,7 +44,7 @@ def report_style() -> SafeString:
 
 
 def content_policy() -> str:
-    """Return a policy that allows this style and nothing more: no script, no picture, no form."""
+    """Write a policy that allows this style and nothing more: no script, no picture, no form."""
     digest = base64.b64encode(hashlib.sha256(report_style().encode()).digest()).decode()
     return (
         f"default-src 'none'; style-src 'sha256-{digest}'; form-action 'none'; "
@@ -117,7 +117,7 @@ def _report_parts(context: ExportContext) -> list[Facts]:
 
 
 def _missing_workers(context: ExportContext) -> list[Facts]:
-    """Return each missing worker once, by reason: first those gone, then those without answers."""
+    """List each missing worker once, by reason: first those gone, then those without answers."""
     workers: dict[str, list[str]] = {str(label): [] for _, label in Candidate.Gone.choices}
     workers[NEVER] = []
     for worker, lines in context.lines_by_worker.items():

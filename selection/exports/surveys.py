@@ -22,7 +22,7 @@ Asked = tuple[int, int]
 
 
 def _question_columns(run: Run) -> dict[Asked, str]:
-    """Return column names by kind of task and question, of the questions that were answered.
+    """Name columns by kind of task and question, of the questions that were answered.
 
     With several kinds of task a question is named with its kind, because two sets may name one
     alike.

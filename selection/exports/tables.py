@@ -18,14 +18,14 @@ Known = dict[int, tuple[datetime | None, dict[str, Any]]]
 
 
 def selected_table(context: ExportContext) -> ExportTable:
-    """Return the selected workers; ``settings_table`` has the facts of the run as a whole."""
+    """List the selected workers; ``settings_table`` has the facts of the run as a whole."""
     columns = worker_columns.selected_columns(context.run)
     rows = reports.selected_rows(context.run, context.standings)
     return ExportTable(columns, [[row[name] for name in columns] for row in rows], "Selected")
 
 
 def selected_with_facts(run: Run) -> ExportTable:
-    """Return the selected workers for a single table: each row ends with the facts of the run."""
+    """List the selected workers for a single table: each row ends with the facts of the run."""
     rows = reports.export_table(run)
     columns = list(rows[0]) if rows else worker_columns.SELECTED
     return ExportTable(columns, [list(row.values()) for row in rows])

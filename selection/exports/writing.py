@@ -68,12 +68,12 @@ def format_time(at: datetime | None) -> str:
 
 
 def defuse_formula(value: Any) -> Any:
-    """Return a cell for export in which no text is a formula. Numbers stay numbers."""
+    """Make a cell for export in which no text is a formula. Numbers stay numbers."""
     return f"'{value}" if isinstance(value, str) and _COMPUTED.match(value) else value
 
 
 def defuse_for_program(cell: Any) -> Any:
-    """Return a cell of a file that a program reads: a number written as text is not a formula."""
+    """Make a cell of a file that a program reads: a number written as text is not a formula."""
     return cell if isinstance(cell, str) and _NUMBER.fullmatch(cell) else defuse_formula(cell)
 
 
@@ -173,7 +173,7 @@ def _write_sheet(sheet: Any, table: ExportTable, bold: Any) -> None:
 
 
 def cell_of(value: Any) -> Any:
-    """Return a value that a workbook can hold: no formula, control character or rounded number.
+    """Make a value that a workbook can hold: no formula, control character or rounded number.
 
     Text is cut at the longest that a cell can hold.
     """

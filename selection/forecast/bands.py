@@ -15,7 +15,7 @@ UNTHOUGHT = 0.2  # standard deviation of a log price, for kinds of crowd outside
 def prediction_band(
     outcomes: Sequence[int], most: int, unthought: float = UNTHOUGHT
 ) -> tuple[int, int, int]:
-    """Return (low, median, high) of the next outcome, at most ``most``.
+    """Predict (low, median, high) of the next outcome, at most ``most``.
 
     A prediction interval from the ranks of MANY outcomes. Recorded crowds cost more and less than
     any drawn from a belief, so the band is widened by ``unthought``: 0 if the crowd itself has

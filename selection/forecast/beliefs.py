@@ -37,7 +37,7 @@ class Belief(Protocol):
         """The belief as a sentence."""
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
-        """Return (n,) accuracies, in no order, of a pool that is possible under the belief."""
+        """Draw (n,) accuracies, in no order, of a pool that is possible under the belief."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _draw_beta(n: int, mean: float, size: float, rng: np.random.Generator) -> Fl
 
 
 def _draw_two_groups(n: int, low: float, high: float, rng: np.random.Generator) -> Floats:
-    """Return poor workers about ``low`` and good ones about ``high``, in unknown shares."""
+    """Draw poor workers about ``low`` and good ones about ``high``, in unknown shares."""
     good = rng.random(n) < rng.uniform(0.1, 0.9)
     drawn = np.where(good, high, low) + KIND_WIDTH * rng.standard_normal(n)
     return np.clip(drawn, 0.01, 0.99)
@@ -149,12 +149,12 @@ class PastBelief:
     @cached_property
     def _shrunk_betas(self) -> tuple[Floats, Floats]:
         """(m,) a and b of each worker's Beta, shrunk towards the moments' Beta of all."""
-        right, answers = np.array(self.right, float), np.array(self.answers, float)
-        mean = np.clip(right.sum() / answers.sum(), 0.02, 0.98)
+        hits, answers = np.array(self.right, float), np.array(self.answers, float)
+        mean = np.clip(hits.sum() / answers.sum(), 0.02, 0.98)
         luck = mean * (1 - mean) * np.mean(1 / answers)
-        spread = max(float(np.mean((right / answers - mean) ** 2)) - luck, 1e-3)
+        spread = max(float(np.mean((hits / answers - mean) ** 2)) - luck, 1e-3)
         size = np.clip(mean * (1 - mean) / spread - 1, 1.0, 100.0)
-        return right + mean * size, answers - right + (1 - mean) * size
+        return hits + mean * size, answers - hits + (1 - mean) * size
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
         a, b = self._shrunk_betas
@@ -163,9 +163,9 @@ class PastBelief:
 
 
 def past_belief(source: str, rights: Iterable[tuple[float, int]]) -> PastBelief:
-    tallies = [(float(right), int(answers)) for right, answers in rights if answers > 0]
+    tallies = [(float(hits), int(answers)) for hits, answers in rights if answers > 0]
     return PastBelief(
-        source, tuple(right for right, _ in tallies), tuple(count for _, count in tallies)
+        source, tuple(hits for hits, _ in tallies), tuple(count for _, count in tallies)
     )
 
 
@@ -178,7 +178,7 @@ def belief_from_named_run(name: str, among: QuerySet[Run]) -> PastBelief:
 
 
 def belief_from_run(run: Run) -> PastBelief:
-    """Return a belief from this run. Raises Refused if it is of no use."""
+    """Raise Refused if this run is of no use for a belief."""
     if run.several:
         raise Refused(f"The run “{run.name}” is of several skills; learn from a run of one.")
     return belief_from_prior(f"the run “{run.name}”", priors.copy_prior(run.pk))
@@ -187,7 +187,7 @@ def belief_from_run(run: Run) -> PastBelief:
 def belief_from_prior(source: str, prior: dict[str, Any]) -> PastBelief:
     tallies = prior["tallies"]
     return past_belief(
-        source, [(right, answers) for right, answers, many in tallies for _ in range(round(many))]
+        source, [(hits, answers) for hits, answers, many in tallies for _ in range(round(many))]
     )
 
 

@@ -15,7 +15,7 @@ SECONDS = 0.5
 
 
 def first_epsilon(plan: Plan, belief: Belief) -> float:
-    """Return the least of EPSILONS that one run of the likeliest algorithm can afford.
+    """Find the least of EPSILONS that one run of the likeliest algorithm can afford.
 
     By bisection, one run each, for about half a second. A large pool is replaced by a small one
     that has the same share of everything. ``search_reachable`` answers reliably, and in more time.
@@ -31,7 +31,7 @@ def first_epsilon(plan: Plan, belief: Belief) -> float:
 
 
 def _reaches(plan: Plan, belief: Belief, until: float) -> bool:
-    """Return True if the likeliest algorithm keeps its guarantee in time."""
+    """Tell if the likeliest algorithm keeps its guarantee in time."""
     if monotonic() >= until:
         return False
     contenders = suitable_contenders(plan)
@@ -44,7 +44,7 @@ def _reaches(plan: Plan, belief: Belief, until: float) -> bool:
 
 
 def _small(plan: Plan) -> Plan:
-    """Return the plan, with as many of its workers as a request may wait for."""
+    """Shrink the plan to as many of its workers as a request may wait for."""
     share = MOST_AT_ONCE / plan.work
     workers = max(2, int(plan.workers * share))
     if share >= 1 or workers >= plan.workers:

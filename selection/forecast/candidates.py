@@ -47,7 +47,7 @@ class Contender:
 
 
 def suitable_contenders(plan: Plan) -> list[Contender]:
-    """Return the algorithms that can be run on this plan, the most likely choice first.
+    """List the algorithms that can be run on this plan, the most likely choice first.
 
     They guarantee something, or spend the budget if there is one. Raises Refused if there is none.
     """
@@ -58,7 +58,7 @@ def suitable_contenders(plan: Plan) -> list[Contender]:
 
 
 def unsuitable_contenders(plan: Plan) -> list[tuple[Contender, str]]:
-    """Return the algorithms that cannot be built on this plan with their defaults, and the reasons.
+    """List the algorithms that cannot be built on this plan with their defaults, and the reasons.
 
     Algorithms for several skills are not meant, and have no row.
     """

@@ -26,7 +26,7 @@ def points_to_simulate(plan: Plan, rows: Sequence[Forecast]) -> list[tuple[str, 
 
 
 def contenders_in_chart(plan: Plan, rows: Sequence[Forecast]) -> list[Contender]:
-    """Return the first that guarantee the goal and take an ε, in the order of the table."""
+    """Choose the first that guarantee the goal and take an ε, in the order of the table."""
     contenders = {
         (contender.name, contender.title): contender for contender in suitable_contenders(plan)
     }

@@ -72,14 +72,14 @@ def belief_of_draft(run: Run) -> Belief:
 
 
 def request_draft_forecast(run: Run, by: str = "") -> ForecastRequest:
-    """Return the requested forecast. Raises Refused if the run cannot be forecast."""
+    """Raise Refused if the run cannot be forecast."""
     return forecast_requests.request_forecast(
         plan_of_draft(run), belief_of_draft(run), by, team=run.team_id
     )
 
 
 def draft_forecast(run: Run) -> DraftForecast | None:
-    """Return None until it has been requested, and if the run cannot be forecast."""
+    """Find the forecast; None until it has been requested, and if the run cannot be forecast."""
     try:
         plan = plan_of_draft(run)
         key = inputs.forecast_key(plan, belief_of_draft(run), run.pool.team_id)
@@ -108,7 +108,7 @@ def draft_forecast(run: Run) -> DraftForecast | None:
 
 
 def _is_takable(run: Run, row: Forecast) -> bool:
-    """Return True if the draft, with its quotas and groups, can have the row's algorithm."""
+    """Tell if the draft, with its quotas and groups, can have the row's algorithm."""
     variant = describe_variant(row.options)
     return not row.feasible or drafts.is_possible(run, {"algorithm": row.algorithm}, variant)
 
@@ -137,7 +137,6 @@ def quick_forecast(run: Run) -> list[Forecast]:
 
 
 def _describe_ignored(run: Run) -> str:
-    """Return a sentence on the parts of the run that the forecast ignores; empty if none."""
     other = [name for name in run.hand_set if name != VARIED]
     parts = [
         *(["options set by hand"] if other else []),

@@ -55,7 +55,7 @@ QUEUE = WorkQueue(
 def request_forecast(
     plan: Plan, belief: Belief, by: str = "", team: int | None = None
 ) -> ForecastRequest:
-    """Return the forecast of this plan, after handing out its simulations.
+    """Request the forecast of this plan and hand out its simulations.
 
     It has first numbers already if that is quick (``Plan.is_quick``); else it has no rows yet.
 
@@ -131,7 +131,7 @@ def touch_forecast(planning: ForecastRequest, now: datetime | None = None) -> No
 
 
 def _is_abandoned(planning: ForecastRequest, now: datetime) -> bool:
-    """Return True if a person asked for the forecast and its page is closed."""
+    """Tell if a person asked for the forecast and its page is closed."""
     return not planning.by.startswith(PROGRAM) and planning.used < now - ABANDONED
 
 
@@ -159,7 +159,7 @@ def stored_belief(planning: ForecastRequest) -> Belief:
 
 
 def forecast_rows(planning: ForecastRequest) -> list[Forecast]:
-    """Return the present table, the recommended algorithm first; empty until there are numbers."""
+    """Read the present table, the recommended algorithm first; empty until there are numbers."""
     plan = stored_plan(planning)
     row_parts = planning.parts.filter(curve="")
     return forecast_table(plan, [parts.read_ledger(part, plan) for part in row_parts])
@@ -175,7 +175,7 @@ def forecast_progress(planning: ForecastRequest) -> float:
 
 
 def forecast_curves(planning: ForecastRequest) -> dict[str, list[dict[str, Any]]]:
-    """Return the costs of the table's first algorithms for other ε and other K, simulated so far.
+    """Read the costs of the table's first algorithms for other ε and other K, simulated so far.
 
     "epsilon" and "k": lists of points, in rising order of ``at``, the value of ε or K: ``answers``
     as (low, median, high), ``cost`` likewise or None, ``feasible``, ``algorithm``, ``title``.
@@ -213,21 +213,21 @@ def work_on_part(part_id: int, runs: int) -> None:
             state=State.WORKING
         )
     try:
-        done = part.finished or parts.simulate_part(
+        is_finished = part.finished or parts.simulate_part(
             part, stored_plan(planning), stored_belief(planning)
         )
     except Exception as error:
         logger.exception("Part %s of forecast %s failed.", part.pk, planning.pk)
         _fail_forecast(planning, part, error)
         return
-    if done:
+    if is_finished:
         _start_next_parts(planning)
-    elif done is not None:
+    elif is_finished is not None:
         _hand_out(ForecastPart.objects.filter(pk=part.pk))
 
 
 def _take_newest(part_id: int, runs: int) -> ForecastPart | None:
-    """Return the waiting part to work on, now taken; None if there is none that anybody awaits.
+    """Take the newest waiting part to work on; None if there is none that anybody awaits.
 
     Rows come before curves, and newer forecasts before older ones.
     """

@@ -40,7 +40,7 @@ def forecast_key(plan: Plan, belief: Belief, team: int | None) -> str:
 
 @cache
 def code_digest() -> str:
-    """Return a digest of the code behind the numbers: changed code makes other numbers."""
+    """Hash the code behind the numbers: changed code makes other numbers."""
     read = sha256()
     for folder in (Path(topk.__file__).parent, Path(__file__).parent):
         for file in sorted(folder.rglob("*.py")):

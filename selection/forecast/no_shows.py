@@ -18,18 +18,18 @@ def count_starting(workers: int) -> int:
 
 
 def plan_of_starting(plan: Plan) -> Plan:
-    """Return the plan with the workers that start. Raises Refused if no more than K of them do."""
+    """Reduce the plan to the workers that start. Raises Refused if no more than K of them do."""
     met = [(questions, count_starting(many)) for questions, many in plan.met]
     starting = tuple((questions, many) for questions, many in met if many)
     return replace(plan, workers=count_starting(plan.workers), met=starting)
 
 
 def points_to_simulate(plan: Plan, rows: Sequence[Forecast]) -> list[tuple[str, float, Contender]]:
-    """Return (curve, share, contender) of the first row and of each of our rules."""
+    """List (curve, share, contender) of the first row and of each of our rules."""
     if plan.k >= count_starting(plan.workers):
         return []
-    wanted = {row.algorithm: row for row in reversed(rows) if row.algorithm in OUR_RULES}
-    chosen = {(row.algorithm, row.title) for row in [*rows[:1], *wanted.values()] if not row.cannot}
+    rules = {row.algorithm: row for row in reversed(rows) if row.algorithm in OUR_RULES}
+    chosen = {(row.algorithm, row.title) for row in [*rows[:1], *rules.values()] if not row.cannot}
     return [
         (CURVE, SHARE, contender)
         for contender in suitable_contenders(plan)

@@ -61,18 +61,18 @@ def simulate_part(part: ForecastPart, plan: Plan, belief: Belief) -> bool | None
     Return None if another process has done this piece.
     """
     ledger, began = read_ledger(part, plan), monotonic()
-    while not (done := _has_enough_runs(part, ledger)):
+    while not (full := _has_enough_runs(part, ledger)):
         simulate_one_more(ledger, belief, look_farther=not part.curve)
         if monotonic() - began > PIECE * (FIRST_PIECES if _is_awaited(part, ledger) else 1):
-            done = _has_enough_runs(part, ledger)
+            full = _has_enough_runs(part, ledger)
             break
     unchanged = ForecastPart.objects.filter(pk=part.pk, runs=part.runs)
-    added = unchanged.update(**ledger_columns(ledger), finished=done, sent=db_clock.database_now())
-    return done if added else None
+    added = unchanged.update(**ledger_columns(ledger), finished=full, sent=db_clock.database_now())
+    return full if added else None
 
 
 def _is_awaited(part: ForecastPart, ledger: SimulationLedger) -> bool:
-    """Return True for a row that may be recommended and has too few runs for a band yet."""
+    """Select a row that may be recommended and has too few runs for a band yet."""
     return (
         not part.curve
         and ledger.contender.fits
@@ -82,7 +82,7 @@ def _is_awaited(part: ForecastPart, ledger: SimulationLedger) -> bool:
 
 
 def _limits(part: ForecastPart) -> tuple[int, float]:
-    """Return the runs, and about the seconds of processor time, that this part gets."""
+    """Limit the runs, and about the seconds of processor time, that this part gets."""
     return (POINT_RUNS, POINT_SECONDS) if part.curve else (RUNS, ROW_SECONDS)
 
 

@@ -81,7 +81,7 @@ class Plan:
         return max(0, self.questions - max((questions for questions, _ in self.met), default=0))
 
     def room(self) -> NDArray[np.int64]:
-        """Return (n,) the number of questions each worker can be asked; workers are in no order."""
+        """Count (n,) the questions each worker can be asked; workers are in no order."""
         room = np.full(self.workers, self.questions, np.int64)
         met = np.repeat(*np.array(self.met, np.int64).reshape(-1, 2).T)
         room[: met.size] -= np.minimum(met, self.questions)

@@ -64,7 +64,7 @@ def refine_forecasts(
 def _recommended_with_few_runs(
     plan: Plan, ledgers: Sequence[SimulationLedger], runs: int
 ) -> SimulationLedger | None:
-    """Return the recommended algorithm's ledger if it has too few runs for a band, else None."""
+    """Find the recommended algorithm's ledger if it has too few runs for a band, else None."""
     best = forecast_table(plan, ledgers)[0]
     matches = [
         ledger
@@ -93,16 +93,16 @@ def first_round(ledgers: Sequence[SimulationLedger], belief: Belief, until: floa
 
 
 def _turn_key(ledger: SimulationLedger) -> tuple[bool, float]:
-    """Return a sort key: algorithms that may be recommended first, among them the least time."""
+    """Sort first the algorithms that may be recommended, among them by the least time."""
     return len(ledger.plays) > 2 and not ledger.feasible, ledger.seconds
 
 
 def has_enough_runs(ledger: SimulationLedger, runs: int) -> bool:
-    done = len(ledger.plays)
+    plays = len(ledger.plays)
     return (
         bool(ledger.cannot)
-        or done >= runs
-        or (done >= ALIKE and ledger.share(SimulatedEnding.PROMISE) == 0)
+        or plays >= runs
+        or (plays >= ALIKE and ledger.share(SimulatedEnding.PROMISE) == 0)
     )
 
 

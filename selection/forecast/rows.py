@@ -97,7 +97,7 @@ class Forecast:
 
 
 def forecast_table(plan: Plan, ledgers: Sequence[SimulationLedger]) -> list[Forecast]:
-    """Return one row for each simulated algorithm: the recommended one first, then by price.
+    """Make one row for each simulated algorithm: the recommended one first, then by price.
 
     Last are those that cannot be simulated on this plan, with the reason.
     """
@@ -116,7 +116,7 @@ def forecast_table(plan: Plan, ledgers: Sequence[SimulationLedger]) -> list[Fore
 
 
 def _merit_key(row: Forecast) -> tuple[bool, bool, float, int]:
-    """Return a sort key: the cheapest that guarantees the goal; if none ends, the closest."""
+    """Sort first the cheapest that guarantees the goal; if none ends, the closest."""
     reached = (row.epsilon_at_end or 0.0) if not row.feasible else 0.0
     return not row.keeps, not row.feasible, reached, row.median or 0
 
@@ -164,7 +164,7 @@ def _failed_row(contender: Contender, reason: str) -> Forecast:
 
 
 def summary(plan: Plan, plays: Sequence[SimulatedRun]) -> tuple[tuple[int, int, int] | None, int]:
-    """Return (low, median, high) of the answers, or None with too few runs, and the median."""
+    """Summarise (low, median, high) of the answers, or None with too few runs, and the median."""
     answers = [play.answers for play in plays]
     if len(answers) < MANY:
         return None, round(float(np.median(answers)))
@@ -209,7 +209,7 @@ def share_of_runs(many: int, runs: int) -> str:
 
 
 def _spending_sentence(plan: Plan, row: Forecast) -> str:
-    """Return the sentence of an algorithm that spends its budget: if it can, and the loss."""
+    """Word an algorithm that spends its budget: if it can, and the loss."""
     loss = f"The selection is usually about {row.loss:.2f} below the best"
     if row.feasible:
         return f"It always uses the whole budget, without a guarantee. {loss}."

@@ -75,34 +75,34 @@ class LiveRun:
 
 
 def load_live_run(run: Run) -> LiveRun | None:
-    """Return None if there are too few workers to choose from."""
+    """Load the run; None if there are too few workers to choose from."""
     columns = ("pulls", "rewards", "verdict", "skill", "void", "asked", "skipped", "gone")
     rows = list(run.candidates.order_by("arm").values_list(*columns))
     if not rows:
         return None
-    pulls, rewards, verdict, skill, void, asked, skipped, gone_ = zip(*rows, strict=True)
-    gone = np.array([bool(reason) for reason in gone_])
+    pulls, rewards, verdict, skill, void, asks, skipped, reasons = zip(*rows, strict=True)
+    leavers = np.array([bool(reason) for reason in reasons])
     counts = np.array(pulls, np.int64)
-    roster = Roster.build(run, np.array(skill, np.int64), gone, counts)
+    roster = Roster.build(run, np.array(skill, np.int64), leavers, counts)
     if not roster.ready(run):
         return None
-    passed_over = np.array(void, np.int64) + np.array(skipped, np.int64)
-    questions = _deck_sizes(run, skill) - passed_over - exposure.closed_to(run)
+    skips = np.array(void, np.int64) + np.array(skipped, np.int64)
+    questions = _deck_sizes(run, skill) - skips - exposure.closed_to(run)
     if run.recorded_only:
-        questions = np.array(asked, np.int64) - void + _recorded_left(run, counts.size)
+        questions = np.array(asks, np.int64) - void + _recorded_left(run, counts.size)
     return LiveRun(
         run,
         roster,
         (counts, np.array(rewards, float), np.array(verdict, np.int8)),
         np.maximum(questions, counts)[roster.arms],
         np.array(skill, np.int64)[roster.arms],
-        int(counts[gone].sum()) + run.count_wasted(),
-        _answers_left(run, int((np.array(asked, np.int64) - void - counts)[~gone].sum())),
+        int(counts[leavers].sum()) + run.count_wasted(),
+        _answers_left(run, int((np.array(asks, np.int64) - void - counts)[~leavers].sum())),
     )
 
 
 def _answers_left(run: Run, open_assignments: int) -> int | None:
-    """Return the answers that the question set still allows, including open assignments.
+    """Count the answers that the question set still allows, including open assignments.
 
     None for several sets, because each limits some skills only.
     """
@@ -118,7 +118,7 @@ def _deck_sizes(run: Run, skill: Iterable[int]) -> Counts:
 
 
 def _recorded_left(run: Run, size: int) -> Counts:
-    """Return (n,) recorded answers of each arm that are not used yet."""
+    """Count (n,) recorded answers of each arm that are not used yet."""
     counts = np.zeros(size, np.int64)
     rows = RecordedAnswer.objects.askable().filter(candidate__run=run).order_by()
     for arm, many in rows.values_list("candidate__arm").annotate(many=Count("id")):
@@ -149,7 +149,7 @@ def make_forecast(run: Run, seconds: float = SECONDS) -> RunForecast:
 
 
 def _is_early(pulls: Counts) -> bool:
-    """Return True if the answers (r,) are too few for a forecast.
+    """Tell if the answers (r,) are too few for a forecast.
 
     Workers who never answer hold up an algorithm that works in rounds, but not its forecast.
     """
@@ -178,7 +178,7 @@ def _simulate_runs(forecast: RunForecast, live: LiveRun, seconds: float) -> None
 
 
 def _needs_another_run(runs: int, took: float, seconds: float) -> bool:
-    """Return True to simulate one more run.
+    """Tell if one more run is to be simulated.
 
     There are to be enough for a band, if that does not take too long, and more while there is time.
     """
@@ -186,7 +186,7 @@ def _needs_another_run(runs: int, took: float, seconds: float) -> bool:
 
 
 def _final_band(totals: list[int], counted: int, most: int) -> tuple[int, int, int]:
-    """Return the band of the answers at the end: of those still to come, plus ``counted``.
+    """Compute the band of the answers at the end: of those still to come, plus ``counted``.
 
     With too few runs for a band the median stands in all three places.
     """
@@ -206,15 +206,15 @@ def _fit_population(live: LiveRun) -> FittedBelief:
 
 
 def _uniform_shortfall(run: Run, fitted: FittedBelief, questions: int) -> float:
-    """Return the loss of the best K by share of right answers, if all answer so many questions.
+    """Bound the loss of the best K by share of right answers, if all answer so many questions.
 
     It is not exceeded with probability 1 - δ.
     """
     rng, short = np.random.default_rng([SEED, run.seed, run.steps]), []
     for _ in range(UNIFORM_POOLS):
         truth = fitted.draw(rng)
-        right = rng.binomial(questions, truth) + rng.random(truth.size) / 2  # random order of ties
-        chosen = np.argsort(right)[-run.k :]
+        scores = rng.binomial(questions, truth) + rng.random(truth.size) / 2  # random order of ties
+        chosen = np.argsort(scores)[-run.k :]
         short.append(np.sort(truth)[-run.k :].mean() - truth[chosen].mean())
     return float(np.quantile(short, 1 - run.delta))
 
@@ -240,7 +240,7 @@ def refresh_forecast(run_id: int) -> None:
 
 
 def due_forecasts() -> list[int]:
-    """Return the runs with the oldest forecasts, of those that moved since; at most AT_ONCE."""
+    """List the runs with the oldest forecasts, of those that moved since; at most AT_ONCE."""
     now = db_clock.database_now()
     runs = Run.objects.running().filter(steps__gt=0)
     stale = runs.filter(Q(outlook=None) | ~Q(outlook__step=F("steps")))
@@ -253,7 +253,7 @@ def due_forecasts() -> list[int]:
 
 
 def _pause(took: float) -> timedelta:
-    """Return the least time between two forecasts of a run; ``took`` is in seconds."""
+    """Choose the least time between two forecasts of a run; ``took`` is in seconds."""
     return max(EVERY, timedelta(seconds=took / SHARE))
 
 

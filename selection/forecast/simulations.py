@@ -49,7 +49,7 @@ class SimulatedRun:
 
 
 def draw_pool(contender: Contender, belief: Belief, number: int) -> NDArray[np.float64]:
-    """Return (n,) accuracies of the pool of this number: the same for every algorithm."""
+    """Draw (n,) accuracies of the pool of this number: the same for every algorithm."""
     return belief.draw(contender.plan.workers, np.random.default_rng([SEED, number]))
 
 
@@ -115,7 +115,7 @@ def _limit_total(counts: NDArray[np.int64], most: float) -> NDArray[np.int64]:
 
 
 def _slots_of(selector: Selector) -> int | None:
-    """Return as many slots as a crowd has if the algorithm would ask for one or two, else None."""
+    """Limit the slots to a crowd's if the algorithm would ask for one or two, else None."""
     if not isinstance(selector, SequentialSelector):
         return None
     batch = int(BATCH * selector.state.pulls.sum())

@@ -73,7 +73,7 @@ def _search_epsilon(contender: Contender, belief: Belief) -> ReachableEpsilon:
 
 
 def _keeps_guarantee(contender: Contender, epsilon: float, belief: Belief) -> bool:
-    """Return True if enough of the runs keep the guarantee; stop early once they cannot."""
+    """Tell if enough of the runs keep the guarantee; stop early once they cannot."""
     broken, contender = 0, replace(contender, plan=contender.plan.replace_epsilon(epsilon))
     for number in range(RUNS):
         broken += (

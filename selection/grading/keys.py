@@ -53,7 +53,7 @@ def plain_key(key: str) -> str:
 
 
 def find_invisible(key: str) -> str:
-    """Return the first invisible character, for example "U+200B"; "" if there is none."""
+    """Find the first invisible character, for example "U+200B"; "" if there is none."""
     match = _UNSEEN.search(key)
     return f"U+{ord(match[0]):04X}" if match else ""
 

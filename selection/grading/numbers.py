@@ -15,7 +15,7 @@ _SIGNS = str.maketrans(
 
 
 def parse_number(text: str) -> Decimal | None:
-    """Return the exact number that the text stands for; None if it is not a number.
+    """Read the exact number that the text stands for; None if it is not a number.
 
     A single comma is a decimal comma; if there are commas and a point, or several of a kind, the
     last kind of sign is the decimal one and the others separate thousands.
@@ -40,12 +40,12 @@ def possible_readings(text: str) -> list[Decimal]:
 
 
 def is_ambiguous(text: str) -> bool:
-    """Return True if the text may stand for either of two numbers."""
+    """Tell if the text may stand for either of two numbers."""
     return _EITHER.fullmatch(_strip_number(text)) is not None
 
 
 def read_as_thousands(text: str) -> Decimal:
-    """Return the number if the only sign of an ambiguous text separates thousands."""
+    """Read the number if the only sign of an ambiguous text separates thousands."""
     return Decimal(_strip_number(text).replace(",", "").replace(".", ""))
 
 

@@ -29,7 +29,7 @@ def grading_of(text: str) -> dict[str, Any]:
 
 
 def way_of(kind: str, tolerance: str, text: str, choices: Sequence[str]) -> dict[str, Any]:
-    """Return the grading options of a question from its kind, its tolerance and further options.
+    """Derive the grading options of a question from its kind, its tolerance and further options.
 
     Each may be empty. Raises Refused for a contradiction.
     """
@@ -50,7 +50,7 @@ def way_of(kind: str, tolerance: str, text: str, choices: Sequence[str]) -> dict
 
 
 def add_media(prompt: str, cells: Mapping[str, str]) -> str:
-    """Return the prompt with the media of the columns image, audio and video appended.
+    """Append the media of the columns image, audio and video to the prompt.
 
     Each column holds an address, or the name of a file of the set.
     """

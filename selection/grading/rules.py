@@ -58,7 +58,7 @@ def kind_of(choices: Sequence[str], grading: Grading) -> str:
 
 
 def normalise_text(text: str) -> str:
-    """Return the text in NFC, without capitals and surplus spaces: ä is one character."""
+    """Convert the text to NFC, without capitals and surplus spaces: ä is one character."""
     return " ".join(unicodedata.normalize("NFC", text).split()).casefold()
 
 
@@ -68,7 +68,7 @@ def is_match(
     grading: Grading | None = None,
     choices: Sequence[str] = (),
 ) -> bool:
-    """Return True if the response is accepted; ticked or ordered choices must match as a whole.
+    """Tell if the response is accepted; ticked or ordered choices must match as a whole.
 
     Every accepted answer is compared, also after a match, so that the time reveals nothing.
     """
@@ -87,7 +87,6 @@ def is_match(
 def is_possible_answer(
     choices: Sequence[str], response: str, grading: Grading | None = None
 ) -> bool:
-    """Return True if this could be an answer, right or wrong."""
     grading = grading or {}
     if not choices:
         return not grading.get("number") or parse_number(response) is not None
@@ -122,7 +121,7 @@ def _is_near(accepted: Sequence[str], response: str, grading: Grading) -> bool:
 
 
 def find_twin(choices: Sequence[str], grading: Grading) -> str:
-    """Return the first choice that no answer could tell from an earlier one, or ""."""
+    """Find the first choice that no answer could tell from an earlier one, or ""."""
     fold = _choose_fold(choices, grading)
     folded = [fold(choice) for choice in choices]
     return next((c for i, c in enumerate(choices) if folded[i] in folded[:i]), "")
@@ -137,7 +136,7 @@ def _choose_fold(choices: Sequence[str], grading: Grading) -> Callable[[str], st
 
 
 def _fold_marks(text: str, grading: Grading) -> str:
-    """Return the text without marks that keyboards and programs add: a sign alone stays."""
+    """Remove marks that keyboards and programs add: a sign alone stays."""
     folded = _fold_text(unify_marks(text), grading)
     bare = _FINAL.sub("", folded)
     bare = bare if any(map(str.isalnum, bare)) else folded
@@ -158,7 +157,7 @@ def _fold_text(text: str, grading: Grading) -> str:
 
 
 def describe_grading(grading: Grading) -> str:
-    """Return the options as a questions file writes them; empty for the default."""
+    """Write the options as a questions file does; empty for the default."""
     if grading.get("number"):
         tolerance = grading.get("tolerance", 0)
         percent = grading.get("relative")

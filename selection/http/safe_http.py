@@ -77,7 +77,7 @@ class Request(NamedTuple):
 
 
 def check_url(url: str, setting: str = "WEBHOOKS_INSIDE") -> str:
-    """Return the address without surrounding spaces. Raises Refused for an unusable one.
+    """Check the address, and strip surrounding spaces. Raises Refused for an unusable one.
 
     setting  name of the setting that allows addresses of this machine and its network, and http
     """
@@ -124,7 +124,6 @@ def _is_number(host: str) -> bool:
 
 
 def is_public(address: str) -> bool:
-    """Return True for an IP address of the public Internet."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo or (None, None))[1]
@@ -149,7 +148,7 @@ def _resolve_addresses(parts: SplitResult) -> list[str]:
 
 
 def _refuse_inside(addresses: list[str], setting: str = "WEBHOOKS_INSIDE") -> list[str]:
-    """Return the addresses that may be connected to. Raises Refused if there is none."""
+    """Keep the addresses that may be connected to. Raises Refused if there is none."""
     allowed = [one for one in addresses if getattr(settings, setting) or is_public(one)]
     if not allowed:
         raise Refused(INSIDE.format(setting=setting))
@@ -201,8 +200,8 @@ def _exchange_message(parts: SplitResult, address: str, request: Request) -> Rep
         answer = connection.getresponse()
         raw = answer.read(request.longest + 1)
         text = raw[: request.longest].decode(errors="replace").replace("\0", "")
-        said = {name.lower(): clean_text(value) for name, value in answer.getheaders()}
-    return Reply(answer.status, text, said, cut=len(raw) > request.longest)
+        reply_headers = {name.lower(): clean_text(value) for name, value in answer.getheaders()}
+    return Reply(answer.status, text, reply_headers, cut=len(raw) > request.longest)
 
 
 @contextmanager
@@ -236,7 +235,7 @@ def _hang_up(sock: socket.socket) -> None:
 
 
 def parse_duration(text: str) -> float:
-    """Return the seconds of 7, 1.5, 1s, 350ms, 1m30s or a date; 0 for anything else."""
+    """Parse the seconds of 7, 1.5, 1s, 350ms, 1m30s or a date; 0 for anything else."""
     text = text.strip()[:100]
     if _DURATION.fullmatch(text):
         parts = _DURATION_PART.findall(text)

@@ -69,7 +69,7 @@ def refuse_swapped_questions(question_set: QuestionSet, rows: Sequence[QuestionR
 
 
 def refuse_asked(question: str) -> str:
-    """Return the refusal to change an asked question, which was graded by the answers it had."""
+    """Refuse to change an asked question, which was graded by the answers it had."""
     return (
         f"“{question}” has been asked in a run and cannot be changed by a file; its own page can, "
         "and grades the answers to it anew."
@@ -108,7 +108,7 @@ def take_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> in
 
 
 def question_keys_asked(question_set: QuestionSet) -> set[str]:
-    """Return the keys of questions that were handed out or have a waiting answer.
+    """List the keys of questions that were handed out or have a waiting answer.
 
     By way of the candidates: no index leads from a question to its assignments.
     """

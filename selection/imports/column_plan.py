@@ -98,7 +98,7 @@ class ColumnPlan:
 def apply_column_choices(
     plan: ColumnPlan, columns: Sequence[str], pairs: Sequence[tuple[str, str]]
 ) -> ColumnPlan:
-    """Return this plan with these changes. Raises Refused for an unknown name.
+    """Apply these changes to the plan. Raises Refused for an unknown name.
 
     pairs  (column, field); "attribute" or "option" for the field keeps a column, "" leaves it out
     """

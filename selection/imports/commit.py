@@ -257,7 +257,7 @@ def _open_assignments(run: Run) -> list[Assignment]:
 
 
 def count_by_moment(upload: Upload, outside: Outside) -> tuple[int, int, int]:
-    """Return how many answers would count at once, wait to be asked for, or wait in vain.
+    """Count the answers that would count at once, wait to be asked for, or wait in vain.
 
     An answer to a retired question waits in vain: it is asked for only if the question is restored.
     """

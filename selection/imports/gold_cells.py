@@ -22,7 +22,7 @@ _EXPECTED = re.compile(r"(equals|is-json|[a-z]+(?:-[a-z]+)*):\s*(.*)", re.S)
 
 
 def split_values(value: str) -> list[str]:
-    """Return the values in a cell: a list in JSON or Python, or texts separated by |."""
+    """Split a cell into values: a list in JSON or Python, or texts separated by |."""
     listed = _read_list(value)
     if listed is not None:
         return [text for text in map(_entry_text, listed) if text]
@@ -46,7 +46,7 @@ def _read_list(value: str) -> list[Any] | None:
 
 
 def _entry_text(entry: Any) -> str:
-    """Return an entry of a list; of an object with a text, a message or an assertion, that."""
+    """Read an entry of a list; of an object with a text, a message or an assertion, that."""
     if isinstance(entry, dict):
         named = (entry[name] for name in ("text", "content", "value") if name in entry)
         return _entry_text(next(named, ""))
@@ -76,7 +76,7 @@ def read_labels(value: str, choices: str) -> list[str]:
 
 
 def read_accepted(value: str) -> tuple[list[str], str]:
-    """Return the accepted answers, and the kind that the cell's form shows. Raises Refused."""
+    """Read the accepted answers, and the kind that the cell's form shows. Raises Refused."""
     if solution := _SOLUTION.search(value):
         number = solution[1].replace(",", "")
         known = numbers.parse_number(number) is not None
@@ -96,7 +96,7 @@ def _is_assertion(value: str) -> bool:
 
 
 def find_index_base(pairs: Iterable[tuple[str, str]]) -> int | None:
-    """Return 0 or 1, by which the answers of a file count the choices; None if unclear.
+    """Find 0 or 1, by which the answers of a file count the choices; None if unclear.
 
     pairs  (answer, choices) of each row
     """
@@ -117,7 +117,7 @@ def choose_accepted(
     base: int | None,
     grading: Grading,
 ) -> list[str]:
-    """Return the answers as choices: by text, by their label, by letter or by number."""
+    """Turn the answers into choices: by text, by their label, by letter or by number."""
     return [_choose(answer, choices, labels, base, grading) for answer in accepted]
 
 
@@ -147,7 +147,7 @@ def _choose(
 
 
 def fit_response(response: str, choices: Sequence[str], grading: Grading) -> str:
-    """Return a response as this program writes it, if the question allows that.
+    """Rewrite a response as this program does, if the question allows that.
 
     Forms put commas between ticks, Label Studio writes an object, and tables .0 after numbers.
     """

@@ -72,7 +72,7 @@ class File:
 
 
 def read_upload(file: Any) -> File | None:
-    """Return an uploaded file; None without one. Raises Refused if it is too large to read."""
+    """Read an uploaded file; None without one. Raises Refused if it is too large to read."""
     if not file:
         return None
     refuse_large(file.name, file.size)
@@ -108,7 +108,7 @@ class KeyedAnswers:
 
 
 def read_keyed_answers(answers: File, key: File | Key | None) -> KeyedAnswers:
-    """Return the graded answers of a file. Raises Refused, with file and line.
+    """Read the graded answers of a file. Raises Refused, with file and line.
 
     key  a file, the questions by their id, or None if the file of answers has it
     """
@@ -164,7 +164,7 @@ def _fit_answers(rows: Sequence[AnswerRow], questions: Key) -> tuple[list[Answer
 
 
 def _grade_answers(rows: Sequence[AnswerRow], questions: Key, file: File) -> list[float]:
-    """Return 1 for a right answer, 0 for a wrong one, or the score. Raises Refused, with line."""
+    """Grade each answer: 1 if right, 0 if wrong, or the score. Raises Refused, with line."""
     several = {key for key, question in questions.items() if len(question.accepted) > 1}
     ticked = any(rules.SEPARATOR in row.response for row in rows if row.question in several)
     return [_grade_answer(questions[row.question], row, file.name, ticked) for row in rows]
@@ -225,7 +225,7 @@ def key_of_questions(questions: Iterable[Question]) -> Key:
 
 
 def plan_key(file: File) -> ColumnPlan:
-    """Return the plan of a key: chosen, of gold questions, or of known answers."""
+    """Plan the columns of a key: chosen, of gold questions, or of known answers."""
     if file.chosen:
         return file.chosen
     plan = recognise_columns(file, column_plan.QUESTIONS)
@@ -233,13 +233,13 @@ def plan_key(file: File) -> ColumnPlan:
 
 
 def read_key(file: File) -> Key:
-    """Return the key in a file of known answers or of gold questions. Raises Refused."""
+    """Read the key in a file of known answers or of gold questions. Raises Refused."""
     plan = plan_key(file)
     return _collect_key(file, plan)
 
 
 def plan_keyed(file: File) -> ColumnPlan:
-    """Return the plan of a file of answers that has its own key, perhaps with fields missing."""
+    """Plan a file of answers that has its own key, perhaps with fields missing."""
     if file.chosen:
         return file.chosen
     plan = recognise_columns(file, column_plan.QUESTIONS)
@@ -254,7 +254,7 @@ def plan_keyed(file: File) -> ColumnPlan:
 
 
 def _find_known_column(header: Sequence[str], used: Sequence[str]) -> str:
-    """Return the column with the correct answers; "" if there is none, or two with vague names."""
+    """Find the column with the correct answers; "" if there is none, or two with vague names."""
     clear = platforms.find_column(header, [column_patterns.KNOWN], used)
     free = [column for column in header if column not in used]
     vague = [name for name in free if re.fullmatch(column_words.TRUE, column_words.fold(name))]
@@ -262,7 +262,7 @@ def _find_known_column(header: Sequence[str], used: Sequence[str]) -> str:
 
 
 def read_key_within(file: File) -> Key:
-    """Return the key that the file of answers has itself. Raises Refused if it has none."""
+    """Read the key that the file of answers has itself. Raises Refused if it has none."""
     plan = plan_keyed(file)
     if plan.kind == column_plan.QUESTIONS:
         return _collect_key(file, plan)
@@ -316,7 +316,7 @@ def _add_question(key: Key, row: QuestionRow) -> str:
 
 
 def plan_answers(file: File, questions: Mapping[str, QuestionRow]) -> ColumnPlan:
-    """Return the plan of a file of answers to these questions, perhaps with fields missing."""
+    """Plan a file of answers to these questions, perhaps with fields missing."""
     if file.chosen:
         return _drop_key(file.chosen)
     plan = recognise_columns(file, column_plan.ANSWERS)
@@ -327,7 +327,7 @@ def plan_answers(file: File, questions: Mapping[str, QuestionRow]) -> ColumnPlan
 
 
 def plan_survey(file: File, questions: Mapping[str, QuestionRow]) -> ColumnPlan:
-    """Return the plan of a survey with these questions, perhaps without any."""
+    """Plan a survey with these questions, perhaps without any."""
     names = surveys.question_names((q.question, q.prompt) for q in questions.values())
     table = open_table(file)
     header = table.line if table.titled else 0
@@ -338,7 +338,7 @@ def plan_survey(file: File, questions: Mapping[str, QuestionRow]) -> ColumnPlan:
 def _parse_answers(
     file: File, questions: Mapping[str, QuestionRow]
 ) -> tuple[Table, list[AnswerRow], int, list[BadRow]]:
-    """Return the table, the first answer of each worker to each question, and the other rows.
+    """Parse the table, the first answer of each worker to each question, and the other rows.
 
     These are the number of further answers, and the faulty rows.
     """
@@ -357,14 +357,14 @@ def _parse_answers(
 
 
 def recognise_columns(file: File, kind: str) -> ColumnPlan:
-    """Return the likeliest plan for a file of this kind. Raises Refused if it is unreadable."""
+    """Find the likeliest plan for a file of this kind. Raises Refused if it is unreadable."""
     table = open_table(file, kind)
     plan = platforms.recognise_columns(kind, table.header)
     return replace(plan, header=table.line if table.titled else 0)
 
 
 def open_table(file: File, kind: str = column_plan.ANSWERS) -> Table:
-    """Return the file's table, its header as chosen or as columns of this kind suggest."""
+    """Open the file's table, its header as chosen or as columns of this kind suggest."""
     kind = column_plan.ANSWERS if kind == column_plan.KEYED else kind
     fits = None if file.plan else platforms.header_test(kind)
     header = file.plan.header if file.plan else 0

@@ -45,7 +45,7 @@ class OpenColumns:
 
 
 def find_open_columns(answers: File, key: File | Key | None) -> OpenColumns | None:
-    """Return the first file that lacks a column which a person could choose; None if none does.
+    """Find the first file that lacks a column which a person could choose; None if none does.
 
     The key is first, because it recognises a survey's questions; only a survey needs it read.
     Raises Refused for unreadable files.

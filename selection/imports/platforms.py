@@ -34,12 +34,12 @@ def normalise_column(column: str) -> str:
 
 
 def columns_signature(columns: Sequence[str]) -> str:
-    """Return a hash of the columns' names, which their order does not change."""
+    """Hash the columns' names, whose order does not matter."""
     return hashlib.sha256("\n".join(sorted(map(normalise_column, columns))).encode()).hexdigest()
 
 
 def recognise_columns(kind: str, columns: Sequence[str]) -> ColumnPlan:
-    """Return the likeliest plan for these columns, without the fields that no column matches."""
+    """Find the likeliest plan for these columns, without the fields that no column matches."""
     if kind == WORKERS and len(columns) == 1 and _is_id(columns[0]):
         return ColumnPlan(kind, "a list of ids", {"worker": columns[0]}, headed=False)
     for layout in LAYOUTS[kind]:
@@ -50,7 +50,7 @@ def recognise_columns(kind: str, columns: Sequence[str]) -> ColumnPlan:
 
 
 def _is_id(cell: str) -> bool:
-    """Return True for an id: names of columns have neither digits nor an @."""
+    """Recognise an id: names of columns have neither digits nor an @."""
     return bool(re.search(r"[\d@]", cell)) and not re.fullmatch(ANY_WORKER, fold(cell))
 
 
@@ -60,7 +60,7 @@ def _layout_fits(layout: Layout, columns: Sequence[str]) -> bool:
 
 
 def find_column(columns: Sequence[str], patterns: Sequence[str], used: Sequence[str] = ()) -> str:
-    """Return the first column that matches the first matching pattern, or ""."""
+    """Find the first column that matches the first matching pattern, or ""."""
     free = [column for column in columns if column and column not in used]
     for pattern in patterns:
         hits = [column for column in free if re.fullmatch(pattern, fold(column))]
@@ -70,7 +70,7 @@ def find_column(columns: Sequence[str], patterns: Sequence[str], used: Sequence[
 
 
 def _find_options(columns: Sequence[str], used: set[str]) -> list[str]:
-    """Return the columns with a choice each, such as A to D or option1 to option4."""
+    """Find the columns with a choice each, such as A to D or option1 to option4."""
     groups: dict[str, dict[str, str]] = {}
     for column in columns:
         match = _OPTION.fullmatch(fold(column))
@@ -116,7 +116,7 @@ def header_test(kind: str) -> Callable[[list[str], Sequence[list[str]]], bool]:
 
 
 def suggest_other_kind(kind: str, columns: Sequence[str]) -> str:
-    """Return a sentence on the place to import such a file if it is of another kind, or ""."""
+    """Write a sentence on the place to import such a file if it is of another kind, or ""."""
     if kind not in ABOUT:
         return ""
     # A single missing column probably has another name; then a column of workers proves nothing.
@@ -138,7 +138,7 @@ def suggest_other_kind(kind: str, columns: Sequence[str]) -> str:
 
 
 def _fitting_title(kind: str, columns: Sequence[str]) -> str:
-    """Return the title of this kind's layout for these columns, or "" if none fits them all."""
+    """Find the title of this kind's layout for these columns, or "" if none fits them all."""
     plan = recognise_columns(kind, columns)
     return "" if plan.missing_fields() else plan.title
 

@@ -73,7 +73,7 @@ Names = Mapping[str, str]
 
 
 def restore_defused(value: str) -> str:
-    """Return an imported cell as it was before ``defuse_formula``, or before ="007" kept its 0."""
+    """Restore an imported cell as it was before ``defuse_formula``, or before ="007" kept its 0."""
     if text := _TEXT_FORMULA.fullmatch(value):
         return text[1].replace('""', '"').strip()
     return value[1:] if _QUOTED.match(value) else value
@@ -153,7 +153,7 @@ def _take_faults(table: Table) -> Iterator[tuple[Row, BadRow]]:
 
 
 def _arrange_choices(rows: list[Row], table: Table, plan: ColumnPlan) -> list[Row]:
-    """Return the rows with two cells more: how numbers count the choices, and the choices."""
+    """Add two cells to the rows: how numbers count the choices, and the choices."""
     column = plan.fields.get("choices")
     answer = table.header.index(plan.fields["answer"])
     places = [table.header.index(option) for option in plan.options]

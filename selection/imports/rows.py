@@ -147,7 +147,6 @@ def _sort_rows(
     result: Callable[[Row], str],
     refuse: Callable[[Row], None],
 ) -> tuple[list[RowFate], list[Row]]:
-    """Return the result for each row, and the rows that change something."""
     fates: list[RowFate] = []
     good: list[Row] = []
     first: dict[str, int] = {}

@@ -23,7 +23,7 @@ _VERDICT = re.compile(r"\[(PASS|FAIL|ERROR)\]")  # promptfoo's, before the outpu
 
 
 def find_scores(table: Table, rows: list[Row], picked: Picked) -> tuple[Format, Objects] | None:
-    """Return the scores in a table without a key, as results of models; None if it has none."""
+    """Find the scores in a table without a key, as results of models; None if it has none."""
     header = table.header
     worker = find_column(header, (ANY_WORKER, ANY_MODEL))
     item = find_column(header, ITEMS, [worker])
@@ -108,7 +108,6 @@ def _has_only_marks(objects: list[tuple[int, dict[str, str]]], columns: Sequence
 
 
 def _are_marks(cells: Iterator[str]) -> bool:
-    """Return True if all cells that are not empty are right, wrong or a number."""
     values = {cell for cell in cells if cell}
     try:
         return bool(values) and all(parse_mark(value) >= 0 for value in values)

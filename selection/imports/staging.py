@@ -55,12 +55,12 @@ TARGET_DELETED = (
 
 
 def target_of(upload: Upload) -> Any:
-    """Return the pool, question set or run; None if it was deleted."""
+    """Find the pool, question set or run; None if it was deleted."""
     return TARGETS[upload.kind]._default_manager.filter(pk=upload.target).first()
 
 
 def open_upload(upload: Upload) -> tuple[Table, ColumnPlan]:
-    """Return the file's table and the plan for its columns. Raises Refused."""
+    """Open the file's table and the plan for its columns. Raises Refused."""
     plan = ColumnPlan(**upload.plan)
     raw = bytes(upload.content)
     return read_table(raw, upload.name, upload.encoding, header=plan.header), plan
@@ -95,7 +95,7 @@ def stage_rows(upload: Upload, until: Callable[[], bool]) -> bool | None:
 def _first_of_each(
     upload: Upload, plan: ColumnPlan, rows: Sequence[StagedRow]
 ) -> tuple[list[StagedRow], int]:
-    """Return the first of several rows about the same, here or in an earlier piece.
+    """Keep the first of several rows about the same, here or in an earlier piece.
 
     The others are refused, or only counted if the plan expects them.
     """

@@ -18,7 +18,7 @@ NO_COLUMNS = (
 
 
 def read_submissions(raw: bytes | str, name: str) -> dict[str, str]:
-    """Return, by worker, the last status in the file. Raises Refused for another kind of file."""
+    """Read, by worker, the last status in the file. Raises Refused for another kind of file."""
     table = read_table(raw, name, fits=lambda cells, below: None not in _find_columns(cells))
     worker, status = _find_columns(table.header)
     if worker is None or status is None:

@@ -44,7 +44,7 @@ def names_of(run: Run) -> dict[str, str]:
 
 
 def question_names(questions: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the key by possible name, as ``names_of``, for these (key, prompt)."""
+    """Index the keys by possible name, as ``names_of``, for these (key, prompt)."""
     listed = list(questions)
     names: dict[str, str] = {}
     for key, prompt in listed:
@@ -56,7 +56,7 @@ def question_names(questions: Iterable[tuple[str, str]]) -> dict[str, str]:
 def recognise_survey(
     columns: Sequence[str], names: Names, first: Sequence[Sequence[str]] = ()
 ) -> ColumnPlan:
-    """Return the likeliest plan for a file of answers with these columns; see ``plan_survey``."""
+    """Find the likeliest plan for a file of answers with these columns; see ``plan_survey``."""
     usual, survey = (
         platforms.recognise_columns(ANSWERS, columns),
         plan_survey(columns, names, first),
@@ -69,7 +69,7 @@ def recognise_survey(
 def plan_survey(
     columns: Sequence[str], names: Names, first: Sequence[Sequence[str]] = ()
 ) -> ColumnPlan:
-    """Return the plan for reading the file as a survey; without questions if no column names one.
+    """Plan to read the file as a survey; without questions if no column names one.
 
     names  of the questions that it may be about
     first  its first rows: Qualtrics has two further lines of names there
@@ -89,7 +89,7 @@ def plan_survey(
 def assign_columns(
     plan: ColumnPlan, columns: Sequence[str], pairs: Iterable[tuple[str, str]], names: Names
 ) -> ColumnPlan:
-    """Return this plan of a survey with these columns as the answers to these questions.
+    """Assign these columns as the answers to these questions.
 
     pairs  (column, question by its key or its text); "" leaves a column out
 
@@ -121,7 +121,7 @@ def key_of(name: str, names: Names) -> str:
 def _match_columns(
     columns: Sequence[str], names: Names, subtitles: Sequence[str]
 ) -> dict[str, str]:
-    """Return, by column, the key of the question it names; of several columns for one, the first.
+    """Match, by column, the key of the question it names; of several columns for one, the first.
 
     subtitles  the line below the header, if there is a second line of names
     """
@@ -156,7 +156,6 @@ def _is_qualtrics(first: Sequence[Sequence[str]]) -> bool:
 
 
 def _worker_column(columns: Sequence[str], subtitles: Sequence[str]) -> str:
-    """Return the column in which a survey has the worker's id, or ""."""
     for pattern in _WORKER:
         for column, text in zip(columns, subtitles, strict=True):
             if column and any(

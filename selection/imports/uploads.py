@@ -51,7 +51,7 @@ def refuse_large(name: str, size: int) -> None:
 
 
 def create_upload(kind: str, target: Model, name: str, raw: bytes, at_once: bool = True) -> Upload:
-    """Return the stored file, with its first rows staged if its columns are recognised.
+    """Store the file, with its first rows staged if its columns are recognised.
 
     at_once  else no row is staged yet: the caller calls ``finish_upload``
 
@@ -147,7 +147,7 @@ def _likeliest_plan(
 def _remembered_plan(
     team: int, kind: str, header: list[str], names: surveys.Names
 ) -> ColumnPlan | None:
-    """Return the team's last plan for such a file, if it still fits."""
+    """Recall the team's last plan for such a file, if it still fits."""
     remembered = ColumnNames.objects.filter(
         team=team, kind=kind, signature=platforms.columns_signature(header)
     ).first()
@@ -275,6 +275,6 @@ def assign_survey_columns(
 
 
 def last_taken(kind: str, target: Model) -> Upload | None:
-    """Return the file whose import may still be undone, or None."""
+    """Find the file whose import may still be undone, or None."""
     taken = Upload.objects.filter(kind=kind, target=target.pk, state=State.TAKEN)
     return taken.defer("content").order_by("-created").first()

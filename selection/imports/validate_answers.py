@@ -45,7 +45,7 @@ class ValidationResult:
 def validate_answers(
     run: Run, rows: Sequence[AnswerRow], outside: Outside = "refuse"
 ) -> ValidationResult:
-    """Return how each row would be recorded, or its refusal; changes nothing.
+    """Check how each row would be recorded, or its refusal; change nothing.
 
     outside  "refuse" or "wrong": the treatment of answers that are none of the choices
 
@@ -191,7 +191,7 @@ class AnswerValidator:
             )
 
     def place(self, row: AnswerRow) -> AnswerPlace:
-        """Return the place of this row's answer. Raises Refused if it can no longer be answered."""
+        """Find the place of this row's answer. Raises Refused if it can no longer be answered."""
         candidate, question = self._find_candidate(row)
         pair = (candidate.pk, question.pk)
         if pair in self.closed or pair in self.waiting:
@@ -228,7 +228,7 @@ class AnswerValidator:
         return self.candidates[worker, skill], question
 
     def _find_question(self, row: AnswerRow) -> tuple[int, Question]:
-        """Return the skill and the question; a row may omit a skill that is unambiguous."""
+        """Find the skill and the question; a row may omit a skill that is unambiguous."""
         skill = row.skill if self.skills else ""
         if skill and skill not in self.skills:
             raise Refused(f"There is no skill “{row.skill}” in this run.")

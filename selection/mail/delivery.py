@@ -78,7 +78,7 @@ def _attempt_mail(mail: Mail, server: MailServer) -> bool:
 
 
 def _letter_or_record(mail: Mail) -> EmailMessage | None:
-    """Return the letter; None after recording why there is none."""
+    """Write the letter; None after recording the reason against it."""
     try:
         return letters.write_letter(mail)
     except letters.Unneeded as reason:
@@ -105,23 +105,23 @@ def _try_sending(letter: EmailMessage, server: MailServer, address: str) -> Fail
 
 
 def _waiting(mail: Mail) -> QuerySet[Mail]:
-    """Return the message's row, if it still waits as it was read."""
+    """Select the message's row, if it still waits as it was read."""
     return Mail.objects.filter(pk=mail.pk, state=State.WAITING, due=mail.due)
 
 
 def _begin_attempt(mail: Mail, address: str) -> bool:
     """Take the message out of the queue; return False if it is not there any more."""
     mail.tries, mail.tried = mail.tries + 1, db_clock.database_now()
-    begun = {"state": State.SENDING, "due": None, "tries": mail.tries, "tried": mail.tried}
+    state = {"state": State.SENDING, "due": None, "tries": mail.tries, "tried": mail.tried}
     digest = recipient_digest(mail.run.team_id, address)
-    return bool(_waiting(mail).update(digest=digest, **begun))
+    return bool(_waiting(mail).update(digest=digest, **state))
 
 
 def _record_failure(mail: Mail, failure: Failure) -> None:
     now = db_clock.database_now()
     due = queues.retry_time(mail.tries, now) if failure.temporary else None
-    gone = failure.about is About.ADDRESS and not failure.temporary
-    state = State.WAITING if due else State.REFUSED if gone else State.FAILED
+    is_final = failure.about is About.ADDRESS and not failure.temporary
+    state = State.WAITING if due else State.REFUSED if is_final else State.FAILED
     _record_outcome(mail, state=state, due=due, said=failure.words)
 
 

@@ -35,7 +35,7 @@ class InvitationPlan:
 
 
 def plan_invitations(run: Run) -> InvitationPlan:
-    """Return the plan. An address that failed in any run of the team is left out."""
+    """Plan invitations. An address that failed in any run of the team is left out."""
     team, opted = run.team_id, set(_digests(OptOut.objects.filter(team=run.team_id)))
     refused = set(_digests(Mail.objects.filter(run__team=team, state=State.REFUSED)))
     invitations = Mail.objects.filter(kind=Kind.INVITATION).exclude(state=State.SKIPPED)
@@ -119,7 +119,7 @@ def cancel_waiting(run: Run, who: str = "", why: str = "") -> int:
 
 
 def retryable(run: Run) -> QuerySet[Mail]:
-    """Return the messages to workers that failed, or may have arrived.
+    """List the messages to workers that failed, or may have arrived.
 
     A failed address is tried again only once it has been changed.
     """
@@ -129,7 +129,7 @@ def retryable(run: Run) -> QuerySet[Mail]:
 
 
 def _moved(mails: QuerySet[Mail]) -> list[int]:
-    """Return the ids of messages whose failed address has been changed since."""
+    """Find the ids of messages whose failed address has been changed since."""
     refused = mails.filter(state=State.REFUSED)
     columns = ("pk", "digest", "run__team", "candidate__worker__mail_address")
     return [
@@ -183,7 +183,6 @@ def _write_mails(run: Run, kind: str, candidates: list[int]) -> None:
 
 
 def count_states(run: Run) -> dict[str, dict[str, int]]:
-    """Return the numbers of messages to workers, by kind and state."""
     rows = Mail.objects.filter(run=run).exclude(candidate=None).order_by()
     counts: dict[str, dict[str, int]] = {kind: {} for kind in texts.KINDS}
     for kind, state, count in rows.values_list("kind", "state").annotate(count=Count("pk")):
@@ -192,23 +191,22 @@ def count_states(run: Run) -> dict[str, dict[str, int]]:
 
 
 def invited_keys(run: Run, among: Iterable[str] | None = None) -> set[str]:
-    """Return the ids of the workers, of all or among these, that an invitation was sent to."""
+    """List the ids of the workers, of all or among these, that an invitation was sent to."""
     mails = Mail.objects.filter(run=run, kind=Kind.INVITATION, state=State.SENT)
     rows = mails if among is None else mails.filter(candidate__worker__key__in=list(among))
     return set(rows.values_list("candidate__worker__key", flat=True))
 
 
 def failed_mails(run: Run) -> QuerySet[Mail]:
-    """Return the messages to workers that failed for good, or may have arrived."""
+    """List the messages to workers that failed for good, or may have arrived."""
     return Mail.objects.filter(run=run).undelivered().select_related("candidate__worker")
 
 
 def has_undelivered() -> Exists:
-    """Return the condition of runs with a message that did not arrive."""
+    """Select runs with a message that did not arrive."""
     return Exists(Mail.objects.filter(run=OuterRef("pk")).undelivered())
 
 
 def mails_to(candidate: Candidate) -> QuerySet[Mail]:
-    """Return the messages to this worker in this run."""
     same = {"candidate__worker": candidate.worker_id, "run": candidate.run_id}
     return Mail.objects.filter(**same)

@@ -21,7 +21,7 @@ class Unneeded(Exception):
 
 
 def write_letter(mail: Mail) -> EmailMessage:
-    """Return the letter. Raises Unneeded if it should not be sent any more."""
+    """Raise Unneeded if it should not be sent any more."""
     candidate = mail.candidate
     letter = _worker_letter(mail, candidate) if candidate else _member_letter(mail)
     letter.subject = " ".join(letter.subject.split())  # a line break would end the header
@@ -83,5 +83,4 @@ def _member_letter(mail: Mail) -> EmailMessage:
 
 
 def is_reachable(user: User, team_id: int) -> bool:
-    """Return True for an active member of the team with an address."""
     return bool(user.is_active and user.email) and (user.is_superuser or team_id in roles_of(user))

@@ -19,7 +19,7 @@ NEWS = timedelta(days=1)
 
 
 def followed_runs() -> Exists:
-    """Return the condition of runs with a member who wants messages, if they can be sent."""
+    """Select runs with a member who wants messages, if they can be sent."""
     followers = Follower.objects.filter(team=OuterRef("team"))
     return Exists(followers if has_server() else followers.none())
 

@@ -10,7 +10,7 @@ _signer = Signer(salt="selection.unsubscribe", sep=".")
 
 
 def recipient_digests(team_id: int | None, key: str, address: str) -> set[str]:
-    """Return the hashes of a worker's id and, if there is one, their address."""
+    """Hash a worker's id and, if there is one, their address."""
     digests = {worker_digest(team_id, key)}
     return digests | {recipient_digest(team_id, address)} if address else digests
 
@@ -37,12 +37,12 @@ def _digests_of(worker: Worker) -> set[str]:
 
 
 def unsubscribe_url(worker_id: int) -> str:
-    """Return the worker's link to unsubscribe, which needs no login."""
+    """Build the worker's link to unsubscribe, which needs no login."""
     return str(settings.PUBLIC_URL) + reverse("unsubscribe", args=[_signer.sign(str(worker_id))])
 
 
 def worker_of(token: str) -> Worker | None:
-    """Return the worker of a link to unsubscribe; None for a forged link or an erased worker."""
+    """Find the worker of a link to unsubscribe; None for a forged link or an erased worker."""
     try:
         number = int(_signer.unsign(token))
     except (BadSignature, ValueError):

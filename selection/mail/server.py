@@ -73,7 +73,7 @@ def mail_server() -> Iterator[MailServer]:
 
 
 def has_server() -> bool:
-    """Return True if letters leave this machine. While developing, its output is enough."""
+    """Tell if letters leave this machine. While developing, its output is enough."""
     backend = settings.EMAIL_BACKEND.split(".")[-2]
     return settings.DEBUG or backend not in ("console", "dummy")
 
@@ -85,7 +85,6 @@ def require_server() -> None:
 
 
 def describe_settings() -> str:
-    """Return the mail server and sender in a sentence."""
     if not has_server():
         return NO_SERVER
     return (
@@ -114,13 +113,13 @@ def describe_failure(error: Exception, address: str = "") -> Failure:
     if isinstance(error, smtplib.SMTPAuthenticationError):
         return _server_failure("the mail server refuses EMAIL_HOST_USER or EMAIL_HOST_PASSWORD")
     if isinstance(error, smtplib.SMTPSenderRefused):
-        said = _plain(error.smtp_error, settings.DEFAULT_FROM_EMAIL)
-        return _server_failure(f"the mail server refuses the sender DEFAULT_FROM_EMAIL: {said}")
+        answer = _plain(error.smtp_error, settings.DEFAULT_FROM_EMAIL)
+        return _server_failure(f"the mail server refuses the sender DEFAULT_FROM_EMAIL: {answer}")
     if isinstance(error, smtplib.SMTPDataError):
         return _refusal(About.LETTER, error.smtp_code, _plain(error.smtp_error, address))
     if isinstance(error, smtplib.SMTPResponseException):
-        said = _plain(error.smtp_error, address)
-        return _server_failure(f"the mail server answers {error.smtp_code} {said}")
+        answer = _plain(error.smtp_error, address)
+        return _server_failure(f"the mail server answers {error.smtp_code} {answer}")
     if isinstance(error, smtplib.SMTPNotSupportedError):
         return Failure(About.LETTER, False, "the mail server cannot use this address")
     if isinstance(error, smtplib.SMTPException | OSError):
@@ -137,7 +136,6 @@ def _server_failure(words: str) -> Failure:
 
 
 def _refusal(about: About, code: int, reply: str) -> Failure:
-    """Return the failure of a reply to a recipient or to the letter."""
     words = f"{code} {reply}"[:REPLY_LENGTH]
     if code == UNAVAILABLE:
         return _server_failure(words)
@@ -146,7 +144,7 @@ def _refusal(about: About, code: int, reply: str) -> Failure:
 
 
 def _plain(reply: Any, address: str) -> str:
-    """Return the server's reply as one line, without addresses."""
+    """Put the server's reply in one line, without addresses."""
     text = reply.decode(errors="replace") if isinstance(reply, bytes) else str(reply)
     text = _ADDRESS.sub("…", " ".join(text.split()).replace("\0", ""))
     local = address.partition("@")[0]

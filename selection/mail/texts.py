@@ -62,19 +62,17 @@ def default_text(kind: str, language: str) -> Text:
 
 
 def footer(language: str, link: str) -> str:
-    """Return the end of every message to a worker."""
     with translation.override(language):
         sentence = _("You want no more of these messages? Unsubscribe here:")
     return f"\n\n-- \n{sentence}\n{link}\n"
 
 
 def read_settings(run: Run) -> MailSettings:
-    """Return the run's settings of messages; the default ones if it has none of its own."""
+    """Read the run's settings of messages; the default ones if it has none of its own."""
     return MailSettings.objects.filter(run=run).first() or MailSettings(run=run)
 
 
 def effective_texts(chosen: MailSettings) -> Texts:
-    """Return all texts by language and kind."""
     return {
         language: {kind: text_of(chosen, kind, language) for kind in KINDS}
         for language in dict(settings.LANGUAGES)
@@ -88,7 +86,7 @@ def text_of(chosen: MailSettings, kind: str, language: str) -> Text:
 
 
 def language_of(worker: Worker) -> str:
-    """Return the language that an attribute of the worker names, in any language; else English."""
+    """Find the language that an attribute of the worker names, in any language; else English."""
     for name, value in worker.attributes.items():
         if _plain(name) in ATTRIBUTES and isinstance(value, str):
             first = re.split(r"[,;/(|_-]", value, maxsplit=1)[0]
@@ -103,12 +101,12 @@ def _plain(name: str) -> str:
 
 @cache
 def _language_names() -> dict[str, str]:
-    """Return the codes of our languages by code and by name, as other languages name them."""
+    """Index our languages by code and by name, as other languages name them."""
     names: dict[str, str] = {}
     for code, _name in settings.LANGUAGES:
         own = (code, *THREE_LETTERS.get(code, ()))
-        named = [Locale.parse(speaker).languages.get(code, "") for speaker in SPEAKERS]
-        names |= {_plain(name): code for name in (*own, *named) if name}
+        foreign = [Locale.parse(speaker).languages.get(code, "") for speaker in SPEAKERS]
+        names |= {_plain(name): code for name in (*own, *foreign) if name}
     return names
 
 
@@ -137,7 +135,7 @@ def change_settings(run: Run, remind_hours: int | None, texts: Texts, who: str =
 
 
 def _validate_text(language: str, kind: str, text: Text) -> dict[str, str]:
-    """Return the text as it is stored: without the parts that are the default."""
+    """Check the text and store it: without the parts that are the default."""
     if language not in dict(settings.LANGUAGES):
         languages = ", ".join(dict(settings.LANGUAGES))
         raise Refused(f"There is no language “{language}”; there are {languages}.")

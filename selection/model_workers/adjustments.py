@@ -39,28 +39,28 @@ def adjust_body(body: Mapping[str, Any], adjustments: Adjustments) -> dict[str, 
 
 
 def find_change(body: Mapping[str, Any], error: ServerError, made: Adjustments) -> Adjustments:
-    """Return the change that the server's refusal of this body asks for; empty if it names none.
+    """Find the change that the server's refusal of this body asks for; empty if it names none.
 
     The limit of output tokens is renamed, never left out: it bounds the cost.
     """
     if not _REFUSAL.search(error.words):
         return {}
-    named = error.parameter.split(".")[0].split("[")[0]
-    known = [name for name in body if name not in KEPT]
-    if named not in known:
-        named = next((name for name in known if _is_named(name, error.words)), "")
-    if named in SUCCESSORS:
-        successor = SUCCESSORS[named]
-        return {} if named in made or successor in body else {named: successor}
-    if named:
-        return {} if named == "stream" else {named: None}
+    field = error.parameter.split(".")[0].split("[")[0]
+    names = [name for name in body if name not in KEPT]
+    if field not in names:
+        field = next((name for name in names if _is_named(name, error.words)), "")
+    if field in SUCCESSORS:
+        successor = SUCCESSORS[field]
+        return {} if field in made or successor in body else {field: successor}
+    if field:
+        return {} if field == "stream" else {field: None}
     if _STREAM.search(error.words) and "stream" not in body:
         return {"stream": True}
     return {}
 
 
 def describe_server(endpoint: Endpoint) -> str:
-    """Return the server's deviations from the request in words; empty without any."""
+    """Describe the server's deviations from the request in words; empty without any."""
     notices = []
     if changes := _list_changes(endpoint.adjustments):
         notices.append(f"The server refuses the request without changes: {', '.join(changes)}.")
@@ -74,13 +74,13 @@ def describe_server(endpoint: Endpoint) -> str:
 
 
 def _list_changes(adjustments: Adjustments) -> list[str]:
-    told = []
+    notes = []
     for name, change in adjustments.items():
         if change is True:
-            told.append(f"“{name}” is set")
+            notes.append(f"“{name}” is set")
         else:
-            told.append(f"“{change}” replaces “{name}”" if change else f"“{name}” is left out")
-    return told
+            notes.append(f"“{change}” replaces “{name}”" if change else f"“{name}” is left out")
+    return notes
 
 
 def _is_named(name: str, words: str) -> bool:

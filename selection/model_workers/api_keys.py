@@ -68,5 +68,5 @@ def read_key(server: ModelServer) -> str:
 
 
 def hide_key(text: str, key: str) -> str:
-    """Return the text without the key: a server may repeat it in an error or a reply."""
+    """Remove the key from the text: a server may repeat it in an error or a reply."""
     return text.replace(key, HIDDEN) if len(key) >= SHORTEST_HIDDEN else text

@@ -7,21 +7,21 @@ from .prompts import LETTERS, MEDIA, UNSEEN
 
 
 def refuse_questions(question_set: QuestionSet) -> str:
-    """Return why models cannot be asked this set, naming the first such question; empty if so."""
+    """Refuse a set that models cannot be asked, naming the first such question; empty if none."""
     pictures = question_set.media.filter(type__startswith="image/")
-    seen = {f"media:{name}" for name in pictures.values_list("name", flat=True)}
-    if reason := _unseen_reason(question_set.instructions, seen):
+    names = {f"media:{name}" for name in pictures.values_list("name", flat=True)}
+    if reason := _unseen_reason(question_set.instructions, names):
         return f"Models take part, and in the instructions of “{question_set}” {reason}"
     rows = question_set.questions.filter(retired=None).order_by("number")
     for key, prompt, choices in rows.values_list("key", "prompt", "choices").iterator():
-        if reason := _unseen_reason(prompt, seen) or _choices_reason(choices):
+        if reason := _unseen_reason(prompt, names) or _choices_reason(choices):
             return f"Models take part, and in the question “{key}” of “{question_set}” {reason}"
     return ""
 
 
 def _unseen_reason(text: str, seen: set[str]) -> str:
-    for found in MEDIA.finditer(text):
-        place = found[2]
+    for match in MEDIA.finditer(text):
+        place = match[2]
         if UNSEEN.search(place):
             return "there is a sound or a film, which models are not sent: take out either."
         if place.startswith("media:") and place not in seen:
@@ -41,7 +41,7 @@ def has_models_only(pool: Pool) -> bool:
 
 
 def count_slots(pool: Pool) -> dict[str, int]:
-    """Return open assignments, of the run and of a worker, that keep the pool's servers busy.
+    """Count open assignments, of the run and of a worker, that keep the pool's servers busy.
 
     There are half as many again as calls at once: some wait for a call to end.
     """

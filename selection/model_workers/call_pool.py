@@ -74,16 +74,16 @@ class CallPool:
         asyncio.run_coroutine_threadsafe(self._begin(requests), self._loop)
 
     def collect(self, wait: float) -> list[tuple[int, Outcome]]:
-        """Return the outcomes that are there, as (call, outcome); wait so long for the first."""
-        found: list[tuple[int, Outcome]] = []
+        """Collect the outcomes that are there, as (call, outcome); wait so long for the first."""
+        outcomes: list[tuple[int, Outcome]] = []
         end = time.monotonic() + wait
         while True:
-            left = end - time.monotonic()
+            rest = end - time.monotonic()
             try:
-                block = not found and left > 0
-                found.append(self._outcomes.get(block, left if block else None))
+                block = not outcomes and rest > 0
+                outcomes.append(self._outcomes.get(block, rest if block else None))
             except queue.Empty:
-                return found
+                return outcomes
 
     async def _begin(self, requests: list[Request]) -> None:
         """Begin a few at a time: replies that come meanwhile free connections to use again."""

@@ -22,10 +22,10 @@ def delete_server(server: ModelServer) -> None:
     rows = server.endpoints.order_by("worker__key").values_list("worker__key", flat=True)
     keys = list(rows.distinct()[: MOST_NAMED + 1])
     if keys:
-        named = ", ".join(f"“{key}”" for key in keys[:MOST_NAMED])
+        quotes = ", ".join(f"“{key}”" for key in keys[:MOST_NAMED])
         more = " and others" if len(keys) > MOST_NAMED else ""
         noun = plural("worker", len(keys))
-        raise Conflict(f"“{server}” is the server of the {noun} {named}{more}, and stays.")
+        raise Conflict(f"“{server}” is the server of the {noun} {quotes}{more}, and stays.")
     server.delete()
 
 

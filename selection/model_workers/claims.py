@@ -34,7 +34,7 @@ class Claim:
 
 
 def list_uncalled() -> QuerySet[Assignment]:
-    """Return the assignments of running runs that a call may be made for: none is in flight.
+    """List the assignments of running runs that a call may be made for: none is in flight.
 
     A model that has not answered yet in the run is called for its first question alone: so a broken
     one costs little, and all show at once whether they reply, readably and at which price.
@@ -51,7 +51,7 @@ def list_uncalled() -> QuerySet[Assignment]:
 
 
 def trial_condition() -> Q:
-    """Return the condition of models that wait for their first reply under a limit."""
+    """Select models that wait for their first reply under a limit."""
     calls = ModelCall.objects.in_flight().filter(
         worker=OuterRef("candidate__worker"), run=OuterRef("candidate__run")
     )
@@ -62,7 +62,7 @@ def trial_condition() -> Q:
 
 
 def is_running_low(run_id: int) -> bool:
-    """Return True if few assignments wait to be called for, compared with the calls in flight.
+    """Tell if few assignments wait to be called for, compared with the calls in flight.
 
     Then a step deals more, so that a few slow replies do not leave the servers idle.
     """
@@ -72,7 +72,7 @@ def is_running_low(run_id: int) -> bool:
 
 
 def lock_claims(claims: Sequence[Claim]) -> list[Claim]:
-    """Return the claims that can still be called for, with locked assignments.
+    """Lock the assignments of claims, and keep the claims that can still be called for.
 
     Since they were read, another process may have called for them, or withdrawn them, or a run may
     have been paused or ended. One that another process holds now is left to it.
@@ -85,7 +85,7 @@ def lock_claims(claims: Sequence[Claim]) -> list[Claim]:
 
 
 def lock_assignments(assignments: Iterable[int | None]) -> set[int]:
-    """Return the assignments that still exist, locked against a withdrawal.
+    """Lock the assignments that still exist against a withdrawal.
 
     Those of a call that counted as interrupted may be withdrawn at this moment.
     """
@@ -103,8 +103,8 @@ def start_time(opened: Sequence[tuple[ModelCall, Claim]]) -> None:
         due = max(call.expires + 2 * MARGIN, call.sent + timedelta(minutes=claim.run.minutes))
         by_due[due].append(claim.assignment.pk)
     for due, assignments in by_due.items():
-        shown = Case(When(shown=None, then=Now()), default=F("shown"))
-        Assignment.objects.filter(pk__among=assignments).update(shown=shown, due=Value(due))
+        start = Case(When(shown=None, then=Now()), default=F("shown"))
+        Assignment.objects.filter(pk__among=assignments).update(shown=start, due=Value(due))
 
 
 def stop_time(assignments: Sequence[int]) -> None:
@@ -113,6 +113,5 @@ def stop_time(assignments: Sequence[int]) -> None:
 
 
 def _list_idle() -> QuerySet[Assignment]:
-    """Return open assignments without a call in flight."""
     calls = ModelCall.objects.in_flight().filter(assignment=OuterRef("pk"))
     return Assignment.objects.open().exclude(Exists(calls))

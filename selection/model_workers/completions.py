@@ -105,14 +105,14 @@ class ServerError:
 
 
 def fault_of_status(status: int, names: frozenset[str]) -> Fault:
-    if named := names & NAMED_FAULTS.keys():
-        return NAMED_FAULTS[min(named)]
+    if faults := names & NAMED_FAULTS.keys():
+        return NAMED_FAULTS[min(faults)]
     default = Fault.REQUEST if 400 <= status < 500 else Fault.SERVER
     return STATUS_FAULTS.get(status, default)
 
 
 def read_completion(body: bytes, milliseconds: int, request_id: str) -> Outcome:
-    """Return the outcome of a reply with a status of success. Raises ValueError for no reply."""
+    """Read the outcome of a reply with a status of success. Raises ValueError for no reply."""
     document = _parse_body(body)
     failed = not isinstance(document, dict) or not document.get("choices") or document.get("error")
     error = find_error(document) if failed else None
@@ -146,7 +146,7 @@ def read_completion(body: bytes, milliseconds: int, request_id: str) -> Outcome:
 
 
 def _read_message(choice: dict[str, Any], finish: str) -> tuple[str, str, str]:
-    """Return the text of a choice, the reason for its end, and why it has no text, if known."""
+    """Read the text of a choice, the reason for its end, and why it has no text, if known."""
     message = choice.get("message") if isinstance(choice.get("message"), dict) else choice
     assert message is not None
     text = read_text(message.get("content")) or read_text(message.get("text"))
@@ -163,7 +163,7 @@ def _read_message(choice: dict[str, Any], finish: str) -> tuple[str, str, str]:
 
 
 def read_text(content: Any) -> str:
-    """Return the text of a message's content: a text, or chunks, of which thoughts are left out."""
+    """Read the text of a message's content: a text, or chunks, of which thoughts are left out."""
     if isinstance(content, list):
         return "".join(map(read_text, content))
     if isinstance(content, dict):
@@ -174,7 +174,7 @@ def read_text(content: Any) -> str:
 
 
 def _read_tool_call(message: Mapping[str, Any]) -> str:
-    """Return the arguments of the first tool that the model calls in place of an answer."""
+    """Read the arguments of the first tool that the model calls in place of an answer."""
     calls = message.get("tool_calls")
     call = calls[0] if isinstance(calls, list) and calls else None
     function = call.get("function") if isinstance(call, dict) else message.get("function_call")
@@ -193,7 +193,7 @@ def _find_choice(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parse_body(body: bytes) -> Any:
-    """Return the document, or the one that the events of a stream make up."""
+    """Read the document, or the one that the events of a stream make up."""
     start = body.lstrip()[:6]
     if start.startswith((b"data:", b"event:", b":", b"id:")):
         return _join_events(body)
@@ -215,9 +215,9 @@ def _join_events(body: bytes) -> dict[str, Any]:
         joined |= {name: event[name] for name in ("id", "usage") if event.get(name)}
         if not event.get("choices"):
             continue
-        found = _find_choice(event)
-        choice |= {name: value for name, value in found.items() if value and name != "delta"}
-        delta = found.get("delta") or {}
+        first_choice = _find_choice(event)
+        choice |= {name: value for name, value in first_choice.items() if value and name != "delta"}
+        delta = first_choice.get("delta") or {}
         pieces.append(read_text(delta.get("content")))
         arguments.append(_read_tool_call(delta))
         choice |= {name: delta[name] for name in (*THOUGHTS, "refusal") if delta.get(name)}
@@ -244,7 +244,7 @@ def _read_events(body: bytes) -> Iterator[dict[str, Any] | None]:
 
 
 def read_usage(usage: Any) -> tuple[int | None, int | None]:
-    """Return the input and output tokens, hidden thoughts included; None for what is not told."""
+    """Read the input and output tokens, hidden thoughts included; None for what is not told."""
     usage = usage if isinstance(usage, dict) else {}
     tokens_in, tokens_out, total = (
         count_tokens(next((usage[name] for name in names if usage.get(name) is not None), None))
@@ -256,7 +256,7 @@ def read_usage(usage: Any) -> tuple[int | None, int | None]:
 
 
 def count_tokens(number: Any) -> int | None:
-    """Return a count that may be a float or a text; None for anything else, at most the most."""
+    """Read a count that may be a float or a text; None for anything else, at most the most."""
     try:
         value = None if isinstance(number, bool) else float(number)
     except (TypeError, ValueError, OverflowError):
@@ -275,8 +275,8 @@ def read_wait(headers: Mapping[str, str]) -> float:
         for kind in ("requests", "tokens")
         if headers.get(f"x-ratelimit-remaining-{kind}", "0") == "0"
     ]
-    told = parse_duration(headers.get("retry-after", ""))
-    return told or max(map(parse_duration, limited), default=0.0)
+    wait = parse_duration(headers.get("retry-after", ""))
+    return wait or max(map(parse_duration, limited), default=0.0)
 
 
 # -- errors

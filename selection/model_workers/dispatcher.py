@@ -91,8 +91,8 @@ class Dispatcher:
             room, again = min(throttle.room(busy[server.pk]), AT_ONCE), True
             try:
                 while room > 0 and again:
-                    begun, again = self._begin_at(server, throttle, room)
-                    began, room = began + begun, room - begun
+                    count, again = self._begin_at(server, throttle, room)
+                    began, room = began + count, room - count
             except (IntegrityError, ObjectDoesNotExist):
                 logger.warning("Assignments of models were changed meanwhile by another process.")
         return began
@@ -137,7 +137,7 @@ class Dispatcher:
         return claims
 
     def _distinct(self, claims: Sequence[Claim]) -> list[Claim]:
-        """Return claims with different requests, except those in flight: their reply is reused."""
+        """Keep claims with different requests, except those in flight: their reply is reused."""
         busy = {flight.digest for flight in self._in_flight.values()}
         distinct = []
         for claim in claims:
@@ -200,7 +200,7 @@ def list_servers(runs: frozenset[int] | None = None) -> list[ModelServer]:
 def list_callable(
     server: ModelServer, runs: frozenset[int] | None, most: int
 ) -> QuerySet[Assignment]:
-    """Return the assignments that the server's models may be called for now, oldest first."""
+    """List the assignments that the server's models may be called for now, oldest first."""
     now = db_clock.database_now()
     ready = Q(candidate__worker__endpoint__rests_until=None) | Q(
         candidate__worker__endpoint__rests_until__lte=now
@@ -215,7 +215,7 @@ def list_callable(
 
 
 def read_callable(server: ModelServer, runs: frozenset[int] | None, most: int) -> list[Assignment]:
-    """Return the same assignments with their models, runs and questions.
+    """Read the same assignments with their models, runs and questions.
 
     A query for each table: joined, the few models and runs would be read for each assignment.
     """

@@ -82,13 +82,13 @@ def set_server(server: ModelServer, values: Mapping[str, Any], key: str | None =
     _check("key_variable", lambda _: api_keys.check_variable(server), server.key_variable)
     if server.key_variable and server.key_encrypted:
         raise FieldRefused("key_variable", "Give either an API key or its variable, not both.")
-    taken = ModelServer.objects.filter(team=server.team_id, name=server.name).exclude(pk=server.pk)
-    if taken.exists():
+    twins = ModelServer.objects.filter(team=server.team_id, name=server.name).exclude(pk=server.pk)
+    if twins.exists():
         raise Conflict(f"There is a model server “{server.name}” already.")
 
 
 def build_endpoint(server: ModelServer, values: Mapping[str, Any]) -> Endpoint:
-    """Return an endpoint of these settings, without a worker and not stored.
+    """Build an endpoint of these settings, without a worker and not stored.
 
     Raises FieldRefused for an invalid value.
     """
@@ -163,8 +163,8 @@ def _clean_fields(instance: Endpoint | ModelServer, names: Sequence[str]) -> Non
         why = faults[0].messages[0]
         if faults[0].code == "invalid_choice":
             field = next(field for field in instance._meta.fields if field.name == name)
-            known = ", ".join(value for value, _ in field.flatchoices)
-            why = f"“{getattr(instance, name)}” is unknown; there are {known}."
+            options = ", ".join(value for value, _ in field.flatchoices)
+            why = f"“{getattr(instance, name)}” is unknown; there are {options}."
         raise FieldRefused(name, why) from error
 
 

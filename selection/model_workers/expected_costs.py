@@ -27,7 +27,7 @@ class ExpectedCost:
 def estimate_costs(
     endpoints: Sequence[Endpoint], question_set: QuestionSet
 ) -> dict[int, ExpectedCost]:
-    """Return the expected cost of a call of each model, by worker, at its present prices.
+    """Estimate the cost of a call of each model, by worker, at its present prices.
 
     Tokens are the means of the model's replies so far, test calls included; those of the other
     models if it has none. As long as no model has any, it is the most that a call for the first
@@ -46,7 +46,7 @@ def estimate_costs(
 
 
 def _mean_tokens(workers: Iterable[int]) -> dict[int, tuple[float, float]]:
-    """Return the mean input and output tokens of the replies of each worker that has any."""
+    """Average the input and output tokens of the replies of each worker that has any."""
     calls = ModelCall.objects.filter(worker__in=[*workers], state=ModelCall.State.REPLIED)
     calls = calls.exclude(tokens_in=None).exclude(tokens_out=None).order_by()
     means = {"mean_in": Avg("tokens_in"), "mean_out": Avg("tokens_out")}

@@ -27,7 +27,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
 def check_body(extra: Any) -> dict[str, Any]:
-    """Return further parameters of the request. Raises Refused for others than these."""
+    """Check further parameters of the request. Raises Refused for others than these."""
     names = _check_names(extra)
     for name in names:
         if name in FIXED:
@@ -42,7 +42,7 @@ def check_body(extra: Any) -> dict[str, Any]:
 
 
 def check_headers(extra: Any) -> dict[str, str]:
-    """Return the headers, with values as texts. Raises Refused for one that cannot be sent."""
+    """Check the headers and turn values into texts. Raises Refused for one that cannot be sent."""
     headers = check_query(extra)
     for name in headers:
         if name.lower() in FIXED_HEADERS:
@@ -51,7 +51,7 @@ def check_headers(extra: Any) -> dict[str, str]:
 
 
 def check_query(extra: Any) -> dict[str, str]:
-    """Return the parameters of the address, with values as texts, as ``check_headers``."""
+    """Check the parameters of the address, with values as texts, as ``check_headers``."""
     values = _check_names(extra)
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, str | int | float | date):

@@ -89,10 +89,10 @@ def open_calls(claims: Sequence[Claim]) -> tuple[list[tuple[ModelCall, Claim]], 
     for claim in claims:
         reserved = most_cost(claim.endpoint, claim.prompt.tokens)
         budget = spending[claim.run.pk]
-        left = math.inf if budget.limit is None else budget.limit - budget.spent
-        if reserved > left:
+        rest = math.inf if budget.limit is None else budget.limit - budget.spent
+        if reserved > rest:
             too_dear.add(claim.assignment.candidate_id)
-        if reserved > left - budget.in_flight:
+        if reserved > rest - budget.in_flight:
             continue
         if not _may_call(claim, reserved, budget, trials[budget.run_id]):
             continue
@@ -112,7 +112,7 @@ def open_calls(claims: Sequence[Claim]) -> tuple[list[tuple[ModelCall, Claim]], 
 
 
 def _may_call(claim: Claim, reserved: int, budget: ModelSpending, trials: dict[int, int]) -> bool:
-    """Return True except for a model that must wait until its price, or another's, is known.
+    """Permit the call, except of a model that must wait until its price, or another's, is known.
 
     Under a limit there is one call of each such model, and one model after another if all could
     together cost more than is left.
@@ -121,9 +121,9 @@ def _may_call(claim: Claim, reserved: int, budget: ModelSpending, trials: dict[i
     """
     if budget.limit is None or not claim.endpoint.unproven:
         return True
-    most, left = most_claim(claim.endpoint, reserved), budget.limit - budget.spent
+    most, rest = most_claim(claim.endpoint, reserved), budget.limit - budget.spent
     together = sum(trials.values()) + most
-    if claim.endpoint.pk in trials or (budget.in_flight and together > left - budget.in_flight):
+    if claim.endpoint.pk in trials or (budget.in_flight and together > rest - budget.in_flight):
         return False
     trials[claim.endpoint.pk] = most
     return True
@@ -132,8 +132,8 @@ def _may_call(claim: Claim, reserved: int, budget: ModelSpending, trials: dict[i
 def reuse_replies(claims: Sequence[Claim]) -> set[int]:
     """Answer claims from equal earlier requests; return the ids of their assignments."""
     claims = [claim for claim in claims if claim.endpoint.reuses_replies]
-    wanted = {claim.prompt.digest for claim in claims}
-    stored = ModelCall.objects.reusable().filter(digest__in=wanted).order_by("id")
+    digests = {claim.prompt.digest for claim in claims}
+    stored = ModelCall.objects.reusable().filter(digest__in=digests).order_by("id")
     replies = dict(stored.values_list("digest", "reply"))
     claims = [claim for claim in claims if claim.prompt.digest in replies]
     answers = {
@@ -199,7 +199,7 @@ def close_calls(outcomes: Mapping[int, Outcome]) -> Closed:
 def _read_outcomes(
     outcomes: Mapping[int, Outcome],
 ) -> tuple[dict[int, Outcome], dict[int, str | None]]:
-    """Return the outcomes and the answers of their replies by call; a false claim is a failure."""
+    """Read the outcomes and the answers of their replies by call; a false claim is a failure."""
     rows = ModelCall.objects.filter(pk__among=[*outcomes]).order_by("id")
     calls = list(rows.only("worker", "question", "reserved"))
     attach_related(calls, "question")
@@ -294,7 +294,7 @@ def close_interrupted() -> int:
 
 
 def _lock_spending(runs: set[int]) -> dict[int, ModelSpending]:
-    """Return the runs' spending by run, locked in one order, so that no two ever deadlock."""
+    """Lock the runs' spending by run, in one order, so that no two ever deadlock."""
     ModelSpending.objects.bulk_create(
         [ModelSpending(run_id=run) for run in sorted(runs)], ignore_conflicts=True
     )
@@ -332,8 +332,8 @@ def _settle(call: ModelCall, spending: Mapping[int, ModelSpending], cost: int) -
         budget = spending[call.run_id]
         budget.in_flight -= call.reserved if call.state == State.SENT else 0
         if budget.limit is not None:
-            left = budget.limit - budget.spent - budget.in_flight + call.cost
-            cost = min(cost, max(call.reserved, left))
+            rest = budget.limit - budget.spent - budget.in_flight + call.cost
+            cost = min(cost, max(call.reserved, rest))
         budget.spent += cost - call.cost
     call.cost = cost
 
@@ -382,7 +382,7 @@ def _count_earlier_replies(call: ModelCall) -> int:
 
 
 def _has_replied(call: ModelCall) -> bool:
-    """Return True if the model has replied before: so only this request is refused.
+    """Tell if the model has replied before: so only this request is refused.
 
     Otherwise its settings are likely to be wrong, which must not count against it.
     """

@@ -101,7 +101,7 @@ class ModelFile:
         self._refuse_repeats()
 
     def build_endpoints(self, servers: Mapping[str, ModelServer]) -> list[tuple[str, Endpoint]]:
-        """Return (worker, endpoint) of each model, by the servers of these names.
+        """Build (worker, endpoint) of each model, by the servers of these names.
 
         Raises Refused with line and column for an unknown server or an invalid setting.
         """
@@ -109,8 +109,8 @@ class ModelFile:
         for entry in self.models:
             server = servers.get(entry.server)
             if server is None:
-                known = ", ".join(sorted(servers)) or "none"
-                why = f"there is no server “{entry.server}”; there are: {known}."
+                names = ", ".join(sorted(servers)) or "none"
+                why = f"there is no server “{entry.server}”; there are: {names}."
                 raise self._refusal((*entry.path, "server"), why)
             try:
                 endpoints.append((entry.worker, build_endpoint(server, entry.values)))
@@ -121,7 +121,7 @@ class ModelFile:
         return endpoints
 
     def refusal_of_server(self, entry: ServerEntry, refusal: Refused) -> Refused:
-        """Return the refusal of a server, with its line and column."""
+        """Place the refusal of a server at its line and column."""
         field = (refusal.field,) if isinstance(refusal, FieldRefused) else ()
         return self._refusal((*entry.path, *field), str(refusal))
 
@@ -186,7 +186,7 @@ class ModelFile:
             raise self._refusal(path, f"the texts of all workers exceed {MOST_TEXT:,} characters.")
 
     def _axis(self, path: Path, name: str, value: Any) -> list[tuple[str, Any]]:
-        """Return the (label, value) of a setting: one, a list's, or those of named prompts."""
+        """List the (label, value) of a setting: one, a list's, or those of named prompts."""
         if not value and isinstance(value, list | dict):
             raise self._refusal((*path, name), f"the list of “{name}” is empty.")
         if isinstance(value, dict) and name in ("prompt", "template"):
@@ -210,8 +210,8 @@ class ModelFile:
                 raise self._refusal((*path, "name"), why)
             unknown = set(_FIELD.findall(name)) - set(labels)
             if unknown or re.search("[{}]", _FIELD.sub("", name)):
-                known = ", ".join(f"{{{label}}}" for label in labels)
-                raise self._refusal((*path, "name"), f"the name “{name}” may have {known} only.")
+                names = ", ".join(f"{{{label}}}" for label in labels)
+                raise self._refusal((*path, "name"), f"the name “{name}” may have {names} only.")
             name = _FIELD.sub(lambda found: labels[found[1]], name)
         else:
             varied = [axis for axis in labels if axis == "model" or len(axes[axis]) > 1]
@@ -225,12 +225,12 @@ class ModelFile:
         return name
 
     def _refuse_repeats(self) -> None:
-        seen: set[str] = set()
+        pairs: set[str] = set()
         for entry in self.models:
-            if entry.worker in seen:
+            if entry.worker in pairs:
                 why = f"the worker “{entry.worker}” is there already; give a “name” that varies."
                 raise self._refusal(entry.path, why)
-            seen.add(entry.worker)
+            pairs.add(entry.worker)
 
     def _refuse_unknown(self, path: Path, values: dict[Any, Any], known: tuple[str, ...]) -> None:
         for name in values:

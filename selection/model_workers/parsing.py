@@ -53,7 +53,7 @@ _STEP = re.compile(r"(?m)^[ \t]*\d{1,3}[.)][ \t]+(?=[^\s])")
 def parse_reply(
     reply: str, parsing: str, pattern: str, choices: Sequence[str], grading: Grading
 ) -> str | None:
-    """Return the answer that the reply gives; None if it gives none, or several.
+    """Find the answer that the reply gives; None if it gives none, or several.
 
     parsing  a rule of ``Endpoint.Parsing``
     pattern  regular expression of the rule REGEX; its first group, or all of it, is the answer
@@ -71,7 +71,7 @@ def parse_reply(
 
 
 def read_reply(parsing: str, pattern: str, question: Question, reply: str) -> str | None:
-    """Return the answer of ``parse_reply``; None also for a reply that no rule has foreseen."""
+    """Read the answer of ``parse_reply``; None also for a reply that no rule has foreseen."""
     try:
         return parse_reply(reply, parsing, pattern, question.choices, question.grading)
     except Exception:  # it harms no other reply
@@ -105,7 +105,6 @@ class _Reader:
         self.names = ChoiceReader(choices, self.kind in ("multiple", "order"))
 
     def read_any(self, text: str, pattern: str = "") -> str | None:
-        """Return the answer by the type of the question."""
         if self.kind == "text":
             return self._read_text(text)
         text = frames.strip_fence(frames.fold_signs(text))
@@ -114,35 +113,35 @@ class _Reader:
         return self._read_number(text) if self.kind == "number" else self._read_choice(text)
 
     def read_letter(self, text: str, pattern: str = "") -> str | None:
-        """Return the choices of the letters that the text states, or has; None if not clear."""
-        found = self._read_stated(text := frames.fold_signs(text))
-        if found is not None:
-            return self._join_choices(found)
+        """Read the choices of the letters that the text states, or has; None if not clear."""
+        choice = self._read_stated(text := frames.fold_signs(text))
+        if choice is not None:
+            return self._join_choices(choice)
         letters = re.findall(r"(?<![\w'’])[A-Z](?!['’\w])", text)
         return self._join_choices(self.names.read_whole(", ".join(letters)))
 
     def read_word(self, text: str, pattern: str = "") -> str | None:
-        """Return the only choice that the text mentions as a whole word and does not deny."""
+        """Find the only choice that the text mentions as a whole word and does not deny."""
         return self._join_choices(self.names.read_mentions(frames.fold_signs(text)))
 
     def read_json(self, text: str, pattern: str = "") -> str | None:
-        found = [
+        values = [
             statements.read_field(value, known=True) for _, _, value in frames.find_objects(text)
         ]
-        return next((self._read_part(one) for one in reversed(found) if one is not None), None)
+        return next((self._read_part(one) for one in reversed(values) if one is not None), None)
 
     def read_last_line(self, text: str, pattern: str = "") -> str | None:
         return self.read_any(text.splitlines()[-1].strip())
 
     def read_pattern(self, text: str, pattern: str) -> str | None:
         try:
-            found = regex.search(pattern, text, timeout=PATTERN_SECONDS)
+            match = regex.search(pattern, text, timeout=PATTERN_SECONDS)
         except TimeoutError:
             return None
-        return self._read_part(found[1] if found.groups() else found[0]) if found else None
+        return self._read_part(match[1] if match.groups() else match[0]) if match else None
 
     def _read_part(self, text: str | None) -> str | None:
-        """Return the answer of a part of the reply that holds nothing else."""
+        """Read the answer of a part of the reply that holds nothing else."""
         if not text or self.kind == "text":
             return text
         return self.read_any(text)
@@ -150,13 +149,13 @@ class _Reader:
     # -- choices
 
     def _read_choice(self, text: str) -> str | None:
-        found = self._read_stated(text)
-        if found is None and not _REFUSED.search(text[:200]):
-            found = self._read_shown(text)
-        return self._join_choices(found or ())
+        choice = self._read_stated(text)
+        if choice is None and not _REFUSED.search(text[:200]):
+            choice = self._read_shown(text)
+        return self._join_choices(choice or ())
 
     def _read_stated(self, text: str) -> tuple[int, ...] | None:
-        """Return the choices that the reply states: empty if it contradicts itself, None if none.
+        """Read the choices that the reply states: empty if it contradicts itself, None if none.
 
         The first and the last line are statements if they hold nothing else.
         """
@@ -167,8 +166,8 @@ class _Reader:
         stated += self._find_outer_lines(text)
         praised = [*statements.find_praised(text)]
         read = partial(self._read_statement, praised=praised)
-        said, value = statements.resolve(text, [*stated, *praised], read)
-        return (value or ()) if said else None
+        has_statement, value = statements.resolve(text, [*stated, *praised], read)
+        return (value or ()) if has_statement else None
 
     def _read_statement(
         self, one: Statement, praised: Sequence[Statement] = ()
@@ -183,15 +182,15 @@ class _Reader:
         lines = [line for line in text.split("\n") if line.strip()]
         letters = _LIST_ITEM.findall(text)
         listed = len(set(letters)) > 1 and letters[0] < letters[1]
-        found = []
+        ends = []
         if not listed and self._is_lead(lines[0]):
-            found.append(Statement(0, lines[0]))
+            ends.append(Statement(0, lines[0]))
         if self.names.read_whole(lines[-1]) and not (listed and _LIST_ITEM.match(lines[-1])):
-            found.append(Statement(text.rfind(lines[-1]), lines[-1], exact=True))
-        return found
+            ends.append(Statement(text.rfind(lines[-1]), lines[-1], exact=True))
+        return ends
 
     def _is_lead(self, line: str) -> bool:
-        """Return True if the line begins with choices and goes on with something else."""
+        """Tell if the line begins with choices and goes on with something else."""
         part = self.names.take(line)
         if not part.chosen or (part.rest.strip() and _NO_LEAD.match(line)):
             return False
@@ -202,12 +201,12 @@ class _Reader:
         return bool(ends) and (not others or part.chosen[0] in others or len(set(others)) > 1)
 
     def _read_shown(self, text: str) -> tuple[int, ...]:
-        """Return the choices that the reply points at, or else mentions alone."""
+        """Find the choices that the reply points at, or else mentions alone."""
         pointed = list(statements.find_pointed(text))
-        said, value = statements.resolve(
+        has_statement, value = statements.resolve(
             text, pointed, lambda one: self.names.read_whole(one.text) or None
         )
-        if said:
+        if has_statement:
             return value or ()
         return self.names.read_mentions(text)
 
@@ -223,31 +222,31 @@ class _Reader:
         bare = re.sub(r"^\s*1[.)]\s+(?=[-$€]?\d)", "", frames.strip_latex(text))
         bare = _CONFIDENCE.sub("", _OUT_OF_WORDS.sub("/", bare)) or bare
         alone = figures.is_figure_alone(bare) and "=" not in bare
-        if alone and (found := figures.read_figure(bare, rated)):
-            return found
+        if alone and (number := figures.read_figure(bare, rated)):
+            return number
         stated = [*statements.find_marked(text), *statements.find_spoken(bare)]
         lines = [_STEP.sub("", line) for line in bare.split("\n") if line.strip()]
         if len(lines) > 1:
             ends = ((0, lines[0]), (len(text), lines[-1]))
             stated += [Statement(*end) for end in ends if figures.is_figure_alone(end[1])]
         read = lambda one: figures.read_figure(frames.strip_latex(one.text), rated)  # noqa: E731
-        said, value = statements.resolve(text, stated, read)
-        return value if said else self._read_shown_number(lines)
+        has_statement, value = statements.resolve(text, stated, read)
+        return value if has_statement else self._read_shown_number(lines)
 
     def _read_shown_number(self, lines: Sequence[str]) -> str | None:
         marked = re.findall(r"\*\*([^*\n]{1,100})\*\*", "\n".join(lines))
-        bold = {figures.read_only(found) for found in marked} - {None}
+        bold = {figures.read_only(figure) for figure in marked} - {None}
         if len(bold) == 1:
             return bold.pop()
         sentence = re.split(r"(?<=[.!?])\s+(?=\D)", lines[-1].strip())[-1] if lines else ""
-        *said, last = re.split(r"[,.][ \t]*(?:no|wait|sorry|correction)[ ,:]+", sentence)
-        if said:
+        *parts, last = re.split(r"[,.][ \t]*(?:no|wait|sorry|correction)[ ,:]+", sentence)
+        if parts:
             return figures.read_only(last)
         others = " ".join(lines).replace(sentence, "", 1)
-        found = figures.read_after_equals(sentence)
-        if not found and (_CONCLUSION.search(sentence) or not re.search(r"\d", others)):
+        figure = figures.read_after_equals(sentence)
+        if not figure and (_CONCLUSION.search(sentence) or not re.search(r"\d", others)):
             return figures.read_only(sentence)
-        return found
+        return figure
 
     # -- free text
 
@@ -258,8 +257,8 @@ class _Reader:
         marked = [] if inside.startswith("[[") else statements.find_marked(inside, known=True)
         spoken = statements.find_spoken(inside)
         stated = [*marked, *(one for one in spoken if _ANNOUNCED.search(inside, one.place))]
-        said, value = statements.resolve(inside, stated, self._read_stated_text)
-        return value if said else texts.read_text(text)
+        has_statement, value = statements.resolve(inside, stated, self._read_stated_text)
+        return value if has_statement else texts.read_text(text)
 
     def _read_stated_text(self, one: Statement) -> str | None:
         text = frames.strip_latex(one.text) if "\\" in one.text else one.text

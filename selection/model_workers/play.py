@@ -24,16 +24,16 @@ def play_run(run: Run, tell: Callable[[Run], None]) -> None:
     Raises Refused if no model has replied for a minute, and the run can be continued later. Before
     it leaves a run that goes on, it counts the replies that came last.
     """
-    idle, replies, held = 0.0, 0, 0.0
+    idle, replies, renewal = 0.0, 0, 0.0
     only = frozenset([run.pk])
     with wakeups.silenced(), CallPool() as pool:
         dispatcher = Dispatcher(pool, only)
         try:
             while run.status == Run.Status.RUNNING:
                 began = time.monotonic()
-                if began - held > RENEWAL:
+                if began - renewal > RENEWAL:
                     hold_run(run.pk)
-                    held = began
+                    renewal = began
                 if claims.is_running_low(run.pk):
                     engine.advance(run.pk)
                 if not dispatcher.take_turn(WAIT):
@@ -75,7 +75,7 @@ def _describe_problems(run: Run) -> str:
     first = failing.first()
     if first is None:
         return "Nothing has moved for a minute."
-    told = f"No model has replied for a minute. “{first.worker}”: {first.problem}"
+    text = f"No model has replied for a minute. “{first.worker}”: {first.problem}"
     if too_dear := run.candidates.filter(unaffordable=True).count():
-        told += f" ({too_dear} others wait for a higher limit of money.)"
-    return told
+        text += f" ({too_dear} others wait for a higher limit of money.)"
+    return text

@@ -14,7 +14,7 @@ PER_TOKEN = Decimal(NANO) / 1_000_000  # of a price for a million tokens
 
 
 def most_cost(endpoint: Endpoint, tokens: int) -> int:
-    """Return the most that a call with at most so many input tokens is expected to cost.
+    """Bound the cost of a call with at most so many input tokens.
 
     Twice the dearest reply of a server that charges more than the request allows.
     """
@@ -23,16 +23,16 @@ def most_cost(endpoint: Endpoint, tokens: int) -> int:
 
 
 def most_claim(endpoint: Endpoint, reserved: int) -> int:
-    """Return the most that a server can plausibly charge for a call for which so much is reserved.
+    """Bound the plausible charge for a call for which so much is reserved.
 
     Servers may add hidden instructions and thoughts; those that did have shown how many.
     """
-    hidden = 0 if endpoint.dearest else cost_of_tokens(endpoint, HIDDEN_IN, HIDDEN_OUT)
-    return MOST_OVERRUN * reserved + hidden
+    extra = 0 if endpoint.dearest else cost_of_tokens(endpoint, HIDDEN_IN, HIDDEN_OUT)
+    return MOST_OVERRUN * reserved + extra
 
 
 def actual_cost(endpoint: Endpoint, outcome: Outcome, reserved: int) -> int:
-    """Return the cost of a call; what was reserved for it, if its tokens are not known."""
+    """Price a call; what was reserved for it, if its tokens are not known."""
     if outcome.fault is not None:
         return reserved if outcome.charged else 0
     if outcome.tokens_in is None or outcome.tokens_out is None:
@@ -49,6 +49,6 @@ def to_nano(amount: Decimal | float | str) -> int:
 
 
 def cost_of_tokens(endpoint: Endpoint, tokens_in: Decimal | int, tokens_out: Decimal | int) -> int:
-    """Return the cost of a call with so many tokens, rounded up."""
+    """Price a call with so many tokens, rounded up."""
     tokens = tokens_in * endpoint.price_in + tokens_out * endpoint.price_out
     return math.ceil(tokens * PER_TOKEN + endpoint.price_call * NANO)

@@ -52,11 +52,11 @@ class Prompt:
 
 
 def validate_template(template: str) -> str:
-    """Return the template. Raises Refused for an unknown placeholder, or without the question."""
+    """Raise Refused for an unknown placeholder, or without the question."""
     unknown = set(_PLACEHOLDER.findall(template)) - set(PLACEHOLDERS)
     if unknown:
-        known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
-        raise Refused(f"The template has the placeholder {{{min(unknown)}}}; there are {known}.")
+        names = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+        raise Refused(f"The template has the placeholder {{{min(unknown)}}}; there are {names}.")
     if template and "{question}" not in template:
         raise Refused("The template lacks {question}, the place of the question's text.")
     return template
@@ -66,8 +66,8 @@ def build_prompt(endpoint: Endpoint, question: Question) -> Prompt:
     text, pictures = _split_pictures(_fill_template(endpoint, question), question)
     content: Any = text
     if pictures:
-        shown = [{"type": "image_url", "image_url": {"url": url}} for url in pictures]
-        content = [{"type": "text", "text": text}, *shown]
+        images = [{"type": "image_url", "image_url": {"url": url}} for url in pictures]
+        content = [{"type": "text", "text": text}, *images]
     system = endpoint.system_prompt.strip()
     messages = [{"role": "system", "content": system}] if system else []
     messages.append({"role": "user", "content": content})
@@ -112,8 +112,8 @@ def _list_choices(question: Question) -> str:
 
 def _request_of(endpoint: Endpoint, question: Question) -> str:
     if _is_structured(endpoint, question):
-        named = "word for word" if has_letter_clash(question.choices) else "by its letter"
-        return _SCHEMA_REQUEST.format(named)
+        manner = "word for word" if has_letter_clash(question.choices) else "by its letter"
+        return _SCHEMA_REQUEST.format(manner)
     if endpoint.parsing == Parsing.JSON:
         return _JSON_REQUEST
     if endpoint.parsing == Parsing.LAST_LINE:
@@ -125,19 +125,19 @@ def _request_of(endpoint: Endpoint, question: Question) -> str:
 
 
 def _is_structured(endpoint: Endpoint, question: Question) -> bool:
-    """Return True if the reply is constrained to one choice, which leaves no room for thoughts."""
+    """Tell if the reply is constrained to one choice, which leaves no room for thoughts."""
     read = endpoint.parsing in (Parsing.AUTO, Parsing.JSON)
-    asked = not endpoint.template.strip() or "{request}" in endpoint.template
+    has_request = not endpoint.template.strip() or "{request}" in endpoint.template
     few = len(question.choices) <= len(LETTERS)
-    return endpoint.structured and read and asked and few and question.kind == "single"
+    return endpoint.structured and read and has_request and few and question.kind == "single"
 
 
 def _answer_schema(choices: list[str]) -> dict[str, Any]:
-    """Return the schema of a reply: the letter is short, so a limit of tokens cuts nothing off."""
-    named = choices if has_letter_clash(choices) else list(LETTERS[: len(choices)])
+    """Write the schema of a reply: the letter is short, so a limit of tokens cuts nothing off."""
+    names = choices if has_letter_clash(choices) else list(LETTERS[: len(choices)])
     schema = {
         "type": "object",
-        "properties": {"answer": {"type": "string", "enum": named}},
+        "properties": {"answer": {"type": "string", "enum": names}},
         "required": ["answer"],
         "additionalProperties": False,
     }
@@ -148,7 +148,7 @@ def _answer_schema(choices: list[str]) -> dict[str, Any]:
 
 
 def _split_pictures(text: str, question: Question) -> tuple[str, list[str]]:
-    """Return the text with each picture's description in its place, and the pictures' addresses."""
+    """Put each picture's description in its place, and list the pictures' addresses."""
     pictures: list[str] = []
 
     def take_picture(found: re.Match[str]) -> str:

@@ -80,7 +80,7 @@ def open_client(
     headers: Mapping[str, str] | None = None,
     query: Mapping[str, str] | None = None,
 ) -> ModelClient:
-    """Return a client of the server; the caller closes it. Raises Refused for its address.
+    """Open a client of the server; the caller closes it. Raises Refused for its address.
 
     Names are resolved by the loop that it is opened in. Its caller sets the time.
 
@@ -149,7 +149,7 @@ def _find_change(
 
 
 async def list_models(client: ModelClient, key: str) -> list[str]:
-    """Return the names of the server's models. Raises Refused if the server does not list them."""
+    """List the names of the server's models. Raises Refused if the server does not list them."""
     try:
         reply = await _send_request(client, "GET", "models")
         reason = "" if reply.good else _describe_status(reply)
@@ -179,10 +179,10 @@ class _Reply:
     @property
     def error(self) -> ServerError:
         try:
-            found = find_error(parse_json(self.body))
+            fault = find_error(parse_json(self.body))
         except ValueError:
-            found = None
-        return found or ServerError(self.body[: 4 * PROBLEM_LENGTH].decode(errors="replace"))
+            fault = None
+        return fault or ServerError(self.body[: 4 * PROBLEM_LENGTH].decode(errors="replace"))
 
 
 async def _send_request(
@@ -226,7 +226,7 @@ def _describe_status(reply: _Reply) -> str:
 
 
 def _describe_connection(error: aiohttp.ClientConnectorError) -> str:
-    """Return the address and the cause, in the words of the system."""
+    """Describe the address and the cause, in the words of the system."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         cause = str(error.certificate_error)
     else:
@@ -241,7 +241,6 @@ def _build_failed(start: float, problem: str, fault: Fault = Fault.SERVER) -> Ou
 
 
 def _build_lost(start: float, problem: str) -> Outcome:
-    """Return the outcome of a call that reached the server and brought no usable reply."""
     return replace(_build_failed(start, problem), charged=True)
 
 

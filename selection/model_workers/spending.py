@@ -22,7 +22,7 @@ MOST_LIMIT = Decimal(99_999_999)
 
 
 def describe_spending(run: Run, counted: int, needed: int | None) -> Facts:
-    """Return the run's spending, with its mean cost per counted answer for those still needed.
+    """Describe the run's spending, with its mean cost per counted answer for those still needed.
 
     counted  number of counted answers; ``needed`` the forecast number of further ones
     """
@@ -91,7 +91,7 @@ def forget_unaffordable(candidates: QuerySet[Candidate]) -> int:
 
 
 def with_models() -> "ExpressionWrapper[Any]":
-    """Return the annotation of runs ``with_models``: True if models take part.
+    """Annotate runs ``with_models``: True if models take part.
 
     In a draft they do if its pool has any.
     """
@@ -102,13 +102,13 @@ def with_models() -> "ExpressionWrapper[Any]":
 
 
 def has_models(run: Run) -> bool:
-    """Return True if models take part in the run; without a query if the run was annotated."""
+    """Tell if models take part in the run; without a query if the run was annotated."""
     noted = run.__dict__.get("with_models")
     return Run.objects.filter(with_models(), pk=run.pk).exists() if noted is None else bool(noted)
 
 
 def failing_endpoints(run: Run) -> list[Endpoint]:
-    """Return the run's models that do not reply, by worker; one or two failures may pass."""
+    """List the run's models that do not reply, by worker; one or two failures may pass."""
     if run.__dict__.get("with_models") is False:
         return []
     passing = {"failures__in": (1, 2), "rests_until__lt": db_clock.database_now() + PASSING}
@@ -118,7 +118,7 @@ def failing_endpoints(run: Run) -> list[Endpoint]:
 
 
 def list_notices(run: Run) -> dict[str, list[str]]:
-    """Return the deviations of the models' servers from requests, each with the workers."""
+    """List the deviations of the models' servers from requests, each with the workers."""
     if run.__dict__.get("with_models") is False:
         return {}
     rows = Endpoint.objects.filter(~Q(adjustments={}) | Q(dearest__gt=0))

@@ -70,16 +70,16 @@ def make_test_calls(endpoints: Sequence[Endpoint], question: Question) -> Iterat
             gate = gates.setdefault(server.pk, asyncio.Semaphore(server.concurrency))
             pause = 60 / (server.requests_per_minute or math.inf) * places[server.pk]
             places[server.pk] += 1
-            asked = _ask_in_turn(gate, pause, endpoint, body, key)
-            going[runner.get_loop().create_task(asked)] = call
+            replies = _ask_in_turn(gate, pause, endpoint, body, key)
+            going[runner.get_loop().create_task(replies)] = call
         while going:
             for task in runner.run(_wait_for_some(going)):
                 yield _close_call(going.pop(task), task.result())
 
 
 async def _wait_for_some(tasks: Iterable[asyncio.Task[Outcome]]) -> set[asyncio.Task[Outcome]]:
-    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    return done
+    ready, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    return ready
 
 
 async def _ask_in_turn(
@@ -131,7 +131,7 @@ def _perform_server_models(job: Job) -> dict[str, Any]:
 
 
 def list_server_models(server: ModelServer) -> list[str]:
-    """Return the names of the server's models. Raises Refused if it does not list them in time."""
+    """List the names of the server's models. Raises Refused if it does not list them in time."""
     key = api_keys.read_key(server)
 
     async def ask(client: ModelClient) -> list[str]:
@@ -158,8 +158,8 @@ def choose_question(question_set: QuestionSet, key: str = "") -> Question:
     rows = question_set.questions.order_by("number")
     question = rows.filter(**({"key": key} if key else {"retired": None})).first()
     if question is None:
-        named = f"no question “{key}”" if key else "no question"
-        raise NotFound(f"There is {named} in the question set “{question_set}”.")
+        detail = f"no question “{key}”" if key else "no question"
+        raise NotFound(f"There is {detail} in the question set “{question_set}”.")
     return question
 
 

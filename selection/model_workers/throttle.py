@@ -23,7 +23,7 @@ class Throttle:
     _recent: list[float] = field(default_factory=list)
 
     def room(self, in_flight: int) -> int:
-        """Return how many calls may be sent now. in_flight: number of calls without an outcome."""
+        """Count the calls that may be sent now. in_flight: number of calls without an outcome."""
         now = time.monotonic()
         if now < self.rests_until:
             return 0
@@ -51,6 +51,6 @@ class Throttle:
 
 
 def rest_seconds(failures: int) -> float:
-    """Return the rest after so many consecutive failures: 1, 2, 4 … seconds, with jitter."""
+    """Choose the rest after so many consecutive failures: 1, 2, 4 … seconds, with jitter."""
     rest = min(float(2 ** min(failures - 1, 20)), LONGEST_REST)
     return rest * random.uniform(1 - SPREAD, 1)  # nosec B311: no secret

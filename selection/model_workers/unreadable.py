@@ -65,18 +65,18 @@ class ReplyCount:
 
     @property
     def advice(self) -> str:
-        """Return the number of lost replies and the setting that would help; empty without any."""
+        """Number of lost replies and the setting that would help; empty without any."""
         counts = zip(LOST, (self.empty, self.cut_off, self.refused, self.unreadable), strict=True)
-        said = [
+        parts = [
             f"{WORDS[kind][1]}: {n} of {counted(self.replies, 'reply')} {WORDS[kind][0]}"
             for kind, n in sorted(counts, key=lambda pair: -pair[1])
             if n
         ]
-        return "; ".join(said)
+        return "; ".join(parts)
 
 
 def classify(answer: str | None, reply: str, finish: str) -> str:
-    """Return how the reply ended: one without an answer is not a wrong answer."""
+    """Tell how the reply ended: one without an answer is not a wrong answer."""
     if answer is not None:
         return str(Result.READ)
     if finish == "length":
@@ -87,20 +87,20 @@ def classify(answer: str | None, reply: str, finish: str) -> str:
 
 
 def describe_response(answer: str | None, reply: str) -> str:
-    """Return the response to record; one that is not readable can match no accepted answer."""
+    """Choose the response to record; one that is not readable can match no accepted answer."""
     return answer or NOT_READABLE.format(reply)[:LONGEST_RESPONSE]
 
 
 def count_replies(run: Run) -> list[ReplyCount]:
     rows = run.model_calls.replied().order_by()
     counts: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
-    for worker, result, n, right in rows.values_list("worker", "result").annotate(
+    for worker, result, n, hits in rows.values_list("worker", "result").annotate(
         n=Count("pk"), right=Count("pk", filter=Q(assignment__answer__right=True))
     ):
-        counts[worker][result] = (n, right)
+        counts[worker][result] = (n, hits)
     seats = run.candidates.filter(worker__in=counts, skill=0).select_related("worker")
-    lost = [worker for worker, found in counts.items() if set(found) & set(LOST)]
-    examples = _list_examples(run, lost)
+    losers = [worker for worker, results in counts.items() if set(results) & set(LOST)]
+    examples = _list_examples(run, losers)
     return [
         _build_count(seat, counts[seat.worker_id], examples.get(seat.worker_id, []))
         for seat in seats.order_by("worker__key")
@@ -109,9 +109,9 @@ def count_replies(run: Run) -> list[ReplyCount]:
 
 def pause_runs(calls: ModelCallQuerySet) -> None:
     """Pause the runs of these calls in which a model loses too many of its first replies."""
-    lost = calls.replied().filter(result__in=LOST).exclude(run=None).order_by()
+    losses = calls.replied().filter(result__in=LOST).exclude(run=None).order_by()
     asking: dict[int, list[int]] = defaultdict(list)
-    for run_id, worker in lost.values_list("run", "worker").distinct():
+    for run_id, worker in losses.values_list("run", "worker").distinct():
         if _loses_too_many(run_id, worker):
             asking[run_id].append(worker)
     for run_id, workers in sorted(asking.items()):
@@ -119,7 +119,7 @@ def pause_runs(calls: ModelCallQuerySet) -> None:
 
 
 def list_asking(run: Run) -> list[str]:
-    """Return the models that wait for a decision on their replies."""
+    """List the models that wait for a decision on their replies."""
     rows = run.candidates.filter(unreadable=Candidate.Unreadable.ASKING, gone="", skill=0)
     return list(rows.order_by("worker__key").values_list("worker__key", flat=True))
 
@@ -155,12 +155,12 @@ def _store_readings(run: Run, read: Mapping[int, str | None], rule: str, who: st
         if not _loses_too_many(run.pk, row.worker_id):
             asking.filter(pk=row.pk).update(unreadable="")
     verdict = rejudge.rejudge(locked)
-    found = sum(answer is not None for answer in read.values())
-    said = f"{len(read)} stored replies were read again {rule}: {found} give an answer."
-    text = f"{said} {counted(regraded, 'answer')} changed. {verdict}"
+    count = sum(answer is not None for answer in read.values())
+    note = f"{len(read)} stored replies were read again {rule}: {count} give an answer."
+    text = f"{note} {counted(regraded, 'answer')} changed. {verdict}"
     events.write_event(locked, "regrade", text, who, why)
     wakeups.request_step(run.pk)
-    return said
+    return note
 
 
 def _store_results(calls: Sequence[ModelCall], read: Mapping[int, str | None]) -> None:
@@ -181,8 +181,8 @@ def _regrade_answers(calls: Sequence[ModelCall]) -> int:
     first: dict[int, ModelCall] = {}
     for call in calls:  # by attempt
         if call.assignment_id is not None:
-            known = first.setdefault(call.assignment_id, call)
-            if not known.answer and call.answer:
+            first_call = first.setdefault(call.assignment_id, call)
+            if not first_call.answer and call.answer:
                 first[call.assignment_id] = call
     answers = Answer.objects.filter(assignment__id__among=[*first], expired=False)
     changed = []
@@ -197,7 +197,7 @@ def _regrade_answers(calls: Sequence[ModelCall]) -> int:
 
 
 def _loses_too_many(run_id: int, worker: int) -> bool:
-    """Return True if too many of the model's first answers are lost, after all attempts at each."""
+    """Tell if too many of the model's first answers are lost, after all attempts at each."""
     rows = ModelCall.objects.replied().filter(
         run=run_id, worker=worker, assignment__answer__isnull=False
     )
@@ -222,20 +222,20 @@ def _pause_run(run_id: int, workers: Collection[int]) -> None:
     if run.status == Run.Status.RUNNING:
         run.status, run.paused = Run.Status.PAUSED, db_clock.database_now()
         run.save(update_fields=["status", "paused"])
-    named = ", ".join(f"“{key}”" for key in keys)
-    events.write_event(run, "pause", f"Paused: too many replies without an answer from {named}.")
+    quotes = ", ".join(f"“{key}”" for key in keys)
+    events.write_event(run, "pause", f"Paused: too many replies without an answer from {quotes}.")
 
 
 def _build_count(
     seat: Candidate, found: Mapping[str, tuple[int, int]], examples: list[str]
 ) -> ReplyCount:
-    read, right = found.get(Result.READ, (0, 0))
+    read, hits = found.get(Result.READ, (0, 0))
     empty, cut_off, refused, unread = (found.get(kind, (0, 0))[0] for kind in LOST)
     return ReplyCount(
         worker=seat.worker.key,
         replies=sum(n for n, _ in found.values()),
-        right=right,
-        wrong=read - right,
+        right=hits,
+        wrong=read - hits,
         empty=empty,
         cut_off=cut_off,
         refused=refused,

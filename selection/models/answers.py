@@ -103,12 +103,12 @@ class Candidate(models.Model):
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def open(self) -> "AssignmentQuerySet":
-        """Return assignments without an answer; few rows are read: counted positions are closed."""
-        counted = F("candidate__pulls") + F("candidate__void")
-        return self.filter(position__gte=counted, answer=None)
+        """Filter assignments without an answer; few rows are read: counted positions are closed."""
+        closed_positions = F("candidate__pulls") + F("candidate__void")
+        return self.filter(position__gte=closed_positions, answer=None)
 
     def overdue(self, now: datetime) -> "AssignmentQuerySet":
-        """Return open assignments that became due while the web was able to take answers.
+        """Filter open assignments that became due while the web was able to take answers.
 
         The last heartbeat is read in the same statement: deadlines change only with it.
         """
@@ -116,7 +116,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.open().filter(~Exists(beat_before_due), due__lt=now)
 
     def answerable(self) -> "AssignmentQuerySet":
-        """Return open assignments in time. The time runs only once shown, and not in a pause."""
+        """Filter open assignments in time. The time runs only once shown, and not in a pause."""
         unseen, in_time = Q(due=None), Q(due__gt=Now())
         paused = Q(candidate__run__status=Run.Status.PAUSED)
         return self.open().filter(unseen | in_time | paused)
@@ -152,7 +152,7 @@ class Assignment(models.Model):
 
 
 def is_given(answer: str = "") -> Q:
-    """Return the condition that a worker gave the answer in time, right or not.
+    """Select answers that a worker gave in time, right or not.
 
     This is the work that is paid, also if the question was retired later. An answer that only
     closed an open assignment of a retired question is excluded.
@@ -169,7 +169,7 @@ DELETED = " "
 
 class AnswerQuerySet(models.QuerySet["Answer"]):
     def responded(self) -> "AnswerQuerySet":
-        """Return answers with a response of the worker.
+        """Filter answers with a response of the worker.
 
         It excludes lapsed answers, empty ones that closed a retired question, and deleted
         responses.
@@ -177,11 +177,11 @@ class AnswerQuerySet(models.QuerySet["Answer"]):
         return self.exclude(response__in=("", DELETED))
 
     def closed_unseen(self) -> "AnswerQuerySet":
-        """Return answers that closed retired questions before they were shown, at no cost."""
+        """Filter answers that closed retired questions before they were shown, at no cost."""
         return self.filter(void=True, response="", assignment__shown=None)
 
     def wasted(self) -> "AnswerQuerySet":
-        """Return answers to questions retired while a worker had them: paid or not, they cost."""
+        """Filter answers to questions retired while a worker had them: paid or not, they cost."""
         return self.filter(void=True).exclude(response="", assignment__shown=None)
 
 
@@ -216,7 +216,7 @@ class Answer(models.Model):
 
 class RecordedAnswerQuerySet(models.QuerySet["RecordedAnswer"]):
     def askable(self) -> "RecordedAnswerQuerySet":
-        """Return answers that may be asked for: one to a retired question would cost in vain."""
+        """Filter answers that may be asked for: one to a retired question would cost in vain."""
         return self.filter(question__retired=None)
 
 
@@ -242,7 +242,7 @@ class RecordedAnswer(models.Model):
 
 
 def has_waiting_answers(run: Run) -> Q:
-    """Return the condition on the run's candidates that an answer of their worker waits.
+    """Match the run's candidates if an answer of their worker waits.
 
     It was given here or imported, and is not applied yet: the worker is present in all skills.
     """

@@ -21,7 +21,7 @@ NO_TEXT = re.compile("[\0\ud800-\udfff\ufffd]")  # databases cannot store these
 
 
 def read_attributes(value: Any) -> Attributes:
-    """Return a worker's attributes as stored. Raises Refused if they are not a flat object.
+    """Check a worker's attributes as stored. Raises Refused if they are not a flat object.
 
     Form, API and import all validate attributes by this function.
     """
@@ -57,7 +57,7 @@ class AttributesFormField(forms.JSONField):
             raise ValidationError(self.error_messages["invalid"], code="invalid") from error
 
     def bound_data(self, data: Any, initial: Any) -> Any:
-        """Return the parsed data, or invalid data as it was typed."""
+        """Keep invalid data as it was typed."""
         try:
             return initial if self.disabled else self.to_python(data)
         except ValidationError:

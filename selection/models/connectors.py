@@ -57,7 +57,6 @@ class Connection(NamedInTeam):
 
     @property
     def secret(self) -> str:
-        """Return the secret that incoming messages carry."""
         return salted_hmac("selection.connection", self.salt, algorithm="sha256").hexdigest()
 
     @property
@@ -127,7 +126,7 @@ class OutsideWorker(models.Model):
 
 class OutsideTaskQuerySet(models.QuerySet["OutsideTask"]):
     def present(self) -> "OutsideTaskQuerySet":
-        """Return tasks that lie there, or are on their way."""
+        """Filter tasks that lie there, or are on their way."""
         return self.filter(state__in=(OutsideTask.State.WAITING, OutsideTask.State.SENT))
 
 
@@ -178,7 +177,7 @@ class CallQuerySet(models.QuerySet["ConnectorCall"]):
         return self.filter(due__isnull=False)
 
     def ready(self) -> "CallQuerySet":
-        """Return the calls that are due, of connections that neither pause nor rest."""
+        """Filter the calls that are due, of connections that neither pause nor rest."""
         now = db_clock.database_now()
         awake = Q(connection__rests_until=None) | Q(connection__rests_until__lte=now)
         return self.filter(awake, connection__paused=False, due__lte=now)

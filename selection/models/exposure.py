@@ -32,7 +32,7 @@ def count_met(sets: Collection[int], for_good: bool = False) -> dict[int, int]:
 
 
 def used_up(sets: Collection[int]) -> set[int]:
-    """Return the questions of these sets that have reached their exposure limit."""
+    """Find the questions of these sets that have reached their exposure limit."""
     limits = limits_of(QuestionSet.objects.filter(pk__in=sets))
     if not limits:
         return set()
@@ -58,14 +58,14 @@ def count_askable(question_set: QuestionSet) -> int:
 
 
 def askable_numbers(question_set: QuestionSet) -> set[int]:
-    """Return the numbers of the questions that are neither retired nor used up."""
+    """List the numbers of the questions that are neither retired nor used up."""
     closed = used_up([question_set.pk])
     rows = question_set.questions.filter(retired=None).values_list("pk", "number")
     return {number for pk, number in rows if pk not in closed}
 
 
 def answers_left(question_set: QuestionSet, workers: int) -> int | None:
-    """Return the number of answers that so many workers can still give; None without a limit."""
+    """Count the answers that so many workers can still give; None without a limit."""
     most = question_set.most_workers
     if most is None:
         return None
@@ -75,7 +75,7 @@ def answers_left(question_set: QuestionSet, workers: int) -> int | None:
 
 
 def closed_to(run: Run) -> NDArray[np.int64]:
-    """Return (n,) by arm, the number of its unasked questions that are used up.
+    """Count (n,) by arm its unasked questions that are used up.
 
     Questions that it met in another run are not among them: they are not in its deck anyway.
     """

@@ -132,9 +132,9 @@ class RunForecast(models.Model):
 
     @property
     def has_band(self) -> bool:
-        """Return True if enough runs were simulated for a band; none are if the end is known."""
+        """Tell if enough runs were simulated for a band; none are if the end is known."""
         return self.runs == 0 or self.runs >= LEAST_RUNS_FOR_BAND
 
     def is_outlived(self, closed: int) -> bool:
-        """Return True if more assignments are closed than were likely in all: it says no more."""
+        """Tell if more assignments are closed than were likely in all: it says no more."""
         return closed >= self.median > 0

@@ -25,7 +25,7 @@ REPLY_LENGTH = 300  # characters kept of a mail server's reply
 
 
 def recipient_digest(team_id: int | None, recipient: str) -> str:
-    """Return the hash that stands for an address in a team.
+    """Hash an address in a team.
 
     Without a key, so that an opt-out outlasts every SECRET_KEY.
     """
@@ -33,7 +33,7 @@ def recipient_digest(team_id: int | None, recipient: str) -> str:
 
 
 def worker_digest(team_id: int | None, key: str) -> str:
-    """Return the hash that stands for a worker's id in a team, the same for all spellings."""
+    """Hash a worker's id in a team, equally for all spellings."""
     return recipient_digest(team_id, plain_key(key))
 
 
@@ -57,13 +57,13 @@ class MailQuerySet(models.QuerySet["Mail"]):
         return self.filter(due__lte=db_clock.database_now())
 
     def undelivered(self) -> "MailQuerySet":
-        """Return the messages to workers that failed for good, or may have arrived."""
+        """Filter the messages to workers that failed for good, or may have arrived."""
         failed = Q(state__in=(Mail.State.FAILED, Mail.State.REFUSED))
         return self.exclude(candidate=None).filter(failed | self.interrupted())
 
     @staticmethod
     def interrupted() -> Q:
-        """Return the condition of messages whose sender ended in between: they may have arrived."""
+        """Match messages whose sender ended in between: they may have arrived."""
         return Q(state=Mail.State.SENDING, tried__lt=Now() - ATTEMPT)
 
 

@@ -173,7 +173,7 @@ class ModelCallQuerySet(models.QuerySet["ModelCall"]):
         return self.filter(state__in=(ModelCall.State.REPLIED, ModelCall.State.REUSED))
 
     def reusable(self) -> "ModelCallQuerySet":
-        """Return the calls whose reply may answer an equal request."""
+        """Filter the calls whose reply may answer an equal request."""
         return self.filter(state=ModelCall.State.REPLIED).exclude(answer="")
 
 

@@ -67,11 +67,11 @@ class Gradable(models.Model):
         abstract = True
 
     def grade(self, response: str) -> bool:
-        """Return True if this is an accepted answer by the question's grading options."""
+        """Tell if this is an accepted answer by the question's grading options."""
         return rules.is_match(self.accepted, response, self.grading, self.choices)
 
     def allows(self, response: str) -> bool:
-        """Return True if this could be an answer: one of the choices, if there are any."""
+        """Tell if this could be an answer: one of the choices, if there are any."""
         return rules.is_possible_answer(self.choices, response, self.grading)
 
     @property

@@ -46,19 +46,19 @@ class Roster:
 
     @classmethod
     def build(cls, run: Run, skill: Counts, gone: NDArray[np.bool_], pulls: Counts) -> "Roster":
-        """Return the roster of the active workers; skill, gone and pulls are (n,), by arm."""
+        """Build the roster of the active workers; skill, gone and pulls are (n,), by arm."""
         arms = active_arms(skill, gone, run.seed, bool(run.joined))
         people = _worker_of_arms(run, gone.size)[arms]
         groups = run.options.get("groups")
         return cls(arms, gone.size, share_left(gone, pulls), people, groups)
 
     def enough(self, run: Run) -> bool:
-        """Return True if every skill has more workers to choose from than its K."""
+        """Tell if every skill has more workers to choose from than its K."""
         ks = [skill.k for skill in run.skills]
         return has_enough(self.arms.size // len(ks), ks, run.one_kind_each)
 
     def ready(self, run: Run) -> bool:
-        """Return True if the algorithm can work on them now.
+        """Tell if the algorithm can work on them now.
 
         While others may still join, one that works in rounds waits for all of them.
         """
@@ -66,7 +66,7 @@ class Roster:
         return self.enough(run) and not waits
 
     def selector(self, run: Run, state: State) -> Selector:
-        """Return the algorithm on these arms. Raises ProblemError if it cannot be run on them."""
+        """Build the algorithm on these arms. Raises ProblemError if it cannot be run on them."""
         workers = self.arms.size // len(run.skills)
         options = restrict_options(run.effective_options(), self.arms, run.k)
         options |= run.kind_quota_option(np.unique(self.people, return_inverse=True)[1])
@@ -76,36 +76,36 @@ class Roster:
     def state(
         self, pulls: Counts, rewards: Any, verdict: Any, memory: Memory, out: Any = None
     ) -> State:
-        """Return the state of these arms from (n,) columns by arm.
+        """Build the state of these arms from (n,) columns by arm.
 
         out  answers asked and not counted yet; those of workers who left count at their worst
         """
         out = np.zeros(self.n, np.int64) if out is None else np.asarray(out, np.int64)
-        left = (pulls > 0) | (out > 0)
-        left[self.arms] = False
+        participants = (pulls > 0) | (out > 0)
+        participants[self.arms] = False
         return State(
             pulls[self.arms].astype(np.int64),
             np.asarray(rewards[self.arms], float),
             verdict[self.arms].astype(np.int8),
             expand_memory(memory),
             out[self.arms],
-            np.array([rewards[left], pulls[left], out[left]], float),
-            groups_of(left, self.groups),
+            np.array([rewards[participants], pulls[participants], out[participants]], float),
+            groups_of(participants, self.groups),
         )
 
     def spread(self, values: Any, rest: Any) -> NDArray[Any]:
-        """Return (n,) by the run's arms, from (r,) values of these; ``rest`` for the others."""
+        """Spread (r,) values of these over (n,) the run's arms; ``rest`` for the others."""
         spread = np.full(self.n, rest, dtype=np.asarray(values).dtype)
         spread[self.arms] = values
         return spread
 
     def places(self, arms: Counts) -> Counts:
-        """Return the algorithm's numbers of these arms of the run; -1 for workers that left."""
+        """Find the algorithm's numbers of these arms of the run; -1 for workers that left."""
         return self.spread(np.arange(self.arms.size), -1)[arms]
 
 
 def _worker_of_arms(run: Run, n: int) -> Counts:
-    """Return (n,) the worker of each arm, read only if a worker may have several arms."""
+    """Read (n,) the worker of each arm, only if a worker may have several arms."""
     if not (run.several and run.one_kind_each):
         return np.zeros(n, np.int64)
     return np.array(run.candidates.order_by("arm").values_list("worker_id", flat=True), np.int64)

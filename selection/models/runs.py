@@ -27,7 +27,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(status=Run.Status.RUNNING)
 
     def locked(self, pk: int, wait: bool = True) -> "Run | None":
-        """Return the run, locked against every other writer of it until the transaction ends.
+        """Lock the run against every other writer of it until the transaction ends.
 
         It is None if it does not exist, and without ``wait`` also if it is locked elsewhere.
         Answers may still be inserted meanwhile: their foreign key takes only a key-share lock,
@@ -37,7 +37,6 @@ class RunQuerySet(models.QuerySet["Run"]):
         return rows.filter(pk=pk).first()
 
     def lock(self, pk: int) -> "Run":
-        """Return the run, locked as by ``locked``. Raises NotFound."""
         if (run := self.locked(pk)) is None:
             raise NotFound("This run does not exist any more.")
         return run
@@ -78,7 +77,6 @@ class Run(RunColumns):
 
     @property
     def ended_by_guarantee(self) -> bool:
-        """Return True if the run ended because its guarantee holds."""
         return self.ending == Run.Ending.PROMISE
 
     @property
@@ -87,7 +85,7 @@ class Run(RunColumns):
 
     @property
     def reopens(self) -> bool:
-        """Return True if it may go on after its end, because a gold correction cost its guarantee.
+        """Tell if it may go on after its end, because a gold correction cost its guarantee.
 
         The verdicts at its end held for the earlier key; only if the algorithm's bounds hold at all
         times may it continue.
@@ -96,7 +94,7 @@ class Run(RunColumns):
 
     @property
     def may_be_raised(self) -> bool:
-        """Return True if it would go on after its end with a higher budget."""
+        """Tell if it would go on after its end with a higher budget."""
         if self.budget is None or self.fixed_budget or self.status != Run.Status.ENDED:
             return False
         spent = self.ending == Run.Ending.BUDGET and self.regraded is None
@@ -104,15 +102,15 @@ class Run(RunColumns):
 
     @property
     def _has_lost_guarantee(self) -> bool:
-        lost = (
+        loss = (
             self.regraded is not None
             and not self.ended_by_guarantee
             and self.ending != Run.Ending.ROSTER
         )
-        return lost and self.status == Run.Status.ENDED and self.selector_class.open_roster
+        return loss and self.status == Run.Status.ENDED and self.selector_class.open_roster
 
     def tally(self) -> dict[str, int]:
-        """Return the run's figures by name.
+        """Count the run's workers, answers and assignments, by name.
 
         ``arms``, ``counted`` answers, and assignments ``spent``: all that were handed out,
         including those whose question was retired later, except unseen ones; and the number of arms
@@ -131,7 +129,7 @@ class Run(RunColumns):
 
     @property
     def has_void(self) -> bool:
-        """Return True if any answer is void; only then are the void ones of a million searched."""
+        """Tell if any answer is void; only then are the void ones of a million searched."""
         return self.candidates.filter(void__gt=0).exists() or self._void_waits()
 
     def _void_waits(self) -> bool:
@@ -146,12 +144,11 @@ class Run(RunColumns):
 
     @property
     def affords_more(self) -> bool:
-        """Return True if its budget allows a further assignment."""
         return self.budget is None or self.count_spent() < self.budget
 
     @property
     def fixed_budget(self) -> bool:
-        """Return True if the algorithm spends its budget and has no other end."""
+        """Tell if the algorithm spends its budget and has no other end."""
         return self.selector_class.promise.fixed == "budget"
 
     @property
@@ -160,15 +157,15 @@ class Run(RunColumns):
 
     @property
     def guarantee_lost(self) -> bool:
-        """Return True if changes of its roster cost the guarantee (docs/absence.md, section 3)."""
+        """Tell if changes of its roster cost the guarantee (docs/absence.md, section 3)."""
         if self.pk is None or not self.selector_class.roster_fixed:
             return False
         pulls = list(self.candidates.exclude(gone="").values_list("pulls", flat=True))
         events = self.events.filter(kind=roster.OPENED).values_list("step", flat=True)
-        gone = np.ones(len(pulls), bool)
+        everybody = np.ones(len(pulls), bool)
         return roster.is_guarantee_lost(
             self.selector_class,
-            gone,
+            everybody,
             np.array(pulls, np.int64),
             events if self.joined else (),
             not any(pulls) or self.covers_withdrawal,  # counts rows, so only if it matters
@@ -176,12 +173,12 @@ class Run(RunColumns):
 
     @property
     def covers_withdrawal(self) -> bool:
-        """Return True if its guarantee holds although workers are withdrawn after answers."""
+        """Tell if its guarantee holds although workers are withdrawn after answers."""
         return self._start_of_roster().covers_withdrawal
 
     @property
     def judges_anew(self) -> bool:
-        """Return True if its early end may be judged among the workers that answered alone."""
+        """Tell if its early end may be judged among the workers that answered alone."""
         return self._start_of_roster().judges_anew
 
     def _start_of_roster(self) -> roster.RunStart:
@@ -191,7 +188,7 @@ class Run(RunColumns):
 
     @property
     def certified(self) -> bool:
-        """Return True if it ended with a guarantee.
+        """Tell if it ended with a guarantee.
 
         Some algorithms have none, and some options and changes of the roster cost it.
         """
@@ -220,7 +217,7 @@ class Run(RunColumns):
 
     @cached_property
     def skills(self) -> list[Skill]:
-        """Return the run's own question set as a skill, then the further ones."""
+        """List the run's own question set as a skill, then the further ones."""
         first = Skill(
             run=self, question_set_id=self.question_set_id, k=self.k, deck_size=self.deck_size
         )
@@ -246,7 +243,7 @@ class Run(RunColumns):
         return sum(skill.k for skill in self.skills)
 
     def problem(self, workers: int, share: float = 1.0) -> Problem:
-        """Return the problem for the algorithm. Arms are numbered skill by skill.
+        """State the problem for the algorithm. Arms are numbered skill by skill.
 
         share  of δ that is left to the workers still to be chosen from
         """
@@ -255,14 +252,14 @@ class Run(RunColumns):
         return roster.build_problem(ks, workers, multi, self.epsilon, delta, self.budget)
 
     def selector(self, workers: int) -> Selector:
-        """Return the algorithm before its first question. Raises ProblemError if it cannot run."""
+        """Build the algorithm before its first question. Raises ProblemError if it cannot run."""
         everybody = np.tile(np.arange(workers), len(self.skills))
         options = self.effective_options() | self.kind_quota_option(everybody)
         options |= self._unknown_groups(workers)
         return build_selector(self.algorithm, self.problem(workers), **options)
 
     def _unknown_groups(self, workers: int) -> dict[str, Any]:
-        """Return the option ``groups`` as long as it is not known who belongs to which.
+        """Fill the option ``groups`` as long as it is not known who belongs to which.
 
         The guarantee is the same for any groups.
         """
@@ -271,7 +268,7 @@ class Run(RunColumns):
         return {"groups": [""] * workers}
 
     def effective_options(self) -> dict[str, Any]:
-        """Return the options, with those that the question set and the roster's history decide."""
+        """Combine the options with those that the question set and the roster's history decide."""
         return {**self.options, **self._set_size(), **self._opening_option()}
 
     def _opening_option(self) -> dict[str, Any]:
@@ -283,7 +280,7 @@ class Run(RunColumns):
         return roster.opening_option(self.selector_class, changes, self.enrolling, self.joined)
 
     def kind_quota_option(self, workers: NDArray[np.int64]) -> dict[str, Any]:
-        """Return K of each skill, as an option of algorithms that take any family of sets.
+        """Pass K of each skill, as an option of algorithms that take any family of sets.
 
         workers  (n,) the worker of each arm, numbered from 0; arms are numbered skill by skill
         """

@@ -27,7 +27,7 @@ class Tally(Protocol):
 
 
 def status_of(row: Tally, settled: int = Verdict.UNDECIDED) -> str:
-    """Return the worker's status in words.
+    """Name the worker's status.
 
     settled  status by the algorithm's present bounds, for a worker without a verdict
 
@@ -43,13 +43,13 @@ def status_of(row: Tally, settled: int = Verdict.UNDECIDED) -> str:
 
 
 def status_counts(prefix: str = "") -> dict[str, Count]:
-    """Return aggregates ``accepted``, ``rejected`` and ``not_tested``, as ``status_of`` decides.
+    """Aggregate ``accepted``, ``rejected`` and ``not_tested``, as ``status_of`` decides.
 
     prefix  path from the aggregated rows to candidates: "candidates__" from runs
     """
     undecided = {f"{prefix}verdict": Verdict.UNDECIDED}
     untested = Q(**{f"{prefix}pulls": 0})
-    left = Q(**undecided) & ~Q(**{f"{prefix}gone": ""})
+    leavers = Q(**undecided) & ~Q(**{f"{prefix}gone": ""})
 
     def count(condition: Q) -> Count:
         return Count(f"{prefix}id", filter=condition)
@@ -57,5 +57,5 @@ def status_counts(prefix: str = "") -> dict[str, Count]:
     return {
         "accepted": count(Q(**{f"{prefix}verdict": Verdict.ACCEPTED}) & ~untested),
         "rejected": count(Q(**{f"{prefix}verdict": Verdict.REJECTED}) & ~untested),
-        "not_tested": count(untested | left),
+        "not_tested": count(untested | leavers),
     }

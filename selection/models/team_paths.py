@@ -11,7 +11,7 @@ from selection.models import Team
 
 @cache
 def path_of(model: Any) -> str:
-    """Return the lookup from a row of this model to its team, for example "run__team".
+    """Find the lookup from a row of this model to its team, for example "run__team".
 
     It is the shortest one over links that are never empty, so that a new table has one by itself.
     Raises ImproperlyConfigured for a table without: its rows would belong to no team.

@@ -37,7 +37,7 @@ class Team(models.Model):
 
 
 def default_team() -> int:
-    """Return the id of the oldest team; a migration makes one, an emptied database gets it anew.
+    """Read the id of the oldest team; a migration makes one, an emptied database gets it anew.
 
     Only its id is read: migrations run before all columns exist.
     """

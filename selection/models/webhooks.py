@@ -54,7 +54,7 @@ class Webhook(models.Model):
 
     @property
     def secret(self) -> str:
-        """Return the key that signs its messages, in the notation of Standard Webhooks."""
+        """Read the key that signs its messages, in the notation of Standard Webhooks."""
         key = salted_hmac("selection.webhook", self.salt, algorithm="sha256").digest()
         return f"whsec_{base64.b64encode(key).decode()}"
 
@@ -64,7 +64,7 @@ class Webhook(models.Model):
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def ready(self) -> "DeliveryQuerySet":
-        """Return the deliveries that are due. While a webhook is off only tests are sent."""
+        """Filter the deliveries that are due. While a webhook is off only tests are sent."""
         going = Q(webhook__on=True) | Q(kind=Webhook.TEST)
         return self.filter(going, due__lte=db_clock.database_now())
 

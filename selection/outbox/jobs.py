@@ -85,7 +85,7 @@ def find_job(pk: Any, among: QuerySet[Job]) -> Job:
 
 
 def find_row(rows: QuerySet[Row], pk: Any) -> Row:
-    """Return the row that a job is about. Raises NotFound if it was deleted meanwhile."""
+    """Find the row that a job is about. Raises NotFound if it was deleted meanwhile."""
     row = rows.filter(pk=pk).first()
     if row is None:
         raise NotFound(f"The {rows.model._meta.verbose_name} was deleted meanwhile.")
@@ -111,7 +111,6 @@ def work_on_job(job_id: Any) -> None:
 
 
 def show_progress(job: Job, result: Any) -> None:
-    """Store a part of the result, for waiting pages."""
     Job.objects.filter(pk=job.pk, state=State.WORKING).update(result=result)
 
 

@@ -67,10 +67,10 @@ class WorkQueue:
             logger.warning("Could not send %s; the sweep will.", self.task)
 
     def lost_rows(self) -> QuerySet[Any]:
-        """Return the waiting rows whose latest message counts as lost."""
+        """Find the waiting rows whose latest message counts as lost."""
         old = {f"{self.stamp}__lt": db_clock.database_now() - self.lost}
-        lost = Q(**{self.stamp: None}) | Q(**old)
-        return self.model._default_manager.filter(self.waits, lost)
+        stale = Q(**{self.stamp: None}) | Q(**old)
+        return self.model._default_manager.filter(self.waits, stale)
 
     def sweep(self) -> None:
         """Delete old rows, and hand out lost ones again."""
@@ -113,7 +113,7 @@ def work_through(
 
 
 def retry_time(tries: int, now: datetime) -> datetime | None:
-    """Return the time of the next attempt after so many; None after the last one."""
+    """Choose the time of the next attempt after so many; None after the last one."""
     if tries >= MOST_TRIES:
         return None
     return now + DELAYS[tries - 1] * random.uniform(1 - SPREAD, 1 + SPREAD)

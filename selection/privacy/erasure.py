@@ -43,7 +43,7 @@ Replace = Callable[[str], str]
 
 
 def preview_erasure(rows: Sequence[Worker]) -> list[tuple[Run, str]]:
-    """Return the runs that an erasure withdraws the worker from, each with its effect there."""
+    """List the runs that an erasure withdraws the worker from, each with its effect there."""
     effects = []
     for run in runs_of(rows):
         with suppress(Refused):
@@ -147,9 +147,9 @@ def _forget_lists(rows: list[Worker], pseudonym: str) -> None:
     for run in runs.only("only", "left_out"):
         if keys.intersection(run.only + run.left_out):
             only = [pseudonym if key in keys else key for key in run.only]
-            left_out = [pseudonym if key in keys else key for key in run.left_out]
+            exclusions = [pseudonym if key in keys else key for key in run.left_out]
             # Not ``save``, which would copy the names to the audit log.
-            Run.objects.filter(pk=run.pk).update(only=only, left_out=left_out)
+            Run.objects.filter(pk=run.pk).update(only=only, left_out=exclusions)
 
 
 def _forget_messages(rows: list[Worker], replace: Replace) -> None:
@@ -182,7 +182,7 @@ def _forget_connections(rows: list[Worker], replace: Replace) -> None:
 
 
 def _json_forms(text: str) -> set[str]:
-    """Return the text's spellings in JSON, with ü plain or escaped."""
+    """List the text's spellings in JSON, with ü plain or escaped."""
     return {text, *(json.dumps(text, ensure_ascii=ascii)[1:-1] for ascii in (True, False))}
 
 
@@ -200,7 +200,7 @@ def _forget_entries(
 def _remove_names(
     entry: AuditEntry, rows: list[Worker], pseudonym: str, replace: Replace
 ) -> dict[str, Any]:
-    """Return an entry's fields without the names; empty if it has none of them."""
+    """Remove the names from an entry's fields; empty if it has none of them."""
     erased = {"key": pseudonym, "name": "", "attributes": {}}
     own = entry.model == "worker"
     new: dict[str, Any] = {"why": replace(entry.why)[:300]} | ({"name": pseudonym} if own else {})

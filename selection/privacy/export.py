@@ -9,7 +9,7 @@ from .identity import entries_of, events_of, mention_pattern
 
 
 def export_worker(rows: list[Worker]) -> dict[str, Any]:
-    """Return all data about a worker as a document.
+    """Collect all data about a worker as a document.
 
     rows  of ``same_person``: at least one
 

@@ -25,13 +25,13 @@ WRITTEN = ("added", "changed", "deleted")  # kinds of entries with a run's setti
 
 
 def same_person(key: str, team: Team | int) -> list[Worker]:
-    """Return all rows with this id in the team's pools; empty if there are none."""
+    """Find all rows with this id in the team's pools; empty if there are none."""
     rows = Worker.objects.filter(key__in=stored_spellings([key]), pool__team=team)
     return list(rows.select_related("pool").order_by("pk"))
 
 
 def same_people(people: Collection[tuple[str, int]]) -> list[list[Worker]]:
-    """Return the rows of many people, by plain id and team, without people that have none."""
+    """Find the rows of many people, by plain id and team, without people that have none."""
     keys, teams = stored_spellings(key for key, _ in people), {team for _, team in people}
     rows = Worker.objects.filter(key__in=keys, pool__team__in=teams)
     groups: dict[tuple[str, int | None], list[Worker]] = {}
@@ -50,13 +50,13 @@ def mention_pattern(names: Iterable[str]) -> re.Pattern[str]:
 
 
 def events_of(rows: Iterable[Worker]) -> QuerySet[Event]:
-    """Return events of the worker's runs that may name them in text or reason."""
+    """Find events of the worker's runs that may name them in text or reason."""
     events = Event.objects.filter(run__in=runs_of(rows))
     return events.filter(Q(kind__in=NAMING) | ~Q(why="")).order_by("pk")
 
 
 def entries_of(rows: list[Worker]) -> QuerySet[AuditEntry]:
-    """Return audit entries about the worker, and those that may name them."""
+    """Find audit entries about the worker, and those that may name them."""
     team = rows[0].pool.team_id
     keys, ids = {row.key for row in rows}, [str(row.pk) for row in rows]
     runs = [str(pk) for pk in runs_of(rows).values_list("pk", flat=True)]

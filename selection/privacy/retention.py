@@ -61,7 +61,7 @@ def apply_retention(now: datetime | None = None) -> Facts:
 
 
 def _due_workers(now: datetime) -> QuerySet[Worker]:
-    """Return due workers: of an id in a team all rows or none, since they are one person."""
+    """Find due workers: of an id in a team all rows or none, since they are one person."""
     if settings.PERSONAL_DATA_DAYS <= 0:
         return Worker.objects.none()
     since = now - timedelta(days=settings.PERSONAL_DATA_DAYS)
@@ -73,7 +73,7 @@ def _due_workers(now: datetime) -> QuerySet[Worker]:
 
 
 def _list_ids_in_use(rows: QuerySet[Worker], since: datetime) -> list[int]:
-    """Return the ids of rows in use under another spelling of their accents or spaces."""
+    """List the ids of rows in use under another spelling of their accents or spaces."""
     odd = list(rows.filter(key__regex=ODD).values_list("pk", "key", "pool__team"))
     used: set[tuple[str, int]] = set()
     for start in range(0, len(odd), AT_ONCE):
@@ -87,7 +87,7 @@ def _list_ids_in_use(rows: QuerySet[Worker], since: datetime) -> list[int]:
 
 
 def _due_people(now: datetime) -> list[list[Worker]]:
-    """Return the rows of due workers grouped by person, so that each gets one pseudonym."""
+    """Group the rows of due workers by person, so that each gets one pseudonym."""
     rows = _due_workers(now).order_by("pool__team", "key", "pk").values_list("key", "pool__team")
     people = dict.fromkeys((plain_key(key), team) for key, team in rows[:AT_ONCE])
     return same_people(people)

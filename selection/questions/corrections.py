@@ -45,7 +45,7 @@ class Gold:
 
 
 def is_asked(question: Question) -> bool:
-    """Return True if the question was handed out, or has an answer waiting."""
+    """Tell if the question was handed out, or has an answer waiting."""
     same = {"candidate__run__in": runs_of(question), "question": question}
     return (
         Assignment.objects.filter(**same).exists() or RecordedAnswer.objects.filter(**same).exists()
@@ -53,15 +53,14 @@ def is_asked(question: Question) -> bool:
 
 
 def runs_of(question: Question) -> QuerySet[Run]:
-    """Return the runs that have begun with this question's set."""
     uses = Q(question_set=question.question_set_id)
     uses |= Q(further__question_set=question.question_set_id)
-    begun = Run.objects.exclude(status=Run.Status.DRAFT)
-    return begun.filter(pk__in=Run.objects.filter(uses).values("pk")).order_by("pk")
+    runs = Run.objects.exclude(status=Run.Status.DRAFT)
+    return runs.filter(pk__in=Run.objects.filter(uses).values("pk")).order_by("pk")
 
 
 def preview_correction(question: Question, gold: Gold | None = None) -> list[Facts]:
-    """Return the effect, by run, of correcting the question; without ``gold``, of retiring it."""
+    """Describe the effect, by run, of correcting the question; without ``gold``, of retiring it."""
     return [
         effect
         for run in runs_of(question)
@@ -73,7 +72,7 @@ def _preview_in_run(run: Run, question: Question, gold: Gold | None) -> Facts:
     rows = list(_list_given_answers(run, question).values_list("response", "right", "expired"))
     if gold is None:
         return Facts(run=run, answers=len(rows), graded=len(rows))
-    changed = sum(_is_right(gold, response, late) != right for response, right, late in rows)
+    changed = sum(_is_right(gold, response, late) != grade for response, grade, late in rows)
     return Facts(run=run, answers=len(rows), graded=changed)
 
 
@@ -167,9 +166,9 @@ def _apply_everywhere(question: Question, change: str, who: str, why: str) -> li
     if not why.strip() and is_asked(question):
         raise Refused("Give a reason: it is written to the history of the runs.")
     touched = [_apply_in_run(run.pk, question, change, who, why) for run in runs_of(question)]
-    done = [run for run in touched if run is not None]
-    transaction.on_commit(lambda: _regrade_late_answers(done), robust=True)
-    return done
+    runs = [run for run in touched if run is not None]
+    transaction.on_commit(lambda: _regrade_late_answers(runs), robust=True)
+    return runs
 
 
 def _regrade_late_answers(runs: Sequence[Run]) -> None:
@@ -225,10 +224,10 @@ def _regrade_answers(run: Run, question: Question) -> str:
     rows = list(
         _list_given_answers(run, question).values_list("pk", "response", "expired", "right", "void")
     )
-    right = {pk: _is_right(gold, response, late) for pk, response, late, _, _ in rows}
-    flips = [pk for pk, _, _, was, _ in rows if was != right[pk]]
+    grades = {pk: _is_right(gold, response, late) for pk, response, late, _, _ in rows}
+    flips = [pk for pk, _, _, was, _ in rows if was != grades[pk]]
     for value in (True, False):
-        _update_answers([pk for pk in flips if right[pk] == value], right=value)
+        _update_answers([pk for pk in flips if grades[pk] == value], right=value)
     _update_answers([row[0] for row in rows if row[4] != void], void=void)
     return counted(len(rows), "answer")
 

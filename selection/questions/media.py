@@ -68,7 +68,7 @@ def store_media(question_set: QuestionSet, name: str, data: bytes) -> MediaFile:
 
 
 def media_name(name: str) -> str:
-    """Return the name that texts use for the file: without folders and spaces."""
+    """Derive the name that texts use for the file: without folders and spaces."""
     path = PurePath(name.replace("\\", "/"))
     stem = _ODD.sub("-", path.stem).strip("-") or "file"
     return f"{stem[:80]}{_ODD.sub('', path.suffix)[:15]}"
@@ -78,8 +78,8 @@ def media_name(name: str) -> str:
 
 
 def mentioned_names(*texts: str) -> set[str]:
-    found = (match[1] or match[2] for text in texts for match in _MENTION.finditer(text))
-    return set(map(media_name, found))
+    names = (match[1] or match[2] for text in texts for match in _MENTION.finditer(text))
+    return set(map(media_name, names))
 
 
 def missing_in_set(question_set: QuestionSet) -> list[str]:

@@ -11,10 +11,10 @@ from selection.models import Candidate, Practice, PracticeAnswer, QuestionSet, R
 
 
 def pending_practice(question_set: QuestionSet, run: Run, worker: int) -> Practice | None:
-    done = PracticeAnswer.objects.filter(
+    answers = PracticeAnswer.objects.filter(
         candidate__run=run, candidate__worker=worker, done=True
     ).values("practice")
-    return Practice.objects.filter(question_set=question_set).exclude(pk__in=done).first()
+    return Practice.objects.filter(question_set=question_set).exclude(pk__in=answers).first()
 
 
 def store_practice(practice: Practice) -> None:
@@ -50,8 +50,8 @@ def answer_practice(candidate_id: int, practice_id: int, response: str) -> Facts
         row.done, row.tries = row.right or not practice.must, row.tries + (not row.right)
         row.at = db_clock.database_now()
         row.save()
-    left = _tries_left(practice, row)
-    return Facts(practice=practice, right=row.right, done=row.done, left=left)
+    tries = _tries_left(practice, row)
+    return Facts(practice=practice, right=row.right, done=row.done, left=tries)
 
 
 def _is_asked(run: Run, practice: Practice) -> bool:
@@ -59,7 +59,7 @@ def _is_asked(run: Run, practice: Practice) -> bool:
 
 
 def _practice_row(candidate: Candidate, practice: Practice) -> PracticeAnswer:
-    """Return the worker's row, shared by all skills; a new one is not stored yet."""
+    """Find the worker's row, shared by all skills; a new one is not stored yet."""
     rows = PracticeAnswer.objects.filter(
         practice=practice, candidate__run=candidate.run_id, candidate__worker=candidate.worker_id
     )
@@ -68,7 +68,7 @@ def _practice_row(candidate: Candidate, practice: Practice) -> PracticeAnswer:
 
 
 def _tries_left(practice: Practice, row: PracticeAnswer) -> int | None:
-    """Return the wrong tries left; a worker that is readmitted gets the full number again."""
+    """Count the wrong tries left; a worker that is readmitted gets the full number again."""
     most = practice.question_set.tries
     if row.done or most is None:
         return None

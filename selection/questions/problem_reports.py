@@ -31,14 +31,14 @@ def report_problem(assignment_id: int, candidate_id: int, text: str) -> None:
 
 
 def open_reports(run: Run) -> QuerySet[QuestionReport]:
-    """Return the unacknowledged reports about questions that are still asked."""
+    """List the unacknowledged reports about questions that are still asked."""
     return QuestionReport.objects.filter(
         assignment__candidate__run=run, assignment__question__retired=None, heard=None
     )
 
 
 def reports_about(question: Question) -> QuerySet[QuestionReport]:
-    """Return all reports about the question, newest first.
+    """List all reports about the question, newest first.
 
     By way of the candidates: no index leads from a question to its assignments.
     """

@@ -52,7 +52,7 @@ class QuestionTexts:
 
     @classmethod
     def load(cls, question_set: QuestionSet, *texts: str, base: str = "") -> "QuestionTexts":
-        """Return the renderer of these texts; it loads only the files that they mention.
+        """Load the renderer of these texts, with only the files that they mention.
 
         base  beginning of the files' addresses, for pages of other servers
         """
@@ -84,7 +84,7 @@ class QuestionTexts:
         return mark_safe(_sanitise_html(picture))  # noqa: S308  # nosec B308 B703: cleaned
 
     def place(self, address: str) -> tuple[str, str]:
-        """Return the address and its kind: image, audio or video; "" and "" for a missing file."""
+        """Find the address and its kind: image, audio or video; "" and "" for a missing file."""
         if address.startswith(OWN):
             file = self.files.get(media_name(unquote(address.removeprefix(OWN))))
             return (file[0], file[1].split("/")[0]) if file else ("", "")
@@ -98,7 +98,7 @@ QuestionTexts.NONE = QuestionTexts(False, {})
 
 
 def _alt_text(address: str) -> str:
-    """Return the file's name, so that pictures as choices can be told apart by ear."""
+    """Name the file, so that pictures as choices can be told apart by ear."""
     return address.split("?")[0].rpartition("/")[2].removeprefix(OWN).rpartition(".")[0]
 
 

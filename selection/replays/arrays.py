@@ -50,23 +50,23 @@ class RecordedAnswers:
         return np.array([number_of(key) for key in self.crowd.workers], np.uint64)
 
     def draw_without_replacement(self, seed: int, place: Counts) -> "DrawnAnswers":
-        """Return each recorded answer once, in the order in which a run of this seed asks for it.
+        """Draw each recorded answer once, in the order in which a run of this seed asks for it.
 
         place  (n,) the arm of each worker
         """
-        workers, questions, right = self._arm_rows
+        workers, questions, grades = self._arm_rows
         arms = place[workers]
         order = np.lexsort((question_order.shuffle_ranks(seed, arms, questions), arms))
-        return DrawnAnswers(right[order], np.bincount(arms, minlength=place.size))
+        return DrawnAnswers(grades[order], np.bincount(arms, minlength=place.size))
 
     def draw_with_replacement(self, seed: int, place: Counts, most: int) -> "DrawnAnswers":
-        """Return ``most`` draws from each worker's recorded answers."""
-        workers, _, right = self._arm_rows
+        """Draw ``most`` times from each worker's recorded answers."""
+        workers, _, grades = self._arm_rows
         arms = place[workers]
         order = np.argsort(arms, kind="stable")
         sizes, numbers = np.bincount(arms, minlength=place.size), np.empty_like(self.numbers)
         numbers[place] = self.numbers
-        return RedrawnAnswers(right[order], sizes, seed, numbers, most)
+        return RedrawnAnswers(grades[order], sizes, seed, numbers, most)
 
 
 @dataclass
@@ -149,7 +149,7 @@ def play_record(record: RecordedAnswers, settings: ReplaySettings) -> Facts:
 def _final_guarantee(
     run: Run, selector: Selector, selected: SelectedArms
 ) -> tuple[float | None, Goal]:
-    """Return the epsilon guaranteed at the end, as a run states it, and the regret it bounds."""
+    """Compute the epsilon guaranteed at the end, as a run states it, and the regret it bounds."""
     if run.status == Run.Status.ENDED and not run.finished:
         return selected.rounded_epsilon, (selected.promise or selector.promise).goal
     goal = selector.promise.goal
@@ -178,11 +178,11 @@ class SimulatedRun:
         """Play until the run ends. A turn is a step of the engine, which counts before it asks."""
         run = self.run
         while run.status != Run.Status.ENDED:
-            counted = self._tell_ready()
+            progress = self._tell_ready()
             reasons = self.selector.stop()
             counts = np.zeros_like(self.asked) if reasons else self._ask()
             ending = "".join(reasons[-1:]) if reasons or counts.any() else self._reason_stuck()
-            if not (counted or counts.any() or ending):
+            if not (progress or counts.any() or ending):
                 return  # it waits for answers that never come
             run.steps += 1
             remember_guarantee(run, self.selector, self.selector.standing(), self.roster)
@@ -192,21 +192,21 @@ class SimulatedRun:
 
     def _tell_ready(self) -> bool:
         """Count the answers that the algorithm takes now. Return True if there were any."""
-        counted = False
+        progress = False
         while (ready := np.minimum(self.asked - self.told, self.selector.takes())).any():
             arms = np.repeat(np.arange(ready.size), ready)
             turn = np.arange(arms.size) - np.repeat(np.cumsum(ready) - ready, ready)
             self.selector.tell(arms, self.hand.grade(arms, self.told[arms] + turn))
             self.told = self.told + ready
-            counted = True
-        return counted
+            progress = True
+        return progress
 
     def _ask(self) -> Counts:
-        left = self.hand.room - self.asked
+        rest = self.hand.room - self.asked
         return self.selector.ask(
             slots=min(self.run.slots, self._budget_left()),
             pending=self.asked - self.told,
-            room=np.minimum(left, self.run.slots),
+            room=np.minimum(rest, self.run.slots),
             rng=self.run.step_rng(),
         )
 

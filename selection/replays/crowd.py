@@ -31,7 +31,7 @@ class RecordedCrowd:
 
     @cached_property
     def right(self) -> dict[str, list[float]]:
-        """Return, by worker, the grade of each recorded answer, in the order of the file."""
+        """List, by worker, the grade of each recorded answer, in the order of the file."""
         by_worker: dict[str, list[float]] = defaultdict(list)
         for row, grade in zip(self.answers, self.grades, strict=True):
             by_worker[row.worker].append(grade)
@@ -44,17 +44,17 @@ class RecordedCrowd:
 
     @cached_property
     def accuracy(self) -> dict[str, float]:
-        return {worker: sum(right) / len(right) for worker, right in self.right.items()}
+        return {worker: sum(grades) / len(grades) for worker, grades in self.right.items()}
 
 
 def open_file(path: Path, **ways: Any) -> File:
-    """Return the file at this path, or the folder of a program that evaluates models, packed."""
+    """Open the file at this path, or the folder of a program that evaluates models, packed."""
     raw = pack_folder(path) if path.is_dir() else row_parsers.read_path(path)
     return File(str(path), raw, **ways)
 
 
 def read_crowd(answers: Path, gold: Path) -> RecordedCrowd:
-    """Return the crowd of these files. Raises Refused, with file and line, and for scores."""
+    """Read the crowd of these files. Raises Refused, with file and line, and for scores."""
     file = open_file(answers)
     keyed = keyed_answers.read_keyed_answers(file, open_file(gold))
     keyed_answers.refuse_open_choices(keyed, file)
@@ -70,5 +70,5 @@ def _accepted_answers(key: Key) -> set[str]:
 
 
 def number_of(text: str) -> int:
-    """Return a number below 2^64 that identifies this text."""
+    """Hash this text to a number below 2^64."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")

@@ -18,8 +18,8 @@ WANTED = {"epsilon": 0.1, "delta": 0.05}
 @jobs.perform(background.PAST)
 def _replay_past(job: Job) -> dict[str, Any]:
     connection = background.find_connection(job)
-    found = connectors.fetch_past(connection, job.wanted["source"])
-    source = replay_requests.Source(File(found.name, found.content))
-    wanted: dict[str, Any] = WANTED | {"k": max(1, min(MOST_SELECTED, found.people // 2))}
-    replay = replay_requests.request_replay(source, wanted, job.team_id, job.by, may_ask=True)
+    past = connectors.fetch_past(connection, job.wanted["source"])
+    source = replay_requests.Source(File(past.name, past.content))
+    goal: dict[str, Any] = WANTED | {"k": max(1, min(MOST_SELECTED, past.people // 2))}
+    replay = replay_requests.request_replay(source, goal, job.team_id, job.by, may_ask=True)
     return {"replay": str(replay.pk)}

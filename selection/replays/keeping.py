@@ -22,7 +22,7 @@ COUNT, ACCURACY = "past answers", "past accuracy"  # attributes of the workers
 
 @transaction.atomic
 def create_pool(replay: Replay) -> Pool:
-    """Return a new pool of the workers, each with the number and accuracy of their past answers.
+    """Create a new pool of the workers, each with the number and accuracy of their past answers.
 
     Raises Conflict if the replay has not read the answers yet.
     """
@@ -30,8 +30,8 @@ def create_pool(replay: Replay) -> Pool:
     name = drafts.free_name(f"Workers of {replay.name}", replay.team_id, Pool)
     pool = Pool.objects.create(team_id=replay.team_id, name=name)
     rows = [
-        WorkerRow(0, worker, "", {COUNT: answers, ACCURACY: round(right / answers, 3)})
-        for worker, right, answers in tallies
+        WorkerRow(0, worker, "", {COUNT: answers, ACCURACY: round(hits / answers, 3)})
+        for worker, hits, answers in tallies
     ]
     catalog.take_workers(pool, rows)
     return pool
@@ -39,7 +39,7 @@ def create_pool(replay: Replay) -> Pool:
 
 @transaction.atomic
 def create_draft(replay: Replay, algorithm: str, who: str = "") -> Run:
-    """Return a draft over the workers and questions of the replay, with the same settings.
+    """Create a draft over the workers and questions of the replay, with the same settings.
 
     The pool is the run's, or a new one. An algorithm that learns starts from the past answers.
     Raises Refused for settings that no run can have, and for scores.
@@ -51,15 +51,15 @@ def create_draft(replay: Replay, algorithm: str, who: str = "") -> Run:
         )
     if algorithm not in METHODS:
         raise Refused(f"“{algorithm}” was not tried: choose one of {', '.join(METHODS)}.")
-    wanted, tallies = replay.wanted, _tallies_of(replay)
+    goal, tallies = replay.wanted, _tallies_of(replay)
     pool = replay.run.pool if replay.run else create_pool(replay)
     question_set = _question_set_of(replay)
-    right, answers = [right for _, right, _ in tallies], [count for _, _, count in tallies]
+    hits, answers = [hits for _, hits, _ in tallies], [count for _, _, count in tallies]
     source = {"run": replay.name, "pool": str(pool), "question_set": str(question_set)}
-    prior = {"prior": priors.build_prior(right, answers, source)}
-    belief = PastBelief(replay.name, tuple(map(float, right)), tuple(answers))
-    draft = _settings_of(wanted) | {
-        "name": drafts.free_name(f"Best {wanted['k']} of {pool}", replay.team_id),
+    prior = {"prior": priors.build_prior(hits, answers, source)}
+    belief = PastBelief(replay.name, tuple(map(float, hits)), tuple(answers))
+    draft = _settings_of(goal) | {
+        "name": drafts.free_name(f"Best {goal['k']} of {pool}", replay.team_id),
         "pool": pool,
         "question_set": question_set,
         "algorithm": algorithm,
@@ -81,7 +81,7 @@ def _settings_of(wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def _question_set_of(replay: Replay) -> QuestionSet:
-    """Return the question set that was answered; a new one if the key was a file."""
+    """Find the question set that was answered; a new one if the key was a file."""
     stored = replay.run.question_set if replay.run else replay.question_set
     if stored:
         return stored
@@ -94,4 +94,4 @@ def _question_set_of(replay: Replay) -> QuestionSet:
 def _tallies_of(replay: Replay) -> list[Tally]:
     if not replay.tallies:
         raise Conflict(replay.error or "The answers are still being read: try again in a moment.")
-    return [(worker, right, answers) for worker, right, answers in replay.tallies]
+    return [(worker, hits, answers) for worker, hits, answers in replay.tallies]

@@ -34,7 +34,7 @@ ANY = PlannedPlay(CERTIFIED, AIM, 0)
 
 
 def list_plays(wanted: Mapping[str, Any]) -> list[PlannedPlay]:
-    """Return all plays in their order: after the first ones there is a complete result."""
+    """List all plays in their order: after the first ones there is a complete result."""
     methods = wanted.get("algorithms") or METHODS
     seeds = range(1, wanted.get("seeds") or SEEDS)
     first = [PlannedPlay(name, AIM, 0) for name in methods]
@@ -50,12 +50,12 @@ FIRST_ROUND = len(METHODS) + len(OURS)
 def build_settings(
     wanted: Mapping[str, Any], scores: bool, planned: PlannedPlay = ANY
 ) -> ReplaySettings:
-    """Return the settings of a play; by default of an algorithm that takes any answers.
+    """Build the settings of a play; by default of an algorithm that takes any answers.
 
     scores  True if the answers are scores between 0 and 1
     """
-    known = {option.name for option in algorithms.algorithm_options(planned.algorithm)}
-    options = {o: value for o, value in wanted.get("options", {}).items() if o in known}
+    names = {option.name for option in algorithms.algorithm_options(planned.algorithm)}
+    options = {o: value for o, value in wanted.get("options", {}).items() if o in names}
     return ReplaySettings(
         k=wanted["k"],
         algorithm=planned.algorithm,
@@ -72,8 +72,8 @@ def build_settings(
 def refuse_unknown_options(wanted: Mapping[str, Any]) -> None:
     """Raise Refused for an option that none of the methods has."""
     methods = wanted.get("algorithms") or METHODS
-    known = {option.name for name in methods for option in algorithms.algorithm_options(name)}
-    if unknown := [option for option in wanted.get("options", {}) if option not in known]:
+    names = {option.name for name in methods for option in algorithms.algorithm_options(name)}
+    if unknown := [option for option in wanted.get("options", {}) if option not in names]:
         raise Refused(f"No algorithm of {', '.join(methods)} has an option {unknown[0]}.")
 
 
@@ -83,7 +83,7 @@ def play(
     facts: Mapping[str, Any],
     planned: PlannedPlay,
 ) -> dict[str, Any]:
-    """Return the result of a play, ready to be stored; ``refused`` has a reason without one."""
+    """Play, and build the result to store; ``refused`` has a reason without one."""
     settings = build_settings(wanted, "scores" in facts, planned)
     head = {"algorithm": planned.algorithm, "goal": planned.goal}
     try:
@@ -99,7 +99,7 @@ def play(
 
 
 def _pick_rates(facts: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Return the cost and the tokens of an answer by worker, if a replay's facts have them."""
+    """Pick the cost and the tokens of an answer by worker, if a replay's facts have them."""
     names = {"cost": "prices", "tokens": "tokens"}
     return {name: facts[fact] for name, fact in names.items() if fact in facts}
 

@@ -48,9 +48,9 @@ class AnswerRecord:
     @classmethod
     def unpack(cls, packed: bytes) -> "AnswerRecord":
         content: dict[str, Any] = json.loads(zlib.decompress(packed))
-        workers, asked = content["workers"], content["asked"]
-        rows = [(workers[w], asked[q], float(grade)) for w, q, grade in content["rows"]]
-        return cls(rows, asked, [QuestionRow(**question) for question in content["key"]])
+        workers, numbers = content["workers"], content["asked"]
+        rows = [(workers[w], numbers[q], float(grade)) for w, q, grade in content["rows"]]
+        return cls(rows, numbers, [QuestionRow(**question) for question in content["key"]])
 
     def crowd(self) -> RecordedCrowd:
         answers = [AnswerRow(0, w, q, str(grade)) for w, q, grade in self.rows]
@@ -59,19 +59,18 @@ class AnswerRecord:
 
     @property
     def scored(self) -> bool:
-        """Return True if a grade is between 0 and 1."""
         return any(grade % 1 for _, _, grade in self.rows)
 
     def tallies(self) -> list[Tally]:
-        right: dict[str, float] = defaultdict(float)
+        hits: dict[str, float] = defaultdict(float)
         for worker, _, grade in self.rows:
-            right[worker] += grade
+            hits[worker] += grade
         answers = Counter(worker for worker, _, _ in self.rows)
-        return [(worker, _shorten(right[worker]), count) for worker, count in answers.items()]
+        return [(worker, _shorten(hits[worker]), count) for worker, count in answers.items()]
 
 
 def _shorten(grade: float) -> float:
-    """Return a whole number as such, which takes less space."""
+    """Store a whole number as such, which takes less space."""
     return grade if grade % 1 else int(grade)
 
 
@@ -81,7 +80,7 @@ def record_of_files(keyed: KeyedAnswers, name: str, bounded: bool = True) -> Ans
 
 
 def record_of_run(run: Run) -> AnswerRecord:
-    """Return the record of a run's answers, with recorded ones that it did not ask for."""
+    """Record a run's answers, with recorded ones that it did not ask for."""
     if run.several:
         raise Refused(f"The run “{run}” tests several skills: choose a run with one.")
     return _record_of_runs([run], run.question_set, str(run))
@@ -94,15 +93,15 @@ def record_of_question_set(question_set: QuestionSet) -> AnswerRecord:
 
 
 def _record_of_runs(runs: list[Run], question_set: QuestionSet, name: str) -> AnswerRecord:
-    asked = list(question_set.questions.filter(retired=None).values_list("key", flat=True))
+    keys = list(question_set.questions.filter(retired=None).values_list("key", flat=True))
     first: dict[tuple[str, str], float] = {}
-    known = set(asked)
-    for worker, question, right in _graded_answers(runs, question_set, name):
-        if question in known:  # one may have been retired since
-            first.setdefault((worker, question), right)
+    names = set(keys)
+    for worker, question, grade in _graded_answers(runs, question_set, name):
+        if question in names:  # one may have been retired since
+            first.setdefault((worker, question), grade)
     if not first:
         raise Refused(f"“{name}” has no answers yet: choose another, or upload a file.")
-    return _check_size(AnswerRecord([(*pair, r) for pair, r in first.items()], asked, []), name)
+    return _check_size(AnswerRecord([(*pair, r) for pair, r in first.items()], keys, []), name)
 
 
 def _graded_answers(runs: list[Run], question_set: QuestionSet, name: str) -> Iterable[Graded]:
@@ -132,7 +131,7 @@ def _graded_answers(runs: list[Run], question_set: QuestionSet, name: str) -> It
 
 
 def _read_all(rows: QuerySet[Any, Any], name: str) -> list[Any]:
-    """Return all rows. Raises Refused if they are more than allowed, without reading the rest."""
+    """Read all rows. Raises Refused if they are more than allowed, without reading the rest."""
     read = list(rows[: MOST_REPLAYED + 1])
     if len(read) > MOST_REPLAYED:
         raise _refuse_many(name, f"more than {MOST_REPLAYED:,} answers", MOST_REPLAYED)

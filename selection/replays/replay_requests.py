@@ -77,7 +77,7 @@ class Source:
 def request_replay(
     source: Source, wanted: dict[str, Any], team: int, by: str = "", may_ask: bool = False
 ) -> Replay:
-    """Return a new replay of these answers, after handing out its plays.
+    """Create a replay of these answers and hand out its plays.
 
     wanted   K, epsilon, delta, and perhaps budget, price and currency
     may_ask  if columns are not recognised, results unclear or rows bad, wait for ``choose``
@@ -96,7 +96,7 @@ def play_at_once(
     wanted: dict[str, Any],
     watch: Callable[[list[PlannedPlay]], Iterable[PlannedPlay]] = iter,
 ) -> Replay:
-    """Return a replay of files of any size, played to its end here and stored nowhere.
+    """Play files of any size here to the end, and store nothing.
 
     wanted  as above; and perhaps algorithms, seeds (their number), options of algorithms, and
             redraw (draw each worker's answers with replacement)
@@ -155,7 +155,7 @@ def _wait_for_rows(replay: Replay, refusal: FaultyRows) -> None:
 
 
 def find_replay_columns(replay: Replay) -> OpenColumns | None:
-    """Return a person's open choices for a file, or None. Raises Refused if it is unreadable."""
+    """Find a person's open choices for a file, or None. Raises Refused if it is unreadable."""
     if faults := replay.columns.get("faults"):
         return OpenColumns(ANSWERS, **faults)
     return find_open_columns(*_files_of(replay)) if replay.names else None
@@ -228,7 +228,7 @@ def _read_answers(replay: Replay, bounded: bool = True) -> AnswerRecord:
 
 
 def _model_facts(run: Run, price: float | None) -> dict[str, Any]:
-    """Return the tokens and the prices of an answer by worker, if there are models.
+    """Collect the tokens and the prices of an answer by worker, if there are models.
 
     price  of a person's answer; None: that of the run
     """
@@ -237,8 +237,8 @@ def _model_facts(run: Run, price: float | None) -> dict[str, Any]:
     workers = list(run.pool.workers.values_list("pk", "key"))
     amounts = {key: costs[pk].amount if pk in costs else people for pk, key in workers}
     tokens = {key: costs[pk].tokens if pk in costs else 0 for pk, key in workers}
-    known = costs and None not in tokens.values()
-    return _price_facts(run, costs, amounts) | ({"tokens": tokens} if known else {})
+    complete = costs and None not in tokens.values()
+    return _price_facts(run, costs, amounts) | ({"tokens": tokens} if complete else {})
 
 
 def _price_facts(
@@ -330,7 +330,7 @@ def _play_next(replay: Replay, record: RecordedAnswers) -> bool:
 
 
 def _has_enough(replay: Replay) -> bool:
-    """Return True after a round of all algorithms that took the time there is."""
+    """Tell if a round of all algorithms took the time there is."""
     whole_round = (replay.played - plays.FIRST_ROUND) % len(plays.METHODS) == 0
     return replay.seconds > ENOUGH and replay.played >= plays.FIRST_ROUND and whole_round
 

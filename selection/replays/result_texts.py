@@ -46,10 +46,10 @@ def _reach_of(text: Facts) -> float:
 
 
 def describe_goal(replay: Replay) -> str:
-    wanted, workers = replay.wanted, replay.facts.get("workers", 0)
+    goal, workers = replay.wanted, replay.facts.get("workers", 0)
     return (
-        f"the best {format_count(wanted['k'])} of {count_noun(workers, 'worker')}, within "
-        f"{count_points(wanted['epsilon'])} of the best, with {format_share(1 - wanted['delta'])} "
+        f"the best {format_count(goal['k'])} of {count_noun(workers, 'worker')}, within "
+        f"{count_points(goal['epsilon'])} of the best, with {format_share(1 - goal['delta'])} "
         "confidence"
     )
 
@@ -101,7 +101,7 @@ def _format_tokens(tokens: int | None) -> str:
 
 
 def _describe_left_out(facts: dict[str, int]) -> str:
-    """Return a sentence on the answers that do not count; empty if all do."""
+    """Describe the answers that do not count; empty if all do."""
     parts = [
         f"{format_count(facts[name])} {words}"
         for name, words in (

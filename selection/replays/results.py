@@ -161,7 +161,7 @@ def _stopped_by_itself(played: dict[str, Any]) -> bool:
 
 
 def _best_guarantee(played: list[dict[str, Any]]) -> float | None:
-    """Return the least guaranteed loss: a run that goes on may also end with a weaker one."""
+    """Find the least guaranteed loss: a run that goes on may also end with a weaker one."""
     bounds = [_bounded(one["epsilon"]) for one in played]
     return min((bound for bound in bounds if bound is not None), default=None)
 
@@ -192,19 +192,19 @@ def _tokens_of_all(replay: Replay) -> int | None:
 
 
 def _worker_results(replay: Replay, methods: list[MethodResult]) -> list[WorkerResult]:
-    """Return the best K by all answers and all workers that a method selects, best first."""
+    """List the best K by all answers and all workers that a method selects, best first."""
     order = sorted(replay.tallies, key=lambda tally: tally[1] / tally[2], reverse=True)
     best = {worker for worker, _, _ in order[: replay.wanted["k"]]}
     selected = {worker for row in methods for worker in row.selected}
     return [
         WorkerResult(
             worker=worker,
-            right=right,
+            right=hits,
             answers=answers,
-            accuracy=round(right / answers, 4),
+            accuracy=round(hits / answers, 4),
             best=worker in best,
             methods=[row.algorithm for row in methods if worker in row.selected],
         )
-        for worker, right, answers in order
+        for worker, hits, answers in order
         if worker in best | selected
     ]

@@ -49,7 +49,7 @@ def check_replay(crowd: RecordedCrowd, settings: ReplaySettings) -> None:
 
 
 def compute_regrets(accuracy: dict[str, float], chosen: list[str]) -> Facts:
-    """Return the loss of the selection compared with the best one, by the recorded accuracies.
+    """Compute the loss of the selection compared with the best one, by the recorded accuracies.
 
     ``aggregate`` is the mean accuracy of the best k, less that of the chosen k; ``explore_k`` the
     accuracy of the k-th best, less that of the worst chosen, at least 0.
@@ -62,7 +62,7 @@ def compute_regrets(accuracy: dict[str, float], chosen: list[str]) -> Facts:
 
 
 def run_settings(settings: ReplaySettings) -> dict[str, Any]:
-    """Return the fields of the run for these settings. Raises Refused if scores are not taken."""
+    """List the fields of the run for these settings. Raises Refused if scores are not taken."""
     fields = ("k", "algorithm", "epsilon", "delta", "budget", "seed")
     options = algorithm_choices.read_options(settings.algorithm, settings.options)
     try:
@@ -73,12 +73,12 @@ def run_settings(settings: ReplaySettings) -> dict[str, Any]:
 
 
 def slots_of(crowd: RecordedCrowd, settings: ReplaySettings) -> int:
-    """Return few enough slots to ask little in vain before the end, and enough to be quick."""
+    """Choose few enough slots to ask little in vain before the end, and enough to be quick."""
     return SLOTS if settings.redraw else max(20, min(SLOTS, len(crowd.answers) // 50))
 
 
 def most_draws(settings: ReplaySettings, workers: int) -> int:
-    """Return the most answers that any of the algorithms asks one worker for.
+    """Bound the answers that any of the algorithms asks one worker for.
 
     The hungriest is AdaptiveTopK with 4/3 (4/epsilon)^2 ln(2 n r^2 / delta) over its rounds r.
     """

@@ -70,7 +70,7 @@ def list_alerts(
     signs: CollusionSigns | None = None,
     now: datetime | None = None,
 ) -> list[Alert]:
-    """Return the alerts of the run; none for most runs.
+    """List alerts of the run; none for most runs.
 
     fit    adds the doubts of its algorithm
     signs  adds an alert if workers seem to share answers
@@ -104,7 +104,7 @@ def list_alerts(
 
 
 def _problem_report_alerts(run: Run) -> list[Alert]:
-    """Return an alert if workers reported problems with questions that are still open."""
+    """Alert if workers reported problems with questions that are still open."""
     rows = problem_reports.open_reports(run).order_by("assignment__question__key")
     questions = list(rows.values_list("assignment__question__key", flat=True).distinct())
     if not questions:
@@ -116,7 +116,7 @@ def _problem_report_alerts(run: Run) -> list[Alert]:
 
 
 def _model_alerts(run: Run) -> list[Alert]:
-    """Return an alert if models of the run do not reply; the first one's problem is told."""
+    """Alert if models of the run do not reply; the first one's problem is told."""
     failing = spending.failing_endpoints(run)
     if not failing:
         return []
@@ -128,7 +128,7 @@ def _model_alerts(run: Run) -> list[Alert]:
 
 
 def _unreadable_alerts(run: Run) -> list[Alert]:
-    """Return an alert if replies of models give no answer, with a setting that would help."""
+    """Alert if replies of models give no answer, with a setting that would help."""
     if not spending.has_models(run):
         return []
     rows = [row for row in unreadable.count_replies(run) if row.warned]
@@ -144,7 +144,7 @@ def _unreadable_alerts(run: Run) -> list[Alert]:
 
 
 def _tool_alerts(run: Run) -> list[Alert]:
-    """Return an alert if a tool that the run is connected to does not work, with its remedy."""
+    """Alert if a tool that the run is connected to does not work, with its remedy."""
     links = connectors.list_links(run)
     problems = [(link, link.connection.problem or link.problem) for link in links]
     return [
@@ -173,7 +173,6 @@ def _paused_alerts(run: Run, now: datetime) -> list[Alert]:
 
 
 def _open_roster_alerts(run: Run, now: datetime) -> list[Alert]:
-    """Return an alert if the roster is open and no worker joins."""
     span = now - _last_seen(run)
     if span < LONG:
         return []
@@ -188,7 +187,7 @@ def _open_roster_alerts(run: Run, now: datetime) -> list[Alert]:
 
 
 def _stalled_alerts(run: Run, now: datetime) -> list[Alert]:
-    """Return an alert if nothing moves, for want of imports, of assignments, or of workers."""
+    """Alert if nothing moves, for want of imports, of assignments, or of workers."""
     if run.recorded_only:
         if run.has_recorded:
             return []
@@ -212,7 +211,6 @@ def _stalled_alerts(run: Run, now: datetime) -> list[Alert]:
 
 
 def _describe_background(run: Run, now: datetime) -> str:
-    """Return the fault if nothing works in the background; empty if all is well."""
     last_work = max(
         filter(None, (Heartbeat.objects.last_seen(Heartbeat.SWEEP), run.absence_since, run.started))
     )
@@ -226,7 +224,7 @@ def _describe_background(run: Run, now: datetime) -> str:
 
 
 def _redis_alerts() -> list[Alert]:
-    """Return an alert for Redis. Webhooks do not send its kind, because it comes and goes."""
+    """Alert for Redis. Webhooks do not send its kind, because it comes and goes."""
     return [] if redis_answers() else [Alert("waits", f"{NO_REDIS} {UNTIL}", is_outage=True)]
 
 
@@ -244,14 +242,14 @@ def _silent_alerts(run: Run, span: timedelta) -> list[Alert]:
 
 
 def _last_seen(run: Run) -> datetime:
-    """Return the time of the last visit, or the time at which the run began to wait for one."""
+    """Find the time of the last visit, or the time at which the run began to wait for one."""
     visit = run.candidates.aggregate(last=Max("seen"))["last"]
     latest: datetime = max(filter(None, (visit, run.absence_since, run.started)))
     return latest
 
 
 def _gold_alerts(run: Run) -> list[Alert]:
-    """Return an alert if undecided workers have been asked nearly every question."""
+    """Alert if undecided workers have been asked nearly every question."""
     if run.fixed_budget or run.recorded_only:
         return []
     undecided = run.candidates.filter(gone="", verdict=Candidate.Verdicts.UNDECIDED)
@@ -263,7 +261,7 @@ def _gold_alerts(run: Run) -> list[Alert]:
         if closed is not None:
             rows = in_skill.values_list("arm", "asked", "skipped")
             most = skill.deck_size - reserve
-            short += sum(asked + met + closed[arm] >= most for arm, asked, met in rows)
+            short += sum(asks + met + closed[arm] >= most for arm, asks, met in rows)
         else:
             short += in_skill.filter(asked__gte=skill.deck_size - reserve - F("skipped")).count()
     if not short:

@@ -44,7 +44,7 @@ def answer_rows(run: Run) -> Iterator[list[Any]]:
 def answers_of(
     run: Run, worker: str = "", question: str = "", kind: str | None = None
 ) -> QuerySet[Answer, Any]:
-    """Return the run's answers as dictionaries; ``describe_outcome`` adds the outcome of each.
+    """List the run's answers as dictionaries; ``describe_outcome`` adds the outcome of each.
 
     worker, question, kind  only this worker's, to this question, with this outcome
     """
@@ -85,7 +85,7 @@ def open_columns(run: Run) -> list[str]:
 
 
 def open_table(run: Run) -> list[dict[str, Any]]:
-    """Return the open questions by worker, to be answered elsewhere.
+    """List the open questions by worker, to be answered elsewhere.
 
     With a column ``response`` added, the file can be imported into the run.
     """
@@ -101,7 +101,7 @@ def open_table(run: Run) -> list[dict[str, Any]]:
 
 
 def open_assignments(run: Run, worker: str | None, limit: int, after: int) -> list[dict[str, Any]]:
-    """Return open assignments, oldest first: those with an id above ``after``, at most ``limit``.
+    """List open assignments, oldest first: those with an id above ``after``, at most ``limit``.
 
     Raises NotFound for a worker who is not in the run.
     """
@@ -115,7 +115,7 @@ def open_assignments(run: Run, worker: str | None, limit: int, after: int) -> li
 
 
 def _open_rows(run: Run, *order: str) -> QuerySet[Assignment, Any]:
-    """Return the open assignments in this order; none after the run's end."""
+    """List the open assignments in this order; none after the run's end."""
     rows = Assignment.objects.answerable().filter(candidate__run=run, candidate__gone="")
     rows = rows.none() if run.status == Run.Status.ENDED else rows
     return rows.order_by(*order).values(

@@ -19,7 +19,7 @@ MOST_NAMED = 5
 
 
 def describe_waiting(run: Run, moved: timedelta, now: datetime) -> str:
-    """Return a sentence on the workers a run waits for, if more could be handed out; else "".
+    """Describe the workers a run waits for, if more could be handed out; else "".
 
     moved  time since the last step
     """
@@ -39,7 +39,7 @@ def describe_waiting(run: Run, moved: timedelta, now: datetime) -> str:
 
 
 def _blocking_workers(open_assignments: QuerySet[Assignment]) -> Facts:
-    """Return the number and the names of the workers; ``due`` is None if no question was shown."""
+    """Count and name the workers; ``due`` is None if no question was shown."""
     keys = open_assignments.order_by("candidate__worker__key").values_list(
         "candidate__worker__key", flat=True
     )
@@ -68,6 +68,6 @@ def _waiting_sentence(blocking: Facts, wait: GracePeriod, now: datetime, nobody_
 
 
 def _round_to_tens(span: timedelta) -> str:
-    """Return a short span in tens of seconds, so that a page does not change at every look."""
+    """Round a short span to tens of seconds, so that a page does not change at every look."""
     short = span < timedelta(minutes=2)
     return format_duration(timedelta(seconds=max(10, span.seconds // 10 * 10)) if short else span)

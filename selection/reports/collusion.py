@@ -100,7 +100,7 @@ def find_signs(run: Run) -> CollusionSigns:
 
 @lru_cache(KEPT)
 def _compute_signs(run_id: int, created: datetime, progress: Hashable) -> CollusionSigns:
-    """Return the signs of this run, cached.
+    """Compute the signs of this run, cached.
 
     created, progress  identify the run behind this id, and its state: they are part of the cache
                        key
@@ -150,7 +150,7 @@ class _AnswerTable:
 
     @property
     def answers_per_worker(self) -> float:
-        """Return the median over candidates with any answer."""
+        """Find the median over candidates with any answer."""
         return float(
             np.median(list(Counter(row.assignment__candidate for row in self.rows).values()))
         )
@@ -158,7 +158,7 @@ class _AnswerTable:
     def pairs(
         self, wrong: list[tuple[int, int, str]], rate: float
     ) -> tuple[list[CollusionSign], float]:
-        """Return signs of two workers, in all their skills together, and the power to find them."""
+        """Find signs of two workers, in all their skills together, and the power to find them."""
         if not wrong:
             return [], 0.0
         workers, questions, responses = zip(*wrong, strict=True)
@@ -183,7 +183,7 @@ class _AnswerTable:
         return signs, power
 
     def quick(self, rate: float) -> list[CollusionSign]:
-        """Return signs of speed. Only answers that were shown here have a time."""
+        """Find signs of speed. Only answers that were shown here have a time."""
         timed = [row for row in self.rows if row.assignment__shown]
         workers = np.array([row.assignment__candidate__worker for row in timed], np.int64)
         ids, numbers = np.unique(workers, return_inverse=True)

@@ -69,7 +69,7 @@ AT_ONCE = 1000  # candidates
 
 
 def dump_run(run: Run, anonymous: bool = False, media: bool = False) -> dict[str, Any]:
-    """Return the document, ready for JSON. Raises Refused for a draft, which has nothing to dump.
+    """Build the document, ready for JSON. Raises Refused for a draft, which has nothing to dump.
 
     anonymous  leave out the workers' names, their responses, and the texts of the questions
     media      with the bytes of the files that questions show, not their names alone
@@ -81,7 +81,7 @@ def dump_run(run: Run, anonymous: bool = False, media: bool = False) -> dict[str
 
 
 def dump_frame(run: Run, anonymous: bool, media: bool) -> dict[str, Any]:
-    """Return the document without its candidates and its digest. It is always small."""
+    """Build the document without its candidates and its digest. It is always small."""
     if run.status == Run.Status.DRAFT:
         raise Refused(f"The run “{run}” has not begun; there is nothing to dump yet.")
     workers = Worker.with_erased.filter(pk__in=run.candidates.values("worker")).order_by("pk")
@@ -135,14 +135,14 @@ def _column_values(item: Model, names: Iterable[str]) -> dict[str, Any]:
 
 
 def _json_ready(value: Any) -> Any:
-    """Return the value for JSON; an amount of money as text, because it is exact."""
+    """Convert the value for JSON; an amount of money as text, because it is exact."""
     if hasattr(value, "isoformat"):
         return value.isoformat()
     return str(value) if isinstance(value, Decimal) else value
 
 
 def _settings_data(run: Run, anonymous: bool) -> dict[str, Any]:
-    """Return the options as the algorithm gets them; ``recorded`` is True for a recorded order.
+    """List the options as the algorithm gets them; ``recorded`` is True for a recorded order.
 
     The seed alone does not give it with answers made elsewhere, or with an exposure limit.
     """
@@ -159,7 +159,7 @@ def _skill_data(skill: Skill, anonymous: bool, media: bool) -> dict[str, Any]:
 
 
 def question_set_data(item: QuestionSet, media: bool) -> dict[str, Any]:
-    """Return everything in the question set except its name, as in a dump that is not anonymous."""
+    """Collect the question set except its name, as in a dump that is not anonymous."""
     files = [
         {"name": file.name, "type": file.type, "size": file.size}
         | ({"data": b64encode(file.data).decode()} if media else {})

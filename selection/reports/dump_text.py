@@ -18,7 +18,7 @@ CHARACTERS = 65_536
 
 
 def dump_text(run: Run, anonymous: bool = False, media: bool = False) -> Facts:
-    """Return the text that ``json.dumps`` would make of ``dump_run``, with the same arguments."""
+    """Write the text that ``json.dumps`` would make of ``dump_run``, with the same arguments."""
     file = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  (closed when it is read)
     with transaction.atomic():
         locked = Run.objects.locked(run.pk) or run  # one snapshot: steps wait, answers do not
@@ -31,7 +31,7 @@ def dump_text(run: Run, anonymous: bool = False, media: bool = False) -> Facts:
 
 
 def _write_digest(document: dict[str, Any], people: Iterator[Any], file: IO[str]) -> str:
-    """Return the digest as ``topk.verify.digest_of`` does, and write the candidates to the file."""
+    """Compute the digest as ``topk.verify.digest_of``, and write the candidates to the file."""
     digest = sha256()
     for number, name in enumerate(sorted(document)):
         digest.update(f"{',' if number else '{'}{canonical_json(name)}:".encode())

@@ -9,7 +9,7 @@ UNITS = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")]
 
 
 def format_duration(span: timedelta) -> str:
-    """Return the span in one unit, two of it at least: 40 seconds, 90 minutes, 3 days."""
+    """Write the span in one unit, two of it at least: 40 seconds, 90 minutes, 3 days."""
     seconds = max(0, round(span.total_seconds()))
     for size, unit in UNITS:
         if seconds >= 2 * size or size == 1:

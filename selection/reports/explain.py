@@ -21,7 +21,7 @@ MOST_ANSWERS = 200_000
 
 
 def explain_candidate(candidate: Candidate) -> Facts:
-    """Return sentences for a person, and in ``parts`` all of them under headings."""
+    """Explain in sentences for a person, and in ``parts`` all of them under headings."""
     run = candidate.run
     record = read_record(dump_run(run, anonymous=True))
     upto = candidate.decided_in

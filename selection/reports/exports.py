@@ -79,7 +79,7 @@ def run_facts(run: Run, standings: RunStandings) -> dict[str, Any]:
 
 
 def selected_rows(run: Run, standings: RunStandings) -> list[dict[str, Any]]:
-    """Return a row of ``selected_columns`` for each selected worker: by skill, the best first."""
+    """Build a row of ``selected_columns`` for each selected worker: by skill, the best first."""
     columns = selected_columns(run)
     chosen = [line for line in standings.lines if line.selected]
     return [_selected_row(columns, rank, line) for rank, line in _ranked_lines(chosen)]
@@ -90,12 +90,12 @@ def _format_moment(at: datetime | None) -> str | None:
 
 
 def _is_overruled(line: WorkerStanding) -> bool:
-    """Return True if the algorithm selects the worker and the requester rejects them."""
+    """Tell if the algorithm selects the worker and the requester rejects them."""
     return line.by_algorithm and not line.selected
 
 
 def _certified_word(document: dict[str, Any]) -> str:
-    """Return the word for the table. An average over pools is not a guarantee about this one."""
+    """Choose the word for the table. An average over pools is not a guarantee about this one."""
     if document["verdict"] == WEAKENED:
         return WEAKENED
     if not document["certified"]:
@@ -135,7 +135,7 @@ def _selected_row(columns: Sequence[str], rank: int | None, line: WorkerStanding
 
 
 def export_table(run: Run) -> list[dict[str, Any]]:
-    """Return ``export_run`` as rows for a spreadsheet; each ends with the facts of the run."""
+    """Arrange ``export_run`` as rows for a spreadsheet; each ends with the facts of the run."""
     document = export_run(run)
     facts = (
         {

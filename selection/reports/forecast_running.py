@@ -79,7 +79,7 @@ class RunningForecast:
 def forecast_remaining(
     run: Run, progress: Progress | None = None, at: datetime | None = None
 ) -> RunningForecast | None:
-    """Return None for a run that has not begun, or has ended."""
+    """Forecast the rest; None for a run that has not begun, or has ended."""
     if run.status not in (Run.Status.RUNNING, Run.Status.PAUSED):
         return None
     progress = progress or read_progress(run)
@@ -127,7 +127,7 @@ def forecast_spending(run: Run) -> Facts:
 
 
 def remaining_band(outlook: RunForecast, closed: int) -> tuple[int, int, int]:
-    """Return the answers still to come: the forecast, less the ``closed`` assignments."""
+    """Subtract from the forecast the ``closed`` assignments: the answers still to come."""
     low, median, high = (
         max(0, total - closed) for total in (outlook.low, outlook.median, outlook.high)
     )
@@ -153,7 +153,7 @@ def _full_test_forecast(run: Run, outlook: RunForecast) -> FullTestForecast | No
 
 
 def _remaining_time(run: Run, answers: int | None, now: datetime) -> tuple[float | None, str]:
-    """Return an upper bound of the hours for so many answers, None if unknown, and a sentence."""
+    """Bound the hours for so many answers, None if unknown, and say so in a sentence."""
     if run.status == Run.Status.PAUSED:
         return None, "The run is paused: no question is assigned until you resume the run."
     if run.recorded_only:
@@ -166,7 +166,7 @@ def _remaining_time(run: Run, answers: int | None, now: datetime) -> tuple[float
 
 
 def describe_bound(span: timedelta) -> str:
-    """Return an upper bound in words: enough if the crowd keeps its speed."""
+    """Word an upper bound: enough if the crowd keeps its speed."""
     for most, unit in SPANS:
         if span <= most:
             return f"Less than {unit} left at the present speed."
@@ -189,7 +189,7 @@ def _answers_per_hour(run: Run, now: datetime) -> float | None:
 
 
 def summarise_forecast(run: Run, outlook: RunForecast | None, closed: int) -> str:
-    """Return the text for a list: "80 – 190 answers, 4.00 – 9.50 € (40 simulations)"."""
+    """Summarise for a list: "80 – 190 answers, 4.00 – 9.50 € (40 simulations)"."""
     over = run.status == Run.Status.ENDED
     if outlook is None or outlook.why or (outlook.is_outlived(closed) and not over):
         return "too early to say"
@@ -202,6 +202,6 @@ def summarise_forecast(run: Run, outlook: RunForecast | None, closed: int) -> st
 
 
 def format_answers(low: int, high: int) -> str:
-    """Return a number of answers, or a range of it: 80 – 190 answers."""
+    """Write a number of answers, or a range of it: 80 – 190 answers."""
     answers = count_noun(high, "answer")
     return answers if low == high else f"{format_count(low)} – {answers}"

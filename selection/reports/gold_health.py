@@ -68,7 +68,7 @@ class GoldLine:
 
     @property
     def suggested(self) -> bool:
-        """Return True if the other answer is common enough to suggest accepting it.
+        """Tell if the other answer is common enough to suggest accepting it.
 
         That is among all that gave it or an accepted one, or among the likely best of these.
         """
@@ -104,7 +104,7 @@ class GoldLine:
 
 
 def gold_health(question_set: QuestionSet, run: Run | None = None) -> list[GoldLine]:
-    """Return a line for each question that was asked, the most suspicious first.
+    """Describe each question that was asked, the most suspicious first.
 
     run  only the assignments of this run
     """
@@ -138,7 +138,6 @@ def gold_health(question_set: QuestionSet, run: Run | None = None) -> list[GoldL
 
 
 def _likely_best(run: Run) -> list[int]:
-    """Return the candidates that are currently selected."""
     rows = list(run.candidates.order_by("arm"))
     if not rows:
         return []
@@ -209,7 +208,7 @@ def _question_line(
 
 
 def _outnumbers(other: int, accepted: int) -> bool:
-    """Return True if the share of the other answer is above one half, with its whole interval."""
+    """Tell if the share of the other answer is above one half, with its whole interval."""
     return other > 0 and RightShare(other, other + accepted).exact()[0] > 0.5
 
 
@@ -272,7 +271,7 @@ NEAR = 0.9  # share of its limit
 
 
 def count_exposure(question_set: QuestionSet) -> Facts:
-    """Return the exposure of all questions in use, the most exposed first."""
+    """Count the exposure of all questions in use, the most exposed first."""
     so_far, most = exposure.count_met([question_set.pk]), question_set.most_workers
     questions = question_set.questions.filter(retired=None)
     lines = []

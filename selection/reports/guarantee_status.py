@@ -84,12 +84,12 @@ class GuaranteeStatus:
     @property
     def now(self) -> str:
         """The present guarantee and its weakenings, in one sentence."""
-        holds = self.achieved or (NOTHING_YET if self.so_far else self.short)
+        guarantee = self.achieved or (NOTHING_YET if self.so_far else self.short)
         if not self.reasons:
-            return holds
+            return guarantee
         causes = "; ".join(self.reasons)
-        lost = self.plain == plain.LOST
-        return f"No guarantee: {causes}." if lost else f"{holds} Weakened: {causes}."
+        loss = self.plain == plain.LOST
+        return f"No guarantee: {causes}." if loss else f"{guarantee} Weakened: {causes}."
 
 
 def promise_status(
@@ -98,7 +98,7 @@ def promise_status(
     doubts: ModelFit | None = None,
     signs: CollusionSigns | None = None,
 ) -> GuaranteeStatus:
-    """Return the one verdict on a run's guarantee, which every surface shows.
+    """Reach the one verdict on a run's guarantee, which every surface shows.
 
     selected  the selected arms, ``doubts`` the model fit, and ``signs``, if already computed
     """
@@ -106,8 +106,8 @@ def promise_status(
     if run.status == Run.Status.DRAFT:
         return status
     fit, signs = doubts or model_fit(run), signs or find_signs(run)
-    found = list_weakenings(run, fit, signs, status.by_hand, status.no_shows)
-    status = replace(status, weakenings=found)
+    weakenings = list_weakenings(run, fit, signs, status.by_hand, status.no_shows)
+    status = replace(status, weakenings=weakenings)
     if run.status != Run.Status.ENDED:
         return status
     if status.epsilon is None:
@@ -188,7 +188,7 @@ def _compute_status(run: Run, selected: SelectedArms | None) -> GuaranteeStatus:
 
 
 def _run_guarantee(run: Run, n: int) -> Promise:
-    """Return the algorithm's guarantee over ``n`` workers, the remaining ones in a begun run."""
+    """Find the algorithm's guarantee over ``n`` workers, the remaining ones in a begun run."""
     options = run.effective_options()
     if {"quotas", "prices", "groups"} & options.keys():
         candidates = run.candidates.filter(gone="", skill=0).order_by("arm")
@@ -198,7 +198,7 @@ def _run_guarantee(run: Run, n: int) -> Promise:
 
 
 def _limit_assumption(run: Run, promise: Promise) -> str:
-    """Return what is assumed if the money spent may end the run (docs/prices.md), else nothing.
+    """Name the assumption if the money spent may end the run (docs/prices.md), else nothing.
 
     Bounds that hold at all times do not depend on when the run ends.
     """
@@ -207,14 +207,14 @@ def _limit_assumption(run: Run, promise: Promise) -> str:
 
 
 def _stated_epsilon(run: Run, promise: Promise) -> float | None:
-    """Return the ε to state while the run goes on, and for a run that reached its own end."""
+    """Choose the ε to state while the run goes on, and for a run that reached its own end."""
     if run.certified:
         return 0.0 if promise.goal is Goal.EXACT else run.epsilon
     return _gap_to_show(run) if texts.has_running_bound(promise) else None
 
 
 def _gap_to_show(run: Run) -> float | None:
-    """Return the least ε proved so far, rounded up for display; None while it is 1."""
+    """Round up the least ε proved so far for display; None while it is 1."""
     if run.proof:
         return rounded_up(run.proof["epsilon"])
     last = run.history.order_by("-number").first()
@@ -222,7 +222,7 @@ def _gap_to_show(run: Run) -> float | None:
 
 
 def current_guarantee(run: Run, lines: Sequence[WorkerStanding]) -> Facts | None:
-    """Return None before anything is proved, and after the end, which has its own sentence.
+    """State the ε so far; None before anything is proved, and after the end, with its own sentence.
 
     lines  of all workers, with the present selection
     """

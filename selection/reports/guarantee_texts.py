@@ -41,31 +41,31 @@ def roster_clause(run: Run, counts: Counter[str]) -> str:
 
 
 def find_no_shows(run: Run, selected: SelectedArms | None) -> list[str]:
-    """Return the ids of the workers without a counted answer, if they are out at the run's end.
+    """List the ids of the workers without a counted answer, if they are out at the run's end.
 
     What holds of a selection among all workers holds among fewer, if they include the selected.
     """
     if run.status != Run.Status.ENDED or run.keep_no_shows:
         return []
     active = run.candidates.filter(gone="")
-    came = active.filter(pulls__gt=0).values("worker")
-    rows = active.exclude(worker__in=came).order_by("worker__key")
+    arrivals = active.filter(pulls__gt=0).values("worker")
+    rows = active.exclude(worker__in=arrivals).order_by("worker__key")
     absent = list(rows.values_list("worker__key", flat=True).distinct())
     if not absent or (selected or selection_of_run(run)).untested:
         return []
-    left = active.filter(skill=0).count() - len(absent)
-    return absent if has_enough(left, [k.k for k in run.skills], run.one_kind_each) else []
+    rest = active.filter(skill=0).count() - len(absent)
+    return absent if has_enough(rest, [k.k for k in run.skills], run.one_kind_each) else []
 
 
 def participants_clause(run: Run, no_shows: int) -> str:
-    """Return “ of the 27 who took part”; empty before the end, and without no-shows."""
+    """Write “ of the 27 who took part”; empty before the end, and without no-shows."""
     if run.status != Run.Status.ENDED:
         return ""
-    workers, gone = run.candidates.filter(skill=0), run.candidates.exclude(gone="")
+    workers, leavers = run.candidates.filter(skill=0), run.candidates.exclude(gone="")
     present = workers.filter(gone="").count() - no_shows
     if present == workers.count():
         return ""
-    until = " to the end" if gone.filter(pulls__gt=0).exists() else ""
+    until = " to the end" if leavers.filter(pulls__gt=0).exists() else ""
     return f" of the {present} who took part{until}"
 
 
@@ -73,12 +73,12 @@ def no_shows_clause(absent: list[str], workers: int) -> str:
     if not absent:
         return ""
     who = count_noun(len(absent), "worker")
-    left = workers - len(absent)
-    return f"No answer of {who} counted. The guarantee is about the {left} who took part."
+    rest = workers - len(absent)
+    return f"No answer of {who} counted. The guarantee is about the {rest} who took part."
 
 
 def manual_clause(run: Run) -> str:
-    """Return the sentence that excludes verdicts by hand from the guarantee; empty without any."""
+    """Exclude verdicts by hand from the guarantee, in a sentence; empty without any."""
     counts = Counter(run.candidates.exclude(by_hand=None).values_list("by_hand", flat=True))
     clauses = [
         f"{counts[v]} {word} by hand" for v, word in manual_verdicts.WORDS.items() if counts[v]
@@ -93,7 +93,7 @@ def manual_clause(run: Run) -> str:
 
 
 def empty_places(run: Run, selected: SelectedArms | None) -> str:
-    """Return a sentence on untested workers in the selection at the run's end; else ""."""
+    """Describe untested workers in the selection at the run's end; else ""."""
     if run.status != Run.Status.ENDED:
         return ""
     empty = (selected or selection_of_run(run)).untested
@@ -107,7 +107,7 @@ def empty_places(run: Run, selected: SelectedArms | None) -> str:
 
 
 def places_needed(run: Run) -> int:
-    """Return the least number of workers that fill a selection."""
+    """Count the workers that fill a selection, at least."""
     return run.total if run.several and run.one_kind_each else 1
 
 
@@ -123,11 +123,11 @@ def too_few_sentence(run: Run, n: int) -> str:
         )
     if run.ending == Run.Ending.ROSTER:
         tested = run.candidates.filter(gone="", pulls__gt=0).count()
-        left = f"the {n} selected were" if n > 1 else "the one selected was"
+        rest = f"the {n} selected were" if n > 1 else "the one selected was"
         if tested != n:
-            left = f"{counted(n, 'worker')}, {tested} of them tested, {'were' if n > 1 else 'was'}"
+            rest = f"{counted(n, 'worker')}, {tested} of them tested, {'were' if n > 1 else 'was'}"
         return (
-            f"Only {left} left: there was no choice, and there is no guarantee. "
+            f"Only {rest} left: there was no choice, and there is no guarantee. "
             f"The target was {counted(run.k, 'worker')}."
         )
     return f"Only {counted(n, 'worker', 'are')} left; a guarantee needs more than {run.k}."
@@ -142,7 +142,7 @@ def explain_lost(run: Run, selected: SelectedArms | None) -> str:
 
 
 def early_sentence(run: Run, promise: Promise, n: int, selected: SelectedArms) -> str:
-    """Return the sentences of a run that ended early: its guarantee and its selection rule."""
+    """Describe a run that ended early: its guarantee and its selection rule."""
     if run.fixed_budget:
         if selected.rounded_epsilon is None:
             clause = "favoured by all answers, because the run ended before its plan was complete"
@@ -150,16 +150,16 @@ def early_sentence(run: Run, promise: Promise, n: int, selected: SelectedArms) -
         short = "The run ended before its plan was complete"
     else:
         short = _shortfall_sentence(run, promise, selected)
-    holds = (
+    guarantee = (
         ""
         if selected.rounded_epsilon is None
         else f" {algorithm_choices.guarantee_sentence(run, promise, n, selected.rounded_epsilon)}"
     )
-    return f"{short}.{holds} {_naming_clause(run, selected)}"
+    return f"{short}.{guarantee} {_naming_clause(run, selected)}"
 
 
 def _shortfall_sentence(run: Run, promise: Promise, selected: SelectedArms) -> str:
-    """Return the guarantee that was not reached; the reason, if nothing was."""
+    """State the guarantee that was not reached; the reason, if nothing was."""
     exact = run.selector_class.promise.goal is Goal.EXACT
     short = f"ε = {run.epsilon:g} was not achieved" if promise.average else "Not certified"
     if selected.rounded_epsilon is None:
@@ -181,7 +181,7 @@ def _naming_clause(run: Run, selected: SelectedArms) -> str:
 
 
 def _favoured_clause(run: Run, selected: SelectedArms) -> str:
-    """Return the ids of the workers that all answers favour, and of those they would replace."""
+    """Name the workers that all answers favour, and those they would replace."""
     proved, favoured = (
         set(selected.arms.tolist()),
         set((selected.favoured if selected.favoured is not None else selected.arms).tolist()),
@@ -210,6 +210,6 @@ def sentence_with_epsilon(promise: Promise, epsilon: float | None) -> str:
 
 
 def has_running_bound(promise: Promise) -> bool:
-    """Return True if the gap bounds a loss before the algorithm has stopped by itself."""
+    """Tell if the gap bounds a loss before the algorithm has stopped by itself."""
     goal = promise.early if promise.goal is Goal.EXACT else promise.goal
     return promise.fixed == "confidence" and goal is not Goal.NONE

@@ -27,7 +27,7 @@ class MeanFloor:
 
 
 def state_mean_floor(run: Run, lines: Sequence[WorkerStanding]) -> MeanFloor | None:
-    """Return the floor at the end of a run; None if it is below one percent.
+    """State the floor at the end of a run; None if it is below one percent.
 
     lines  of all workers in all kinds of task
     """
@@ -51,9 +51,9 @@ def state_mean_floor(run: Run, lines: Sequence[WorkerStanding]) -> MeanFloor | N
 
 def _say(run: Run, selected: int, accuracy: float) -> str:
     who = f"the {selected} selected answer" if selected > 1 else "the selected one answers"
-    right = viewer_locale.format_percent(floor(100 * accuracy) / 100)
+    share = viewer_locale.format_percent(floor(100 * accuracy) / 100)
     of = " of this question set" if run.options.get("accuracy") == THIS_SET else ""
     average = " on average" if selected > 1 else ""
     percent = 100 * (1 - run.delta)
     sure = viewer_locale.format_percent(1 - run.delta, viewer_locale.places_of(percent))
-    return f"With {sure} certainty, {who} at least {right}{of} right{average}."
+    return f"With {sure} certainty, {who} at least {share}{of} right{average}."

@@ -56,20 +56,20 @@ class ModelFit:
 
 
 def model_fit(run: Run) -> ModelFit:
-    """Return the fit without the bounds of each worker, which may take longer than all the rest."""
+    """Assess the fit without the bounds of each worker, which may take longer than all the rest."""
     rows = list(run.candidates.order_by("arm").values_list(*TALLIES, named=True))
     return assess_fit(run, rows, restore_selector(run, rows)[1])
 
 
 def assess_fit(run: Run, rows: list[Any], selector: Selector | None) -> ModelFit:
-    """Return the fit of the selector; at the end, without no-shows."""
+    """Assess the fit of the selector; at the end, without no-shows."""
     if run.finished and run.selector_class.promise.average:
         selector = restore_selector(run, rows, of_participants=True)[1]
     return ModelFit.assess(run, selector) if selector else ModelFit()
 
 
 def _order_warnings(run: Run) -> tuple[Doubt, ...]:
-    """Return a warning if recorded answers may not be in random order.
+    """Warn if recorded answers may not be in random order.
 
     The accuracy on this question set assumes random order. If everybody answered everything there
     is nothing to choose.
@@ -95,7 +95,7 @@ def order_doubt(questions: int) -> Doubt:
 
 
 def is_dependent(run: Run, selector: Selector) -> bool:
-    """Return True if workers' answers depend on each other and the guarantee excludes it.
+    """Tell if workers' answers depend on each other and the guarantee excludes it.
 
     Recomputed after a tenth more answers, and at the end: it reads all answers.
     """
@@ -111,7 +111,7 @@ def is_dependent(run: Run, selector: Selector) -> bool:
 
 @lru_cache(KEPT)
 def _is_dependent_cached(run_id: int, created: datetime, progress: Hashable) -> bool:
-    """Return the result of the test, cached.
+    """Cache the result of the test.
 
     created, progress  identify the run behind this id, and its state: they are part of the cache
                        key
@@ -131,19 +131,19 @@ def _is_dependent_cached(run_id: int, created: datetime, progress: Hashable) -> 
 def restore_selector(
     run: Run, rows: list[Any], of_participants: bool | None = None
 ) -> tuple[Roster, Selector | None]:
-    """Return the roster and the algorithm as it stands, None with too few workers to choose from.
+    """Restore the roster and the algorithm, None with too few workers to choose from.
 
     rows             the candidates in order of their arms, with their TALLIES
     of_participants  leave out workers without a counted answer; None: if the run ended early
     """
     pulls = np.array([row.pulls for row in rows], np.int64)
     skill = np.array([row.skill for row in rows], np.int64)
-    gone = np.array([bool(row.gone) for row in rows], bool)
+    leavers = np.array([bool(row.gone) for row in rows], bool)
     early = run.status == Run.Status.ENDED and not run.finished
     answer_counts = pulls
     if (early if of_participants is None else of_participants) and not run.keep_no_shows:
-        gone, answer_counts = _drop_no_shows(run, gone, pulls)
-    roster = Roster.build(run, skill, gone, answer_counts)
+        leavers, answer_counts = _drop_no_shows(run, leavers, pulls)
+    roster = Roster.build(run, skill, leavers, answer_counts)
     rewards = np.array([row.rewards for row in rows], float)
     verdict = np.array([row.verdict for row in rows], np.int8)
     out = np.array([row.asked - row.void for row in rows], np.int64) - pulls

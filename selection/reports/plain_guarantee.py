@@ -49,7 +49,7 @@ LIMITS = " Not covered: a crowd in which a few workers just lead or trail nearly
 
 
 def count_points(difference: float) -> str:
-    """Return a difference of accuracies in percentage points, with the noun: 9.6 points."""
+    """Count a difference of accuracies in percentage points, with the noun: 9.6 points."""
     points = viewer_locale.format_points(difference)
     return f"{points} point{'' if points == '1' else 's'}"
 
@@ -57,7 +57,7 @@ def count_points(difference: float) -> str:
 def state_guarantee(
     run: Run, promise: Promise, workers: int, epsilon: float | None = None, among: str = ""
 ) -> str:
-    """Return the guarantee of the run, or with the ``epsilon`` achieved, in one sentence.
+    """State in one sentence the guarantee of the run, or with the ``epsilon`` achieved.
 
     among  the workers that it is about, after “the best 5”, if they are not all
     """
@@ -75,7 +75,7 @@ def state_plan_guarantee(
     achieved: float | None = None,
     among: str = "",
 ) -> str:
-    """Return the guarantee of a rule, or with the ε ``achieved``, in one sentence."""
+    """State in one sentence the guarantee of a rule, or with the ε ``achieved``."""
     goal = promise.early if promise.goal is Goal.EXACT and achieved else promise.goal
     if promise.fixed == "budget" or goal is Goal.NONE:
         return FIXED_BUDGET

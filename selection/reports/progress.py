@@ -60,7 +60,7 @@ def read_progress(run: Run) -> Progress:
 
 
 def count_given(run: Run) -> int:
-    """Return the number of answers to pay, including wrong ones and those of retired questions."""
+    """Count the answers to pay, including wrong ones and those of retired questions."""
     return run.answers.filter(is_given()).count()
 
 
@@ -69,7 +69,7 @@ def _target_gap(run: Run) -> float:
 
 
 def _share_closed(run: Run, last: Step | None) -> float:
-    """Return the share of the way to the stop. With a fixed budget the gap is the unspent share."""
+    """Measure the way to the stop. With a fixed budget the gap is the unspent share."""
     if run.finished:
         return 1.0
     if last is None:
@@ -111,13 +111,13 @@ FASTEST = 1800  # answers an hour of one worker: more come from a simulated crow
 
 
 def pool_throughput(pool: Pool) -> Facts | None:
-    """Return that of the pool's latest run with enough answers; None if there is none.
+    """Measure speed in the pool's latest run with enough answers; None if there is none.
 
     The sample run, and answers that came faster than people can give them, are ignored.
     """
     real = pool.runs.filter(recorded_only=False).exclude(name=SAMPLE_RUN)
-    begun = real.exclude(started=None).order_by("-pk")
-    for run in begun[:RECENT]:
+    starts = real.exclude(started=None).order_by("-pk")
+    for run in starts[:RECENT]:
         answers = run.answers.filter(expired=False)
         totals = answers.aggregate(
             first=Min("at"),

@@ -22,7 +22,7 @@ class RightShare:
         return self.right / self.answers if self.answers else None
 
     def exact(self) -> tuple[float, float]:
-        """Return the interval of 95 % of Clopper and Pearson, Biometrika 26 (1934)."""
+        """Compute the interval of 95 % of Clopper and Pearson, Biometrika 26 (1934)."""
         n, hits = self.answers, self.right
         lower = float(scipy.special.betaincinv(hits, n - hits + 1, 0.025)) if hits else 0.0
         upper = float(scipy.special.betaincinv(hits + 1, n - hits, 0.975)) if hits < n else 1.0

@@ -19,7 +19,7 @@ def ended_early(run: Run) -> bool:
 
 
 def selection_of_run(run: Run) -> SelectedArms:
-    """Return the run's selection without workers who are not tested."""
+    """Select for the run, without workers who are not tested."""
     rows: list[Any] = list(run.candidates.order_by("arm").values_list(*TALLIES, named=True))
     return name_tested(run, rows, *restore_selector(run, rows))
 
@@ -27,7 +27,7 @@ def selection_of_run(run: Run) -> SelectedArms:
 def name_tested(
     run: Run, rows: list[Any], roster: Roster, selector: Selector | None
 ) -> SelectedArms:
-    """Return the tested part of the selection.
+    """Name the tested part of the selection.
 
     rows  of all candidates, in order of their arms
     """
@@ -36,7 +36,7 @@ def name_tested(
 
 
 def selected_by(run: Run, roster: Roster, selector: Selector | None) -> SelectedArms:
-    """Return the selection of the algorithm as it stands.
+    """Select as the algorithm stands.
 
     selector  None with too few workers to choose from
     """

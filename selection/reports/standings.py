@@ -38,7 +38,7 @@ class RunStandings:
 
 
 def run_standings(run: Run) -> RunStandings:
-    """Return the lines skill by skill: the selected, the others, the not tested; best mean first.
+    """List the lines skill by skill: the selected, the others, the not tested; best mean first.
 
     A draft has none.
     """
@@ -128,7 +128,7 @@ def _count_lapsed(run: Run) -> dict[int, int]:
 
 
 def presence_of(row: Any, waiting: bool = False) -> str:
-    """Return the presence of a candidate, or of a row of COLUMNS.
+    """Name the presence of a candidate, or of a row of COLUMNS.
 
     waiting  True if an answer of the worker waits to be counted: then the worker is active
     """

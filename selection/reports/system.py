@@ -28,7 +28,7 @@ READ_ONLY = "It responds, but is read-only: nothing can be saved."
 
 
 def _part(name: str, well: bool, words: str) -> Facts:
-    """Return a part; ``words`` has its state, and how to repair it if it does not work."""
+    """Describe a part; ``words`` has its state, and how to repair it if it does not work."""
     return Facts(name=name, well=well, words=words)
 
 
@@ -48,7 +48,7 @@ def system_parts(now: datetime | None = None) -> list[Facts]:
 
 
 def _is_writable() -> bool:
-    """Return False for a read-only PostgreSQL: a standby, or a primary during a failover."""
+    """Recognise a read-only PostgreSQL: a standby, or a primary during a failover."""
     if connection.vendor != "postgresql":
         return True
     with connection.cursor() as cursor:
@@ -114,7 +114,7 @@ def _background_part(last: datetime | None, now: datetime) -> Facts:
 
 
 def celery_workers() -> list[str]:
-    """Return the names of the workers that reply within a second; none if Redis is unreachable."""
+    """Name the workers that reply within a second; none if Redis is unreachable."""
     if not redis_answers():
         return []
     try:

@@ -107,7 +107,7 @@ Found = tuple[str, str, str]  # code, short, sentence
 def list_weakenings(
     run: Run, fit: ModelFit, signs: CollusionSigns, by_hand: str = "", no_shows: Sequence[str] = ()
 ) -> tuple[Weakening, ...]:
-    """Return the weakenings of the guarantee and added assumptions; mostly none.
+    """List the weakenings of the guarantee and added assumptions; mostly none.
 
     fit      doubts of the algorithm and of the tests of its assumptions
     signs    signs that workers share answers
@@ -115,7 +115,7 @@ def list_weakenings(
     no_shows  the workers, by id, that the guarantee leaves out at the end
     """
     prior = priors.prior_doubt(run)
-    found: list[Found] = [
+    rows: list[Found] = [
         *((doubt.code, DOUBTS[doubt.code], doubt) for doubt in fit.warnings),
         *(reason for source in SOURCES for reason in source(run)),
         *_sharing(signs),
@@ -123,36 +123,36 @@ def list_weakenings(
         ("earlier-run", DOUBTS["earlier-run"], prior),
         ("by-hand", "verdicts were set by hand", by_hand),
     ]
-    return tuple(Weakening.build(run, *reason) for reason in found if reason[2])
+    return tuple(Weakening.build(run, *reason) for reason in rows if reason[2])
 
 
 def _departures(run: Run) -> Iterator[Found]:
     """Yield the workers gone after counted answers, if that loses or weakens the guarantee."""
-    lost = run.guarantee_lost
-    if not lost and run.selector_class.covers_leavers:
+    loss = run.guarantee_lost
+    if not loss and run.selector_class.covers_leavers:
         return
     effect = (
         "no guarantee holds without them"
-        if lost
+        if loss
         else "the guarantee assumes that the reason had nothing to do with the answers"
     )
     out = run.candidates.filter(~Q(gone=""), pulls__gt=0).order_by("worker__key")
     rows = out.values_list("worker__key", "worker__erased").distinct()
     for code, verb, erased in (
-        ("roster" if lost else "left", "left or {} withdrawn", False),
+        ("roster" if loss else "left", "left or {} withdrawn", False),
         ("erased", "{} erased", True),
     ):
         keys = [key for key, moment in rows if bool(moment) == erased]
         workers = count_noun(len(keys), "worker")
-        went = f"{workers} {verb.format('was' if len(keys) == 1 else 'were')}"
+        departure = f"{workers} {verb.format('was' if len(keys) == 1 else 'were')}"
         names = f" ({_join_names(keys)})"
         if keys:
             yield (
                 code,
-                f"{went} during the test",
-                f"{went} after answers had counted{names}; {effect}.",
+                f"{departure} during the test",
+                f"{departure} after answers had counted{names}; {effect}.",
             )
-    if lost and run.joined and run.events.filter(kind=OPENED, step__gt=0).exists():
+    if loss and run.joined and run.events.filter(kind=OPENED, step__gt=0).exists():
         joined = "workers joined after answers had counted"
         yield "joined", joined, f"{joined.capitalize()}, and no guarantee covers that."
 
@@ -194,13 +194,13 @@ def _unread_replies(run: Run) -> Iterator[Found]:
         return
     rows = [row for row in unreadable.count_replies(run) if row.warned]
     if rows:
-        told = " ".join(f"“{row.worker}”: {row.advice}." for row in rows[:MOST_NAMED])
+        text = " ".join(f"“{row.worker}”: {row.advice}." for row in rows[:MOST_NAMED])
         more = count_noun(len(rows) - MOST_NAMED, "more model")
         yield (
             "unreadable",
             "replies of models could not be read",
             "Replies of models gave no answer and count as wrong, so the accuracy of these models "
-            f"is that of their replies as they were read. {told}"
+            f"is that of their replies as they were read. {text}"
             + (f" {more} lost replies." if len(rows) > MOST_NAMED else ""),
         )
 

@@ -61,18 +61,18 @@ def _describe_outcome(row: Assignment, answer: Answer | None) -> str:
 
 
 def _accuracy_points(cards: list[Facts]) -> list[Facts]:
-    """Return the share right after each counted answer, and its interval, in the order asked."""
-    right, points = 0, []
-    counted = [card for card in cards if card.counted and card.outcome != "question retired"]
-    for answers, card in enumerate(counted, 1):
-        right += card.outcome == "right"
-        lower, upper = RightShare(right, answers).wilson()
-        points.append(Facts(answers=answers, mean=right / answers, lower=lower, upper=upper))
+    """Plot the share right after each counted answer, and its interval, in the order asked."""
+    hits, points = 0, []
+    steps = [card for card in cards if card.counted and card.outcome != "question retired"]
+    for answers, card in enumerate(steps, 1):
+        hits += card.outcome == "right"
+        lower, upper = RightShare(hits, answers).wilson()
+        points.append(Facts(answers=answers, mean=hits / answers, lower=lower, upper=upper))
     return points
 
 
 def _earlier_runs(candidate: Candidate) -> list[Facts]:
-    """Return the newest run first; a run of several skills appears once per skill."""
+    """List the newest run first; a run of several skills appears once per skill."""
     same_worker = Candidate.objects.filter(worker=candidate.worker_id).exclude(pk=candidate.pk)
     rows = same_worker.select_related("run", "run__question_set").order_by("-run_id", "skill")[:50]
     return [

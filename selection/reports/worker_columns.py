@@ -96,7 +96,7 @@ def all_columns(run: Run) -> list[str]:
 
 
 def _further_columns(run: Run) -> tuple[list[str], list[str], list[str]]:
-    """Return the columns for several skills, for quotas and for an early end."""
+    """List the columns for several skills, for quotas and for an early end."""
     return (
         ["skill"] if run.several else [],
         ["group"] if run.quotas or run.grouped_by else [],
@@ -105,7 +105,7 @@ def _further_columns(run: Run) -> tuple[list[str], list[str], list[str]]:
 
 
 def cell_value(line: WorkerStanding, name: str) -> Any:
-    """Return the value for a file: shares to four places, right answers as a whole number."""
+    """Write the value for a file: shares to four places, right answers as a whole number."""
     value = getattr(line, name)
     if name in ROUNDED:
         return None if value is None else round(value, 4)

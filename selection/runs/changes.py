@@ -31,7 +31,6 @@ SWITCHED = (
 
 
 def changeable_settings(run: Run) -> list[RunSetting]:
-    """Return the settings that may change in the present state of a started run."""
     active = run.status in ACTIVE
     return [
         setting
@@ -42,7 +41,7 @@ def changeable_settings(run: Run) -> list[RunSetting]:
 
 
 def preview_changes(run: Run, wanted: Mapping[str, Any]) -> dict[str, str]:
-    """Return a sentence on the effect of each setting that would change, by name.
+    """Describe the effect of each setting that would change, by name.
 
     wanted  new values by name, of ``run_settings.CHANGEABLE``
 
@@ -109,7 +108,6 @@ def _keep_weights(run: Run, sentences: Mapping[str, str]) -> None:
 
 
 def _check_value(run: Run, setting: RunSetting, value: Any) -> None:
-    """Raise Refused for a value that is invalid for this setting in every run."""
     name = setting.name
     if name in validation.HARMLESS and value is not None:
         probe = Run(k=1)
@@ -131,7 +129,7 @@ def _check_value(run: Run, setting: RunSetting, value: Any) -> None:
 
 
 def may_use_recorded_only(run: Run) -> bool:
-    """Return True if the run asks through pages now and could do without."""
+    """Tell if the run asks through pages now and could do without."""
     return run.status in ACTIVE and not run.recorded_only and not run.enrolling
 
 

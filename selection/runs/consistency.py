@@ -35,7 +35,7 @@ class ConsistencyFault:
 
 
 def find_faults(run: Run) -> list[ConsistencyFault]:
-    """Return every law that a run breaks, from its assignments and answers; empty for a sound run.
+    """Find every law that a run breaks, from its assignments and answers; empty for a sound run.
 
     The caller holds a run that goes on (``check_run``), or a step comes in between. Raises Conflict
     for a run that has not begun.
@@ -55,7 +55,7 @@ def find_faults(run: Run) -> list[ConsistencyFault]:
 
 @transaction.atomic
 def check_run(run: Run) -> list[ConsistencyFault]:
-    """Return the faults of a run that may be in use: steps wait meanwhile, answers do not."""
+    """Find the faults of a run that may be in use: steps wait meanwhile, answers do not."""
     return find_faults(Run.objects.locked(run.pk) or run)
 
 
@@ -98,13 +98,13 @@ class _Row(NamedTuple):
 
 
 def _read_rows(run: Run) -> list[_Row]:
-    right = Q(assignments__answer__right=True)
+    correct = Q(assignments__answer__right=True)
     rows = run.candidates.order_by("arm").annotate(
         dealt=Count("assignments"),
         last=Max("assignments__position"),
         told=Count("assignments__answer", filter=COUNTED & ~VOID),
         silent=Count("assignments__answer", filter=COUNTED & VOID),
-        won=Count("assignments__answer", filter=COUNTED & ~VOID & right),
+        won=Count("assignments__answer", filter=COUNTED & ~VOID & correct),
         reached=Max("assignments__position", filter=COUNTED),
     )
     columns = ("worker__key" if name == "worker" else name for name in _Row._fields)
@@ -192,7 +192,7 @@ def _check_answers(run: Run) -> Iterator[ConsistencyFault]:
 
 
 def _blocked_records(run: Run) -> QuerySet[RecordedAnswer]:
-    """Return recorded answers to questions that were asked already, which no step can ask for."""
+    """Find recorded answers to questions that were asked already, which no step can ask for."""
     same = {"candidate": OuterRef("candidate"), "question": OuterRef("question")}
     waiting = RecordedAnswer.objects.filter(candidate__run=run).order_by()
     return waiting.filter(Exists(Assignment.objects.filter(**same)))
@@ -213,7 +213,7 @@ def _check_steps(run: Run, rows: list[_Row]) -> Iterator[ConsistencyFault]:
 
 
 def _is_explained_by_void(run: Run, spent: int) -> bool:
-    """Return True if answers to retired questions explain the excess.
+    """Tell if answers to retired questions explain the excess.
 
     Earlier versions did not charge for them: the budget is then set to the number handed out,
     unless the algorithm planned with it.
@@ -235,6 +235,5 @@ def _check_end(run: Run) -> Iterator[ConsistencyFault]:
 
 
 def _shorten_names(names: list[str]) -> str:
-    """Return the first few names, and how many more there are."""
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return ", ".join(names[:MOST_NAMED]) + more

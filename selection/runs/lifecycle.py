@@ -84,7 +84,7 @@ def _start_locked(run: Run, who: str, why: str) -> None:
 
 
 def _list_startable(run: Run) -> list[Worker]:
-    """Return the eligible workers of a run that can be started. Raises Refused."""
+    """Raise Refused if the run cannot be started."""
     workers = eligibility.fix_eligible(run)
     for refusal in validation.validate_stored_run(run, len(workers)).values():
         raise Refused(refusal)
@@ -101,7 +101,7 @@ def _fix_decks(run: Run) -> None:
 
 
 def _quota_option(run: Run, arms: NDArray[np.int64]) -> dict[str, Any]:
-    """Return the groups at the start: later changes of a worker's attributes do not matter."""
+    """Fix the groups at the start: later changes of a worker's attributes do not matter."""
     values = quotas.attribute_values(eligibility.eligible_workers(run), run.quotas["attribute"])
     return quotas.build_quota_option(run.quotas, [values[i] for i in np.argsort(arms)])
 
@@ -131,9 +131,9 @@ def resume_run(run: Run, who: str = "", why: str = "") -> None:
     Raises Conflict while a person has to decide on replies without an answer.
     """
     if keys := unreadable.list_asking(run):
-        named = ", ".join(f"“{key}”" for key in keys)
+        quotes = ", ".join(f"“{key}”" for key in keys)
         raise Conflict(
-            f"Too many replies of {named} have no answer. Decide first: read the stored replies "
+            f"Too many replies of {quotes} have no answer. Decide first: read the stored replies "
             "again by another rule, count them as wrong, or set the models aside."
         )
     run = _change_status(run, Status.RUNNING, {Status.PAUSED})
@@ -198,7 +198,7 @@ def _go_on(run: Run, sentence: str, who: str, why: str = "") -> None:
 
 
 def _reopening_refusal(run: Run) -> str:
-    """Return the reason against reopening; empty if the run can go on."""
+    """Find the reason against reopening; empty if the run can go on."""
     rounds = not run.selector_class.open_roster
     if run.fixed_budget or (run.regraded and rounds):
         title = run.selector_class.title
@@ -235,7 +235,7 @@ def take_up(run: Run, who: str = "", why: str = "") -> None:
 
 
 def _change_status(run: Run, to: Run.Status, allowed: set[Run.Status]) -> Run:
-    """Return the run, locked and fresh, with its new status set but not saved."""
+    """Lock the run afresh and set its new status, unsaved."""
     locked = Run.objects.lock(run.pk)
     if locked.status not in allowed:
         states = " or ".join(sorted(allowed))

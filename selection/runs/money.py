@@ -20,12 +20,12 @@ CALL_DIGITS = 3  # of a cost of calls below 1
 
 
 def decimal_places(currency: str) -> int:
-    """Return the decimal places of the currency (ISO 4217); 2 if unknown."""
+    """Look up the decimal places of the currency (ISO 4217); 2 if unknown."""
     return PLACES.get(currency.strip(" .").upper(), 2)
 
 
 def round_up_to_payable(amount: Decimal, currency: str) -> Decimal:
-    """Return the least payable amount that is not lower: no worker gets less than announced."""
+    """Find the least payable amount that is not lower: no worker gets less than announced."""
     return amount.quantize(Decimal(1).scaleb(-decimal_places(currency)), ROUND_CEILING)
 
 
@@ -34,24 +34,24 @@ def compute_cost(answers: int, price: Decimal, currency: str) -> Decimal:
 
 
 def count_places(amount: Decimal, currency: str) -> int:
-    """Return the places payable in the currency, or more if needed, as for a single answer."""
+    """Count the places payable in the currency, or more if needed, as for a single answer."""
     return max(decimal_places(currency), -int(amount.normalize().as_tuple().exponent))
 
 
 def format_number(amount: Decimal | float, currency: str) -> str:
-    """Return the amount without its currency: 12.50, 1,200.00, 0.0125; in yen 38 or 12.5."""
+    """Write the amount without its currency: 12.50, 1,200.00, 0.0125; in yen 38 or 12.5."""
     exact = Decimal(str(amount)).quantize(Decimal("0.0001"))
     return viewer_locale.format_fraction(exact, count_places(exact, currency))
 
 
 def format_amount(amount: Decimal | float, currency: str) -> str:
-    """Return the amount with its currency: €12.50, or 12.50 € in neutral texts."""
+    """Write the amount with its currency: €12.50, or 12.50 € in neutral texts."""
     exact = Decimal(str(amount)).quantize(Decimal("0.0001"))
     return viewer_locale.format_currency(exact, currency, count_places(exact, currency))
 
 
 def format_call_cost(amount: Decimal, currency: str = "") -> str:
-    """Return the cost of calls, which may be far below what can be paid: €12.50, €0.000024."""
+    """Write the cost of calls, which may be far below what can be paid: €12.50, €0.000024."""
     if amount == 0 or amount >= 1:
         return format_amount(amount, currency)
     short = amount.normalize(Context(prec=CALL_DIGITS))
@@ -59,19 +59,18 @@ def format_call_cost(amount: Decimal, currency: str = "") -> str:
 
 
 def format_price(run: Run) -> str:
-    """Return the price of an answer; empty if unknown."""
     return "" if run.price is None else format_amount(run.price, run.currency)
 
 
 def format_cost(run: Run, answers: int) -> str:
-    """Return the cost of so many answers of this run; empty if its price is unknown."""
+    """Write the cost of so many answers of this run; empty if its price is unknown."""
     if run.price is None:
         return ""
     return format_amount(compute_cost(answers, run.price, run.currency), run.currency)
 
 
 def format_cost_range(run: Run, low: int, high: int) -> str:
-    """Return the cost of between low and high answers, for example 4.00 – 9.50 €."""
+    """Write the cost of between low and high answers, for example 4.00 – 9.50 €."""
     if run.price is None or low == high:
         return format_cost(run, high)
     if viewer_locale.locale_name():  # the currency may come first
@@ -81,6 +80,6 @@ def format_cost_range(run: Run, low: int, high: int) -> str:
 
 
 def last_currency(runs: QuerySet[Run]) -> str:
-    """Return the currency of the latest of these runs, as the default of the next one."""
+    """Find the currency of the latest of these runs, as the default of the next one."""
     latest = runs.order_by("-pk").values_list("currency", flat=True).first()
     return str(Run._meta.get_field("currency").default) if latest is None else latest

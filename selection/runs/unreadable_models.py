@@ -42,17 +42,17 @@ def settle(
     _refuse_draft(run)
     keys = unreadable.list_asking(run)
     if way == REREAD:
-        said = unreadable.reread_replies(run, parsing, pattern, who, why)
+        note = unreadable.reread_replies(run, parsing, pattern, who, why)
     elif not keys:
         raise Conflict(f"No model of the run “{run}” waits for this decision.")
     else:
         decide = _count_as_wrong if way == WRONG else _set_aside
-        said = decide(run, keys, who, why)
+        note = decide(run, keys, who, why)
     run.refresh_from_db()
     if keys and run.status == Run.Status.PAUSED and not unreadable.list_asking(run):
         lifecycle.resume_run(run, who, why)
         run.refresh_from_db()
-    return said
+    return note
 
 
 def request_reread(run: Run, rule: str, pattern: str, by: str, why: str = "") -> Job:
@@ -80,16 +80,16 @@ def _refuse_draft(run: Run) -> None:
 def _count_as_wrong(run: Run, keys: list[str], who: str, why: str) -> str:
     rows = run.candidates.filter(unreadable=Candidate.Unreadable.ASKING)
     rows.update(unreadable=Candidate.Unreadable.WRONG)
-    said = f"Replies without an answer count as wrong: {', '.join(keys)}."
-    events.write_event(run, "unreadable", said, who, why)
-    return said
+    note = f"Replies without an answer count as wrong: {', '.join(keys)}."
+    events.write_event(run, "unreadable", note, who, why)
+    return note
 
 
 def _set_aside(run: Run, keys: list[str], who: str, why: str) -> str:
-    left = run.candidates.filter(gone="", skill=0).count() - len(keys)
-    if left <= max(skill.k for skill in run.skills):
+    rest = run.candidates.filter(gone="", skill=0).count() - len(keys)
+    if rest <= max(skill.k for skill in run.skills):
         raise Refused(
-            f"Only {counted(left, 'other worker')} would be left: there is nothing to choose from."
+            f"Only {counted(rest, 'other worker')} would be left: there is nothing to choose from."
         )
     membership.withdraw_workers(run, keys, who, why or "Too many replies without an answer.")
     return f"Set aside: {', '.join(keys)}."

@@ -29,7 +29,7 @@ class VoidBudget:
 
 
 def void_budget_of(run: Run) -> VoidBudget | None:
-    """Return the void part of a budget that still matters; None for nearly all runs."""
+    """Compute the void part of a budget that still matters; None for nearly all runs."""
     if (
         run.budget is None
         or not _lacks_budget(run)
@@ -44,8 +44,8 @@ def void_budget_of(run: Run) -> VoidBudget | None:
         text = "One paid answer of the budget counts for nothing: its question was retired."
     if run.fixed_budget:
         plan = f"{run.selector_class.title} planned with {count_noun(run.budget, 'answer')}"
-        left = f"at most {format_count(run.budget - answers)} can count"
-        return VoidBudget(answers, None, f"{text} {plan}; {left}.")
+        bound = f"at most {format_count(run.budget - answers)} can count"
+        return VoidBudget(answers, None, f"{text} {plan}; {bound}.")
     budget = run.budget + answers
     return VoidBudget(
         answers,
@@ -63,7 +63,7 @@ def make_up(run: Run, who: str = "", why: str = "") -> dict[str, str]:
 
 
 def _lacks_budget(run: Run) -> bool:
-    """Return True if the run goes on, or ended because its budget was spent."""
+    """Tell if the run goes on, or ended because its budget was spent."""
     if run.status in ACTIVE:
         return True
     short = run.may_be_raised or (run.fixed_budget and run.ending == Run.Ending.BUDGET)

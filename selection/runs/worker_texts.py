@@ -50,13 +50,13 @@ class PageFacts:
 
 
 def completion_code(run: Run, outcome: Outcome) -> str:
-    """Return the completion code, which is the same for all workers of this outcome."""
+    """Choose the completion code, which is the same for all workers of this outcome."""
     code: str = run.page.get("codes", {}).get(outcome, "")
     return code or generated_code(run, outcome)
 
 
 def generated_code(run: Run, outcome: Outcome) -> str:
-    """Return a code of eight characters that is unguessable and stable."""
+    """Generate a code of eight characters that is unguessable and stable."""
     digest = salted_hmac("selection.code", f"{run.pk} {outcome}").hexdigest()
     return digest[:8].upper()
 
@@ -79,7 +79,7 @@ def change_facts(run: Run, facts: PageFacts, who: str = "") -> None:
 
 
 def _tidy_codes(run: Run, facts: PageFacts) -> PageFacts:
-    """Return the texts without codes that are empty or equal to the generated ones."""
+    """Drop codes that are empty or equal to the generated ones."""
     stripped = {outcome: facts.codes.get(outcome, "").strip() for outcome in OUTCOMES}
     codes: dict[str, str] = {
         name: code for name, code in stripped.items() if code and code != generated_code(run, name)

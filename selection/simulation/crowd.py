@@ -33,7 +33,7 @@ class SyntheticCrowd:
         return [label for label, _ in Counter(self.gold.values()).most_common(1000)]
 
     def respond(self, worker: str, question: str, choices: Sequence[str]) -> str | None:
-        """Return this worker's answer to this question, always the same; None: never an answer."""
+        """Answer this question for this worker, always the same; None: never an answer."""
         if worker not in self.accuracy or question not in self.gold:
             return None
         rng = _seeded_rng(self.seed, worker, question)
@@ -49,7 +49,7 @@ class SyntheticCrowd:
 
 
 def draw_accuracies(count: int, seed: int) -> dict[str, float]:
-    """Return accuracies: a quarter good, two fifths about like a coin, the others worse."""
+    """Draw accuracies: a quarter good, two fifths about like a coin, the others worse."""
     rng = np.random.default_rng([seed, count])
     good, fair = count // 4, round(count * 5 / 12)
     bands = [GOOD] * good + [FAIR] * fair + [POOR] * (count - good - fair)

@@ -32,7 +32,7 @@ LANGUAGES = ("English", "Spanish", "Hindi", "French", "Arabic")
 
 @transaction.atomic
 def prepare_sample_run(gold: Path | None = None) -> Run:
-    """Return the started sample run; create it and its parts if needed.
+    """Start the sample run; create it and its parts if needed.
 
     gold  path for the known answers, for a crowd that plays the workers; beside it goes a file with
           that crowd's answers to the short question set
@@ -113,7 +113,7 @@ def sample_workers() -> list[WorkerRow]:
 
 
 def sample_questions() -> list[QuestionRow]:
-    """Return distinct sums of two numbers, each with four results to choose from."""
+    """Make distinct sums of two numbers, each with four results to choose from."""
     rng = random.Random(SEED)
     sums = rng.sample(list(itertools.combinations_with_replacement(range(11, 100), 2)), QUESTIONS)
     return [_sample_question(i, rng.sample(terms, 2), rng) for i, terms in enumerate(sums, 1)]

@@ -61,7 +61,7 @@ def attempt_delivery(delivery: Delivery) -> bool:
 
 
 def signed_headers(delivery: Delivery) -> dict[str, str]:
-    """Return the headers with a fresh signature, since receivers refuse old ones."""
+    """Sign the headers afresh, since receivers refuse old signatures."""
     now = db_clock.database_now()
     signer = Signer(delivery.webhook.secret)
     return {

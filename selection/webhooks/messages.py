@@ -66,7 +66,7 @@ def queue_messages(
 
 
 def body_of(kind: str, data: dict[str, Any], at: datetime) -> str:
-    """Return the message's body in the format of Standard Webhooks."""
+    """Write the message's body in the format of Standard Webhooks."""
     document = {"type": kind, "timestamp": at, "data": data}
     return json.dumps(document, cls=DjangoJSONEncoder, ensure_ascii=False)
 

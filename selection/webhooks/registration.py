@@ -59,7 +59,7 @@ def _validate_webhook(hook: Webhook) -> Webhook:
 
 
 def validate_events(events: Sequence[str]) -> set[str]:
-    """Return these events as a set. Raises Refused if there is none, or an unknown one."""
+    """Make a set of these events. Raises Refused if there is none, or an unknown one."""
     kinds = set(events)
     if unknown := kinds - set(Webhook.Event.values):
         choices = ", ".join(Webhook.Event.values)

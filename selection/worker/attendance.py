@@ -16,7 +16,7 @@ MOST_TRIES = 20  # seconds that a first question may take, before the page offer
 
 
 def is_ahead(request: HttpRequest) -> bool:
-    """Return True for a HEAD request, and for a page that is loaded before anybody asked for it."""
+    """Recognise a HEAD request, and a page that is loaded before anybody asked for it."""
     purposes = " ".join(request.headers.get(name, "") for name in AHEAD).lower()
     words = ("prefetch", "prerender", "preview")
     return request.method == "HEAD" or any(word in purposes for word in words)
@@ -27,7 +27,7 @@ def has_acted(request: HttpRequest) -> bool:
 
 
 def count_tries(request: HttpRequest) -> int:
-    """Return how often the page has looked for a first question since its worker acted."""
+    """Count how often the page has looked for a first question since its worker acted."""
     tries = request.GET.get(ACTED, "")
     return min(int(tries), MOST_TRIES) if tries.isdecimal() and len(tries) < 4 else 0
 

@@ -38,7 +38,7 @@ def return_label(platform: str) -> str:
 
 
 def _end_outcome(state: str, answered: int, gone: str) -> Outcome:
-    """Return the outcome that selects the code; accepted and rejected workers get the same one."""
+    """Choose the outcome that selects the code; accepted and rejected workers get the same one."""
     if gone:
         return "screened"
     return "done" if state in ("done", "over") and answered else "nothing"

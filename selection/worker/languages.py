@@ -36,7 +36,7 @@ def worker_language(view: View) -> View:
 
 
 def _locale(request: HttpRequest, language: str) -> viewer_locale.Locale:
-    """Return the browser's locale if it is of the page's language, else the language alone."""
+    """Choose the browser's locale if it is of the page's language, else the language alone."""
     browser = viewer_locale.accepted_locale(request.headers.get("Accept-Language", ""))
     return browser if browser.language == language else viewer_locale.Locale(language)
 

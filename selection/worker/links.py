@@ -33,7 +33,7 @@ def worker_token(candidate_id: int, number: int = 0, until: int = 0) -> str:
 
 
 def read_worker_token(token: str) -> tuple[int, int] | None:
-    """Return the candidate's id and the link's number, without checking that it is the latest.
+    """Read the candidate's id and the link's number, without checking that it is the latest.
 
     None for a forged or expired token.
     """
@@ -42,13 +42,13 @@ def read_worker_token(token: str) -> tuple[int, int] | None:
 
 
 def has_expired(token: str) -> bool:
-    """Return True for the token of a worker's page that was valid until some time ago."""
+    """Recognise the token of a worker's page that was valid until some time ago."""
     content = _read_token(_signer, token)
     return content is not None and is_over(content.until)
 
 
 def is_over(until: int) -> bool:
-    """Return True if a link with this end is no longer valid."""
+    """Tell if a link with this end is no longer valid."""
     return bool(until) and until <= db_clock.database_now().timestamp()
 
 
@@ -63,7 +63,7 @@ def candidate_id(token: str) -> int | None:
 
 
 def worker_url(candidate_id: int, number: int = 0) -> str:
-    """Return the link to send to the worker; number is the candidate's ``links``."""
+    """Build the link to send to the worker; number is the candidate's ``links``."""
     return str(settings.PUBLIC_URL) + reverse("work", args=[worker_token(candidate_id, number)])
 
 
@@ -121,7 +121,7 @@ def temporary_address(content: TemporaryToken) -> str:
 
 
 def read_temporary_token(token: str) -> TemporaryToken | None:
-    """Return its content, also after its end; None for a forged token."""
+    """Read its content, also after its end; None for a forged token."""
     try:
         return TemporaryToken(*_temporary.unsign_object(token))
     except (BadSignature, ValueError):
@@ -129,7 +129,7 @@ def read_temporary_token(token: str) -> TemporaryToken | None:
 
 
 def _signed_name(pk: int, number: int, until: int = 0) -> str:
-    """Return the signed part; the first link has no number, so that links of old versions work."""
+    """Name the signed part; the first link has no number, so that links of old versions work."""
     if until:
         return f"{pk}-{number}-{until}"
     return f"{pk}-{number}" if number else str(pk)

@@ -50,7 +50,7 @@ def serve_media(request: HttpRequest, token: str) -> HttpResponseBase:
 
 
 def _requested_range(header: str, size: int) -> tuple[int, int, bool]:
-    """Return first byte, last byte and True for a part; the whole file for an invalid range."""
+    """Parse first byte, last byte and True for a part; the whole file for an invalid range."""
     match = _RANGE.fullmatch(header.strip())
     if match is None or not any(match.groups()):
         return 0, size - 1, False

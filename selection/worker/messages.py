@@ -29,17 +29,17 @@ REFUSED = ("choices", "order", "number", "empty")
 
 
 def notice_text(name: str) -> str:
-    """Return the notice; empty for an unknown name. "practice 2" adds that two tries are left."""
-    name, _space, left = name.partition(" ")
+    """Write the notice; empty for an unknown name. "practice 2" adds that two tries are left."""
+    name, _space, rest = name.partition(" ")
     text = str(NOTICES.get(name, ""))
-    if not left:
+    if not rest:
         return text
-    tries = ngettext("You have %(n)d try left.", "You have %(n)d tries left.", int(left))
-    return f"{text} {tries % {'n': int(left)}}"
+    tries = ngettext("You have %(n)d try left.", "You have %(n)d tries left.", int(rest))
+    return f"{text} {tries % {'n': int(rest)}}"
 
 
 def time_left(seconds: int | None) -> str:
-    """Return the time left in words; empty without a deadline."""
+    """Word the time left; empty without a deadline."""
     if seconds is None:
         return ""
     if seconds >= 2 * DAY:

@@ -77,7 +77,7 @@ def enter_from_mturk(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def submits_to(address: str) -> str:
-    """Return the origin that takes the finished task, if it is one of the platform's; else ""."""
+    """Find the origin that takes the finished task, if it is one of the platform's; else ""."""
     try:
         parts = urlsplit(address)
     except ValueError:

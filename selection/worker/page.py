@@ -101,7 +101,7 @@ class OpenQuestion:
 
 
 def visit_page(candidate_id: int, link: int = 0, acting: bool = True) -> WorkPage | None:
-    """Return the page of this candidate's worker, in all skills, for their link of this number.
+    """Build the page of this candidate's worker, in all skills, for their link of this number.
 
     If the worker acts, the visit is recorded, and starts the clock of the question shown; else it
     may be a machine's, and changes nothing. None if there is no such worker, or the link is not the
@@ -112,20 +112,20 @@ def visit_page(candidate_id: int, link: int = 0, acting: bool = True) -> WorkPag
         return None
     run, candidates = candidate.run, _candidates_in_all_skills(candidate)
     answered = _count_paid(candidates)
-    gone = next((entry.gone for entry in candidates if entry.gone), "")
+    reason = next((entry.gone for entry in candidates if entry.gone), "")
     if run.status == Run.Status.ENDED:
         return WorkPage(
-            "over", end_texts.end_text(candidate, "over", answered, gone), answered=answered
+            "over", end_texts.end_text(candidate, "over", answered, reason), answered=answered
         )
     if acting:
         presence.note_presence(run, [entry.pk for entry in candidates], candidate.seen)
     row = _oldest_assignment(_askable_candidates(run, candidates))
     lesson = _pending_practice(candidate, candidates, row)
-    hidden = not acting and lesson is None and (row is None or row.due is None)
+    is_hidden = not acting and lesson is None and (row is None or row.due is None)
     if lesson is None:
-        row = _show_next(run, candidates, row) if not hidden else row
+        row = _show_next(run, candidates, row) if not is_hidden else row
     state: State = "practice" if lesson else "question" if row else idle_state(run, candidates)
-    if hidden and (row or (state == "wait" and candidate.seen is None)):
+    if is_hidden and (row or (state == "wait" and candidate.seen is None)):
         state, row = "start", None
     question_set = run.skills[row.skill if row else 0].question_set
     if lesson is not None:
@@ -135,12 +135,12 @@ def visit_page(candidate_id: int, link: int = 0, acting: bool = True) -> WorkPag
     texts = QuestionTexts.load(question_set, question_set.instructions, *item_texts)
     return WorkPage(
         state=state,
-        ending=end_texts.end_text(candidate, state, answered, gone),
+        ending=end_texts.end_text(candidate, state, answered, reason),
         instructions=texts.html(question_set.instructions),
         answered=answered,
         most=sum(run.skills[entry.skill].deck_size - entry.skipped for entry in candidates),
         question=_open_question(item, texts) if item else None,
-        gone=gone,
+        gone=reason,
         may_leave=bool(_askable_candidates(run, candidates)),
         minutes=run.minutes,
     )
@@ -167,7 +167,7 @@ def _candidate_of_link(candidate_id: int, link: int) -> Candidate | None:
 def _pending_practice(
     candidate: Any, candidates: list[Candidate], row: "_OpenAssignment | None"
 ) -> Practice | None:
-    """Return the practice question due before the first gold question of a skill, or None."""
+    """Find the practice question due before the first gold question of a skill, or None."""
     run, askable = candidate.run, _askable_candidates(candidate.run, candidates)
     if not askable or not (candidate.practises or run.several) or (row and row.due):
         return None
@@ -211,7 +211,7 @@ def _open_question(item: "_OpenAssignment | Gradable", texts: QuestionTexts) -> 
 def _show_next(
     run: Run, candidates: list[Candidate], row: "_OpenAssignment | None"
 ) -> "_OpenAssignment | None":
-    """Return the oldest open question and start its clock, even during a pause.
+    """Find the oldest open question and start its clock, even during a pause.
 
     Answers are accepted in a pause as well.
     """
@@ -250,7 +250,7 @@ def _oldest_assignment(candidates: list[Candidate]) -> _OpenAssignment | None:
 
 
 def idle_state(run: Run, candidates: list[Candidate]) -> State:
-    """Return the reason that these candidates of a worker have no question."""
+    """Find the reason that these candidates of a worker have no question."""
     askable = _askable_candidates(run, candidates)
     if not askable and any(candidate.gone for candidate in candidates):
         return "gone"
@@ -260,7 +260,7 @@ def idle_state(run: Run, candidates: list[Candidate]) -> State:
 
 
 def _has_met_all(run: Run, candidate: Candidate) -> bool:
-    """Return True if every remaining question has reached its exposure limit."""
+    """Tell if every remaining question has reached its exposure limit."""
     skill = run.skills[candidate.skill]
-    left = skill.deck_size - candidate.skipped - candidate.asked
-    return left <= 0 or (run.rationed and left <= exposure.closed_for_good(candidate, skill))
+    rest = skill.deck_size - candidate.skipped - candidate.asked
+    return rest <= 0 or (run.rationed and rest <= exposure.closed_for_good(candidate, skill))

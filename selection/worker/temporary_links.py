@@ -34,7 +34,7 @@ LONGEST = timedelta(days=366)
 def make_temporary_links(
     run: Run, workers: Sequence[str], until: datetime, who: str = ""
 ) -> dict[str, str]:
-    """Return a link for each of these workers, by id, and note it in the run's history.
+    """Make a link for each of these workers, by id, and note it in the run's history.
 
     Raises Refused for an invalid id or time, Conflict if a worker is neither on the roster nor may
     join it.
@@ -48,18 +48,18 @@ def make_temporary_links(
     if new:
         _check_joining(run, new[0])
     end = int(until.timestamp())
-    made = {
+    addresses = {
         key: links.temporary_address(
             TemporaryToken(run.pk, run.link_version, key, numbers.get(stored[key], 0), end)
         )
         for key in keys
     }
     sentence = (
-        f"Temporary links for {counted(len(made), 'worker')} were made, until "
+        f"Temporary links for {counted(len(addresses), 'worker')} were made, until "
         f"{format_moment(until)}."
     )
     events.write_event(run, "link", sentence, who)
-    return made
+    return addresses
 
 
 def _check_request(run: Run, keys: list[str], until: datetime) -> None:
@@ -107,7 +107,7 @@ def enter_by_temporary_link(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _find_or_enrol(run: Run, content: TemporaryToken) -> Candidate | None:
-    """Return the worker's candidate; None if they have not joined, and nobody can."""
+    """Find the worker's candidate; None if they have not joined, and nobody can."""
     try:
         candidate, new = enrolment.enrol_worker(run, content.worker)
     except (Conflict, Refused):

@@ -96,7 +96,7 @@ def _show_page(request: HttpRequest, token: str, notice: str = "") -> HttpRespon
 
 
 def _keep_sent_response(request: HttpRequest, content: page.WorkPage) -> page.WorkPage:
-    """Return the page with the refused response in its question, if that is still shown."""
+    """Keep the refused response in its question, if that is still shown."""
     assignment = request.POST.get("practice") or request.POST.get("assignment")
     if content.question is None or assignment != str(content.question.assignment):
         return content
@@ -105,7 +105,7 @@ def _keep_sent_response(request: HttpRequest, content: page.WorkPage) -> page.Wo
 
 
 def _refresh_seconds(content: page.WorkPage) -> int | None:
-    """Return the seconds until the page reloads: while it waits, and when time is up."""
+    """Count the seconds until the page reloads: while it waits, and when time is up."""
     if content.question:
         if content.question.seconds_left is None:
             return None
@@ -144,7 +144,7 @@ def _take_practice(request: HttpRequest, token: str, candidate_id: int) -> HttpR
 def _result_or_notice(
     request: HttpRequest, take: Callable[[int, str], Made]
 ) -> tuple[Made | None, str]:
-    """Return the result of ``take``; or None and the notice with the reason of the refusal."""
+    """Call ``take``, or give None and the notice with the reason of the refusal."""
     form = WorkForm.parse(request.POST)
     if not form.is_valid():
         return None, "empty"
@@ -201,7 +201,7 @@ class WorkForm(forms.Form):
 
     @classmethod
     def parse(cls, post: QueryDict) -> Self:
-        """Return a form in which several ticks, or places of an order, make one response."""
+        """Parse a form in which several ticks, or places of an order, make one response."""
         response = f" {SEPARATOR} ".join(post.getlist("response"))
         assignment = post.get("practice") or post.get("assignment")
         return cls({"assignment": assignment, "response": response})
@@ -211,7 +211,7 @@ class WorkForm(forms.Form):
 
 
 def _explain_answer(lesson: Facts) -> Facts:
-    """Return the texts as HTML. They may have the answer, since practice never counts."""
+    """Render the texts as HTML. They may have the answer, since practice never counts."""
     question = lesson.practice
     texts = QuestionTexts.load(
         question.question_set,

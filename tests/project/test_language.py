@@ -22,6 +22,8 @@ NOTES = {"validation", "reproduction", "research"}
 
 MOST_LED_NAMES = 1.5  # % of functions
 MOST_LED_DOCSTRINGS = 2  # %
+MOST_RETURNS = 17  # % of the docstrings of functions that begin with Return
+MOST_PARTICIPLES = 1.1  # % of the names assigned in functions
 MOST_PRONOUNS = 3.4  # in 1,000 words of docstrings
 MOST_PRONOUNS_IN_DOCS = 4.2  # in 1,000 words of README and docs
 MOST_LED_TESTS = 0.5  # % of tests
@@ -29,15 +31,19 @@ MOST_PRONOUNS_IN_TESTS = 1.5  # in 1,000 words of their names
 MOST_PRONOUNS_IN_COMMENTS = 2  # in 1,000 words of comments and docstrings of tests
 ADVICE = "Begin with the subject, then a verb and the result: test_unseen_assignment_returns_…"
 
+PARTICIPLES_TEXT = """
+left right given told said found made kept known seen asked wanted shown named held passed
+taken lost done gone came went happened meant lived begun begins goes stands holds lasted
+hidden counted put
+"""
 LEADING_TEXT = """
 of over among within here there apart ahead behind besides by as at for from in into on
 onto out so such that those this to what when where which who whom whoever whether why
 with without every each all any some one none nobody everybody other others own again else
-still once near like left right given told said found made kept known seen asked wanted
-shown named held passed taken lost done gone came went happened meant lived begun begins
-goes stands holds lasted hidden counted put
+still once near like
 """
-LEADING = set(LEADING_TEXT.split())
+PARTICIPLES = set(PARTICIPLES_TEXT.split())
+LEADING = set(LEADING_TEXT.split()) | PARTICIPLES
 PRONOUNS = {
     *("who", "whom", "whoever", "whose", "nobody", "somebody", "everybody", "whatever", "what"),
     "whether",
@@ -54,10 +60,22 @@ Texts = list[tuple[Path, list[str]]]
 
 
 @cache
+def read_trees(*packages: Path) -> list[tuple[Path, ast.Module]]:
+    return [(path, ast.parse(path.read_text())) for path in modules(*packages)]
+
+
+def read_functions(*packages: Path) -> Iterator[tuple[str, ast.AST]]:
+    for path, tree in read_trees(*packages):
+        for node in ast.walk(tree):
+            if isinstance(node, FUNCTIONS):
+                yield f"{path}:{node.lineno} {node.name}", node
+
+
+@cache
 def read_names_and_docstrings(*packages: Path) -> tuple[list[tuple[Path, str]], Texts]:
     names, docstrings = [], []
-    for path in modules(*packages):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for path, tree in read_trees(*packages):
+        for node in ast.walk(tree):
             if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
                 docstrings.append((path, words_of(text)))
             if isinstance(node, FUNCTIONS) and not node.name.startswith("__"):
@@ -108,6 +126,28 @@ def test_names_of_functions_begin_with_a_verb_or_a_noun():
 def test_docstrings_begin_with_a_verb_or_a_noun(docstrings):
     led = [(path, words[:8]) for path, words in docstrings if words and words[0] in LEADING_WORDS]
     assert 100 * len(led) / len(docstrings) <= MOST_LED_DOCSTRINGS, led
+
+
+def test_docstrings_of_functions_say_more_than_return():
+    functions = ((place, ast.get_docstring(node)) for place, node in read_functions(*PACKAGES))
+    firsts = [(place, words_of(text)[0]) for place, text in functions if text]
+    returns = [place for place, word in firsts if word in ("return", "returns")]
+    advice = "Say what it computes (Count …, Find …), or delete what the name says:"
+    assert 100 * len(returns) / len(firsts) <= MOST_RETURNS, (advice, returns)
+
+
+def test_locals_are_nouns():
+    names = [
+        (place, name)
+        for place, function in read_functions(*PACKAGES)
+        for name in {node.id for node in ast.walk(function) if is_assigned(node)}
+    ]
+    led = [pair for pair in names if pair[1].strip("_").split("_")[0] in PARTICIPLES]
+    assert 100 * len(led) / len(names) <= MOST_PARTICIPLES, ("Name the value:", led)
+
+
+def is_assigned(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def test_docstrings_have_few_pronouns(docstrings):

@@ -83,7 +83,6 @@ class Client:
         return self._to.pages(Pool, "pools", {"name": name, "search": search})
 
     def put_workers(self, pool: int, workers: Sequence[WorkerIn]) -> Rows:
-        """Add workers, or change existing ones."""
         return self._put_rows(f"pools/{pool}/workers", "workers", workers)
 
     def workers(self, pool: int, search: str = "") -> Iterator[PoolWorker]:
@@ -130,13 +129,11 @@ class Client:
         return self._to.create(Practice, f"question-sets/{question_set}/practice", key, lesson)
 
     def practice(self, question_set: int) -> list[Practice]:
-        """Return the practice questions, in the order in which they are asked."""
         return self._to.ask(list[Practice], "GET", f"question-sets/{question_set}/practice")
 
     def replace_practice(
         self, question_set: int, practice: int, **lesson: Unpack[PracticeIn]
     ) -> Practice:
-        """Replace all fields of a practice question."""
         path = f"question-sets/{question_set}/practice/{practice}"
         return self._to.ask(Practice, "PUT", path, json=lesson)
 
@@ -167,15 +164,12 @@ class Client:
     def send_questions(
         self, question_set: int, name: str, content: bytes, *, key: str | None = None
     ) -> File:
-        """Upload a file of gold questions."""
         return self._send_file(f"question-sets/{question_set}/files", key, name, content)
 
     def send_answers(self, run: int, name: str, content: bytes, *, key: str | None = None) -> File:
-        """Upload a file of answers from elsewhere."""
         return self._send_file(f"runs/{run}/files", key, name, content)
 
     def file(self, number: str) -> File:
-        """Return the file with this id, without a request."""
         return File(self._to, number)
 
     def _send_file(self, path: str, key: str | None, name: str, content: bytes) -> File:
@@ -186,7 +180,7 @@ class Client:
     def forecast(
         self, *, every: float = 1, at_most: float | None = None, **plan: Unpack[Plan]
     ) -> Forecast:
-        """Return what a run would cost, as soon as there are numbers; ``rows`` has the algorithms.
+        """Forecast the cost of a run, as soon as there are numbers; ``rows`` has the algorithms.
 
         For large pools they take a while: the server is asked ``every`` so many seconds. Raises
         TimeoutError after ``at_most`` seconds, ApiError also for a forecast that failed.
@@ -203,7 +197,7 @@ class Client:
         return forecast
 
     def show_forecast(self, number: int) -> Forecast:
-        """Return the current state of a forecast: its numbers get firmer for a while."""
+        """Read the current state of a forecast: its numbers get firmer for a while."""
         return self._to.ask(Forecast, "GET", f"forecasts/{number}")
 
     # -- replays of past answers
@@ -217,7 +211,7 @@ class Client:
         at_most: float | None = None,
         **wanted: Unpack[ReplayWanted],
     ) -> Replay:
-        """Return how many of these past answers each method would have needed.
+        """Count the answers that each method would have needed of these past ones.
 
         answers  (name, content) of a file; None: those of ``run`` or ``question_set``
         key      (name, content) of a file with the known answers; None: ``answers`` has them, or
@@ -251,7 +245,7 @@ class Client:
         return self._to.ask(Replay, "POST", "replays", files=parts)
 
     def show_replay(self, number: str) -> Replay:
-        """Return the progress of a replay, and its result so far."""
+        """Read the progress of a replay, and its result so far."""
         return self._to.ask(Replay, "GET", f"replays/{number}")
 
     def create_replay_pool(self, number: str) -> int:
@@ -262,11 +256,10 @@ class Client:
     def create_replay_draft(self, number: str, algorithm: str = "credible") -> Run:
         """Create a draft over the replay's workers and questions, with its settings."""
         path, body = f"replays/{number}/draft", {"algorithm": algorithm}
-        made = self._to.ask(ReplayDraft, "POST", path, harmless=False, json=body)
-        return Run(self._to, made["run"])
+        draft = self._to.ask(ReplayDraft, "POST", path, harmless=False, json=body)
+        return Run(self._to, draft["run"])
 
     def delete_replay(self, number: str) -> None:
-        """Delete a replay with its answers."""
         self._to.send("DELETE", f"replays/{number}", harmless=False)
 
     # -- runs
@@ -277,7 +270,6 @@ class Client:
         return Run(self._to, state["id"])
 
     def run(self, number: int) -> Run:
-        """Return the run with this id, without a request."""
         return Run(self._to, number)
 
     def runs(
@@ -298,8 +290,8 @@ class Client:
         total = Rows(added=0, changed=0, unchanged=0, refused=0, rows=[])
         for first in range(0, len(rows), MOST_ROWS):
             part = {name: list(rows[first : first + MOST_ROWS])}
-            done = self._to.ask(Rows, "PUT", path, json=part)
+            reply = self._to.ask(Rows, "PUT", path, json=part)
             for name_of in ("added", "changed", "unchanged", "refused"):
-                total[name_of] += done[name_of]
-            total["rows"] += [{**row, "row": row["row"] + first} for row in done["rows"]]
+                total[name_of] += reply[name_of]
+            total["rows"] += [{**row, "row": row["row"] + first} for row in reply["rows"]]
         return total

@@ -62,11 +62,11 @@ class Connection:
     def ask(
         self, kind: type[T], method: str, path: str, *, harmless: bool = True, **content: Any
     ) -> T:
-        """Return the JSON of the reply, which is of this kind. Raises ApiError."""
+        """Ask for the JSON of a reply, which is of this kind. Raises ApiError."""
         return cast(T, _parse_document(self.send(method, path, harmless, **content)))
 
     def ask_later(self, kind: type[T], method: str, path: str, **content: Any) -> T:
-        """Return the result of a request to another machine, which is polled. Raises ApiError."""
+        """Send a request to another machine, and poll its result. Raises ApiError."""
         pause = FIRST_POLL
         job = self.ask(dict[str, Any], method, path, harmless=method == "GET", **content)
         while job["state"] in ("waiting", "working"):
@@ -100,7 +100,7 @@ class Connection:
             params = httpx.URL(link["url"]).params if link else None
 
     def send(self, method: str, path: str, harmless: bool = True, **content: Any) -> httpx.Response:
-        """Return the reply to a request. Raises ApiError if the request failed.
+        """Send a request. Raises ApiError if it failed.
 
         harmless  True if it may be repeated when its arrival is uncertain
         """
@@ -150,6 +150,6 @@ def _api_error(answer: httpx.Response) -> ApiError:
 
 
 def _retry_after(answer: httpx.Response) -> float:
-    """Return the seconds of the header Retry-After; 0 without one."""
+    """Read the seconds of the header Retry-After; 0 without one."""
     text = answer.headers.get("Retry-After", "")
     return min(float(text), LONGEST_PAUSE) if text.isascii() and text.isdecimal() else 0

@@ -50,7 +50,7 @@ class Connections:
         self._to.send("DELETE", f"connections/{number}", harmless=False)
 
     def sources(self, number: int) -> list[Source]:
-        """Return the places to read from, for example projects."""
+        """List the places to read from, for example projects."""
         return self._to.ask_later(list[Source], "GET", f"connections/{number}/sources")
 
     def calls(self, number: int) -> Iterator[ToolCall]:
@@ -61,7 +61,6 @@ class Connections:
             query["before"] = rows[-1]["id"]
 
     def repeat_call(self, call: int) -> ToolCall:
-        """Make a failed call again."""
         return self._to.ask(ToolCall, "POST", f"connector-calls/{call}/repeat", harmless=False)
 
     def read_questions(self, question_set: int, connection: int, source: str = "") -> int:
@@ -84,11 +83,11 @@ class Prolific:
         self._to, self._path = connection, f"{path}/prolific"
 
     def show(self) -> ProlificState:
-        """Return the study, the groups, the submissions by state, and the batches of bonuses."""
+        """Read the study, the groups, the submissions by state, and the batches of bonuses."""
         return self._to.ask(ProlificState, "GET", self._path)
 
     def dry_run(self) -> list[PlannedCall]:
-        """Return every call that would be made now; only those that read are made."""
+        """List every call that would be made now; only those that read are made."""
         return self._to.ask_later(list[PlannedCall], "GET", f"{self._path}/dry-run")
 
     def create_study(self) -> ToolCall:
@@ -100,7 +99,7 @@ class Prolific:
         return self._to.ask(ToolCall, "POST", f"{self._path}/messages")
 
     def propose_bonuses(self) -> BonusBatch:
-        """Return the bonuses that are due, at most 200 at once."""
+        """Propose the bonuses that are due, at most 200 at once."""
         return self._to.ask(BonusBatch, "GET", f"{self._path}/bonuses")
 
     def confirm_bonuses(self, total: float | str | Decimal) -> BonusBatch:

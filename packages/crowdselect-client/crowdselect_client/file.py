@@ -18,7 +18,7 @@ class File:
         self._path = f"files/{number}"
 
     def show(self) -> FileState:
-        """Return its recognised layout, its progress, and the number of usable rows."""
+        """Read its recognised layout, its progress, and the number of usable rows."""
         return self._to.ask(FileState, "GET", self._path)
 
     def name(
@@ -39,7 +39,7 @@ class File:
         return self._to.ask(FileState, "PATCH", self._path, json=body)
 
     def wait(self, every: float = 1, at_most: float | None = None) -> FileState:
-        """Return its state once it is read. Raises TimeoutError after ``at_most`` seconds."""
+        """Wait until it is read. Raises TimeoutError after ``at_most`` seconds."""
         deadline = None if at_most is None else time.monotonic() + at_most
         while (state := self.show())["state"] == "reading":
             if deadline is not None and time.monotonic() > deadline:

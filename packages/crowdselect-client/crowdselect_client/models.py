@@ -37,7 +37,6 @@ class Models:
         self._to.send("DELETE", f"model-servers/{number}", harmless=False)
 
     def names(self, server: int) -> list[str]:
-        """Return the names of the models that a server lists."""
         path = f"model-servers/{server}/models"
         return self._to.ask_later(ListedModels, "GET", path)["models"]
 

@@ -50,7 +50,6 @@ class Run:
     # -- its life
 
     def show(self) -> RunState:
-        """Return its current state."""
         return self._to.ask(RunState, "GET", self._path)
 
     def start(self, why: str = "") -> RunState:
@@ -75,7 +74,6 @@ class Run:
         return self._to.ask(RunState, "POST", path, json=body, harmless=False)
 
     def replace(self, **settings: Unpack[Settings]) -> RunState:
-        """Replace all settings of a draft."""
         return self._to.ask(RunState, "PUT", self._path, json=settings)
 
     def change(self, **changes: Unpack[Changes]) -> Changed:
@@ -91,7 +89,7 @@ class Run:
         return Run(self._to, state["id"])
 
     def page(self) -> Page:
-        """Return the texts for its workers: pay, completion codes, next steps."""
+        """Read the texts for its workers: pay, completion codes, next steps."""
         return self._to.ask(Page, "GET", f"{self._path}/page")
 
     def tell_workers(self, **page: Unpack[PageIn]) -> Page:
@@ -99,7 +97,7 @@ class Run:
         return self._to.ask(Page, "PUT", f"{self._path}/page", json=page)
 
     def mail(self) -> Mail:
-        """Return the texts of the e-mails to its workers, and the outcomes of those sent."""
+        """Read the texts of the e-mails to its workers, and the outcomes of those sent."""
         return self._to.ask(Mail, "GET", f"{self._path}/mail")
 
     def change_mail(self, **mail: Unpack[MailIn]) -> Mail:
@@ -116,7 +114,7 @@ class Run:
         return self._to.ask(Invited, "POST", path, json=body, harmless=preview)
 
     def make_temporary_links(self, workers: Sequence[str], until: datetime) -> list[TemporaryLink]:
-        """Return a link for each worker that opens their page until then."""
+        """Make a link for each worker that opens their page until then."""
         path, body = (
             f"{self._path}/temporary-links",
             {"workers": list(workers), "until": str(until)},
@@ -124,7 +122,7 @@ class Run:
         return self._to.ask(list[TemporaryLink], "POST", path, json=body, harmless=False)
 
     def wait(self, every: float = 2, at_most: float | None = None) -> RunState:
-        """Return its state once it has ended. Raises TimeoutError after ``at_most`` seconds."""
+        """Wait until it has ended. Raises TimeoutError after ``at_most`` seconds."""
         deadline = None if at_most is None else time.monotonic() + at_most
         while (state := self.show())["status"] != "ended":
             if deadline is not None and time.monotonic() > deadline:
@@ -135,7 +133,7 @@ class Run:
     # -- ask and tell
 
     def claim(self, workers: Sequence[str], each: int = 1) -> list[Claim]:
-        """Return the open questions of workers present now, at most ``each`` per worker."""
+        """Claim the open questions of workers present now, at most ``each`` per worker."""
         claims: list[Claim] = []
         for first in range(0, len(workers), MOST_WORKERS):
             body = {"workers": list(workers[first : first + MOST_WORKERS]), "each": each}
@@ -204,7 +202,6 @@ class Run:
         return self._to.pages(Assignment, f"{self._path}/assignments", query)
 
     def workers(self) -> Iterator[RunWorker]:
-        """Yield its workers, each with their personal link."""
         return self._to.pages(RunWorker, f"{self._path}/workers", {"limit": 1000})
 
     # -- what came of it
@@ -216,7 +213,7 @@ class Run:
         return self._to.pages(Standing, f"{self._path}/standings", query)
 
     def selection(self) -> Selection:
-        """Return the selected workers, with all data to understand and repeat the run."""
+        """Read the selected workers, with all data to understand and repeat the run."""
         return self._to.ask(Selection, "GET", f"{self._path}/selection")
 
     def answers(self, worker: str = "", outcome: Outcome | None = None) -> Iterator[Given]:
@@ -235,7 +232,7 @@ class Run:
         return list(self._to.ask_later(dict[str, Any], "POST", path)["models"])
 
     def spending(self) -> Spending:
-        """Return what its calls cost, and what they may cost."""
+        """Read the cost of its calls, and the most they may cost."""
         return self._to.ask(Spending, "GET", f"{self._path}/spending")
 
     def limit_spending(self, limit: float | str | None) -> Spending:
@@ -251,7 +248,7 @@ class Run:
         return next(one for one in self.connections() if one["connection"] == connection)
 
     def connections(self) -> list[RunConnection]:
-        """Return the connections that it uses or used."""
+        """List the connections that it uses or used."""
         return self._to.ask(list[RunConnection], "GET", f"{self._path}/connections")
 
     def disconnect(self, connection: int) -> None:
@@ -265,6 +262,6 @@ class Run:
         return self._to.ask(ToolCall, "POST", path, harmless=False, json=body)
 
     def export(self, format: str = "csv", **options: Any) -> bytes:
-        """Return the run as a file. See docs/exports.md for formats and their options."""
+        """Export the run as a file. See docs/exports.md for formats and their options."""
         query = {"format": format, **options}
         return self._to.send("GET", f"{self._path}/export", params=query).content

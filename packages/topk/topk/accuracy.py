@@ -29,7 +29,7 @@ QUESTIONS = Option(
 
 
 def questions_of(options: Mapping[str, Any]) -> int:
-    """Return how many questions there are in the set that accuracy means, 0 for any others."""
+    """Count the questions of the set that accuracy means, 0 for any others."""
     if options.get("accuracy") != THIS_SET:
         return 0
     if options.get("scores"):

@@ -30,7 +30,7 @@ MATCHING = Option(
 
 
 def top_arms(values: Floats, k: int) -> Counts:
-    """Return the k arms of largest value, in rising order of number; nan counts as least.
+    """Find the k arms of largest value, in rising order of number; nan counts as least.
 
     They are the first k of ``rank_arms``, found without sorting the others.
     """
@@ -45,14 +45,12 @@ def top_arms(values: Floats, k: int) -> Counts:
 
 
 def rank_arms(values: Floats) -> Counts:
-    """Return (n,) arms from the largest value to the smallest, ties in order of number; nan is
-    last.
-    """
+    """Sort (n,) arms from the largest value to the smallest, ties by number; nan is last."""
     return np.argsort(-values, kind="stable")
 
 
 def kth_rival_values(values: Floats, k: int) -> Floats:
-    """Return (n,) for each arm the k-th largest value among the others (UGapE, section 3).
+    """Find (n,) for each arm the k-th largest value among the others (UGapE, section 3).
 
     Needs 1 <= k < n.
     """
@@ -94,9 +92,7 @@ class Quotas:
             raise ProblemError(f"The quotas cannot be kept with {self.k} workers.")
 
     def best(self, values: Floats) -> NDArray[np.bool_]:
-        """Return (n,) flags of the feasible set of largest total: the least numbers first, then
-        greedily.
-        """
+        """Flag (n,) the feasible set of largest total: the least numbers first, then greedily."""
         if self.sizes.size == 1:
             chosen = np.zeros(values.size, bool)
             chosen[top_arms(values, self.k)] = True
@@ -151,7 +147,7 @@ class Matching:
         return int(min(self.workers.min(initial=0), self.tasks.min(initial=0)))
 
     def best(self, values: Floats) -> NDArray[np.bool_]:
-        """Return (n,) flags of the selection of largest total."""
+        """Flag (n,) the selection of largest total."""
         chosen = assign_workers(values, self.workers, self.tasks, self.wanted)
         if chosen.sum() < self.wanted.sum():
             raise ProblemError("There are too few workers to give each kind of task its own.")
@@ -161,8 +157,7 @@ class Matching:
 def assign_workers(
     values: Floats, workers: Counts, tasks: Counts, wanted: Counts
 ) -> NDArray[np.bool_]:
-    """Return (n,) flags of at most ``wanted`` arms of each task, no two of one worker, as many as
-    possible.
+    """Flag (n,) at most ``wanted`` arms of each task, no two of one worker, as many as possible.
 
     Of all such sets it is that of largest total (Hungarian method).
     """
@@ -184,7 +179,7 @@ def assign_workers(
 
 
 def _perhaps_needed(values: Floats, workers: Counts, tasks: Counts, wanted: Counts) -> Counts:
-    """Return the arms of all workers that are among the best of a kind, as many as all kinds want.
+    """Find the arms of all workers that are among the best of a kind, as many as all kinds want.
 
     Other kinds can take no more workers away than they want, so no worker beyond these gets a
     place.

@@ -63,7 +63,6 @@ def compiled_extreme(operation: str) -> Any:
 
 @compiled_sums
 def dot_product(left, right):  # type: ignore[no-untyped-def]
-    """Return the sum of the products of two rows."""
     total = 0.0
     for i in range(left.size):
         total += left[i] * right[i]

@@ -26,7 +26,7 @@ SHARED = (Path(__file__).with_name("compiled.py"), Path(__file__))
 
 @lru_cache
 def _sources_hash(folder: Path) -> str:
-    """Return a hash of the names and contents of a folder's files, and of the two shared ones."""
+    """Hash the names and contents of a folder's files, and of the two shared ones."""
     digest = hashlib.sha256()
     for path in [*sorted(folder.glob("*.py")), *SHARED]:
         content = path.read_bytes()
@@ -35,7 +35,7 @@ def _sources_hash(folder: Path) -> str:
 
 
 def _cache_locator(locator: type[Any]) -> type[Any]:
-    """Return one of numba's cache locators, with a folder of our own appended."""
+    """Append a folder of our own to one of numba's cache locators."""
 
     class Within(locator):  # type: ignore[misc]
         def get_cache_path(self) -> str:

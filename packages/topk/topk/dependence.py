@@ -16,8 +16,7 @@ FALSE_ALARM = 1 / (DRAWS + 1)
 
 
 def same_questions(workers: ArrayLike, questions: ArrayLike, right: ArrayLike) -> bool:
-    """Return True if more is shared than in each of DRAWS draws: by chance at most once in a
-    hundred.
+    """Tell if more is shared than in each of DRAWS draws: by chance at most once in a hundred.
 
     workers, questions  (answers,) numbers from 0, each pair at most once
     right               (answers,) 0 or 1
@@ -47,7 +46,7 @@ def same_questions(workers: ArrayLike, questions: ArrayLike, right: ArrayLike) -
 
 
 def _busiest_workers(answers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the workers with the most answers, at least two: one alone has nobody to be compared
+    """Find the workers with the most answers, at least two: one alone has nobody to be compared
     with.
     """
     order = np.argsort(-answers, kind="stable")[:MOST_WORKERS]
@@ -55,9 +54,7 @@ def _busiest_workers(answers: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _less_mean(workers: NDArray[np.int64], right: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return deviations from the worker's mean, standardised; 0 for a worker always right or always
-    wrong.
-    """
+    """Standardise deviations from the worker's mean; 0 for a worker always right or wrong."""
     answers = np.maximum(np.bincount(workers), 1)
     mean = np.bincount(workers, right) / answers
     spread = np.sqrt(mean * (1 - mean))
@@ -70,7 +67,7 @@ def _less_mean(workers: NDArray[np.int64], right: NDArray[np.float64]) -> NDArra
 def _shared_variance(
     workers: NDArray[np.int64], questions: NDArray[np.int64], deviations: NDArray[np.float64]
 ) -> float:
-    """Return the largest squared singular value of the table of workers and questions."""
+    """Compute the largest squared singular value of workers by questions."""
     table = np.zeros((workers.max() + 1, questions.max() + 1))
     table[workers, questions] = deviations
     table = table[np.unique(workers)]

@@ -48,9 +48,7 @@ class EarlySelection:
 
 
 def select_early(selector: Selector) -> EarlySelection:
-    """Return the selection as the algorithm stands now; an algorithm with a posterior makes its
-    own.
-    """
+    """Select as the algorithm stands now; an algorithm with a posterior makes its own selection."""
     state, promise = selector.state, selector.promise
     if promise.average:
         standing = selector.standing()
@@ -72,7 +70,7 @@ def select_early(selector: Selector) -> EarlySelection:
 
 
 def expected_of(selector: Selector) -> Floats:
-    """Return (n,) posterior means; several problems are as many populations."""
+    """Compute (n,) posterior means; several problems are as many populations."""
     problem, state = selector.problem, selector.state
     if not isinstance(problem, MultiProblem):
         return posterior_means(state.rewards, state.pulls, problem.k)
@@ -85,7 +83,7 @@ def expected_of(selector: Selector) -> Floats:
 def select_remaining(
     right: Floats, pulls: Counts, ks: Sequence[int], workers: Counts | None = None
 ) -> Counts:
-    """Return the likely best if too few workers are left for all places: as many as can be placed.
+    """Select the likely best if too few workers are left for all places: as many as can be placed.
 
     right, pulls  (n,) tallies, part after part
     ks            places in each part
@@ -105,7 +103,8 @@ def select_remaining(
 
 
 def _interval_epsilon(selector: Selector, arms: Counts) -> float:
-    """Return an ε that holds with probability 1 - delta at all times, under any rule of asking.
+    """Bound the regret by an ε that holds with probability 1 - delta at all times, under any rule
+    of asking.
 
     Only for an algorithm without a guarantee of its own: a run that states now one guarantee and
     now another, each true except with probability delta, is wrong in up to 2 delta.

@@ -15,13 +15,13 @@ def tell_in_turn(
     ready   (a,) flags of the answers that may be told; all are in order of arm and position
     arms    (a,) by the run's numbers; places by the algorithm's
     """
-    told = np.zeros(ready.size, bool)
+    takes = np.zeros(ready.size, bool)
     while True:
-        waiting = ready & ~told
+        waiting = ready & ~takes
         # (m,) 0 for an arm's first answer that is left, 1 for its second: they are in order of arm.
         turn = np.arange(waiting.sum()) - np.searchsorted(arms[waiting], arms[waiting])
         batch = np.flatnonzero(waiting)[turn < selector.takes()[places[waiting]]]
         if not batch.size:
-            return told
+            return takes
         selector.tell(places[batch], right[batch])
-        told[batch] = True
+        takes[batch] = True

@@ -25,7 +25,7 @@ GROUPS = Option(
 
 
 def check_groups(groups: Any, n: int) -> list[Any] | None:
-    """Return (n,) labels; None without. Raises ProblemError if there is not one for each arm."""
+    """Check (n,) labels; None without. Raises ProblemError if there is not one for each arm."""
     GROUPS.check(groups)
     if groups is None:
         return None
@@ -36,7 +36,7 @@ def check_groups(groups: Any, n: int) -> list[Any] | None:
 
 
 def number_groups(groups: Sequence[Any], gone: Sequence[Any]) -> tuple[Counts, Counts]:
-    """Return (n,) and (g,) numbers of the groups, from 0 in order of appearance.
+    """Enumerate (n,) and (g,) groups, from 0 in order of appearance.
 
     gone  (g,) labels of arms that were withdrawn
 

@@ -59,7 +59,7 @@ def uniform(n: int) -> Floats:
 
 
 def synthetic(n: int, k: int, p: float) -> Floats:
-    """Return means above and below (n-k)/n as powers of the rank (Chen et al. 2017).
+    """Spread means above and below (n-k)/n as powers of the rank (Chen et al. 2017).
 
     p = 1 is ``uniform``; p > 1 draws means to the border, p < 1 away from it. Jiang et al. 2017
     call it alpha-exponential.

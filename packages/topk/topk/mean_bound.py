@@ -31,7 +31,7 @@ def bound_mean(
     questions: ArrayLike | None = None,
     joined: bool = False,
 ) -> float:
-    """Return a mean accuracy that the selected workers have with probability at least 1 - delta.
+    """Bound the mean accuracy that the selected workers have with probability at least 1 - delta.
 
     rewards    (n,) sums of each worker's rewards, of all workers that ever took part
     pulls      (n,) numbers of their answers
@@ -48,18 +48,18 @@ def bound_mean(
         raise ProblemError("rewards must lie between 0 and the number of pulls.")
     if not chosen.size:
         raise ProblemError("There must be a selected worker.")
-    right, wrong = sums[chosen], (counts - sums)[chosen]
-    evidence = _log_mixture(right, wrong) - _log_cost(sums.size, chosen.size, k, joined, delta)
+    hits, wrong = sums[chosen], (counts - sums)[chosen]
+    evidence = _log_mixture(hits, wrong) - _log_cost(sums.size, chosen.size, k, joined, delta)
     if questions is None:
-        least = _least_sums(right, wrong)
+        least = _least_sums(hits, wrong)
     else:
         sizes = np.asarray(questions, np.float64)[chosen]
-        least = np.sum([*map(_least_sums_on_set, right, wrong, sizes)], axis=0)
+        least = np.sum([*map(_least_sums_on_set, hits, wrong, sizes)], axis=0)
     return float(np.clip(np.max(least + MULTIPLIERS * evidence) / chosen.size, 0, 1))
 
 
 def _log_mixture(right: Floats, wrong: Floats) -> float:
-    """Return the logarithm of the likelihood of all answers, averaged over the populations."""
+    """Average the likelihood of all answers over the populations, and take its logarithm."""
     a = (MEANS[:, None] * SIZES).ravel()[:, None]
     b = ((1 - MEANS)[:, None] * SIZES).ravel()[:, None]
     log_beta = scipy.special.betaln
@@ -68,7 +68,7 @@ def _log_mixture(right: Floats, wrong: Floats) -> float:
 
 
 def _log_cost(n: int, size: int, k: int, joined: bool, delta: float) -> float:
-    """Return the logarithm of 1/η: half of delta is for sets of k workers."""
+    """Compute the logarithm of 1/η: half of delta is for sets of k workers."""
     log_gamma = scipy.special.gammaln
     sets = log_gamma(n + 1) - log_gamma(size + 1) - log_gamma(n - size + 1)
     if joined:  # by the number of the last worker of the set, which is not bounded beforehand
@@ -77,7 +77,7 @@ def _log_cost(n: int, size: int, k: int, joined: bool, delta: float) -> float:
 
 
 def _least_sums(right: Floats, wrong: Floats) -> Floats:
-    """Return (multipliers,) least Σ θ − multiplier · log-likelihood; θ solves a quadratic."""
+    """Minimise (multipliers,) Σ θ − multiplier · log-likelihood; θ solves a quadratic."""
     steps = MULTIPLIERS[:, None]
     half = (1 + steps * (right + wrong)) / 2
     theta = steps * right / (half + np.sqrt(half**2 - steps * right))
@@ -87,13 +87,13 @@ def _least_sums(right: Floats, wrong: Floats) -> Floats:
 
 
 def _least_sums_on_set(right: float, wrong: float, size: float) -> Floats:
-    """Return the same of one worker, whose answers are drawn from a set without repetition."""
+    """Minimise the same of one worker, whose answers are drawn from a set without repetition."""
     log_gamma = scipy.special.gammaln
-    held = np.arange(right, size - wrong + 1)  # right answers among all questions of the set
-    logs = log_gamma(held + 1) - log_gamma(held - right + 1)
-    logs += log_gamma(size - held + 1) - log_gamma(size - held - wrong + 1)
+    total = np.arange(right, size - wrong + 1)  # right answers among all questions of the set
+    logs = log_gamma(total + 1) - log_gamma(total - right + 1)
+    logs += log_gamma(size - total + 1) - log_gamma(size - total - wrong + 1)
     logs -= log_gamma(size + 1) - log_gamma(size - right - wrong + 1)
-    return np.asarray((held / size - MULTIPLIERS[:, None] * logs).min(1))
+    return np.asarray((total / size - MULTIPLIERS[:, None] * logs).min(1))
 
 
 def _weigh(counts: Floats, logs: Floats) -> Floats:

@@ -93,7 +93,7 @@ class Option:
 def settle_options(
     title: str, options: tuple[Option, ...], values: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the value of every option, the default if it is unset. Raises ProblemError."""
+    """Settle the value of every option, the default if it is unset. Raises ProblemError."""
     names = {option.name for option in options}
     for name in values:
         if name not in names:

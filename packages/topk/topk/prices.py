@@ -26,7 +26,7 @@ UNRELATED = "Assumes that prices tell nothing of accuracy. "
 
 
 def check_prices(prices: Any, n: int) -> Floats | None:
-    """Return (n,) prices; None without. Raises ProblemError if there is not one for each arm."""
+    """Check (n,) prices; None without. Raises ProblemError if there is not one for each arm."""
     if prices is None:
         return None
     costs = np.asarray(prices, np.float64)
@@ -36,7 +36,7 @@ def check_prices(prices: Any, n: int) -> Floats | None:
 
 
 def relative_prices(prices: Any, n: int) -> Floats | None:
-    """Return (n,) prices with a geometric mean of 1; None without prices or if all are equal.
+    """Scale (n,) prices to a geometric mean of 1; None without prices or if all are equal.
 
     Raises ProblemError if there is not one for each arm.
     """

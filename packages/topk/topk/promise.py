@@ -63,7 +63,7 @@ def ordinal(number: int) -> str:
 
 
 def rounded_up(epsilon: float) -> float:
-    """Return ε rounded up to three places, at most 1, so that the statement still holds.
+    """Round ε up to three places, at most 1, so that the statement still holds.
 
     An excess over a thousandth of less than 1e-12 is from rounding alone.
     """
@@ -105,11 +105,11 @@ class Promise:
     at_the_stop: bool = False
 
     def of_scores(self) -> "Promise":
-        """Return the same guarantee about true scores, the means, in place of accuracies."""
+        """State the same guarantee about true scores, the means, in place of accuracies."""
         return replace(self, measure=self.measure.replace("accuracy", "score"))
 
     def sentence(self, problem: Problem, epsilon: float | None = None) -> str:
-        """Return the guarantee for this problem, or for the ``epsilon`` that holds now."""
+        """Word the guarantee for this problem, or for the ``epsilon`` that holds now."""
         looks_best = "worker that looks" if problem.k == 1 else f"{problem.k} workers that look"
         if self.fixed == "budget":
             return f"The {looks_best} best when the budget is spent; no guarantee."

@@ -17,7 +17,7 @@ Words = NDArray[np.uint64]
 
 
 def questions_at(seed: int, arms: ArrayLike, positions: ArrayLike, size: int) -> NDArray[np.int64]:
-    """Return the question numbers, 0 to size - 1, at these positions of these arms' decks.
+    """Find the question numbers, 0 to size - 1, at these positions of these arms' decks.
 
     seed       the run's seed
     arms       (m,) arm numbers
@@ -43,8 +43,7 @@ def questions_at(seed: int, arms: ArrayLike, positions: ArrayLike, size: int) ->
 def questions_without(
     seed: int, arm: int, positions: NDArray[np.int64], size: int, met: Sequence[int]
 ) -> NDArray[np.int64]:
-    """Return the question numbers at these positions of an arm's deck from which ``met`` are
-    removed.
+    """Find the question numbers at these positions of an arm's deck from which ``met`` are removed.
 
     positions  (m,) each 0 to size - 1 - len(met)
     """
@@ -55,7 +54,7 @@ def questions_without(
 
 
 def shuffle_ranks(seed: int, arms: ArrayLike, numbers: ArrayLike) -> NDArray[np.uint64]:
-    """Return a random key for each question of each arm; sorting by it shuffles part of a deck."""
+    """Draw a random key for each question of each arm; sorting by it shuffles part of a deck."""
     keys = _cipher_keys(seed, np.asarray(arms, np.uint64))
     return _mix_words(keys ^ _mix_words(np.asarray(numbers, np.uint64)))
 
@@ -66,10 +65,10 @@ def _cipher_keys(seed: int, arms: Words) -> Words:
 
 def _permute_values(values: Words, keys: Words, half: np.uint64) -> Words:
     mask = (np.uint64(1) << half) - np.uint64(1)
-    left, right = values >> half, values & mask
+    high, low = values >> half, values & mask
     for number in range(ROUNDS):
-        left, right = right, left ^ (_mix_words(keys + right + np.uint64(number << 40)) & mask)
-    return (left << half) | right
+        high, low = low, high ^ (_mix_words(keys + low + np.uint64(number << 40)) & mask)
+    return (high << half) | low
 
 
 def _mix_words(words: Words) -> Words:

@@ -71,7 +71,7 @@ FOR_SCORES: tuple[type[Selector], ...] = (Certified, KLLUCB, PairLUCB)
 def build_selector(
     name: str, problem: Problem, state: State | None = None, **options: Any
 ) -> Selector:
-    """Return the algorithm of this name, set on this problem as it stands in this state.
+    """Build the algorithm of this name, set on this problem as it stands in this state.
 
     problem  a MultiProblem for the algorithms of MULTI_SELECTORS
     state    None: before the first pull
@@ -87,7 +87,7 @@ def build_selector(
 
 
 def score_options(name: str) -> dict[str, Any]:
-    """Return the options with which the algorithm of this name takes scores.
+    """Find the options with which the algorithm of this name takes scores.
 
     Raises ProblemError if its guarantee does not cover them.
     """

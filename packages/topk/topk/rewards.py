@@ -14,7 +14,7 @@ def draw_rewards(
     rng: np.random.Generator,
     concentration: float | None = None,
 ) -> Floats:
-    """Return sums of rewards: 0 or 1, or Gaussian of variance 1/4, or scores.
+    """Draw sums of rewards: 0 or 1, or Gaussian of variance 1/4, or scores.
 
     concentration  the sum of the two parameters of the Beta distributions of scores
 
@@ -24,8 +24,8 @@ def draw_rewards(
         return means * pulls + 0.5 * np.sqrt(pulls) * rng.standard_normal(means.size)
     if concentration is not None:
         arms = np.repeat(np.arange(means.size), pulls)
-        right, wrong = concentration * means[arms], concentration * (1 - means[arms])
-        return np.bincount(arms, rng.beta(right, wrong), means.size).astype(np.float64)
+        alpha, beta = concentration * means[arms], concentration * (1 - means[arms])
+        return np.bincount(arms, rng.beta(alpha, beta), means.size).astype(np.float64)
     if pulls.max(initial=0) <= 1:
         return (rng.random(means.size) < means).astype(np.float64)
     return rng.binomial(pulls, means).astype(np.float64)

@@ -22,7 +22,7 @@ CLOSED = "close roster"  # and of the one that closes it
 
 
 def active_arms(kind: Counts, gone: Flags, seed: int, joined: bool) -> Counts:
-    """Return (r,) the arms left, kind by kind, in an order independent of when workers joined.
+    """Order (r,) the arms left, kind by kind, independently of when workers joined.
 
     kind, gone  (n,) by arm
     joined      True if a worker joined after the start: arm numbers reveal that, and ties go by
@@ -35,9 +35,9 @@ def active_arms(kind: Counts, gone: Flags, seed: int, joined: bool) -> Counts:
 
 
 def share_left(gone: Flags, pulls: Counts) -> float:
-    """Return the share of δ for the workers that are still there (docs/absence.md)."""
-    present, lost = int((~gone).sum()), int((gone & (pulls > 0)).sum())
-    return present / (present + lost) if lost else 1.0
+    """Compute the share of δ for the workers that are still there (docs/absence.md)."""
+    present, losses = int((~gone).sum()), int((gone & (pulls > 0)).sum())
+    return present / (present + losses) if losses else 1.0
 
 
 def drop_no_shows(
@@ -49,7 +49,7 @@ def drop_no_shows(
     one_kind_each: bool,
     anew: bool,
 ) -> tuple[Flags, Counts]:
-    """Return the roster of a run that is over, without workers without a counted answer.
+    """Reduce the roster of a run that is over by workers without a counted answer.
 
     It is ``gone`` with them, and the answers by which ``share_left`` shares δ. Where the proof does
     not allow that they follow from answers of others, and where too few would be left, both are
@@ -58,19 +58,19 @@ def drop_no_shows(
     gone, pulls, worker  (n,) by arm
     anew                 ``judges_anew`` of the problem that the run began with
     """
-    came = np.isin(worker, worker[(pulls > 0) & ~gone])
-    left = np.unique(worker[came & ~gone]).size
+    present = np.isin(worker, worker[(pulls > 0) & ~gone])
+    rest = np.unique(worker[present & ~gone]).size
     allowed = kind.open_roster and (kind.promise.average or anew)
-    if not allowed or not has_enough(left, ks, one_kind_each):
+    if not allowed or not has_enough(rest, ks, one_kind_each):
         return gone, pulls
-    dropped = gone | ~came
+    dropped = gone | ~present
     # An absence says nothing to a posterior; any other bound has the level of the whole roster.
-    counted = pulls if kind.promise.average else np.where(gone, pulls, 1)
-    return dropped, counted
+    answers = pulls if kind.promise.average else np.where(gone, pulls, 1)
+    return dropped, answers
 
 
 def plan_options(kind: type[Selector], n: int, left: int) -> dict[str, Any]:
-    """Return the option that keeps the weights of the start if some of n arms are gone.
+    """Keep the weights of the start if some of n arms are gone.
 
     left  number of arms left
     """
@@ -80,7 +80,7 @@ def plan_options(kind: type[Selector], n: int, left: int) -> dict[str, Any]:
 def opening_option(
     kind: type[Selector], changes: Iterable[tuple[str, int]], open_now: bool, joined: int
 ) -> dict[str, Any]:
-    """Return the options of an algorithm that must know who could join after the first question.
+    """Find the options of an algorithm that must know who could join after the first question.
 
     changes  kind and number of steps of the events that opened or closed the roster, in order
     joined   how many workers joined after the start
@@ -95,7 +95,6 @@ def opening_option(
 
 
 def _is_asked_open(changes: Sequence[tuple[str, int]], open_now: bool) -> bool:
-    """Return True if the roster was open at the first step."""
     before = [kind for kind, step in changes if step == 0]
     if before:
         return before[-1] == OPENED
@@ -109,7 +108,7 @@ def is_guarantee_lost(
     opened_at: Iterable[int] = (),
     covers_withdrawal: bool = False,
 ) -> bool:
-    """Return True if changes of the roster cost the guarantee (docs/absence.md, section 3).
+    """Tell if changes of the roster cost the guarantee (docs/absence.md, section 3).
 
     gone, pulls        (n,) by arm: flags of workers out of the run, and counted answers
     opened_at          the number of steps taken each time the roster was opened again
@@ -136,14 +135,14 @@ class RunStart(NamedTuple):
 
     @property
     def covers_withdrawal(self) -> bool:
-        """Return True if the guarantee holds although workers are withdrawn after answers."""
+        """Tell if the guarantee holds although workers are withdrawn after answers."""
         if self._problem is None:
             return not self.kind.roster_fixed
         return self.kind.covers_withdrawal(self._problem, self.options)
 
     @property
     def judges_anew(self) -> bool:
-        """Return True if an early end may be judged among the workers that answered alone."""
+        """Tell if an early end may be judged among the workers that answered alone."""
         if self._problem is None:
             return self.kind.covers_leavers and not self.kind.roster_fixed
         return self.kind.judges_anew(self._problem, self.options)
@@ -157,7 +156,7 @@ class RunStart(NamedTuple):
 
 
 def has_enough(workers: int, ks: Sequence[int], one_kind_each: bool) -> bool:
-    """Return True if every kind of task has more workers to choose from than it needs.
+    """Tell if every kind of task has more workers to choose from than it needs.
 
     With each worker in one kind at most, there must also be a worker for every place.
     """
@@ -173,7 +172,7 @@ def build_problem(
     delta: float,
     budget: int | None,
 ) -> Problem:
-    """Return the problem: the best ``ks[j]`` of ``workers`` workers in each kind j.
+    """Build the problem: the best ``ks[j]`` of ``workers`` workers in each kind j.
 
     several_skills  True if the algorithm is for several problems only
     """
@@ -186,7 +185,7 @@ def build_problem(
 def quotas_per_kind(
     ks: Sequence[int], workers: Counts, several_skills: bool, one_kind_each: bool
 ) -> dict[str, Any]:
-    """Return the places of each kind as an option of algorithms that take any family of sets.
+    """State the places of each kind as an option of algorithms that take any family of sets.
 
     workers  (n,) worker of each arm, numbered from 0; arms are numbered kind by kind
     """
@@ -201,7 +200,7 @@ def quotas_per_kind(
 def restrict_options(
     options: Mapping[str, Any], arms: Sequence[int] | Counts, k: int
 ) -> dict[str, Any]:
-    """Return the options for these arms: quotas, prices and groups have a value for each."""
+    """Restrict the options to these arms: quotas, prices and groups have a value for each."""
     restricted = dict(options)
     if options.get("quotas"):
         restricted["quotas"] = restrict_quotas(options["quotas"], arms, k)
@@ -212,12 +211,12 @@ def restrict_options(
 
 
 def groups_of(left: Flags, groups: Sequence[Any] | None) -> tuple[Any, ...]:
-    """Return the labels of the groups of the arms that ``left`` (n,), if the run has groups."""
+    """List the labels of the groups of the arms that ``left`` (n,), if the run has groups."""
     return tuple(groups[i] for i in np.flatnonzero(left).tolist()) if groups else ()
 
 
 def restrict_quotas(option: dict[str, Any], arms: Sequence[int] | Counts, k: int) -> dict[str, Any]:
-    """Return the option ``quotas`` for these arms: a group that has shrunk cannot have to give
+    """Restrict the option ``quotas`` to these arms: a group that has shrunk cannot have to give
     more.
 
     If the greatest numbers then leave fewer than k, they no longer exclude anybody.

@@ -54,7 +54,7 @@ def select_arms(
     proof: Mapping[str, Any] | None = None,
     lost: bool = False,
 ) -> SelectedArms:
-    """Return the selection of the algorithm as it stands.
+    """Select as the algorithm stands.
 
     arms         (r,) the run's numbers of the algorithm's arms
     ended_early  True if the run is over and did not reach its algorithm's own end
@@ -73,7 +73,7 @@ def select_arms(
 
 
 def only_tested(named: SelectedArms, pulls: Counts) -> SelectedArms:
-    """Return the selection without workers that have no counted answer: nothing speaks for them.
+    """Drop selected workers that have no counted answer: nothing speaks for them.
 
     pulls  (n,) answers counted, by the run's arms
     """
@@ -93,7 +93,7 @@ def _prefer_proved(
     selection: SelectedArms,
     proof: Mapping[str, Any],
 ) -> SelectedArms:
-    """Return the selection of the best proof if it is worth it; or the same arms with the proof's
+    """Prefer the selection of the best proof if it is worth it; or the same arms with the proof's
     ε.
     """
     if not proof:
@@ -109,7 +109,7 @@ def _prefer_proved(
 
 
 def _keeps_verdicts(selector: Selector, roster: Counts, arms: Counts) -> bool:
-    """Return True if no arm was accepted or rejected contrary to this selection since its proof."""
+    """Tell if no arm was accepted or rejected contrary to this selection since its proof."""
     inside = np.isin(roster, arms)
     verdict = selector.state.verdict
     accepted, rejected = verdict == Verdict.ACCEPTED, verdict == Verdict.REJECTED
@@ -119,7 +119,7 @@ def _keeps_verdicts(selector: Selector, roster: Counts, arms: Counts) -> bool:
 def select_everybody(
     arms: Counts, right: Floats, pulls: Counts, ks: Sequence[int], people: Counts | None = None
 ) -> SelectedArms:
-    """Return all workers left, for a run that ended because they are too few to choose from.
+    """Select all workers left, for a run that ended because they are too few to choose from.
 
     Of several kinds one may still have more than it needs, and a worker may fill one place.
 

@@ -161,9 +161,9 @@ class Selector(ABC):
         if (rewards < 0).any() or (rewards > pulls).any():
             raise ValueError("A reward lies in 0 to 1.")
         n = self.problem.n
-        told = np.bincount(arms, pulls, n).astype(np.int64)
-        self.state.out = np.maximum(self.state.out - told, 0)
-        self._count(told, np.bincount(arms, rewards, n).astype(np.float64))
+        counts = np.bincount(arms, pulls, n).astype(np.int64)
+        self.state.out = np.maximum(self.state.out - counts, 0)
+        self._count(counts, np.bincount(arms, rewards, n).astype(np.float64))
 
     def wait_for(self, out: ArrayLike) -> None:
         """Set the (n,) numbers of outstanding answers: asked, and not told yet.
@@ -174,11 +174,11 @@ class Selector(ABC):
         self.state.out = np.array(out, np.int64)
 
     def is_held_up(self) -> bool:
-        """Return True if it would stop now, were no answer outstanding."""
+        """Tell if it would stop now, were no answer outstanding."""
         return False
 
     def takes(self) -> Counts:
-        """Return (n,) the numbers of further answers of each arm that can be told now."""
+        """Count (n,) the further answers of each arm that can be told now."""
         return np.full(self.problem.n, UNLIMITED)
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
@@ -202,7 +202,7 @@ class Selector(ABC):
         room: ArrayLike | None = None,
         rng: np.random.Generator | None = None,
     ) -> Counts:
-        """Return how many more pulls each arm should get now; changes nothing.
+        """Choose how many more pulls each arm should get now; changes nothing.
 
         slots    most pulls to ask for in all; None asks for the pulls the paper would make next
         pending  (n,) outstanding pulls: they count as made for choosing, never for judging
@@ -220,8 +220,8 @@ class Selector(ABC):
         most = min(UNLIMITED if slots is None else slots, self._budget_left(out))
         if most <= 0 or self.stop():
             return np.zeros(n, np.int64)
-        wanted = self._ask(None if slots is None else most, out, free, rng)
-        return fill_level(wanted, most)
+        plan = self._ask(None if slots is None else most, out, free, rng)
+        return fill_level(plan, most)
 
     @abstractmethod
     def _ask(
@@ -250,7 +250,7 @@ class Selector(ABC):
     # -- judging
 
     def stop(self) -> tuple[str, ...]:
-        """Return the reasons to stop, or an empty tuple to go on."""
+        """List the reasons to stop; empty to go on."""
         if self._is_done():
             return (PROMISE_KEPT if self.promise.fixed == "confidence" else BUDGET_SPENT,)
         if self._budget_left(np.zeros(1, np.int64)) <= 0:
@@ -259,7 +259,7 @@ class Selector(ABC):
 
     @classmethod
     def covers_withdrawal(cls, problem: Problem, options: Mapping[str, Any]) -> bool:
-        """Return True if the guarantee holds although workers were withdrawn after answers.
+        """Tell if the guarantee holds although workers were withdrawn after answers.
 
         problem  of the start of the run
         """
@@ -267,7 +267,7 @@ class Selector(ABC):
 
     @classmethod
     def judges_anew(cls, problem: Problem, options: Mapping[str, Any]) -> bool:
-        """Return True if an early end may be judged among the workers that answered alone.
+        """Tell if an early end may be judged among the workers that answered alone.
 
         problem  of the start of the run; docs/absence.md, section 2
         """
@@ -275,33 +275,29 @@ class Selector(ABC):
 
     @abstractmethod
     def _is_done(self) -> bool:
-        """Return True if the guarantee holds, or for a fixed budget, if its plan is carried out."""
+        """Tell if the guarantee holds, or for a fixed budget, if its plan is carried out."""
 
     @abstractmethod
     def selection(self) -> Counts:
-        """Return the k arms it would select now, in rising order."""
+        """Choose the k arms it would select now, in rising order."""
 
     @abstractmethod
     def standing(self) -> Standing:
-        """Return the standing of every arm."""
+        """Describe the standing of every arm."""
 
     def best(self, values: Floats) -> Counts:
-        """Return the arms of largest total value, of all sets that may be selected, in rising
-        order.
-        """
+        """Find the arms of largest total value among all allowed sets, in rising order."""
         return top_arms(values, self.problem.k)
 
     def shortfall(self, arms: Counts) -> float:
-        """Return a bound on the regret of these k arms, as its guarantee bounds that of its own
-        selection.
+        """Bound the regret of these k arms, as its guarantee bounds that of its own selection.
 
         It holds at all times at once, with the guarantee's probability. 1 means no bound.
         """
         return self.standing().gap if np.array_equal(arms, self.selection()) else 1.0
 
     def worst_swap(self, arms: Counts, lower: Floats, upper: Floats) -> float:
-        """Return how much these k arms may fall short, on average, if each is within its (n,)
-        bounds.
+        """Bound the loss of these k arms, on average, if each is within its (n,) bounds.
 
         The worst accuracies for them do not depend on the set they are compared with, so the best
         set under these is the worst swap.
@@ -312,15 +308,15 @@ class Selector(ABC):
         return float(np.clip(total / self.problem.k, 0, 1))
 
     def warnings(self) -> tuple[Doubt, ...]:
-        """Return sentences for users about doubts in the guarantee for this pool; mostly none."""
+        """List sentences for users about doubts in the guarantee for this pool; mostly none."""
         return ()
 
     def fitted(self) -> PopulationSummary | None:
-        """Return the population fitted to the pool; None for algorithms that need none."""
+        """Summarise the population fitted to the pool; None for algorithms that need none."""
         return None
 
     def _final(self) -> NDArray[np.int8]:
-        """Return (n,) verdicts: all decided once it is done, the state's own until then."""
+        """Decide (n,) verdicts: all once it is done, the state's own until then."""
         if not self._is_done():
             return self.state.verdict
         verdict = np.full(self.problem.n, Verdict.REJECTED, np.int8)

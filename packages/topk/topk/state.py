@@ -50,7 +50,7 @@ class State:
 
 
 def pack_memory(memory: Memory) -> Memory:
-    """Return the memory with every numpy array as a list and every numpy number as Python's."""
+    """Convert every numpy array in the memory to a list and every numpy number to Python's."""
     return {
         name: value.tolist() if isinstance(value, np.ndarray | np.generic) else value
         for name, value in memory.items()
@@ -64,13 +64,13 @@ NARROW = (np.int8, np.int16, np.int32)
 
 
 def compact_memory(memory: Memory) -> Memory:
-    """Return the memory with every numpy array (n,) as a text, which ``expand_memory`` reads."""
+    """Convert every numpy array (n,) in the memory to a text, which ``expand_memory`` reads."""
     arrays = {name: _array_to_text(a) for name, a in memory.items() if isinstance(a, np.ndarray)}
     return pack_memory(memory | arrays)
 
 
 def expand_memory(memory: Memory) -> Memory:
-    """Return the memory that ``compact_memory`` got; lists, of older versions, stay lists."""
+    """Restore the memory that ``compact_memory`` got; lists, of older versions, stay lists."""
     return {
         name: _array_from_text(value) if _is_text(value) else value
         for name, value in memory.items()

@@ -71,7 +71,6 @@ class AccountPage(JobMixin, ActionPage):
         return format_html("{} {} were read into {}.", format_count(result["stored"]), noun, link)
 
     def _call(self, kind: str, permission: str = "", **wanted: Any) -> HttpResponse:
-        """Hand out a job of this kind, and return to the page, which waits for it."""
         if permission and not self.may(permission):
             raise Http404
         job = connectors.request_call(self.object, kind, self.username, **wanted)

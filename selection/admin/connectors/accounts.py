@@ -113,7 +113,7 @@ class ConnectionAdmin(CountedDeletionMixin, ScopedAdmin):
         return usual if job is None else {name: job.wanted[name] for name in usual}
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
-        """Return the connection with the values that were entered, if their check failed."""
+        """Fill the connection with the values that were entered, if their check failed."""
         connection = super().get_object(request, object_id, from_field)
         job = find_own_job(request, background.SAVE) if request.method == "GET" else None
         if connection is not None and job is not None and job.subject == connection.pk:

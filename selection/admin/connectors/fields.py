@@ -40,7 +40,7 @@ def _setting_field(setting: Setting, value: Any) -> forms.Field:
 
 
 def secret_fields(declared: Iterable[Secret], stored: bool) -> dict[str, forms.Field]:
-    """Return a field for each secret; it never has a value.
+    """Make a field for each secret; it never has a value.
 
     stored  True if there are secrets already, which blank fields keep
     """
@@ -56,7 +56,7 @@ def secret_fields(declared: Iterable[Secret], stored: bool) -> dict[str, forms.F
 
 
 def values_of(cleaned: Mapping[str, Any], beginning: str) -> dict[str, Any]:
-    """Return the values of the fields whose names begin so, by the rest of their names."""
+    """Pick the values of the fields whose names begin so, by the rest of their names."""
     return {
         name.removeprefix(beginning): value
         for name, value in cleaned.items()

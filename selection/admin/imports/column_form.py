@@ -87,14 +87,14 @@ class ColumnForm(forms.Form):
 
     @property
     def unassigned_columns(self) -> list[str]:
-        """Return the columns without a meaning; attributes do not matter until all are assigned."""
+        """Columns without a meaning; attributes do not matter until all are assigned."""
         used = {*self.assigned.values(), *self.saved.questions, self.saved.only, self.saved.unless}
         if not self.missing:
             used |= {*self.saved.attributes}
         return [column for column in self.columns.values() if column not in used]
 
     def chosen_header_row(self) -> int:
-        """Return the row that the user names as header if it is a new one, else 0."""
+        """Find the row that the user names as header if it is a new one, else 0."""
         text = self.data.get("header", "")
         row = int(text) if text.isdecimal() and len(text) < 8 else 0
         return row if row != self.line else 0
@@ -141,24 +141,24 @@ class ColumnForm(forms.Form):
                 )
 
     def open_fields(self) -> list[BoundField]:
-        """Return the fields that need a column, with the shape of the rows if it is unclear."""
+        """List the fields that need a column, with the shape of the rows if it is unclear."""
         missing = [field.name for field in self.missing]
         return [self[name] for name in ["shape"] * self.may_be_survey + missing]
 
     @property
     def may_be_survey(self) -> bool:
-        """Return True if neither columns with answers nor one with the question are known."""
+        """Tell if neither columns with answers nor one with the question are known."""
         plan = self.saved
         return bool(self.survey) and not plan.questions and "question" not in plan.fields
 
     def remaining_fields(self) -> list[BoundField]:
-        """Return the fields except those of ``open_fields`` and ``assignable_fields``."""
+        """List the fields except those of ``open_fields`` and ``assignable_fields``."""
         first = {field.name for field in self.open_fields()}
         names = [name for name in self.fields if name not in first and not name.startswith(OTHER)]
         return [self[name] for name in names]
 
     def assignable_fields(self) -> list[BoundField]:
-        """Return a field for each column that names no question: the question that it answers."""
+        """List a field for each column that names no question: the question that it answers."""
         return [self[name] for name in self.fields if name.startswith(OTHER)]
 
     def has_hidden_errors(self) -> bool:
@@ -240,7 +240,7 @@ class ColumnForm(forms.Form):
         )
 
     def _survey_plan(self, cleaned: dict[str, Any]) -> ColumnPlan:
-        """Return the plan of the ticked columns and the assigned ones. Raises Refused."""
+        """Build the plan of the ticked columns and the assigned ones. Raises Refused."""
         assert self.survey is not None
         place = cleaned.get("worker")
         fields = {"worker": self.columns[place]} if place else {}

@@ -212,6 +212,6 @@ IMPORT_PAGES = (UploadPage, PreviewPage)
 
 
 def _are_alike(reasons: Sequence[str]) -> bool:
-    """Return True if the reasons differ only in the names that they quote."""
+    """Tell if the reasons differ only in the names that they quote."""
     kinds = {re.sub("“.*?”", "", reason) for reason in reasons}
     return len(reasons) >= ALIKE_ROWS and len(kinds) == 1

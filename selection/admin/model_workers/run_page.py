@@ -153,7 +153,7 @@ class CheckModelsPage(JobMixin, ActionPage):
 
     @cached_property
     def job(self) -> Job | None:
-        """Return the latest check, also one of another member."""
+        """Latest check, also one of another member."""
         return _find_job(self.object, model_checks.CHECK)
 
     def has_permission(self) -> bool:

@@ -94,7 +94,7 @@ class WorkerModelPage(JobMixin, ActionPage):
         return {"call": call, "cost": format_call_cost(to_amount(call.cost)), "body": body}
 
     def _settings_form(self, data: Any = None) -> forms.ModelForm:
-        """Return a form over a copy of the endpoint: it must not change the page's own."""
+        """Build a form over a copy of the endpoint: it must not change the page's own."""
         widgets = partial(self.model_admin.formfield_for_dbfield, request=self.request)
         kind = forms.modelform_factory(
             Endpoint,

@@ -77,13 +77,13 @@ def _draw_chart(
 
 
 def _round_marks(most: float) -> list[float]:
-    """Return round numbers from 0 to ``most``, at most five."""
+    """Choose round numbers from 0 to ``most``, at most five."""
     power = 10.0 ** math.floor(math.log10(most / 4)) if most else 1.0
     step = next((f * power for f in (1, 2, 5, 10) if 4 * f * power >= most), 10 * power)
     return [round(i * step, 6) for i in range(5) if i * step <= most]
 
 
 def _kind(played: tuple[int, float, bool, bool]) -> str:
-    """Return the style of a dot: stopped by itself, cut short, or with a false guarantee."""
+    """Style a dot: stopped by itself, cut short, or with a false guarantee."""
     _, _, stopped, untrue = played
     return "untrue" if untrue else "kept" if stopped else "early"

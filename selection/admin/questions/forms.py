@@ -99,7 +99,7 @@ class QuestionForm(GradableForm):
 
 
 def _grading_for_form(grading: dict[str, Any]) -> dict[str, Any]:
-    """Return the options shown as comparison: the kind has a field of its own."""
+    """Select the options shown as comparison: the kind has a field of its own."""
     return {name: value for name, value in grading.items() if name not in {"multiple", "order"}}
 
 

@@ -24,7 +24,7 @@ MOST_COPIED = 200  # links behind a button; more of them only as a file
 
 
 def entrance_facts(run: Run, may_change: bool, connected: bool) -> dict[str, Any]:
-    """Return the context of the card; none without joiners, or for users without the right."""
+    """Build the context of the card; none without joiners, or for users without the right."""
     over = run.status == Run.Status.ENDED or run.recorded_only
     if over or not may_change or _asks_models_only(run):
         return {}
@@ -102,12 +102,12 @@ class TemporaryLinksPage(FormPage):
     form_class = TemporaryLinksForm
 
     def apply_form(self, form: TemporaryLinksForm) -> HttpResponseBase:
-        given = form.cleaned_data
-        until = db_clock.database_now() + timedelta(hours=given["hours"])
-        made = temporary_links.make_temporary_links(
-            self.object, given["workers"].splitlines(), until, self.username
+        data = form.cleaned_data
+        until = db_clock.database_now() + timedelta(hours=data["hours"])
+        urls = temporary_links.make_temporary_links(
+            self.object, data["workers"].splitlines(), until, self.username
         )
         rows = [
-            [worker, link, until.isoformat(timespec="seconds")] for worker, link in made.items()
+            [worker, link, until.isoformat(timespec="seconds")] for worker, link in urls.items()
         ]
         return csv_response(f"{self.object} temporary links", ["worker", "link", "until"], rows)

@@ -29,7 +29,7 @@ EVENTS_SHOWN = 30
 
 
 def _offer(do: str, words: str, preview: Callable[..., str], *arguments: Any) -> Facts:
-    """Return a button: its label, and the effect of the action or the reason of its refusal."""
+    """Describe a button: its label, and the effect of the action or the reason of its refusal."""
     try:
         return Facts(do=do, words=words, says=preview(*arguments), refused="")
     except Refused as refusal:
@@ -37,7 +37,7 @@ def _offer(do: str, words: str, preview: Callable[..., str], *arguments: Any) ->
 
 
 def change_facts(run: Run, may_change: bool) -> dict[str, Any]:
-    """Return the run page's context of changes. Join links need permission to change the run."""
+    """Build the context of changes. Join links need permission to change the run."""
     events = list(run.events.all()[: EVENTS_SHOWN + 1])
     return {
         "events": events[:EVENTS_SHOWN],

@@ -21,7 +21,7 @@ from selection.runs.settings.algorithm_choices import Setting
 
 
 def setting_field(setting: Setting) -> forms.Field:
-    """Return an option's field. Empty means the default, also a later version's better one."""
+    """Make an option's field. Empty means the default, also a later version's better one."""
     option = setting.option
     arguments: dict[str, Any] = {
         "label": setting.label,
@@ -68,7 +68,7 @@ OptionFields: Any = type(
 
 
 def options_given(algorithm: str, cleaned: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that the algorithm reads and that differ from the default."""
+    """Select the options that the algorithm reads and that differ from the default."""
     return {
         setting.option.name: cleaned[name]
         for name, setting in ALGORITHM_OPTIONS.items()
@@ -135,7 +135,7 @@ class LearnField(forms.Form):
 
 
 def learn_choices(run: Run, runs: QuerySet[Run]) -> list[Any]:
-    """Return ended runs by question set; the prior taken over before comes first."""
+    """List ended runs by question set; the prior taken over before comes first."""
     grouped: dict[str, list[tuple[str, str]]] = {}
     for source in priors.list_sources(runs):
         grouped.setdefault(source.question_set, []).append((str(source.pk), str(source)))

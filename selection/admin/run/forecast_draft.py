@@ -55,7 +55,7 @@ def _draft_refusal(run: Run) -> str:
 
 
 def possible_changes(run: Run, forecast: DraftForecast) -> list[Facts]:
-    """Return the changes with which it is expected to end; none if it already is."""
+    """List the changes with which it is expected to end; none if it already is."""
     row, best, current_set = forecast.own, forecast.best, forecast.this_set
     if row is not None and row.feasible:
         return []
@@ -75,7 +75,7 @@ def possible_changes(run: Run, forecast: DraftForecast) -> list[Facts]:
 
 
 def price_algorithms(run: Run) -> dict[str, Any]:
-    """Return the price of each algorithm for a run in a form, the recommendation, and a warning.
+    """Price each algorithm for a run in a form, the recommendation, and a warning.
 
     Empty if nothing can be forecast.
     """

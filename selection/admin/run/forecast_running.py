@@ -24,7 +24,7 @@ SHORT_REASONS = {
 
 
 def describe_remaining(run: Run, progress: Progress) -> Facts | None:
-    """Return the work that remains for a run, in phrases; None for a run that is not under way.
+    """Describe the work that remains for a run, in phrases; None for a run that is not under way.
 
     ``spent`` is money, or answers if there is no price; ``amount`` is a range of four runs of five
     in the same unit. ``given`` and ``answers`` are the answers, if that unit is money.

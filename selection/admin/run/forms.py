@@ -195,7 +195,7 @@ class SkillFormSet(forms.BaseInlineFormSet):
         return [form for form in rows if not form.cleaned_data.get("DELETE")]
 
     def new_skills(self) -> list[Skill]:
-        """Return the skills of a new run, stored on its creation; the admin logs them as added."""
+        """List the skills of a new run, stored on its creation; the admin logs them as added."""
         self.new_objects = [form.instance for form in self._remaining_forms()]
         self.changed_objects: list[Any] = []
         self.deleted_objects: list[Any] = []
@@ -255,7 +255,7 @@ class PromiseForm(OptionFields):
         self.runs = scoped(Run, request)
 
     def run(self) -> Run:
-        """Return the run with the settings that are given; a missing K is 1."""
+        """Build the run with the settings that are given; a missing K is 1."""
         self.full_clean()
         cleaned = self.cleaned_data
         names = (*validation.HARMLESS, "algorithm", "enrolling", "grouped_by")
@@ -263,7 +263,7 @@ class PromiseForm(OptionFields):
         return Run(**{"k": 1} | data, options=options_given(cleaned.get("algorithm", ""), cleaned))
 
     def priced_run(self) -> Run | None:
-        """Return the run as far as its price depends on it; None if a needed setting is missing."""
+        """Build the run as far as its price depends on it; None if a needed setting is missing."""
         run, cleaned = self.run(), self.cleaned_data
         if any(cleaned.get(name) is None for name in ("pool", "question_set", "k")):
             return None

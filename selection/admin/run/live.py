@@ -99,7 +99,7 @@ def _alerts_in_verdict(guarantee: reports.GuaranteeStatus) -> set[str]:
 
 
 def _is_note(run: Run, alert: reports.Alert) -> bool:
-    """Return True if the alert asks for no action. After the end none does."""
+    """Tell if the alert asks for no action. After the end none does."""
     return run.status == Run.Status.ENDED or alert.kind in status_line.NOTES
 
 
@@ -124,7 +124,7 @@ def short_digest(text: str) -> str:
 
 
 def render_pieces(context: dict[str, Any]) -> PagePieces:
-    """Return the pieces. They depend on no user and contain no secret, so all users share them."""
+    """Render pieces that depend on no user and contain no secret: all users share them."""
     parts = {part: render_to_string(f"selection/live/{part}.html", context) for part in PARTS}
     rows = {}
     for row in context["table"].rows:
@@ -187,7 +187,7 @@ STEP_FIELDS = frozenset({"steps", "proof"})
 
 
 def _state_key(run: Run, ignored: frozenset[str] = frozenset()) -> str:
-    """Return a digest that changes with the run, except with the fields in ``ignored``.
+    """Hash the run: a digest that changes with the run, except with the fields in ``ignored``.
 
     The engine's memory is left out: it changes only together with the step counter.
     """

@@ -16,7 +16,7 @@ MOST_NAMED = 8
 
 
 def build_outcome(run: Run, lines: Sequence[WorkerStanding]) -> Facts | None:
-    """Return the outcome, or None if the run has not ended.
+    """Describe the outcome; None if the run has not ended.
 
     lines  of all workers, best first in each skill
     """
@@ -35,13 +35,13 @@ def build_outcome(run: Run, lines: Sequence[WorkerStanding]) -> Facts | None:
 
 
 def _build_group(run: Run, number: int, selected: list[WorkerStanding]) -> Facts:
-    named = [(line, format_accuracy(line, run.fixed_budget)) for line in selected[:MOST_NAMED]]
+    rows = [(line, format_accuracy(line, run.fixed_budget)) for line in selected[:MOST_NAMED]]
     skill = selected[0].skill if selected else ""
-    return Facts(skill=skill, number=number, named=named, more=len(selected) - len(named))
+    return Facts(skill=skill, number=number, named=rows, more=len(selected) - len(rows))
 
 
 def format_accuracy(line: WorkerStanding, without_bounds: bool) -> str:
-    """Return the share of right answers with its bounds, rounded outwards: 89%, 81–95.
+    """Write the share of right answers with its bounds, rounded outwards: 89%, 81–95.
 
     without_bounds  as for a run with a fixed budget, whose bounds mean nothing
     """

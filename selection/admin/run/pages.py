@@ -78,7 +78,7 @@ class RunPage(Page):
 
     @cached_property
     def object(self) -> Any:
-        """Return the run, noting undelivered e-mails, models that take part, and connections."""
+        """Load the run, noting undelivered e-mails, models that take part, and connections."""
         rows = Run.objects.select_related("pool", "question_set").annotate(
             undelivered=invitations.has_undelivered(),
             with_models=with_models(),
@@ -138,7 +138,7 @@ class RunPage(Page):
         }
 
     def _allowed_formats(self) -> dict[str, list[tuple[exports.Format, str]]]:
-        """Return by audience the formats without a button of their own that the user may download.
+        """List by audience the formats without a button of their own that the user may download.
 
         With each comes the reason why the pay must be entered for it, or "".
         """
@@ -206,7 +206,7 @@ class Download(Page):
 
 
 def _selected_csv(run: Run, style: exports.CsvStyle) -> HttpResponseBase:
-    """Return the selection. Facts about the run are repeated in every row, as clients expect."""
+    """Repeat facts about the run in every row, as clients expect."""
     table = exports.selected_with_facts(run)
     return csv_response(f"{run} selected", table.columns, table.rows, style)
 

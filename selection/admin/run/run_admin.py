@@ -136,7 +136,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
         return guarantees_html(run or Run(k=1), run.pool if run and run.pk else None)
 
     def guarantees_view(self, request: HttpRequest) -> HttpResponse:
-        """Return the guarantees for the settings in the form, fetched by run_form.js."""
+        """Render the guarantees for the settings in the form, fetched by run_form.js."""
         self._require_form_permission(request)
         form = PromiseForm(request.GET, request=request)
         return JsonResponse({"html": guarantees_html(form.run(), form.pool_chosen())})
@@ -147,7 +147,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
             raise PermissionDenied
 
     def prices_view(self, request: HttpRequest) -> HttpResponse:
-        """Return each algorithm's price for the settings in the form, fetched by run_form.js."""
+        """Render each algorithm's price for the settings in the form, fetched by run_form.js."""
         self._require_form_permission(request)
         run = PromiseForm(request.GET, request=request).priced_run()
         return JsonResponse(forecast_draft.price_algorithms(run) if run else {})
@@ -230,7 +230,7 @@ class RunAdmin(CountedDeletionMixin, ScopedAdmin):
 
 
 def guarantees_html(run: Run, pool: Pool | None) -> SafeString:
-    """Return each algorithm's guarantee or the refusals as HTML, and the pool's attributes."""
+    """Render each algorithm's guarantee or the refusals, and the pool's attributes."""
     workers = validation.expected_workers(run, pool.workers.count()) if pool else 0
     context = {
         "workers": workers,

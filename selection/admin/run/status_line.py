@@ -96,8 +96,8 @@ def _is_urgent(alert: Alert) -> bool:
 def show_alerts(
     run: Run, alerts: Sequence[Alert], status: StatusLine, remaining: Facts | None
 ) -> list[Facts]:
-    """Return the alerts that ask for an action, the one that the line states first."""
-    shown = [
+    """Keep the alerts that ask for an action, the one that the line states first."""
+    cards = [
         Facts(
             title="" if alert.kind == status.kind else alert.title.capitalize(),
             words=alert.words,
@@ -108,8 +108,8 @@ def show_alerts(
     ]
     if remaining and remaining.risk and all(alert.kind != "gold" for alert in alerts):
         title = "" if status.kind == "risk" else "At risk"
-        shown.append(Facts(title=title, words=remaining.risk, fixes=_add_urls(run, FIXES["risk"])))
-    return shown
+        cards.append(Facts(title=title, words=remaining.risk, fixes=_add_urls(run, FIXES["risk"])))
+    return cards
 
 
 def show_remedies(run: Run, weakenings: Sequence[Weakening]) -> list[Facts]:

@@ -41,13 +41,13 @@ PROVISIONAL = {"settled in": "provisionally in", "settled out": "provisionally o
 
 
 def describe_presence(run: Run, worker: str, presence: str) -> str:
-    """Return the presence in words; *invited* only after a message."""
+    """Word the presence; *invited* only after a message."""
     sent = presence != "invited" or invitations.invited_keys(run, [worker])
     return presence if sent else NOT_STARTED
 
 
 def plain_verdict(verdict: str) -> str:
-    """Return the verdict in one of the four words; the shape tells a provisional one."""
+    """Put the verdict in one of the four words; the shape tells a provisional one."""
     return "undecided" if verdict in PROVISIONAL else verdict
 
 
@@ -56,24 +56,23 @@ def format_share(line: WorkerStanding) -> str:
 
 
 def format_bounds(line: WorkerStanding) -> str:
-    """Return the bounds of the accuracy in percent, rounded outwards: 81–95."""
     lower, upper = (round(100 * bound, 6) for bound in (line.lower, line.upper))
     return f"{floor(lower)}–{ceil(upper)}"
 
 
 def build_table(run: Run, lines: Sequence[WorkerStanding], query: QueryDict) -> Facts:
-    """Return the rows that the query string asks for; invalid values in it are ignored."""
+    """Build the rows that the query string asks for; invalid values in it are ignored."""
     all_lines, skill = lines, query.get("skill", "")
     lines = [line for line in all_lines if skill in ("", str(line.number))]
     matching = _search_lines(run, lines, query)
     present = [
         line for line in matching if _matches_filter(_presence_key(line), query.get("presence", ""))
     ]
-    shown = [line for line in present if _has_verdict(line, query.get("verdict", ""))]
-    shown = _sort_lines(shown, query.get("sort", ""))
-    page = Paginator(shown, PER_PAGE).get_page(query.get("page"))
+    matches = [line for line in present if _has_verdict(line, query.get("verdict", ""))]
+    matches = _sort_lines(matches, query.get("sort", ""))
+    page = Paginator(matches, PER_PAGE).get_page(query.get("page"))
     return Facts(
-        rows=_page_rows(run, lines, shown, page, query.get("sort", "")),
+        rows=_page_rows(run, lines, matches, page, query.get("sort", "")),
         page=page,
         orders=ORDERS,
         choices=_filter_choices(present, query),
@@ -81,7 +80,7 @@ def build_table(run: Run, lines: Sequence[WorkerStanding], query: QueryDict) -> 
         pages=_page_links(page, query),
         previous=query_string(query, page=page.number - 1) if page.has_previous() else "",
         next=query_string(query, page=page.number + 1) if page.has_next() else "",
-        found=len(shown),
+        found=len(matches),
         skills=_skill_choices(all_lines, query),
         everybody=query_string(
             query, q=None, verdict=None, presence=None, attribute=None, page=None
@@ -107,14 +106,14 @@ def _search_lines(run: Run, lines: list[WorkerStanding], query: QueryDict) -> li
 
 
 def _candidates_with_attribute(run: Run, group: str) -> Collection[int]:
-    """Return the candidates of workers with the attribute "name=value"."""
+    """Find the candidates of workers with the attribute "name=value"."""
     attribute, _, value = group.partition("=")
     rows = run.candidates.values_list("pk", "worker__attributes")
     return {pk for pk, attributes in rows if quotas.value_of(attributes, attribute) == value}
 
 
 def attribute_values(run: Run) -> dict[str, list[str]]:
-    """Return the values of each attribute that can serve as a filter, having a few values."""
+    """List the values of each attribute that can serve as a filter, having a few values."""
     counts_by_name = quotas.count_attribute_values(run.pool)
     return {
         name: sorted(counts)
@@ -148,7 +147,7 @@ def _sort_lines(lines: list[WorkerStanding], order: str) -> list[WorkerStanding]
 def _page_rows(
     run: Run, lines: list[WorkerStanding], shown: list[WorkerStanding], page: Page, order: str
 ) -> list[Facts]:
-    """Return the page's rows. In order of merit a border separates the selected from the rest.
+    """Build the page's rows. In order of merit a border separates the selected from the rest.
 
     It is the number of selected workers, above the first of the others; 0 elsewhere.
     """
@@ -211,32 +210,31 @@ def _filter_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[F
     counts = Counter(line.verdict for line in lines)
     selected = sum(line.selected for line in lines)
     by_now = [("Selected so far", "selected", selected)] if selected != counts["accepted"] else []
-    named = [
+    options = [
         (PROVISIONAL.get(name, name).capitalize(), name, counts[name])
         for name in SHAPES
         if counts[name]
     ]
-    return _build_choices(query, "verdict", [("All", "", len(lines)), *by_now, *named])
+    return _build_choices(query, "verdict", [("All", "", len(lines)), *by_now, *options])
 
 
 def _presence_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[Facts]:
-    """Return the filter by presence; empty if all workers have the same."""
+    """Build the filter by presence; empty if all workers have the same."""
     counts = Counter(map(_presence_key, lines))
     if len(counts) < 2 and not query.get("presence"):
         return []
-    named = [
+    options = [
         (PRESENCES[name].capitalize(), name, counts[name]) for name in PRESENCES if counts[name]
     ]
-    return _build_choices(query, "presence", [("Everybody", "", len(lines)), *named])
+    return _build_choices(query, "presence", [("Everybody", "", len(lines)), *options])
 
 
 def _skill_choices(lines: Sequence[WorkerStanding], query: QueryDict) -> list[Facts]:
-    """Return the filter by skill; empty with a single skill."""
     counts = Counter((line.skill, str(line.number)) for line in lines)
     if len(counts) < 2:
         return []
-    named = [(name, number, count) for (name, number), count in counts.items()]
-    return _build_choices(query, "skill", [("All skills", "", len(lines)), *named])
+    options = [(name, number, count) for (name, number), count in counts.items()]
+    return _build_choices(query, "skill", [("All skills", "", len(lines)), *options])
 
 
 def _build_choices(

@@ -23,14 +23,14 @@ def key_of(row: Forecast) -> str:
 
 
 def guarantee_texts(row: Forecast, plan: Plan) -> dict[str, str]:
-    """Return the row's guarantee in one sentence, and the crowds that it does not cover."""
+    """Word the row's guarantee in one sentence, and name the crowds that it does not cover."""
     promise = Contender(row.algorithm, plan, row.options).promise
     sentence = reports.state_plan_guarantee(promise, plan.k, plan.epsilon, plan.delta)
     return {"guarantee": sentence, "limits": promise.limits}
 
 
 def forecast_row(row: Forecast, questions: int, wish: WizardInput | None) -> Facts:
-    """Return a row's texts. ``wish`` has price and speed; None if the address lacks them."""
+    """Word a row. ``wish`` has price and speed; None if the address lacks them."""
     ending, verdict = describe_ending(row, questions)
     need = OUR_RULES.get(row.algorithm, "")
     if row.median is None:

@@ -138,7 +138,6 @@ class GuideForm(SettingFields):
         self.fields[first].widget.attrs["autofocus"] = True
 
     def _choose_only(self, name: str, offered: QuerySet[Any]) -> None:
-        """Preset the field if there is a single choice."""
         choices = list(offered.values_list("pk", flat=True)[:2])
         if len(choices) == 1:
             self.initial.setdefault(name, choices[0])
@@ -153,7 +152,7 @@ class GuideForm(SettingFields):
         return cleaned
 
     def _build_wish(self, cleaned: dict[str, Any]) -> WizardInput:
-        """Return the content. Raises FieldError with the field at fault."""
+        """Raise FieldError with the field at fault."""
         learns = self._run_chosen(cleaned) if cleaned["belief"] == "run" else None
         run = Run(pool=cleaned["pool"], question_set=cleaned["question_set"])
         for field, reason in validation.validate_team(run).items():
@@ -229,7 +228,7 @@ class GuideForm(SettingFields):
 
 
 def read_settings(cleaned: dict[str, Any], settings: Iterable[RunSetting]) -> dict[str, Any]:
-    """Return the values of these settings by name, without emptied ones that need a value."""
+    """Select the values of these settings by name, without emptied ones that need a value."""
     return {
         setting.name: cleaned[setting.name]
         for setting in settings

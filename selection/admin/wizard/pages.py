@@ -209,7 +209,6 @@ class ForecastPage(GuidePage, ActionPage):
         )
 
     def _use_reachable_epsilon(self) -> HttpResponse:
-        """Request the same forecast with the ε that the budget reaches."""
         try:
             plan = forecast_requests.stored_plan(self.object).replace_epsilon(
                 float(self.request.POST.get("epsilon", ""))
@@ -254,7 +253,7 @@ def _describe_budget(wish: WizardInput | None) -> str:
 def _reachable_epsilon(
     points: Sequence[Mapping[str, Any]], best: Forecast, planned: float
 ) -> dict[str, Any]:
-    """Return the least ε that the recommended algorithm reaches within the budget.
+    """Find the least ε that the recommended algorithm reaches within the budget.
 
     ``epsilon`` is None if it reaches none; ``tried`` is True if other ε than the plan's were
     simulated.

@@ -28,7 +28,7 @@ class FieldError(Exception):
 
 
 def build_plan(cleaned: dict[str, Any]) -> Plan:
-    """Return the plan. Prices stay out of it, so that a new price needs no new forecast."""
+    """Build the plan without prices, so that a new price needs no new forecast."""
     settings = {
         "k": cleaned["k"],
         "epsilon": _parse_epsilon(cleaned),
@@ -55,7 +55,7 @@ def build_plan(cleaned: dict[str, Any]) -> Plan:
 
 
 def plans_agree(plan: Plan, other: Plan) -> bool:
-    """Return True if they differ at most by the questions that other runs asked meanwhile."""
+    """Tell if they differ at most by the questions that other runs asked meanwhile."""
     return replace(plan, met=(), left=None) == replace(other, met=(), left=None)
 
 

@@ -20,7 +20,7 @@ def arrange_rows(
     models: bool = False,
     grouped: bool = False,
 ) -> Facts:
-    """Return the forecast's rows, which are in order of merit, arranged for this need.
+    """Arrange the forecast's rows, which are in order of merit, for this need.
 
     by_price  recommend a rule that spends by price
     models    True for models alone: recommend a guarantee on this question set
@@ -48,5 +48,5 @@ def arrange_rows(
 
 
 def list_on_set(rows: Sequence[Forecast]) -> list[Forecast]:
-    """Return the rows that meet the goal with a guarantee on this question set."""
+    """List the rows that meet the goal with a guarantee on this question set."""
     return [row for row in rows if row.keeps and describe_variant(row.options)]

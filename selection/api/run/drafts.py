@@ -111,8 +111,8 @@ def replace_run(request: HttpRequest, run_id: Id, payload: RunIn) -> dict[str, A
     """Replace all settings of a draft; 409 once it has started: use PATCH then."""
     run = find_object(request, Run, run_id)
     settings, further = _read_settings(request, payload)
-    wanted = drafts.build_draft(settings)
-    drafts.replace_draft(run, wanted, further, who=requester_name(request))
+    template = drafts.build_draft(settings)
+    drafts.replace_draft(run, template, further, who=requester_name(request))
     return show_run(request, run_id)
 
 
@@ -134,7 +134,7 @@ def copy_run(request: HttpRequest, run_id: Id, payload: CopyIn) -> dict[str, Any
 
 
 def _read_settings(request: HttpRequest, payload: RunIn) -> tuple[dict[str, Any], list[Skill]]:
-    """Return the requested settings, see ``drafts.build_draft``, and the further skills."""
+    """Read the requested settings, see ``drafts.build_draft``, and the further skills."""
     settings = payload.dict(exclude={"quotas", "skills"}, exclude_unset=True)
     for setting in RUN_SETTINGS:
         if setting.worked_out and settings.get(setting.name) is None:

@@ -51,7 +51,7 @@ def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
 
 
 def read_columns(run: Run, schema: type[RunHead]) -> dict[str, Any]:
-    """Return the attributes of the run that the schema names; its pool and question set as ids."""
+    """Read the attributes of the run that the schema names; its pool and question set as ids."""
     ids = {"pool": run.pool_id, "question_set": run.question_set_id}
     names = schema.model_fields.keys() - ids.keys()
     return {name: getattr(run, name) for name in names if hasattr(run, name)} | ids

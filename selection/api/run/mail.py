@@ -82,7 +82,7 @@ def show_mail(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return the texts of the e-mails to workers, and the numbers of messages by outcome."""
     run = find_object(request, Run, run_id)
     chosen = texts.read_settings(run)
-    shown = {
+    by_kind = {
         language: {kind: text._asdict() for kind, text in kinds.items()}
         for language, kinds in texts.effective_texts(chosen).items()
     }
@@ -92,18 +92,18 @@ def show_mail(request: HttpRequest, run_id: Id) -> dict[str, Any]:
         if mail.candidate
     ]
     counts = {"counts": invitations.count_states(run), "failures": failures}
-    return {"remind_hours": chosen.remind_hours, "texts": shown, **counts}
+    return {"remind_hours": chosen.remind_hours, "texts": by_kind, **counts}
 
 
 @api.put("/runs/{run_id}/mail", response=MailOut, tags=["runs"], summary="Change e-mail texts")
 def change_mail(request: HttpRequest, run_id: Id, payload: MailIn) -> dict[str, Any]:
     """Change the texts of the e-mails to workers, and the time of the reminder."""
     run = find_object(request, Run, run_id)
-    given = {
+    replacements = {
         language: {kind: Text(part.subject, part.body) for kind, part in kinds.items()}
         for language, kinds in payload.texts.items()
     }
-    texts.change_settings(run, payload.remind_hours, given, requester_name(request))
+    texts.change_settings(run, payload.remind_hours, replacements, requester_name(request))
     return show_mail(request, run_id)
 
 

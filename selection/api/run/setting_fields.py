@@ -55,7 +55,7 @@ def input_fields() -> dict[str, Any]:
 
 
 def change_fields() -> dict[str, Any]:
-    """Return the settings that may change after the start; ``runs.changes`` checks the values."""
+    """List the settings that may change after the start; ``runs.changes`` checks the values."""
     return {
         name: (_type_of(setting) | None, _build_field(setting, None))
         for name, setting in CHANGEABLE.items()

@@ -23,7 +23,7 @@ def is_archive(raw: bytes) -> bool:
 
 
 def pack_folder(folder: Path) -> bytes:
-    """Return the result files of a folder as an archive. Raises Refused if there are none."""
+    """Pack the result files of a folder as an archive. Raises Refused if there are none."""
     content = io.BytesIO()
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     names = {str(path.relative_to(folder.parent)): path for path in paths}
@@ -36,7 +36,7 @@ def pack_folder(folder: Path) -> bytes:
 
 
 def open_archive(raw: bytes, name: str) -> tuple[Format, Objects]:
-    """Return the format of the results in an archive, and their objects. Raises Refused."""
+    """Find the format of the results in an archive, and their objects. Raises Refused."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             if sum(part.file_size for part in archive.infolist()) > MOST_UNPACKED:

@@ -80,7 +80,7 @@ def _cells(row: list[Any]) -> list[str]:
 
 
 def _cell_text(value: Any) -> str:
-    """Return the value as a person would type it: 3 rather than 3.0, dates as 2026-11-22."""
+    """Write the value as a person would type it: 3 rather than 3.0, dates as 2026-11-22."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
@@ -97,7 +97,7 @@ def _cell_text(value: Any) -> str:
 
 
 def _number(number: float) -> str:
-    """Return 15 digits, as spreadsheets keep them. Raises Inexact for a whole number with more."""
+    """Write 15 digits, as spreadsheets keep them. Raises Inexact for a whole number with more."""
     if not number.is_integer():
         return f"{number:.15g}"
     if _EXACT <= abs(number) < _LONGEST_ID:

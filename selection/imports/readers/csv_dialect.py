@@ -85,7 +85,7 @@ def _fittest(
 
 
 def _delimiter_fitness(text: str, delimiter: str) -> tuple[float, int]:
-    """Return (share of rows as wide as the header, columns); (0, 0) if the header has one cell."""
+    """Rate (share of rows as wide as the header, columns); (0, 0) if the header has one cell."""
     rows = _row_widths(text, delimiter)
     if not rows or rows[0] < 2:
         return 0.0, 0
@@ -93,7 +93,7 @@ def _delimiter_fitness(text: str, delimiter: str) -> tuple[float, int]:
 
 
 def _fitness_below(text: str, delimiter: str) -> tuple[float, int]:
-    """Return the fitness of the table below lines of one cell.
+    """Rate the table below lines of one cell.
 
     (0, 0) if those lines may be a list with the delimiter in one value.
     """

@@ -49,7 +49,7 @@ _ODD = re.compile(
 
 
 def encoding_of(raw: bytes, name: str) -> str:
-    """Return the encoding of these bytes. Raises Refused if they are not text."""
+    """Detect the encoding. Raises Refused if these bytes are not text."""
     for mark, encoding in _MARKS.items():
         if raw.startswith(mark):
             return check_encoding(raw, encoding, name)
@@ -63,7 +63,7 @@ def encoding_of(raw: bytes, name: str) -> str:
 
 
 def _is_mostly_utf8(raw: bytes) -> bool:
-    """Return True if more letters beyond ASCII are valid in UTF-8 than bytes are not.
+    """Tell if more letters beyond ASCII are valid in UTF-8 than bytes are not.
 
     In other encodings nearly none are; single bad bytes come from lines pasted from another file.
     """
@@ -75,12 +75,12 @@ def _is_mostly_utf8(raw: bytes) -> bool:
 
 
 def open_text(raw: bytes, encoding: str) -> io.TextIOWrapper:
-    """Return a stream of text, with line ends as they are; U+FFFD stands for unreadable bytes."""
+    """Open a stream of text, with line ends as they are; U+FFFD stands for unreadable bytes."""
     return io.TextIOWrapper(io.BytesIO(raw), encoding, "replace", newline="")
 
 
 def find_undecodable(raw: bytes, encoding: str) -> int | None:
-    """Return the position of the first byte that does not fit this encoding, or None."""
+    """Find the position of the first byte that does not fit this encoding, or None."""
     decoder = codecs.getincrementaldecoder(encoding.removesuffix("-sig"))()
     for start in range(0, len(raw), _PIECE):
         try:
@@ -103,7 +103,7 @@ def check_encoding(raw: bytes, encoding: str, name: str) -> str:
 
 
 def _detect_utf16(sample: bytes) -> str:
-    """Return the UTF-16 variant of a text without a mark, or "".
+    """Detect the UTF-16 variant of a text without a mark, or "".
 
     Every other byte of Latin text is 0.
     """
@@ -115,7 +115,7 @@ def _detect_utf16(sample: bytes) -> str:
 
 
 def _detect_single_byte(raw: bytes) -> str:
-    """Return the encoding of a text with one byte a letter.
+    """Detect the encoding of a text with one byte a letter.
 
     Windows and older Macs of Europe by our own rule, which needs a single name to tell them apart;
     others by a library, which needs more text.
@@ -133,7 +133,7 @@ def _detect_single_byte(raw: bytes) -> str:
 
 
 def _is_turkish(raw: bytes, sample: bytes) -> bool:
-    """Return True if all letters are Turkish, and some only Turkish; ğ stands after vowels."""
+    """Tell if all letters are Turkish, and some only Turkish; ğ stands after vowels."""
     text = sample.decode("cp1254", "replace")
     odd = re.search("(?<![aeıioöuüAEIİOÖUÜ])[ğĞ]|[^\x00-\x7fçğıöşüÇĞİÖŞÜâîûÂÎÛ‘’“”–—…€]", text)
     found = odd is None and re.search("[ğışİĞŞ]", text) is not None
@@ -152,7 +152,7 @@ def _foreign_lines(raw: bytes) -> bytes:
 
 
 def _word_oddness(sample: bytes, encoding: str) -> float:
-    """Return the share of odd words, 0 to 1.
+    """Compute the share of odd words, 0 to 1.
 
     A word of mostly accented letters is odd as well: it is of another alphabet.
     """

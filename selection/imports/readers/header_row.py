@@ -13,7 +13,7 @@ Fits = Callable[[list[str], Sequence[list[str]]], bool]
 
 
 def find_header(lines: Iterator[Row], fits: Fits) -> tuple[bool, Row, Iterator[Row]]:
-    """Return whether anything stands above the header, the header, and the rows below.
+    """Tell if anything stands above the header, and split off header and rows.
 
     The header is the first row that ``fits``; else the likeliest, which is the first that is not a
     title.

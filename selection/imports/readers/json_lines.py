@@ -156,7 +156,7 @@ def _cell_text(value: Any) -> str:
 
 
 def join_texts(texts: Sequence[str]) -> str:
-    """Return several values as one cell: with bars, or as a list in JSON if one has a bar."""
+    """Join several values in one cell: with bars, or as a list in JSON if one has a bar."""
     barred = any("|" in text for text in texts)
     return json.dumps(texts, ensure_ascii=False) if barred else " | ".join(texts)
 
@@ -200,13 +200,13 @@ def _annotation_rows(
 
 
 def _annotator_key(annotator: Any) -> Any:
-    """Return the annotator's e-mail address if the export has it, else the number."""
+    """Choose the annotator's e-mail address if the export has it, else the number."""
     known = isinstance(annotator, dict)
     return annotator.get("email") or annotator.get("id") if known else annotator
 
 
 def _chosen_labels(results: Any) -> dict[str, str]:
-    """Return, by control, the choice, text or rating; several with bars between. Raises Refused."""
+    """Read, by control, the choice, text or rating; several with bars between. Raises Refused."""
     found: dict[str, list[str]] = {}
     for result in results if isinstance(results, list) else []:
         if isinstance(result, dict) and result.get("type") != "relation":

@@ -59,7 +59,7 @@ def read_choices(text: str) -> Choices | None:
 
 
 def _sole_control(text: str) -> Choices | None:
-    """Return the only control for choices beside controls of other kinds, without its choices."""
+    """Find the only control for choices beside controls of other kinds, without its choices."""
     chosen = {match[1] or match[2] for match in _CHOICES_RESULT.finditer(text)}
     if len(chosen) != 1:
         return None

@@ -46,7 +46,7 @@ class Format:
 
 
 def find_value(record: Any, *paths: str) -> Any:
-    """Return the first value at these paths; "" if there is none."""
+    """Find the first value at these paths; "" if there is none."""
     for path in filter(None, paths):  # a column may have no name
         value = record.get(path)
         if value is None:

@@ -82,7 +82,7 @@ class Results:
 
 
 def read_results(form: Format, objects: Objects, name: str, picked: Picked) -> Results:
-    """Return the results that are chosen, or likeliest. Raises Refused."""
+    """Read the results that are chosen, or likeliest. Raises Refused."""
     if form.refusal:
         raise Refused(f"{name} is a file of {form.title}, which {form.refusal}.")
     results = Results(form)
@@ -265,7 +265,7 @@ def _mark_or_text(value: Any) -> Any:
 
 
 def _group_names(results: Results, names: Any) -> dict[str, list[str]]:
-    """Return the names by task, each once, in the order of the file."""
+    """Group the names by task, each once, in the order of the file."""
     groups: dict[str, dict[str, None]] = {}
     for result in results.rows:
         groups.setdefault(result.task, {}).update(dict.fromkeys(names(result)))
@@ -275,7 +275,7 @@ def _group_names(results: Results, names: Any) -> dict[str, list[str]]:
 def _pick(
     results: Results, name: str, picked: Picked, what: str, options: list[str], usual: str
 ) -> str:
-    """Return the chosen option, else the usual one. Raises Refused for an unknown one."""
+    """Pick the chosen option, else the usual one. Raises Refused for an unknown one."""
     chosen = picked.get(what, usual)
     if not options:
         return usual

@@ -90,7 +90,7 @@ def read_table(
     between: bool = False,
     picked: Picked | None = None,
 ) -> Table:
-    """Return the table in these bytes, or in a text that was typed.
+    """Read the table in these bytes, or in a text that was typed.
 
     name      the file's, for refusals
     encoding  of its characters; empty: detected
@@ -151,7 +151,7 @@ def _refuse_others(raw: bytes, name: str) -> None:
 def _read_lines(
     raw: bytes, name: str, encoding: str
 ) -> tuple[str, str, Iterator[Line] | tuple[Format, Objects]]:
-    """Return (kind of file, its encoding, its lines or its results of models)."""
+    """Read (kind of file, its encoding, its lines or its results of models)."""
     if workbooks.is_workbook(raw):
         kind, lines = workbooks.lines(raw, name)
         return kind, "", lines
@@ -181,7 +181,7 @@ def _read_objects(
 
 
 def _is_json(raw: bytes, encoding: str) -> bool:
-    """Return True for an object or a list of objects; a header in brackets is neither."""
+    """Recognise an object or a list of objects; a header in brackets is neither."""
     start = raw[:4000].decode(encoding, "ignore").split(None, 2)[:2]
     first = "".join(start).lstrip("\ufeff")
     return first.startswith(('{"', "[{", "[]", "{}")) or first == "{"
@@ -220,7 +220,7 @@ def is_split(header: Sequence[str]) -> bool:
 
 
 def join_options(header: list[str], rows: list[Row]) -> tuple[list[str], list[Row]]:
-    """Return the header and the rows with the ticked options of each answer in one column.
+    """Join the ticked options of each answer in one column, in header and rows.
 
     Columns with other values than true and false stay as they are.
     """
@@ -237,7 +237,6 @@ def join_options(header: list[str], rows: list[Row]) -> tuple[list[str], list[Ro
 
 
 def _unpack(cells: dict[str, str]) -> dict[str, Any]:
-    """Return the cells with the parts of an answer in JSON as cells of their own."""
     packed = next((name for name in cells if _ANSWERS.fullmatch(name)), "")
     try:
         value = json.loads(cells[packed]) if packed else None
@@ -252,7 +251,6 @@ def _unpack(cells: dict[str, str]) -> dict[str, Any]:
 
 
 def _group_parts(columns: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return, by answer, the column of each of its parts."""
     groups: dict[str, dict[str, str]] = {}
     for match in filter(None, map(_PART.fullmatch, columns)):
         groups.setdefault(match[1], {})[match[2]] = match[0]

@@ -28,12 +28,12 @@ _PARQUET_WORKER = Path(__file__).with_name("parquet_worker.py")
 
 
 def is_workbook(raw: bytes) -> bool:
-    """Return True if ``lines`` can read these bytes, judging by how they begin."""
+    """Tell if ``lines`` can read these bytes, judging by how they begin."""
     return raw.startswith(OLD_EXCEL) or _is_open_document(raw) or _is_excel(raw)
 
 
 def lines(raw: bytes, name: str) -> tuple[str, Iterator[Line]]:
-    """Return the kind of workbook, in words, and the rows of its sheet, the header first.
+    """Read the kind of workbook, in words, and the rows of its sheet, the header first.
 
     Raises Refused, possibly only while the rows are read.
     """

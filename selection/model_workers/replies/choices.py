@@ -80,41 +80,41 @@ class ChoiceReader:
         self.lettered = not has_letter_clash(choices)
         self.numbered = any(any(map(str.isdigit, text)) for text in self.texts)
         self._spoken = self._map_spoken()
-        named = sorted(enumerate(self.texts), key=lambda pair: -len(pair[1]))
-        self._named = [index for index, _ in named]
-        texts = "|".join(f"({_pattern(text)})" for _, text in named)
+        pairs = sorted(enumerate(self.texts), key=lambda pair: -len(pair[1]))
+        self._named = [index for index, _ in pairs]
+        texts = "|".join(f"({_pattern(text)})" for _, text in pairs)
         self._text = re.compile(texts or r"(?!)", re.IGNORECASE)
 
     def take(self, text: str, fresh: bool = True) -> Part:
-        """Return the choices at the beginning of the text, as far as they are listed."""
-        taken: list[int] = []
+        """Read the choices at the beginning of the text, as far as they are listed."""
+        numbers: list[int] = []
         place, opened = 0, False
         while True:
             start = _skip_gap(text, place)
-            if taken and "\n" in text[place:start]:
+            if numbers and "\n" in text[place:start]:
                 break
-            if taken and (joint := _OR.match(text, start)):
+            if numbers and (joint := _OR.match(text, start)):
                 opened, start = True, joint.end()
-            elif taken and (joint := _AND.match(text, start)):
+            elif numbers and (joint := _AND.match(text, start)):
                 start = joint.end()
             start = _skip_gap(text, start)
-            found = self._take_one(text, start, first=not taken)
-            if found is None:
+            part = self._take_one(text, start, first=not numbers)
+            if part is None:
                 break
-            taken.append(found[0])
-            place = found[1]
-        chosen = tuple(dict.fromkeys(taken))
+            numbers.append(part[0])
+            place = part[1]
+        chosen = tuple(dict.fromkeys(numbers))
         return Part(chosen, text[place:], opened and len(chosen) > 1)
 
     def read_whole(self, text: str) -> tuple[int, ...]:
-        """Return the choices if the text is nothing but them; else none."""
+        """Read the choices if the text is nothing but them; else none."""
         opener = None if self.numbered else _OPENER.match(text)
         part = self.take(text[opener.end() :] if opener else text)
         alone = not part.rest.strip(" \t\n*_\"'`~()[]{}<>$#|:;.,!/\\-–—✓✅✔")
         return part.chosen if alone and self._is_clear(part) else ()
 
     def read_stated(self, text: str) -> tuple[int, ...] | None:
-        """Return the choices that a statement begins with: empty if it names none of them clearly.
+        """Read the choices that a statement begins with: empty if it names none of them clearly.
 
         None  the statement says nothing about the choices.
         """
@@ -132,30 +132,29 @@ class ChoiceReader:
         return part.chosen
 
     def read_mentions(self, text: str) -> tuple[int, ...]:
-        """Return the choices that the text mentions and does not deny."""
         chosen: dict[int, None] = {}
-        for found in self._text.finditer(text):
-            index = self._index_of(found)
-            if self._is_common(index) and not _is_alone(text, found.start(), found.end()):
+        for match in self._text.finditer(text):
+            index = self._index_of(match)
+            if self._is_common(index) and not _is_alone(text, match.start(), match.end()):
                 continue
-            if not _is_denied(text, found.start(), found.end()):
+            if not _is_denied(text, match.start(), match.end()):
                 chosen[index] = None
         return tuple(chosen)
 
     def _take_one(self, text: str, start: int, first: bool) -> tuple[int, int] | None:
         for _ in range(MOST_HEDGES):
-            found = self._take_here(text, start, first)
-            hedge = None if found else _HEDGE.match(text, start)
+            part = self._take_here(text, start, first)
+            hedge = None if part else _HEDGE.match(text, start)
             if hedge is None or hedge.end() == start:
-                return found
+                return part
             start = hedge.end()
         return None
 
     def _take_here(self, text: str, start: int, first: bool) -> tuple[int, int] | None:
-        found = self._text.match(text, start)
-        end = found.end() if found else start
-        if found and (first or _ENDS.match(text, end) or _is_joined(text, end)):
-            return self._index_of(found), end
+        match = self._text.match(text, start)
+        end = match.end() if match else start
+        if match and (first or _ENDS.match(text, end) or _is_joined(text, end)):
+            return self._index_of(match), end
         spoken = _WORD.match(text, start)
         index = self._spoken.get(spoken[0].casefold()) if spoken else None
         end = spoken.end() if spoken else start
@@ -170,14 +169,14 @@ class ChoiceReader:
         return None
 
     def _read_letter(self, text: str, start: int, first: bool) -> int | None:
-        found = _LETTER.match(text, start) if self.lettered else None
-        if found is None:
+        match = _LETTER.match(text, start) if self.lettered else None
+        if match is None:
             return None
-        small = found[0].islower()
+        small = match[0].islower()
         follows = _ENDS if small or not first else _AFTER
-        if not (follows.match(text, found.end()) or (not first and _is_joined(text, found.end()))):
+        if not (follows.match(text, match.end()) or (not first and _is_joined(text, match.end()))):
             return None
-        index = _ARABIC.find(found[2]) if found[2] else LETTERS.find(found[1].upper())
+        index = _ARABIC.find(match[2]) if match[2] else LETTERS.find(match[1].upper())
         return index if 0 <= index < len(self.choices) else None
 
     def _read_contrast(self, text: str) -> tuple[int, ...] | None:
@@ -199,7 +198,7 @@ class ChoiceReader:
         return len(text) < 2 or text in _COMMON
 
     def _map_spoken(self) -> dict[str, int]:
-        """Return the other words for the choices yes and no, if there are both."""
+        """Map the other words for the choices yes and no, if there are both."""
         texts = [text.casefold().strip(" .,:;!?") for text in self.texts]
         yes = [index for index, text in enumerate(texts) if text in _YES]
         no = [index for index, text in enumerate(texts) if text in _NO]
@@ -213,10 +212,10 @@ _COMMON = frozenset(words.COMMON.split("|"))
 
 
 def has_letter_clash(choices: Sequence[str]) -> bool:
-    """Return True if a choice is itself the letter of another one: then letters say nothing."""
-    shown = [fold_signs(choice).strip(" .)(").upper() for choice in choices]
-    letters = LETTERS[: len(shown)]
-    return any(len(text) == 1 and letters.find(text) not in (-1, i) for i, text in enumerate(shown))
+    """Tell if a choice is itself the letter of another one: then letters say nothing."""
+    texts = [fold_signs(choice).strip(" .)(").upper() for choice in choices]
+    letters = LETTERS[: len(texts)]
+    return any(len(text) == 1 and letters.find(text) not in (-1, i) for i, text in enumerate(texts))
 
 
 def _pattern(text: str) -> str:
@@ -236,12 +235,12 @@ def _pattern(text: str) -> str:
 
 
 def _is_denied(text: str, start: int, end: int) -> bool:
-    """Return True if the words around the place deny it."""
+    """Tell if the words around the place deny it."""
     clause = re.split(r"[.;:!?\n]|,\s*(?!or\b|nor\b|oder\b)", text[max(0, start - 60) : start])[-1]
     turn = None if "thing but" in clause else _BUT.search(clause)
     clause = clause[turn.end() :] if turn else clause
-    asked = re.compile(r"[^.!?\n]{0,80}\?").match(text, end)
-    return bool(asked or _DENIAL.search(clause) or _DENIED.match(text, end))
+    query = re.compile(r"[^.!?\n]{0,80}\?").match(text, end)
+    return bool(query or _DENIAL.search(clause) or _DENIED.match(text, end))
 
 
 def _is_alone(text: str, start: int, end: int) -> bool:

@@ -65,7 +65,7 @@ _RATED = re.compile(
 
 
 def read_figure(text: str, rated: bool = False) -> str | None:
-    """Return the number at the beginning of the text; None for a range, a bound, a bare sum.
+    """Read the number at the beginning of the text; None for a range, a bound, a bare sum.
 
     rated  a fraction is a rating, of which the upper number counts
     """
@@ -73,24 +73,24 @@ def read_figure(text: str, rated: bool = False) -> str | None:
     if _LOWEST.match(text):
         return None
     line = _LEAD.sub("", line)
-    if found := _FRACTION.match(line):
-        return _divide(found[1], found[3], found[4], found[2] or "0")
-    found = _NUMBER.match(line)
-    return _read_on(line, found, rated) if found else _read_word(line)
+    if match := _FRACTION.match(line):
+        return _divide(match[1], match[3], match[4], match[2] or "0")
+    match = _NUMBER.match(line)
+    return _read_on(line, match, rated) if match else _read_word(line)
 
 
 def read_only(text: str) -> str | None:
-    """Return the only number of the text; None for several different ones."""
+    """Read the only number of the text; None for several different ones."""
     text = _YEAR.sub(" ", text)
     places = [*_FRACTION.finditer(text)] or [*_NUMBER.finditer(text)]
-    values = dict.fromkeys(read_figure(text[found.start() :]) for found in places[:20])
+    values = dict.fromkeys(read_figure(text[match.start() :]) for match in places[:20])
     if len(values) != 1 or not places or _BOUND.search(text[: places[0].start()]):
         return None
     return next(iter(values))
 
 
 def read_after_equals(text: str) -> str | None:
-    """Return the number after the last equals sign of the text; None if there is none."""
+    """Read the number after the last equals sign of the text; None if there is none."""
     place = max(text.rfind("="), text.rfind("≈"))
     if place < 0 or len(_ASSIGNED.findall(text)) > 1:
         return None
@@ -98,7 +98,7 @@ def read_after_equals(text: str) -> str | None:
 
 
 def is_figure_alone(text: str) -> bool:
-    """Return True if the text is a number with at most a unit of two words."""
+    """Tell if the text is a number with at most a unit of two words."""
     if len(re.findall(r"[^\W\d_]+", text)) > 2 or text.rstrip().endswith("?"):
         return False
     return len(_NUMBER.findall(text)) < 2 or bool(_COMPOSED.fullmatch(text))
@@ -109,7 +109,7 @@ def is_rated(text: str) -> bool:
 
 
 def _read_on(line: str, found: re.Match[str], rated: bool) -> str | None:
-    """Return the number with its continuation: a fraction, a power, a scale, or an end."""
+    """Read the number with its continuation: a fraction, a power, a scale, or an end."""
     sign, digits, place = found[1] or found[2], found[3], found.end()
     if over := _OVER.match(line, place):
         if rated:
@@ -137,18 +137,18 @@ def _read_on(line: str, found: re.Match[str], rated: bool) -> str | None:
 def _read_word(line: str) -> str | None:
     if unicodedata.category(line[:1] or " ") == "No":
         return _format("", Decimal(str(unicodedata.numeric(line[0]))))
-    found = re.match(r"([^\W\d_]+)(?:-([^\W\d_]+))?|[零一二三四五六七八九十半]+", line)
-    value = words.FIGURES.get((found[1] or found[0]).casefold()) if found else None
-    if found is None or value is None or _is_compound(line[found.end() :]):
+    match = re.match(r"([^\W\d_]+)(?:-([^\W\d_]+))?|[零一二三四五六七八九十半]+", line)
+    value = words.FIGURES.get((match[1] or match[0]).casefold()) if match else None
+    if match is None or value is None or _is_compound(line[match.end() :]):
         return None
-    ones = words.FIGURES.get(found[2].casefold(), "") if found[2] else "0"
-    if found[2] and not (20 <= Decimal(value) <= 90 and ones):
+    ones = words.FIGURES.get(match[2].casefold(), "") if match[2] else "0"
+    if match[2] and not (20 <= Decimal(value) <= 90 and ones):
         return None
     return _format("", Decimal(value) + Decimal(ones))
 
 
 def _is_compound(rest: str) -> bool:
-    """Return True if the text goes on as a sentence, or a number: “twelve hundred” is not 12."""
+    """Tell if the text goes on as a sentence, or a number: “twelve hundred” is not 12."""
     more = re.match(r"[\s.,;:!)*_\"'`]*(?:$|\n|because|weil|(?P<next>\w+)[\w ]{0,29}[.!]?$)", rest)
     word = ((more and more["next"]) or "").casefold()
     return not more or word in words.FIGURES | words.SCALES or word in ("and", "or", "to")

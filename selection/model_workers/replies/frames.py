@@ -67,7 +67,7 @@ def strip_fence(text: str) -> str:
 
 
 def fold_signs(text: str) -> str:
-    """Return the text in the signs that rules and choices are compared in."""
+    """Convert the text to the signs that rules and choices are compared in."""
     return unicodedata.normalize("NFC", text).translate(_INVISIBLE).translate(_PLAIN)
 
 
@@ -83,12 +83,12 @@ def strip_latex(text: str) -> str:
 
 def find_boxes(text: str) -> Iterator[tuple[int, str]]:
     r"""Yield the position and the inside of every \boxed{}."""
-    for found in re.finditer(r"\\f?boxed\s*\{", text):
-        depth, start = 1, found.end()
+    for match in re.finditer(r"\\f?boxed\s*\{", text):
+        depth, start = 1, match.end()
         for place in range(start, min(len(text), start + 500)):
             depth += {"{": 1, "}": -1}.get(text[place], 0)
             if depth == 0:
-                yield found.start(), text[start:place]
+                yield match.start(), text[start:place]
                 break
 
 
@@ -108,7 +108,7 @@ def find_objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
 
 
 def _open_channel(text: str) -> str:
-    """Return the final channel of a reply in channels; empty if the reply has only others."""
+    """Open the final channel of a reply in channels; empty if the reply has only others."""
     if "<|channel|>" in text:
         *_, last = [None, *_FINAL_CHANNEL.finditer(text)]
         return text[last.end() :] if last else ""
@@ -119,10 +119,10 @@ def _open_channel(text: str) -> str:
 
 def _strip_thoughts(text: str) -> str:
     """Remove thoughts: also text before an end without a beginning, and after the reverse."""
-    kept, place, thinking = "", 0, False
+    rest, place, thinking = "", 0, False
     for tag in _TAG.finditer(text):
-        begins = not _TAG_ENDS.search(tag[0])
+        starts = not _TAG_ENDS.search(tag[0])
         if not thinking:
-            kept = kept + text[place : tag.start()] if begins else ""
-        thinking, place = begins, tag.end()
-    return kept + ("" if thinking else text[place:])
+            rest = rest + text[place : tag.start()] if starts else ""
+        thinking, place = starts, tag.end()
+    return rest + ("" if thinking else text[place:])

@@ -80,15 +80,15 @@ class Statement:
 
 
 def find_marked(text: str, known: bool = False) -> list[Statement]:
-    """Return the answers in tags, boxes, double brackets, JSON fields, and after ####.
+    """Find the answers in tags, boxes, double brackets, JSON fields, and after ####.
 
     known  the field must be one of FIELDS, also if there is no other
     """
-    marked = [(found.start(), found[3]) for found in _TAGGED.finditer(text)]
+    marked = [(match.start(), match[3]) for match in _TAGGED.finditer(text)]
     marked += find_boxes(text)
-    marked += ((found.start(), found[1]) for found in _BRACKETS.finditer(text))
-    for found in _HASHES.finditer(text):
-        marked.append((found.start(), text[found.end() :][:LONGEST].split("\n")[0]))
+    marked += ((match.start(), match[1]) for match in _BRACKETS.finditer(text))
+    for match in _HASHES.finditer(text):
+        marked.append((match.start(), text[match.end() :][:LONGEST].split("\n")[0]))
     for place, _, value in find_objects(text):
         if (answer := read_field(value, known=known)) is not None:
             marked.append((place, answer))
@@ -97,35 +97,35 @@ def find_marked(text: str, known: bool = False) -> list[Statement]:
 
 def find_spoken(text: str) -> Iterator[Statement]:
     """Yield the answers that the reply announces: “the answer is …”, “I choose …”."""
-    for found in _STATED.finditer(text):
-        named = found["choice"] and not re.search(r"[:=→][ \t*_]*$", found[0])
-        if named and not _QUALITY.search(found[0]):
+    for match in _STATED.finditer(text):
+        choice = match["choice"] and not re.search(r"[:=→][ \t*_]*$", match[0])
+        if choice and not _QUALITY.search(match[0]):
             continue
-        said = _read_clause(text, found.start()) + found[0]
-        if _is_doubted(text, found.start()) or _DENIED.search(found[0]):
+        clause = _read_clause(text, match.start()) + match[0]
+        if _is_doubted(text, match.start()) or _DENIED.search(match[0]):
             continue
-        rest = text[found.end() : found.end() + LONGEST]
+        rest = text[match.end() : match.end() + LONGEST]
         if not _QUESTION.match(rest.lstrip()):
-            yield Statement(found.start(), rest, bool(_FINAL.search(said)))
+            yield Statement(match.start(), rest, bool(_FINAL.search(clause)))
 
 
 def find_praised(text: str) -> Iterator[Statement]:
     """Yield the beginnings of the sentences that end in “is correct”."""
-    for found in _PRAISED.finditer(text):
-        parts = re.split(r"[.;!?\n](?=\s)|\n", text[max(0, found.start() - 120) : found.start()])
+    for match in _PRAISED.finditer(text):
+        parts = re.split(r"[.;!?\n](?=\s)|\n", text[max(0, match.start() - 120) : match.start()])
         before = _SO.sub("", parts[-1])
-        if not _is_doubted(before, len(before)) and not _QUESTION.match(text[found.end() :][:80]):
-            yield Statement(found.start(), before, exact=True)
+        if not _is_doubted(before, len(before)) and not _QUESTION.match(text[match.end() :][:80]):
+            yield Statement(match.start(), before, exact=True)
 
 
 def find_pointed(text: str) -> Iterator[Statement]:
     """Yield the ends of sentences like “it is …”, and bold texts."""
-    for found in _POINTED.finditer(text):
-        clause = _SENTENCE.split(text[found.end() : found.end() + LONGEST])[0]
-        if not _is_doubted(text, found.start()):
-            yield Statement(found.start(), clause)
-    for found in _BOLD.finditer(text):
-        yield Statement(found.start(), found[1], exact=True)
+    for match in _POINTED.finditer(text):
+        clause = _SENTENCE.split(text[match.end() : match.end() + LONGEST])[0]
+        if not _is_doubted(text, match.start()):
+            yield Statement(match.start(), clause)
+    for match in _BOLD.finditer(text):
+        yield Statement(match.start(), match[1], exact=True)
 
 
 def _read_clause(text: str, place: int) -> str:
@@ -133,18 +133,18 @@ def _read_clause(text: str, place: int) -> str:
 
 
 def _is_doubted(text: str, place: int) -> bool:
-    """Return True if the words before the place deny, doubt, or set a condition."""
+    """Tell if the words before the place deny, doubt, or set a condition."""
     sentence = _SENTENCE.split(text[max(0, place - 200) : place])[-1]
     return bool(_DOUBT.search(_read_clause(text, place)) or _CONDITION.search(sentence))
 
 
 def read_field(value: Any, depth: int = 0, known: bool = False) -> str | None:
-    """Return the answer of a JSON value, by the name of its field; lists are joined by |."""
+    """Read the answer of a JSON value, by the name of its field; lists are joined by |."""
     if isinstance(value, dict) and depth < 3:
-        named = {re.sub(r"[\W_]", "", str(name)).casefold(): name for name in value}
-        name = next((named[field] for field in FIELDS if field in named), None)
+        fields = {re.sub(r"[\W_]", "", str(name)).casefold(): name for name in value}
+        name = next((fields[field] for field in FIELDS if field in fields), None)
         if name is None and not known and len(value) == 1:
-            name = next((own for bare, own in named.items() if not _BESIDES.search(bare)), None)
+            name = next((own for bare, own in fields.items() if not _BESIDES.search(bare)), None)
         return None if name is None else read_field(value[name], depth + 1)
     if isinstance(value, list):
         parts = [read_field(part, 3) for part in value]

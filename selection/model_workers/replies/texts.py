@@ -31,7 +31,6 @@ _EXPLAINED = re.compile(rf"\s*\n\s*[*_(]*{words.match_whole(words.EXPLANATIONS)}
 
 
 def unwrap(text: str) -> str:
-    """Return the text without marks around it and without its final dot."""
     bare = strip_fence(text.strip())
     if bare.startswith(("$", "\\(", "\\[", "\\text")):
         bare = strip_latex(bare)
@@ -47,23 +46,22 @@ def unwrap(text: str) -> str:
 
 
 def _strip_dot(text: str) -> str:
-    """Return a short text without its final dot; an abbreviation keeps it."""
+    """Strip the final dot of a short text; an abbreviation keeps it."""
     ends = text[-1:] in (".", "。") and len(text) <= 100 and not text.endswith("..")
     return text[:-1].rstrip() if ends and not _SHORTENED.search(text) else text
 
 
 def take_sentence(text: str) -> str:
-    """Return the part of an announced answer before additions."""
+    """Take the part of an announced answer before additions."""
     line = text.strip().split("\n", 1)[0]
-    if found := _SENTENCE_END.search(line):
-        line = line[: found.start() + 1]
-    if found := _REASON.search(line):
-        line = line[: found.start()]
+    if match := _SENTENCE_END.search(line):
+        line = line[: match.start() + 1]
+    if match := _REASON.search(line):
+        line = line[: match.start()]
     return unwrap(re.sub(r"^[*_\"'`]+(?=\s)", "", line))
 
 
 def read_text(text: str) -> str:
-    """Return the answer of a text that announces none."""
     first, _, rest = text.partition("\n")
     announces = first.rstrip("* ").endswith(":")
     bold = re.fullmatch(r"\*\*([^*]{1,100})\*\*[.:]?", first.strip())

@@ -10,9 +10,9 @@ from pathlib import Path
 
 
 def join_words(*words: str) -> str:
-    """Return a pattern of these words, longest first; the words of a text are split at |."""
-    known = {word for text in words for word in text.split("|")}
-    return "(?:" + "|".join(map(_escape, sorted(known, key=lambda word: (-len(word), word)))) + ")"
+    """Join words in a pattern, longest first; the words of a text are split at |."""
+    parts = {word for text in words for word in text.split("|")}
+    return "(?:" + "|".join(map(_escape, sorted(parts, key=lambda word: (-len(word), word)))) + ")"
 
 
 def match_whole(*words: str) -> str:
@@ -24,12 +24,12 @@ def _escape(word: str) -> str:
 
 
 def read_table(rows: Iterable[str]) -> dict[str, str]:
-    """Return the words of rows like “12 twelve zwölf” with the value before them."""
+    """Read rows like “12 twelve zwölf”: the words with the value before them."""
     return {word: row.split()[0] for row in rows for word in row.split()[1:]}
 
 
 def _read_blocks(text: str) -> dict[str, list[str]]:
-    """Return the lines of each block by its name, without comments."""
+    """Read the lines of each block by its name, without comments."""
     blocks = {}
     for block in text.split("\n\n"):
         name, *rows = [line for line in block.splitlines() if not line.startswith("#")] or [""]
@@ -42,7 +42,7 @@ FIGURES, SCALES = read_table(_BLOCKS["FIGURES"]), read_table(_BLOCKS["SCALES"])
 
 
 def __getattr__(name: str) -> str:
-    """Return the words of a block, with | between them."""
+    """Read the words of a block, with | between them."""
     try:
         return "".join(_BLOCKS[name])
     except KeyError:

@@ -34,14 +34,14 @@ MetBefore = dict[str, dict[int, list[int]]]
 
 
 def fix_eligible(run: Run) -> list[Worker]:
-    """Return the eligible workers; for this object they are not computed again."""
+    """Compute the eligible workers once for this object."""
     workers = list(eligible_workers(run))
     run.__dict__["eligible"] = [worker.pk for worker in workers]
     return workers
 
 
 def eligible_workers(run: Run) -> QuerySet[Worker]:
-    """Return the workers of the run's pool that may be in it, in order of id."""
+    """Select the workers of the run's pool that may be in it, in order of id."""
     rows = run.pool.workers.order_by("id")
     if (fixed := run.__dict__.get("eligible")) is not None:
         return rows.filter(pk__among=fixed)
@@ -55,7 +55,7 @@ def eligible_workers(run: Run) -> QuerySet[Worker]:
 
 
 def unknown_worker_keys(run: Run) -> list[str]:
-    """Return the ids in the run's ``only`` and ``left_out`` that no worker of its pool has.
+    """Find the ids in the run's ``only`` and ``left_out`` that no worker of its pool has.
 
     Most are typing errors, but a worker who comes into the pool later may have one.
     """
@@ -71,7 +71,7 @@ def count_eligible(run: Run) -> int:
 
 
 def default_met_policy(options: dict[str, Any]) -> Run.Met:
-    """Return the usual policy on questions met before for these options of an algorithm."""
+    """Choose the usual policy on questions met before for these options of an algorithm."""
     return Met.OUT if options.get("accuracy") == THIS_SET else Met.SKIP
 
 
@@ -83,7 +83,7 @@ class AffectedWorkers(NamedTuple):
 
 
 def count_passed_over(run: Run) -> tuple[tuple[int, int], ...]:
-    """Return (questions, workers): how many workers skip so many questions of the first set.
+    """Count (questions, workers): so many workers skip so many questions of the first set.
 
     Only questions that may still be asked count, and only if the worker met them before.
     """
@@ -108,7 +108,7 @@ def count_affected(run: Run) -> AffectedWorkers:
 
 
 def explain_ineligible(run: Run, worker: Worker) -> str:
-    """Return the reason that keeps this worker of its pool from joining; empty if they can."""
+    """Find the reason that keeps this worker of its pool from joining; empty if they can."""
     if run.left_out and worker.key in stored_spellings(run.left_out):
         return f"“{worker}” is excluded from this run."
     if run.only and worker.key not in stored_spellings(run.only):
@@ -149,13 +149,13 @@ def questions_met_before(run: Run, keys: Sequence[str] | None = None) -> MetBefo
 
 
 def _model_keys(run: Run) -> set[str]:
-    """Return the ids of the pool's models: none remembers a question."""
+    """List the ids of the pool's models: none remembers a question."""
     rows = run.pool.workers.filter(endpoint__isnull=False)
     return set(map(plain_key, rows.values_list("key", flat=True)))
 
 
 def _candidates_of_keys(run: Run, keys: Sequence[str] | None) -> Q:
-    """Return the condition for candidates of these keys, or of the pool, in any spelling."""
+    """Match candidates of these keys, or of the pool, in any spelling."""
     if keys is not None:
         return Q(candidate__worker__key__in=stored_spellings(keys))
     workers = run.pool.workers.order_by()
@@ -188,7 +188,7 @@ def _same_questions(run: Run) -> tuple[dict[int, list[tuple[int, int]]], set[int
 
 
 def _question_identity(key: str, prompt: str) -> tuple[str, str]:
-    """Return the key and text to compare: forms and files end lines differently."""
+    """Make the key and text comparable: forms and files end lines differently."""
     return plain_key(key), " ".join(plain_key(prompt).split())
 
 
@@ -211,7 +211,7 @@ def pass_over(run: Run, candidates: Sequence[Candidate]) -> None:
 
 
 def refuse_met(run: Run, workers: int) -> dict[str, str]:
-    """Return the reason by field if questions met before cannot be skipped.
+    """Find the reason by field if questions met before cannot be skipped.
 
     workers  number of workers that met any
     """
@@ -228,7 +228,6 @@ def refuse_met(run: Run, workers: int) -> dict[str, str]:
 
 
 def validate_eligibility(run: Run) -> dict[str, str]:
-    """Return the faults of a stored run's eligibility settings, by field."""
     if run.met != Met.SKIP or run.options.get("accuracy") != THIS_SET:
         return {}
     return refuse_met(run, count_affected(run).workers)

@@ -57,7 +57,7 @@ def enrol_worker(
     attributes: dict[str, Any] | None = None,
     source: EnrolmentSource = NO_SOURCE,
 ) -> tuple[Candidate, bool]:
-    """Return the candidate of the worker of this id, and True if they joined by this call.
+    """Find the worker's candidate or add one; True if they joined by this call.
 
     A worker who is not in the pool yet is added to it. Raises Refused for an invalid id, Conflict
     for a new worker if the roster is closed.
@@ -88,13 +88,12 @@ def enrol_worker(
 
 
 def is_id(key: str) -> bool:
-    """Return True if the key can identify a worker."""
     usable = 0 < len(key) <= LONGEST_KEY and not is_placeholder(key)
     return usable and not _UNREADABLE.search(key)
 
 
 def is_placeholder(key: str) -> bool:
-    """Return True if the key is a placeholder, also a URL-encoded one."""
+    """Recognise also a URL-encoded placeholder."""
     return _PLACEHOLDER.fullmatch(unquote(key)) is not None
 
 

@@ -42,32 +42,32 @@ def set_aside_failing(run: Run) -> dict[str, str]:
     ):
         return {}
     rows = list(list_failing(locked).select_related("worker__endpoint"))
-    left = locked.candidates.filter(gone="", skill=0).count() - len({row.worker_id for row in rows})
-    if not rows or left <= max(skill.k for skill in locked.skills):
+    rest = locked.candidates.filter(gone="", skill=0).count() - len({row.worker_id for row in rows})
+    if not rows or rest <= max(skill.k for skill in locked.skills):
         return {}
     problems = {row.worker.key: row.worker.endpoint.problem for row in rows}
     drop_workers(locked, sorted({row.worker_id for row in rows}), Candidate.Gone.ABSENT)
-    told = "; ".join(f"“{key}” ({problem})" for key, problem in problems.items())
-    events.write_event(locked, "absent", f"Set aside, because they never replied: {told}.")
+    text = "; ".join(f"“{key}” ({problem})" for key, problem in problems.items())
+    events.write_event(locked, "absent", f"Set aside, because they never replied: {text}.")
     return problems
 
 
 def refuse_without_choice(run: Run) -> None:
     """Raise Refused if no model replies, or too few to choose from, and waiting is no use."""
     rows = list(list_failing(run).select_related("worker__endpoint"))
-    left = run.candidates.filter(gone="", skill=0).count() - len(rows)
-    if rows and not left:
+    rest = run.candidates.filter(gone="", skill=0).count() - len(rows)
+    if rows and not rest:
         raise Refused(f"No model replies. “{rows[0].worker}”: {rows[0].worker.endpoint.problem}")
-    if rows and left <= max(skill.k for skill in run.skills) and run.model_calls.replied().exists():
-        told = "; ".join(f"“{row.worker}”: {row.worker.endpoint.problem}" for row in rows[:3])
+    if rows and rest <= max(skill.k for skill in run.skills) and run.model_calls.replied().exists():
+        text = "; ".join(f"“{row.worker}”: {row.worker.endpoint.problem}" for row in rows[:3])
         raise Refused(
-            f"{len(rows)} of {counted(left + len(rows), 'model')} never replied, so there is "
-            f"nothing to choose from. {told}"
+            f"{len(rows)} of {counted(rest + len(rows), 'model')} never replied, so there is "
+            f"nothing to choose from. {text}"
         )
 
 
 def list_failing(run: Run) -> QuerySet[Candidate]:
-    """Return the candidates of models that failed a few times, or for long, and never replied."""
+    """List the candidates of models that failed a few times, or for long, and never replied."""
     lasting = Q(worker__endpoint__rests_until__gt=db_clock.database_now() + LASTING)
     replied = ModelCall.objects.replied().filter(run=run, worker=OuterRef("worker"))
     rows = run.candidates.filter(

@@ -95,25 +95,25 @@ ANY_PLATFORM = {"worker": "", "workerId": Platform.MTURK, "PROLIFIC_PID": Platfo
 
 
 def worker_parameters(run: Run) -> tuple[str, ...]:
-    """Return the parameters in which the run's join link takes the worker's id."""
+    """List the parameters in which the run's join link takes the worker's id."""
     if not run.platform:
         return tuple(ANY_PLATFORM)
     return (run.worker_parameter or JOIN_PLATFORMS[Platform(run.platform)].worker,)
 
 
 def read_worker(run: Run, params: Mapping[str, str]) -> str:
-    """Return the worker's id in the link; empty if the platform put none there."""
+    """Read the worker's id in the link; empty if the platform put none there."""
     values = (params.get(name, "").strip() for name in worker_parameters(run))
     return next((key for key in values if key and not enrolment.is_placeholder(key)), "")
 
 
 def names_worker(params: Mapping[str, str], run: Run) -> bool:
-    """Return True if the link has a parameter for the worker's id, even a useless one."""
+    """Tell if the link has a parameter for the worker's id, even a useless one."""
     return any(name in params for name in (*worker_parameters(run), *ANY_PLATFORM))
 
 
 def find_source(run: Run, params: Mapping[str, str]) -> enrolment.EnrolmentSource:
-    """Return the platform and the task, recognised by the parameters of the link."""
+    """Recognise the platform and the task by the parameters of the link."""
     names = [name for name in worker_parameters(run) if name in params]
     platforms = [run.platform or ANY_PLATFORM[name] for name in names]
     platform = platforms[-1] if platforms else ""
@@ -125,7 +125,7 @@ def find_source(run: Run, params: Mapping[str, str]) -> enrolment.EnrolmentSourc
 
 
 def entry_query(run: Run) -> str:
-    """Return the text to append to the run's join link; empty if the platform appends it."""
+    """Build the text to append to the run's join link; empty if the platform appends it."""
     if not run.platform:
         return ""
     query = JOIN_PLATFORMS[Platform(run.platform)].query
@@ -136,7 +136,7 @@ def entry_query(run: Run) -> str:
 
 
 def prolific_query(run: Run) -> str:
-    """Return the text that Prolific appends to join links, under the run's parameter for ids."""
+    """Build the text that Prolific appends to join links, under the run's parameter for ids."""
     if run.platform == Platform.PROLIFIC:
         return entry_query(run)
     return JOIN_PLATFORMS[Platform.PROLIFIC].query
@@ -160,7 +160,7 @@ class Visit:
 
 
 def return_address(run: Run, visit: Visit, code: str, done: bool) -> str:
-    """Return the address that takes the worker back to the platform; empty if there is none.
+    """Build the address that takes the worker back to the platform; empty if there is none.
 
     done  True if the worker has finished: an address without the code itself says that they have,
           so nobody else gets it
@@ -183,11 +183,10 @@ def _own_address(run: Run, platform: str) -> str:
 
 
 def validate_platform(run: Run) -> dict[str, str]:
-    """Return the faults of the run's platform settings, by field."""
     faults = _validate_parameter(run) | _validate_address(run)
-    if not run.platform and (named := {"worker_parameter", "completion_url"} - faults.keys()):
+    if not run.platform and (settings := {"worker_parameter", "completion_url"} - faults.keys()):
         sentence = "Choose the platform first; *another platform* fits any that is not listed."
-        faults |= {name: sentence for name in sorted(named) if getattr(run, name)}
+        faults |= {name: sentence for name in sorted(settings) if getattr(run, name)}
     return faults
 
 
@@ -241,7 +240,7 @@ def _is_web_address(address: str) -> bool:
 
 
 def validate_way_back(run: Run) -> dict[str, str]:
-    """Return the fault of a run that leads workers back, but not to an address, by field.
+    """Find the fault of a run that leads workers back, but not to an address, by field.
 
     MTurk needs none: the page in its frame submits the HIT, and others show a code.
     """

@@ -38,7 +38,7 @@ def withdraw_workers(run: Run, workers: Sequence[str], who: str = "", why: str =
 
 
 def find_withdrawable(run: Run, workers: Sequence[str]) -> list[Candidate]:
-    """Return the candidates of these workers; raises as ``withdraw_workers`` does."""
+    """Find the candidates of these workers; raises as ``withdraw_workers`` does."""
     refuse_over(run)
     rows = _candidates_of_keys(run, workers)
     for row in rows:
@@ -90,7 +90,7 @@ def take_back(run: Run, workers: Sequence[str], who: str = "", why: str = "") ->
 
 
 def answered_leavers(run: Run) -> list[str]:
-    """Return the ids of the workers gone after counted answers that may return."""
+    """List the ids of the workers gone after counted answers that may return."""
     rows = run.candidates.exclude(gone="").filter(pulls__gt=0, worker__erased=None)
     return list(rows.order_by("worker__key").values_list("worker__key", flat=True).distinct())
 
@@ -100,7 +100,7 @@ def take_back_answered(run: Run, who: str = "", why: str = "") -> int:
 
 
 def find_restorable(run: Run, workers: Sequence[str]) -> list[Candidate]:
-    """Return the candidates of these workers; raises as ``take_back`` does."""
+    """Find the candidates of these workers; raises as ``take_back`` does."""
     refuse_over(run)
     refuse_rounds(run, "come back to")
     rows = _candidates_of_keys(run, workers)
@@ -127,8 +127,8 @@ def _sweep_absent(pk: int, now: datetime | None) -> int | None:
     now = Heartbeat.objects.time_taken(now or db_clock.database_now())
     silent = silent_candidates(run, run.hours_to_come, now)
     rows = list(silent.values_list("worker", "seen", "worker__key").distinct())
-    for reason, came in ((Gone.ABSENT, False), (Gone.LEFT, True)):
-        workers = {worker: key for worker, seen, key in rows if (seen is not None) == came}
+    for reason, active in ((Gone.ABSENT, False), (Gone.LEFT, True)):
+        workers = {worker: key for worker, visit, key in rows if (visit is not None) == active}
         if workers:
             drop_workers(run, sorted(workers), reason)
             events.write_event(
@@ -138,7 +138,7 @@ def _sweep_absent(pk: int, now: datetime | None) -> int | None:
 
 
 def silent_candidates(run: Run, hours: float, now: datetime) -> QuerySet[Candidate]:
-    """Return the undecided candidates of workers that were silent for so many hours.
+    """Find the undecided candidates of workers that were silent for so many hours.
 
     now  until when workers were able to answer, see ``Heartbeat.objects.time_taken``
     """
@@ -192,7 +192,7 @@ def refuse_rounds(run: Run, verb: str) -> None:
 
 
 def lock_active_run(run: Run) -> Run:
-    """Return the run, locked and fresh, if it goes on or is paused. Raises Conflict otherwise."""
+    """Lock the run afresh if it goes on or is paused. Raises Conflict otherwise."""
     locked = Run.objects.lock(run.pk)
     refuse_over(locked)
     return locked

@@ -26,13 +26,13 @@ MOST_SHOWN = 2_000  # characters of a reply
 
 
 def list_models(run: Run) -> QuerySet[Endpoint]:
-    """Return the models that would take part in the draft, by the worker's id."""
+    """List the models that would take part in the draft, by the worker's id."""
     rows = Endpoint.objects.filter(worker__in=eligibility.eligible_workers(run).order_by())
     return rows.select_related("worker", "server").order_by("worker__key")
 
 
 def most_price(run: Run, models: Sequence[Endpoint]) -> Decimal:
-    """Return the most that a check of the draft's models can cost."""
+    """Bound the cost of a check of the draft's models."""
     return sum((most_cost(model, run.question_set) for model in models), Decimal(0))
 
 
@@ -63,12 +63,12 @@ def request_check(run: Run, by: str) -> Job:
 def _check_models(job: Job) -> dict[str, Any]:
     run = jobs.find_row(Run.objects.select_related("question_set"), job.subject)
     question, models = testing.choose_question(run.question_set), list(list_models(run))
-    rows, shown = list[dict[str, Any]](), monotonic()
+    rows, last_progress = list[dict[str, Any]](), monotonic()
     for call in testing.make_test_calls(models, question):
         rows.append(_describe_call(call))
-        if monotonic() - shown > SECONDS:
+        if monotonic() - last_progress > SECONDS:
             jobs.show_progress(job, {"of": len(models), "models": rows})
-            shown = monotonic()
+            last_progress = monotonic()
     rows.sort(key=lambda row: (row["good"], row["worker"]))
     return {"of": len(models), "models": rows}
 
@@ -92,10 +92,10 @@ def leave_out(run: Run, keys: Collection[str], by: str) -> None:
     if locked is None or locked.status != Run.Status.DRAFT:
         raise Conflict("The run has begun: withdraw the models on its page.")
     locked.left_out = list(dict.fromkeys([*locked.left_out, *keys]))
-    left = eligibility.count_eligible(locked)
-    if left <= max(skill.k for skill in locked.skills):
+    rest = eligibility.count_eligible(locked)
+    if rest <= max(skill.k for skill in locked.skills):
         raise Refused(
-            f"{count_noun(left, 'worker')} would be left, too few to choose {locked.k} from: mend "
+            f"{count_noun(rest, 'worker')} would be left, too few to choose {locked.k} from: mend "
             "the models, or select fewer workers."
         )
     locked.save(update_fields=["left_out"])

@@ -74,7 +74,7 @@ def report_submissions(
 
 
 def preview(run: Run, statuses: Mapping[str, str]) -> Preview:
-    """Return the effect of ``report_submissions``, and raise as it does; change nothing."""
+    """Compute the effect of ``report_submissions``, and raise as it does; change nothing."""
     refuse_over(run)
     result, _ = _sort_statuses(run, statuses)
     rows = run.candidates.filter(worker__key__in=stored_spellings(statuses), skill=0)
@@ -84,7 +84,6 @@ def preview(run: Run, statuses: Mapping[str, str]) -> Preview:
 
 
 def _sort_statuses(run: Run, statuses: Mapping[str, str]) -> tuple[FreedAssignments, set[int]]:
-    """Return the result of the report, and the ids of the workers to drop."""
     if not statuses:
         raise Refused("The list is empty: enter workers with their submission status.")
     gave_up = [plain_key(key) for key, status in statuses.items() if has_left(status)]

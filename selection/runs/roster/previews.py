@@ -18,7 +18,7 @@ RECALCULATED = " The guarantee covered the old roster, and is recalculated."
 
 
 def preview_withdrawal(run: Run, workers: Sequence[str], for_good: bool = False) -> str:
-    """Return the effect; ``for_good`` if the workers cannot be taken back."""
+    """Describe the effect; ``for_good`` if the workers cannot be taken back."""
     rows = membership.find_withdrawable(run, workers)
     withdrawn = {row.worker_id for row in rows}
     answered = {row.worker_id for row in rows if row.pulls}
@@ -74,10 +74,10 @@ def close_roster(run: Run) -> str:
         raise Conflict(f"The roster of the run “{run}” is closed already.")
     if refusal := roster_opening.too_few(run):
         raise Refused(refusal)
-    begins = "" if run.selector_class.open_roster else " The run then assigns the first questions."
+    start = "" if run.selector_class.open_roster else " The run then assigns the first questions."
     return (
         f"No more workers can join. The guarantee covers the {_count_present(run)} on the roster. "
-        f"From then on the run may accept, reject and end.{begins}"
+        f"From then on the run may accept, reject and end.{start}"
     )
 
 

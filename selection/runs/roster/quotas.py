@@ -28,7 +28,7 @@ Limits = dict[str, list[int | None]]
 
 
 def value_of(attributes: dict[str, Any], attribute: str) -> str:
-    """Return the value of this attribute; names from files are in lower case and match any case."""
+    """Read an attribute by name; names from files are in lower case and match any case."""
     if attribute not in attributes:
         folded = attribute.casefold()
         attribute = next((name for name in attributes if name.casefold() == folded), attribute)
@@ -36,7 +36,6 @@ def value_of(attributes: dict[str, Any], attribute: str) -> str:
 
 
 def attribute_values(workers: QuerySet[Worker], attribute: str) -> list[str]:
-    """Return the value of each of these workers, in order of id."""
     rows = workers.order_by("id").values_list("attributes", flat=True)
     return [value_of(attributes, attribute) for attributes in rows]
 
@@ -78,7 +77,7 @@ def _parse_limit(match: re.Match[str]) -> list[Any]:
 
 
 def text_of(limits: Limits) -> str:
-    """Return the limits as text in order of value: PostgreSQL keeps no other order."""
+    """Write the limits in order of value: PostgreSQL keeps no other order."""
     return "\n".join(f"{value}: {format_limit(limit)}" for value, limit in sorted(limits.items()))
 
 
@@ -90,7 +89,7 @@ def format_limit(limit: Sequence[int | None]) -> str:
 
 
 def describe_limit(limit: Sequence[int | None]) -> str:
-    """Return the limit for readers: "2 to 4", "at least 2", "at most 4"."""
+    """Word a limit: "2 to 4", "at least 2", "at most 4"."""
     least, most = limit
     if most is None:
         return f"at least {least}"
@@ -139,7 +138,7 @@ def _limit_arrays(limits: Limits, sizes: Counter[str]) -> tuple[list[str], list[
 
 
 def build_quota_option(asked: dict[str, Any], of_arms: Sequence[str]) -> dict[str, Any]:
-    """Return the selector's option, with values by arm, and the groups' names for people."""
+    """Build the selector's option with values by arm, and the groups' names for people."""
     names, at_least, at_most = _limit_arrays(asked["limits"], Counter(of_arms))
     number = {name: i for i, name in enumerate(names)}
     groups = [number[value] for value in of_arms]
@@ -150,7 +149,7 @@ def build_quota_option(asked: dict[str, Any], of_arms: Sequence[str]) -> dict[st
 
 
 def validate_groups(run: Run) -> dict[str, str]:
-    """Return the fault of a run with groups, by field: of its rule or of its workers.
+    """Find the fault of a run with groups, by field: of its rule or of its workers.
 
     With an open roster the workers are not known yet.
     """

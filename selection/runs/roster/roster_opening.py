@@ -63,7 +63,6 @@ def join_others(run: Run, who: str = "", why: str = "") -> int:
 
 
 def workers_not_in_run(run: Run) -> QuerySet[Worker]:
-    """Return the eligible workers of the run's pool that are not in it."""
     return eligibility.eligible_workers(run).exclude(candidates__run=run)
 
 
@@ -98,7 +97,6 @@ def _add_workers(run: Run, workers: Sequence[Worker]) -> None:
 
 
 def _quotas_with(run: Run, workers: Sequence[Worker]) -> dict[str, object]:
-    """Return the quotas' option with the groups of more workers."""
     option = run.options["quotas"]
     values = [option["names"][group] for group in option["groups"]]
     attribute = run.quotas["attribute"]
@@ -131,7 +129,7 @@ def close_roster(run: Run, who: str = "", why: str = "") -> int:
 
 
 def too_few(run: Run) -> str:
-    """Return the reason against closing the roster yet, in a sentence; empty if it can close."""
+    """Find the reason against closing the roster yet, in a sentence; empty if it can close."""
     size, needed = _roster_size(run), max(skill.k for skill in run.skills)
     if run.several and run.one_kind_each:
         needed = max(needed, run.total - 1)

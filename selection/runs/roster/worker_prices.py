@@ -22,7 +22,7 @@ ATTRIBUTE = "price"
 
 
 def validate_prices(run: Run) -> dict[str, str]:
-    """Return the fault of a run that spends by price, by field: of its rule or of its workers."""
+    """Find the fault of a run that spends by price, by field: of its rule or of its workers."""
     if not run.by_price:
         return {}
     if not algorithms.takes_prices(run.algorithm):
@@ -39,7 +39,7 @@ def validate_prices(run: Run) -> dict[str, str]:
 
 
 def list_prices(run: Run, workers: Sequence[Worker]) -> list[float]:
-    """Return the price of each of these workers. Raises Refused, naming one without a price."""
+    """Price each of these workers. Raises Refused, naming one without a price."""
     costs = estimate_model_costs(run.pool, run.question_set)
     prices = []
     for worker in workers:
@@ -54,7 +54,7 @@ AnswerPrice = Decimal | ExpectedCost | None
 
 
 def expected_price(pool: Pool, question_set: QuestionSet, price: Decimal | None) -> AnswerPrice:
-    """Return the mean price of an answer of a pool; ``price`` if it has no models.
+    """Average the price of an answer of a pool; ``price`` if it has no models.
 
     price  of a person's answer
 
@@ -69,19 +69,18 @@ def expected_price(pool: Pool, question_set: QuestionSet, price: Decimal | None)
         return None
     total += people * (price or Decimal(0))
     tokens = [cost.tokens for cost in costs.values()]
-    known = [count for count in tokens if count is not None]
+    counts = [count for count in tokens if count is not None]
     size = len(costs) + people
-    return ExpectedCost(total / size, sum(known) / len(known) if known else None)
+    return ExpectedCost(total / size, sum(counts) / len(counts) if counts else None)
 
 
 def estimate_model_costs(pool: Pool, question_set: QuestionSet) -> dict[int, ExpectedCost]:
-    """Return the expected cost of a call of each model of the pool, by worker."""
     rows = Endpoint.objects.filter(worker__pool=pool).select_related("server", "worker__pool")
     return expected_costs.estimate_costs(list(rows), question_set)
 
 
 def format_price(answers: int, price: AnswerPrice, currency: str) -> str:
-    """Return the price of so many answers in words; empty if it is unknown."""
+    """Word the price of so many answers; empty if it is unknown."""
     if price is None:
         return ""
     if isinstance(price, ExpectedCost):
@@ -90,7 +89,7 @@ def format_price(answers: int, price: AnswerPrice, currency: str) -> str:
 
 
 def describe_basis(price: AnswerPrice, currency: str) -> str:
-    """Return the origin of a price that comes from models; empty for another."""
+    """Name the origin of a price that comes from models; empty for another."""
     if not isinstance(price, ExpectedCost):
         return ""
     one = format_price(1, price, currency)

@@ -43,7 +43,7 @@ class Setting:
 
 
 def choice_of_run(run: Run, workers: int) -> AlgorithmChoice | None:
-    """Return the run's algorithm with its options, or None if it is refused."""
+    """Describe the run's algorithm with its options, or None if it is refused."""
     if validation.validate_run(run, workers):
         return None
     workers = validation.expected_workers(run, workers)
@@ -52,7 +52,7 @@ def choice_of_run(run: Run, workers: int) -> AlgorithmChoice | None:
 
 
 def _fill_quotas(run: Run, workers: int) -> Run:
-    """Return the run with its quotas filled in if possible: they are part of the guarantee."""
+    """Fill in the run's quotas if possible: they are part of the guarantee."""
     if not run.quotas or validation.validate_quotas(run):
         return run
     started = validation.copy_unsaved(run)
@@ -67,7 +67,7 @@ def _fill_quotas(run: Run, workers: int) -> Run:
 
 
 def list_choices(run: Run, workers: int) -> list[AlgorithmChoice]:
-    """Return every algorithm by group, with its guarantee for this run over so many workers.
+    """List every algorithm by group, with its guarantee for this run over so many workers.
 
     The list is empty if none could be run on it: ``validation`` names the reason.
     """
@@ -87,7 +87,7 @@ def list_choices(run: Run, workers: int) -> list[AlgorithmChoice]:
 def guarantee_sentence(
     run: Run, promise: Promise, workers: int, reached: float | None = None
 ) -> str:
-    """Return the guarantee of this run in words, or with the ε ``reached`` so far."""
+    """Word the guarantee of this run, or with the ε ``reached`` so far."""
     if promise.fixed == "budget" and (run.several or run.selector_class.several_skills):
         return "The workers that look best in each skill when the budget is spent; no guarantee."
     if run.several:
@@ -115,7 +115,7 @@ def _build_choice(name: str, promise: str) -> AlgorithmChoice:
 
 
 def list_settings() -> list[Setting]:
-    """Return every setting of any algorithm, once each."""
+    """List every setting of any algorithm, once each."""
     users: dict[str, list[str]] = {}
     options: dict[str, Option] = {}
     for name in ALGORITHMS:
@@ -146,7 +146,7 @@ def fields_read_by_algorithm() -> dict[str, list[str]]:
 
 
 def describe_options(run: Run) -> list[tuple[str, str]]:
-    """Return the options that differ from their defaults, for people: (label, value)."""
+    """List the options that differ from their defaults, for people: (label, value)."""
     chosen = run.hand_set
     if run.selector_class.says_accuracy:
         chosen = {"accuracy": LIKE_THESE} | chosen
@@ -163,7 +163,7 @@ def describe_options(run: Run) -> list[tuple[str, str]]:
 
 
 def describe_accuracy(run: Run) -> str:
-    """Return the meaning of accuracy in this run's guarantee; empty if it could not be chosen."""
+    """Explain accuracy in this run's guarantee; empty if it could not be chosen."""
     if not run.selector_class.says_accuracy:
         return ""
     chosen = run.options.get("accuracy", LIKE_THESE)
@@ -177,7 +177,7 @@ def _format_value(value: Any) -> str:
 
 
 def drop_default_options(algorithm: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that differ from their defaults.
+    """Keep the options that differ from their defaults.
 
     Defaults are not stored, so that better ones of a later version take effect. Raises Refused for
     an unknown option.
@@ -191,7 +191,7 @@ def drop_default_options(algorithm: str, given: Mapping[str, Any]) -> dict[str, 
 
 
 def _check_option_names(algorithm: str, names: Collection[str]) -> dict[str, Option]:
-    """Return the algorithm's options. Raises Refused if it does not offer one of these names."""
+    """Look up the algorithm's options. Raises Refused if it does not offer one of these names."""
     options = {option.name: option for option in algorithms.algorithm_options(algorithm)}
     for option in algorithms.stored_options(algorithm):
         if option.instead and option.name in names:
@@ -206,7 +206,7 @@ def _check_option_names(algorithm: str, names: Collection[str]) -> dict[str, Opt
 
 
 def read_options(algorithm: str, written: dict[str, str]) -> dict[str, Any]:
-    """Return options written as text on a command line. Raises Refused for invalid ones."""
+    """Parse options from a command line. Raises Refused for invalid ones."""
     options = _check_option_names(algorithm, written)
     return {name: _parse_option(options[name], text) for name, text in written.items()}
 

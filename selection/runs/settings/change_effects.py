@@ -21,7 +21,7 @@ OPEN_ASSIGNMENTS_STAY = "Open assignments stay open. The guarantee does not chan
 
 
 def may_change_budget(run: Run) -> bool:
-    """Return True if the run has a budget that can change, and would matter."""
+    """Tell if the run has a budget that can change, and would matter."""
     return not run.fixed_budget and (run.status != Run.Status.ENDED or run.may_be_raised)
 
 
@@ -45,8 +45,8 @@ def describe_budget(run: Run, value: int | None) -> str:
         )
     lowered = value is not None and (run.budget is None or value < run.budget)
     early = " If it is spent before the target is reached, the run ends with a weaker guarantee."
-    goes_on = " The run goes on." if ended else ""
-    return f"{now}{goes_on} {GUARANTEE_UNCHANGED}{early if lowered else ''}"
+    continuation = " The run goes on." if ended else ""
+    return f"{now}{continuation} {GUARANTEE_UNCHANGED}{early if lowered else ''}"
 
 
 def _format_budget(budget: int | None) -> str:
@@ -92,7 +92,7 @@ def describe_keep_no_shows(run: Run, value: bool) -> str:
 
 
 def may_move_epsilon(run: Run) -> bool:
-    """Return True if the algorithm's bounds hold for every ε at once."""
+    """Tell if the algorithm's bounds hold for every ε at once."""
     return "epsilon" in run.selector_class.needs and run.selector_class.epsilon_moves
 
 
@@ -167,7 +167,7 @@ def describe_enrol_most(run: Run, value: int | None) -> str:
 
 
 def is_joined_by_link(run: Run) -> bool:
-    """Return True if workers may come to the run by its join link."""
+    """Tell if workers may come to the run by its join link."""
     return run.enrolling or run.joined > 0 or bool(run.platform)
 
 

@@ -109,7 +109,7 @@ def _store_skills(run: Run, further: Sequence[Skill]) -> None:
 
 
 def _lock_draft(run: Run) -> Run:
-    """Return the draft, locked. Raises NotFound, or Conflict once it has begun."""
+    """Lock the draft. Raises NotFound, or Conflict once it has begun."""
     locked = Run.objects.lock(run.pk)
     if locked.status != Run.Status.DRAFT:
         state = locked.get_status_display().lower()
@@ -118,7 +118,7 @@ def _lock_draft(run: Run) -> Run:
 
 
 def build_draft(settings: Mapping[str, Any]) -> Run:
-    """Return a run of these settings that is not stored yet.
+    """Build a run of these settings without storing it.
 
     settings  by name, of ``run_settings``; omitted ones get the value of a new draft. Besides:
               options     of the algorithm, by name
@@ -128,12 +128,12 @@ def build_draft(settings: Mapping[str, Any]) -> Run:
     Raises Refused for a value that is invalid in every run; for the rest see
     ``create_run``.
     """
-    given = dict(settings)
-    options, earlier = dict(given.pop("options", {})), given.pop("learn_from", None)
+    values = dict(settings)
+    options, earlier = dict(values.pop("options", {})), values.pop("learn_from", None)
     prior = {"prior": options.pop("prior")} if "prior" in options else {}
-    if not given["name"].strip():
+    if not values["name"].strip():
         raise Refused("The name is empty.")
-    run = Run(**_initial_settings(given) | given)
+    run = Run(**_initial_settings(values) | values)
     if run.algorithm not in ALGORITHMS:
         raise Refused(f"There is no algorithm “{run.algorithm}”; docs/algorithms.md has them all.")
     run.options = algorithm_choices.drop_default_options(run.algorithm, options) | prior
@@ -168,8 +168,8 @@ def copy_run(run: Run, name: str, same_seed: bool = False, who: str = "", why: s
     }
     further = [Skill(question_set=each.question_set, k=each.k) for each in run.skills[1:]]
     seed = "the same seed" if same_seed else "a seed of its own"
-    said = f"Copied from the run “{run}”, with {seed}."
-    copied = create_draft(settings, further, said, who, why, kind="copy")
+    note = f"Copied from the run “{run}”, with {seed}."
+    copied = create_draft(settings, further, note, who, why, kind="copy")
     for limit in ModelSpending.objects.filter(run=run).values_list("limit", flat=True):
         ModelSpending.objects.create(run=copied, limit=limit)
     return copied
@@ -180,27 +180,27 @@ def name_copy(run: Run) -> str:
 
 
 def default_for_models(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a new draft with the defaults for a pool of models alone.
+    """Complete a new draft's settings by the defaults for a pool of models alone.
 
     The guarantee is then about this question set, if the set allows that, because it needs no
     models that err independently; and ``universal`` is the cheapest rule there.
     """
-    given, questions = dict(settings), settings["question_set"]
-    if askable.has_models_only(given["pool"]):
-        given = askable.count_slots(given["pool"]) | given
+    values, questions = dict(settings), settings["question_set"]
+    if askable.has_models_only(values["pool"]):
+        values = askable.count_slots(values["pool"]) | values
     many = questions.questions.count() > MOST_QUESTIONS or questions.most_workers is not None
-    if many or not askable.has_models_only(given["pool"]):
-        return given
-    if not (given.get("learn_from") or given.get("quotas")):
-        given.setdefault("algorithm", CHEAPEST_ON_SET)
-    kind = ALGORITHMS.get(given.get("algorithm", ""))
+    if many or not askable.has_models_only(values["pool"]):
+        return values
+    if not (values.get("learn_from") or values.get("quotas")):
+        values.setdefault("algorithm", CHEAPEST_ON_SET)
+    kind = ALGORITHMS.get(values.get("algorithm", ""))
     if kind is not None and kind.says_accuracy:
-        given["options"] = {VARIED: THIS_SET} | dict(given.get("options", {}))
-    return given
+        values["options"] = {VARIED: THIS_SET} | dict(values.get("options", {}))
+    return values
 
 
 def _initial_settings(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a new draft that are not those of the columns."""
+    """Collect the values of a new draft that are not those of the columns."""
     worked_out: dict[str, Any] = {"seed": new_seed()}
     if "currency" not in given:
         worked_out["currency"] = money.last_currency(Run.objects.filter(team=given["pool"].team_id))
@@ -223,14 +223,14 @@ def _prior_option(run: Run, earlier: Run) -> dict[str, Any]:
 
 
 def free_name(wanted: str, team: int | None, model: Any = Run, sign: str = ", {}") -> str:
-    """Return this name, with a number appended by ``sign`` if an object of the team has it."""
+    """Append a number to this name by ``sign`` if an object of the team has it."""
     wanted = wanted[:190]
     similar = model.objects.filter(team=team, name__startswith=wanted)
     return number_name(wanted, set(similar.values_list("name", flat=True)), sign)
 
 
 def number_name(wanted: str, used: set[str], sign: str) -> str:
-    """Return this name, with the first number appended by ``sign`` that makes it an unused one."""
+    """Append to this name by ``sign`` the first number that makes it an unused one."""
     names = [wanted, *(wanted + sign.format(number) for number in range(2, len(used) + 3))]
     return next(name for name in names if name not in used)
 
@@ -255,7 +255,7 @@ def change_draft(run: Run, wanted: dict[str, Any], meant: str | None = None, who
 
 
 def is_possible(run: Run, wanted: dict[str, Any], meant: str | None = None) -> bool:
-    """Return True if ``change_draft`` would not be refused."""
+    """Tell if ``change_draft`` would not be refused."""
     return not _apply_change(copy(run), wanted, meant)
 
 

@@ -66,7 +66,7 @@ class PriorSource:
 
 
 def list_sources(runs: QuerySet[Run]) -> list[PriorSource]:
-    """Return the runs with one skill and answers that have ended, latest first."""
+    """List the runs with one skill and answers that have ended, latest first."""
     rows = (
         _source_runs(runs)
         .order_by("-id")
@@ -83,7 +83,6 @@ def list_sources(runs: QuerySet[Run]) -> list[PriorSource]:
 
 
 def is_source(run: Run) -> bool:
-    """Return True if the run can be learned from."""
     return _source_runs(Run.objects.filter(pk=run.pk)).exists()
 
 
@@ -92,7 +91,7 @@ def _source_runs(runs: QuerySet[Run]) -> QuerySet[Run]:
 
 
 def copy_prior(pk: int) -> dict[str, Any]:
-    """Return the option ``prior`` made of an earlier run. Raises Refused if the run is gone."""
+    """Make the option ``prior`` of an earlier run. Raises Refused if the run is gone."""
     source = Run.objects.filter(pk=pk).select_related("pool", "question_set").first()
     if source is None:
         raise Refused("The earlier run does not exist any more; choose another one.")
@@ -104,7 +103,7 @@ def copy_prior(pk: int) -> dict[str, Any]:
 def build_prior(
     right: Sequence[float], answers: Sequence[int], source: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the option ``prior`` made of each worker's right answers and all of their answers.
+    """Make the option ``prior`` of each worker's right answers and all of their answers.
 
     source  names of the run, the pool and the question set
     """
@@ -113,7 +112,7 @@ def build_prior(
 
 
 def learned_prior(run: Run) -> LearnedPrior | None:
-    """Return the prior that this run copied, or None."""
+    """Read the prior that this run copied, or None."""
     prior = run.options.get("prior")
     if not prior:
         return None
@@ -130,13 +129,13 @@ def learned_prior(run: Run) -> LearnedPrior | None:
 
 
 def prior_numbers(run: Run) -> dict[str, Any] | None:
-    """Return the learned prior for a file, without the tallies themselves, or None."""
+    """Describe the learned prior for a file, without the tallies themselves, or None."""
     prior = learned_prior(run)
     return None if prior is None else asdict(prior)
 
 
 def prior_assumption(run: Run) -> str:
-    """Return the extra assumption of a run that learned, as a sentence; else empty."""
+    """State the extra assumption of a run that learned, as a sentence; else empty."""
     prior = learned_prior(run)
     if prior is None:
         return ""
@@ -144,7 +143,7 @@ def prior_assumption(run: Run) -> str:
 
 
 def prior_doubt(run: Run) -> str:
-    """Return the reason that the prior may not fit this run; empty if there is none."""
+    """Find the reason that the prior may not fit this run; empty if there is none."""
     prior = learned_prior(run)
     if prior is None or prior.question_set in ("", str(run.question_set)):
         return ""

@@ -90,18 +90,18 @@ class RunSetting:
 
     @property
     def title(self) -> str:
-        """Return its name at the start of a line. Forms show the same."""
+        """Its name at the start of a line. Forms show the same."""
         name = str(self.column.verbose_name)
         return self.label or name[:1].upper() + name[1:]
 
     @property
     def validators(self) -> list[Any]:
-        """Return the column's own validators, without those of the database."""
+        """The column's own validators, without those of the database."""
         return list(self.column.deconstruct()[3].get("validators", ()))
 
     @property
     def default(self) -> Any:
-        """Return its value in a new draft; NOT_PROVIDED if it must be given or is worked out."""
+        """Its value in a new draft; NOT_PROVIDED if it must be given or is worked out."""
         return self.column.default if self.initial is NOT_PROVIDED else self.initial
 
     @property
@@ -109,7 +109,7 @@ class RunSetting:
         return self.about or str(self.column.help_text)
 
     def describe_change(self, run: Run, value: Any) -> str:
-        """Return the effect of another value. Raises Refused or Conflict if it cannot change."""
+        """Describe the effect of another value. Raises Refused or Conflict if it cannot change."""
         if isinstance(self.effect, str):
             return self.effect.format(old=getattr(run, self.name), new=value)
         assert self.effect is not None

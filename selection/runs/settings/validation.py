@@ -22,7 +22,7 @@ HARMLESS: dict[str, Any] = {"k": 1, "epsilon": 0.1, "delta": 0.05, "budget": 10*
 
 
 def validate_run(run: Run, workers: int) -> dict[str, str]:
-    """Return one sentence for each invalid setting, by field; "pool" for a pool that is too small.
+    """Write a sentence for each invalid setting, by field; "pool" for a pool that is too small.
 
     With an open roster a pool may be too small, or empty: its size is checked on closing.
     """
@@ -37,7 +37,7 @@ def validate_run(run: Run, workers: int) -> dict[str, str]:
 
 
 def expected_workers(run: Run, workers: int) -> int:
-    """Return the number of workers to plan with: those present, or expected to join."""
+    """Count the workers to plan with: those present, or expected to join."""
     if not run.enrolling:
         return workers
     least = max(workers, 2, *(skill.k + 1 for skill in run.skills), run.total)
@@ -55,7 +55,7 @@ def _validate_enrolment(run: Run) -> dict[str, str]:
 
 
 def validate_closing_time(run: Run, at: datetime | None) -> dict[str, str]:
-    """Return the fault of a roster's closing time, by field: a past one closes it at once."""
+    """Find the fault of a roster's closing time, by field: a past one closes it at once."""
     if at is not None and timezone.is_naive(at):  # the time zone would be a guess
         return {"enrol_until": "Say the time with its zone, as in 2030-12-31T18:00:00Z."}
     if not run.enrolling or at is None or at > db_clock.database_now():
@@ -74,7 +74,7 @@ def find_out_of_range(run: Run, workers: int) -> dict[str, str]:
 
 
 def _validate_skill_sizes(run: Run, workers: int) -> dict[str, str]:
-    """Return the fault of the first further skill with an invalid K; the core knows no names."""
+    """Find the fault of the first further skill with an invalid K; the core knows no names."""
     for skill in run.skills[1:]:
         if reason := _problem_refusal(Run(k=skill.k), workers):
             return {"skills": f"In the skill “{skill}”: {reason}"}
@@ -107,7 +107,7 @@ def _validate_options(run: Run) -> dict[str, str]:
 
 
 def _validate_set_size(run: Run) -> dict[str, str]:
-    """Return the fault of a question set too large for a guarantee about accuracy on it."""
+    """Find the fault of a question set too large for a guarantee about accuracy on it."""
     size = run.effective_options().get("questions")
     most = next((o.most for o in run.selector_class.known_options if o.name == "questions"), 0)
     if size is None or size <= most:
@@ -121,7 +121,7 @@ def _validate_set_size(run: Run) -> dict[str, str]:
 
 
 def _algorithm_refusals(run: Run, workers: int) -> dict[str, str]:
-    """Return the algorithm's own refusal, at the field that would have to change."""
+    """Find the algorithm's own refusal, at the field that would have to change."""
     reason = _algorithm_refusal(run, workers)
     if not reason:
         return {}
@@ -142,7 +142,6 @@ def _algorithm_refusal(run: Run, workers: int) -> str:
 
 
 def validate_stored_run(run: Run, workers: int) -> dict[str, str]:
-    """Return all faults of a stored run, by field."""
     faults = (
         validate_run(run, workers)
         | validate_quotas(run)
@@ -161,7 +160,7 @@ def validate_stored_run(run: Run, workers: int) -> dict[str, str]:
 
 
 def _validate_models(run: Run) -> dict[str, str]:
-    """Return the fault of a question that the models among the eligible workers cannot be asked."""
+    """Find the fault of a question that the models among the eligible workers cannot be asked."""
     if run.recorded_only or not Endpoint.objects.filter(worker__pool=run.pool_id).exists():
         return {}
     if not eligibility.eligible_workers(run).filter(endpoint__isnull=False).exists():
@@ -172,7 +171,7 @@ def _validate_models(run: Run) -> dict[str, str]:
 
 
 def validate_skills(run: Run, further: int) -> dict[str, str]:
-    """Return the faults of this number of further skills for the algorithm, by field."""
+    """Find the faults of this number of further skills for the algorithm, by field."""
     kind = run.selector_class
     if kind.several_skills and not further:
         more = "add at least one more question set."
@@ -191,7 +190,7 @@ def validate_skills(run: Run, further: int) -> dict[str, str]:
 
 
 def validate_team(run: Run, further: Iterable[Skill] = ()) -> dict[str, str]:
-    """Return the fault, by field, of a question set that belongs to another team than the pool."""
+    """Find the fault, by field, of a question set that belongs to another team than the pool."""
     team = run.pool.team_id
     sets = [run.question_set, *(skill.question_set for skill in further)]
     foreign = [question_set for question_set in sets if question_set.team_id != team]
@@ -201,7 +200,6 @@ def validate_team(run: Run, further: Iterable[Skill] = ()) -> dict[str, str]:
 
 
 def validate_name(run: Run) -> dict[str, str]:
-    """Return the fault of a name that another run of the team has, by field."""
     team = run.pool.team_id if run.pk is None else run.team_id
     if Run.objects.filter(team=team, name=run.name).exclude(pk=run.pk).exists():
         return {"name": f"There is another run of the name “{run.name}”."}
@@ -209,13 +207,11 @@ def validate_name(run: Run) -> dict[str, str]:
 
 
 def _algorithm_titles(ability: str) -> str:
-    """Return the titles of the algorithms that have this ability, in words."""
     able = [kind.title for kind in ALGORITHMS.values() if getattr(kind, ability)]
     return f"{', '.join(able[:-1])} and {able[-1]}"
 
 
 def validate_quotas(run: Run) -> dict[str, str]:
-    """Return the faults of this run's quotas on its eligible workers, by field."""
     request = run.quotas
     if not request:
         return {}
@@ -241,7 +237,7 @@ def validate_quotas(run: Run) -> dict[str, str]:
 
 
 def validate_exposure(run: Run) -> dict[str, str]:
-    """Return the conflicts of limited question sets with a run that is to begin, by field."""
+    """Find the conflicts of limited question sets with a run that is to begin, by field."""
     for skill in run.skills:
         most = skill.question_set.most_workers
         if most is None:
@@ -262,12 +258,12 @@ def validate_exposure(run: Run) -> dict[str, str]:
 
 
 def refuse_limit(question_set: QuestionSet, most: int | None) -> str:
-    """Return the reason against this limit; empty if there is none."""
+    """Find the reason against this limit; empty if there is none."""
     if most is None or not question_set.pk:
         return ""
     covers = Q(question_set=question_set) | Q(further__question_set=question_set)
-    begun = Run.objects.filter(covers, options__accuracy=THIS_SET)
-    run = begun.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED]).first()
+    runs = Run.objects.filter(covers, options__accuracy=THIS_SET)
+    run = runs.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED]).first()
     if run is None:
         return ""
     return (
@@ -277,7 +273,7 @@ def refuse_limit(question_set: QuestionSet, most: int | None) -> str:
 
 
 def copy_unsaved(run: Run) -> Run:
-    """Return a run of the same settings that is not stored, to try other values on."""
+    """Copy a run unstored, to try other values on."""
     fields = (*HARMLESS, "algorithm", "options", "one_kind_each", "grouped_by")
     copy = Run(**{field: getattr(run, field) for field in fields})
     if run.several:

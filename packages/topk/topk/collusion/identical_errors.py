@@ -60,7 +60,7 @@ class _WrongAnswers:
 def identical_errors(
     workers: ArrayLike, questions: ArrayLike, answers: ArrayLike, rate: float
 ) -> list[Pair]:
-    """Return the pairs that stand out, the most striking first.
+    """Find the pairs that stand out, the most striking first.
 
     workers, questions  (w,) numbers from 0, each pair at most once: of wrong answers only
     answers             (w,) numbers, equal if the same was answered to the same question
@@ -75,7 +75,7 @@ def identical_errors(
 def compare(
     workers: ArrayLike, questions: ArrayLike, answers: ArrayLike, rate: float
 ) -> tuple[list[Pair], Ints]:
-    """Return the pairs of ``identical_errors``, and (BINS,) pairs by possible evidence."""
+    """Find the pairs of ``identical_errors``, and count (BINS,) pairs by possible evidence."""
     wrong = _informative_errors(
         *(np.asarray(each, np.int64) for each in (workers, questions, answers))
     )
@@ -124,8 +124,7 @@ def _informative_errors(workers: Ints, questions: Ints, answers: Ints) -> _Wrong
 
 
 def _comparable_workers(wrong: _WrongAnswers, rate: float) -> Ints:
-    """Return the workers that are wrong often enough to stand out; of many, those with most
-    evidence.
+    """Find the workers that are wrong often enough to stand out; of many, those with most evidence.
 
     Two that agree wherever one of them is wrong come to the product of that one's probabilities and
     no lower.
@@ -139,9 +138,7 @@ def _comparable_workers(wrong: _WrongAnswers, rate: float) -> Ints:
 def _error_tables(
     wrong: _WrongAnswers, chosen: Ints
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return (chosen, wrong answers) flags of answers given, and (chosen, questions) of questions
-    failed.
-    """
+    """Flag (chosen, wrong answers) answers given, and (chosen, questions) questions failed."""
     place = np.full(wrong.workers.max() + 1, -1)
     place[chosen] = np.arange(chosen.size)
     here = place[wrong.workers] >= 0
@@ -157,7 +154,7 @@ def _error_tables(
 def _striking_pairs(
     gave: NDArray[np.float32], was_wrong: NDArray[np.float32], agree: Floats
 ) -> tuple[Ints, Ints, Ints]:
-    """Return the pairs that agree most beyond chance, in deviations, and (BINS,) all by evidence.
+    """Find the pairs that agree most beyond chance, in deviations, and (BINS,) all by evidence.
 
     Block by block, because there are many.
     """
@@ -182,7 +179,7 @@ def _striking_pairs(
 
 
 def pairs_to_reckon_with(able: Ints, rate: float) -> float:
-    """Return how many pairs could stand out; the others do not count. Tarone, Biometrics 46 (1990).
+    """Count the pairs that could stand out; the others do not count. Tarone, Biometrics 46 (1990).
 
     able  (BINS,) pairs by the evidence there would be if they agreed wherever both are wrong
     """
@@ -195,7 +192,7 @@ def pairs_to_reckon_with(able: Ints, rate: float) -> float:
 def _agreeing_errors(
     wrong: _WrongAnswers, chosen: Ints, ones: Ints, others: Ints
 ) -> NDArray[np.bool_]:
-    """Return (pairs, questions) flags: True if both are wrong in the same way."""
+    """Flag (pairs, questions): True if both are wrong in the same way."""
     answer = np.full((chosen.size, wrong.agree.size), -1)
     place = np.full(wrong.workers.max() + 1, -1)
     place[chosen] = np.arange(chosen.size)
@@ -206,7 +203,7 @@ def _agreeing_errors(
 
 
 def _integer_weights(agree: Floats) -> Ints:
-    """Return the weights as whole numbers, so that the law of their sum is exact."""
+    """Round the weights to whole numbers, so that the law of their sum is exact."""
     gain = np.log((COPIED + (1 - COPIED) * agree) / agree) - np.log(1 - COPIED)
     whole: Ints = np.maximum(1, np.round(FINE * gain)).astype(np.int64)
     return whole
@@ -215,7 +212,7 @@ def _integer_weights(agree: Floats) -> Ints:
 def _tail_probability(
     reached: Ints, both: NDArray[np.bool_], weights: Ints, agree: Floats
 ) -> Floats:
-    """Return (pairs,) the probability of a sum of weights so great: of unequal coin tosses."""
+    """Compute (pairs,) the probability of a sum of weights so great: of unequal coin tosses."""
     most = int(reached.max(initial=0))
     # law[i, j]: probability that j is still lacking to the pair's sum; 0 is absorbing.
     law = np.zeros((reached.size, most + 1))

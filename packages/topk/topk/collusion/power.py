@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 def copying_power(
     workers: ArrayLike, questions: ArrayLike, answers: ArrayLike, able: Ints, rate: float
 ) -> float:
-    """Return how often ``identical_errors`` would report a worker that copies all answers of
+    """Compute how often ``identical_errors`` would report a worker that copies all answers of
     another.
 
     workers, questions  (a,) numbers from 0, each pair at most once
@@ -31,24 +31,24 @@ def copying_power(
     probability of that by chance is the product over these questions of how likely two wrong
     answers agree, counted after copying. Returns 0.0 with fewer than two workers.
     """
-    asked, number = np.asarray(questions, np.int64), np.asarray(answers, np.int64)
+    items, number = np.asarray(questions, np.int64), np.asarray(answers, np.int64)
     ids, numbers = np.unique(np.asarray(workers, np.int64), return_inverse=True)
     if ids.size < 2:
         return 0.0
-    crowd = _Crowd(numbers, asked, number)
+    crowd = _Crowd(numbers, items, number)
     drawn = _drawn_pairs(ids.size).tolist()
     return float(np.mean([_is_reported(crowd.copied(*pair), able, rate) for pair in drawn]))
 
 
 def _is_reported(chance: float, able: Ints, rate: float) -> bool:
-    """Return True if a pair that agrees wherever it can is reported among the others."""
+    """Tell if a pair that agrees wherever it can is reported among the others."""
     with_it = able.copy()
     with_it[min(int(-np.log(chance) / WIDTH), BINS - 1)] += 1
     return chance * pairs_to_reckon_with(with_it, rate) <= rate
 
 
 def _drawn_pairs(size: int) -> Ints:
-    """Return (CASES, 2) different workers: a source and a copier."""
+    """Draw (CASES, 2) different workers: a source and a copier."""
     rng = np.random.default_rng(SEED)
     source = rng.integers(size, size=CASES)
     return np.stack([source, (source + rng.integers(1, size, CASES)) % size], axis=1)
@@ -69,7 +69,7 @@ class _Crowd:
                 counts[answer] = counts.get(answer, 0) + 1
 
     def copied(self, source: int, copier: int) -> float:
-        """Return the probability by chance of all agreements that copying makes."""
+        """Compute the probability by chance of all agreements that copying makes."""
         chance = 1.0
         for question, answer in self.by_worker[source].items():
             own = self.by_worker[copier].get(question)
@@ -79,7 +79,7 @@ class _Crowd:
         return chance
 
     def _agree(self, question: int, before: int, after: int) -> float:
-        """Return how likely two wrong answers agree once one worker's is replaced."""
+        """Compute the probability that two wrong answers agree once one worker's is replaced."""
         counts = dict(self.by_question[question])
         if before >= 0:
             counts[before] -= 1

@@ -42,21 +42,21 @@ class QuickWorker:
 def too_quick(
     workers: ArrayLike, questions: ArrayLike, seconds: ArrayLike, rate: float
 ) -> list[QuickWorker]:
-    """Return the workers that are too quick, the quickest first.
+    """Find the workers that are too quick, the quickest first.
 
     workers, questions  (a,) numbers from 0
     seconds             (a,) from being shown the question to answering it
     rate                probability at most that any worker is reported if all are of one kind
     """
-    numbers, asked = np.asarray(workers, np.int64), np.asarray(questions, np.int64)
+    numbers, items = np.asarray(workers, np.int64), np.asarray(questions, np.int64)
     logs = np.log(np.maximum(np.asarray(seconds, np.float64), SHORTEST))
-    usual, many = _group_medians(asked, logs)
-    usable = many[asked] >= CROWD
-    return _quick_workers(numbers[usable], (logs - usual[asked])[usable], rate)
+    usual, many = _group_medians(items, logs)
+    usable = many[items] >= CROWD
+    return _quick_workers(numbers[usable], (logs - usual[items])[usable], rate)
 
 
 def _quick_workers(workers: Ints, logs: Floats, rate: float) -> list[QuickWorker]:
-    """Return the workers that are too quick.
+    """Find the workers that are too quick.
 
     logs  (a,) how much longer each answer took than the crowd's
     """
@@ -77,7 +77,7 @@ def _quick_workers(workers: Ints, logs: Floats, rate: float) -> list[QuickWorker
 
 
 def _evened_out(workers: Ints, logs: Floats, paces: Floats, answers: Ints, who: Ints) -> Floats:
-    """Return (who,) distances from the middle, in the spread that chance leaves for so many
+    """Measure (who,) distances from the middle, in the spread that chance leaves for so many
     answers.
 
     A median of n answers has the variance pi / 2n times theirs; the differences of people are
@@ -93,12 +93,12 @@ def _evened_out(workers: Ints, logs: Floats, paces: Floats, answers: Ints, who: 
 
 
 def _robust_deviation(values: Floats) -> float:
-    """Return the standard deviation by the median deviation, which few outliers do not change."""
+    """Estimate the standard deviation by the median deviation, which few outliers do not change."""
     return 1.4826 * float(np.median(np.abs(values - np.median(values))))
 
 
 def _group_medians(groups: Ints, values: Floats) -> tuple[Floats, Ints]:
-    """Return the median of each group, and its size; nan for an empty one."""
+    """Find the median of each group, and its size; nan for an empty one."""
     order = np.lexsort((values, groups))
     many = np.bincount(groups)
     first = np.cumsum(many) - many
@@ -111,7 +111,7 @@ def _group_medians(groups: Ints, values: Floats) -> tuple[Floats, Ints]:
 
 
 def _against_the_rest(paces: Floats) -> Floats:
-    """Return (m,) for each of the quickest quarter (ascending), the chance of any worker like it.
+    """Compute (m,) for each of the quickest quarter (ascending), the chance of any worker like it.
 
     Each is compared with the slower ones, by Student's t. The first counts half, the next a
     quarter, and so on. All is doubled: medians of few answers are not quite normal, and without it

@@ -49,14 +49,14 @@ class _Detector(ABC):
         """Evidence at which a worker is reported."""
 
     def begin(self, n: int) -> Floats:
-        """Return the evidence against n workers without an answer.
+        """Begin with the evidence against n workers without an answer.
 
         A lasting detector has a further column, the number of answers.
         """
         return np.zeros((n, FALLS.size + self.lasting))
 
     def observe(self, evidence: Floats, workers: ArrayLike, right: ArrayLike) -> Floats:
-        """Return the evidence after further answers, given in the order of their questions.
+        """Update the evidence by further answers, given in the order of their questions.
 
         evidence  (n, falls) evidence against each worker
         workers   (m,) numbers of the workers that answered
@@ -75,7 +75,7 @@ class _Detector(ABC):
         return added
 
     def alarms(self, evidence: Floats) -> NDArray[np.bool_]:
-        """Return (n,) True for workers that are reported."""
+        """Flag (n,) workers that are reported."""
         return np.asarray(evidence[:, : FALLS.size].sum(1) >= self.threshold)
 
 
@@ -132,7 +132,7 @@ class LastingDetector(_Detector):
 
 
 def select_alarms(evidence: ArrayLike, delta: float) -> Ints:
-    """Return the workers to report together: at most a share delta of them is false, on average.
+    """Select the workers to report together: at most a share delta of them is false, on average.
 
     evidence  (n,) sums of the evidence of a ``LastingDetector``, at any time
 
@@ -145,14 +145,14 @@ def select_alarms(evidence: ArrayLike, delta: float) -> Ints:
 
 
 def _factors(level: float) -> Floats:
-    """Return (falls, 2) factors of the evidence: of a wrong answer and of a right one."""
+    """Compute (falls, 2) factors of the evidence: of a wrong answer and of a right one."""
     after = level * FALLS
     return np.stack([(1 - after) / (1 - level), after / level], axis=1)
 
 
 @lru_cache(1024)
 def _calibrate(level: float, once_in: int) -> float:
-    """Return a threshold with a mean time of ``once_in`` until an alarm at this accuracy.
+    """Find a threshold with a mean time of ``once_in`` until an alarm at this accuracy.
 
     The evidence minus the number of answers is a martingale, so that this time is the mean evidence
     at the alarm: the threshold times its mean excess, which varies little.
@@ -188,17 +188,17 @@ def _observe(evidence, workers, right, factors, weights, threshold, lasting):  #
 
 @compiled
 def _play_to_alarms(level, factors, weights, threshold, plays, seed):  # type: ignore[no-untyped-def]
-    """Return (plays,) evidence at the alarms of workers at this level."""
+    """Simulate (plays,) evidence at the alarms of workers at this level."""
     np.random.seed(seed)
     ends = np.empty(plays)
     for play in range(plays):
         row = np.zeros(weights.size)
         total = 0.0
         while total < threshold:
-            right = 1 if np.random.random() < level else 0
+            grade = 1 if np.random.random() < level else 0
             total = 0.0
             for j in range(weights.size):
-                row[j] = (row[j] + weights[j]) * factors[j, right]
+                row[j] = (row[j] + weights[j]) * factors[j, grade]
                 total += row[j]
         ends[play] = total
     return ends

@@ -58,7 +58,7 @@ class AdaptiveTopK(RoundSelector):
             self.promise = Promise(Goal.NONE, "confidence", self.promise.citation, note=note)
 
     def round_pulls(self, r: int) -> int:
-        """Return N_r = ceil(2^2r ln(2 n r^2 / delta)), line 4.
+        """Compute N_r = ceil(2^2r ln(2 n r^2 / delta)), line 4.
 
         With the option cumulative it is a worker's number of pulls in all rounds so far.
         """
@@ -116,13 +116,13 @@ class AdaptiveTopK(RoundSelector):
             self._decide(arms[i], Verdict.REJECTED, f"mean {means[i]:.3f}, {lag}, {reason}")
 
     def _score(self) -> Floats:
-        """Return the means of the last completed round, line 16; before the first, of all pulls."""
+        """Take the means of the last completed round, line 16; before the first, of all pulls."""
         closed = bool(self.state.memory["rounds"].any())
         means: Floats = self.state.memory["means"]
         return means if closed else super()._score()
 
     def _interval(self) -> tuple[Floats, Floats]:
-        """Return means -+ 2^-r, which hold on the event of the proof (Claim 1)."""
+        """Bound the means by -+ 2^-r, which hold on the event of the proof (Claim 1)."""
         memory = self.state.memory
         radius = 2.0 ** -memory["rounds"]
         return memory["means"] - radius, memory["means"] + radius
@@ -189,7 +189,7 @@ class ImprovedTopK(AdaptiveTopK):
             raise ProblemError(f"{self.title} needs an epsilon above 0.")
 
     def round_pulls(self, r: int) -> int:
-        """Return N_r = ceil(2^2r / 2 ln(2 / eta_r))."""
+        """Compute N_r = ceil(2^2r / 2 ln(2 / eta_r))."""
         n, k = self.problem.n, self.problem.k
         eta = self.problem.delta * self.problem.epsilon * k / (ZETA_2 * 16 * n * r * r)
         return math.ceil(4.0**r / 2 * math.log(2 / eta))

@@ -12,12 +12,12 @@ Floats = NDArray[np.float64]
 
 
 def lil_failure(growth: float) -> float:
-    """Return c_e = ((2+e)/e) (1/ln(1+e))^(1+e) (Jiang et al. 2017, Lemma 2.1)."""
+    """Compute c_e = ((2+e)/e) (1/ln(1+e))^(1+e) (Jiang et al. 2017, Lemma 2.1)."""
     return (2 + growth) / growth * math.pow(math.log1p(growth), -(1 + growth))
 
 
 def jun(pulls: Counts, w: float) -> Floats:
-    """Return D(T, w) = sqrt(4 ln(log2(2T) / w) / T).
+    """Compute D(T, w) = sqrt(4 ln(log2(2T) / w) / T).
 
     Both sides together fail with probability below 6 w^2. Jun et al.: Top arm identification with
     batch arm pulls, AISTATS 2016. Very loose.
@@ -28,7 +28,7 @@ def jun(pulls: Counts, w: float) -> Floats:
 
 
 def kl_interval(means: Floats, pulls: Counts, level: float | Floats) -> tuple[Floats, Floats]:
-    """Return the least and the greatest q with T d(mean, q) <= level, to rounding; 0, 1 without a
+    """Find the least and the greatest q with T d(mean, q) <= level, to rounding; 0, 1 without a
     pull.
 
     Valid for any rewards in [0, 1] of that mean.
@@ -40,5 +40,5 @@ def kl_interval(means: Floats, pulls: Counts, level: float | Floats) -> tuple[Fl
 
 
 def kl_racing_log(n: int, t: int, delta: float) -> float:
-    """Return ln(k1 n t^1.1 / delta), k1 = 11.1 > 1 + 1 / 0.1 (Kaufmann, Kalyanakrishnan 2013)."""
+    """Compute ln(k1 n t^1.1 / delta), k1 = 11.1 > 1 + 1 / 0.1 (Kaufmann, Kalyanakrishnan 2013)."""
     return math.log(11.1 * n * t**1.1 / delta)

@@ -61,7 +61,7 @@ class OracleSelector(SequentialSelector):
             self.oracle = Matching(n, k, matching)
 
     def _look(self, arms: Arms, memo: Memo) -> tuple[int, float]:
-        """Return the arm to pull (-1: none) and the gap, by the oracle's sets."""
+        """Find the arm to pull (-1: none) and the gap, by the oracle's sets."""
         if self.oracle is None:
             arm, _, gap = kernels.look(self.strategy, arms, memo)
             return arm, gap
@@ -87,21 +87,21 @@ class OracleSelector(SequentialSelector):
     ) -> Counts:
         if self.oracle is None:
             return super()._look_ahead(slots, once, pending, room, rng)
-        pulls, given = self.state.pulls + pending, np.zeros_like(pending)
+        pulls, plan = self.state.pulls + pending, np.zeros_like(pending)
         arms, memo = self._board(pulls)
         arms[kernels.SHUT, (room <= 0) | (pulls < self.strategy.warm)] = np.inf
-        left = 1 if once else slots
-        while left > 0 and (arm := self._look(arms, memo)[0]) >= 0:
-            portion = min(1 + (left - 1) // kernels.PORTIONS, int(room[arm] - given[arm]), left)
+        rest = 1 if once else slots
+        while rest > 0 and (arm := self._look(arms, memo)[0]) >= 0:
+            portion = min(1 + (rest - 1) // kernels.PORTIONS, int(room[arm] - plan[arm]), rest)
             kernels.count(self.strategy, arms, memo, arm, portion)
-            given[arm] += portion
-            left -= portion
-            if given[arm] == room[arm]:
+            plan[arm] += portion
+            rest -= portion
+            if plan[arm] == room[arm]:
                 arms[kernels.SHUT, arm] = np.inf
-        return given
+        return plan
 
     def _gap(self) -> float:
-        """Return the gap per selected worker; the kernel's gap is of sums."""
+        """Divide the gap by the selected workers; the kernel's gap is of sums."""
         return min(1.0, self._judgement()[2] / self.problem.k) if self._warm else 1.0
 
     def best(self, values: Floats) -> Counts:
@@ -162,7 +162,7 @@ class LilCLUCB(OracleSelector, LilSelector):
     sampling = kernels.SETS
 
     def _level(self) -> float:
-        """Return (delta n^e / c_e)^(1/(1+e)), with which the failure c_e d^(1+e) / n^e is delta."""
+        """Compute (delta n^e / c_e)^(1/(1+e)), which makes the failure c_e d^(1+e) / n^e delta."""
         if not self.faithful:
             return self.problem.delta
         power = self.problem.n**GROWTH / lil_failure(GROWTH)

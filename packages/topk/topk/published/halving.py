@@ -84,7 +84,7 @@ class OptMAIBudget(RoundSelector):
         return 2 * self.problem.k > self.problem.n
 
     def _total(self) -> int:
-        """Return Q, the number of answers that all rounds together may take."""
+        """Count Q, the answers that all rounds together may take."""
         return self.problem.budget or 1
 
     def _target(self) -> Counts:
@@ -98,12 +98,12 @@ class OptMAIBudget(RoundSelector):
         order = arms[rank_arms(-means[arms] if self.mirrored else means[arms])]
         # order: from the best to the worst, mirrored if the worst are sought; left: places still to
         # be filled, or arms still to be rejected.
-        left = int(self.undecided.sum()) - self.places if self.mirrored else self.places
-        if arms.size > 4 * left:
+        size = int(self.undecided.sum()) - self.places if self.mirrored else self.places
+        if arms.size > 4 * size:
             front, back = 0, arms.size // 4
         else:
             values = means[order] * (-1 if self.mirrored else 1)
-            front, back = peel(values, left, math.ceil(arms.size / 4))
+            front, back = peel(values, size, math.ceil(arms.size / 4))
         self._part(order[:front], order[order.size - back :])
         self._settle_the_rest()
 

@@ -38,7 +38,7 @@ HEURISTIC = "heuristic parameters are not covered by the proof"
 
 
 def lil_width(growth: float) -> float:
-    """Return (1 + sqrt e) sqrt(2 sigma^2 (1+e)), sigma = 1/2."""
+    """Compute (1 + sqrt e) sqrt(2 sigma^2 (1+e)), sigma = 1/2."""
     return (1 + math.sqrt(growth)) * math.sqrt((1 + growth) / 2)
 
 
@@ -65,14 +65,12 @@ class LilSelector(SequentialSelector):
         return GROWTH if self.faithful else 0.0
 
     def _level(self) -> float:
-        """Return the paper's delta, chosen so that the whole fails with probability at most the
-        problem's.
-        """
+        """Choose the paper's delta so that the whole fails with at most the problem's."""
         delta = self.problem.delta
         return delta / lil_failure(GROWTH) if self.faithful else delta
 
     def _shares(self) -> tuple[float, float]:
-        """Return the divisors of the level for an arm inside the best K, and for one outside."""
+        """Divide the level for an arm inside the best K, and for one outside."""
         return self.problem.n, self.problem.n
 
     def _strategy(self) -> Strategy:
@@ -133,7 +131,7 @@ class LilUCB(LilSelector):
             raise ProblemError(f"{self.title} selects one worker, so K must be 1.")
 
     def _level(self) -> float:
-        """Return the d that solves 4 sqrt(c d) + 4 c d = delta."""
+        """Solve 4 sqrt(c d) + 4 c d = delta for d."""
         delta = self.problem.delta
         if not self.faithful:
             return delta / 5
@@ -164,9 +162,9 @@ class LilUCB(LilSelector):
 
         With little room for each arm and slots for all, no arm would ever outweigh the rest.
         """
-        wanted = super()._look_ahead(slots, once, pending, np.full_like(room, slots), rng)
-        return np.minimum(wanted, room)
+        plan = super()._look_ahead(slots, once, pending, np.full_like(room, slots), rng)
+        return np.minimum(plan, room)
 
     def selection(self) -> Counts:
-        """Return the arm pulled most."""
+        """Choose the arm pulled most."""
         return np.array([self.state.pulls.argmax()], np.int64)

@@ -67,13 +67,12 @@ class MultiProblem(Problem):
                 )
 
     def arms_of(self) -> list[Counts]:
-        """Return the arms of each part."""
         parts = np.array(self.parts, np.int64)
         return [np.flatnonzero(parts == part) for part in range(len(self.ks))]
 
 
 def best_of_parts(problem: MultiProblem, score: Floats) -> Counts:
-    """Return the K arms of largest score of every part, in rising order."""
+    """Find the K arms of largest score of every part, in rising order."""
     pairs = zip(problem.arms_of(), problem.ks, strict=True)
     chosen = [arms[top_arms(score[arms], k)] for arms, k in pairs]
     return np.sort(np.concatenate(chosen))
@@ -135,7 +134,7 @@ class _Part:
     k: int
 
     def _gaps(self) -> tuple[float, float]:
-        """Return the gap from the best arm to rank k + 1, and from rank k to the worst."""
+        """Measure the gap from the best arm to rank k + 1, and from rank k to the worst."""
         if self.k == 0:
             return -np.inf, np.inf
         if self.k == self.arms.size:
@@ -237,14 +236,14 @@ class MultiUGapE(Selector):
     ) -> Counts:
         fresh = np.clip(1 - self.state.pulls - pending, 0, room)
         most = self.problem.n if slots is None else slots
-        given: Counts = np.clip(most - np.cumsum(fresh) + fresh, 0, fresh)
-        left = 1 if slots is None else slots - int(given.sum())
-        if left <= 0 or (slots is None and given.any()):
-            return given
-        return given + self._look_ahead(left, pending + given, room - given)
+        plan: Counts = np.clip(most - np.cumsum(fresh) + fresh, 0, fresh)
+        rest = 1 if slots is None else slots - int(plan.sum())
+        if rest <= 0 or (slots is None and plan.any()):
+            return plan
+        return plan + self._look_ahead(rest, pending + plan, room - plan)
 
     def _look_ahead(self, slots: int, pending: Counts, room: Counts) -> Counts:
-        pulls, given = self.state.pulls + pending, np.zeros_like(pending)
+        pulls, plan = self.state.pulls + pending, np.zeros_like(pending)
         boards = self._boards(pulls)
         strategies = self._strategies(boards)
         for arms, (board, _) in zip(self.arms_of, boards, strict=True):
@@ -259,15 +258,15 @@ class MultiUGapE(Selector):
             arm, (board, memo) = looks[p][0], boards[p]
             place = self.arms_of[p][arm]
             portion = min(
-                1 + (slots - 1) // kernels.PORTIONS, int(room[place] - given[place]), slots
+                1 + (slots - 1) // kernels.PORTIONS, int(room[place] - plan[place]), slots
             )
             kernels.count(strategies[p], board, memo, arm, portion)
-            given[place] += portion
+            plan[place] += portion
             slots -= portion
-            if given[place] == room[place]:
+            if plan[place] == room[place]:
                 board[kernels.SHUT, arm] = np.inf
             looks[p] = kernels.look(strategies[p], board, memo)
-        return given
+        return plan
 
     # -- judging
 
@@ -286,8 +285,8 @@ class MultiUGapE(Selector):
 
     def standing(self) -> Standing:
         verdict, n = self._final(), self.problem.n
-        left = self._budget_left(np.zeros(1, np.int64)) / (self.problem.budget or 1)
-        gap = max(0.0, left)
+        share = self._budget_left(np.zeros(1, np.int64)) / (self.problem.budget or 1)
+        gap = max(0.0, share)
         return Standing(
             self.means, np.zeros(n), np.ones(n), verdict, verdict, gap, self.problem.epsilon
         )

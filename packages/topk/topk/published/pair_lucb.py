@@ -50,7 +50,7 @@ class PairLUCB(SequentialSelector):
     covers_leavers = False
 
     def _threshold(self) -> float:
-        """Return the x with e^-x (1 + x) = delta / (K (n - K))."""
+        """Solve e^-x (1 + x) = delta / (K (n - K)) for x."""
         n, k = self.problem.n, self.problem.k
         rate = self.problem.delta / (k * (n - k))
         return float(-scipy.special.lambertw(-rate / math.e, -1).real) - 1
@@ -72,7 +72,7 @@ class PairLUCB(SequentialSelector):
         return 0.0 if self._is_done() else self.shortfall(self.selection())
 
     def _bounds(self) -> tuple[Floats, Floats]:
-        """Return bounds of every arm that hold if no pair's product reaches the threshold.
+        """Bound every arm, validly if no pair's product reaches the threshold.
 
         Then ln M_i(p_i) is below the threshold less ln M_j(p_j), which is least at j's own mean.
         """

@@ -64,7 +64,7 @@ class RoundSelector(Selector):
 
     @abstractmethod
     def _target(self) -> Counts:
-        """Return (n,) total pulls of this round; the values of decided arms do not matter."""
+        """Set (n,) total pulls of this round; the values of decided arms do not matter."""
 
     @abstractmethod
     def _close(self) -> None:
@@ -73,7 +73,7 @@ class RoundSelector(Selector):
     # -- observing
 
     def takes(self) -> Counts:
-        """Return (n,) pulls that each arm lacks in this round: others may have completed theirs."""
+        """Count (n,) pulls that each arm lacks in this round: others may have completed theirs."""
         lacking = np.maximum(self._target() - self.state.memory["pulls"], 0)
         return np.where(self.undecided, lacking, UNLIMITED)
 
@@ -130,11 +130,11 @@ class RoundSelector(Selector):
 
     def _settle_the_rest(self) -> None:
         """Decide all undecided arms once places or arms have run out."""
-        left = self.undecided
+        rest = self.undecided
         if self.places == 0:
-            self._decide_all(left, Verdict.REJECTED, "no place was left")
-        elif self.places == left.sum():
-            self._decide_all(left, Verdict.ACCEPTED, "as many were left as places")
+            self._decide_all(rest, Verdict.REJECTED, "no place was left")
+        elif self.places == rest.sum():
+            self._decide_all(rest, Verdict.ACCEPTED, "as many were left as places")
 
     # -- choosing
 
@@ -151,17 +151,17 @@ class RoundSelector(Selector):
         return not self.undecided.any()
 
     def _score(self) -> Floats:
-        """Return (n,) the values by which undecided arms are ranked."""
+        """Score (n,) the values by which undecided arms are ranked."""
         return np.nan_to_num(self.means, nan=-1)
 
     def selection(self) -> Counts:
-        """Return the accepted and, in the places left, the undecided arms of best score."""
+        """Choose the accepted and, in the places left, the undecided arms of best score."""
         return top_arms(
             np.where(self.undecided, self._score(), 4.0 * self.state.verdict), self.problem.k
         )
 
     def _interval(self) -> tuple[Floats, Floats]:
-        """Return (n,) bounds of the means; by default 0 and 1."""
+        """Bound (n,) the means; by default by 0 and 1."""
         return np.zeros(self.problem.n), np.ones(self.problem.n)
 
     def _gap(self) -> float:

@@ -15,7 +15,7 @@ from .kernels import Arms, Memo, Strategy
 
 
 def strategy_for(problem: Problem, sampling: int, radius: int, **parameters: Any) -> Strategy:
-    """Return a Strategy in which parameters that are not named have no effect."""
+    """Build a Strategy in which parameters that are not named have no effect."""
     defaults: dict[str, Any] = dict.fromkeys(Strategy._fields, 0.0) | {
         "k": problem.k,
         "warm": 1,
@@ -43,7 +43,7 @@ class SequentialSelector(Selector):
 
     @abstractmethod
     def _strategy(self) -> Strategy:
-        """Return the algorithm's parameters."""
+        """State the algorithm's parameters."""
 
     # -- observing
 
@@ -57,14 +57,12 @@ class SequentialSelector(Selector):
         return bool(self.state.pulls.min() >= self.strategy.warm)
 
     def _board(self, pulls: Counts) -> tuple[Arms, Memo]:
-        """Return a board at these pulls, with the means as they are."""
         means = np.nan_to_num(self.means, nan=0.5)
         arms, memo = kernels.build_board(pulls, self.state.rewards, means, self.problem.k)
         kernels.refresh_all(self.strategy, arms, memo)
         return arms, memo
 
     def _judgement(self) -> tuple[Arms, Memo, float]:
-        """Return the present board after a look at it, and the gap."""
         if self._judged is None:
             arms, memo = self._board(self.state.pulls)
             self._judged = arms, memo, kernels.look(self.strategy, arms, memo)[2]
@@ -76,12 +74,12 @@ class SequentialSelector(Selector):
         self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
     ) -> Counts:
         lacking = np.clip(self.strategy.warm - self.state.pulls - pending, 0, room)
-        given = np.minimum(lacking, 1) if slots is None else _first(lacking, slots)
-        left = 2 if slots is None else slots - int(given.sum())
-        if (slots is None and given.any()) or left <= 0:
-            return given
+        plan = np.minimum(lacking, 1) if slots is None else _first(lacking, slots)
+        rest = 2 if slots is None else slots - int(plan.sum())
+        if (slots is None and plan.any()) or rest <= 0:
+            return plan
         rng = np.random.default_rng(int(self.state.pulls.sum())) if rng is None else rng
-        return given + self._look_ahead(left, slots is None, pending + given, room - given, rng)
+        return plan + self._look_ahead(rest, slots is None, pending + plan, room - plan, rng)
 
     def _look_ahead(
         self, slots: int, once: bool, pending: Counts, room: Counts, rng: np.random.Generator
@@ -90,10 +88,8 @@ class SequentialSelector(Selector):
         arms, memo = self._board(pulls)
         arms[kernels.SHUT, (room <= 0) | (pulls < self.strategy.warm)] = np.inf
         looks = 1 if once else slots
-        given: Counts = kernels.look_ahead(
-            self.strategy, arms, memo, slots, looks, room.copy(), rng
-        )
-        return given
+        plan: Counts = kernels.look_ahead(self.strategy, arms, memo, slots, looks, room.copy(), rng)
+        return plan
 
     # -- judging
 
@@ -101,7 +97,6 @@ class SequentialSelector(Selector):
         return self._warm and bool(kernels.is_kept(self.strategy, self._judgement()[2]))
 
     def _gap(self) -> float:
-        """Return the present bound on the regret."""
         return min(1.0, self._judgement()[2]) if self._warm else 1.0
 
     def selection(self) -> Counts:
@@ -110,7 +105,6 @@ class SequentialSelector(Selector):
         return np.flatnonzero(self._judgement()[0][self.chosen_row] < 0)
 
     def _bounds(self) -> tuple[Floats, Floats]:
-        """Return the present (n,) lower and upper bounds."""
         arms, memo, _ = self._judgement()
         kernels.spread(self.strategy, arms, memo)
         return arms[kernels.LOWER], arms[kernels.UPPER]
@@ -153,12 +147,12 @@ class SequentialSelector(Selector):
         arms, memo = self._board(self.state.pulls)
         unlimited = np.iinfo(np.int64).max
         budget = unlimited if self.problem.budget is None else self.problem.budget
-        kept = kernels.run(self.strategy, arms, memo, truth, budget, cap, gaussian, rng)
+        success = kernels.run(self.strategy, arms, memo, truth, budget, cap, gaussian, rng)
         self.state.pulls = arms[kernels.PULLS].astype(np.int64)
         self.state.rewards = arms[kernels.REWARDS].copy()
         self._judged = None
         self._remember(arms, memo)
-        if kept:
+        if success:
             return (PROMISE_KEPT,)
         return (BUDGET_SPENT,) if memo[kernels.TOTAL] >= budget else ()
 
@@ -167,9 +161,8 @@ class SequentialSelector(Selector):
 
 
 def _first(need: Counts, slots: int) -> Counts:
-    """Return the needs of the first arms, as many as the slots hold."""
-    given: Counts = np.clip(slots - (np.cumsum(need) - need), 0, need)
-    return given
+    plan: Counts = np.clip(slots - (np.cumsum(need) - need), 0, need)
+    return plan
 
 
 class FixedBudget(SequentialSelector):
@@ -182,6 +175,6 @@ class FixedBudget(SequentialSelector):
         return self._budget_left(np.zeros(1, np.int64)) <= 0
 
     def _gap(self) -> float:
-        """Return the share of the budget that is left."""
+        """Compute the share of the budget that is left."""
         budget = self.problem.budget or 1
         return max(0.0, 1 - int(self.state.pulls.sum()) / budget)

@@ -57,17 +57,17 @@ class PhaseSelector(RoundSelector):
         self.schedule = self._schedule()
 
     def _schedule(self) -> Counts:
-        """Return (phases,) n_p, the pulls of an active arm after each phase."""
+        """Compute (phases,) n_p, the pulls of an active arm after each phase."""
         n, budget = self.problem.n, self.problem.budget or 0
-        left = n + 1 - np.arange(1, self._phases() + 1)
+        sizes = n + 1 - np.arange(1, self._phases() + 1)
         # Rounded up past errors of the last bit, which would break the budget.
-        return np.ceil((budget - n) / (self._log() * left) - 1e-9).astype(np.int64)
+        return np.ceil((budget - n) / (self._log() * sizes) - 1e-9).astype(np.int64)
 
     def _phases(self) -> int:
         return self.problem.n - 1
 
     def _log(self) -> float:
-        """Return Lbar(n) = 1/2 + sum of 1/i, i = 2..n."""
+        """Compute Lbar(n) = 1/2 + sum of 1/i, i = 2..n."""
         return 0.5 + _harmonic_sum(2, self.problem.n)
 
     def _phase(self) -> int:
@@ -112,7 +112,7 @@ class CSAR(PhaseSelector):
         return self.problem.n
 
     def _log(self) -> float:
-        """Return the sum of 1/i from 1, instead of 1/2 + the sum from 2."""
+        """Sum 1/i from 1, instead of 1/2 + the sum from 2."""
         return _harmonic_sum(1, self.problem.n)
 
 
@@ -150,6 +150,5 @@ class SR(PhaseSelector):
 
 
 def _harmonic_sum(first: int, last: int) -> float:
-    """Return the sum of 1/i for i = first..last."""
     terms: Floats = 1 / np.arange(first, last + 1)
     return float(terms.sum())

@@ -49,7 +49,7 @@ class Counting:
         return np.where(self.exhausted, 0, most - self.closed - self.outstanding)
 
     def deal_items(self, candidate: int, count: int) -> list[int]:
-        """Return the next items in this candidate's own random order."""
+        """Deal the next items in this candidate's own random order."""
         dealt = self.dealt[candidate]
         if self._items is None:
             items = list(range(len(dealt), len(dealt) + count))

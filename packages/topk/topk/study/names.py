@@ -12,7 +12,7 @@ class StudyError(RuntimeError):
 
 
 def label_of(thing: Any) -> str:
-    """Return a text that identifies a candidate or an item in another process as well."""
+    """Choose a text that identifies a candidate or an item in another process as well."""
     label = getattr(thing, "__qualname__", None) or thing
     if not isinstance(label, str):
         label = json.dumps(thing, default=repr, sort_keys=True, ensure_ascii=False)
@@ -22,7 +22,7 @@ def label_of(thing: Any) -> str:
 
 
 def key_of(thing: Any) -> Any:
-    """Return the thing, or a text if it has no hash."""
+    """Keep the thing, or take a text if it has no hash."""
     try:
         hash(thing)
     except TypeError:
@@ -31,7 +31,7 @@ def key_of(thing: Any) -> Any:
 
 
 def number_things(things: list[Any], kind: str, stored: bool) -> dict[Any, int]:
-    """Return the number of each candidate or item by its key.
+    """Enumerate each candidate or item by its key.
 
     Raises StudyError for two that are equal, and if ``stored`` for one without a lasting name.
     """

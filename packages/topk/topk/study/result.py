@@ -54,7 +54,7 @@ def describe_result(
     unreadable: dict[Any, dict[str, int]],
     set_aside: dict[Any, str],
 ) -> Selected:
-    """Return the result as the selector stands, on the candidates (r,) of the roster."""
+    """Describe the result as the selector stands, on the candidates (r,) of the roster."""
     answers, prices = counting.pulls.copy(), rule.options.get("prices")
     arms, guarantee, complete = _choose_arms(rule, selector, roster, counting)
     workers = np.sort(roster[arms])
@@ -80,15 +80,15 @@ def describe_result(
 def _choose_arms(
     rule: Rule, selector: Selector, roster: Counts, counting: Counting
 ) -> tuple[Counts, str, bool]:
-    """Return the selected arms, their guarantee, and whether it is the one asked for."""
+    """Choose the arms, state their guarantee, and tell if it is the one asked for."""
     failed = counting.failed[roster]
     if failed.any():  # too few are left for a selection
         return np.flatnonzero(~failed), "All that are left; no guarantee.", False
-    complete, lost = PROMISE_KEPT in selector.stop(), rule.loses_guarantee(roster, counting.pulls)
-    if complete and not lost:
+    complete, loss = PROMISE_KEPT in selector.stop(), rule.loses_guarantee(roster, counting.pulls)
+    if complete and not loss:
         return selector.selection(), rule.describe(selector.promise, None), True
     early = select_early(selector)
-    if lost:
+    if loss:
         return early.arms, GUARANTEE_LOST, False
     if early.epsilon is None:
         return early.arms, NOTHING, False

@@ -33,23 +33,23 @@ class Rule:
     budget: int | None
 
     def build(self, roster: Counts, pulls: Counts, rewards: Floats, out: Counts) -> Selector:
-        """Return the algorithm, before its first pull, on the candidates (r,) of the roster.
+        """Build the algorithm, before its first pull, on the candidates (r,) of the roster.
 
         pulls, rewards, out  (n,) counted results, their sums, outstanding results
         """
-        gone, state = self._absent_of(roster), State.fresh(roster.size)
-        left = gone & ((pulls > 0) | (out > 0))
-        state.gone = np.array([rewards[left], pulls[left], out[left]], np.float64)
+        absent, state = self._absent_of(roster), State.fresh(roster.size)
+        leavers = absent & ((pulls > 0) | (out > 0))
+        state.gone = np.array([rewards[leavers], pulls[leavers], out[leavers]], np.float64)
         groups = self.options.get("groups")
-        state.gone_groups = tuple(groups[i] for i in np.flatnonzero(left)) if groups else ()
+        state.gone_groups = tuple(groups[i] for i in np.flatnonzero(leavers)) if groups else ()
         options = restrict_options(self.options, roster, self.problem.k)
         options |= plan_options(SELECTORS[self.algorithm], self.problem.n, roster.size)
-        delta = self.problem.delta * share_left(gone, pulls)
+        delta = self.problem.delta * share_left(absent, pulls)
         problem = replace(self.problem, n=roster.size, delta=delta)
         return build_selector(self.algorithm, problem, state, **options)
 
     def loses_guarantee(self, roster: Counts, pulls: Counts) -> bool:
-        """Return True if candidates were set aside and the algorithm's proof does not allow it."""
+        """Tell if candidates were set aside and the algorithm's proof does not allow it."""
         kind, problem = SELECTORS[self.algorithm], self.problem
         limits = problem.epsilon, problem.delta
         covers = RunStart(kind, problem.n, [problem.k], limits, self.options).covers_withdrawal
@@ -71,7 +71,7 @@ def choose_rule(
     scores: bool,
     options: dict[str, Any],
 ) -> Rule:
-    """Return the rule with the options that follow from the items, None if without an end.
+    """Choose the rule with the options that follow from the items, None if without an end.
 
     Raises KeyError for an unknown algorithm, and ProblemError for one that cannot be run.
     """
@@ -92,7 +92,7 @@ def choose_rule(
 def _accuracy_options(
     algorithm: str, items: int | None, accuracy: str | None, scores: bool
 ) -> dict[str, Any]:
-    """Return the options of accuracy: on this very set by default, if the algorithm can."""
+    """Choose the options of accuracy: on this very set by default, if the algorithm can."""
     kind = SELECTORS[algorithm]
     if not kind.says_accuracy:
         if accuracy == THIS_SET:

@@ -31,7 +31,7 @@ def select(
     progress: bool = False,
     **settings: Any,
 ) -> Selected:
-    """Return the k best candidates, asked no more often than the guarantee needs.
+    """Select the k best candidates, asked no more often than the guarantee needs.
 
     candidates   with a score: texts or other objects, a mapping of names to objects, or a Study.
                  Without: a table of results with a row for each candidate, that is an array, a
@@ -67,7 +67,7 @@ async def aselect(
     progress: bool = False,
     **settings: Any,
 ) -> Selected:
-    """Return the k best candidates, as ``select`` does, with so many calls at a time."""
+    """Select the k best candidates, as ``select`` does, with so many calls at a time."""
     study, ask, frame = _prepare(candidates, items, score, settings)
     with _keep_told(study, candidates), _show_progress(study, progress) as show:
         await _ask_concurrently(study, ask, concurrency, show)
@@ -80,7 +80,7 @@ async def aselect(
 def _prepare(
     candidates: Any, items: Any, score: Score | None, settings: dict[str, Any]
 ) -> tuple[Study, Score, Frame]:
-    """Return the study, the function that asks, and one that builds the frame of the result."""
+    """Prepare the study, the function that asks, and one that builds the frame of the result."""
     rows, n = settings.pop("rows", None), settings.pop("n", None)
     if isinstance(candidates, Study):
         if score is None:
@@ -155,8 +155,8 @@ async def _ask_concurrently(
             waiting = waiting[free:]
             if not running:
                 break
-            done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            study.tell([(running.pop(task), task.result()) for task in done])
+            ready, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            study.tell([(running.pop(task), task.result()) for task in ready])
             show()
     finally:
         for task in running:
@@ -166,7 +166,6 @@ async def _ask_concurrently(
 
 
 def _attempt(ask: Score, pair: Pair) -> Any:
-    """Return the result, or the exception in its place."""
     try:
         return ask(*pair)
     except Exception as error:

@@ -66,11 +66,11 @@ class Storage:
             self.close()
             raise StudyError(f"{self._name} is a database of another program: use another path.")
         stored = {name: json.loads(value) for name, value in self._run("SELECT * FROM settings")}
-        given = json.loads(json.dumps(settings))
+        content = json.loads(json.dumps(settings))
         differences = [
-            f"{name} {_describe_difference(stored.get(name), given[name])}"
-            for name in given
-            if stored.get(name) != given[name]
+            f"{name} {_describe_difference(stored.get(name), content[name])}"
+            for name in content
+            if stored.get(name) != content[name]
         ]
         if differences:
             self.close()
@@ -80,16 +80,16 @@ class Storage:
             )
 
     def read_results(self) -> list[tuple[int, Result]]:
-        """Return all results with their numbers, in the order told."""
+        """Read all results with their numbers, in the order told."""
         rows = self._run("SELECT * FROM results ORDER BY number")
         return [(number, Result(*row)) for number, *row in rows]
 
     def read_dealt(self) -> dict[int, int]:
-        """Return how many items were dealt to each candidate that was asked."""
+        """Count the items dealt to each candidate that was asked."""
         return dict(self._run("SELECT * FROM dealt"))
 
     def read_end(self) -> int | None:
-        """Return the number of the last result that counted; None if the study has not ended."""
+        """Read the number of the last result that counted; None if the study has not ended."""
         rows = self._run("SELECT value FROM settings WHERE name = ?", ENDED)
         return int(rows[0][0]) if rows else None
 
@@ -109,9 +109,9 @@ class Storage:
 
     def forget_absences(self, quiet: Iterable[str]) -> None:
         """Delete results without a value, except those of these reasons."""
-        kept = ", ".join(f"'{reason}'" for reason in quiet)
-        lost = f"value IS NULL AND reason NOT IN ({kept})"  # words of ours
-        self._write(f"DELETE FROM results WHERE {lost}", [()])  # noqa: S608  # nosec B608
+        reasons = ", ".join(f"'{reason}'" for reason in quiet)
+        condition = f"value IS NULL AND reason NOT IN ({reasons})"  # words of ours
+        self._write(f"DELETE FROM results WHERE {condition}", [()])  # noqa: S608  # nosec B608
 
     def _write(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
         """Execute and commit; a failure, such as a full disk, leaves the file as it was."""
@@ -129,7 +129,7 @@ class Storage:
 
 
 def _describe_difference(stored: Any, given: Any) -> str:
-    """Return how two settings differ; of lists of one length, the first difference."""
+    """Describe how two settings differ; of lists of one length, the first difference."""
     if isinstance(stored, list) and isinstance(given, list):
         if len(stored) != len(given):
             return f"are {len(stored)} there and {len(given)} here"

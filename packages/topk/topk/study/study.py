@@ -183,20 +183,20 @@ class Study:
             return [self._name_pair(pair) for pair in pairs]
 
     def _choose_counts(self, most: int | None) -> Counts:
-        """Return (r,) how many items each candidate of the roster is to be asked."""
+        """Choose (r,) how many items each candidate of the roster is to be asked."""
         pending, room = self._counting.outstanding[self._roster], self._counting.room[self._roster]
         budget = self._rule.budget
-        left = UNLIMITED if budget is None else max(0, budget - self.calls - len(self._out))
-        slots = None if most is None else min(most, left)
+        rest = UNLIMITED if budget is None else max(0, budget - self.calls - len(self._out))
+        slots = None if most is None else min(most, rest)
         rng = np.random.default_rng([self._rng_seed, len(self._told)])
-        return fill_level(self._selector.ask(slots, pending, room, rng), left)
+        return fill_level(self._selector.ask(slots, pending, room, rng), rest)
 
     def _check_candidates_left(self) -> None:
-        left = len(self.names) - len(self.set_aside)
-        if left <= self._rule.problem.k:
+        rest = len(self.names) - len(self.set_aside)
+        if rest <= self._rule.problem.k:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in self.set_aside.items())
             raise StudyError(
-                f"Only {left} candidates are left to choose {self._rule.problem.k} from: the "
+                f"Only {rest} candidates are left to choose {self._rule.problem.k} from: the "
                 f"others failed too often ({reasons}). What was told is kept; retry=True with the "
                 "same path asks again for what is missing."
             )
@@ -295,14 +295,14 @@ class Study:
         )
 
     def _take_values(self, candidates: Counts, most: Any = UNLIMITED) -> tuple[Counts, list[float]]:
-        """Return the values that come next, and the places of their candidates among these."""
+        """Take the values that come next, and the places of their candidates among these."""
         limits = np.broadcast_to(most, candidates.shape).tolist()
-        taken = [
+        rows = [
             self._counting.take_values(candidate, self._told, limit)
             for candidate, limit in zip(candidates.tolist(), limits, strict=True)
         ]
-        places = np.repeat(np.arange(candidates.size), [len(values) for values in taken])
-        return places, [value for values in taken for value in values]
+        places = np.repeat(np.arange(candidates.size), [len(values) for values in rows])
+        return places, [value for values in rows for value in values]
 
     def _judge(self) -> None:
         """End the study if the algorithm would stop, whatever the outstanding results are."""

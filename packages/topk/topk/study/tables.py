@@ -26,7 +26,7 @@ class Table(NamedTuple):
 
 
 def read_table(given: Any, rows: str | None) -> Table:
-    """Return the table. Raises ProblemError for one that is none, or that looks transposed.
+    """Read the table. Raises ProblemError for one that is none, or that looks transposed.
 
     rows  what a row is, "candidates" or "items"; None: a candidate, unless there are more of them
           than items
@@ -96,7 +96,7 @@ def _import_narwhals() -> Any:
 
 
 def build_frame(rows: list[dict[str, Any]], library: Any) -> Any:
-    """Return the rows as a DataFrame of this library, by candidate; as they are without one."""
+    """Build a DataFrame of this library, by candidate; the rows as they are without one."""
     if library is None:
         return rows
     narwhals = _import_narwhals()

@@ -33,7 +33,7 @@ def read_results(results: Mapping[Any, Any] | Iterable[Any]) -> Iterator[tuple[A
 
 
 def read_value(value: Any, scores: bool) -> tuple[float | None, str]:
-    """Return the value as a number, or None and the reason.
+    """Read the value as a number, or None and the reason.
 
     Raises ProblemError, with the end of a sentence, for a value that is no result.
     """
@@ -51,7 +51,7 @@ def read_value(value: Any, scores: bool) -> tuple[float | None, str]:
 
 
 def _describe_exception(error: BaseException) -> str:
-    """Return the type and the text. A coroutine turns StopIteration into the cause of another."""
+    """Describe the type and the text. A coroutine turns StopIteration into the cause of another."""
     if isinstance(error, NotAsked):
         return NOT_ASKED
     if isinstance(error, StopIteration | StopAsyncIteration):

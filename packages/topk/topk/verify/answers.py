@@ -12,16 +12,16 @@ def _check_positions(record: DumpRecord) -> list[Finding]:
     """Check that each arm's positions go from 0 without a gap, and that the counted ones come
     first.
     """
-    asked, findings = record.asked, []
-    first = np.searchsorted(asked.arm, asked.arm)
-    gaps = np.unique(asked.arm[asked.position != np.arange(asked.arm.size) - first])
+    rows, findings = record.asked, []
+    first = np.searchsorted(rows.arm, rows.arm)
+    gaps = np.unique(rows.arm[rows.position != np.arange(rows.arm.size) - first])
     findings += findings_of_workers(
         record, gaps, "the positions of their questions do not go from 0 without a gap"
     )
-    counted = asked.counted != UNCOUNTED
-    earlier = (asked.counted[1:] < asked.counted[:-1]) | ~counted[:-1]
-    same = asked.arm[1:] == asked.arm[:-1]
-    wrong = np.unique(asked.arm[1:][counted[1:] & earlier & same])
+    applied = rows.counted != UNCOUNTED
+    earlier = (rows.counted[1:] < rows.counted[:-1]) | ~applied[:-1]
+    same = rows.arm[1:] == rows.arm[:-1]
+    wrong = np.unique(rows.arm[1:][applied[1:] & earlier & same])
     return findings + findings_of_workers(
         record, wrong, "answers were not counted in the order asked"
     )
@@ -29,8 +29,8 @@ def _check_positions(record: DumpRecord) -> list[Finding]:
 
 def _check_order(record: DumpRecord) -> list[Finding]:
     """Check that no worker is asked a question twice."""
-    asked = record.asked
-    pairs, times = np.unique(np.stack([asked.arm, asked.question]), axis=1, return_counts=True)
+    rows = record.asked
+    pairs, times = np.unique(np.stack([rows.arm, rows.question]), axis=1, return_counts=True)
     return findings_of_workers(record, np.unique(pairs[0][times > 1]), "a question was asked twice")
 
 
@@ -38,16 +38,16 @@ def _check_questions(record: DumpRecord) -> list[Finding]:
     """Check that each worker's questions come in the order that the seed gives, if nothing else
     decides.
     """
-    asked, wrong = record.asked, set()
+    deals, wrong = record.asked, set()
     if record.run["recorded"]:
         return []
     for number, size in enumerate(record.decks):
-        mine = record.kind[asked.arm] == number
-        beyond = asked.position[mine] >= size
-        wrong |= set(asked.arm[mine][beyond].tolist())
+        mine = record.kind[deals.arm] == number
+        beyond = deals.position[mine] >= size
+        wrong |= set(deals.arm[mine][beyond].tolist())
         rows = np.flatnonzero(mine)[~beyond]
         if rows.size:
-            seed, arms, places = record.run["seed"], asked.arm[rows], asked.position[rows]
+            seed, arms, places = record.run["seed"], deals.arm[rows], deals.position[rows]
             dealt = question_order.questions_at(seed, arms, places, size)
             for arm in np.unique(arms).tolist():
                 if met := record.claims[arm].get("met"):  # questions met before are passed over
@@ -55,7 +55,7 @@ def _check_questions(record: DumpRecord) -> list[Finding]:
                     dealt[same_arm] = question_order.questions_without(
                         seed, arm, places[same_arm], size, met
                     )
-            other = dealt != asked.question[rows]
+            other = dealt != deals.question[rows]
             wrong |= set(arms[other].tolist())
     message = "the questions did not come in the order that the seed gives"
     return findings_of_workers(record, np.array(sorted(wrong), np.int64), message)
@@ -79,13 +79,13 @@ def _check_numbers(record: DumpRecord) -> list[Finding]:
 
 
 def _check_tallies(record: DumpRecord) -> list[Finding]:
-    asked, n = record.asked, record.n
-    counted = asked.counted != UNCOUNTED
+    rows, n = record.asked, record.n
+    applied = rows.counted != UNCOUNTED
     tallies = {
-        "asked": asked.tally(np.ones(asked.arm.size, bool), n),
-        "pulls": asked.tally(counted & ~asked.void, n),
-        "void": asked.tally(counted & asked.void, n),
-        "rewards": asked.tally(counted & ~asked.void & (asked.right == 1), n),
+        "asked": rows.tally(np.ones(rows.arm.size, bool), n),
+        "pulls": rows.tally(applied & ~rows.void, n),
+        "void": rows.tally(applied & rows.void, n),
+        "rewards": rows.tally(applied & ~rows.void & (rows.right == 1), n),
     }
     words = {
         "asked": "questions were handed out",
@@ -106,9 +106,9 @@ def _check_steps(record: DumpRecord) -> list[Finding]:
     """Check that every step counted as many answers as it states, after the last step of a full
     retelling.
     """
-    counted = record.asked.counted
+    applied = record.asked.counted
     counts = dict(
-        zip(*(part.tolist() for part in np.unique(counted, return_counts=True)), strict=True)
+        zip(*(part.tolist() for part in np.unique(applied, return_counts=True)), strict=True)
     )
     findings = [
         Finding(f"Step {number}", f"it is not in the dump, and {count} answers were counted in it")
@@ -125,10 +125,10 @@ def _check_steps(record: DumpRecord) -> list[Finding]:
 
 
 def _check_money(record: DumpRecord) -> list[Finding]:
-    budget, asked = record.run["budget"], record.asked
+    budget, rows = record.run["budget"], record.asked
     if any(event["kind"] == "regrade" for event in record.events):
         return []  # a question that was restored costs again what it had cost
-    spent = int((~asked.void).sum())
+    spent = int((~rows.void).sum())
     if budget is None or spent <= budget:
         return []
     return [Finding("Budget", f"{spent:,} questions were handed out, of {budget:,} allowed")]

@@ -45,7 +45,7 @@ class DumpedAssignments:
     dealt: Counts
 
     def tally(self, which: NDArray[np.bool_], n: int) -> Counts:
-        """Return (n,) how many of these each arm has."""
+        """Count (n,) how many of these each arm has."""
         return np.bincount(self.arm[which], minlength=n).astype(np.int64)
 
 
@@ -112,29 +112,28 @@ class DumpRecord:
         return bool(ending == "promise" or (self.fixed_budget and ending == "budget"))
 
     def claim(self, name: str) -> Floats:
-        """Return (n,) a number that is claimed of each arm."""
+        """Read (n,) a number that is claimed of each arm."""
         return np.array([row[name] for row in self.claims], float)
 
     def worker_name(self, arm: int) -> str:
-        """Return the name of this arm for messages."""
         number = int(self.worker[arm])
         name = str(self.workers[number].get("worker") or f"number {number + 1}")
         return f"{name}, kind {self.kind[arm] + 1}" if self.several else name
 
 
 def digest_of(document: dict[str, Any]) -> str:
-    """Return the hash of a dump without its own ``digest``."""
+    """Leave out ``digest`` itself."""
     rest = {name: value for name, value in document.items() if name != "digest"}
     return hashlib.sha256(canonical_json(rest).encode()).hexdigest()
 
 
 def canonical_json(value: Any) -> str:
-    """Return JSON with sorted names and no spaces, so that the same values are the same text."""
+    """Write JSON with sorted names and no spaces, so that the same values are the same text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def read_record(document: Any) -> DumpRecord:
-    """Return the record of a dump. Raises DumpError for an invalid dump or an unknown version."""
+    """Read a dump. Raises DumpError for an invalid dump or an unknown version."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DumpError("This is no dump of a run: it does not begin with its format.")
     if document.get("version") != VERSION:
@@ -150,14 +149,13 @@ def read_record(document: Any) -> DumpRecord:
 
 
 def written_by(document: dict[str, Any]) -> str:
-    """Return the version that wrote the dump; the first ones did not state it."""
+    """Name the version that wrote the dump; the first ones did not state it."""
     version = document.get("software")
     is_stated = isinstance(version, str)
     return f"version {version} of the application" if is_stated else "an older application"
 
 
 def error_text(error: Exception) -> str:
-    """Return the message of an error without a full stop."""
     if isinstance(error, KeyError):
         return f"{error.args[0]!r} is missing or not known"
     return str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
@@ -220,6 +218,6 @@ def _read_asked(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> Dumpe
         np.int64,
     ).reshape(-1, 1 + len(names))
     table = table[np.lexsort((table[:, 2], table[:, 0]))]
-    arm, question, position, right, void, counted = table.T[:6]
+    arm, question, position, grade, void, step = table.T[:6]
     dealt = table[:, 6] if DEALT in columns else np.zeros_like(arm)
-    return DumpedAssignments(arm, position, question, right, void.astype(bool), counted, dealt)
+    return DumpedAssignments(arm, position, question, grade, void.astype(bool), step, dealt)

@@ -21,7 +21,7 @@ class Finding:
 
 
 def findings_of_workers(record: DumpRecord, arms: Counts, message: str) -> list[Finding]:
-    """Return the same finding for each of these arms, at most for the first MOST_NAMED."""
+    """Make the same finding for each of these arms, at most for the first MOST_NAMED."""
     return [
         Finding(f"Worker {record.worker_name(arm)}", message) for arm in arms[:MOST_NAMED].tolist()
     ]

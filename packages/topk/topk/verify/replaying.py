@@ -46,13 +46,13 @@ class ReplayedRun:
 
 
 def roster_arms(record: DumpRecord) -> Counts:
-    """Return (r,) the run's numbers of the arms that the algorithm knows, in its order."""
+    """List (r,) the run's numbers of the arms that the algorithm knows, in its order."""
     run = record.run
     return active_arms(record.kind, record.gone, run["seed"], bool(run["joined"]))
 
 
 def is_lost(record: DumpRecord) -> bool:
-    """Return True if changes of the roster cost the guarantee of this run."""
+    """Tell if changes of the roster cost the guarantee of this run."""
     events = record.events if record.run["joined"] else []
     opened = [event["step"] for event in events if event["kind"] == OPENED]
     pulls, _ = _count_answers(record, None)
@@ -66,21 +66,21 @@ def _start_of(record: DumpRecord) -> RunStart:
 
 
 def replay_participants(record: DumpRecord) -> ReplayedRun | None:
-    """Return the end of the run without workers without a counted answer; None if they stay."""
+    """Replay the end of the run without workers without a counted answer; None if they stay."""
     if record.run.get("keep_no_shows", True):  # they stayed in dumps of older versions
         return None
     pulls, _ = _count_answers(record, None)
     rule = record.ks, record.run["one_kind_each"], _start_of(record).judges_anew
-    gone, counted = drop_no_shows(record.algorithm, record.gone, pulls, record.worker, *rule)
-    if np.array_equal(gone, record.gone):
+    leavers, answers = drop_no_shows(record.algorithm, record.gone, pulls, record.worker, *rule)
+    if np.array_equal(leavers, record.gone):
         return None
-    rest = replace(record, gone=gone)
+    rest = replace(record, gone=leavers)
     arms = roster_arms(rest)
-    return ReplayedRun(arms, _selector_from_tallies(rest, arms, None, share_left(gone, counted)))
+    return ReplayedRun(arms, _selector_from_tallies(rest, arms, None, share_left(leavers, answers)))
 
 
 def _settle_options(record: DumpRecord) -> dict[str, Any]:
-    """Return the options, with those that the history of the roster decides."""
+    """Settle the options, with those that the history of the roster decides."""
     changes = [(event["kind"], event["step"]) for event in record.events]
     changes = [(kind, step) for kind, step in changes if kind in {OPENED, CLOSED}]
     rest = {name: value for name, value in record.options.items() if name not in HISTORY}
@@ -91,7 +91,7 @@ def _settle_options(record: DumpRecord) -> dict[str, Any]:
 
 
 def replay_run(record: DumpRecord, upto: int | None = None) -> ReplayedRun:
-    """Return the run as it was after the step ``upto``; None for now."""
+    """Replay the run to the step ``upto``; None for now."""
     arms = roster_arms(record)
     waits = record.run["enrolling"] and not record.algorithm.open_roster
     workers = arms.size // len(record.ks)
@@ -103,38 +103,37 @@ def replay_run(record: DumpRecord, upto: int | None = None) -> ReplayedRun:
 
 
 def _count_answers(record: DumpRecord, upto: int | None) -> tuple[Counts, Counts]:
-    """Return (n,) answers that count, and right ones, after this step."""
-    asked = record.asked
-    which = (asked.counted != UNCOUNTED) & ~asked.void
+    rows = record.asked
+    which = (rows.counted != UNCOUNTED) & ~rows.void
     if upto is not None:
-        which &= asked.counted <= upto
-    right = which & (asked.right == 1)
-    return asked.tally(which, record.n), asked.tally(right, record.n)
+        which &= rows.counted <= upto
+    hits = which & (rows.right == 1)
+    return rows.tally(which, record.n), rows.tally(hits, record.n)
 
 
 def _outstanding(record: DumpRecord, upto: int | None, counted: int | None) -> Counts:
-    """Return (n,) assignments made before the step ``upto``, and not counted by ``counted``."""
-    asked = record.asked
+    """Count (n,) assignments made before the step ``upto``, and not counted by ``counted``."""
+    rows = record.asked
     if upto is None or counted is None:
-        return asked.tally(asked.counted == UNCOUNTED, record.n)
-    open_ = (asked.counted == UNCOUNTED) | (asked.counted > counted)
-    return asked.tally(open_ & (asked.dealt < upto), record.n)
+        return rows.tally(rows.counted == UNCOUNTED, record.n)
+    open_ = (rows.counted == UNCOUNTED) | (rows.counted > counted)
+    return rows.tally(open_ & (rows.dealt < upto), record.n)
 
 
 def _selector_from_tallies(
     record: DumpRecord, arms: Counts, upto: int | None, share: float | None = None
 ) -> Selector:
-    """Return an algorithm that remembers nothing but tallies, in the state of this step."""
-    pulls, right = _count_answers(record, upto)
+    """Build an algorithm that remembers nothing but tallies, in the state of this step."""
+    pulls, hits = _count_answers(record, upto)
     undecided = np.zeros(arms.size, np.int8)
-    before = (pulls, right) if upto is None else _count_answers(record, upto - 1)
+    before = (pulls, hits) if upto is None else _count_answers(record, upto - 1)
     waiting = _outstanding(record, upto, counted=None if upto is None else upto - 1)
-    left = record.gone & ((before[0] > 0) | (waiting > 0))
-    gone = np.array([before[1][left], before[0][left], waiting[left]], float)
+    leavers = record.gone & ((before[0] > 0) | (waiting > 0))
+    states = np.array([before[1][leavers], before[0][leavers], waiting[leavers]], float)
     outstanding = _outstanding(record, upto, counted=upto)[arms]
-    groups = groups_of(left, record.options.get("groups"))
-    columns = (pulls[arms], right[arms].astype(float), undecided)
-    state = State(*columns, {}, outstanding, gone, groups)
+    groups = groups_of(leavers, record.options.get("groups"))
+    columns = (pulls[arms], hits[arms].astype(float), undecided)
+    state = State(*columns, {}, outstanding, states, groups)
     share = share_left(record.gone, before[0]) if share is None else share
     return rebuild_selector(record, arms, state, share)
 
@@ -144,20 +143,20 @@ def _step_by_step(record: DumpRecord, arms: Counts, upto: int | None) -> Replaye
 
     A step at which everything was told again is replayed at once.
     """
-    asked, state, refused = record.asked, State.fresh(arms.size), 0
+    deals, state, refused = record.asked, State.fresh(arms.size), 0
     places = np.full(record.n, -1)
     places[arms] = np.arange(arms.size)
     last = max(record.steps, default=0) if upto is None else upto
     numbers = sorted(number for number in record.steps if record.anew < number <= last)
     for number in [record.anew, *numbers] if record.anew else numbers:
         retold = number == record.anew
-        which = (asked.counted <= number) if retold else (asked.counted == number)
-        rows = which & (asked.counted != UNCOUNTED) & ~asked.void & (places[asked.arm] >= 0)
+        which = (deals.counted <= number) if retold else (deals.counted == number)
+        rows = which & (deals.counted != UNCOUNTED) & ~deals.void & (places[deals.arm] >= 0)
         before, _ = _count_answers(record, number if retold else number - 1)
         share = share_left(record.gone, before)
         selector = rebuild_selector(record, arms, state, share, _epsilon_at(record, number))
-        told = tell_in_turn(selector, rows, asked.arm, places[asked.arm], asked.right)
-        refused += int(rows.sum() - told.sum())
+        takes = tell_in_turn(selector, rows, deals.arm, places[deals.arm], deals.right)
+        refused += int(rows.sum() - takes.sum())
         state = _roundtrip_state(selector.state)
     now, _ = _count_answers(record, None if upto is None else upto - 1)
     return ReplayedRun(
@@ -166,12 +165,11 @@ def _step_by_step(record: DumpRecord, arms: Counts, upto: int | None) -> Replaye
 
 
 def _roundtrip_state(state: State) -> State:
-    """Return the state as it comes back from the database."""
     return State(state.pulls, state.rewards, state.verdict, pack_memory(state.memory))
 
 
 def _epsilon_at(record: DumpRecord, number: int) -> float:
-    """Return the ε of this step: it may have been changed since, so each step states its own."""
+    """Find the ε of this step: it may have been changed since, so each step states its own."""
     kind, step = record.algorithm, record.steps.get(number)
     moves = kind.epsilon_moves and "epsilon" in kind.needs and kind.promise.fixed == "confidence"
     return float(step["wanted"] if step and moves else record.run["epsilon"])
@@ -180,7 +178,7 @@ def _epsilon_at(record: DumpRecord, number: int) -> float:
 def rebuild_selector(
     record: DumpRecord, arms: Counts, state: State, share: float, epsilon: float | None = None
 ) -> Selector:
-    """Return the algorithm on these arms, in this state; share is the part of δ left to them."""
+    """Rebuild the algorithm on these arms, in this state; share is the part of δ left to them."""
     run, kind = record.run, record.algorithm
     options = restrict_options(_settle_options(record), arms, record.ks[0])
     people = np.unique(record.worker[arms], return_inverse=True)[1]

@@ -50,7 +50,7 @@ class Verification:
 
 
 def verify_dump(document: Any) -> Verification:
-    """Return the verification of a dump. Raises DumpError if it is not a dump."""
+    """Verify a dump. Raises DumpError if it is not one."""
     record = read_record(document)
     try:
         return _verify_record(document, record)
@@ -80,15 +80,15 @@ def _verify_record(document: dict[str, Any], record: DumpRecord) -> Verification
 
 
 def _check_end(record: DumpRecord, replayed: ReplayedRun) -> tuple[SelectedArms, str, float | None]:
-    """Return the arms that these answers select, their guarantee in words, and its ε."""
+    """Find the arms that these answers select, word their guarantee, and find its ε."""
     if replayed.selector is None:
         return _select_remaining(record, replayed.arms), "", None
     early = record.ended and not record.finished
     replayed = (replay_participants(record) if early else None) or replayed
-    lost = is_lost(record)
+    loss = is_lost(record)
     assert replayed.selector is not None
-    selected = select_arms(replayed.selector, replayed.arms, early, record.proof, lost)
-    if lost:
+    selected = select_arms(replayed.selector, replayed.arms, early, record.proof, loss)
+    if loss:
         return selected, GUARANTEE_LOST if record.ended else "", None
     promise, epsilon = replayed.selector.promise, None
     if early:
@@ -105,20 +105,20 @@ def _check_end(record: DumpRecord, replayed: ReplayedRun) -> tuple[SelectedArms,
 
 
 def _has_running_bound(promise: Promise) -> bool:
-    """Return True if its gap bounds the regret even before it has stopped by itself."""
+    """Tell if its gap bounds the regret even before it has stopped by itself."""
     goal = promise.early if promise.goal is Goal.EXACT else promise.goal
     return promise.fixed == "confidence" and goal is not Goal.NONE
 
 
 def _least_epsilon(record: DumpRecord) -> float | None:
-    """Return the least ε proved, or else that of the last step; ``verdicts`` checks both."""
+    """Find the least ε proved, or else that of the last step; ``verdicts`` checks both."""
     gap = float(record.steps[max(record.steps)]["gap"]) if record.steps else 1.0
     epsilon = record.proof["epsilon"] if record.proof else gap
     return rounded_up(epsilon) if epsilon < 1 else None
 
 
 def _guarantee_sentence(record: DumpRecord, promise: Promise, epsilon: float, early: bool) -> str:
-    """Return the guarantee, which is about the workers left, and holds with the run's δ."""
+    """Word the guarantee, which is about the workers left, and holds with the run's δ."""
     run, workers = record.run, int((~record.gone & (record.kind == 0)).sum())
     limits = (run["epsilon"], run["delta"], run["budget"])
     problem = build_problem(record.ks, workers, record.algorithm.several_skills, *limits)
@@ -131,9 +131,9 @@ def _guarantee_sentence(record: DumpRecord, promise: Promise, epsilon: float, ea
 def _select_remaining(record: DumpRecord, arms: Counts) -> SelectedArms:
     if record.run["ending"] != "roster":
         return SelectedArms(arms[:0])
-    right, pulls = record.claim("rewards")[arms], record.claim("pulls")[arms].astype(int)
+    hits, pulls = record.claim("rewards")[arms], record.claim("pulls")[arms].astype(int)
     people = record.worker[arms] if record.several and record.run["one_kind_each"] else None
-    return select_everybody(arms, right, pulls, record.ks, people)
+    return select_everybody(arms, hits, pulls, record.ks, people)
 
 
 def _check_selection(record: DumpRecord, recomputed: SelectedArms) -> list[Finding]:

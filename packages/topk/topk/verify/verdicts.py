@@ -28,7 +28,7 @@ MOVES = (
 
 
 def check_verdicts(record: DumpRecord, now: ReplayedRun) -> list[Finding]:
-    """Return the claims about verdicts, gap, proof and end that differ from ``now``, after all
+    """List the claims about verdicts, gap, proof and end that differ from ``now``, after all
     answers.
     """
     last_step = _replay_last_step(record, now)
@@ -97,7 +97,7 @@ def _check_gap(record: DumpRecord, replayed: ReplayedRun) -> list[Finding]:
 
 
 def _may_state(record: DumpRecord, claimed: float, made: float) -> bool:
-    """Return True if a claimed gap is valid although the rest of the record gives another.
+    """Tell if a claimed gap is valid although the rest of the record gives another.
 
     Outstanding answers that were withdrawn later are not in a record. They can only have made a gap
     larger.
@@ -142,9 +142,7 @@ def _check_ending(record: DumpRecord, replayed: ReplayedRun) -> list[Finding]:
 
 
 def _is_budget_spent(record: DumpRecord) -> bool:
-    """Return True if the budget is spent: answers of retired questions or of leavers count towards
-    it.
-    """
+    """Tell if the budget is spent: answers of retired questions or of leavers count towards it."""
     budget = record.run["budget"]
     return budget is not None and record.asked.arm.size >= budget
 

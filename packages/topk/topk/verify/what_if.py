@@ -11,7 +11,7 @@ from .replaying import ReplayedRun, replay_run
 
 
 def selected_numbers(record: DumpRecord, replayed: ReplayedRun) -> set[int]:
-    """Return the run's numbers of the arms selected; none if too few are left to choose from."""
+    """List the run's numbers of the arms selected; none if too few are left to choose from."""
     if replayed.selector is None:
         return set()
     early = record.ended and not record.finished
@@ -19,24 +19,23 @@ def selected_numbers(record: DumpRecord, replayed: ReplayedRun) -> set[int]:
 
 
 def flips_needed(record: DumpRecord, arm: int, upto: int | None = None) -> int | None:
-    """Return the fewest of its answers, the latest first, that had to be graded the other way
-    round.
+    """Count the fewest of its answers, the latest first, that had to be graded the other way round.
 
     These are right ones of a selected arm, wrong ones of another; everything else stays the same.
     ``upto`` is the step after which it is judged. None: not even all of them would have been
     enough. 0: there are none.
     """
-    asked = record.asked
-    mine = (asked.arm == arm) & (asked.counted != UNCOUNTED) & ~asked.void
-    mine &= asked.counted <= (upto or asked.counted.max(initial=0))
+    rows = record.asked
+    mine = (rows.arm == arm) & (rows.counted != UNCOUNTED) & ~rows.void
+    mine &= rows.counted <= (upto or rows.counted.max(initial=0))
     inside = arm in selected_numbers(record, replay_run(record, upto))
-    places = np.flatnonzero(mine & (asked.right == int(inside)))[::-1]
+    places = np.flatnonzero(mine & (rows.right == int(inside)))[::-1]
 
     def flips(count: int) -> bool:
-        right = asked.right.copy()
-        right[places[:count]] = int(not inside)
+        grades = rows.right.copy()
+        grades[places[:count]] = int(not inside)
         # A proof is of the answers as they were.
-        flipped = replace(record, asked=replace(asked, right=right), proof={})
+        flipped = replace(record, asked=replace(rows, right=grades), proof={})
         return (arm in selected_numbers(flipped, replay_run(flipped, upto))) != inside
 
     if not places.size or not flips(places.size):

@@ -67,7 +67,7 @@ class Client:
         query: Mapping[str, Any] | None = None,
         seconds: float = 10.0,
     ) -> Any:
-        """Return the reply's JSON. Raises a Fault."""
+        """Fetch the reply's JSON. Raises a Fault."""
         try:
             return self._call(method, path, body, query, seconds)
         except Denied as fault:
@@ -100,7 +100,7 @@ class Client:
 
     @property
     def _is_personal(self) -> bool:
-        """Return True for a JWT: three parts."""
+        """Recognise a JWT: three parts."""
         return self.token.count(".") == 2
 
     @property
@@ -119,7 +119,6 @@ class Client:
         return as_object(self.call("GET", "/api/current-user/whoami"))
 
     def list_users(self) -> list[Object]:
-        """Return the people of the organization."""
         return as_list(self.call("GET", "/api/users/"))
 
     # -- projects
@@ -129,7 +128,6 @@ class Client:
         return as_list(as_object(self.call("GET", "/api/projects/", query=query)).get("results"))
 
     def project(self, project: str) -> Object:
-        """Return a project. Raises Missing if the account does not see it."""
         try:
             return as_object(self.call("GET", f"/api/projects/{project}/"))
         except Missing:
@@ -151,7 +149,7 @@ class Client:
             ) from None
 
     def export_project(self, project: str) -> list[Object]:
-        """Return the annotated tasks, with their annotations."""
+        """Fetch the annotated tasks, with their annotations."""
         query = {"exportType": "JSON"}
         path = f"/api/projects/{project}/export"
         return as_list(self.call("GET", path, query=query, seconds=LONG_SECONDS))
@@ -205,14 +203,14 @@ class Client:
 
 
 def as_object(reply: Any) -> Object:
-    """Return the reply if it is an object. Raises Outage."""
+    """Raise Outage unless the reply is an object."""
     if not isinstance(reply, dict):
         raise Outage("The reply is not Label Studio's: it is no object. Check the address.")
     return reply
 
 
 def as_list(reply: Any) -> list[Object]:
-    """Return the objects of a list. Raises Outage for anything else."""
+    """Keep the objects of a list. Raises Outage for anything else."""
     if not isinstance(reply, list):
         raise Outage("The reply is not Label Studio's: it is no list. Check the address.")
     return [one for one in reply if isinstance(one, dict)]

@@ -137,15 +137,15 @@ class LabelStudio(Connector):
         self, client: Client, project: str, tasks: Sequence[OutsideTask]
     ) -> Collection[int]:
         """Delete tasks without an answer; return the numbers of those that stay."""
-        known = {task.number: task.outside_id for task in tasks}
-        if not all(known.values()):  # it is not known whether they arrived
+        numbers = {task.number: task.outside_id for task in tasks}
+        if not all(numbers.values()):  # it is not known whether they arrived
             there = news.ids_by_number(client.list_tasks(project))
-            known = {number: there.get(number, "") for number in known}
-        ids = [int(pk) for pk in known.values() if pk]
+            numbers = {number: there.get(number, "") for number in numbers}
+        ids = [int(pk) for pk in numbers.values() if pk]
         if not ids or client.delete_unanswered(project, ids) == len(ids):
             return ()
-        left = {str(task.get("id")) for task in client.list_tasks(project)}
-        return [number for number, pk in known.items() if pk in left]
+        rest = {str(task.get("id")) for task in client.list_tasks(project)}
+        return [number for number, pk in numbers.items() if pk in rest]
 
     def write_back(self, link: RunConnection, how: str, workers: Sequence[str]) -> str:
         project = str(link.settings.get("project", ""))
@@ -190,7 +190,7 @@ class LabelStudio(Connector):
 
 
 def _describe(before: str, link: RunConnection, workers: Sequence[str]) -> str:
-    """Return the description with the selection, in the place of an earlier one of any run."""
+    """Put the selection into the description, in the place of an earlier one of any run."""
     head, _, rest = before.partition(BEGIN)
     tail = rest.partition(END)[2]
     day = db_clock.database_now().date().isoformat()

@@ -53,7 +53,7 @@ class Control:
 
 
 def read_control(project: Mapping[str, Any]) -> Control:
-    """Return the control of a project. Raises Refused if there is none, or more than one.
+    """Read the control of a project. Raises Refused if there is none, or more than one.
 
     Of several controls the only one for choices counts: others are for remarks.
     """
@@ -72,14 +72,14 @@ def read_control(project: Mapping[str, Any]) -> Control:
             f"The project “{title}” needs one control for choices, a rating, a number or a text; "
             f"it has {names}."
         )
-    name, found = chosen[0]
-    kind = KINDS[found["type"].lower()]
-    inputs = [each for each in found.get("inputs", ()) if isinstance(each, dict)]
+    name, match = chosen[0]
+    kind = KINDS[match["type"].lower()]
+    inputs = [each for each in match.get("inputs", ()) if isinstance(each, dict)]
     tag = _tag_of(config, name)
     return Control(
         name,
         kind,
-        _choices_of(kind, found, tag),
+        _choices_of(kind, match, tag),
         kind == "choices" and bool(_MULTIPLE.search(tag)),
         [str(each["value"]).lstrip("$") for each in inputs if each.get("value")],
     )
@@ -93,7 +93,6 @@ def _choices_of(kind: Kind, found: Mapping[str, Any], tag: str) -> list[str]:
 
 
 def _tag_of(config: str, name: str) -> str:
-    """Return the opening tag of the control."""
     for tag in re.findall(r"<\w+[^>]*>", config):
         if re.search(rf"""\bname=["']{re.escape(name)}["']""", tag):
             return str(tag)
@@ -101,12 +100,12 @@ def _tag_of(config: str, name: str) -> str:
 
 
 def variables_of(config: str) -> set[str]:
-    """Return the names of the task's data that the interface shows."""
+    """Find the names of the task's data that the interface shows."""
     return set(_VARIABLE.findall(config))
 
 
 def build_interface(kind: str) -> str:
-    """Return an interface for questions of this kind. Raises Refused for an order."""
+    """Build an interface for questions of this kind. Raises Refused for an order."""
     if kind not in CONTROLS:
         raise Refused(f"Label Studio has no control for questions of the kind “{kind}”.")
     return f"<View>{PROMPT}{CONTROLS[kind]}</View>"

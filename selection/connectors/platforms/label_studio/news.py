@@ -17,7 +17,6 @@ ACTIONS = {"ANNOTATION_CREATED", "ANNOTATION_UPDATED"}
 
 
 def number_of(task: Mapping[str, Any]) -> int | None:
-    """Return the number of the assignment that the task carries."""
     data = task.get("data")
     text = str(data.get(NUMBER, "")) if isinstance(data, dict) else ""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
@@ -46,10 +45,10 @@ def poll_place(link: RunConnection, place: OutsideWorker, client: Client) -> Ite
         if number is not None:
             yield from answers_of(link, number, task)
     present = {number for number, _ in there}
-    lost = [number for number in sent if number not in present]
-    if lost:
-        said = f"Tasks of “{place.worker}” were deleted in Label Studio: they are sent again."
-        yield LostTasks(link, lost, said)
+    missing = [number for number in sent if number not in present]
+    if missing:
+        note = f"Tasks of “{place.worker}” were deleted in Label Studio: they are sent again."
+        yield LostTasks(link, missing, note)
 
 
 def answers_of(
@@ -78,7 +77,7 @@ def _revision(annotation: Mapping[str, Any]) -> str:
 
 
 def read_message(connection: Connection, payload: Any) -> list[News]:
-    """Return the answer in a webhook's message; nothing for other messages. Raises Refused."""
+    """Read the answer in a webhook's message; nothing for other messages. Raises Refused."""
     if not isinstance(payload, dict):
         raise Refused("The message must be Label Studio's own payload.")
     task, annotation = payload.get("task"), payload.get("annotation")
@@ -88,5 +87,5 @@ def read_message(connection: Connection, payload: Any) -> list[News]:
     if number is None or not isinstance(annotation, dict) or annotation.get("ground_truth"):
         return []
     tasks = OutsideTask.objects.filter(link__connection=connection, number=number)
-    found = tasks.select_related("link__run", "link__connection").first()
-    return [_answer(found.link, number, annotation)] if found is not None else []
+    sent_task = tasks.select_related("link__run", "link__connection").first()
+    return [_answer(sent_task.link, number, annotation)] if sent_task is not None else []

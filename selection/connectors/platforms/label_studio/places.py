@@ -34,20 +34,20 @@ UNKNOWN = (
 def find_or_create(
     link: RunConnection, worker: Worker, client: Client, again: bool
 ) -> OutsideWorker:
-    """Return the worker's place, with a project.
+    """Find the worker's place, with a project.
 
     again  True to look for a project of an earlier attempt
     """
-    known = link.workers.exclude(outside_id="").filter(worker=worker)
-    if not known.exists():
+    places = link.workers.exclude(outside_id="").filter(worker=worker)
+    if not places.exists():
         _note_accounts(link, client)
-    place = known.first()
+    place = places.first()
     if place is None:
         raise Rejected(UNKNOWN.format(f"“{worker}”"))
     if not place.place:
         mark = _mark(link, worker)
-        found = client.list_projects(mark) if again else []
-        place.place = str(found[0]["id"]) if found else _create_project(link, worker, client, mark)
+        hits = client.list_projects(mark) if again else []
+        place.place = str(hits[0]["id"]) if hits else _create_project(link, worker, client, mark)
         _store_project(link, place)
     return place
 
@@ -80,27 +80,25 @@ def _create_project(link: RunConnection, worker: Worker, client: Client, mark: s
 
 
 def _mark(link: RunConnection, worker: Worker) -> str:
-    """Return a mark in the title by which an earlier attempt is found."""
+    """Mark the title, so that an earlier attempt is found."""
     return f"[cs-{link.connection.salt[:6]}-{link.pk}-{worker.pk}]"
 
 
 def is_own(title: str) -> bool:
-    """Return True for a project that this connector created."""
     return bool(_OWN.search(title))
 
 
 def forget(place: OutsideWorker) -> None:
-    """Forget a project that was deleted."""
     place.place, place.notes = "", {}
     place.save(update_fields=["place", "notes"])
 
 
 def open_project(link: RunConnection, place: OutsideWorker, client: Client) -> str:
     """Register the project's webhook, and let its worker see it; return a sentence."""
-    said = _register_webhook(link, place, client)
+    note = _register_webhook(link, place, client)
     with suppress(NoMembers):
         client.add_member(place.place, int(place.outside_id))
-    return said
+    return note
 
 
 def _register_webhook(link: RunConnection, place: OutsideWorker, client: Client) -> str:
@@ -139,10 +137,10 @@ def _note_accounts(link: RunConnection, client: Client) -> None:
     """Store who all workers of the run are there: one request, instead of one for each."""
     accounts = reading.accounts_by_name(client.list_users())
     workers = link.run.pool.workers.filter(endpoint=None)
-    known = link.workers.exclude(outside_id="").values("worker")
+    places = link.workers.exclude(outside_id="").values("worker")
     rows = [
         OutsideWorker(link=link, worker=worker, outside_id=account)
-        for worker in workers.exclude(pk__in=known)
+        for worker in workers.exclude(pk__in=places)
         if (account := reading.account_of(_names(worker), accounts))
     ]
     OutsideWorker.objects.bulk_create(
@@ -155,7 +153,7 @@ def _note_accounts(link: RunConnection, client: Client) -> None:
 
 
 def _names(worker: Worker) -> list[str]:
-    """Return the attribute that says who the worker is there; without it their other names."""
+    """Read the attribute that identifies the worker there; without it their other names."""
     attribute = str(worker.attributes.get(reading.annotations.ATTRIBUTE, "")).strip()
     return [attribute] if attribute else [worker.key, worker.mail_address]
 
@@ -169,11 +167,11 @@ def refuse_strangers(link: RunConnection, client: Client) -> None:
 
 
 def accounts_of(link: RunConnection, workers: Sequence[str], client: Client) -> list[str]:
-    """Return the ids of these workers there. Raises Rejected for an unknown one."""
+    """Look up the ids of these workers there. Raises Rejected for an unknown one."""
     accounts = reading.accounts_by_name(client.list_users())
     rows = link.run.pool.workers.filter(key__in=workers)
-    found = {one.key: reading.account_of(_names(one), accounts) for one in rows}
+    ids = {one.key: reading.account_of(_names(one), accounts) for one in rows}
     for name in workers:
-        if not found.get(name):
+        if not ids.get(name):
             raise Rejected(UNKNOWN.format(f"“{name}”"))
-    return [found[name] for name in workers]
+    return [ids[name] for name in workers]

@@ -16,7 +16,7 @@ Task = Mapping[str, Any]
 
 
 def gold_rows(tasks: Sequence[Task], control: Control) -> list[QuestionRow]:
-    """Return a question for each task with ground truth, which is an accepted answer.
+    """Make a question for each task with ground truth, which is an accepted answer.
 
     Raises Refused if there is none.
     """
@@ -50,13 +50,13 @@ def _gold_answers(task: Task, control: Control) -> Iterator[str]:
 
 
 def valid_annotations(task: Task) -> list[Object]:
-    """Return the annotations of a task, also the skipped ones."""
+    """List also the skipped annotations of a task."""
     rows = task.get("annotations")
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def response_of(annotation: Mapping[str, Any], control: str) -> str | None:
-    """Return the answer in an annotation; None if it was skipped or left empty.
+    """Read the answer in an annotation; None if it was skipped or left empty.
 
     control  name of the control that holds it
     """
@@ -71,16 +71,15 @@ def response_of(annotation: Mapping[str, Any], control: str) -> str | None:
 
 
 def _prompt_of(task: Task, control: Control) -> str:
-    """Return the task's data that the control is about, as the prompt of a question."""
     data = task.get("data")
     values = data if isinstance(data, dict) else {}
-    shown = [values[name] for name in control.shown if name in values]
-    texts = [one if isinstance(one, str) else json.dumps(one) for one in shown]
+    parts = [values[name] for name in control.shown if name in values]
+    texts = [one if isinstance(one, str) else json.dumps(one) for one in parts]
     return "\n\n".join(texts) or f"Task {task['id']}"
 
 
 def worker_rows(users: Sequence[Object]) -> list[WorkerRow]:
-    """Return a worker for each person, by address; their number there is an attribute."""
+    """Make a worker for each person, by address; their number there is an attribute."""
     rows = []
     for line, user in enumerate(users, 1):
         email = str(user.get("email") or "").strip()
@@ -93,10 +92,10 @@ def worker_rows(users: Sequence[Object]) -> list[WorkerRow]:
 def past_file(
     tasks: Sequence[Task], users: Sequence[Object], project: Mapping[str, Any]
 ) -> Fetched:
-    """Return annotated tasks as a file of Label Studio, with the people's addresses."""
+    """Pack annotated tasks as a file of Label Studio, with the people's addresses."""
     addresses = {user["id"]: user.get("email") for user in users}
     config = {"label_config": str(project.get("label_config", ""))}
-    named, people = [], set()
+    records, people = [], set()
     for task in tasks:
         rows = [
             {**row, "completed_by": {"id": key, "email": addresses.get(key)}}
@@ -105,23 +104,23 @@ def past_file(
             for row in valid_annotations(task)
         ]
         people |= {str(row.get("completed_by")) for row in rows if not row.get("ground_truth")}
-        named.append({**task, "annotations": rows, "project_config": config})
+        records.append({**task, "annotations": rows, "project_config": config})
     name = f"{project.get('title') or project.get('id')}.json"
-    return Fetched(name, json.dumps(named).encode(), len(people))
+    return Fetched(name, json.dumps(records).encode(), len(people))
 
 
 def _user_id(by: Any) -> int | None:
-    found = by.get("id") if isinstance(by, dict) else by
-    return found if isinstance(found, int) else None
+    number = by.get("id") if isinstance(by, dict) else by
+    return number if isinstance(number, int) else None
 
 
 def accounts_by_name(users: Sequence[Object]) -> dict[str, str]:
-    """Return the ids of people by their names, which are the id itself and the address."""
+    """Index people by their names, which are the id itself and the address."""
     names = {str(user.get("email") or "").casefold(): str(user["id"]) for user in users}
     return names | {str(user["id"]): str(user["id"]) for user in users}
 
 
 def account_of(names: Sequence[str], accounts: Mapping[str, str]) -> str:
-    """Return the id of the person with one of these names; "" for nobody."""
+    """Find the id of the person with one of these names; "" for nobody."""
     folded = (name.strip().casefold() for name in names)
     return next((accounts[name] for name in folded if name and name in accounts), "")

@@ -18,7 +18,7 @@ MOST_NAMED = 3
 
 
 def prepare_memory(link: RunConnection, client: Client) -> dict[str, Any]:
-    """Return the connector's notes about the run: interface, control, tasks' data.
+    """Prepare the connector's notes about the run: interface, control, tasks' data.
 
     Raises Refused for questions that Label Studio cannot show.
     """
@@ -38,22 +38,22 @@ def prepare_memory(link: RunConnection, client: Client) -> dict[str, Any]:
 def _of_project(link: RunConnection, client: Client, project: str) -> dict[str, Any]:
     if not project.isdigit():
         raise Refused("Enter the project's number: it is in its address, /projects/NUMBER.")
-    found = client.project(project)
-    config, control = str(found.get("label_config", "")), interface.read_control(found)
-    shown = interface.variables_of(config)
+    content = client.project(project)
+    config, control = str(content.get("label_config", "")), interface.read_control(content)
+    fields = interface.variables_of(config)
     tasks = {str(task["id"]): task.get("data") or {} for task in client.list_tasks(project)}
-    wanted = [question.key for question in _questions(link)]
-    if missing := [key for key in wanted if key not in tasks]:
+    keys = [question.key for question in _questions(link)]
+    if missing := [key for key in keys if key not in tasks]:
         names = ", ".join(f"“{key}”" for key in missing[:MOST_NAMED])
         raise Refused(
-            f"The project “{found.get('title')}” has no task {names}: {len(missing)} of "
-            f"{counted(len(wanted), 'question', 'are')} from elsewhere. Read the gold "
+            f"The project “{content.get('title')}” has no task {names}: {len(missing)} of "
+            f"{counted(len(keys), 'question', 'are')} from elsewhere. Read the gold "
             "questions from it, or "
             "leave the project blank."
         )
     # Only what the interface shows: other fields may hold the answer.
     data = {
-        key: {name: value for name, value in tasks[key].items() if name in shown} for key in wanted
+        key: {name: value for name, value in tasks[key].items() if name in fields} for key in keys
     }
     return {INTERFACE: config, CONTROL: control.name, DATA: data}
 

@@ -59,7 +59,6 @@ class Batch:
 
 
 def list_batches(link: RunConnection) -> list[Batch]:
-    """Return the confirmed batches, the first one first."""
     stored = link.memory.get("bonuses", {})
     return [
         Batch(key, {worker: Decimal(cents) / 100 for worker, cents in one["rows"]}, one["state"])
@@ -68,7 +67,7 @@ def list_batches(link: RunConnection) -> list[Batch]:
 
 
 def propose_bonuses(link: RunConnection, due: Mapping[str, Decimal]) -> Batch:
-    """Return the next batch: what is due and not confirmed yet.
+    """Propose the next batch: what is due and not confirmed yet.
 
     due  the whole amount of each worker, in the study's currency; only participants of the study
          whose submission is complete can be paid
@@ -169,11 +168,11 @@ def _set_up(session: Session, key: str, batch: dict[str, Any]) -> dict[str, Any]
     amounts = {worker: Decimal(cents) / 100 for worker, cents in batch["rows"]}
     body = {"study_id": session.memory["study"], "csv_bonuses": _csv_lines(amounts)}
     try:
-        made = session.write("POST", "submissions/bonus-payments/", body)
+        reply = session.write("POST", "submissions/bonus-payments/", body)
     except (Rejected, Missing):
         _change_state(session.link, key, batch | {"state": "failed"}, "confirmed")
         raise
-    batch = batch | {"state": "created", "id": made["id"]}
+    batch = batch | {"state": "created", "id": reply["id"]}
     if not _change_state(session.link, key, batch, "confirmed"):
         raise Outage(QUICKER)
     return batch
@@ -220,7 +219,7 @@ def verify_uncertain(session: Session, rows: Mapping[str, Mapping[str, Any]]) ->
 
 
 def _is_paid(batches: Mapping[str, dict[str, Any]], key: str, now: Mapping[str, list[int]]) -> bool:
-    """Return True if each worker of the batch has a payment of the amount more than before.
+    """Tell if each worker of the batch has a payment of the amount more than before.
 
     Payments that a later batch may have made do not count.
     """
@@ -243,7 +242,7 @@ def _payments(session: Session) -> Mapping[str, list[int]]:
 
 
 def _payments_of(rows: Mapping[str, Mapping[str, Any]]) -> Mapping[str, list[int]]:
-    """Return the bonuses of each participant in pence or cents, as their submissions show."""
+    """Read the bonuses of each participant in pence or cents, as their submissions show."""
     payments: dict[str, list[int]] = defaultdict(list)
     for worker, row in rows.items():
         payments[worker] = [round(amount) for amount in row.get("bonus_payments") or []]

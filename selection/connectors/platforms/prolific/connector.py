@@ -71,13 +71,13 @@ class Prolific(Connector):
 
     def check(self, connection: Connection) -> str:
         account = session.call(connection, "GET", "users/me/")
-        wanted = connection.settings["workspace"]
+        choice = connection.settings["workspace"]
         rows = session.call(connection, "GET", "workspaces/")["results"]
-        found = next((one for one in rows if one["id"] == wanted), None)
-        if found is None:
-            known = ", ".join(f"{one['id']} ({one['title']})" for one in rows[:5]) or "none"
-            raise Refused(f"There is no workspace “{wanted}”; there are: {known}.")
-        return f"Account {account.get('email') or account['id']}, workspace “{found['title']}”."
+        workspace = next((one for one in rows if one["id"] == choice), None)
+        if workspace is None:
+            options = ", ".join(f"{one['id']} ({one['title']})" for one in rows[:5]) or "none"
+            raise Refused(f"There is no workspace “{choice}”; there are: {options}.")
+        return f"Account {account.get('email') or account['id']}, workspace “{workspace['title']}”."
 
     def prepare(self, link: RunConnection) -> None:
         study.check_settings(link)
@@ -132,7 +132,6 @@ CONNECTOR = Prolific()
 
 
 def find_link(run: Run) -> RunConnection:
-    """Return the run's use of Prolific. Raises Conflict if there is none."""
     rows = run.connections.filter(on=True, connection__kind=Prolific.name)
     link = rows.select_related("run", "connection").first()
     if link is None:
@@ -141,7 +140,7 @@ def find_link(run: Run) -> RunConnection:
 
 
 def count_submissions(link: RunConnection) -> dict[str, int]:
-    """Return the number of submissions by state, as of the last poll."""
+    """Count submissions by state, as of the last poll."""
     states = (one.notes.get("status", "") for one in link.workers.all())
     return dict(Counter(state for state in states if state))
 
@@ -184,7 +183,7 @@ def request_messages(link: RunConnection, url: str) -> ConnectorCall:
 
 
 def dry_run(link: RunConnection, url: str, due: Mapping[str, Any]) -> list[PlannedCall]:
-    """Return every call that would be made now, in order; only those that read are made.
+    """Plan every call that would be made now, in order; only those that read are made.
 
     due  the whole amount of each worker, as for bonuses
 

@@ -16,7 +16,7 @@ AT_ONCE = 500  # participants in a call
 
 
 def wanted_members(link: RunConnection, group: str) -> set[str]:
-    """Return the participants that belong into a group.
+    """Find the participants that belong into a group.
 
     A verdict by hand replaces the algorithm's. A worker accepted in any skill is not blocked.
     """
@@ -39,7 +39,7 @@ def kept_groups(link: RunConnection) -> list[str]:
 
 
 def stale_digest(link: RunConnection) -> str:
-    """Return a digest of the wanted members; empty if the groups have them already."""
+    """Compute a digest of the wanted members; empty if the groups have them already."""
     digest = _digest(link)
     return "" if link.memory.get("members") == digest else digest
 
@@ -59,28 +59,28 @@ def update_groups(session: Session) -> str:
     """
     digest, changed = _digest(session.link), 0
     for group in kept_groups(session.link):
-        wanted = wanted_members(session.link, group)
+        members = wanted_members(session.link, group)
         path = f"participant-groups/{find_group(session, group)}/participants/"
         there = {one["participant_id"] for one in session.list(path)}
-        changed += _send(session, "POST", path, wanted - there)
-        changed += _send(session, "DELETE", path, _ours(session.link, there - wanted))
+        changed += _send(session, "POST", path, members - there)
+        changed += _send(session, "DELETE", path, _ours(session.link, there - members))
     session.note(members=digest)
     return f"{changed:,} changes in the participant groups."
 
 
 def find_group(session: Session, group: str) -> str:
-    """Return the id of the run's group, which is made if it does not exist."""
-    known = session.memory.get("groups", {})
-    if group not in known:
+    """Find the id of the run's group, which is made if it does not exist."""
+    groups = session.memory.get("groups", {})
+    if group not in groups:
         workspace = session.link.connection.settings["workspace"]
         name = f"Run {session.link.run_id} “{session.link.run}”, {TITLES[group]}"[:100]
         rows = session.list("participant-groups/", workspace_id=workspace)
-        found = [one["id"] for one in rows if one["name"] == name]
+        ids = [one["id"] for one in rows if one["name"] == name]
         body = {"workspace_id": workspace, "name": name}
-        made = found[0] if found else session.write("POST", "participant-groups/", body)["id"]
-        known = {**known, group: made}
-        session.note(groups=known)
-    number: str = known[group]
+        group_id = ids[0] if ids else session.write("POST", "participant-groups/", body)["id"]
+        groups = {**groups, group: group_id}
+        session.note(groups=groups)
+    number: str = groups[group]
     return number
 
 

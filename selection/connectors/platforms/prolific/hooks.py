@@ -21,8 +21,8 @@ def subscribe(session: Session, url: str) -> str:
     if any((one["event_type"], one["target_url"]) == (EVENT, url) for one in rows):
         return "The subscription exists already."
     body = {"workspace_id": workspace, "event_type": EVENT, "target_url": url}
-    made, headers = session.write_with_headers("POST", "hooks/subscriptions/", body)
-    path = f"hooks/subscriptions/{made['id']}/"
+    reply, headers = session.write_with_headers("POST", "hooks/subscriptions/", body)
+    path = f"hooks/subscriptions/{reply['id']}/"
     session.write("POST", path, {"secret": headers.get(CONFIRMATION, "")})
     return "Prolific sends messages about submissions."
 
@@ -31,9 +31,9 @@ def _keep_secret(session: Session, workspace: str) -> None:
     connection = Connection.objects.get(pk=session.link.connection_id)
     if read_secrets(connection).get("hook_secret"):
         return
-    known = session.get("hooks/secrets/", workspace_id=workspace)["results"]
+    keys = session.get("hooks/secrets/", workspace_id=workspace)["results"]
     secret = (
-        known[0] if known else session.write("POST", "hooks/secrets/", {"workspace_id": workspace})
+        keys[0] if keys else session.write("POST", "hooks/secrets/", {"workspace_id": workspace})
     )
     store_secrets(connection, {"hook_secret": secret["value"]})
     connection.save(update_fields=["secrets_encrypted"])

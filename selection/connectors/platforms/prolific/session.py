@@ -88,7 +88,6 @@ def call(
     body: Any = None,
     query: dict[str, Any] | None = None,
 ) -> Any:
-    """Return the reply to a call of the account. Raises a Fault."""
     return http.parse_reply(send(connection, method, path, body, query))
 
 

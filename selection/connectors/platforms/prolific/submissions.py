@@ -16,7 +16,6 @@ AT_ONCE = 20  # approvals of a call
 
 
 def read_submissions(session: Session) -> dict[str, dict[str, Any]]:
-    """Return the last submission of each participant, by their id."""
     study = session.memory.get("study")
     rows = list(session.list(f"studies/{study}/submissions/")) if study else []
     rows.sort(key=lambda row: row.get("started_at") or "")
@@ -27,7 +26,7 @@ def take_states(
     link: RunConnection, rows: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[OutsideSubmission]:
     """Yield the submissions whose state is new, then note the states."""
-    known = {one.worker.key: one for one in link.workers.select_related("worker")}
+    users = {one.worker.key: one for one in link.workers.select_related("worker")}
     ours = dict(
         link.run.candidates.filter(skill=0, worker__key__in=list(rows)).values_list(
             "worker__key", "worker_id"
@@ -41,7 +40,7 @@ def take_states(
     new = {
         key: state
         for key, state in states.items()
-        if key not in known or (known[key].notes, known[key].outside_id) != (state, rows[key]["id"])
+        if key not in users or (users[key].notes, users[key].outside_id) != (state, rows[key]["id"])
     }
     for key, state in new.items():
         yield OutsideSubmission(link, key, state["status"], rows[key]["id"])
@@ -55,7 +54,7 @@ def note_state(link: RunConnection, worker: int, submission: str, state: Mapping
 
 
 def approvable(link: RunConnection) -> list[str]:
-    """Return submissions that await a review, with the code for all questions and an answer here.
+    """List submissions that await a review, with the code for all questions and an answer here.
 
     Everything else is left for a person to review; nothing is ever rejected.
     """
@@ -95,11 +94,11 @@ def _approve_one(session: Session, number: str) -> str:
     The number may come from a message about another study of the worker.
     """
     try:
-        found = session.get(f"submissions/{number}/")
+        submission = session.get(f"submissions/{number}/")
     except Missing:
-        found = {}
-    ours = found.get("study_id") == session.memory.get("study")
-    status = found["status"] if ours else ""
+        submission = {}
+    ours = submission.get("study_id") == session.memory.get("study")
+    status = submission["status"] if ours else ""
     if status == AWAITING:
         session.write("POST", f"submissions/{number}/transition/", {"action": "APPROVE"})
         status = APPROVED

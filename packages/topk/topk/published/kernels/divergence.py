@@ -31,7 +31,7 @@ ALIKE = 1e-9  # bounds about so close are equal
 
 @compiled
 def negative_entropy(p: float) -> float:
-    """Return p ln p + (1-p) ln(1-p)."""
+    """Compute p ln p + (1-p) ln(1-p)."""
     entropy = 0.0
     if p > 0:
         entropy += p * np.log(p)
@@ -42,14 +42,14 @@ def negative_entropy(p: float) -> float:
 
 @compiled
 def log_mixture(pulls: float, mean: float) -> float:
-    """Return the log likelihood of an arm's answers, averaged over a uniform accuracy."""
+    """Average the likelihood of an arm's answers over a uniform accuracy, and take its log."""
     total = pulls * mean
     return math.lgamma(total + 1) + math.lgamma(pulls - total + 1) - math.lgamma(pulls + 2)
 
 
 @compiled
 def mixture_costs(arms: Arms) -> Floats:
-    """Return (n,) how far the log of each arm's mixed likelihood lies below its greatest one."""
+    """Measure (n,) how far the log of each arm's mixed likelihood lies below its greatest one."""
     costs = np.zeros(arms.shape[1])
     for i in range(costs.size):
         if arms[PULLS, i] > 0:
@@ -59,7 +59,7 @@ def mixture_costs(arms: Arms) -> Floats:
 
 @compiled
 def pair_evidence(arms: Arms, i: int, j: int) -> float:
-    """Return the log of two arms' mixed likelihoods over their likelihood at the common mean."""
+    """Compare two arms' mixed likelihoods with their likelihood at the common mean, as a log."""
     pulls = arms[PULLS, i] + arms[PULLS, j]
     total = arms[PULLS, i] * arms[MEAN, i] + arms[PULLS, j] * arms[MEAN, j]
     return arms[INNER, i] + arms[INNER, j] - pulls * negative_entropy(total / pulls)
@@ -67,7 +67,7 @@ def pair_evidence(arms: Arms, i: int, j: int) -> float:
 
 @compiled
 def weakest_pair(arms: Arms) -> tuple[int, int, float]:
-    """Return the arms inside and outside that differ least certainly, and their evidence."""
+    """Find the arms inside and outside that differ least certainly, and their evidence."""
     one, two, least = -1, -1, np.inf
     for i in range(arms.shape[1]):
         if arms[HIGH, i] < 0:
@@ -81,7 +81,7 @@ def weakest_pair(arms: Arms) -> tuple[int, int, float]:
 
 @compiled
 def kl_upper(mean: float, level: float) -> float:
-    """Return the largest q with d(mean, q) <= level, by Newton's steps.
+    """Find the largest q with d(mean, q) <= level, by Newton's steps.
 
     d is convex in q, so the steps come down to the root from the right, to rounding.
     """
@@ -106,13 +106,13 @@ def kl_upper(mean: float, level: float) -> float:
 
 @compiled
 def kl_bound(mean: float, level: float, side: int) -> float:
-    """Return the upper bound for side 1, the lower for side -1."""
+    """Find the upper bound for side 1, the lower for side -1."""
     return kl_upper(mean, level) if side > 0 else 1 - kl_upper(1 - mean, level)
 
 
 @compiled
 def kl_bounds(means: Floats, levels: Floats, side: int) -> Floats:
-    """Return ``kl_bound`` of every arm; means and levels (n,)."""
+    """Compute ``kl_bound`` of every arm; means and levels (n,)."""
     bounds = np.empty(means.size)
     for i in range(means.size):
         bounds[i] = kl_bound(means[i], levels[i], side)
@@ -148,8 +148,7 @@ def kl_reaches(arms: Arms, level: float, point: float, side: int) -> float:
 
 @compiled
 def kl_farthest(arms: Arms, memo: Memo, level: float, side: int) -> tuple[int, float]:
-    """Return the open arm of greatest upper bound outside (side 1) or least lower bound inside
-    (-1).
+    """Find the open arm of greatest upper bound outside (side 1) or least lower bound inside (-1).
 
     Starts at the last answer and moves on while some arm's bound lies beyond; ties go by number.
     """

@@ -75,9 +75,7 @@ class Strategy(NamedTuple):
 
 
 def build_board(pulls: Counts, rewards: Floats, means: Floats, k: int) -> tuple[Arms, Memo]:
-    """Return a new board for these counts; its sets start anywhere and are mended at the first
-    look.
-    """
+    """Build a board for these counts; its sets start anywhere and are mended at the first look."""
     arms, memo = np.zeros((ROWS, pulls.size)), np.zeros(5)
     arms[PULLS], arms[REWARDS], arms[MEAN] = pulls, rewards, means
     arms[HIGH:ROWS] = np.where(np.arange(pulls.size) < k, -np.inf, np.inf)

@@ -61,7 +61,7 @@ def edges(arms: Arms, scale: float) -> tuple[float, float, float, float]:
 
 @compiled
 def look_pair(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, float]:
-    """Return h, the least lower bound of the K best means, and l, the greatest upper bound of the
+    """Find h, the least lower bound of the K best means, and l, the greatest upper bound of the
     rest.
 
     Kalyanakrishnan 2012, section 3; Jiang 2017, Algorithm 1. The gap is U_l - L_h.
@@ -152,8 +152,7 @@ def gap_edges(arms: Arms, step: float) -> tuple[float, float, float, float]:
 
 @compiled
 def look_gaps(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, float]:
-    """Return the wider of u, the greatest upper bound outside J, and l, the least lower bound in
-    it.
+    """Find the wider of u, the greatest upper bound outside J, and l, the least lower bound in it.
 
     Gabillon 2012, section 3. B_k is the K-th largest upper bound among the *other* arms less L_k:
     the (K+1)-th of all for an arm among the K largest, the K-th for the rest. J, the K arms of
@@ -182,16 +181,16 @@ def look_gaps(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, flo
 
 @compiled
 def first_open(arms: Arms, row: int, value: float, side: float) -> int:
-    """Return the first arm that may be pulled with this value in this row, on this side of
+    """Find the first arm that may be pulled with this value in this row, on this side of
     ``CHOSEN``.
     """
-    found = first(arms[row], value, arms[CHOSEN], side)
-    if found >= 0 and arms[SHUT, found] > 0:
-        for i in range(found + 1, arms.shape[1]):
+    arm = first(arms[row], value, arms[CHOSEN], side)
+    if arm >= 0 and arms[SHUT, arm] > 0:
+        for i in range(arm + 1, arms.shape[1]):
             if arms[row, i] == value and arms[CHOSEN, i] == side and arms[SHUT, i] == 0:
                 return i
         return -1
-    return found
+    return arm
 
 
 @compiled
@@ -206,19 +205,19 @@ def look_sets(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, flo
     for i in range(arms.shape[1]):
         arms[KEY, i] = arms[LOWER, i] if arms[HIGH, i] < 0 else arms[UPPER, i]
     settle(arms[KEY], arms[OTHER], strategy.k)
-    gap, found = 0.0, -1
+    gap, arm = 0.0, -1
     for i in range(arms.shape[1]):
         # Only arms in one set and not in the other: common arms cancel out of w(M~) - w(M).
         if arms[HIGH, i] != arms[OTHER, i]:
             gap += arms[KEY, i] if arms[OTHER, i] < 0 else -arms[KEY, i]
-            if arms[SHUT, i] == 0 and (found < 0 or arms[INNER, i] > arms[INNER, found]):
-                found = i
-    return found, -1, gap
+            if arms[SHUT, i] == 0 and (arm < 0 or arms[INNER, i] > arms[INNER, arm]):
+                arm = i
+    return arm, -1, gap
 
 
 @compiled
 def look_index(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, float]:
-    """Return the greatest upper bound, until one arm outweighs all others: lil'UCB (Jamieson 2014).
+    """Find the greatest upper bound, until one arm outweighs all others: lil'UCB (Jamieson 2014).
 
     The gap is how much of T_i >= 1 + lambda (pulls of the others) is still lacking.
     """
@@ -234,7 +233,7 @@ def look_index(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, fl
 
 @compiled
 def look_gap_index(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, float]:
-    """Return the arm of greatest radius less empirical gap: Gap-E for K arms."""
+    """Find the arm of greatest radius less empirical gap: Gap-E for K arms."""
     scale = scale_of(strategy, arms, memo)
     kth, next_one = settle(arms[MEAN], arms[HIGH], strategy.k)
     high = -np.inf
@@ -248,7 +247,7 @@ def look_gap_index(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int
 
 @compiled
 def look(strategy: Strategy, arms: Arms, memo: Memo) -> tuple[int, int, float]:
-    """Return one or two arms that keep the algorithm from stopping (-1: none), and its gap."""
+    """Find one or two arms that keep the algorithm from stopping (-1: none), and its gap."""
     if strategy.sampling == PAIR or strategy.sampling == COIN:
         return look_pair(strategy, arms, memo)
     if strategy.sampling == GAPS:

@@ -34,7 +34,7 @@ PORTIONS = 32  # many slots are spent in about this many portions: a look for ea
 
 @compiled
 def is_kept(strategy: Strategy, gap: float) -> bool:
-    """Return True if this gap is small enough to stop."""
+    """Tell if this gap is small enough to stop."""
     return gap < strategy.slack if strategy.strict else gap <= strategy.slack
 
 
@@ -42,7 +42,7 @@ def is_kept(strategy: Strategy, gap: float) -> bool:
 def pick(
     strategy: Strategy, arms: Arms, one: int, two: int, rng: np.random.Generator
 ) -> tuple[int, int]:
-    """Return the arms to pull, in rising order; -1 comes last.
+    """Pick the arms to pull, in rising order; -1 comes last.
 
     lil'RandLUCB pulls h with probability T_l / (T_h + T_l), else l (Jiang 2017).
     """
@@ -69,7 +69,7 @@ def look_ahead(
     A look gives an arm more than one pull if there are many slots, so that few looks spend them; at
     most ``looks`` are made.
     """
-    given = np.zeros(room.size, np.int64)  # pulls handed out so far; room is what is left of it
+    plan = np.zeros(room.size, np.int64)  # pulls handed out so far; room is what is left of it
     while slots > 0 and looks > 0:
         one, two, _ = look(strategy, arms, memo)
         one, two = pick(strategy, arms, one, two, rng)
@@ -80,13 +80,13 @@ def look_ahead(
         for arm in (one, two):
             if arm >= 0 and slots > 0:
                 pulls = min(each, room[arm], slots)
-                given[arm] += pulls
+                plan[arm] += pulls
                 room[arm] -= pulls
                 slots -= pulls
                 count(strategy, arms, memo, arm, pulls)
                 if room[arm] == 0:
                     arms[SHUT, arm] = np.inf
-    return given
+    return plan
 
 
 @compiled

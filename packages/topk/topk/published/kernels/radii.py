@@ -36,7 +36,7 @@ from .sets import settle
 
 @compiled
 def log_term(strategy: Strategy, arms: Arms, memo: Memo) -> float:
-    """Return log_constant + log_power ln t, t the clock, never less than the pulls of any arm.
+    """Compute log_constant + log_power ln t, t the clock, never less than the pulls of any arm.
 
     Under the paper's own sampling t is the paper's; under batches the second part keeps u <= t,
     which the union bounds need.
@@ -50,7 +50,7 @@ def log_term(strategy: Strategy, arms: Arms, memo: Memo) -> float:
 
 @compiled
 def lil_part(strategy: Strategy, pulls: int, log_rate: float) -> float:
-    """Return U(T, w) of Jamieson 2014 with ln((1+e)T + 2), the form Jiang 2017 ran; log_rate = ln
+    """Compute U(T, w) of Jamieson 2014 with ln((1+e)T + 2), the form Jiang 2017 ran; log_rate = ln
     1/w.
     """
     inner = np.log(np.log((1 + strategy.growth) * pulls + 2)) + log_rate
@@ -102,7 +102,7 @@ def refresh_all(strategy: Strategy, arms: Arms, memo: Memo) -> None:
 
 @compiled
 def hardness(strategy: Strategy, arms: Arms) -> float:
-    """Return UGapE's H by the gaps of means plus 1/sqrt(2T): sum of max((gap+eps)/2, eps)^-2."""
+    """Compute UGapE's H by the gaps of means plus 1/sqrt(2T): sum of max((gap+eps)/2, eps)^-2."""
     kth, next_one = settle(arms[MEAN], arms[HIGH], strategy.k)
     total = 0.0
     for i in range(arms.shape[1]):
@@ -116,7 +116,7 @@ def hardness(strategy: Strategy, arms: Arms) -> float:
 
 @compiled
 def scale_of(strategy: Strategy, arms: Arms, memo: Memo) -> float:
-    """Return the present factor of every arm's part of the radius."""
+    """Compute the present factor of every arm's part of the radius."""
     if strategy.radius == CLOCK:
         return np.sqrt(log_term(strategy, arms, memo) / 2)
     if strategy.radius == BERNSTEIN:

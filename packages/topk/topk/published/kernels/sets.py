@@ -15,7 +15,7 @@ MOST_SWAPS = 8  # repairs of a set that cost about as much as sorting it anew
 
 @compiled
 def ends(key: Floats, sides: Sides) -> tuple[float, float]:
-    """Return the least key inside and the greatest outside."""
+    """Find the least key inside and the greatest outside."""
     least, greatest = np.inf, -np.inf
     for i in range(key.size):
         # max(key, side) is the key inside and +inf outside; min(key, side) the other way round.
@@ -26,22 +26,21 @@ def ends(key: Floats, sides: Sides) -> tuple[float, float]:
 
 @compiled
 def first(key: Floats, value: float, sides: Sides, side: float) -> int:
-    """Return the first arm of this key on this side, or -1.
+    """Find the first arm of this key on this side, or -1.
 
     It is the least number, with all other arms made infinite.
     """
-    towards, found = -1.0 if side > 0 else 1.0, np.inf
+    towards, best = -1.0 if side > 0 else 1.0, np.inf
     for i in range(key.size):
         # The arm's own number if the key is this one, otherwise far beyond any number of arms; the
         # side then makes an arm of the other side infinite.
         number = i + abs(key[i] - value) * 1e300
-        found = smaller(found, larger(number, towards * sides[i]))
-    return int(found) if found < key.size else -1
+        best = smaller(best, larger(number, towards * sides[i]))
+    return int(best) if best < key.size else -1
 
 
 @compiled
 def last(key: Floats, value: float, sides: Sides, side: float) -> int:
-    """Return the last arm of this key on this side, or -1."""
     for i in range(key.size - 1, -1, -1):
         if key[i] == value and sides[i] == side:
             return i
@@ -50,7 +49,7 @@ def last(key: Floats, value: float, sides: Sides, side: float) -> int:
 
 @compiled
 def first_above(key: Floats, value: float) -> int:
-    """Return the first arm whose key is at least this, or -1."""
+    """Find the first arm whose key is at least this, or -1."""
     for i in range(key.size):
         if key[i] >= value:
             return i
@@ -72,7 +71,7 @@ def mend(key: Floats, sides: Sides, least: float, greatest: float) -> bool:
 
 @compiled
 def around(key: Floats, point: float) -> tuple[int, float, float]:
-    """Return the number of keys that are at least this, the least of them, and the greatest of the
+    """Count the keys that are at least this, and find the least of them, and the greatest of the
     rest.
     """
     above, least, greatest = 0, np.inf, -np.inf
@@ -86,7 +85,7 @@ def around(key: Floats, point: float) -> tuple[int, float, float]:
 
 @compiled
 def kth_largest(key: Floats, k: int) -> float:
-    """Return the K-th largest key by bisection between keys: a few passes instead of a sort.
+    """Find the K-th largest key by bisection between keys: a few passes instead of a sort.
 
     Both ends move to existing keys, so it ends exactly on one.
     """
