@@ -96,7 +96,7 @@ def subscribe_messages(request: HttpRequest, run_id: Id) -> Status[Any]:
 def list_planned_calls(request: HttpRequest, response: HttpResponse, run_id: Id) -> Status[Any]:
     """List every call that would be made now; only those that read are made."""
     link = _find_link(request, run_id)
-    due, url = exports.known_prolific_amounts(link.run), links.prolific_address(link.run)
+    due, url = exports.find_prolific_amounts(link.run), links.prolific_address(link.run)
     job = connectors.request_dry_run(link, url, due, requester_name(request))
     return accept_job(response, job)
 

@@ -35,7 +35,7 @@ def plan_tasks(link: RunConnection) -> int:
     return removals + _queue_sending(fresh)
 
 
-def wanted_assignments(link: RunConnection) -> QuerySet[Assignment]:
+def find_wanted_assignments(link: RunConnection) -> QuerySet[Assignment]:
     """Select the open assignments of workers without a verdict; none of models."""
     rows = Assignment.objects.open().filter(candidate__run=link.run_id)
     if not link.on or link.run.status not in GOING:
@@ -49,7 +49,7 @@ def wanted_assignments(link: RunConnection) -> QuerySet[Assignment]:
 
 def _queue_sending(link: RunConnection) -> int:
     _release_assignments(link)
-    new = wanted_assignments(link).filter(outside_task=None).order_by("candidate", "position")
+    new = find_wanted_assignments(link).filter(outside_task=None).order_by("candidate", "position")
     by_candidate = _group_numbers(new.values_list("id", "candidate_id"))
     now = db_clock.database_now()
     rows = [
@@ -69,14 +69,14 @@ def _release_assignments(link: RunConnection) -> None:
     The earlier one keeps its tasks' numbers, by which it removes them.
     """
     rows = OutsideTask.objects.filter(link__run=link.run_id, link__on=False)
-    assignments = wanted_assignments(link).values("pk")
+    assignments = find_wanted_assignments(link).values("pk")
     rows = rows.exclude(link=link).exclude(state=State.ANSWERED).filter(assignment__in=assignments)
     rows.update(assignment=None)
 
 
 def _queue_removed(link: RunConnection) -> int:
     """Queue tasks that were removed and are wanted again, for example of a worker who returned."""
-    removed = link.tasks.filter(state=State.REMOVED, assignment__in=wanted_assignments(link))
+    removed = link.tasks.filter(state=State.REMOVED, assignment__in=find_wanted_assignments(link))
     by_candidate = _group_numbers(removed.values_list("number", "candidate_id"))
     removed.update(state=State.WAITING, outside_id="", sent=None, ended=None)
     return _queue_calls(link, calls.SEND, by_candidate)
@@ -85,7 +85,7 @@ def _queue_removed(link: RunConnection) -> int:
 def _queue_removals(link: RunConnection) -> int:
     """Queue the removal of tasks that are not wanted; answered ones stay as a record."""
     present = link.tasks.present()
-    open_now = wanted_assignments(link).filter(outside_task__in=present)
+    open_now = find_wanted_assignments(link).filter(outside_task__in=present)
     unwanted = present.exclude(assignment__in=open_now.values("pk"))
     by_candidate = _group_numbers(unwanted.values_list("number", "candidate_id"))
     numbers = [number for group in by_candidate.values() for number in group]

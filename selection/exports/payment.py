@@ -63,7 +63,7 @@ def prolific_amounts(run: Run, pay: Decimal | None = None) -> dict[str, Decimal]
     return {worker: due for worker, due, platform, _ in rows if platform in ours}
 
 
-def known_prolific_amounts(run: Run) -> dict[str, Decimal]:
+def find_prolific_amounts(run: Run) -> dict[str, Decimal]:
     try:
         return prolific_amounts(run)
     except Refused:

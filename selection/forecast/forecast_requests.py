@@ -276,6 +276,6 @@ def sweep_forecasts() -> None:
     ForecastRequest.objects.filter(used__lt=now - KEPT).delete()
     going = ForecastRequest.objects.filter(state__in=(State.WAITING, State.WORKING))
     awaited = [planning for planning in going if not _is_abandoned(planning, now)]
-    _hand_out(QUEUE.lost_rows().filter(planning__in=awaited))
+    _hand_out(QUEUE.find_lost_rows().filter(planning__in=awaited))
     for planning in awaited:
         _start_next_parts(planning)

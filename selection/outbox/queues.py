@@ -66,7 +66,7 @@ class WorkQueue:
             sent.update(**{self.stamp: None})
             logger.warning("Could not send %s; the sweep will.", self.task)
 
-    def lost_rows(self) -> QuerySet[Any]:
+    def find_lost_rows(self) -> QuerySet[Any]:
         """Find the waiting rows whose latest message counts as lost."""
         old = {f"{self.stamp}__lt": db_clock.database_now() - self.lost}
         stale = Q(**{self.stamp: None}) | Q(**old)
@@ -77,7 +77,7 @@ class WorkQueue:
         if self.kept is not None:
             old = db_clock.database_now() - self.kept
             self.model._default_manager.filter(created__lt=old).delete()
-        self.hand_out(self.lost_rows())
+        self.hand_out(self.find_lost_rows())
 
 
 def lease_row(row: Model, ready: QuerySet[Any], lease: timedelta, **columns: Any) -> bool:

@@ -103,7 +103,7 @@ class WherePage(JobMixin, ActionPage):
             run=run,
             used=[_describe(link) for link in links.filter(on=True)],
             earlier=links.filter(on=False),
-            others=self._others(),
+            others=self._list_others(),
             chosen=chosen,
             chosen_deals=chosen and connectors.connector_of(chosen).deals,
             form=form,
@@ -131,7 +131,7 @@ class WherePage(JobMixin, ActionPage):
         over = self.object.status == Run.Status.ENDED
         return not over and self.may("selection.change_run") and self.may(CONNECT)
 
-    def _others(self) -> list[Connection]:
+    def _list_others(self) -> list[Connection]:
         if not self._may_connect():
             return []
         rows = scoped(Connection, self.request, CONNECT).filter(team=self.object.team_id)

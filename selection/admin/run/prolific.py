@@ -82,7 +82,7 @@ class ProlificPage(JobMixin, Page):
         return redirect(request.path)
 
     def _show_plan(self, link: RunConnection) -> HttpResponseBase:
-        due = exports.known_prolific_amounts(self.object)
+        due = exports.find_prolific_amounts(self.object)
         url = links.prolific_address(self.object)
         job = connectors.request_dry_run(link, url, due, self.username)
         return follow_job(self.request, job, "#planned")

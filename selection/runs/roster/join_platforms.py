@@ -167,14 +167,14 @@ def return_address(run: Run, visit: Visit, code: str, done: bool) -> str:
     """
     if run.completion == Completion.CODE or not visit.platform:
         return ""
-    template = _own_address(run, visit.platform)
+    template = _find_own_address(run, visit.platform)
     if not done and "{code}" not in template:
         return ""
     values = {"{worker}": visit.worker, "{task}": visit.task, "{code}": code}
     return _PLACEHOLDER.sub(lambda found: quote(values.get(found[0], ""), safe=""), template)
 
 
-def _own_address(run: Run, platform: str) -> str:
+def _find_own_address(run: Run, platform: str) -> str:
     own = run.completion_url if platform == run.platform else ""
     return own or JOIN_PLATFORMS[Platform(platform)].back
 
@@ -246,7 +246,7 @@ def validate_way_back(run: Run) -> dict[str, str]:
     """
     if run.platform in ("", Platform.MTURK) or run.completion == Completion.CODE:
         return {}
-    if _own_address(run, run.platform):
+    if _find_own_address(run, run.platform):
         return {}
     platform = Platform(run.platform).label
     return {

@@ -15,7 +15,7 @@ TITLES = {"accept": "accepted", "block": "rejected"}
 AT_ONCE = 500  # participants in a call
 
 
-def wanted_members(link: RunConnection, group: str) -> set[str]:
+def find_wanted_members(link: RunConnection, group: str) -> set[str]:
     """Find the participants that belong into a group.
 
     A verdict by hand replaces the algorithm's. A worker accepted in any skill is not blocked.
@@ -45,7 +45,7 @@ def stale_digest(link: RunConnection) -> str:
 
 
 def _digest(link: RunConnection) -> str:
-    parts = [[group, *sorted(wanted_members(link, group))] for group in kept_groups(link)]
+    parts = [[group, *sorted(find_wanted_members(link, group))] for group in kept_groups(link)]
     if not any(len(part) > 1 for part in parts) and "members" not in link.memory:
         return ""  # no group is needed yet
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
@@ -59,7 +59,7 @@ def update_groups(session: Session) -> str:
     """
     digest, changed = _digest(session.link), 0
     for group in kept_groups(session.link):
-        members = wanted_members(session.link, group)
+        members = find_wanted_members(session.link, group)
         path = f"participant-groups/{find_group(session, group)}/participants/"
         there = {one["participant_id"] for one in session.list(path)}
         changed += _send(session, "POST", path, members - there)
