@@ -23,13 +23,17 @@ from .schemas import ChangedOut, ChangeIn, MoveIn, RunHead, RunOut
 def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return a run's current state."""
     run = find_object(request, Run, run_id)
+    return describe_run(run, links.join_address(run) if may_manage(request) else "")
+
+
+def describe_run(run: Run, join_link: str = "") -> dict[str, Any]:
     fit, signs = reports.model_fit(run), reports.find_signs(run)
     promised = reports.promise_status(run, doubts=fit, signs=signs)
     progress = reports.read_progress(run)
     ahead, void = reports.forecast_remaining(run, progress), void_budget.void_budget_of(run)
     return {
         **read_columns(run, RunOut),
-        "join_link": links.join_address(run) if may_manage(request) else "",
+        "join_link": join_link,
         "options": run.hand_set,
         "quotas": run.quotas or None,
         "learned_from": priors.prior_numbers(run),
@@ -58,11 +62,7 @@ def read_columns(run: Run, schema: type[RunHead]) -> dict[str, Any]:
 
 
 MOVES: dict[str, Callable[[Run, str, str], object]] = {
-    "start": lifecycle.start_run,
-    "pause": lifecycle.pause_run,
-    "resume": lifecycle.resume_run,
-    "stop": lifecycle.stop_run,
-    "reopen": lifecycle.reopen_run,
+    **lifecycle.MOVES,
     "join-others": roster_opening.join_others,
 }
 
