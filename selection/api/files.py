@@ -15,7 +15,7 @@ from ninja import Field, Query, Schema, Status
 from selection.accounts import scoped
 from selection.answers.recording import Outside
 from selection.errors import Conflict, Refused
-from selection.imports import column_plan, commit, platforms, uploads
+from selection.imports import column_plan, commit, uploads
 from selection.imports.readers import ENCODINGS
 from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow
 from selection.texts import counted
@@ -145,13 +145,13 @@ def _upload_payload(upload: Upload) -> dict[str, Any]:
         "headed": plan.headed,
         "header": plan.header,
         "percent": upload.percent if upload.state == State.READING else 100,
-        "error": upload.error or _missing_columns(upload, plan),
+        "error": upload.error or _missing_columns(upload),
     }
 
 
-def _missing_columns(upload: Upload, plan: column_plan.ColumnPlan) -> str:
+def _missing_columns(upload: Upload) -> str:
     try:
-        platforms.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
+        uploads.refuse_missing_columns(upload)
     except Refused as refusal:
         return str(refusal)
     return ""
@@ -226,13 +226,8 @@ def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -
         raise Conflict("This file is taken already.")
     if payload.header:
         uploads.begin_at(upload, payload.header, payload.encoding, at_once=False)
-    plan = column_plan.apply_column_choices(
-        column_plan.ColumnPlan(**upload.plan), upload.header, list(payload.columns.items())
-    )
-    plan.headed = payload.headed
-    if payload.questions:
-        plan = uploads.assign_survey_columns(upload, plan, list(payload.questions.items()))
-    uploads.name_columns(upload, plan, payload.encoding)
+    columns, questions = list(payload.columns.items()), list(payload.questions.items())
+    uploads.choose_columns(upload, columns, questions, payload.encoding, payload.headed)
     return show_file(request, file_id)
 
 
