@@ -19,7 +19,7 @@ from selection.worker import links
 from .schemas import ChangedOut, ChangeIn, MoveIn, RunHead, RunOut
 
 
-@api.get("/runs/{run_id}", response=RunOut, tags=["runs"])
+@api.get("/runs/{run_id}", response=RunOut)
 def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return a run's current state."""
     run = find_object(request, Run, run_id)
@@ -67,7 +67,7 @@ MOVES: dict[str, Callable[[Run, str, str], object]] = {
 }
 
 
-@api.post("/runs/{run_id}/moves/{move}", response=RunOut, tags=["runs"], summary="Change run state")
+@api.post("/runs/{run_id}/moves/{move}", response=RunOut, summary="Change run state")
 def move_run(
     request: HttpRequest,
     run_id: Id,
@@ -84,7 +84,7 @@ def move_run(
     return show_run(request, run_id)
 
 
-@api.patch("/runs/{run_id}", response=ChangedOut, tags=["runs"])
+@api.patch("/runs/{run_id}", response=ChangedOut)
 def change_run(request: HttpRequest, run_id: Id, payload: ChangeIn) -> dict[str, Any]:
     """Change a run that has started: all of the changes are made, or none."""
     run = find_object(request, Run, run_id)
