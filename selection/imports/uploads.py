@@ -33,6 +33,7 @@ AT_ONCE = 0.7  # seconds that the request spends on staging
 A_TURN = 20.0  # seconds after which a task makes room for others
 KEPT = timedelta(days=1)  # between preview and import
 UNDOABLE = timedelta(days=7)
+HEAD = 10  # rows that are shown to choose columns
 
 State = Upload.State
 QUEUE = WorkQueue(
@@ -279,11 +280,11 @@ class FileHead:
     asked: Sequence[tuple[str, str]] = ()
 
 
-def read_head(upload: Upload, count: int = 10) -> FileHead:
+def read_head(upload: Upload) -> FileHead:
     plan = ColumnPlan(**upload.plan)
     raw = bytes(upload.content)
     table = read_table(raw, upload.name, upload.encoding, header=plan.header)
-    lines: list[Row] = list(islice(table.rows, count))
+    lines: list[Row] = list(islice(table.rows, HEAD))
     rows = [cells for _, cells in lines]
     head = FileHead(table.header, rows, table.encoding, table.line)
     target = staging.target_of(upload) if upload.kind == Upload.Kind.ANSWERS else None
