@@ -54,8 +54,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         with report_refusals():
             belief, plan, spend = _build_belief(options), _build_plan(options), options["spend"]
-            refine = forecast.refine_forecasts if spend is None else forecast.search_reachable
-            rows: list[Any] = list(refine(plan, belief, options["seconds"]))[-1]
+            refine: Any = forecast.refine_forecasts if spend is None else forecast.search_reachable
+            *_, rows = refine(plan, belief, options["seconds"])
             if options["json"]:
                 self.stdout.write(exports.json_text([asdict(row) for row in rows]))
             else:
