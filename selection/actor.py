@@ -29,9 +29,7 @@ def part() -> str:
 @contextmanager
 def acting_as_command(arguments: Sequence[str]) -> Iterator[None]:
     command = arguments[1] if len(arguments) > 1 else ""
-    token = _person.set(
-        "" if command in SILENT else f"{_machine_user()}, manage.py {command}"[:150]
-    )
+    token = _person.set("" if command in SILENT else f"{machine_user()}, manage.py {command}"[:150])
     try:
         yield
     finally:
@@ -57,7 +55,7 @@ def acting_as_part(name: str) -> Iterator[None]:
         _part.reset(token)
 
 
-def _machine_user() -> str:
+def machine_user() -> str:
     """Name the user; a container may have none for it."""
     try:
         return getpass.getuser()

@@ -33,7 +33,6 @@ from .schemas import (
 @api.get(
     "/runs/{run_id}/assignments",
     response=list[AssignmentOut],
-    tags=["answers"],
     auth=Token(Scope.READ, Scope.ANSWER),
     summary="List open assignments",
 )
@@ -68,7 +67,6 @@ def _claimed_assignments(
 @api.post(
     "/runs/{run_id}/claims",
     response=list[ClaimOut],
-    tags=["answers"],
     auth=Token(Scope.ANSWER),
     summary="Claim assignments",
 )
@@ -99,7 +97,6 @@ def _claim_for_worker(run: Run, worker: str, limit: int) -> dict[str, Any]:
 @api.post(
     "/assignments/{assignment_id}/answer",
     response={200: ReceiptOut, 201: ReceiptOut},
-    tags=["answers"],
     auth=Token(Scope.ANSWER),
     summary="Record answer",
 )
@@ -115,13 +112,7 @@ def answer(request: HttpRequest, assignment_id: Id, payload: ResponseIn) -> Stat
     return Status(200 if receipt.duplicate else 201, vars(receipt))
 
 
-@api.post(
-    "/answers",
-    response=BatchOut,
-    tags=["answers"],
-    auth=Token(Scope.ANSWER),
-    summary="Record answers",
-)
+@api.post("/answers", response=BatchOut, auth=Token(Scope.ANSWER), summary="Record answers")
 def answer_many(request: HttpRequest, payload: BatchIn) -> dict[str, Any]:
     """Record up to 1,000 responses of any runs; each is accepted or refused separately."""
     responses = [(item.assignment, item.response) for item in payload.answers]
@@ -137,7 +128,7 @@ def _result_payload(assignment: int, result: recording.Receipt | Refused) -> dic
     return {"assignment": assignment, "status": status, "kept": result.kept}
 
 
-@api.post("/runs/{run_id}/answers", response=TakenOut, tags=["answers"])
+@api.post("/runs/{run_id}/answers", response=TakenOut)
 def import_answers(request: HttpRequest, run_id: Id, payload: AnswersIn) -> dict[str, Any]:
     """Import answers made elsewhere; rows are counted from 1, and bad ones are listed.
 

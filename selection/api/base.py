@@ -2,7 +2,8 @@
 
 import json
 import re
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, wraps
 from hashlib import sha256
 from typing import Any, TypeVar, get_args
 
@@ -14,7 +15,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 from django.views.decorators.http import etag
-from ninja import Field, NinjaAPI, Router, Schema
+from ninja import Field, NinjaAPI, Router, Schema, Status
 from ninja.constants import NOT_SET
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.parser import Parser
@@ -128,6 +129,19 @@ MODULES_IN_IDS = {
 }
 
 
+# The group of a module's endpoints in the document, if not its own name; "runs" in the room run.
+TAGS = {
+    **dict.fromkeys(("media", "practice", "question_sets"), "questions"),
+    **dict.fromkeys(("model_servers", "pool_models", "run_calls"), "models"),
+    **dict.fromkeys(("personal", "submissions"), "workers"),
+    "label_studio": "answers",
+}
+
+
+def _module_of(view: Callable[..., Any]) -> str:
+    return view.__module__.partition("selection.api.")[2].replace(".", "_")
+
+
 class Api(NinjaAPI):
     """API with documented response headers.
 
@@ -136,8 +150,7 @@ class Api(NinjaAPI):
     """
 
     def get_openapi_operation_id(self, operation: Any) -> str:
-        _, _, module = operation.view_func.__module__.partition("selection.api.")
-        module = module.replace(".", "_")
+        module = _module_of(operation.view_func)
         return f"selection_api_{MODULES_IN_IDS.get(module, module)}_{operation.view_func.__name__}"
 
     def get_openapi_schema(self, **options: Any) -> Any:
@@ -194,6 +207,15 @@ class ErrorBody(Schema):
 ERRORS = dict.fromkeys((400, 401, 403, 404, 409, 413, 415, 422, 429, 503), ErrorBody)
 
 
+def _reply_empty(view: Callable[..., None]) -> Callable[..., Status[None]]:
+    @wraps(view)
+    def reply(*args: Any, **values: Any) -> Status[None]:
+        view(*args, **values)
+        return Status(204, None)
+
+    return reply
+
+
 class Endpoints(Router):
     """Router that documents the errors of every endpoint, and the headers of lists and keys."""
 
@@ -205,19 +227,27 @@ class Endpoints(Router):
         *,
         response: Any = NOT_SET,
         openapi_extra: dict[str, Any] | None = None,
+        tags: list[str] | None = None,
         **options: Any,
     ) -> None:
-        """Add an endpoint. A view decorated by ``idempotent`` has its response and its header."""
+        """Add an endpoint. A view decorated by ``idempotent`` has its response and its header.
+
+        A view without a result has the status 204, and one with a job the header Location.
+        """
         response = getattr(view_func, "response", response)
+        if "return" in view_func.__annotations__ and view_func.__annotations__["return"] is None:
+            response, view_func = {204: None}, _reply_empty(view_func)
         if response is not NOT_SET:
             response = response if isinstance(response, dict) else {200: response}
         query = get_args(view_func.__annotations__.get("query"))
         if query and "cursor" in query[0].model_fields:
             openapi_extra = openapi_extra or NEXT
-        openapi_extra = getattr(view_func, "openapi_extra", openapi_extra)
-        super().add_api_operation(
-            path, methods, view_func, response=response, openapi_extra=openapi_extra, **options
-        )
+        if response is not NOT_SET:
+            openapi_extra = getattr(response.get(202), "LATER", openapi_extra)
+        options["openapi_extra"] = getattr(view_func, "openapi_extra", openapi_extra)
+        module = _module_of(view_func)
+        options["tags"] = tags or [TAGS.get(module, "runs" if module[:4] == "run_" else module)]
+        super().add_api_operation(path, methods, view_func, response=response, **options)
         if response is not NOT_SET:
             self.path_operations[path].operations[-1].response_models |= ERRORS
 

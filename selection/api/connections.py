@@ -15,7 +15,7 @@ from selection.models import Connection, ConnectorCall, Pool, QuestionSet, Run, 
 
 from .base import Token, api, find_object, requester_name
 from .fields import Id, Yes
-from .jobs import LATER, JobOut, accept_job
+from .jobs import JobOut, accept_job
 
 # For the scope to manage only, as webhooks are.
 MANAGES = Token(manages=True)
@@ -119,13 +119,13 @@ class WriteBackIn(Schema):
     workers: list[str] = Field(min_length=1, max_length=1000, description="The selected workers.")
 
 
-@api.get("/connections", response=list[ConnectionOut], tags=["connections"], auth=MANAGES)
+@api.get("/connections", response=list[ConnectionOut], auth=MANAGES)
 def list_connections(request: HttpRequest) -> Any:
     """Return the team's connections."""
     return scoped(Connection, request)
 
 
-@api.post("/connections", response={202: SavedJobOut}, tags=["connections"], openapi_extra=LATER)
+@api.post("/connections", response={202: SavedJobOut})
 def create_connection(
     request: HttpRequest, response: HttpResponse, payload: ConnectionIn
 ) -> Status[Any]:
@@ -140,18 +140,13 @@ def create_connection(
     return accept_job(response, job)
 
 
-@api.get("/connections/{connection_id}", response=ConnectionOut, tags=["connections"], auth=MANAGES)
+@api.get("/connections/{connection_id}", response=ConnectionOut, auth=MANAGES)
 def show_connection(request: HttpRequest, connection_id: Id) -> Any:
     """Return a connection."""
     return find_object(request, Connection, connection_id)
 
 
-@api.patch(
-    "/connections/{connection_id}",
-    response={200: ConnectionOut, 202: SavedJobOut},
-    tags=["connections"],
-    openapi_extra=LATER,
-)
+@api.patch("/connections/{connection_id}", response={200: ConnectionOut, 202: SavedJobOut})
 def change_connection(
     request: HttpRequest, response: HttpResponse, connection_id: Id, payload: ConnectionChangeIn
 ) -> Any:
@@ -169,31 +164,19 @@ def change_connection(
     return connection
 
 
-@api.delete("/connections/{connection_id}", response={204: None}, tags=["connections"])
-def delete_connection(request: HttpRequest, connection_id: Id) -> Status[Any]:
+@api.delete("/connections/{connection_id}")
+def delete_connection(request: HttpRequest, connection_id: Id) -> None:
     """Delete a connection that no run uses."""
     connectors.delete_connection(find_object(request, Connection, connection_id))
-    return Status(204, None)
 
 
-@api.get(
-    "/connections/{connection_id}/sources",
-    response={202: SourcesJobOut},
-    tags=["connections"],
-    openapi_extra=LATER,
-    auth=MANAGES,
-)
+@api.get("/connections/{connection_id}/sources", response={202: SourcesJobOut}, auth=MANAGES)
 def list_sources(request: HttpRequest, response: HttpResponse, connection_id: Id) -> Status[Any]:
     """Ask for the places to read from, for example projects. Poll the header Location."""
     return _accept_call(request, response, connection_id, background.SOURCES)
 
 
-@api.get(
-    "/connections/{connection_id}/calls",
-    response=list[ConnectorCallOut],
-    tags=["connections"],
-    auth=MANAGES,
-)
+@api.get("/connections/{connection_id}/calls", response=list[ConnectorCallOut], auth=MANAGES)
 def list_connection_calls(
     request: HttpRequest, connection_id: Id, query: Query[ConnectorCallQuery]
 ) -> Any:
@@ -204,9 +187,7 @@ def list_connection_calls(
     return rows[: query.limit]
 
 
-@api.post(
-    "/connector-calls/{call_id}/repeat", response={202: ConnectorCallOut}, tags=["connections"]
-)
+@api.post("/connector-calls/{call_id}/repeat", response={202: ConnectorCallOut})
 def repeat_call(request: HttpRequest, call_id: Id) -> Status[Any]:
     """Make a failed call again."""
     rows = scoped(ConnectorCall, request).select_related("connection", "link")
@@ -216,12 +197,7 @@ def repeat_call(request: HttpRequest, call_id: Id) -> Status[Any]:
 # -- reading
 
 
-@api.post(
-    "/question-sets/{set_id}/read",
-    response={202: ReadJobOut},
-    tags=["connections"],
-    openapi_extra=LATER,
-)
+@api.post("/question-sets/{set_id}/read", response={202: ReadJobOut})
 def read_gold(
     request: HttpRequest, response: HttpResponse, set_id: Id, payload: ReadIn
 ) -> Status[Any]:
@@ -231,9 +207,7 @@ def read_gold(
     return _accept_call(request, response, payload.connection, background.GOLD, **order)
 
 
-@api.post(
-    "/pools/{pool_id}/read", response={202: ReadJobOut}, tags=["connections"], openapi_extra=LATER
-)
+@api.post("/pools/{pool_id}/read", response={202: ReadJobOut})
 def read_workers(
     request: HttpRequest, response: HttpResponse, pool_id: Id, payload: ReadIn
 ) -> Status[Any]:
@@ -245,20 +219,13 @@ def read_workers(
 # -- runs
 
 
-@api.get(
-    "/runs/{run_id}/connections",
-    response=list[RunConnectionOut],
-    tags=["connections"],
-    auth=MANAGES,
-)
+@api.get("/runs/{run_id}/connections", response=list[RunConnectionOut], auth=MANAGES)
 def list_run_connections(request: HttpRequest, run_id: Id) -> Any:
     """Return the connections that the run uses or used."""
     return find_object(request, Run, run_id).connections.all()
 
 
-@api.post(
-    "/runs/{run_id}/connections", response={202: JobOut}, tags=["connections"], openapi_extra=LATER
-)
+@api.post("/runs/{run_id}/connections", response={202: JobOut})
 def connect_run(
     request: HttpRequest, response: HttpResponse, run_id: Id, payload: RunConnectionIn
 ) -> Status[Any]:
@@ -267,20 +234,13 @@ def connect_run(
     return _accept_call(request, response, payload.connection, background.CONNECT, **order)
 
 
-@api.delete(
-    "/runs/{run_id}/connections/{connection_id}", response={204: None}, tags=["connections"]
-)
-def disconnect_run(request: HttpRequest, run_id: Id, connection_id: Id) -> Status[Any]:
+@api.delete("/runs/{run_id}/connections/{connection_id}")
+def disconnect_run(request: HttpRequest, run_id: Id, connection_id: Id) -> None:
     """Use a connection no more: its open tasks are removed there."""
     connectors.disconnect_run(_find_link(request, run_id, connection_id), requester_name(request))
-    return Status(204, None)
 
 
-@api.post(
-    "/runs/{run_id}/connections/{connection_id}/write-back",
-    response={202: ConnectorCallOut},
-    tags=["connections"],
-)
+@api.post("/runs/{run_id}/connections/{connection_id}/write-back", response={202: ConnectorCallOut})
 def write_back(
     request: HttpRequest, run_id: Id, connection_id: Id, payload: WriteBackIn
 ) -> Status[Any]:

@@ -10,12 +10,12 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from ninja import Field, Query, Schema, Status
+from ninja import Field, Query, Schema
 
 from selection.accounts import scoped
 from selection.answers.recording import Outside
 from selection.errors import Conflict, Refused
-from selection.imports import column_plan, commit, platforms, uploads
+from selection.imports import column_plan, commit, uploads
 from selection.imports.readers import ENCODINGS
 from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow
 from selection.texts import counted
@@ -145,13 +145,13 @@ def _upload_payload(upload: Upload) -> dict[str, Any]:
         "headed": plan.headed,
         "header": plan.header,
         "percent": upload.percent if upload.state == State.READING else 100,
-        "error": upload.error or _missing_columns(upload, plan),
+        "error": upload.error or _missing_columns(upload),
     }
 
 
-def _missing_columns(upload: Upload, plan: column_plan.ColumnPlan) -> str:
+def _missing_columns(upload: Upload) -> str:
     try:
-        platforms.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
+        uploads.refuse_missing_columns(upload)
     except Refused as refusal:
         return str(refusal)
     return ""
@@ -160,21 +160,21 @@ def _missing_columns(upload: Upload, plan: column_plan.ColumnPlan) -> str:
 # -- sent
 
 
-@api.post("/pools/{pool_id}/files", tags=["files"], summary="Upload workers file")
+@api.post("/pools/{pool_id}/files", summary="Upload workers file")
 @idempotent(FileOut)
 def send_workers(request: HttpRequest, pool_id: Id, file: Sent) -> dict[str, Any]:
     """Upload a file of workers: Excel, CSV, TSV or JSON, at most 50 MB. Nothing is taken yet."""
     return _store_file(Kind.WORKERS, find_object(request, Pool, pool_id), file)
 
 
-@api.post("/question-sets/{set_id}/files", tags=["files"], summary="Upload questions file")
+@api.post("/question-sets/{set_id}/files", summary="Upload questions file")
 @idempotent(FileOut)
 def send_questions(request: HttpRequest, set_id: Id, file: Sent) -> dict[str, Any]:
     """Upload a file of gold questions: Excel, CSV, TSV or JSON, at most 50 MB."""
     return _store_file(Kind.QUESTIONS, find_object(request, QuestionSet, set_id), file)
 
 
-@api.post("/runs/{run_id}/files", tags=["files"], summary="Upload answers file")
+@api.post("/runs/{run_id}/files", summary="Upload answers file")
 @idempotent(FileOut)
 def send_answers(request: HttpRequest, run_id: Id, file: Sent) -> dict[str, Any]:
     """Upload a file of answers: Excel, CSV, TSV or JSON, at most 50 MB."""
@@ -189,15 +189,13 @@ def _store_file(kind: Kind, target: Pool | QuestionSet | Run, file: Sent) -> dic
 # -- looked at
 
 
-@api.get("/files/{file_id}", response=FileOut, tags=["files"], summary="Show uploaded file")
+@api.get("/files/{file_id}", response=FileOut, summary="Show uploaded file")
 def show_file(request: HttpRequest, file_id: UUID) -> dict[str, Any]:
     """Return a file's progress and counts. It is kept for a day, for a week once it is taken."""
     return _upload_payload(_find_upload(request, file_id))
 
 
-@api.get(
-    "/files/{file_id}/rows", response=list[FileRowOut], tags=["files"], summary="List file rows"
-)
+@api.get("/files/{file_id}/rows", response=list[FileRowOut], summary="List file rows")
 def list_file_rows(
     request: HttpRequest, response: HttpResponse, file_id: UUID, query: Query[OutsideQuery]
 ) -> list[dict[str, Any]]:
@@ -218,7 +216,7 @@ def _row_payload(row: UploadedRow) -> dict[str, Any]:
     }
 
 
-@api.patch("/files/{file_id}", response=FileOut, tags=["files"], summary="Assign file columns")
+@api.patch("/files/{file_id}", response=FileOut, summary="Assign file columns")
 def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -> dict[str, Any]:
     """Name the columns and read the file again; later files with such columns are read alike."""
     upload = _find_upload(request, file_id)
@@ -226,20 +224,15 @@ def name_file_columns(request: HttpRequest, file_id: UUID, payload: ColumnsIn) -
         raise Conflict("This file is taken already.")
     if payload.header:
         uploads.begin_at(upload, payload.header, payload.encoding, at_once=False)
-    plan = column_plan.apply_column_choices(
-        column_plan.ColumnPlan(**upload.plan), upload.header, list(payload.columns.items())
-    )
-    plan.headed = payload.headed
-    if payload.questions:
-        plan = uploads.assign_survey_columns(upload, plan, list(payload.questions.items()))
-    uploads.name_columns(upload, plan, payload.encoding)
+    columns, questions = list(payload.columns.items()), list(payload.questions.items())
+    uploads.choose_columns(upload, columns, questions, payload.encoding, payload.headed)
     return show_file(request, file_id)
 
 
 # -- taken
 
 
-@api.post("/files/{file_id}/take", response=FileOut, tags=["files"], summary="Import uploaded file")
+@api.post("/files/{file_id}/take", response=FileOut, summary="Import uploaded file")
 def take_file(request: HttpRequest, file_id: UUID, payload: TakeIn) -> dict[str, Any]:
     """Take all good rows at once. Repeating it changes nothing; 409 while it is being read."""
     upload = _find_upload(request, file_id)
@@ -256,26 +249,22 @@ def take_file(request: HttpRequest, file_id: UUID, payload: TakeIn) -> dict[str,
     return show_file(request, file_id)
 
 
-@api.post("/files/{file_id}/undo", response={204: None}, tags=["files"], summary="Undo file import")
-def undo_file(request: HttpRequest, file_id: UUID) -> Status[None]:
+@api.post("/files/{file_id}/undo", summary="Undo file import")
+def undo_file(request: HttpRequest, file_id: UUID) -> None:
     """Restore the state from before the file was taken; 409 if a run uses its rows."""
     upload = _find_upload(request, file_id)
     if upload.state != State.TAKEN:
         raise Conflict("This file was not taken: there is nothing to undo.")
     commit.undo_import(upload.pk)
-    return Status(204, None)
 
 
-@api.delete(
-    "/files/{file_id}", response={204: None}, tags=["files"], summary="Discard uploaded file"
-)
-def put_file_aside(request: HttpRequest, file_id: UUID) -> Status[None]:
+@api.delete("/files/{file_id}", summary="Discard uploaded file")
+def put_file_aside(request: HttpRequest, file_id: UUID) -> None:
     """Stop reading a file and delete it; 409 if it is taken: undo it instead."""
     upload = _find_upload(request, file_id)
     if upload.state == State.TAKEN:
         raise Conflict("This file is taken: undo it, or leave it.")
     uploads.discard_upload(upload)
-    return Status(204, None)
 
 
 def _find_upload(request: HttpRequest, pk: UUID) -> Upload:

@@ -121,7 +121,6 @@ LATER = describe_location("Address to poll until there are rows.")
 @api.post(
     "/forecasts",
     response={200: ForecastOut, 202: ForecastOut},
-    tags=["forecasts"],
     openapi_extra=LATER,
     summary="Request forecast",
 )
@@ -145,7 +144,7 @@ def order_forecast(
     return Status(202, forecast_data)
 
 
-@api.get("/forecasts/{forecast_id}", response=ForecastOut, tags=["forecasts"])
+@api.get("/forecasts/{forecast_id}", response=ForecastOut)
 def show_forecast(request: HttpRequest, forecast_id: Id) -> dict[str, Any]:
     """Return the current state of a forecast."""
     planning = forecast_requests.find_forecast(forecast_id, scoped(ForecastRequest, request))
@@ -153,13 +152,12 @@ def show_forecast(request: HttpRequest, forecast_id: Id) -> dict[str, Any]:
     return _forecast_payload(planning)
 
 
-@api.delete("/forecasts/{forecast_id}", response={204: None}, tags=["forecasts"])
-def cancel_forecast(request: HttpRequest, forecast_id: Id) -> Status[None]:
+@api.delete("/forecasts/{forecast_id}")
+def cancel_forecast(request: HttpRequest, forecast_id: Id) -> None:
     """Stop refining a forecast. Its numbers stay; the same request again resumes it."""
     forecast_requests.cancel_forecast(
         forecast_requests.find_forecast(forecast_id, scoped(ForecastRequest, request))
     )
-    return Status(204, None)
 
 
 def _build_belief(request: HttpRequest, payload: ForecastIn) -> Belief:

@@ -1,7 +1,7 @@
 """Requests to other machines: accepted at once, and polled."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -14,11 +14,11 @@ from selection.outbox import jobs
 
 from .base import Token, api, describe_location
 
-LATER = describe_location("Address to poll until the state is done or failed.")
-
 
 class JobOut(Schema):
     """A request to another machine; it is deleted after an hour."""
+
+    LATER: ClassVar = describe_location("Address to poll until the state is done or failed.")
 
     id: UUID
     kind: str = Field(examples=["models"])
@@ -30,7 +30,7 @@ class JobOut(Schema):
     created: datetime
 
 
-@api.get("/jobs/{job_id}", response=JobOut, tags=["jobs"], auth=Token(manages=True))
+@api.get("/jobs/{job_id}", response=JobOut, auth=Token(manages=True))
 def show_job(request: HttpRequest, job_id: UUID) -> Job:
     """Return the state of a request to another machine, and its result."""
     return jobs.find_job(job_id, scoped(Job, request))

@@ -41,7 +41,6 @@ class HeardOut(Schema):
 @api.post(
     "/runs/{run_id}/label-studio",
     response=HeardOut,
-    tags=["answers"],
     auth=Token(Scope.ANSWER),
     summary="Receive Label Studio webhook",
 )

@@ -1,11 +1,10 @@
 """Pictures, sounds and films that a question set's texts show as ``![words](media:NAME)``."""
 
 from datetime import datetime
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from ninja import Field, Query, Schema, Status
+from ninja import Field, Query, Schema
 
 from selection import audit
 from selection.models import MediaFile
@@ -25,12 +24,7 @@ class MediaOut(Schema):
     created: datetime
 
 
-@api.get(
-    "/question-sets/{set_id}/media",
-    response=list[MediaOut],
-    tags=["questions"],
-    summary="List media files",
-)
+@api.get("/question-sets/{set_id}/media", response=list[MediaOut], summary="List media files")
 def list_media(
     request: HttpRequest, response: HttpResponse, set_id: Id, query: Query[Page]
 ) -> list[MediaFile]:
@@ -39,7 +33,7 @@ def list_media(
     return paginate(request, response, files, query)
 
 
-@api.post("/question-sets/{set_id}/media", tags=["questions"], summary="Upload media file")
+@api.post("/question-sets/{set_id}/media", summary="Upload media file")
 @idempotent(MediaOut)
 def send_media(request: HttpRequest, set_id: Id, file: Sent) -> MediaFile:
     """Upload a picture (at most 5 MB), sound (20 MB) or film (40 MB); the same name replaces it."""
@@ -49,15 +43,9 @@ def send_media(request: HttpRequest, set_id: Id, file: Sent) -> MediaFile:
     return stored
 
 
-@api.delete(
-    "/question-sets/{set_id}/media/{name}",
-    response={204: None},
-    tags=["questions"],
-    summary="Delete media file",
-)
-def delete_media(request: HttpRequest, set_id: Id, name: Key) -> Status[Any]:
+@api.delete("/question-sets/{set_id}/media/{name}", summary="Delete media file")
+def delete_media(request: HttpRequest, set_id: Id, name: Key) -> None:
     """Delete a file; texts that mention it show its label alone."""
     question_set = find_question_set(request, set_id)
     get_object_or_404(question_set.media.defer("data"), name=name).delete()
     audit.record_entry("delete", question_set, before={"file": name})
-    return Status(204, None)

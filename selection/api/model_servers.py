@@ -13,7 +13,7 @@ from selection.models import ModelServer
 
 from .base import Token, api, find_object, requester_name
 from .fields import Amount, Id
-from .jobs import LATER, JobOut, accept_job
+from .jobs import JobOut, accept_job
 
 LONGEST_NAME = 100
 LONGEST_API_KEY = 1_000
@@ -73,13 +73,13 @@ class ListedModelsJobOut(JobOut):
     result: ListedModelsOut | None = None
 
 
-@api.get("/model-servers", response=list[ServerOut], tags=["models"])
+@api.get("/model-servers", response=list[ServerOut])
 def list_model_servers(request: HttpRequest) -> Any:
     """Return the team's model servers, by name."""
     return scoped(ModelServer, request)
 
 
-@api.post("/model-servers", response={201: ServerOut}, tags=["models"])
+@api.post("/model-servers", response={201: ServerOut})
 def create_model_server(request: HttpRequest, payload: ServerIn) -> Status[Any]:
     """Create a model server."""
     server = ModelServer(team_id=request.auth.team_id)  # type: ignore[attr-defined]
@@ -88,13 +88,13 @@ def create_model_server(request: HttpRequest, payload: ServerIn) -> Status[Any]:
     return Status(201, server)
 
 
-@api.get("/model-servers/{server_id}", response=ServerOut, tags=["models"])
+@api.get("/model-servers/{server_id}", response=ServerOut)
 def show_model_server(request: HttpRequest, server_id: Id) -> Any:
     """Return a model server."""
     return find_object(request, ModelServer, server_id)
 
 
-@api.patch("/model-servers/{server_id}", response=ServerOut, tags=["models"])
+@api.patch("/model-servers/{server_id}", response=ServerOut)
 def change_model_server(request: HttpRequest, server_id: Id, payload: ServerChangeIn) -> Any:
     """Change a model server; its models use the new settings from now on."""
     server, values = find_object(request, ModelServer, server_id), payload.dict(exclude_unset=True)
@@ -102,20 +102,17 @@ def change_model_server(request: HttpRequest, server_id: Id, payload: ServerChan
     return server
 
 
-@api.delete("/model-servers/{server_id}", response={204: None}, tags=["models"])
-def delete_model_server(request: HttpRequest, server_id: Id) -> Status[None]:
+@api.delete("/model-servers/{server_id}")
+def delete_model_server(request: HttpRequest, server_id: Id) -> None:
     """Delete a model server; 409 while models of it are workers."""
     changes.delete_server(find_object(request, ModelServer, server_id))
-    return Status(204, None)
 
 
 @api.get(
     "/model-servers/{server_id}/models",
     response={202: ListedModelsJobOut},
-    tags=["models"],
-    openapi_extra=LATER,
-    auth=Token(manages=True),  # it calls the server with its key
-)
+    auth=Token(manages=True),
+)  # it calls the server with its key
 def list_server_models(request: HttpRequest, response: HttpResponse, server_id: Id) -> Status[Any]:
     """Ask the server for the names of its models. Poll the header Location for them."""
     server = find_object(request, ModelServer, server_id)

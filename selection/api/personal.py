@@ -19,18 +19,13 @@ class ErasedOut(Schema):
     withdrawn: list[str] = Field(description="Unfinished runs that the worker was withdrawn from.")
 
 
-@api.get(
-    "/workers/{key:worker}/data",
-    response=dict[str, Any],
-    tags=["workers"],
-    summary="Export worker data",
-)
+@api.get("/workers/{key:worker}/data", response=dict[str, Any], summary="Export worker data")
 def worker_data(request: HttpRequest, worker: Key) -> dict[str, Any]:
     """Return all data about a worker, by id, in all pools and runs of the team."""
     return privacy.export_worker(_worker_rows(request, worker))
 
 
-@api.delete("/workers/{key:worker}/data", response=ErasedOut, tags=["workers"])
+@api.delete("/workers/{key:worker}/data", response=ErasedOut)
 def erase_worker(request: HttpRequest, worker: Key) -> Any:
     """Erase a worker's identity; answers, verdicts and guarantees stay. This cannot be undone."""
     return privacy.erase_worker(_worker_rows(request, worker), requester_name(request))

@@ -16,7 +16,7 @@ from selection.models import Endpoint, ModelServer, Pool, QuestionSet, map_to_st
 
 from .base import api, find_object, requester_name
 from .fields import Id, Key
-from .jobs import LATER, JobOut, accept_job
+from .jobs import JobOut, accept_job
 from .pagination import Page, paginate
 
 ParsingName = Literal["auto", "letter", "word", "json", "last line", "regex"]
@@ -115,7 +115,7 @@ class CallTestJobOut(JobOut):
     result: CallTestOut | None = None
 
 
-@api.get("/pools/{pool_id}/models", response=list[EndpointOut], tags=["models"])
+@api.get("/pools/{pool_id}/models", response=list[EndpointOut])
 def list_pool_models(
     request: HttpRequest, response: HttpResponse, pool_id: Id, query: Query[Page]
 ) -> list[Endpoint]:
@@ -124,7 +124,7 @@ def list_pool_models(
     return paginate(request, response, rows, query)
 
 
-@api.post("/pools/{pool_id}/models", response=ModelsOut, tags=["models"])
+@api.post("/pools/{pool_id}/models", response=ModelsOut)
 def add_models(request: HttpRequest, pool_id: Id, payload: ModelsIn) -> dict[str, Any]:
     """Add models to a pool as workers, all or none. Workers of the names get the new settings."""
     pool, text = find_object(request, Pool, pool_id), payload.yaml
@@ -134,13 +134,13 @@ def add_models(request: HttpRequest, pool_id: Id, payload: ModelsIn) -> dict[str
     return {"new": new, "changed": changed}
 
 
-@api.get("/pools/{pool_id}/models/{key:worker}", response=EndpointOut, tags=["models"])
+@api.get("/pools/{pool_id}/models/{key:worker}", response=EndpointOut)
 def show_model(request: HttpRequest, pool_id: Id, worker: Key) -> Endpoint:
     """Return the settings of a worker's model; 404 for a person."""
     return _find_endpoint(request, pool_id, worker)
 
 
-@api.patch("/pools/{pool_id}/models/{key:worker}", response=EndpointOut, tags=["models"])
+@api.patch("/pools/{pool_id}/models/{key:worker}", response=EndpointOut)
 def change_model(
     request: HttpRequest, pool_id: Id, worker: Key, payload: EndpointChangeIn
 ) -> Endpoint:
@@ -151,19 +151,13 @@ def change_model(
     return changes.change_endpoint(endpoint, values, new_server)
 
 
-@api.delete("/pools/{pool_id}/models/{key:worker}", response={204: None}, tags=["models"])
-def delete_model(request: HttpRequest, pool_id: Id, worker: Key) -> Status[None]:
+@api.delete("/pools/{pool_id}/models/{key:worker}")
+def delete_model(request: HttpRequest, pool_id: Id, worker: Key) -> None:
     """Take the model from a worker, who stays in the pool; 409 while a run goes on with it."""
     changes.remove_endpoint(_find_endpoint(request, pool_id, worker))
-    return Status(204, None)
 
 
-@api.post(
-    "/pools/{pool_id}/test-calls",
-    response={202: CallTestJobOut},
-    tags=["models"],
-    openapi_extra=LATER,
-)
+@api.post("/pools/{pool_id}/test-calls", response={202: CallTestJobOut})
 def test_model(
     request: HttpRequest, response: HttpResponse, pool_id: Id, payload: CallTestIn
 ) -> Status[Any]:

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from ninja import Field, Query, Schema, Status
+from ninja import Field, Query, Schema
 
 from selection.accounts import scoped
 from selection.imports import rows
@@ -84,7 +84,7 @@ def _pool_payload(pool: Any) -> dict[str, Any]:
     return {"id": pool.pk, "name": pool.name, "created": pool.created, "workers": pool.size}
 
 
-@api.get("/pools", response=list[PoolOut], tags=["pools"])
+@api.get("/pools", response=list[PoolOut])
 def list_pools(
     request: HttpRequest, response: HttpResponse, query: Query[Named]
 ) -> list[dict[str, Any]]:
@@ -93,7 +93,7 @@ def list_pools(
     return [_pool_payload(pool) for pool in paginate(request, response, rows, query)]
 
 
-@api.post("/pools", tags=["pools"])
+@api.post("/pools")
 @idempotent(PoolOut)
 def create_pool(request: HttpRequest, payload: PoolIn) -> dict[str, Any]:
     """Create an empty pool."""
@@ -102,13 +102,13 @@ def create_pool(request: HttpRequest, payload: PoolIn) -> dict[str, Any]:
     return show_pool(request, pool.pk)
 
 
-@api.get("/pools/{pool_id}", response=PoolOut, tags=["pools"])
+@api.get("/pools/{pool_id}", response=PoolOut)
 def show_pool(request: HttpRequest, pool_id: Id) -> dict[str, Any]:
     """Return a pool."""
     return _pool_payload(_find_pool(request, pool_id))
 
 
-@api.patch("/pools/{pool_id}", response=PoolOut, tags=["pools"])
+@api.patch("/pools/{pool_id}", response=PoolOut)
 def rename_pool(request: HttpRequest, pool_id: Id, payload: PoolIn) -> dict[str, Any]:
     """Rename a pool."""
     pool = _find_pool(request, pool_id)
@@ -117,17 +117,16 @@ def rename_pool(request: HttpRequest, pool_id: Id, payload: PoolIn) -> dict[str,
     return _pool_payload(pool)
 
 
-@api.delete("/pools/{pool_id}", response={204: None}, tags=["pools"])
-def delete_pool(request: HttpRequest, pool_id: Id) -> Status[None]:
+@api.delete("/pools/{pool_id}")
+def delete_pool(request: HttpRequest, pool_id: Id) -> None:
     """Delete a pool with its workers; 409 while a run needs it."""
     deletion.delete_item(_find_pool(request, pool_id))
-    return Status(204, None)
 
 
 # -- workers
 
 
-@api.get("/pools/{pool_id}/workers", response=list[PoolWorkerOut], tags=["pools"])
+@api.get("/pools/{pool_id}/workers", response=list[PoolWorkerOut])
 def list_pool_workers(
     request: HttpRequest, response: HttpResponse, pool_id: Id, query: Query[WorkersQuery]
 ) -> list[Any]:
@@ -138,7 +137,7 @@ def list_pool_workers(
     return paginate(request, response, workers, query)
 
 
-@api.put("/pools/{pool_id}/workers", response=RowsOut, tags=["pools"], summary="Add workers")
+@api.put("/pools/{pool_id}/workers", response=RowsOut, summary="Add workers")
 def put_workers(request: HttpRequest, pool_id: Id, payload: WorkersIn) -> dict[str, Any]:
     """Add workers to a pool, at most 10,000 at once. Repeating it changes nothing.
 
@@ -152,7 +151,7 @@ def put_workers(request: HttpRequest, pool_id: Id, payload: WorkersIn) -> dict[s
     return rows.report_rows(pool, "workers", rows.store_workers(pool, worker_rows))
 
 
-@api.get("/pools/{pool_id}/workers/{key:worker}", response=PoolWorkerOut, tags=["pools"])
+@api.get("/pools/{pool_id}/workers/{key:worker}", response=PoolWorkerOut)
 def show_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> Worker:
     """Return a worker of a pool."""
     return _find_worker(request, pool_id, worker)
@@ -164,7 +163,7 @@ def _find_worker(request: HttpRequest, pool_id: int, key: str) -> Worker:
     return worker
 
 
-@api.patch("/pools/{pool_id}/workers/{key:worker}", response=PoolWorkerOut, tags=["pools"])
+@api.patch("/pools/{pool_id}/workers/{key:worker}", response=PoolWorkerOut)
 def change_pool_worker(
     request: HttpRequest, pool_id: Id, worker: Key, payload: WorkerChangeIn
 ) -> Worker:
@@ -174,8 +173,7 @@ def change_pool_worker(
     return row
 
 
-@api.delete("/pools/{pool_id}/workers/{key:worker}", response={204: None}, tags=["pools"])
-def delete_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> Status[None]:
+@api.delete("/pools/{pool_id}/workers/{key:worker}")
+def delete_pool_worker(request: HttpRequest, pool_id: Id, worker: Key) -> None:
     """Remove a worker from a pool; 409 for a worker of a run."""
     deletion.delete_item(_find_worker(request, pool_id, worker))
-    return Status(204, None)

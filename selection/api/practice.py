@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
-from ninja import Field, Schema, Status
+from ninja import Field, Schema
 
 from selection.limits import LONGEST_TEXT
 from selection.models import Practice
@@ -46,7 +46,6 @@ class PracticeOut(Schema):
 @api.get(
     "/question-sets/{set_id}/practice",
     response=list[PracticeOut],
-    tags=["questions"],
     summary="List practice questions",
 )
 def list_practice(request: HttpRequest, set_id: Id) -> Any:
@@ -54,9 +53,7 @@ def list_practice(request: HttpRequest, set_id: Id) -> Any:
     return find_question_set(request, set_id).practice.all()
 
 
-@api.post(
-    "/question-sets/{set_id}/practice", tags=["questions"], summary="Create practice question"
-)
+@api.post("/question-sets/{set_id}/practice", summary="Create practice question")
 @idempotent(PracticeOut)
 def create_practice(request: HttpRequest, set_id: Id, payload: PracticeIn) -> Practice:
     """Add a practice question, even while runs are running."""
@@ -66,7 +63,6 @@ def create_practice(request: HttpRequest, set_id: Id, payload: PracticeIn) -> Pr
 @api.put(
     "/question-sets/{set_id}/practice/{practice_id}",
     response=PracticeOut,
-    tags=["questions"],
     summary="Replace practice question",
 )
 def replace_practice(
@@ -76,16 +72,10 @@ def replace_practice(
     return _store_practice(_find_practice(request, set_id, practice_id), payload)
 
 
-@api.delete(
-    "/question-sets/{set_id}/practice/{practice_id}",
-    response={204: None},
-    tags=["questions"],
-    summary="Delete practice question",
-)
-def delete_practice(request: HttpRequest, set_id: Id, practice_id: Id) -> Status[None]:
+@api.delete("/question-sets/{set_id}/practice/{practice_id}", summary="Delete practice question")
+def delete_practice(request: HttpRequest, set_id: Id, practice_id: Id) -> None:
     """Delete a practice question and the answers to it."""
     _find_practice(request, set_id, practice_id).delete()
-    return Status(204, None)
 
 
 def _find_practice(request: HttpRequest, set_id: int, pk: int) -> Practice:

@@ -16,7 +16,7 @@ from selection.worker import links
 from .base import Token, api, find_object, requester_name
 from .connections import ConnectorCallOut
 from .fields import Id, Yes, price_field
-from .jobs import LATER, JobOut, accept_job
+from .jobs import JobOut, accept_job
 
 MANAGES = Token(manages=True)
 
@@ -59,7 +59,7 @@ class SettleIn(Schema):
     paid: Yes = Field(description="True if Prolific shows the payment.")
 
 
-@api.get("/runs/{run_id}/prolific", response=ProlificOut, tags=["prolific"], auth=MANAGES)
+@api.get("/runs/{run_id}/prolific", response=ProlificOut, auth=MANAGES)
 def show_prolific(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return the study, the groups, the submissions and the bonuses of a run."""
     link = _find_link(request, run_id)
@@ -72,27 +72,21 @@ def show_prolific(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     }
 
 
-@api.post("/runs/{run_id}/prolific/study", response={202: ConnectorCallOut}, tags=["prolific"])
+@api.post("/runs/{run_id}/prolific/study", response={202: ConnectorCallOut})
 def create_study(request: HttpRequest, run_id: Id) -> Status[Any]:
     """Create a draft study whose participants follow the run's join link; publish it there."""
     link = _find_link(request, run_id)
     return Status(202, prolific.request_study(link, links.prolific_address(link.run)))
 
 
-@api.post("/runs/{run_id}/prolific/messages", response={202: ConnectorCallOut}, tags=["prolific"])
+@api.post("/runs/{run_id}/prolific/messages", response={202: ConnectorCallOut})
 def subscribe_messages(request: HttpRequest, run_id: Id) -> Status[Any]:
     """Let Prolific send messages about submissions, for all runs of the connection."""
     link = _find_link(request, run_id)
     return Status(202, prolific.request_messages(link, message_address(link)))
 
 
-@api.get(
-    "/runs/{run_id}/prolific/dry-run",
-    response={202: PlannedCallsJobOut},
-    tags=["prolific"],
-    openapi_extra=LATER,
-    auth=MANAGES,
-)
+@api.get("/runs/{run_id}/prolific/dry-run", response={202: PlannedCallsJobOut}, auth=MANAGES)
 def list_planned_calls(request: HttpRequest, response: HttpResponse, run_id: Id) -> Status[Any]:
     """List every call that would be made now; only those that read are made."""
     link = _find_link(request, run_id)
@@ -101,14 +95,14 @@ def list_planned_calls(request: HttpRequest, response: HttpResponse, run_id: Id)
     return accept_job(response, job)
 
 
-@api.get("/runs/{run_id}/prolific/bonuses", response=BonusBatchOut, tags=["prolific"], auth=MANAGES)
+@api.get("/runs/{run_id}/prolific/bonuses", response=BonusBatchOut, auth=MANAGES)
 def show_bonuses(request: HttpRequest, run_id: Id) -> Any:
     """Return the bonuses that are due, at most 200 at once."""
     link = _find_link(request, run_id)
     return prolific.propose_bonuses(link, exports.prolific_amounts(link.run))
 
 
-@api.post("/runs/{run_id}/prolific/bonuses", response={202: BonusBatchOut}, tags=["prolific"])
+@api.post("/runs/{run_id}/prolific/bonuses", response={202: BonusBatchOut})
 def confirm_bonuses(request: HttpRequest, run_id: Id, payload: ConfirmIn) -> Status[Any]:
     """Pay the bonuses that are due, if their amount is still this one."""
     link = _find_link(request, run_id)
@@ -117,12 +111,11 @@ def confirm_bonuses(request: HttpRequest, run_id: Id, payload: ConfirmIn) -> Sta
     return Status(202, prolific.confirm_bonuses(link, due, payload.total, who))
 
 
-@api.post("/runs/{run_id}/prolific/bonuses/{batch}", response={204: None}, tags=["prolific"])
-def settle_bonuses(request: HttpRequest, run_id: Id, batch: str, payload: SettleIn) -> Status[None]:
+@api.post("/runs/{run_id}/prolific/bonuses/{batch}")
+def settle_bonuses(request: HttpRequest, run_id: Id, batch: str, payload: SettleIn) -> None:
     """Say whether an uncertain batch was paid; unpaid bonuses are due again."""
     link = _find_link(request, run_id)
     prolific.settle_bonuses(link, batch[:LONGEST_KEY], payload.paid, requester_name(request))
-    return Status(204, None)
 
 
 def _find_link(request: HttpRequest, run_id: int) -> RunConnection:

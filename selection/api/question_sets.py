@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from ninja import Field, Query, Schema, Status
+from ninja import Field, Query, Schema
 
 from selection.accounts import scoped
 from selection.limits import LONGEST_TEXT
@@ -78,7 +78,7 @@ def _set_payload(item: Any) -> dict[str, Any]:
     return {**{name: getattr(item, name) for name in names}, "questions": item.size}
 
 
-@api.get("/question-sets", response=list[SetOut], tags=["questions"])
+@api.get("/question-sets", response=list[SetOut])
 def list_question_sets(
     request: HttpRequest, response: HttpResponse, query: Query[Named]
 ) -> list[dict[str, Any]]:
@@ -87,7 +87,7 @@ def list_question_sets(
     return [_set_payload(item) for item in paginate(request, response, rows, query)]
 
 
-@api.post("/question-sets", tags=["questions"])
+@api.post("/question-sets")
 @idempotent(SetOut)
 def create_question_set(request: HttpRequest, payload: SetIn) -> dict[str, Any]:
     """Create an empty question set."""
@@ -97,13 +97,13 @@ def create_question_set(request: HttpRequest, payload: SetIn) -> dict[str, Any]:
     return show_question_set(request, item.pk)
 
 
-@api.get("/question-sets/{set_id}", response=SetOut, tags=["questions"])
+@api.get("/question-sets/{set_id}", response=SetOut)
 def show_question_set(request: HttpRequest, set_id: Id) -> dict[str, Any]:
     """Return a question set."""
     return _set_payload(find_question_set(request, set_id))
 
 
-@api.patch("/question-sets/{set_id}", response=SetOut, tags=["questions"])
+@api.patch("/question-sets/{set_id}", response=SetOut)
 def change_question_set(request: HttpRequest, set_id: Id, payload: SetChangeIn) -> dict[str, Any]:
     """Change a question set's name, instructions or limits."""
     item = find_question_set(request, set_id)
@@ -114,8 +114,7 @@ def change_question_set(request: HttpRequest, set_id: Id, payload: SetChangeIn) 
     return _set_payload(item)
 
 
-@api.delete("/question-sets/{set_id}", response={204: None}, tags=["questions"])
-def delete_question_set(request: HttpRequest, set_id: Id) -> Status[None]:
+@api.delete("/question-sets/{set_id}")
+def delete_question_set(request: HttpRequest, set_id: Id) -> None:
     """Delete a question set with its questions; 409 while a run needs it."""
     deletion.delete_item(find_question_set(request, set_id))
-    return Status(204, None)

@@ -105,7 +105,7 @@ class QuestionsQuery(Page):
     )
 
 
-@api.get("/question-sets/{set_id}/questions", response=list[QuestionOut], tags=["questions"])
+@api.get("/question-sets/{set_id}/questions", response=list[QuestionOut])
 def list_questions(
     request: HttpRequest, response: HttpResponse, set_id: Id, query: Query[QuestionsQuery]
 ) -> list[Question]:
@@ -120,12 +120,7 @@ def list_questions(
     return paginate(request, response, questions, query, by="number")
 
 
-@api.put(
-    "/question-sets/{set_id}/questions",
-    response=RowsOut,
-    tags=["questions"],
-    summary="Add questions",
-)
+@api.put("/question-sets/{set_id}/questions", response=RowsOut, summary="Add questions")
 def put_questions(request: HttpRequest, set_id: Id, payload: QuestionsIn) -> dict[str, Any]:
     """Add gold questions to a set, at most 10,000 at once. Repeating it changes nothing.
 
@@ -162,11 +157,7 @@ def _find_question(request: HttpRequest, set_id: int, key: str) -> Question:
 # Addresses with a suffix must be registered first, since a question's id may contain slashes.
 
 
-@api.post(
-    "/question-sets/{set_id}/questions/{key:question}/retire",
-    response=CorrectedOut,
-    tags=["questions"],
-)
+@api.post("/question-sets/{set_id}/questions/{key:question}/retire", response=CorrectedOut)
 def retire_question(
     request: HttpRequest, set_id: Id, question: Key, payload: WhyIn
 ) -> dict[str, Any]:
@@ -177,11 +168,7 @@ def retire_question(
     )
 
 
-@api.post(
-    "/question-sets/{set_id}/questions/{key:question}/restore",
-    response=CorrectedOut,
-    tags=["questions"],
-)
+@api.post("/question-sets/{set_id}/questions/{key:question}/restore", response=CorrectedOut)
 def restore_question(
     request: HttpRequest, set_id: Id, question: Key, payload: WhyIn
 ) -> dict[str, Any]:
@@ -192,17 +179,13 @@ def restore_question(
     )
 
 
-@api.get(
-    "/question-sets/{set_id}/questions/{key:question}", response=QuestionOut, tags=["questions"]
-)
+@api.get("/question-sets/{set_id}/questions/{key:question}", response=QuestionOut)
 def show_question(request: HttpRequest, set_id: Id, question: Key) -> Question:
     """Return a question with its answers."""
     return _find_question(request, set_id, question)
 
 
-@api.put(
-    "/question-sets/{set_id}/questions/{key:question}", response=CorrectedOut, tags=["questions"]
-)
+@api.put("/question-sets/{set_id}/questions/{key:question}", response=CorrectedOut)
 def correct_question(
     request: HttpRequest, set_id: Id, question: Key, payload: CorrectionIn
 ) -> dict[str, Any]:

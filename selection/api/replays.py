@@ -127,7 +127,6 @@ class ReplayDraftOut(Schema):
 @api.post(
     "/replays",
     response={202: ReplayOut},
-    tags=["replays"],
     openapi_extra=describe_location("Address to poll."),
     summary="Request replay",
 )
@@ -161,26 +160,25 @@ def order_replay(
     return Status(202, _replay_payload(replay))
 
 
-@api.get("/replays/{replay_id}", response=ReplayOut, tags=["replays"])
+@api.get("/replays/{replay_id}", response=ReplayOut)
 def show_replay(request: HttpRequest, replay_id: UUID) -> dict[str, Any]:
     """Return the progress of a replay, and its result so far."""
     return _replay_payload(_find_replay(request, replay_id))
 
 
-@api.delete("/replays/{replay_id}", response={204: None}, tags=["replays"])
-def delete_replay(request: HttpRequest, replay_id: UUID) -> Status[None]:
+@api.delete("/replays/{replay_id}")
+def delete_replay(request: HttpRequest, replay_id: UUID) -> None:
     """Delete a replay with its answers, also while it is played."""
     _find_replay(request, replay_id).delete()
-    return Status(204, None)
 
 
-@api.post("/replays/{replay_id}/pool", response={201: ReplayPoolOut}, tags=["replays"])
+@api.post("/replays/{replay_id}/pool", response={201: ReplayPoolOut})
 def create_replay_pool(request: HttpRequest, replay_id: UUID) -> Status[Any]:
     """Create a pool of the workers, with their past answers and accuracy as attributes."""
     return Status(201, {"pool": keeping.create_pool(_find_replay(request, replay_id)).pk})
 
 
-@api.post("/replays/{replay_id}/draft", response={201: ReplayDraftOut}, tags=["replays"])
+@api.post("/replays/{replay_id}/draft", response={201: ReplayDraftOut})
 def create_replay_draft(
     request: HttpRequest, replay_id: UUID, payload: ReplayDraftIn
 ) -> Status[Any]:

@@ -37,12 +37,7 @@ class FreedOut(Schema):
     others: int = Field(description="Workers with another status, gone before, or judged.")
 
 
-@api.post(
-    "/runs/{run_id}/submissions",
-    response=FreedOut,
-    tags=["workers"],
-    summary="Report returned submissions",
-)
+@api.post("/runs/{run_id}/submissions", response=FreedOut, summary="Report returned submissions")
 def report_submissions(request: HttpRequest, run_id: Id, payload: SubmissionsIn) -> dict[str, Any]:
     """Report workers that returned their place on the platform or timed out; safe to repeat."""
     run = find_object(request, Run, run_id)

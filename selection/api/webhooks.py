@@ -68,40 +68,39 @@ class DeliveryQuery(Schema):
     before: int | None = Field(None, ge=1, le=2**62, description="Only deliveries with a lower id.")
 
 
-@api.get("/webhooks", response=list[WebhookOut], tags=["webhooks"], auth=MANAGES)
+@api.get("/webhooks", response=list[WebhookOut], auth=MANAGES)
 def list_webhooks(request: HttpRequest) -> Any:
     """Return the team's webhooks, at most 20."""
     return scoped(Webhook, request)
 
 
-@api.post("/webhooks", response={201: NewWebhookOut}, tags=["webhooks"])
+@api.post("/webhooks", response={201: NewWebhookOut})
 def create_webhook(request: HttpRequest, payload: WebhookIn) -> Status[Any]:
     """Create a webhook; the response has its secret."""
     team = request.auth.team_id  # type: ignore[attr-defined]
     return Status(201, registration.create_webhook(team, payload.url, payload.events, payload.on))
 
 
-@api.get("/webhooks/{webhook_id}", response=WebhookOut, tags=["webhooks"], auth=MANAGES)
+@api.get("/webhooks/{webhook_id}", response=WebhookOut, auth=MANAGES)
 def show_webhook(request: HttpRequest, webhook_id: Id) -> Any:
     """Return a webhook."""
     return find_object(request, Webhook, webhook_id)
 
 
-@api.patch("/webhooks/{webhook_id}", response=WebhookOut, tags=["webhooks"])
+@api.patch("/webhooks/{webhook_id}", response=WebhookOut)
 def change_webhook(request: HttpRequest, webhook_id: Id, payload: WebhookChangeIn) -> Any:
     """Change a webhook's address or events, or turn it on or off; omitted fields stay."""
     changes = {name: value for name, value in payload.dict().items() if value is not None}
     return registration.change_webhook(find_object(request, Webhook, webhook_id), **changes)
 
 
-@api.delete("/webhooks/{webhook_id}", response={204: None}, tags=["webhooks"])
-def delete_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
+@api.delete("/webhooks/{webhook_id}")
+def delete_webhook(request: HttpRequest, webhook_id: Id) -> None:
     """Delete a webhook with its waiting messages and its log of deliveries."""
     find_object(request, Webhook, webhook_id).delete()
-    return Status(204, None)
 
 
-@api.post("/webhooks/{webhook_id}/secret", response=NewWebhookOut, tags=["webhooks"])
+@api.post("/webhooks/{webhook_id}/secret", response=NewWebhookOut)
 def replace_secret(request: HttpRequest, webhook_id: Id) -> Any:
     """Replace a webhook's secret; the old one signs nothing from now on."""
     hook = find_object(request, Webhook, webhook_id)
@@ -109,15 +108,13 @@ def replace_secret(request: HttpRequest, webhook_id: Id) -> Any:
     return hook
 
 
-@api.post("/webhooks/{webhook_id}/test", response={202: DeliveryOut}, tags=["webhooks"])
+@api.post("/webhooks/{webhook_id}/test", response={202: DeliveryOut})
 def test_webhook(request: HttpRequest, webhook_id: Id) -> Status[Any]:
     """Send a test message once; the list of deliveries has its result."""
     return Status(202, registration.send_test(find_object(request, Webhook, webhook_id)))
 
 
-@api.get(
-    "/webhooks/{webhook_id}/deliveries", response=list[DeliveryOut], tags=["webhooks"], auth=MANAGES
-)
+@api.get("/webhooks/{webhook_id}/deliveries", response=list[DeliveryOut], auth=MANAGES)
 def list_deliveries(request: HttpRequest, webhook_id: Id, query: Query[DeliveryQuery]) -> Any:
     """Return sent and waiting deliveries, latest first; page with ``before``. Kept for 30 days."""
     rows = find_object(request, Webhook, webhook_id).deliveries.all()
@@ -126,7 +123,7 @@ def list_deliveries(request: HttpRequest, webhook_id: Id, query: Query[DeliveryQ
     return rows[: query.limit]
 
 
-@api.post("/deliveries/{delivery_id}/replay", response={202: DeliveryOut}, tags=["webhooks"])
+@api.post("/deliveries/{delivery_id}/replay", response={202: DeliveryOut})
 def replay_delivery(request: HttpRequest, delivery_id: Id) -> Status[Any]:
     """Send a delivery again under the same id, even if it has arrived."""
     rows = scoped(Delivery, request).select_related("webhook")

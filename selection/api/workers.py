@@ -29,7 +29,7 @@ from .schemas import (
 )
 
 
-@api.get("/runs/{run_id}/workers", response=list[WorkerOut], tags=["workers"])
+@api.get("/runs/{run_id}/workers", response=list[WorkerOut])
 def list_workers(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[RunWorkersQuery]
 ) -> list[dict[str, Any]]:
@@ -45,7 +45,7 @@ def list_workers(
     ]
 
 
-@api.post("/runs/{run_id}/workers", response={200: WorkerOut, 201: WorkerOut}, tags=["workers"])
+@api.post("/runs/{run_id}/workers", response={200: WorkerOut, 201: WorkerOut})
 def join_run(request: HttpRequest, run_id: Id, payload: WorkerIn) -> Status[Any]:
     """Add a worker to an open roster; 200 for a worker already on it, 409 if it is closed."""
     run = find_object(request, Run, run_id)
@@ -54,10 +54,7 @@ def join_run(request: HttpRequest, run_id: Id, payload: WorkerIn) -> Status[Any]
 
 
 @api.post(
-    "/runs/{run_id}/workers/{key:worker}/withdraw",
-    response=WorkerOut,
-    tags=["workers"],
-    summary="Withdraw worker",
+    "/runs/{run_id}/workers/{key:worker}/withdraw", response=WorkerOut, summary="Withdraw worker"
 )
 def withdraw(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Withdraw a worker from a run."""
@@ -65,10 +62,7 @@ def withdraw(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> d
 
 
 @api.post(
-    "/runs/{run_id}/workers/{key:worker}/return",
-    response=WorkerOut,
-    tags=["workers"],
-    summary="Readmit worker",
+    "/runs/{run_id}/workers/{key:worker}/return", response=WorkerOut, summary="Readmit worker"
 )
 def take_back(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Let a worker that is gone take part again."""
@@ -87,7 +81,7 @@ def _move_worker(
     return _worker_payload(_find_candidate(run, worker), request)
 
 
-@api.post("/runs/{run_id}/workers/{key:worker}/verdict", response=WorkerOut, tags=["workers"])
+@api.post("/runs/{run_id}/workers/{key:worker}/verdict", response=WorkerOut)
 def give_verdict(
     request: HttpRequest, run_id: Id, worker: Key, payload: VerdictIn
 ) -> dict[str, Any]:
@@ -99,7 +93,7 @@ def give_verdict(
     return _worker_payload(row, request)
 
 
-@api.post("/runs/{run_id}/workers/{key:worker}/link", response=WorkerOut, tags=["workers"])
+@api.post("/runs/{run_id}/workers/{key:worker}/link", response=WorkerOut)
 def replace_link(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) -> dict[str, Any]:
     """Replace a worker's link; the old one becomes invalid."""
     row = _find_candidate(find_object(request, Run, run_id), worker)
@@ -107,15 +101,14 @@ def replace_link(request: HttpRequest, run_id: Id, worker: Key, payload: WhyIn) 
     return _worker_payload(row, request)
 
 
-@api.delete("/runs/{run_id}/workers/{key:worker}/link", response={204: None}, tags=["workers"])
-def revoke_link(request: HttpRequest, run_id: Id, worker: Key) -> Status[None]:
+@api.delete("/runs/{run_id}/workers/{key:worker}/link")
+def revoke_link(request: HttpRequest, run_id: Id, worker: Key) -> None:
     """Invalidate a worker's link. If a new one is needed, the list of workers has it."""
     row = _find_candidate(find_object(request, Run, run_id), worker)
     link_rotation.rotate_worker_link(row, requester_name(request))
-    return Status(204, None)
 
 
-@api.post("/runs/{run_id}/links", response=LinksOut, tags=["workers"])
+@api.post("/runs/{run_id}/links", response=LinksOut)
 def replace_links(request: HttpRequest, run_id: Id, payload: WhyIn) -> dict[str, Any]:
     """Replace all workers' links and the join link."""
     run = find_object(request, Run, run_id)
@@ -124,7 +117,7 @@ def replace_links(request: HttpRequest, run_id: Id, payload: WhyIn) -> dict[str,
     return {"replaced": replaced, "join_link": links.join_address(run)}
 
 
-@api.post("/runs/{run_id}/temporary-links", response=list[TemporaryLinkOut], tags=["workers"])
+@api.post("/runs/{run_id}/temporary-links", response=list[TemporaryLinkOut])
 def make_temporary_links(
     request: HttpRequest, run_id: Id, payload: TemporaryLinksIn
 ) -> list[dict[str, str]]:

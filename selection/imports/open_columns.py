@@ -19,10 +19,9 @@ from .keyed_answers import (
 )
 from .readers.results import Choice
 from .row_parsers import QuestionRow
-from .uploads import FileHead
+from .uploads import HEAD, FileHead
 
 ANSWERS, KEY = "answers", "key"
-HEAD = 10  # rows
 
 
 @dataclass(frozen=True)

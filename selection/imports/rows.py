@@ -18,13 +18,13 @@ from selection.models import (
     QuestionSet,
     Worker,
     find_invisible,
-    map_to_stored,
     read_attributes,
 )
 from selection.models.questions import Gradable
 
-from . import catalog
+from . import catalog, staging
 from .row_parsers import QuestionRow, WorkerRow, read_email
+from .staging import StagedRow
 
 ADDED, CHANGED, UNCHANGED, REFUSED = "added", "changed", "unchanged", "refused"
 
@@ -44,25 +44,15 @@ class RowFate:
 @transaction.atomic
 def store_workers(pool: Pool, rows: Sequence[WorkerRow]) -> list[RowFate]:
     """Add these workers to the pool; those already in it get the new name and attributes."""
-    keys = map_to_stored([row.worker for row in rows], pool.workers.all())
-    rows = [replace(row, worker=keys[row.worker]) for row in rows]
-    stored = {
-        key: rest
-        for key, *rest in pool.workers.values_list("key", "name", "attributes", "mail_address")
-    }
     fates, good = _sort_rows(
-        rows,
-        lambda row: row.worker,
-        lambda row: _is_unchanged(stored, row.worker, _worker_values(stored, row)),
+        [
+            (replace(row, worker=staged.key or ""), staged)
+            for row, staged in zip(rows, staging.stage_workers(pool, rows), strict=True)
+        ],
         _refuse_worker,
     )
     catalog.take_workers(pool, good)
     return fates
-
-
-def _worker_values(stored: dict[str, list[Any]], row: WorkerRow) -> list[Any]:
-    old = stored[row.worker][-1] if row.worker in stored else ""
-    return [row.name, row.attributes, row.email or old]
 
 
 def _refuse_worker(row: WorkerRow) -> None:
@@ -79,11 +69,7 @@ def store_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> l
 
     A question that has been asked stays: questions.corrections corrects it.
     """
-    keys = map_to_stored([row.question for row in rows], question_set.questions.all())
-    rows = [replace(row, question=keys[row.question]) for row in rows]
     asked = catalog.question_keys_asked(question_set)
-    fields = ("prompt", "accepted", "choices", "grading")
-    stored = {key: rest for key, *rest in question_set.questions.values_list("key", *fields)}
 
     def refuse(row: QuestionRow) -> None:
         refuse_question(row)
@@ -94,9 +80,10 @@ def store_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> l
             )
 
     fates, good = _sort_rows(
-        rows,
-        lambda row: row.question,
-        lambda row: _is_unchanged(stored, row.question, [getattr(row, field) for field in fields]),
+        [
+            (replace(row, question=staged.key or ""), staged)
+            for row, staged in zip(rows, staging.stage_questions(question_set, rows), strict=True)
+        ],
         refuse,
     )
     catalog.take_questions(question_set, good)
@@ -135,34 +122,28 @@ def _refuse_key(key: str, what: str) -> None:
         raise Refused(f"The {what} has an invisible character ({code}).")
 
 
-def _is_unchanged(stored: dict[str, Any], key: str, values: Any) -> str:
-    if key not in stored:
-        return ADDED
-    return UNCHANGED if stored[key] == values else CHANGED
-
-
 def _sort_rows(
-    rows: Sequence[Row],
-    key: Callable[[Row], str],
-    result: Callable[[Row], str],
-    refuse: Callable[[Row], None],
+    rows: Sequence[tuple[Row, StagedRow]], refuse: Callable[[Row], None]
 ) -> tuple[list[RowFate], list[Row]]:
     fates: list[RowFate] = []
     good: list[Row] = []
-    first: dict[str, int] = {}
-    for row in rows:
-        outcome = result(row)
+    first: dict[str | None, int] = {}
+    for row, staged in rows:
+        before = staged.before
+        result = ADDED if before is None else CHANGED
+        if before is not None and before | staged.data == before:
+            result = UNCHANGED
         try:
-            if outcome != UNCHANGED:
+            if result != UNCHANGED:
                 refuse(row)
-            if key(row) in first:
-                raise Refused(f"Row {first[key(row)]} has the same id.")
+            if staged.key in first:
+                raise Refused(f"Row {first[staged.key]} has the same id.")
         except Refused as refusal:
             fates.append(RowFate(row.line, REFUSED, str(refusal)))
             continue
-        first[key(row)] = row.line
-        fates.append(RowFate(row.line, outcome))
-        good += [row] if outcome != UNCHANGED else []
+        first[staged.key] = row.line
+        fates.append(RowFate(row.line, result))
+        good += [row] if result != UNCHANGED else []
     return fates, good
 
 

@@ -163,15 +163,16 @@ def _choose_staging(upload: Upload) -> Staging:
         raise Refused(TARGET_DELETED)
     if upload.kind == Kind.WORKERS:
         look = partial(catalog.refuse_swapped_workers, target)
-        return partial(_stage_workers, target), look
+        return partial(stage_workers, target), look
     if upload.kind == Kind.QUESTIONS:
         look = partial(catalog.refuse_swapped_questions, target)
-        return partial(_stage_questions, target, catalog.question_keys_asked(target)), look
+        asked = catalog.question_keys_asked(target)
+        return partial(_stage_unasked, target, asked), look
     validator = AnswerValidator(target, "wrong", upload.created)
     return partial(_stage_answers, validator), validator.refuse_swapped
 
 
-def _stage_workers(pool: Pool, rows: Sequence[WorkerRow]) -> Iterator[StagedRow]:
+def stage_workers(pool: Pool, rows: Sequence[WorkerRow]) -> Iterator[StagedRow]:
     keys = map_to_stored([row.worker for row in rows], pool.workers.all())
     stored = pool.workers.filter(key__in=list(keys.values()))
     before = _rows_by_key(stored.values("key", "name", "attributes", email=F("mail_address")))
@@ -188,19 +189,23 @@ def _rows_by_key(rows: Any) -> dict[str, dict[str, Any]]:
 GOLD = ("prompt", "accepted", "choices", "grading")
 
 
-def _stage_questions(
-    question_set: QuestionSet, asked: set[str], rows: Sequence[QuestionRow]
-) -> Iterator[StagedRow]:
+def stage_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> Iterator[StagedRow]:
     keys = map_to_stored([row.question for row in rows], question_set.questions.all())
     stored = question_set.questions.filter(key__in=list(keys.values()))
     before = _rows_by_key(stored.values("key", *GOLD))
     for row in rows:
-        key = keys[row.question]
-        if key in asked:
-            yield StagedRow(row.line, why=catalog.refuse_asked(key))
+        key, data = keys[row.question], {name: getattr(row, name) for name in GOLD}
+        yield StagedRow(row.line, key, data, before=before.get(key))
+
+
+def _stage_unasked(
+    question_set: QuestionSet, asked: set[str], rows: Sequence[QuestionRow]
+) -> Iterator[StagedRow]:
+    for staged in stage_questions(question_set, rows):
+        if staged.key in asked:
+            yield StagedRow(staged.line, why=catalog.refuse_asked(staged.key))
         else:
-            data = {name: asdict(row)[name] for name in GOLD}
-            yield StagedRow(row.line, key, data, before=before.get(key))
+            yield staged
 
 
 def _stage_answers(validator: AnswerValidator, rows: Sequence[AnswerRow]) -> Iterator[StagedRow]:

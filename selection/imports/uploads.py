@@ -23,7 +23,7 @@ from selection.models.team_paths import team_of
 from selection.outbox.queues import WorkQueue
 
 from . import commit, platforms, staging, surveys
-from .column_plan import ColumnPlan
+from .column_plan import ColumnPlan, apply_column_choices
 from .readers import Row, Table, read_table
 from .validate_answers import refuse_ended
 
@@ -33,6 +33,7 @@ AT_ONCE = 0.7  # seconds that the request spends on staging
 A_TURN = 20.0  # seconds after which a task makes room for others
 KEPT = timedelta(days=1)  # between preview and import
 UNDOABLE = timedelta(days=7)
+HEAD = 10  # rows that are shown to choose columns
 
 State = Upload.State
 QUEUE = WorkQueue(
@@ -118,6 +119,27 @@ def name_columns(
         go_on(upload)
 
 
+def choose_columns(
+    upload: Upload,
+    pairs: Sequence[tuple[str, str]],
+    questions: Sequence[tuple[str, str]] = (),
+    encoding: str = "",
+    headed: bool | None = None,
+    at_once: bool = True,
+) -> None:
+    """Read the file again with these columns; the others keep their meaning. Raises Refused.
+
+    pairs      (column, field), see ``apply_column_choices``
+    questions  (column, question) of a survey
+    headed     if the first row names the columns; None: as before
+    """
+    plan = apply_column_choices(ColumnPlan(**upload.plan), upload.header, pairs)
+    plan.headed = plan.headed if headed is None else headed
+    if questions:
+        plan = assign_survey_columns(upload, plan, questions)
+    name_columns(upload, plan, encoding, at_once)
+
+
 def begin_at(upload: Upload, line: int, encoding: str = "", at_once: bool = True) -> None:
     """Read the file again with its header in this line. Raises Refused."""
     target = staging.target_of(upload)
@@ -180,6 +202,19 @@ def work_on_upload(upload_id: Any) -> None:
 def finish_upload(upload: Upload) -> None:
     if upload.state == State.READING:
         _sort_for_seconds(upload, float("inf"))
+
+
+def read_whole(upload: Upload) -> None:
+    """Stage all rows now. Raises Refused for a file that lacks a column or cannot be read."""
+    refuse_missing_columns(upload)
+    finish_upload(upload)
+    if upload.state == State.FAILED:
+        raise Refused(upload.error)
+
+
+def refuse_missing_columns(upload: Upload) -> None:
+    plan = ColumnPlan(**upload.plan)
+    platforms.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
 
 
 def _sort_for_seconds(upload: Upload, seconds: float) -> bool:
@@ -245,11 +280,11 @@ class FileHead:
     asked: Sequence[tuple[str, str]] = ()
 
 
-def read_head(upload: Upload, count: int = 10) -> FileHead:
+def read_head(upload: Upload) -> FileHead:
     plan = ColumnPlan(**upload.plan)
     raw = bytes(upload.content)
     table = read_table(raw, upload.name, upload.encoding, header=plan.header)
-    lines: list[Row] = list(islice(table.rows, count))
+    lines: list[Row] = list(islice(table.rows, HEAD))
     rows = [cells for _, cells in lines]
     head = FileHead(table.header, rows, table.encoding, table.line)
     target = staging.target_of(upload) if upload.kind == Upload.Kind.ANSWERS else None

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
 from selection.errors import Conflict, Refused
-from selection.imports import column_plan, commit, platforms, row_parsers, uploads
+from selection.imports import column_plan, commit, row_parsers, uploads
 from selection.management.lookups import find_team, parse_amount
 from selection.model_workers import askable, changes, model_files, play, spending, unreadable
 from selection.models import ModelServer, ModelSpending, Pool, QuestionSet, Run, Team, Upload
@@ -160,15 +160,9 @@ def _import_questions(raw: bytes, team: Team, name: str, options: dict[str, Any]
     upload = uploads.create_upload("questions", questions, file_name, raw, at_once=False)
     try:
         if columns:
-            plan = column_plan.ColumnPlan(**upload.plan)
             pairs = parse_columns(columns, upload.header)
-            plan = column_plan.apply_column_choices(plan, upload.header, pairs)
-            uploads.name_columns(upload, plan, "", at_once=False)
-        plan = column_plan.ColumnPlan(**upload.plan)
-        platforms.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
-        uploads.finish_upload(upload)
-        if upload.state == Upload.State.FAILED:
-            raise Refused(f"{file_name}: {upload.error}")
+            uploads.choose_columns(upload, pairs, at_once=False)
+        uploads.read_whole(upload)
         if not options["leave_out"]:
             _refuse_bad_rows(upload)
         commit.commit_import(upload.pk)

@@ -44,9 +44,9 @@ def count_due(now: datetime | None = None) -> Facts:
     )
 
 
-def apply_retention(now: datetime | None = None) -> Facts:
+def apply_retention() -> Facts:
     """Erase due data, up to the limit of one sweep; return the counts from before."""
-    now = now or db_clock.database_now()
+    now = db_clock.database_now()
     counts = count_due(now)
     with actor.acting_as_part(PART):
         for rows in _due_people(now):

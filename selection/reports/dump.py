@@ -68,20 +68,20 @@ ANSWER_COLUMNS = list(ANSWERS)
 AT_ONCE = 1000  # candidates
 
 
-def dump_run(run: Run, anonymous: bool = False, media: bool = False) -> dict[str, Any]:
+def dump_run(run: Run, anonymous: bool = False) -> dict[str, Any]:
     """Build the document, ready for JSON. Raises Refused for a draft, which has nothing to dump.
 
     anonymous  leave out the workers' names, their responses, and the texts of the questions
-    media      with the bytes of the files that questions show, not their names alone
     """
-    document = dump_frame(run, anonymous, media) | {
-        "candidates": list(dump_candidates(run, anonymous))
-    }
+    document = dump_frame(run, anonymous) | {"candidates": list(dump_candidates(run, anonymous))}
     return document | {"digest": digest_of(document)}
 
 
-def dump_frame(run: Run, anonymous: bool, media: bool) -> dict[str, Any]:
-    """Build the document without its candidates and its digest. It is always small."""
+def dump_frame(run: Run, anonymous: bool, media: bool = False) -> dict[str, Any]:
+    """Build the document without its candidates and its digest. It is always small.
+
+    media  with the bytes of the files that questions show, not their names alone
+    """
     if run.status == Run.Status.DRAFT:
         raise Refused(f"The run “{run}” has not begun; there is nothing to dump yet.")
     workers = Worker.with_erased.filter(pk__in=run.candidates.values("worker")).order_by("pk")

@@ -32,9 +32,9 @@ def _part(name: str, well: bool, words: str) -> Facts:
     return Facts(name=name, well=well, words=words)
 
 
-def system_parts(now: datetime | None = None) -> list[Facts]:
+def system_parts() -> list[Facts]:
     try:
-        now = now or db_clock.database_now()
+        now = db_clock.database_now()
         beats = dict(Heartbeat.objects.values_list("name", "at"))
         writable = _is_writable()
     except DatabaseError as error:
@@ -56,8 +56,8 @@ def _is_writable() -> bool:
         return bool(cursor.fetchone()[0] == "off")
 
 
-def system_load(now: datetime | None = None) -> Facts:
-    now = now or db_clock.database_now()
+def system_load() -> Facts:
+    now = db_clock.database_now()
     running = Run.objects.running()
     waiting = Answer.objects.filter(applied_in=None, run__in=running)
     backlog = waiting.aggregate(count=Count("pk"), first=Min("at"))

@@ -244,3 +244,15 @@ def _change_status(run: Run, to: Run.Status, allowed: set[Run.Status]) -> Run:
         )
     locked.status = to
     return locked
+
+
+# By the name of the move, as pages, the API and the command have it.
+MOVES = {
+    "start": start_run,
+    "pause": pause_run,
+    "resume": resume_run,
+    "stop": stop_run,
+    "reopen": reopen_run,
+    "conclude": conclude_run,
+    "take-up": take_up,
+}

@@ -44,16 +44,7 @@ from .prolific import ProlificPage
 from .worker_card import WorkerExplanationPage, WorkerPage
 from .worker_texts import WorkerTextsPage
 
-VERBS = {
-    "start": lifecycle.start_run,
-    "forget": lifecycle.forget_prior,
-    "pause": lifecycle.pause_run,
-    "resume": lifecycle.resume_run,
-    "stop": lifecycle.stop_run,
-    "reopen": lifecycle.reopen_run,
-    "conclude": lifecycle.conclude_run,
-    "take-up": lifecycle.take_up,
-}
+VERBS = {**lifecycle.MOVES, "forget": lifecycle.forget_prior}
 MOST_NAMED = 10  # missing files in a message
 # Formats with a button on the page; the others are in a list.
 BUTTONS = ("csv", "xlsx")

@@ -11,7 +11,7 @@ from selection import reports
 from selection.accounts import scoped
 from selection.api.base import api, find_object, requester_name
 from selection.api.fields import Id, price_field
-from selection.api.jobs import LATER, JobOut, accept_job
+from selection.api.jobs import JobOut, accept_job
 from selection.api.pagination import Page, paginate
 from selection.limits import LONGEST_KEY
 from selection.model_workers import spending, unreadable
@@ -97,7 +97,7 @@ class SpendingOut(Schema):
     )
 
 
-@api.get("/runs/{run_id}/calls", response=list[CallOut], tags=["models"])
+@api.get("/runs/{run_id}/calls", response=list[CallOut])
 def list_calls(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[CallQuery]
 ) -> list[Any]:
@@ -111,18 +111,13 @@ def list_calls(
     return paginate(request, response, rows, query)
 
 
-@api.get("/runs/{run_id}/replies", response=list[ReplyCountOut], tags=["models"])
+@api.get("/runs/{run_id}/replies", response=list[ReplyCountOut])
 def count_replies(request: HttpRequest, run_id: Id) -> list[Any]:
     """Return how many replies of each model were right, wrong, or had no answer."""
     return unreadable.count_replies(find_object(request, Run, run_id))
 
 
-@api.post(
-    "/runs/{run_id}/replies",
-    response={200: list[ReplyCountOut], 202: JobOut},
-    tags=["models"],
-    openapi_extra=LATER,
-)
+@api.post("/runs/{run_id}/replies", response={200: list[ReplyCountOut], 202: JobOut})
 def settle_replies(
     request: HttpRequest, response: HttpResponse, run_id: Id, payload: UnreadableIn
 ) -> Any:
@@ -140,9 +135,7 @@ def settle_replies(
     return unreadable.count_replies(run)
 
 
-@api.post(
-    "/runs/{run_id}/model-checks", response={202: JobOut}, tags=["models"], openapi_extra=LATER
-)
+@api.post("/runs/{run_id}/model-checks", response={202: JobOut})
 def check_models(request: HttpRequest, response: HttpResponse, run_id: Id) -> Status[Any]:
     """Ask each model of a draft one question, outside its limit. Poll the header Location.
 
@@ -153,7 +146,7 @@ def check_models(request: HttpRequest, response: HttpResponse, run_id: Id) -> St
     return accept_job(response, model_checks.request_check(run, requester_name(request)))
 
 
-@api.get("/runs/{run_id}/spending", response=SpendingOut, tags=["models"])
+@api.get("/runs/{run_id}/spending", response=SpendingOut)
 def show_spending(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return the run's spending on calls of models."""
     run = find_object(request, Run, run_id)
@@ -161,7 +154,7 @@ def show_spending(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     return {name: None if value is None else float(value) for name, value in vars(report).items()}
 
 
-@api.put("/runs/{run_id}/spending", response=SpendingOut, tags=["models"])
+@api.put("/runs/{run_id}/spending", response=SpendingOut)
 def limit_spending(request: HttpRequest, run_id: Id, payload: SpendingIn) -> dict[str, Any]:
     """Limit the run's spending on calls, before its start or while it goes on."""
     run = find_object(request, Run, run_id)

@@ -35,9 +35,7 @@ class SignsOut(Schema):
     )
 
 
-@api.get(
-    "/runs/{run_id}/signs", response=SignsOut, tags=["runs"], summary="Show signs of collusion"
-)
+@api.get("/runs/{run_id}/signs", response=SignsOut, summary="Show signs of collusion")
 def show_signs(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return signs that workers share answers: identical errors and implausible speed.
 

@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse
-from ninja import Field, Query, Schema, Status
+from ninja import Field, Query, Schema
 
 from selection.accounts import scoped
 from selection.api.base import api, find_object, requester_name
@@ -83,7 +83,7 @@ class RunRowOut(RunHead):
     k: int
 
 
-@api.get("/runs", response=list[RunRowOut], tags=["runs"])
+@api.get("/runs", response=list[RunRowOut])
 def list_runs(
     request: HttpRequest, response: HttpResponse, query: Query[RunsQuery]
 ) -> list[dict[str, Any]]:
@@ -97,7 +97,7 @@ def list_runs(
     return [read_columns(run, RunRowOut) for run in page]
 
 
-@api.post("/runs", tags=["runs"])
+@api.post("/runs")
 @idempotent(RunOut)
 def create_run(request: HttpRequest, payload: RunIn) -> dict[str, Any]:
     """Create a run as a draft: no question is asked before it is started."""
@@ -106,7 +106,7 @@ def create_run(request: HttpRequest, payload: RunIn) -> dict[str, Any]:
     return show_run(request, run.pk)
 
 
-@api.put("/runs/{run_id}", response=RunOut, tags=["runs"])
+@api.put("/runs/{run_id}", response=RunOut)
 def replace_run(request: HttpRequest, run_id: Id, payload: RunIn) -> dict[str, Any]:
     """Replace all settings of a draft; 409 once it has started: use PATCH then."""
     run = find_object(request, Run, run_id)
@@ -116,14 +116,13 @@ def replace_run(request: HttpRequest, run_id: Id, payload: RunIn) -> dict[str, A
     return show_run(request, run_id)
 
 
-@api.delete("/runs/{run_id}", response={204: None}, tags=["runs"])
-def delete_run(request: HttpRequest, run_id: Id) -> Status[None]:
+@api.delete("/runs/{run_id}")
+def delete_run(request: HttpRequest, run_id: Id) -> None:
     """Delete a run with its answers and verdicts; 409 while it is running or paused."""
     lifecycle.delete_run(find_object(request, Run, run_id))
-    return Status(204, None)
 
 
-@api.post("/runs/{run_id}/copy", tags=["runs"])
+@api.post("/runs/{run_id}/copy")
 @idempotent(RunOut)
 def copy_run(request: HttpRequest, run_id: Id, payload: CopyIn) -> dict[str, Any]:
     """Create a draft with a run's settings: the way to change fixed settings of a started run."""

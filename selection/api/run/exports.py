@@ -43,7 +43,6 @@ class ExportIn(Schema):
 @api.get(
     "/runs/{run_id}/export",
     response=ERRORS,
-    tags=["runs"],
     openapi_extra=ANSWER,
     description=f"Return a started run as a file, in parts.\n\n{LISTED}",
 )

@@ -39,9 +39,7 @@ class ExpectedOut(Schema):
     left_out: str = Field(description="Parts of the run that the forecast ignores.")
 
 
-@api.get(
-    "/runs/{run_id}/expected", response=ExpectedOut, tags=["runs"], summary="Show draft forecast"
-)
+@api.get("/runs/{run_id}/expected", response=ExpectedOut, summary="Show draft forecast")
 def show_expected(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return a draft's forecast in its current state; 404 until it is ordered."""
     run = _find_draft(request, run_id)
@@ -63,7 +61,6 @@ def show_expected(request: HttpRequest, run_id: Id) -> dict[str, Any]:
 @api.post(
     "/runs/{run_id}/expected",
     response={200: ExpectedOut, 202: ExpectedOut},
-    tags=["runs"],
     summary="Request draft forecast",
 )
 def order_expected(request: HttpRequest, run_id: Id) -> Status[Any]:

@@ -52,14 +52,14 @@ def list_answers(
     ]
 
 
-@api.get("/runs/{run_id}/history", response=HistoryOut, tags=["runs"], summary="Show run history")
+@api.get("/runs/{run_id}/history", response=HistoryOut, summary="Show run history")
 def show_history(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return a run's events with their actors, and its steps, thinned to at most 200."""
     run = find_object(request, Run, run_id)
     return {"events": run.events.all(), "steps": reports.read_history(run)}
 
 
-@api.get("/runs/{run_id}/steps", response=list[StepOut], tags=["runs"])
+@api.get("/runs/{run_id}/steps", response=list[StepOut])
 def list_steps(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[Page]
 ) -> list[Any]:
@@ -68,7 +68,7 @@ def list_steps(
     return paginate(request, response, run.history.all(), query, by="number")
 
 
-@api.get("/runs/{run_id}/events", response=list[EventOut], tags=["runs"])
+@api.get("/runs/{run_id}/events", response=list[EventOut])
 def list_events(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[Page]
 ) -> list[Any]:

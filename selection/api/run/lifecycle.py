@@ -19,17 +19,21 @@ from selection.worker import links
 from .schemas import ChangedOut, ChangeIn, MoveIn, RunHead, RunOut
 
 
-@api.get("/runs/{run_id}", response=RunOut, tags=["runs"])
+@api.get("/runs/{run_id}", response=RunOut)
 def show_run(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return a run's current state."""
     run = find_object(request, Run, run_id)
+    return describe_run(run, links.join_address(run) if may_manage(request) else "")
+
+
+def describe_run(run: Run, join_link: str = "") -> dict[str, Any]:
     fit, signs = reports.model_fit(run), reports.find_signs(run)
     promised = reports.promise_status(run, doubts=fit, signs=signs)
     progress = reports.read_progress(run)
     ahead, void = reports.forecast_remaining(run, progress), void_budget.void_budget_of(run)
     return {
         **read_columns(run, RunOut),
-        "join_link": links.join_address(run) if may_manage(request) else "",
+        "join_link": join_link,
         "options": run.hand_set,
         "quotas": run.quotas or None,
         "learned_from": priors.prior_numbers(run),
@@ -58,16 +62,12 @@ def read_columns(run: Run, schema: type[RunHead]) -> dict[str, Any]:
 
 
 MOVES: dict[str, Callable[[Run, str, str], object]] = {
-    "start": lifecycle.start_run,
-    "pause": lifecycle.pause_run,
-    "resume": lifecycle.resume_run,
-    "stop": lifecycle.stop_run,
-    "reopen": lifecycle.reopen_run,
+    **lifecycle.MOVES,
     "join-others": roster_opening.join_others,
 }
 
 
-@api.post("/runs/{run_id}/moves/{move}", response=RunOut, tags=["runs"], summary="Change run state")
+@api.post("/runs/{run_id}/moves/{move}", response=RunOut, summary="Change run state")
 def move_run(
     request: HttpRequest,
     run_id: Id,
@@ -84,7 +84,7 @@ def move_run(
     return show_run(request, run_id)
 
 
-@api.patch("/runs/{run_id}", response=ChangedOut, tags=["runs"])
+@api.patch("/runs/{run_id}", response=ChangedOut)
 def change_run(request: HttpRequest, run_id: Id, payload: ChangeIn) -> dict[str, Any]:
     """Change a run that has started: all of the changes are made, or none."""
     run = find_object(request, Run, run_id)

@@ -77,7 +77,7 @@ class CancelledOut(Schema):
     cancelled: int
 
 
-@api.get("/runs/{run_id}/mail", response=MailOut, tags=["runs"], summary="Show e-mail texts")
+@api.get("/runs/{run_id}/mail", response=MailOut, summary="Show e-mail texts")
 def show_mail(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return the texts of the e-mails to workers, and the numbers of messages by outcome."""
     run = find_object(request, Run, run_id)
@@ -95,7 +95,7 @@ def show_mail(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     return {"remind_hours": chosen.remind_hours, "texts": by_kind, **counts}
 
 
-@api.put("/runs/{run_id}/mail", response=MailOut, tags=["runs"], summary="Change e-mail texts")
+@api.put("/runs/{run_id}/mail", response=MailOut, summary="Change e-mail texts")
 def change_mail(request: HttpRequest, run_id: Id, payload: MailIn) -> dict[str, Any]:
     """Change the texts of the e-mails to workers, and the time of the reminder."""
     run = find_object(request, Run, run_id)
@@ -107,7 +107,7 @@ def change_mail(request: HttpRequest, run_id: Id, payload: MailIn) -> dict[str, 
     return show_mail(request, run_id)
 
 
-@api.post("/runs/{run_id}/invitations", response={200: InvitedOut, 202: InvitedOut}, tags=["runs"])
+@api.post("/runs/{run_id}/invitations", response={200: InvitedOut, 202: InvitedOut})
 def invite_workers(request: HttpRequest, run_id: Id, payload: InviteIn) -> Status[Any]:
     """Send an e-mail with the personal link to each worker who has an address and no invitation.
 
@@ -129,7 +129,7 @@ def _plan_payload(plan: InvitationPlan, messages: int | None = None) -> dict[str
     return {"messages": plan.messages if messages is None else messages, **counts}
 
 
-@api.delete("/runs/{run_id}/invitations", response=CancelledOut, tags=["runs"])
+@api.delete("/runs/{run_id}/invitations", response=CancelledOut)
 def cancel_invitations(request: HttpRequest, run_id: Id) -> dict[str, int]:
     """Take the invitations and reminders that still wait out of the outbox."""
     run = find_object(request, Run, run_id)

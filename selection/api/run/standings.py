@@ -123,7 +123,7 @@ class SelectionOut(Schema):
     taken_out_by_hand: list[SelectedOut]
 
 
-@api.get("/runs/{run_id}/standings", response=list[LineOut], tags=["runs"])
+@api.get("/runs/{run_id}/standings", response=list[LineOut])
 def show_standings(
     request: HttpRequest, response: HttpResponse, run_id: Id, query: Query[StandingsQuery]
 ) -> list[dict[str, Any]]:
@@ -141,7 +141,7 @@ def show_standings(
     return [vars(line) for line in rows]
 
 
-@api.get("/runs/{run_id}/selection", response=SelectionOut, tags=["runs"], exclude_unset=True)
+@api.get("/runs/{run_id}/selection", response=SelectionOut, exclude_unset=True)
 def show_selection(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return the selected workers, with the run's parameters and guarantee."""
     return reports.export_run(find_object(request, Run, run_id))

@@ -42,7 +42,7 @@ class PageOut(Schema):
     after: str
 
 
-@api.get("/runs/{run_id}/page", response=PageOut, tags=["runs"], summary="Show worker page")
+@api.get("/runs/{run_id}/page", response=PageOut, summary="Show worker page")
 def show_page(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     """Return the texts on the workers' page besides the questions."""
     run = find_object(request, Run, run_id)
@@ -51,7 +51,7 @@ def show_page(request: HttpRequest, run_id: Id) -> dict[str, Any]:
     return {"pay": facts.pay, "currency": run.currency, "codes": codes, "after": facts.after}
 
 
-@api.put("/runs/{run_id}/page", response=PageOut, tags=["runs"], summary="Set worker page")
+@api.put("/runs/{run_id}/page", response=PageOut, summary="Set worker page")
 def tell_workers(request: HttpRequest, run_id: Id, payload: PageIn) -> dict[str, Any]:
     """Replace all of these texts; possible at any time."""
     run = find_object(request, Run, run_id)

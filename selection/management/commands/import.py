@@ -7,7 +7,7 @@ from django.core.management import BaseCommand, CommandParser
 
 from selection.answers.recording import Outside
 from selection.errors import Refused
-from selection.imports import column_plan, commit, platforms, row_parsers, staging, uploads
+from selection.imports import column_plan, commit, row_parsers, staging, uploads
 from selection.imports.readers import ENCODINGS
 from selection.management.lookups import find_by_name, report_refusals
 from selection.models import Upload
@@ -73,17 +73,8 @@ class Command(BaseCommand):
             uploads.begin_at(upload, options["header"], options["encoding"], at_once=False)
         if options["map"] or options["encoding"] or questions:
             pairs = [parse_column_pair(text, "--map 'Worker ID=worker'") for text in options["map"]]
-            plan = column_plan.apply_column_choices(
-                column_plan.ColumnPlan(**upload.plan), upload.header, pairs
-            )
-            if questions:
-                plan = uploads.assign_survey_columns(upload, plan, questions)
-            uploads.name_columns(upload, plan, options["encoding"], at_once=False)
-        plan = column_plan.ColumnPlan(**upload.plan)
-        platforms.refuse_missing(plan, upload.header, upload.name, plan.header or 1)
-        uploads.finish_upload(upload)
-        if upload.state == Upload.State.FAILED:
-            raise Refused(upload.error)
+            uploads.choose_columns(upload, pairs, questions, options["encoding"], at_once=False)
+        uploads.read_whole(upload)
         outside: Outside = "wrong" if options["outside_wrong"] else "refuse"
         refused_count = self._print_preview(upload, outside, quiet=options["verbosity"] == 0)
         if options["check"]:

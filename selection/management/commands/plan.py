@@ -1,13 +1,12 @@
 """``manage.py plan``: the cost of a run and its chance to end, before any worker is paid."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from django.core.management import BaseCommand, CommandParser
 
-from selection import forecast
+from selection import exports, forecast
 from selection.errors import Refused
 from selection.forecast import Belief, Forecast, Plan, ReachableEpsilon
 from selection.management.lookups import report_refusals
@@ -54,9 +53,18 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with report_refusals():
-            belief, plan = _build_belief(options), _build_plan(options)
-            table = _forecast_table if options["spend"] is None else _reach_table
-            self.stdout.write(table(plan, belief, options))
+            belief, plan, spend = _build_belief(options), _build_plan(options), options["spend"]
+            refine: Any = forecast.refine_forecasts if spend is None else forecast.search_reachable
+            *_, rows = refine(plan, belief, options["seconds"])
+            if options["json"]:
+                self.stdout.write(exports.json_text([asdict(row) for row in rows]))
+            else:
+                lines = (
+                    _forecast_lines(rows, plan)
+                    if spend is None
+                    else _reach_lines(rows, plan, spend)
+                )
+                self.stdout.write("\n".join([belief.words, *lines]))
 
 
 # -- the request
@@ -104,16 +112,12 @@ def _build_belief(options: dict[str, Any]) -> Belief:
 # -- the reply
 
 
-def _forecast_table(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
-    *_, rows = forecast.refine_forecasts(plan, belief, options["seconds"])
-    if options["json"]:
-        return _format_json(rows)
+def _forecast_lines(rows: list[Forecast], plan: Plan) -> list[str]:
     best = rows[0]
-    lines = [
-        belief.words,
+    return [
         "",
         SHOWN.format("", "answers", "" if plan.price is None else "cost", "").rstrip(),
-        *(_format_row(row) for row in rows),
+        *map(_format_row, rows),
         "",
         f"Recommended: {best.title} (--algorithm {best.algorithm}). {best.why}",
         best.promise,
@@ -124,7 +128,6 @@ def _forecast_table(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
         "Four runs of five lie between the first number and the last; the middle one is as likely "
         "too low as too high. Fewer than 20 simulations make no such band.",
     ]
-    return "\n".join(lines)
 
 
 def _format_row(row: Forecast) -> str:
@@ -137,22 +140,15 @@ def _format_row(row: Forecast) -> str:
     return SHOWN.format(row.title, answers, cost, mark + ends)
 
 
-def _reach_table(plan: Plan, belief: Belief, options: dict[str, Any]) -> str:
-    *_, rows = forecast.search_reachable(plan, belief, options["seconds"])
-    if options["json"]:
-        return _format_json(rows)
-    answers = counted(plan.budget or 0, "answer")
-    head = f"{options['spend']:g} pays for {answers} at {options['price']:g}."
-    lines = (f"{_format_epsilon(row):<12} {row.title}: {row.promise}" for row in rows)
-    return "\n".join(
-        [belief.words, head, "In at least 16 of 20 simulations, this money reaches:", "", *lines]
-    )
+def _reach_lines(rows: list[ReachableEpsilon], plan: Plan, spend: float) -> list[str]:
+    return [
+        f"{spend:g} pays for {counted(plan.budget or 0, 'answer')} at {plan.price:g}.",
+        "In at least 16 of 20 simulations, this money reaches:",
+        "",
+        *(f"{_format_epsilon(row):<12} {row.title}: {row.promise}" for row in rows),
+    ]
 
 
 def _format_epsilon(row: ReachableEpsilon) -> str:
     mark = " *" if row.recommended and row.epsilon else ""
     return "nothing" if row.epsilon is None else f"ε = {row.epsilon:g}{mark}"
-
-
-def _format_json(rows: list[Forecast] | list[ReachableEpsilon]) -> str:
-    return json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2)

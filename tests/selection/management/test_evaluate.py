@@ -227,6 +227,7 @@ def test_tell_that_the_others_wait_for_money(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(play, "PATIENCE", 2)
+    monkeypatch.setattr(failing_models, "MOST_FAILURES", 1000)  # it is not set aside before
     with ModelStub(reply) as stub:
         files = write_files(tmp_path, stub.url, ["good", "bad"])
         dead = "dead: {url: 'http://127.0.0.1:9/v1'}, stub:"

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from selection import engine
+from selection import actor, engine
 from selection.admin.run.forms import RunForm
 from selection.management import run_arguments
 from selection.models import ApiToken, AuditEntry, Run, Team
@@ -198,6 +198,14 @@ def test_the_audit_log_has_it():
     assert list(entries.values_list("kind", flat=True)) == ["added", "start", "stop"]
     assert entries.last().why == "no time"
     assert entries.last().who.startswith("command")
+
+
+def test_audit_log_has_an_action_of_a_login_once():
+    made = make_run()
+    with actor.acting_as_command(["manage.py", "run"]):
+        run("stop", made.pk)
+    (stop,) = AuditEntry.objects.filter(kind="stop", item=str(made.pk))
+    assert stop.who.endswith(", manage.py run")
 
 
 def test_status_command_describes_the_run():
