@@ -20,7 +20,7 @@ OURS = "LIKE 'selection\\_%%' ESCAPE '\\'"
 SCHEMA = {
     "sqlite": [f"SELECT type, name, sql FROM sqlite_master WHERE tbl_name {OURS}"],
     "postgresql": [
-        "SELECT table_name, ordinal_position, column_name, udt_name, character_maximum_length, "
+        "SELECT table_name, column_name, udt_name, character_maximum_length, "
         "numeric_precision, numeric_scale, column_default, is_nullable, identity_generation "
         f"FROM information_schema.columns WHERE table_name {OURS}",
         "SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint "
