@@ -36,7 +36,7 @@ def main(command: Sequence[str] = ()) -> None:
         time.sleep(PAUSE_SECONDS)
         pauses += 1
     if command:
-        os.execvp(command[0], command)  # noqa: S606  # nosec B606: of supervisord.conf
+        os.execvp(command[0], command)  # nosec B606: of supervisord.conf
     print(os.environ["GREETING"], flush=True)  # noqa: T201
 
 
