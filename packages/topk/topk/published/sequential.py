@@ -89,10 +89,11 @@ class SequentialSelector(Selector):
         pulls = self.state.pulls + pending
         arms, memo = self._board(pulls)
         arms[kernels.SHUT, (room <= 0) | (pulls < self.strategy.warm)] = np.inf
+        near = kernels.near_ends(self.strategy, arms, memo, slots)
+        board = kernels.narrow_board(self.strategy, arms, memo, near)
         looks = 1 if once else slots
-        given: Counts = kernels.look_ahead(
-            self.strategy, arms, memo, slots, looks, room.copy(), rng
-        )
+        given = np.zeros(room.size, np.int64)
+        given[near] = kernels.look_ahead(self.strategy, *board, slots, looks, room[near], rng)
         return given
 
     # -- judging
