@@ -26,6 +26,8 @@ def draw_ask(name: str, seed: int) -> np.ndarray:
     problem = Problem(N, int(rng.integers(1, N)), 0.02, 0.1, 10_000)
     selector = build_selector(name, problem)
     selector.tell(np.arange(N), rewards, pulls)
+    if seed % 2:
+        selector.stop()  # looks at the same means
     pending, room = rng.integers(0, 3, N), rng.integers(0, 4, N)
     return selector.ask(SLOTS, pending, room, rng)
 

@@ -27,8 +27,12 @@ MANY = 10_000  # arms, from which this saves more than it takes
 SLIP = 1e-9  # more than rounding changes
 
 
-def near_ends(strategy: Strategy, arms: Arms, memo: Memo, slots: int) -> Counts:
+def near_ends(
+    strategy: Strategy, arms: Arms, memo: Memo, slots: int, judged: Arms | None
+) -> Counts:
     """Return the arms among which looks for so many pulls find their pairs, in order.
+
+    judged  a board with the same means after a look, if there is one
 
     A look takes the arm at the end of the bounds on each side. Its pulls move this arm inwards, and
     the common scale moves all arms a little. So the end is among the ``slots + 1`` nearest arms.
@@ -36,6 +40,8 @@ def near_ends(strategy: Strategy, arms: Arms, memo: Memo, slots: int) -> Counts:
     pairs = strategy.sampling in (PAIR, COIN) and strategy.radius in (CLOCK, ITERATED)
     if arms.shape[1] < MANY or not pairs:
         return np.arange(arms.shape[1])
+    if judged is not None:
+        arms[HIGH] = judged[HIGH]
     look(strategy, arms, memo)  # after which HIGH has the K best means
     scale, later = scale_of(strategy, arms, memo), memo.copy()
     later[[TOTAL, MOST_PULLED]] += slots
