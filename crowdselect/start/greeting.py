@@ -9,7 +9,6 @@ import http.client
 import os
 import sys
 import time
-from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 PAGE = "/admin/login/"
@@ -30,7 +29,7 @@ def answers(url: str) -> bool:
         connection.close()
 
 
-def main(command: Sequence[str] = ()) -> None:
+def main(command: list[str]) -> None:
     pauses = 0
     while not answers(os.environ["HERE"]) and not (command and pauses >= PAUSES):
         time.sleep(PAUSE_SECONDS)

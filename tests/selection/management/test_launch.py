@@ -123,7 +123,7 @@ def test_the_greeting_waits_until_a_page_answers(live_server, monkeypatch, capsy
     monkeypatch.setenv("HERE", f"http://127.0.0.1:{free_port()}")
     monkeypatch.setenv("GREETING", "the address")
     monkeypatch.setattr(greeting.time, "sleep", let_it_answer)
-    greeting.main()
+    greeting.main([])
     assert capsys.readouterr().out == "the address\n"
     assert len(waits) == 1
 
