@@ -90,7 +90,7 @@ class SequentialSelector(Selector):
         arms, memo = self._board(pulls)
         arms[kernels.SHUT, (room <= 0) | (pulls < self.strategy.warm)] = np.inf
         judged = None if self._judged is None else self._judged[0]
-        near = kernels.near_ends(self.strategy, arms, memo, slots, judged)
+        near = kernels.find_near_ends(self.strategy, arms, memo, slots, judged)
         board = kernels.narrow_board(self.strategy, arms, memo, near)
         looks = 1 if once else slots
         given = np.zeros(room.size, np.int64)

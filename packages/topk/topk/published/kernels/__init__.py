@@ -58,5 +58,5 @@ from .layout import (
 )
 from .looks import look
 from .loops import PORTIONS, is_kept, look_ahead, remember, run
-from .near import narrow_board, near_ends
+from .near import find_near_ends, narrow_board
 from .radii import count, hardness, log_term, refresh_all, spread

@@ -27,7 +27,7 @@ MANY = 10_000  # arms, from which this saves more than it takes
 SLIP = 1e-9  # more than rounding changes
 
 
-def near_ends(
+def find_near_ends(
     strategy: Strategy, arms: Arms, memo: Memo, slots: int, judged: Arms | None
 ) -> Counts:
     """Return the arms among which looks for so many pulls find their pairs, in order.
