@@ -8,6 +8,7 @@ statements by hand. Its entries are deleted only when the row is written with th
 import io
 import zlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from django.db.models import Q, QuerySet
@@ -135,7 +136,8 @@ def unpack_columns(content: bytes) -> Columns | None:
     head = io.BytesIO(packed[:HEAD])
     read_magic(head)
     _, _, dtype = read_array_header_1_0(head)
-    table = np.frombuffer(packed, dtype, offset=head.tell())  # np.load would copy it first
+    # Without the copy that np.load makes.
+    table: NDArray[Any] = np.frombuffer(packed, dtype, offset=head.tell())
     if table.dtype.names != NAMES:
         return None
     return {name: table[name].astype(KINDS.get(name, np.int64)) for name in NAMES}
