@@ -137,7 +137,7 @@ def unpack_columns(content: bytes) -> Columns | None:
     read_magic(head)
     _, _, dtype = read_array_header_1_0(head)
     # Without the copy that np.load makes.
-    table: NDArray[Any] = np.frombuffer(packed, dtype, offset=head.tell())
+    table: Any = np.frombuffer(packed, dtype, offset=head.tell())
     if table.dtype.names != NAMES:
         return None
     return {name: table[name].astype(KINDS.get(name, np.int64)) for name in NAMES}
