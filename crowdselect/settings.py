@@ -311,6 +311,7 @@ SUPERVISOR = [
     *("-c", str(BASE_DIR / "crowdselect" / "start" / "supervisord.conf")),
 ]
 STATIC_ROOT = VAR_DIR / "static"
+WHITENOISE_USE_FINDERS = env.flag("STATIC_FROM_PACKAGES", default=False)  # of manage.py launch
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},

@@ -1,16 +1,20 @@
 """``python crowdselect/start/greeting.py``: the greeting of ``make run``, once a page answers.
 
-Its environment has the server's address (HERE) and the text (GREETING).
+Its environment has the server's address (HERE) and the text (GREETING). With the words of a command
+it becomes that: processes that start at once share the processors with the web server, and a person
+waits for its page. They start without a page as well, after a while.
 """
 
 import http.client
 import os
+import sys
 import time
 from urllib.parse import urlsplit
 
 PAGE = "/admin/login/"
-PAUSE_SECONDS = 0.5
+PAUSE_SECONDS = 0.2
 PATIENCE_SECONDS = 10  # for one reply
+PAUSES = 50  # after which another process starts without a page
 
 
 def answers(url: str) -> bool:
@@ -25,11 +29,15 @@ def answers(url: str) -> bool:
         connection.close()
 
 
-def main() -> None:
-    while not answers(os.environ["HERE"]):
+def main(command: list[str]) -> None:
+    pauses = 0
+    while not answers(os.environ["HERE"]) and not (command and pauses >= PAUSES):
         time.sleep(PAUSE_SECONDS)
+        pauses += 1
+    if command:
+        os.execvp(command[0], command)  # nosec B606: of supervisord.conf
     print(os.environ["GREETING"], flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -96,18 +96,25 @@ def insert_from(
     return inserted
 
 
-def update_rows(model: type[Model], ids: Sequence[int], columns: dict[str, Sequence[Any]]) -> None:
+def update_rows(
+    model: type[Model],
+    ids: Sequence[int],
+    columns: dict[str, Sequence[Any]],
+    kept: Sequence[str] = (),
+) -> None:
     """Update the rows of these ids.
 
     columns  field's attribute name to its values, one an id: numbers, text, moments or None
+    kept     columns in which None keeps the value that the row has
     """
     if not ids:
         return
     fields, key = _model_fields(model, tuple(columns)), model._meta.pk
     assert key is not None
     table, where, values = _table_name(model), _quote_name(key), {**columns, key.attname: ids}
-    if _uses_arrays(values):
-        new = ", ".join(f"{_quote_name(field)} = given.{_quote_name(field)}" for field in fields)
+    as_arrays = _uses_arrays(values)
+    new = ", ".join(_assign(table, field, as_arrays, field.attname in kept) for field in fields)
+    if as_arrays:
         arrays, theirs = _unnest_fields([*fields, key]), f"{table}.{where}"
         # The ids are given twice: for a join with an array only, the whole table may be read.
         sql = (
@@ -116,7 +123,6 @@ def update_rows(model: type[Model], ids: Sequence[int], columns: dict[str, Seque
         )
         _execute_chunks(sql, {**values, "among": ids}, [])
         return
-    new = ", ".join(f"{_quote_name(field)} = %s" for field in fields)
     sql = f"UPDATE {table} SET {new} WHERE {where} = %s"  # nosec B608
     _execute_each(sql, _adapt_moments(model, values), [])
 
@@ -124,6 +130,12 @@ def update_rows(model: type[Model], ids: Sequence[int], columns: dict[str, Seque
 # -- statements
 
 Columns = dict[str, Sequence[Any]]
+
+
+def _assign(table: str, field: "Field[Any, Any]", as_arrays: bool, kept: bool) -> str:
+    name = _quote_name(field)
+    value = f"given.{name}" if as_arrays else "%s"
+    return f"{name} = {f'COALESCE({value}, {table}.{name})' if kept else value}"
 
 
 def _uses_arrays(columns: Columns) -> bool:

@@ -37,7 +37,6 @@ def save_step(arrays: StepArrays) -> Step:
     _count_answers(arrays)
     take_back(arrays, blocked_arms(arrays))
     _save_candidates(arrays, verdict, standing)
-    _save_seen(arrays)
     deal_assignments(arrays)
     notifications.notify_step(arrays, verdict)
     arrays.candidates.keep()
@@ -76,9 +75,14 @@ def _count_answers(arrays: StepArrays) -> None:
 def _save_candidates(
     arrays: StepArrays, verdict: NDArray[np.int8], standing: Standing | None
 ) -> None:
-    """Write the changed rows, which may be thousands."""
+    """Write the changed rows, which may be thousands.
+
+    Workers who answered were seen, which is written unless it was noted within a minute or so.
+    """
     closed = arrays.new_pulls + arrays.new_void
-    arms = np.flatnonzero(arrays.counts + arrays.withdrawn + closed > 0)
+    late = arrays.seen > arrays.noted + PRESENCE_INTERVAL.total_seconds()
+    arms = np.flatnonzero((arrays.counts + arrays.withdrawn + closed > 0) | late)
+    moments = zip(late[arms].tolist(), arrays.seen[arms].tolist(), strict=True)
     bulk.update_rows(
         Candidate,
         arrays.ids[arms].tolist(),
@@ -87,7 +91,9 @@ def _save_candidates(
             "pulls": (arrays.pulls + arrays.new_pulls)[arms].tolist(),
             "void": (arrays.void + arrays.new_void)[arms].tolist(),
             "rewards": (arrays.rewards + arrays.new_rewards)[arms].tolist(),
+            "seen": [datetime.fromtimestamp(at, UTC) if new else None for new, at in moments],
         },
+        kept=("seen",),
     )
     decided = np.flatnonzero(verdict != arrays.verdict)
     bulk.update_rows(
@@ -99,15 +105,6 @@ def _save_candidates(
             "decided_why": _verdict_reasons(arrays, standing, decided.tolist()),
         },
     )
-
-
-def _save_seen(arrays: StepArrays) -> None:
-    """Note workers who answered as seen, unless that was noted within a minute or so."""
-    answered = np.unique(arrays.answers.arms)
-    late = arrays.seen[answered] > arrays.noted[answered] + PRESENCE_INTERVAL.total_seconds()
-    arms = answered[late]
-    moments = [datetime.fromtimestamp(at, UTC) for at in arrays.seen[arms].tolist()]
-    bulk.update_rows(Candidate, arrays.ids[arms].tolist(), {"seen": moments})
 
 
 def _verdict_reasons(

@@ -5,13 +5,10 @@ import secrets
 import shlex
 import socket
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from hashlib import sha256
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.contrib.staticfiles.finders import get_finders
 from django.core.checks import Tags
 from django.core.management import BaseCommand, CommandError, CommandParser, call_command
 
@@ -35,10 +32,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
         refuse_taken(host, port)
-        with ThreadPoolExecutor(1) as beside:
-            collected = beside.submit(collect_static)
-            call_command("migrate", verbosity=0)
-        collected.result()
+        call_command("migrate", verbosity=0)
         gold = settings.VAR_DIR / "sample-gold.csv"
         with wakeups.silenced():  # Redis is not up yet; a Celery worker sweeps when it is ready
             run = sample_run.prepare_sample_run(gold)
@@ -115,18 +109,6 @@ def refuse_taken(host: str, port: int) -> None:
             ) from error
 
 
-def collect_static() -> None:
-    """Run ``collectstatic`` if a file has changed: compressing them takes a while."""
-    paths = sorted(
-        storage.path(name) for finder in get_finders() for name, storage in finder.list([])
-    )
-    files = [(path, os.stat(path).st_mtime_ns, os.stat(path).st_size) for path in paths]
-    stamp, digest = settings.VAR_DIR / "static-files", sha256(repr(files).encode()).hexdigest()
-    if not (settings.STATIC_ROOT.exists() and stamp.exists() and stamp.read_text() == digest):
-        call_command("collectstatic", interactive=False, verbosity=0)
-        stamp.write_text(digest)
-
-
 def first_login() -> tuple[str, str]:
     """Return the first login, created once, with its password until that is changed."""
     users = get_user_model().objects
@@ -150,7 +132,9 @@ def start_supervisor() -> None:
         VAR_DIR=str(settings.VAR_DIR),
         RUN_AS=str(os.getuid()),
         EMBEDDED_REDIS=str(settings.EMBEDDED_REDIS).lower(),
+        STATIC_FROM_PACKAGES="true",  # to compress and copy them takes as long as to migrate
         TELL="warn",
     )
+    settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
     os.chdir(settings.BASE_DIR)
     os.execv(sys.executable, [sys.executable, *settings.SUPERVISOR])

@@ -52,3 +52,16 @@ def test_rows_get_their_own_new_values(n):
     rows = ApiToken.objects.order_by("-pk").values_list("used", "by")
     untouched = [(None, "")] * (4 - n)
     assert list(rows) == [*zip(moments[:n], NASTY[1 : n + 1], strict=True), *untouched]
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_none_keeps_the_value_of_a_kept_column(n):
+    then, now = datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 3, tzinfo=UTC)
+    for i in range(n):
+        ApiToken.issue(f"token {i}")
+    ApiToken.objects.update(used=then, by="before")
+    ids = list(ApiToken.objects.order_by("pk").values_list("pk", flat=True))
+    moments = [None, now, None][:n]
+    bulk.update_rows(ApiToken, ids, {"used": moments, "by": ["after"] * n}, kept=("used",))
+    rows = ApiToken.objects.order_by("pk").values_list("used", "by")
+    assert list(rows) == [(moment or then, "after") for moment in moments]

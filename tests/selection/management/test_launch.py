@@ -40,7 +40,6 @@ def started(monkeypatch, tmp_path):
     monkeypatch.delenv("PUBLIC_URL")
     run = make_run()
     monkeypatch.setattr(launch.sample_run, "prepare_sample_run", lambda path: run)
-    monkeypatch.setattr(launch, "collect_static", lambda: None)
     monkeypatch.setattr(launch, "start_supervisor", lambda: None)
     monkeypatch.setattr(launch, "LOGIN", tmp_path / "first-login")
     monkeypatch.setattr(launch, "call_command", lambda *given, **more: None)  # migrate
@@ -124,6 +123,26 @@ def test_the_greeting_waits_until_a_page_answers(live_server, monkeypatch, capsy
     monkeypatch.setenv("HERE", f"http://127.0.0.1:{free_port()}")
     monkeypatch.setenv("GREETING", "the address")
     monkeypatch.setattr(greeting.time, "sleep", let_it_answer)
-    greeting.main()
+    greeting.main([])
     assert capsys.readouterr().out == "the address\n"
     assert len(waits) == 1
+
+
+def test_other_process_starts_after_the_page_or_after_a_while(live_server, monkeypatch):
+    commands: list[list[str]] = []
+    waits: list[float] = []
+    monkeypatch.setattr(os, "execvp", lambda program, words: commands.append(words))
+    monkeypatch.setattr(greeting.time, "sleep", waits.append)
+    monkeypatch.setenv("GREETING", "")
+    for url in (live_server.url, f"http://127.0.0.1:{free_port()}"):
+        monkeypatch.setenv("HERE", url)
+        greeting.main(["nice", "celery"])
+    assert commands == [["nice", "celery"]] * 2
+    assert len(waits) == greeting.PAUSES
+
+
+def test_page_finds_static_files_that_were_not_collected(settings, tmp_path):
+    settings.WHITENOISE_USE_FINDERS, settings.STATIC_ROOT = True, tmp_path
+    client = Client()
+    for name in ("selection/busy.js", "admin/js/core.js"):
+        assert client.get(f"/static/{name}").status_code == 200

@@ -87,8 +87,12 @@ class SequentialSelector(Selector):
         pulls = self.state.pulls + pending
         arms, memo = self._board(pulls)
         arms[kernels.SHUT, (room <= 0) | (pulls < self.strategy.warm)] = np.inf
+        judged = None if self._judged is None else self._judged[0]
+        near = kernels.find_near_ends(self.strategy, arms, memo, slots, judged)
+        board = kernels.narrow_board(self.strategy, arms, memo, near)
         looks = 1 if once else slots
-        plan: Counts = kernels.look_ahead(self.strategy, arms, memo, slots, looks, room.copy(), rng)
+        plan: Counts = np.zeros(room.size, np.int64)
+        plan[near] = kernels.look_ahead(self.strategy, *board, slots, looks, room[near], rng)
         return plan
 
     # -- judging

@@ -2,9 +2,9 @@
 
 import pytest
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 
+from selection.management.commands.migrate import RecordingExecutor
 from selection.models import ApiToken, Pool, Run, Team
 
 BEFORE = ("selection", "0007_gold")
@@ -13,11 +13,11 @@ BEFORE = ("selection", "0007_gold")
 @pytest.fixture
 def old():
     """Provide the tables and models of that time; restore today's afterwards."""
-    executor = MigrationExecutor(connection)
+    executor = RecordingExecutor(connection, squashed=False)
     latest = [node for node in executor.loader.graph.leaf_nodes() if node[0] == "selection"]
     executor.migrate([BEFORE])
     yield executor.loader.project_state([BEFORE]).apps
-    executor = MigrationExecutor(connection)
+    executor = RecordingExecutor(connection, squashed=False)
     executor.migrate(latest)
 
 
@@ -35,7 +35,7 @@ def test_existing_rows_move_to_the_first_team_and_tokens_keep_managing(old):
     digest = ApiToken.digest_of(secret)
     old.get_model("selection", "ApiToken").objects.create(name="robot", digest=digest)
 
-    executor = MigrationExecutor(connection)
+    executor = RecordingExecutor(connection, squashed=False)
     executor.migrate([node for node in executor.loader.graph.leaf_nodes() if node[0] == BEFORE[0]])
 
     team = Team.objects.get()

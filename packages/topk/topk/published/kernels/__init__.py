@@ -13,6 +13,7 @@ divergence  bounds of Bernoulli rewards
 radii       all other bounds
 looks       the arms that keep an algorithm from stopping, and the gap
 loops       looking ahead for a crowd, and playing a whole run
+near        the arms that a look-ahead may pull
 
 Comments name papers by their first author: Kalyanakrishnan 2012 (LUCB1), Gabillon 2012 (UGapE),
 Kaufmann 2013 (KL-LUCB), Chen 2014 (CLUCB), Jamieson 2014 (lil'), Jiang 2017 (lil'RandLUCB).
@@ -57,4 +58,5 @@ from .layout import (
 )
 from .looks import look
 from .loops import PORTIONS, is_kept, look_ahead, remember, run
+from .near import find_near_ends, narrow_board
 from .radii import count, hardness, log_term, refresh_all, spread
