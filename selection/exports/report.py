@@ -85,6 +85,7 @@ def _started_facts(context: ExportContext) -> dict[str, Any]:
     end = run.ended or db_clock.database_now()
     return {
         "floor": reports.state_mean_floor(run, context.standings.lines),
+        "mark": reports.state_pass_mark(run, context.standings.lines),
         "progress": progress,
         "given": answers,
         "cost": money.format_cost(run, answers),

@@ -8,6 +8,7 @@ from selection import algorithms
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.models import Run
+from selection.runs import pass_marks
 from selection.runs.roster import eligibility, quotas
 from topk import LIKE_THESE, Option, Promise
 
@@ -153,6 +154,8 @@ def describe_options(run: Run) -> list[tuple[str, str]]:
     lines = [
         (algorithms.option_label(name), _format_value(value)) for name, value in chosen.items()
     ]
+    if run.pass_mark is not None:
+        lines.append(("Pass mark", pass_marks.format_mark(run)))
     if learned := priors.learned_prior(run):
         lines.append(("Learns from", learned.source))
     if run.quotas:

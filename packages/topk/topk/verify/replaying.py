@@ -55,7 +55,7 @@ def is_lost(record: DumpRecord) -> bool:
     """Return True if changes of the roster cost the guarantee of this run."""
     events = record.events if record.run["joined"] else []
     opened = [event["step"] for event in events if event["kind"] == OPENED]
-    pulls, _ = _count_answers(record, None)
+    pulls, _ = count_answers(record, None)
     covers = _start_of(record).covers_withdrawal
     return is_guarantee_lost(record.algorithm, record.gone, pulls, opened, covers)
 
@@ -69,7 +69,7 @@ def replay_participants(record: DumpRecord) -> ReplayedRun | None:
     """Return the end of the run without workers without a counted answer; None if they stay."""
     if record.run.get("keep_no_shows", True):  # they stayed in dumps of older versions
         return None
-    pulls, _ = _count_answers(record, None)
+    pulls, _ = count_answers(record, None)
     rule = record.ks, record.run["one_kind_each"], _start_of(record).judges_anew
     gone, counted = drop_no_shows(record.algorithm, record.gone, pulls, record.worker, *rule)
     if np.array_equal(gone, record.gone):
@@ -102,7 +102,7 @@ def replay_run(record: DumpRecord, upto: int | None = None) -> ReplayedRun:
     return _step_by_step(record, arms, upto)
 
 
-def _count_answers(record: DumpRecord, upto: int | None) -> tuple[Counts, Counts]:
+def count_answers(record: DumpRecord, upto: int | None) -> tuple[Counts, Counts]:
     """Return (n,) answers that count, and right ones, after this step."""
     asked = record.asked
     which = (asked.counted != UNCOUNTED) & ~asked.void
@@ -125,9 +125,9 @@ def _selector_from_tallies(
     record: DumpRecord, arms: Counts, upto: int | None, share: float | None = None
 ) -> Selector:
     """Return an algorithm that remembers nothing but tallies, in the state of this step."""
-    pulls, right = _count_answers(record, upto)
+    pulls, right = count_answers(record, upto)
     undecided = np.zeros(arms.size, np.int8)
-    before = (pulls, right) if upto is None else _count_answers(record, upto - 1)
+    before = (pulls, right) if upto is None else count_answers(record, upto - 1)
     waiting = _outstanding(record, upto, counted=None if upto is None else upto - 1)
     left = record.gone & ((before[0] > 0) | (waiting > 0))
     gone = np.array([before[1][left], before[0][left], waiting[left]], float)
@@ -153,13 +153,13 @@ def _step_by_step(record: DumpRecord, arms: Counts, upto: int | None) -> Replaye
         retold = number == record.anew
         which = (asked.counted <= number) if retold else (asked.counted == number)
         rows = which & (asked.counted != UNCOUNTED) & ~asked.void & (places[asked.arm] >= 0)
-        before, _ = _count_answers(record, number if retold else number - 1)
+        before, _ = count_answers(record, number if retold else number - 1)
         share = share_left(record.gone, before)
         selector = rebuild_selector(record, arms, state, share, _epsilon_at(record, number))
         told = tell_in_turn(selector, rows, asked.arm, places[asked.arm], asked.right)
         refused += int(rows.sum() - told.sum())
         state = _roundtrip_state(selector.state)
-    now, _ = _count_answers(record, None if upto is None else upto - 1)
+    now, _ = count_answers(record, None if upto is None else upto - 1)
     return ReplayedRun(
         arms, rebuild_selector(record, arms, state, share_left(record.gone, now)), refused
     )
