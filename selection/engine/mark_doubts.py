@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from selection.models import Run
-from selection.runs import pass_marks
+from selection.models import Run, pass_marks
 from topk.water_filling import fill_level
 
 from .arrays import Counts, Flags, StepArrays

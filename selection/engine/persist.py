@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from selection import audit
 from selection.answers.presence import PRESENCE_INTERVAL
 from selection.db import bulk
-from selection.models import Answer, Candidate, Run, Step
-from selection.runs import pass_marks
+from selection.models import Answer, Candidate, Run, Step, pass_marks
 from topk import Standing, Verdict, compact_memory
 
 from . import ending, notifications

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from selection import db_clock, webhooks
 from selection.history import notifications
-from selection.models import Answer, Candidate, Run, Step
+from selection.models import Answer, Candidate, Run, Step, pass_marks
 from selection.models.roster import Counts, Roster
-from selection.runs import pass_marks
 from topk import BUDGET_SPENT, PROMISE_KEPT, Selector, Standing, State, Verdict, pack_memory
 from topk.feed import tell_in_turn
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from selection.models import Run
-from selection.runs import pass_marks
+from selection.models import Run, pass_marks
 from topk import Verdict
 from topk.pass_mark import REACHES
 from topk.selected_arms import SelectedArms, only_marked

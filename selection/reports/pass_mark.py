@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from selection import viewer_locale
-from selection.models import Run
-from selection.runs import pass_marks
+from selection.models import Run, pass_marks
 from selection.texts import counted
 from topk import THIS_SET
 from topk.selected_arms import SelectedArms

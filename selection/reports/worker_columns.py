@@ -7,8 +7,7 @@ which of them an output has, in which order.
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from selection.models import Run
-from selection.runs import pass_marks
+from selection.models import Run, pass_marks
 
 from .selection import ended_early
 

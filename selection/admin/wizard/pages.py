@@ -18,6 +18,7 @@ from selection.charts import cost_curves
 from selection.errors import Refused
 from selection.facts import Facts
 from selection.forecast import Forecast, Plan, budget, forecast_requests
+from selection.forecast.mark_cost import describe_mark_cost
 from selection.model_workers.askable import has_models_only
 from selection.models import ForecastRequest, Run
 from selection.runs.roster import eligibility, worker_prices
@@ -140,6 +141,9 @@ class ForecastPage(GuidePage, ActionPage):
             pace=self.pace,
             stale=wish is not None and not plans_agree(wish.plan, plan),
             belief=forecast_requests.stored_belief(planning).words,
+            mark_cost=describe_mark_cost(mark, plan.workers, plan.delta)
+            if wish and (mark := wish.settings["pass_mark"])
+            else "",
             percent=round(100 * forecast_requests.forecast_progress(planning)),
             **self._method_texts(plan, timed),
             charts=[

@@ -7,8 +7,7 @@ from typing import Any
 from selection import algorithms
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
-from selection.models import Run
-from selection.runs import pass_marks
+from selection.models import Run, pass_marks
 from selection.runs.roster import eligibility, quotas
 from topk import LIKE_THESE, Option, Promise
 

@@ -32,7 +32,7 @@ def validate_run(run: Run, workers: int) -> dict[str, str]:
         or _validate_skill_sizes(run, workers)
         or _validate_options(run)
         or _validate_set_size(run)
-        or _validate_mark(run)
+        or validate_mark(run)
         or _algorithm_refusals(run, workers)
     )
 
@@ -121,7 +121,7 @@ def _validate_set_size(run: Run) -> dict[str, str]:
     return {"option_accuracy": reason}
 
 
-def _validate_mark(run: Run) -> dict[str, str]:
+def validate_mark(run: Run) -> dict[str, str]:
     if run.pass_mark is None or 0 < run.pass_mark < 1:
         return {}
     return {"pass_mark": f"The pass mark must be above 0 and below 1, but it is {run.pass_mark:g}."}

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from selection.models import Run
 from selection.viewer_locale import format_percent, places_of
 from topk import THIS_SET, Verdict
 from topk.pass_mark import REACHES, is_settled, judge_marks
+
+from .runs import Run
 
 Counts = NDArray[np.int64]
 
