@@ -1,4 +1,4 @@
-"""Questions that show whether the selected reach the run's pass mark, after its rule could end."""
+"""Questions for the selected until the run's pass mark is settled, after its rule could end."""
 
 import numpy as np
 

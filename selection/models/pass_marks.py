@@ -1,4 +1,4 @@
-"""The pass mark of a run: who is shown to reach it, whatever rule selects (docs/pass-mark.md)."""
+"""The pass mark of a run, which is tested beside any rule (docs/pass-mark.md)."""
 
 from typing import Any
 
@@ -34,13 +34,13 @@ def is_reaching(run: Run, rewards: Any, pulls: Any, skill: Counts) -> NDArray[np
 
 
 def reject_short(verdict: NDArray[np.int8], reaching: NDArray[np.bool_]) -> NDArray[np.int8]:
-    """Return the verdicts (n,) of an end: accepted are only those who reach the mark."""
+    """Return the verdicts (n,) of an end: accepted are only workers shown to reach the mark."""
     short = (verdict == Verdict.ACCEPTED) & ~reaching
     return np.where(short, np.int8(Verdict.REJECTED), verdict)
 
 
 def describe_short(run: Run) -> str:
-    """Return the reason of the verdict on a worker whom the rule selects and the mark does not."""
+    """Return the reason of a rejection by the mark alone."""
     return f"among the workers that the algorithm selects, but {SHORT} of {format_mark(run)}"
 
 

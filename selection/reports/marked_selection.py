@@ -1,4 +1,4 @@
-"""The selection without workers who are not shown to reach the run's pass mark."""
+"""The selection, limited to workers shown to reach the run's pass mark."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ def marks_of(run: Run, rows: Sequence[Any]) -> list[str]:
 
 
 def apply_mark(run: Run, rows: Sequence[Any], selected: SelectedArms) -> SelectedArms:
-    """Return the selection without those who are not shown to reach the mark of an ended run."""
+    """Return the selection; of an ended run, only workers shown to reach the mark."""
     if run.status != Run.Status.ENDED or not pass_marks.has_mark(run):
         return selected
     reaching = _judge_rows(run, rows) == REACHES

@@ -1,4 +1,4 @@
-"""What is shown of the selected workers and the run's pass mark, beside the guarantee."""
+"""Sentences on the selected workers and the run's pass mark, beside the guarantee."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ def state_pass_mark(run: Run, lines: Sequence[WorkerStanding]) -> str:
         return ""
     marks = Counter(line.mark for line in lines if line.selected)
     reaching, selected = marks[pass_marks.WORDS[1]], marks.total()
-    right = f"at least {pass_marks.format_mark(run)}{_on_set(run)} right"
+    right = f"at least {pass_marks.format_mark(run)}{_set_words(run)} right"
     percent = 100 * (1 - run.delta)
     sure = viewer_locale.format_percent(1 - run.delta, viewer_locale.places_of(percent))
     if not selected:
@@ -36,7 +36,7 @@ def state_pass_mark(run: Run, lines: Sequence[WorkerStanding]) -> str:
     return f"Pass mark: with {sure} certainty, {who} {right}."
 
 
-def _on_set(run: Run) -> str:
+def _set_words(run: Run) -> str:
     return " of this question set" if run.options.get("accuracy") == THIS_SET else ""
 
 

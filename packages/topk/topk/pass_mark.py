@@ -1,4 +1,4 @@
-"""Which workers are shown to reach a pass mark, for any rule and at any time: docs/pass-mark.md.
+"""Evidence that workers reach a pass mark, for any rule and at any time: docs/pass-mark.md.
 
 For one worker, the likelihood of the answers under accuracies above the mark, over that at the
 mark, is a supermartingale if the true accuracy is below: evidence against it. A worker is shown
@@ -73,7 +73,7 @@ def show_below(
     questions: ArrayLike | None = None,
     joined: bool = False,
 ) -> Flags:
-    """Return (n,) flags of the workers shown to be below this accuracy; nobody for a mark of 1."""
+    """Return (n,) flags of the workers shown to be below this accuracy; none for a mark of 1."""
     right, counts = np.asarray(rewards, np.float64), np.asarray(pulls, np.float64)
     if mark >= 1:
         return np.zeros(right.size, bool)
@@ -155,7 +155,7 @@ def is_settled(
     questions: ArrayLike | None = None,
     joined: bool = False,
 ) -> Flags:
-    """Return (n,) flags of workers whom further answers need not judge.
+    """Return (n,) flags of workers that need no further answers.
 
     They are shown to reach the mark, or to be below the mark and the tolerance together.
     """

@@ -1,4 +1,4 @@
-"""The pass mark of a run that ended: only who is shown to reach it is selected."""
+"""The pass mark of an ended run: only workers shown to reach it are selected."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,13 @@ from .replaying import count_answers
 
 
 def apply_mark(record: DumpRecord, selected: SelectedArms) -> SelectedArms:
-    """Return the selection without workers who are not shown to reach the mark."""
+    """Return the selection, limited to workers shown to reach the mark."""
     reaching = _find_reaching(record)
     return selected if reaching is None else only_marked(selected, reaching)
 
 
 def reject_short(record: DumpRecord, arms: Counts, verdict: Counts) -> Counts:
-    """Return the verdicts (r,) of these arms at the end; accepted are who reach the mark."""
+    """Return the verdicts (r,) of these arms at the end; accepted ones reach the mark."""
     reaching = _find_reaching(record)
     if reaching is None:
         return verdict
