@@ -156,6 +156,8 @@ def _algorithm_reasons(arrays: StepArrays) -> dict[int, str]:
 
 
 def _describe_closing(run: Run, standing: Standing, arm: int, k: int) -> str:
+    if run.selector_class.takes_mark:
+        return _describe_mark(run, standing, arm)
     place = "among" if standing.verdict[arm] == Verdict.ACCEPTED else "not among"
     scope = " that keep to the quotas" if run.quotas else ""
     if run.several and run.one_kind_each:
@@ -169,3 +171,12 @@ def _describe_closing(run: Run, standing: Standing, arm: int, k: int) -> str:
     else:
         ending = "the bounds left no other worker"
     return f"mean {standing.mean[arm]:.3f}, {place} the best {k}{scope} when {ending}"
+
+
+def _describe_mark(run: Run, standing: Standing, arm: int) -> str:
+    mean, mark = standing.mean[arm], pass_marks.format_mark(run)
+    if standing.verdict[arm] == Verdict.ACCEPTED:
+        return f"mean {mean:.3f}, shown to reach the pass mark of {mark} within ε"
+    if standing.settled[arm] == Verdict.ACCEPTED:
+        return f"mean {mean:.3f}, beyond the {run.k} wanted"
+    return f"mean {mean:.3f}, not among those shown to reach the pass mark of {mark}"

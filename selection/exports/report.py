@@ -60,6 +60,7 @@ def report_facts(context: ExportContext) -> dict[str, Any]:
         "made": db_clock.database_now(),
         "workers": len(context.lines_by_worker) or run.pool.workers.count(),
         "needs": run.selector_class.needs,  # a template would call the class
+        "takes_mark": run.selector_class.takes_mark,
         "title": run.selector_class.title,
         "citation": run.selector_class.promise.citation,
         "extras": algorithm_choices.describe_options(run),

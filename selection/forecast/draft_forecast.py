@@ -18,7 +18,13 @@ from .plan import Plan
 from .refining import refine_forecasts
 from .rows import Forecast
 
-GOALS = {Goal.AGGREGATE: "group", Goal.EXPLORE_K: "every", Goal.EXACT: "exact", Goal.NONE: "group"}
+GOALS = {
+    Goal.AGGREGATE: "group",
+    Goal.EXPLORE_K: "every",
+    Goal.EXACT: "exact",
+    Goal.MARK: "mark",
+    Goal.NONE: "group",
+}
 
 KEPT_SECONDS = 3600
 
@@ -58,6 +64,7 @@ def plan_of_draft(run: Run) -> Plan:
         met=eligibility.count_passed_over(run),
         budget=run.budget,
         goal=GOALS[run.selector_class.promise.goal],
+        mark=run.pass_mark if run.selector_class.takes_mark else None,
     )
 
 

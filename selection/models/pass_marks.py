@@ -20,7 +20,7 @@ USUAL_TOLERANCE = 0.05
 
 def has_mark(run: Run) -> bool:
     """Return True if the mark is tested beside the rule: a rule may also select by it."""
-    return run.pass_mark is not None
+    return run.pass_mark is not None and not run.selector_class.takes_mark
 
 
 def judge_run(run: Run, rewards: Any, pulls: Any, skill: Counts) -> NDArray[np.int8]:

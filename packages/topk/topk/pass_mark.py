@@ -56,11 +56,11 @@ def show_at_least(
     """Return (n,) flags of the workers shown to have at least this accuracy, as ``judge_marks``."""
     right, counts = np.asarray(rewards, np.float64), np.asarray(pulls, np.float64)
     if questions is None:
-        evidence = _log_evidence(right, counts - right, mark)
+        evidence = log_evidence(right, counts - right, mark)
     else:
         sizes = np.asarray(questions, np.int64)
         most = np.ceil(mark * sizes - 1e-9) - 1
-        evidence = _log_evidence_on_set(right, counts - right, sizes, most)
+        evidence = log_evidence_on_set(right, counts - right, sizes, most)
     return _close_test(evidence, delta, joined)
 
 
@@ -78,11 +78,11 @@ def show_below(
     if mark >= 1:
         return np.zeros(right.size, bool)
     if questions is None:
-        evidence = _log_evidence(counts - right, right, 1 - mark)
+        evidence = log_evidence(counts - right, right, 1 - mark)
     else:
         sizes = np.asarray(questions, np.int64)
         most = sizes - np.ceil(mark * sizes - 1e-9)
-        evidence = _log_evidence_on_set(counts - right, right, sizes, most)
+        evidence = log_evidence_on_set(counts - right, right, sizes, most)
     return _close_test(evidence, delta, joined)
 
 
@@ -94,19 +94,21 @@ def expected_answers(accuracy: float, mark: float, n: int, delta: float) -> int 
     if accuracy <= mark:
         return None
     counts = np.arange(1, 20_001, dtype=np.float64)
-    enough = _log_evidence(accuracy * counts, (1 - accuracy) * counts, mark) >= log(n / delta)
+    enough = log_evidence(accuracy * counts, (1 - accuracy) * counts, mark) >= log(n / delta)
     return int(counts[enough.argmax()]) if enough.any() else None
 
 
-def _log_evidence(right: Floats, wrong: Floats, mark: float) -> Floats:
+def log_evidence(right: Floats, wrong: Floats, mark: float) -> Floats:
     """Return (n,) logarithms of the evidence against an accuracy of at most the mark."""
     above = mark + (1 - mark) * POINTS
-    logs = np.outer(right, np.log(above / mark)) + np.outer(wrong, np.log((1 - above) / (1 - mark)))
-    evidence: Floats = scipy.special.logsumexp(logs, axis=1) - log(POINTS.size)
+    gain, loss = np.log(above / mark), np.log((1 - above) / (1 - mark))
+    logs = right[:, None] * gain + wrong[:, None] * loss
+    most = logs.max(axis=1)
+    evidence: Floats = most + np.log(np.exp(logs - most[:, None]).mean(axis=1))
     return evidence
 
 
-def _log_evidence_on_set(right: Floats, wrong: Floats, sizes: Counts, most: Floats) -> Floats:
+def log_evidence_on_set(right: Floats, wrong: Floats, sizes: Counts, most: Floats) -> Floats:
     """Return the same against at most ``most`` right answers among all questions of the set.
 
     Questions are drawn without repetition; the mixture is uniform over all greater numbers.

@@ -142,7 +142,7 @@ class ForecastPage(GuidePage, ActionPage):
             stale=wish is not None and not plans_agree(wish.plan, plan),
             belief=forecast_requests.stored_belief(planning).words,
             mark_cost=describe_mark_cost(mark, plan.workers, plan.delta)
-            if wish and (mark := wish.settings["pass_mark"])
+            if wish and plan.mark is None and (mark := wish.settings["pass_mark"])
             else "",
             percent=round(100 * forecast_requests.forecast_progress(planning)),
             **self._method_texts(plan, timed),
@@ -274,9 +274,10 @@ def _reachable_epsilon(
 def _settings_of_row(row: Forecast, planning: ForecastRequest, wish: WizardInput) -> dict[str, Any]:
     plan = forecast_requests.stored_plan(planning)
     learns = wish.learns is not None and ALGORITHMS[row.algorithm].learns
-    options = {name: value for name, value in row.options.items() if name != "questions"}
+    filled = ("questions", "mark")
+    options = {name: value for name, value in row.options.items() if name not in filled}
     return wish.settings | {
-        "name": drafts.free_name(f"Best {plan.k} of {wish.pool}", wish.pool.team_id),
+        "name": drafts.free_name(_name_run(plan, wish), wish.pool.team_id),
         "pool": wish.pool,
         "question_set": wish.question_set,
         "k": plan.k,
@@ -289,6 +290,10 @@ def _settings_of_row(row: Forecast, planning: ForecastRequest, wish: WizardInput
         "budget": plan.budget,
         "met": eligibility.default_met_policy(options),
     }
+
+
+def _name_run(plan: Plan, wish: WizardInput) -> str:
+    return f"{'Best' if plan.mark is None else 'Up to'} {plan.k} of {wish.pool}"
 
 
 GUIDE_PAGES = (BeginPage, ForecastPage, NumbersPage)

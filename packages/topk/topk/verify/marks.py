@@ -29,9 +29,9 @@ def reject_short(record: DumpRecord, arms: Counts, verdict: Counts) -> Counts:
 
 
 def _find_reaching(record: DumpRecord) -> NDArray[np.bool_] | None:
-    """Return (n,) flags; None without a mark, which no dump of an older version has."""
+    """Return (n,) flags; None without a mark beside the rule, as in older dumps."""
     run, mark = record.run, record.run.get("pass_mark")
-    if mark is None or not record.ended:
+    if mark is None or not record.ended or record.algorithm.takes_mark:
         return None
     pulls, right = count_answers(record, None)
     on_set = record.options.get("accuracy") == THIS_SET

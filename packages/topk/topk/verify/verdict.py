@@ -109,7 +109,7 @@ def _check_end(record: DumpRecord, replayed: ReplayedRun) -> tuple[SelectedArms,
 def _has_running_bound(promise: Promise) -> bool:
     """Return True if its gap bounds the regret even before it has stopped by itself."""
     goal = promise.early if promise.goal is Goal.EXACT else promise.goal
-    return promise.fixed == "confidence" and goal is not Goal.NONE
+    return promise.fixed == "confidence" and goal not in (Goal.NONE, Goal.MARK)
 
 
 def _least_epsilon(record: DumpRecord) -> float | None:
