@@ -53,8 +53,8 @@ def test_radius_is_that_of_the_paper():
 
 
 def test_e_bh_needs_less_evidence_of_each_of_many():
-    alone = told("good-e-bh", [19.0, *[5] * 5], [20] * 6, k=4)
-    three = told("good-e-bh", [*[19.0] * 3, *[5] * 3], [20] * 6, k=4)
+    alone = told("good-e-bh", [18.0, *[5] * 5], [20] * 6, k=4)
+    three = told("good-e-bh", [*[18.0] * 3, *[5] * 3], [20] * 6, k=4)
     assert alone.selection().tolist() == []
     assert three.selection().tolist() == [0, 1, 2]
 
