@@ -10,7 +10,7 @@ from topk.selector import Selector
 
 GOALS = {
     Goal.EXACT: "the best K",
-    Goal.MARK: "all who reach a pass mark less ε, up to K",
+    Goal.MARK: "all workers at a pass mark less ε, up to K",
     Goal.EXPLORE_K: "each within ε of the K-th best",
     Goal.AGGREGATE: "mean within ε of that of the best K",
     Goal.NONE: "none",
@@ -47,7 +47,7 @@ holds for every population that the workers are drawn from ([proof](universal.md
 """
 
 MARKED = """\
-## All who reach a pass mark
+## All workers at a pass mark
 
 These accept each worker as soon as the answers show enough, and select at most K
 ([good arms](good-arms.md)). The run's pass mark is their option `mark`.

@@ -70,7 +70,9 @@ def measure(case: Case, rule: str) -> list[str]:
     ended = all(outcome.pulls < MOST for outcome, _ in plays)
     good = np.mean([(truth >= case.mark).sum() for _, truth in plays])
     chosen = [truth[outcome.selection] for outcome, truth in plays]
-    below = np.mean([np.mean(truth < case.mark - EPSILON) for truth in chosen if truth.size] or [0])
+    below = np.mean(
+        [np.mean(truth < case.mark - EPSILON) for truth in chosen if truth.size] or [0.0]
+    )
     return [
         *(case.title, f"{case.mark:g}", str(case.k), f"{good:.1f}", f"`{rule}`"),
         f"{answers:,.0f}" if ended else f"over {answers:,.0f}",

@@ -1,6 +1,7 @@
 """Questions for the selected until the run's pass mark is settled, after its rule could end."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from selection.models import Run, pass_marks
 from topk.water_filling import fill_level
@@ -27,7 +28,7 @@ def _find_doubtful(arrays: StepArrays) -> Flags:
     return doubtful & ~pass_marks.needs_no_more(run, *tallies(arrays), arrays.skill)
 
 
-def tallies(arrays: StepArrays) -> tuple[Counts, Counts]:
+def tallies(arrays: StepArrays) -> tuple[NDArray[np.float64], Counts]:
     """Return (n,) right answers and answers, with those of this step."""
     return arrays.rewards + arrays.new_rewards, arrays.pulls + arrays.new_pulls
 

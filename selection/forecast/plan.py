@@ -66,7 +66,7 @@ class Plan:
             raise Refused(f"The goal must be one of {', '.join(GOALS)}, but it is “{self.goal}”.")
 
         if self.goal == "mark" and not (self.mark and self.epsilon < self.mark < 1):
-            raise Refused("To find all who are good enough, give a pass mark above ε and below 1.")
+            raise Refused("To find all good workers, give a pass mark above ε and below 1.")
         if any(questions < 1 or many < 1 for questions, many in self.met):
             raise Refused("Questions that were met, and workers who met them, are 1 or more.")
         if self.met_by > self.workers:

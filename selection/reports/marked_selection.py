@@ -35,5 +35,6 @@ def apply_mark(run: Run, rows: Sequence[Any], selected: SelectedArms) -> Selecte
 
 
 def _judge_rows(run: Run, rows: Sequence[Any]) -> NDArray[np.int8]:
-    columns = (np.array([getattr(row, name) for row in rows]) for name in ("rewards", "pulls"))
-    return pass_marks.judge_run(run, *columns, np.array([row.skill for row in rows], np.int64))
+    rewards = np.array([row.rewards for row in rows], float)
+    pulls = np.array([row.pulls for row in rows], np.int64)
+    return pass_marks.judge_run(run, rewards, pulls, np.array([row.skill for row in rows]))

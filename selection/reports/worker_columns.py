@@ -69,8 +69,8 @@ class WorkerStanding:
     ] = None
     mark: Annotated[
         str,
-        "reaches the mark, below the mark, or not shown yet, if the run has a pass mark: each of "
-        "the first two is shown with an error probability δ of its own.",
+        "If the run has a pass mark: reaches the mark, below the mark or not shown yet. Each of "
+        "the first two has an error probability δ of its own.",
     ] = ""
     elsewhere: Annotated[str, "The skill that the worker is selected for instead."] = ""
 

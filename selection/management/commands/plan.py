@@ -37,11 +37,11 @@ class Command(BaseCommand):
         most.add_argument("--budget", type=int, metavar="B", help="most answers to pay for")
         reach = "say which epsilon so much money reaches"
         most.add_argument("--spend", type=float, metavar="M", help=reach)
-        goal = "good as a group, every single one good, exactly the best, or all who reach --mark"
+        goal = "good as a group, every single one good, exactly the best, or all at the mark"
         add(
             "--goal", choices=list(forecast.GOALS), default="group", help=f"{goal} (default: group)"
         )
-        enough = "the pass mark of the goal mark: all who reach it, up to K"
+        enough = "the pass mark of the goal “mark”"
         add("--mark", type=float, metavar="A", help=enough)
         believe = parser.add_mutually_exclusive_group()
         believe.add_argument("--believe", metavar="0.6-0.9", help="how accurate most workers are")

@@ -124,7 +124,9 @@ def _validate_set_size(run: Run) -> dict[str, str]:
 def validate_mark(run: Run) -> dict[str, str]:
     if run.pass_mark is None and run.selector_class.takes_mark:
         title = run.selector_class.title
-        return {"pass_mark": f"{title} selects all who reach a pass mark: give one, as 0.8."}
+        return {
+            "pass_mark": f"{title} selects all workers at a pass mark: give one, for example 0.8."
+        }
     if run.pass_mark is None or 0 < run.pass_mark < 1:
         return {}
     return {"pass_mark": f"The pass mark must be above 0 and below 1, but it is {run.pass_mark:g}."}

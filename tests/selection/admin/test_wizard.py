@@ -459,11 +459,11 @@ def test_a_pool_too_small_is_explained(requester, form_data, workers, changes, r
 
 def test_wizard_plans_for_all_who_reach_a_mark(requester, form_data):
     refused = text_of(ask(requester, form_data, goal="mark"))
-    assert "To find all who are good enough, give a pass mark above ε and below 1." in refused
+    assert "To find all good workers, give a pass mark above ε and below 1." in refused
     planning, page = ordered(requester, form_data, goal="mark", pass_mark="0.8")
     text = text_of(requester.get(page))
     assert "Up to 2 of 8 workers" in text
-    assert "2 workers at most, all who reach 80%" in text
+    assert "2 workers at most, each at 80% or above" in text
     best = forecast_requests.forecast_rows(planning)[0]
     run = make(requester, page, forecast_rows.key_of(best))
     assert (run.algorithm, run.pass_mark) == (best.algorithm, 0.8)

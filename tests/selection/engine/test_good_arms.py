@@ -84,7 +84,7 @@ def test_page_and_api_show_the_guarantee(requester: Client, token: str) -> None:
 def test_rule_without_a_mark_is_refused() -> None:
     pool, gold = worlds.make_pool(3), worlds.make_questions(5)
     given = {"name": "Good", "pool": pool, "question_set": gold, "k": 1, "algorithm": "hdoc"}
-    with pytest.raises(Refused, match="HDoC selects all who reach a pass mark"):
+    with pytest.raises(Refused, match="HDoC selects all workers at a pass mark"):
         drafts.create_draft(given)
     with pytest.raises(Refused, match="give a pass mark above ε and below 1"):
         Plan(workers=9, k=2, epsilon=0.1, delta=0.1, questions=50, goal="mark", mark=0.1)
