@@ -12,7 +12,7 @@ from topk.simulate import Outcome, simulate_run
 
 Pool = Callable[[np.random.Generator], NDArray[np.float64]]
 
-EPSILON, DELTA, PLAYS, MOST, SEED = 0.05, 0.05, 10, 30_000, 6100
+EPSILON, DELTA, PLAYS, MOST, SEED = 0.05, 0.05, 6, 20_000, 6100
 SHARE_AT_ONCE = 0.1  # of the pool, asked at once
 
 PAGE = """\
@@ -70,9 +70,8 @@ def measure(case: Case, rule: str) -> list[str]:
     ended = all(outcome.pulls < MOST for outcome, _ in plays)
     good = np.mean([(truth >= case.mark).sum() for _, truth in plays])
     chosen = [truth[outcome.selection] for outcome, truth in plays]
-    below = np.mean(
-        [np.mean(truth < case.mark - EPSILON) for truth in chosen if truth.size] or [0.0]
-    )
+    shares = [float(np.mean(truth < case.mark - EPSILON)) for truth in chosen if truth.size]
+    below = np.mean(shares) if shares else 0.0
     return [
         *(case.title, f"{case.mark:g}", str(case.k), f"{good:.1f}", f"`{rule}`"),
         f"{answers:,.0f}" if ended else f"over {answers:,.0f}",
