@@ -70,4 +70,7 @@ def tolerance_of(run: Run) -> float:
 def _conditions(run: Run, skill: Counts) -> dict[str, Any]:
     sizes = np.array([skill.deck_size for skill in run.skills])
     on_set = run.options.get("accuracy") == THIS_SET
-    return {"questions": sizes[skill] if on_set else None, "joined": bool(run.joined)}
+    return {
+        "questions": sizes[skill] if on_set else None,
+        "joined": min(run.joined * len(sizes), skill.size),
+    }

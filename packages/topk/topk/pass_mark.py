@@ -19,6 +19,7 @@ Flags = NDArray[np.bool_]
 
 POINTS = (np.arange(32) + 0.5) / 32  # of the mixture, between the mark and 1
 REACHES, NOT_SHOWN, BELOW = 1, 0, -1
+JOINERS = 0.2  # part of delta for workers that join after the first answer
 CAP = 50.0  # of logarithms, which must not overflow
 
 
@@ -29,7 +30,7 @@ def judge_marks(
     delta: float,
     *,
     questions: ArrayLike | None = None,
-    joined: bool = False,
+    joined: int = 0,
 ) -> NDArray[np.int8]:
     """Return (n,) REACHES, BELOW or NOT_SHOWN; each of the first two is never false, except with
     probability delta.
@@ -37,7 +38,7 @@ def judge_marks(
     rewards    (n,) sums of each worker's rewards, of all workers that ever took part
     pulls      (n,) numbers of their answers
     questions  (n,) sizes of the question sets, if accuracy on the set is meant
-    joined     True if workers joined after the first answer; arms are then in order of joining
+    joined     how many of them joined after the first answer: the last ones, in this order
     """
     reaches = show_at_least(rewards, pulls, mark, delta, questions=questions, joined=joined)
     below = show_below(rewards, pulls, mark, delta, questions=questions, joined=joined)
@@ -51,7 +52,7 @@ def show_at_least(
     delta: float,
     *,
     questions: ArrayLike | None = None,
-    joined: bool = False,
+    joined: int = 0,
 ) -> Flags:
     """Return (n,) flags of the workers shown to have at least this accuracy, as ``judge_marks``."""
     right, counts = np.asarray(rewards, np.float64), np.asarray(pulls, np.float64)
@@ -71,7 +72,7 @@ def show_below(
     delta: float,
     *,
     questions: ArrayLike | None = None,
-    joined: bool = False,
+    joined: int = 0,
 ) -> Flags:
     """Return (n,) flags of the workers shown to be below this accuracy; none for a mark of 1."""
     right, counts = np.asarray(rewards, np.float64), np.asarray(pulls, np.float64)
@@ -94,7 +95,9 @@ def expected_answers(accuracy: float, mark: float, n: int, delta: float) -> int 
     if accuracy <= mark:
         return None
     counts = np.arange(1, 20_001, dtype=np.float64)
-    enough = log_evidence(accuracy * counts, (1 - accuracy) * counts, mark) >= log(n / delta)
+    enough = log_evidence(accuracy * counts, (1 - accuracy) * counts, mark) >= log(
+        n / delta / (1 - JOINERS)
+    )
     return int(counts[enough.argmax()]) if enough.any() else None
 
 
@@ -131,16 +134,21 @@ def _evidence_of_one(right: float, wrong: float, size: float, most: float) -> fl
     return float(scipy.special.logsumexp(above) - log(size - most) - below.max())
 
 
-def _close_test(evidence: Floats, delta: float, joined: bool) -> Flags:
-    """Return (n,) flags of the hypotheses that closed testing rejects with probability 1 - delta.
+def _close_test(evidence: Floats, delta: float, joined: int) -> Flags:
+    """Return (n,) flags of the hypotheses that are rejected, none falsely but for delta.
 
-    If workers joined, their number is not known beforehand: the worker with the number j has a
-    share of delta instead, and all shares together are 1.
+    The workers of the start share delta by closed testing, except a part for all that may ever
+    join: the first, second, … of these has a share of it, and all shares together are 1.
     """
-    logs = evidence + log(delta)
-    if joined:
-        edges = 1 / (1 + np.log(np.arange(1, logs.size + 2)))
-        return np.asarray(logs + np.log(edges[:-1] - edges[1:]) >= 0)
+    start = evidence.size - joined
+    edges = 1 / (1 + np.log(np.arange(1, joined + 2)))
+    needed = -np.log(JOINERS * delta * (edges[:-1] - edges[1:]))
+    began = _close_among(evidence[:start] + log((1 - JOINERS) * delta))
+    return np.concatenate([began, evidence[start:] >= needed])
+
+
+def _close_among(logs: Floats) -> Flags:
+    """Return (m,) flags of closed testing by averages; ``logs`` are relative to the level."""
     excess = np.exp(np.minimum(logs, CAP)) - 1
     lacking = np.maximum(-excess, 0)
     others: Floats = lacking.sum() - lacking
@@ -155,7 +163,7 @@ def is_settled(
     delta: float,
     *,
     questions: ArrayLike | None = None,
-    joined: bool = False,
+    joined: int = 0,
 ) -> Flags:
     """Return (n,) flags of workers that need no further answers.
 

@@ -36,6 +36,6 @@ def _find_reaching(record: DumpRecord) -> NDArray[np.bool_] | None:
     pulls, right = count_answers(record, None)
     on_set = record.options.get("accuracy") == THIS_SET
     sizes = np.array(record.decks)[record.kind] if on_set else None
-    joined = bool(run["joined"])
+    joined = min(int(run["joined"]) * len(record.ks), record.n)
     marks = judge_marks(right, pulls, mark, run["delta"], questions=sizes, joined=joined)
     return np.asarray(marks == REACHES)
