@@ -10,6 +10,7 @@ from topk.selector import Selector
 
 GOALS = {
     Goal.EXACT: "the best K",
+    Goal.MARK: "all workers at a pass mark less ε, up to K",
     Goal.EXPLORE_K: "each within ε of the K-th best",
     Goal.AGGREGATE: "mean within ε of that of the best K",
     Goal.NONE: "none",
@@ -22,7 +23,7 @@ This page is made from the registry by `python -m research.describe`; do not edi
 
 An algorithm of **fixed confidence** asks until its guarantee holds, with error probability at most
 δ. One of **fixed budget** spends its budget and names the K that look best: it aims at the goal in
-the table without a guarantee. The three goals differ, and at the same ε only the best K implies the
+the table without a guarantee. The goals differ, and at the same ε only the best K implies the
 others: compare algorithms only under the same goal.
 
 All algorithms assume that a worker's answers are independent of each other, that questions come in
@@ -43,6 +44,13 @@ with the others. Model, calibration and known failures: [credible.md](credible.m
 holds for every population that the workers are drawn from ([proof](universal.md)), `certified`
 ([proof](certified.md)) and `pair-lucb` ([proof](pair-lucb.md)) for every pool.
 [Choosing an algorithm](which-algorithm.md) compares their costs.
+"""
+
+MARKED = """\
+## All workers at a pass mark
+
+These accept each worker as soon as the answers show enough, and select at most K
+([good arms](good-arms.md)). The run's pass mark is their option `mark`.
 """
 
 NOTES = """\
@@ -71,7 +79,10 @@ NOTES = """\
 def algorithms_page() -> str:
     """Return docs/algorithms.md."""
     others = [kind for name, kind in SELECTORS.items() if name not in OUR_RULES]
-    confidence = [kind for kind in others if kind.promise.fixed == "confidence"]
+    marked = [kind for kind in others if kind.takes_mark]
+    confidence = [
+        kind for kind in others if kind.promise.fixed == "confidence" and not kind.takes_mark
+    ]
     budget = [kind for kind in others if kind.promise.fixed == "budget"]
     without_scores = [f"`{name}`" for name, kind in SELECTORS.items() if not kind.takes_scores]
     needs = "\n".join(f"- `{name}`: {need}" for name, need in OUR_RULES.items())
@@ -81,6 +92,8 @@ def algorithms_page() -> str:
         algorithm_table([SELECTORS[name] for name in OUR_RULES]),
         "## Other methods of fixed confidence\n",
         algorithm_table(confidence),
+        MARKED,
+        algorithm_table(marked),
         "## Other methods of fixed budget\n",
         algorithm_table(budget),
         "## Several problems on one budget\n",

@@ -19,6 +19,7 @@ OTHERS = {
     Goal.AGGREGATE: "Other methods: mean accuracy within ε of the best K",
     Goal.EXPLORE_K: "Other methods: every worker within ε of the K-th best",
     Goal.EXACT: "Other methods: exactly the best K",
+    Goal.MARK: "All workers at a pass mark, up to K",
     Goal.NONE: "Other methods: no guarantee",
 }
 BUDGET = "Other methods: spend a fixed budget, no guarantee"
@@ -84,7 +85,8 @@ def algorithm_choices() -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def algorithms_for_one_skill() -> list[str]:
-    return list(SELECTORS)
+    """Return the algorithms that select the best K in one kind of task."""
+    return [name for name, kind in SELECTORS.items() if not kind.takes_mark]
 
 
 def algorithm_options(name: str) -> list[Option]:

@@ -31,11 +31,11 @@ class StudySettings:
 
 
 def algorithm_names(only: Iterable[str] = ()) -> list[str]:
-    """Return these algorithms, or all. Raises Refused for an unknown name."""
+    """Return these algorithms, or all for the best K. Raises Refused for an unknown name."""
     for name in only:
         if name not in SELECTORS:
             raise Refused(f"There is no algorithm “{name}”; there are {', '.join(SELECTORS)}.")
-    return list(only) or list(SELECTORS)
+    return list(only) or [name for name, kind in SELECTORS.items() if not kind.takes_mark]
 
 
 def build_study(wanted: StudySettings) -> Study[Row]:

@@ -48,11 +48,12 @@ class ForecastIn(Schema, extra="forbid"):
     )
     price: float | None = Field(None, description="Cost of an answer, in any currency.")
     budget: int | None = Field(None, description="Most answers to pay for; null: no limit.")
-    goal: Literal["group", "every", "exact"] = Field(
+    goal: Literal["group", "every", "exact", "mark"] = Field(
         "group",
         description="Goal of the selection: group: a high mean accuracy; every: a high accuracy of "
-        "each selected worker; exact: exactly the best workers.",
+        "each selected worker; exact: exactly the best workers; mark: all workers at a pass mark.",
     )
+    mark: float | None = Field(None, description="The pass mark, with the goal mark.")
     range: tuple[float, float] | None = Field(
         None,
         description="Lower and upper accuracy of four workers of five, for example 0.6 and 0.9.",

@@ -75,6 +75,7 @@ class StepArrays:
     model      True for a model
     counts     assignments to deal in this step
     limits     remaining uses of questions with an exposure limit
+    doubtful   True for arms that hold up the end until their pass mark is settled
     withdrawn  assignments withdrawn in this step; ``asked`` and ``unseen`` exclude them
     """
 
@@ -103,8 +104,10 @@ class StepArrays:
     counts: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     ending: Run.Ending | None = None
     limits: ExposureLimits | None = None
+    doubtful: Flags = field(default_factory=lambda: np.zeros(0, bool))
 
     def __post_init__(self) -> None:
+        self.doubtful = np.zeros(self.ids.size, bool)
         self.counted = np.zeros(self.answers.ids.size, bool)
         self.counts = np.zeros(self.ids.size, np.int64)
         self.withdrawn = np.zeros(self.ids.size, np.int64)

@@ -2,17 +2,20 @@
 
 from selection.models import Run
 from selection.models.roster import Roster
-from topk import Selector, Standing
+from topk import Goal, Selector, Standing
 
 
 def remember_guarantee(run: Run, selector: Selector, standing: Standing, roster: Roster) -> None:
     """Store the least ε proved so far, and the arms that it was proved for.
 
-    Excluded are guarantees on average, because an expectation changes with every answer, and
-    guarantees at the stop only, because these do not cover the best of many looks. Code that
-    changes the roster or a counted answer must empty ``run.proof``, which is then outdated.
+    Excluded are guarantees of a pass mark, which have no other ε, guarantees on average, because
+    an expectation changes with every answer, and guarantees at the stop only, because these do not
+    cover the best of many looks. Code that changes the roster or a counted answer must empty
+    ``run.proof``, which is then outdated.
     """
     promise = selector.promise
+    if promise.goal is Goal.MARK:
+        return
     if promise.average or promise.at_the_stop or promise.fixed != "confidence" or standing.gap >= 1:
         return
     if standing.gap < run.proof.get("epsilon", 1.0):

@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 from selection import audit
 from selection.answers.presence import PRESENCE_INTERVAL
 from selection.db import bulk
-from selection.models import Answer, Candidate, Run, Step
+from selection.models import Answer, Candidate, Run, Step, pass_marks
 from topk import Standing, Verdict, compact_memory
 
 from . import ending, notifications
 from .arrays import StepArrays
 from .best_guarantee import remember_guarantee
+from .mark_doubts import tallies
 from .question_choice import deal_assignments
 from .withdrawal import blocked_arms, take_back
 
@@ -58,13 +59,19 @@ def save_step(arrays: StepArrays) -> Step:
 def _step_verdicts(arrays: StepArrays, standing: Standing | None) -> NDArray[np.int8]:
     """Collect (n,) the verdicts by the run's arms; workers who left keep theirs."""
     verdict = arrays.verdict.astype(np.int8)
+    arms, final = arrays.roster.arms, arrays.run.finished
     if arrays.ending == Run.Ending.ROSTER and not arrays.run.several:
-        verdict[arrays.roster.arms] = Verdict.ACCEPTED
+        verdict[arms] = Verdict.ACCEPTED
+        final = True
     elif arrays.selector is not None and standing is not None:
-        final = arrays.run.finished
-        by_roster = standing.verdict if final else arrays.selector.state.verdict
-        verdict[arrays.roster.arms] = by_roster
+        verdict[arms] = standing.verdict if final else arrays.selector.state.verdict
+    if final and pass_marks.has_mark(arrays.run):
+        verdict[arms] = pass_marks.reject_short(verdict, _reaching(arrays))[arms]
     return verdict
+
+
+def _reaching(arrays: StepArrays) -> NDArray[np.bool_]:
+    return pass_marks.is_reaching(arrays.run, *tallies(arrays), arrays.skill)
 
 
 def _count_answers(arrays: StepArrays) -> None:
@@ -111,16 +118,29 @@ def _verdict_reasons(
     arrays: StepArrays, standing: Standing | None, decided: list[int]
 ) -> list[str]:
     run, reasons = arrays.run, _algorithm_reasons(arrays)
+    short = _short_of_mark(arrays, standing)
     texts = []
     for arm in decided:
         reason = reasons.get(arm)
-        if reason is None and standing is None:
+        if arm in short:
+            reason = pass_marks.describe_short(run)
+        elif reason is None and standing is None:
             reason = "no more workers were left than are wanted: there was nothing to choose"
         elif reason is None and standing is not None:
             place, k = arrays.roster.places(np.array([arm]))[0], run.skills[arrays.skill[arm]].k
             reason = _describe_closing(run, standing, int(place), k)
         texts.append(reason or "")
     return texts
+
+
+def _short_of_mark(arrays: StepArrays, standing: Standing | None) -> set[int]:
+    """Return the run's arms that its rule selects at the end, and its pass mark does not."""
+    if not (arrays.ending and pass_marks.has_mark(arrays.run)):
+        return set()
+    arms = arrays.roster.arms
+    if standing is not None:
+        arms = arms[standing.verdict == Verdict.ACCEPTED]
+    return set(arms[~_reaching(arrays)[arms]].tolist())
 
 
 def _algorithm_reasons(arrays: StepArrays) -> dict[int, str]:
@@ -132,6 +152,8 @@ def _algorithm_reasons(arrays: StepArrays) -> dict[int, str]:
 
 
 def _describe_closing(run: Run, standing: Standing, arm: int, k: int) -> str:
+    if run.selector_class.takes_mark:
+        return _describe_mark(run, standing, arm)
     place = "among" if standing.verdict[arm] == Verdict.ACCEPTED else "not among"
     scope = " that keep to the quotas" if run.quotas else ""
     if run.several and run.one_kind_each:
@@ -145,3 +167,12 @@ def _describe_closing(run: Run, standing: Standing, arm: int, k: int) -> str:
     else:
         ending = "the bounds left no other worker"
     return f"mean {standing.mean[arm]:.3f}, {place} the best {k}{scope} when {ending}"
+
+
+def _describe_mark(run: Run, standing: Standing, arm: int) -> str:
+    mean, mark = standing.mean[arm], pass_marks.format_mark(run)
+    if standing.verdict[arm] == Verdict.ACCEPTED:
+        return f"mean {mean:.3f}, shown to reach the pass mark of {mark} within ε"
+    if standing.settled[arm] == Verdict.ACCEPTED:
+        return f"mean {mean:.3f}, beyond the {run.k} wanted"
+    return f"mean {mean:.3f}, not among those shown to reach the pass mark of {mark}"

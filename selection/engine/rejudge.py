@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from selection import db_clock, webhooks
 from selection.history import notifications
-from selection.models import Answer, Candidate, Run, Step
+from selection.models import Answer, Candidate, Run, Step, pass_marks
 from selection.models.roster import Counts, Roster
 from topk import BUDGET_SPENT, PROMISE_KEPT, Selector, Standing, State, Verdict, pack_memory
 from topk.feed import tell_in_turn
@@ -18,6 +18,7 @@ from .best_guarantee import remember_guarantee
 from .packed import forget_columns
 
 CHUNK = 2000
+MARKED = ("rewards", "pulls", "skill")  # columns that a mark is judged by
 Ending = Run.Ending
 
 GUARANTEE_FORGOTTEN = (
@@ -198,6 +199,9 @@ def _decide_verdicts(
         return ""
     by_roster = standing.verdict if run.finished else selector.state.verdict
     verdicts = roster.spread(by_roster.astype(np.int8), 0)
+    if run.finished and pass_marks.has_mark(run):
+        columns = [np.array([getattr(row, name) for row in rows]) for name in MARKED]
+        verdicts = pass_marks.reject_short(verdicts, pass_marks.is_reaching(run, *columns))
     reasons = {int(roster.arms[event.arm]): event.why for event in selector.events}
     changed = []
     for row in (rows[arm] for arm in roster.arms.tolist()):

@@ -8,6 +8,7 @@ from topk import BUDGET_SPENT, PROMISE_KEPT
 from topk.feed import tell_in_turn
 
 from .arrays import StepArrays, load_arrays
+from .mark_doubts import hold_for_marks
 from .persist import save_step
 from .rejudge import is_passed_over
 from .withdrawal import take_back
@@ -68,5 +69,6 @@ def judge(arrays: StepArrays) -> None:
         if not arrays.run.enrolling:
             for reason in selector.stop():
                 arrays.ending = ENDINGS[reason]
+            hold_for_marks(arrays)
     if not (arrays.run.enrolling or arrays.roster.enough(arrays.run)):
         arrays.ending = Run.Ending.ROSTER

@@ -8,6 +8,7 @@ from selection.answers import grace_period
 from selection.models import RecordedAnswer, Run
 
 from .arrays import Counts, Flags, StepArrays
+from .mark_doubts import ask_doubtful
 from .withdrawal import take_back
 
 FIRST = 3  # questions for each worker who joins before there are enough to choose from
@@ -44,7 +45,8 @@ def ask_workers(arrays: StepArrays) -> None:
     if not arrays.counts.any() and not arrays.run.enrolling and _is_stuck(arrays, remaining):
         spent = arrays.run.budget is not None and _budget_left(arrays) <= 0
         spent = spent or bool(arrays.unaffordable.any())
-        arrays.ending = Run.Ending.BUDGET if spent else Run.Ending.QUESTIONS
+        early = Run.Ending.BUDGET if spent else Run.Ending.QUESTIONS
+        arrays.ending = Run.Ending.PROMISE if arrays.doubtful.any() else early
 
 
 def _is_everyone_waiting(arrays: StepArrays, free: int) -> bool:
@@ -79,6 +81,8 @@ def _ask_among(
     if arrays.selector is None:
         return _initial_questions(arrays, room, slots)
     roster, pending = arrays.roster, arrays.pending + arrays.counts
+    if arrays.doubtful.any():
+        return ask_doubtful(arrays, np.where(mask, pending, 0) if alone else pending, room, slots)
     counts = arrays.selector.ask(
         slots=slots,
         pending=(np.where(mask, pending, 0) if alone else pending)[roster.arms],
@@ -170,5 +174,7 @@ def _is_stuck(arrays: StepArrays, remaining: Counts) -> bool:
         return False
     if _budget_left(arrays) <= 0:
         return True
+    if arrays.doubtful.any():
+        return not (arrays.doubtful & (remaining > 0)).any()
     room = remaining[arrays.roster.arms]
     return not arrays.selector.ask(room=room, rng=arrays.run.step_rng()).any()

@@ -60,6 +60,7 @@ def report_facts(context: ExportContext) -> dict[str, Any]:
         "made": db_clock.database_now(),
         "workers": len(context.lines_by_worker) or run.pool.workers.count(),
         "needs": run.selector_class.needs,  # a template would call the class
+        "takes_mark": run.selector_class.takes_mark,
         "title": run.selector_class.title,
         "citation": run.selector_class.promise.citation,
         "extras": algorithm_choices.describe_options(run),
@@ -85,6 +86,7 @@ def _started_facts(context: ExportContext) -> dict[str, Any]:
     end = run.ended or db_clock.database_now()
     return {
         "floor": reports.state_mean_floor(run, context.standings.lines),
+        "mark": reports.state_pass_mark(run, context.standings.lines),
         "progress": progress,
         "given": answers,
         "cost": money.format_cost(run, answers),

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from selection.algorithms import describe_variant
+from selection.algorithms import algorithms_for_one_skill, describe_variant
 from selection.errors import Refused
 from topk import SELECTORS, THIS_SET, Goal, Problem, ProblemError, Promise, Selector, build_selector
 
@@ -78,12 +78,27 @@ def _order_key(contender: Contender) -> tuple[bool, bool]:
 
 def _list_contenders(plan: Plan) -> list[Contender]:
     contenders = []
-    for name, kind in SELECTORS.items():
+    if plan.goal == "mark":
+        return _list_by_mark(plan)
+    for name in algorithms_for_one_skill():
+        kind = SELECTORS[name]
         if kind.promise.fixed == "confidence" or plan.budget is not None:
             contenders.append(Contender(name, plan))
         whole = plan.left is None and not plan.met  # a part of the set is not the set
         if kind.says_accuracy and whole:
             this_set = {"accuracy": THIS_SET, "questions": plan.questions}
+            contenders.append(Contender(name, plan, this_set))
+    return contenders
+
+
+def _list_by_mark(plan: Plan) -> list[Contender]:
+    """Return the algorithms that select all who reach the mark."""
+    contenders = []
+    for name, kind in SELECTORS.items():
+        if kind.takes_mark:
+            contenders.append(Contender(name, plan, {"mark": plan.mark}))
+        if kind.takes_mark and kind.says_accuracy and plan.left is None and not plan.met:
+            this_set = {"accuracy": THIS_SET, "questions": plan.questions, "mark": plan.mark}
             contenders.append(Contender(name, plan, this_set))
     return contenders
 

@@ -7,18 +7,24 @@ from django.core.cache import cache
 
 from selection.algorithms import VARIED, describe_variant
 from selection.errors import Refused
-from selection.models import ForecastRequest, Run, exposure
+from selection.models import ForecastRequest, Run, exposure, pass_marks
 from selection.runs.roster import eligibility
 from selection.runs.settings import drafts, validation
 from topk import Goal
 
-from . import forecast_requests, inputs
+from . import forecast_requests, inputs, mark_cost
 from .beliefs import Belief, DefaultBelief, belief_from_prior
 from .plan import Plan
 from .refining import refine_forecasts
 from .rows import Forecast
 
-GOALS = {Goal.AGGREGATE: "group", Goal.EXPLORE_K: "every", Goal.EXACT: "exact", Goal.NONE: "group"}
+GOALS = {
+    Goal.AGGREGATE: "group",
+    Goal.EXPLORE_K: "every",
+    Goal.EXACT: "exact",
+    Goal.MARK: "mark",
+    Goal.NONE: "group",
+}
 
 KEPT_SECONDS = 3600
 
@@ -58,6 +64,7 @@ def plan_of_draft(run: Run) -> Plan:
         met=eligibility.count_passed_over(run),
         budget=run.budget,
         goal=GOALS[run.selector_class.promise.goal],
+        mark=run.pass_mark if run.selector_class.takes_mark else None,
     )
 
 
@@ -145,4 +152,12 @@ def _describe_ignored(run: Run) -> str:
         *(["groups of workers"] if run.grouped_by else []),
         *(["workers that may still join"] if run.enrolling and not run.enrol_most else []),
     ]
-    return f"The forecast ignores {' and '.join(parts)}." if parts else ""
+    ignored = f"The forecast ignores {' and '.join(parts)}." if parts else ""
+    return " ".join(filter(None, (ignored, _describe_mark(run))))
+
+
+def _describe_mark(run: Run) -> str:
+    if not pass_marks.has_mark(run):
+        return ""
+    workers = validation.expected_workers(run, eligibility.count_eligible(run))
+    return mark_cost.describe_mark_cost(run.pass_mark or 0.0, workers, run.delta)

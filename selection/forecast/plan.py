@@ -16,6 +16,7 @@ GOALS = {
     "group": (Goal.AGGREGATE, Goal.EXACT),
     "every": (Goal.EXPLORE_K, Goal.EXACT),
     "exact": (Goal.EXACT,),
+    "mark": (Goal.MARK,),
 }
 MOST_WORKERS, MOST_QUESTIONS = 10_000, 100_000
 MOST_AT_ONCE = 3_000.0  # work that a request may wait for: 300 workers with 1,000 questions
@@ -33,6 +34,7 @@ class Plan:
                else None
     met        (questions, workers): this number of workers is not asked this number of questions,
                because they met them before
+    mark       the pass mark, for the goal of this name; else None
 
     Raises Refused for invalid values.
     """
@@ -47,6 +49,7 @@ class Plan:
     goal: str = "group"
     left: int | None = None
     met: tuple[tuple[int, int], ...] = ()
+    mark: float | None = None
 
     def __post_init__(self) -> None:
         # JSON has lists instead of tuples.
@@ -62,6 +65,8 @@ class Plan:
         if self.goal not in GOALS:
             raise Refused(f"The goal must be one of {', '.join(GOALS)}, but it is “{self.goal}”.")
 
+        if self.goal == "mark" and not (self.mark and self.epsilon < self.mark < 1):
+            raise Refused("To find all good workers, give a pass mark above ε and below 1.")
         if any(questions < 1 or many < 1 for questions, many in self.met):
             raise Refused("Questions that were met, and workers who met them, are 1 or more.")
         if self.met_by > self.workers:

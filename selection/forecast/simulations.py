@@ -14,6 +14,7 @@ from topk.rewards import draw_rewards
 
 from .beliefs import Belief
 from .candidates import Contender
+from .plan import Plan
 
 SEED = 20
 BATCH, BATCH_OF_POOL = 0.05, 0.1  # slots of algorithms that would ask for one or two answers
@@ -68,14 +69,20 @@ def simulate_run(
     plan = contender.plan
     ending = play_to_end(selector, truth, plan.room(), rng, until, plan.left)
     selected = selector.selection()
-    best = np.sort(truth)[-plan.k :]
     return SimulatedRun(
         answers=int(selector.state.pulls.sum()),
         most=int(selector.state.pulls.max()),
         ending=ending,
         epsilon=_epsilon_reached(contender, selector, ending),
-        loss=float(best.mean() - truth[selected].mean()),
+        loss=_true_loss(plan, truth, truth[selected]),
     )
+
+
+def _true_loss(plan: Plan, truth: NDArray[np.float64], selected: NDArray[np.float64]) -> float:
+    """Return the mean loss against the best K, or of the selected against the pass mark."""
+    if plan.mark is None:
+        return float(np.sort(truth)[-plan.k :].mean() - selected.mean())
+    return float(np.maximum(plan.mark - selected, 0).mean()) if selected.size else 0.0
 
 
 def play_to_end(
@@ -116,7 +123,7 @@ def _limit_total(counts: NDArray[np.int64], most: float) -> NDArray[np.int64]:
 
 def _slots_of(selector: Selector) -> int | None:
     """Limit the slots to a crowd's if the algorithm would ask for one or two, else None."""
-    if not isinstance(selector, SequentialSelector):
+    if not (isinstance(selector, SequentialSelector) or selector.takes_mark):
         return None
     batch = int(BATCH * selector.state.pulls.sum())
     return max(1, int(BATCH_OF_POOL * selector.problem.n), batch)

@@ -73,6 +73,12 @@ class RunColumns(NamedInTeam):
     delta = models.FloatField(
         "δ", default=0.05, help_text="Risk of missing the target: 0.05 is one run in 20."
     )
+    pass_mark = models.FloatField(
+        null=True,
+        blank=True,
+        help_text="Select only workers who are shown to answer at least this share right: 0.8 is "
+        "80 percent. Fewer than K may be selected. Leave blank for no mark.",
+    )
     budget = models.PositiveIntegerField(
         null=True,
         blank=True,

@@ -269,7 +269,17 @@ class Run(RunColumns):
 
     def effective_options(self) -> dict[str, Any]:
         """Combine the options with those that the question set and the roster's history decide."""
-        return {**self.options, **self._set_size(), **self._opening_option()}
+        return {
+            **self.options,
+            **self._set_size(),
+            **self._opening_option(),
+            **self._mark_option(),
+        }
+
+    def _mark_option(self) -> dict[str, Any]:
+        if self.pass_mark is None or not self.selector_class.takes_mark:
+            return {}
+        return {"mark": self.pass_mark}
 
     def _opening_option(self) -> dict[str, Any]:
         kinds = (roster.OPENED, roster.CLOSED)

@@ -39,6 +39,7 @@ from .guarantee_status import (
 )
 from .mean_floor import MeanFloor, state_mean_floor
 from .model_fit import ModelFit, model_fit, order_doubt
+from .pass_mark import state_pass_mark
 from .plain_guarantee import count_points, state_plan_guarantee
 from .progress import Progress, annotate_counts, count_given, read_history, read_progress
 from .selection import ended_early

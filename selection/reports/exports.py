@@ -16,6 +16,7 @@ from selection.runs.settings import priors
 
 from .guarantee_status import KEPT, ON_AVERAGE, WEAKENED, interval_meaning, promise_status
 from .mean_floor import state_mean_floor
+from .pass_mark import state_pass_mark
 from .standings import RunStandings, quota_lines, run_standings, skill_lines
 from .worker_columns import WorkerStanding, cell_value, selected_columns
 
@@ -53,6 +54,8 @@ def run_facts(run: Run, standings: RunStandings) -> dict[str, Any]:
         "guaranteed_now": guarantee.now,
         "mean_at_least": None if floor is None else floor.accuracy,
         "mean_guarantee": "" if floor is None else floor.sentence,
+        "pass_mark": run.pass_mark,
+        "mark_guarantee": state_pass_mark(run, lines),
         "weakenings": [each.build_row() for each in guarantee.weakenings],
         "warnings": list(fit.warnings),
         "population": fit.numbers(),
@@ -144,6 +147,7 @@ def export_table(run: Run) -> list[dict[str, Any]]:
             "named_by": document["named_by"],
             "epsilon_reached": document["epsilon_reached"],
             "holds": document["holds"],
+            **({"mark_guarantee": document["mark_guarantee"]} if run.pass_mark else {}),
             "by_hand_note": document["by_hand"],
             "warnings": " ".join(document["warnings"]),
             "ending": document["ending"] or document["status"],

@@ -17,6 +17,7 @@ from . import guarantee_texts as texts
 from . import plain_guarantee as plain
 from .collusion import CollusionSigns, find_signs
 from .model_fit import ModelFit, model_fit
+from .pass_mark import short_clause
 from .selection import ended_early, selection_of_run
 from .standings import WorkerStanding
 from .weakenings import Weakening, list_weakenings
@@ -170,6 +171,7 @@ def _compute_status(run: Run, selected: SelectedArms | None) -> GuaranteeStatus:
         over = " ".join(filter(None, (over, texts.no_shows_clause(no_shows, n))))
     provisional = epsilon is not None and not ended
     changes = texts.empty_places(run, selected) + texts.regraded_clause(run)
+    changes += short_clause(run, selected)
     return GuaranteeStatus(
         by_hand=texts.manual_clause(run),
         sentence=sentence + changes,

@@ -155,6 +155,8 @@ def early_sentence(run: Run, promise: Promise, n: int, selected: SelectedArms) -
         if selected.rounded_epsilon is None
         else f" {algorithm_choices.guarantee_sentence(run, promise, n, selected.rounded_epsilon)}"
     )
+    if promise.goal is Goal.MARK:
+        return f"The run ended before all workers were judged.{guarantee}"
     return f"{short}.{guarantee} {_naming_clause(run, selected)}"
 
 
@@ -212,4 +214,4 @@ def sentence_with_epsilon(promise: Promise, epsilon: float | None) -> str:
 def has_running_bound(promise: Promise) -> bool:
     """Tell if the gap bounds a loss before the algorithm has stopped by itself."""
     goal = promise.early if promise.goal is Goal.EXACT else promise.goal
-    return promise.fixed == "confidence" and goal is not Goal.NONE
+    return promise.fixed == "confidence" and goal not in (Goal.NONE, Goal.MARK)

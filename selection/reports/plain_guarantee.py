@@ -13,13 +13,16 @@ FIXED_BUDGET = "No guarantee: this method spends its budget and selects the work
 TOO_FEW = "No guarantee: there are too few answers."
 LOST = "No guarantee: workers joined or left after answers had counted."
 MEANINGS = {
+    Goal.MARK: "each of the selected answers at least {least} right{among}",
     Goal.EXACT: "these are the best {k}{among}",
     Goal.EXPLORE_K: "each selected worker is at most {points} less accurate than the {kth} "
     "best{among}",
     Goal.AGGREGATE: "the {k} selected are on average at most {points} less accurate than the "
     "best {k}{among}",
 }
+MEAN_SHARE = "On average, at most {share} of the selected answer less than {least} right."
 MEANINGS_OF_ONE = {
+    Goal.MARK: "the selected one answers at least {least} right{among}",
     Goal.EXACT: "this is the best{among}",
     **dict.fromkeys(
         (Goal.EXPLORE_K, Goal.AGGREGATE),
@@ -89,6 +92,10 @@ def state_plan_guarantee(
         "sure": viewer_locale.format_fraction(sure, places),
         "percent": viewer_locale.format_percent(1 - delta, places),
     }
+    if goal is Goal.MARK:
+        values["least"] = viewer_locale.format_percent((promise.mark or 0) - float(epsilon))
+        if promise.mean_share and k > 1:
+            return MEAN_SHARE.format(**values, share=viewer_locale.format_percent(delta))
     if promise.average:
         return (AVERAGE if k > 1 else AVERAGE_OF_ONE).format(**values)
     measure = "" if promise.measure == "true accuracy" else f" (in {promise.measure})"
@@ -104,6 +111,8 @@ def state_early_end(
     if epsilon is None:
         return TOO_FEW
     achieved = state_guarantee(run, promise, workers, epsilon, among)
+    if promise.goal is Goal.MARK:
+        return f"The run ended before all workers were judged. {achieved}"
     exact = run.selector_class.promise.goal is Goal.EXACT
     target = "the certain best" if exact else count_points(run.epsilon)
     return f"The target ({target}) was not reached. {achieved}"

@@ -9,6 +9,7 @@ from selection.models.roster import Roster
 from topk import Selector, selected_arms
 from topk.selected_arms import SelectedArms
 
+from .marked_selection import apply_mark
 from .model_fit import TALLIES, restore_selector
 
 MOST_NAMED = 3
@@ -27,12 +28,13 @@ def selection_of_run(run: Run) -> SelectedArms:
 def name_tested(
     run: Run, rows: list[Any], roster: Roster, selector: Selector | None
 ) -> SelectedArms:
-    """Name the tested part of the selection.
+    """Name the tested part of the selection, at the end without those below the pass mark.
 
     rows  of all candidates, in order of their arms
     """
     pulls = np.array([row.pulls for row in rows], np.int64)
-    return selected_arms.only_tested(selected_by(run, roster, selector), pulls)
+    tested = selected_arms.only_tested(selected_by(run, roster, selector), pulls)
+    return apply_mark(run, rows, tested)
 
 
 def selected_by(run: Run, roster: Roster, selector: Selector | None) -> SelectedArms:

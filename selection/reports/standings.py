@@ -17,6 +17,7 @@ from selection.runs.roster import quotas
 from topk import Selector, Standing, Verdict
 from topk.selected_arms import SelectedArms
 
+from .marked_selection import marks_of
 from .model_fit import ModelFit, assess_fit, restore_selector
 from .selection import name_tested
 from .worker_columns import WorkerStanding
@@ -65,6 +66,7 @@ def _build_lines(
     settled = roster.spread(standing.settled, 0).tolist()
     chosen, expected = set(selected.arms.tolist()), selected.expected or {}
     group, lapsed = _group_names(run), _count_lapsed(run)
+    marks = dict(zip((row.id for row in rows), marks_of(run, rows), strict=True))
     waiting = set(run.candidates.filter(has_waiting_answers(run)).values_list("id", flat=True))
     names = [str(skill) for skill in run.skills] if run.several else [""]
     lines = [
@@ -91,6 +93,7 @@ def _build_lines(
             skill=names[row.skill],
             number=row.skill,
             expected=expected.get(row.arm) if row.pulls else None,
+            mark=marks[row.id],
         )
         for row in rows
     ]

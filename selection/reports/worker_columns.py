@@ -7,7 +7,7 @@ which of them an output has, in which order.
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from selection.models import Run
+from selection.models import Run, pass_marks
 
 from .selection import ended_early
 
@@ -67,6 +67,11 @@ class WorkerStanding:
     expected: Annotated[
         float | None, "Where the run ended early: the accuracy that all answers make likely."
     ] = None
+    mark: Annotated[
+        str,
+        "If the run has a pass mark: reaches the mark, below the mark or not shown yet. Each of "
+        "the first two has an error probability δ of its own.",
+    ] = ""
     elsewhere: Annotated[str, "The skill that the worker is selected for instead."] = ""
 
     @property
@@ -85,22 +90,25 @@ class WorkerStanding:
 
 
 def selected_columns(run: Run) -> list[str]:
-    several, group, expected = _further_columns(run)
-    return [*SELECTED, *group, *several, *SELECTED_LIFE, *expected]
+    several, group, last = _further_columns(run)
+    return [*SELECTED, *group, *several, *SELECTED_LIFE, *last]
 
 
 def all_columns(run: Run) -> list[str]:
-    several, group, expected = _further_columns(run)
+    several, group, last = _further_columns(run)
     elsewhere = ["elsewhere"] if run.several and run.one_kind_each else []
-    return [*EVERYBODY, *group, *several, *expected, *elsewhere]
+    return [*EVERYBODY, *group, *several, *last, *elsewhere]
 
 
 def _further_columns(run: Run) -> tuple[list[str], list[str], list[str]]:
-    """List the columns for several skills, for quotas and for an early end."""
+    """List the columns for several skills, for quotas, for an early end and for a mark."""
     return (
         ["skill"] if run.several else [],
         ["group"] if run.quotas or run.grouped_by else [],
-        ["expected"] if ended_early(run) else [],
+        [
+            *(["expected"] if ended_early(run) else []),
+            *(["mark"] if pass_marks.has_mark(run) else []),
+        ],
     )
 
 

@@ -16,7 +16,7 @@ TESTS = (TOP / "tests", *TOP.glob("packages/*/tests"))
 # Theory, experiments and generated tables use the words of their proofs.
 THEORY = {
     *("certified.md", "credible.md", "universal.md", "each-good.md"),
-    *("absence.md", "drift.md", "mean-accuracy.md"),
+    *("absence.md", "drift.md", "mean-accuracy.md", "pass-mark.md", "good-arms.md"),
 }
 NOTES = {"validation", "reproduction", "research"}
 

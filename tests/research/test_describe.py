@@ -12,6 +12,10 @@ PAGE = (Path(__file__).parents[2] / "docs" / "algorithms.md").read_text(encoding
 
 # Written down from the papers' own title pages, apart from the code: authors and years.
 AUTHORS = {
+    "apt-g": "Kano, Honda, Sakamaki, Matsuura, Nakamura, Sugiyama 2019",
+    "good-e-bh": "Wang, Ramdas 2022",
+    "hdoc": "Kano, Honda, Sakamaki, Matsuura, Nakamura, Sugiyama 2019",
+    "lucb-g": "Kano, Honda, Sakamaki, Matsuura, Nakamura, Sugiyama 2019",
     "adaptive-top-k": "Chen, Chen, Zhang, Zhou 2017",
     "adaptive-top-k-budget": "Chen, Chen, Zhang, Zhou 2017",
     "batch-racing": "Jun, Jamieson, Nowak, Zhu 2016",

@@ -56,6 +56,8 @@ def select_early(selector: Selector) -> EarlySelection:
             selector.selection(), standing.mean, _finite_epsilon(standing.gap), promise
         )
     expected = expected_of(selector)
+    if promise.goal is Goal.MARK:  # whom it has accepted so far
+        return EarlySelection(selector.selection(), expected, selector.problem.epsilon, promise)
     score = expected + ROUNDING * (state.rewards + 0.5) / (state.pulls + 1) + (state.pulls > 0)
     decided = state.verdict != Verdict.UNDECIDED
     arms = selector.best(np.where(decided, 4.0 * state.verdict, score))

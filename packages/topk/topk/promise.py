@@ -25,6 +25,7 @@ class Goal(StrEnum):
     EXACT = "exact"
     EXPLORE_K = "explore-k"
     AGGREGATE = "aggregate"
+    MARK = "mark"
     NONE = "none"
 
 
@@ -87,6 +88,8 @@ class Promise:
     among      the pools over which it is an average
     limits     a sentence on which of these pools break it far more often than delta
     early_limits  the same of an epsilon that is not the wanted one
+    mark       the pass mark of a goal of this name; None if it is not known yet
+    mean_share  True if delta bounds the mean share of the selected below the mark
     at_the_stop  True if it covers the stop only: the figure of an earlier look must not be kept
     """
 
@@ -103,6 +106,8 @@ class Promise:
     limits: str = ""
     early_limits: str = ""
     at_the_stop: bool = False
+    mark: float | None = None
+    mean_share: bool = False
 
     def of_scores(self) -> "Promise":
         """State the same guarantee about true scores, the means, in place of accuracies."""
@@ -119,10 +124,30 @@ class Promise:
             return f"The {looks_best} best; no guarantee{self._because()}."
         if self.average:
             return self._average(problem, epsilon_reached)
+        if goal is Goal.MARK:
+            return self._of_mark(problem, epsilon_reached)
         meaning = (MEANING if problem.k > 1 else MEANING_OF_ONE)[goal].format(
             k=problem.k, epsilon=epsilon_reached, ordinal=ordinal(problem.k), measure=self.measure
         )
         return f"With probability at least {1 - problem.delta:g}, {meaning}{self.within}."
+
+    def _of_mark(self, problem: Problem, epsilon: float) -> str:
+        alone = problem.k == 1
+        who = "the worker selected, if any," if alone else "every worker selected"
+        most = "" if alone else f" At most {problem.k} workers are selected."
+        least = "the pass mark less ε"
+        if self.mark is not None:
+            least = f"{self.mark - epsilon:g}"
+            least += f", the pass mark {self.mark:g} less ε" if epsilon else ", the pass mark"
+        if self.mean_share and not alone:
+            return (
+                f"On average, at most {100 * problem.delta:g} % of the workers selected have a "
+                f"{self.measure} below {least}.{most}"
+            )
+        return (
+            f"With probability at least {1 - problem.delta:g}, {who} has a "
+            f"{self.measure} of at least {least}.{most}"
+        )
 
     def _average(self, problem: Problem, epsilon: float) -> str:
         best = "best" if problem.k == 1 else f"{problem.k} best"

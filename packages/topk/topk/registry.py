@@ -5,6 +5,7 @@ from typing import Any
 from .certified import SCORES, Certified, Universal
 from .credible import Credible
 from .each import EachGood
+from .good import APTG, LUCBG, GoodByEValues, HDoC
 from .problem import Problem, ProblemError
 from .published.adaptive_top_k import AdaptiveTopK, AdaptiveTopKBudget, ImprovedTopK
 from .published.clucb import CLUCBPAC, LilCLUCB
@@ -43,6 +44,7 @@ _CONFIDENCE: tuple[type[Selector], ...] = (
     LilCLUCB,
     BatchRacing,
 )
+_MARK: tuple[type[Selector], ...] = (GoodByEValues, HDoC, LUCBG, APTG)
 _AVERAGE: tuple[type[Selector], ...] = (Credible,)
 _BUDGET: tuple[type[Selector], ...] = (
     Uniform,
@@ -56,7 +58,7 @@ _BUDGET: tuple[type[Selector], ...] = (
 )
 
 SELECTORS: dict[str, type[Selector]] = {
-    selector.name: selector for selector in (*_CONFIDENCE, *_AVERAGE, *_BUDGET)
+    selector.name: selector for selector in (*_CONFIDENCE, *_MARK, *_AVERAGE, *_BUDGET)
 }
 
 

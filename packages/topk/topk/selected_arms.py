@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .early_selection import select_early, select_remaining
 from .promise import Promise, rounded_up
@@ -26,6 +27,7 @@ class SelectedArms:
               (all, at an early end), or everybody: no more were left than are wanted
     epsilon   at an early end, the ε that holds of them by ``promise``; None if no guarantee does
     untested  how many more would be selected if they had given an answer that counts
+    short     how many more would be selected if they were shown to reach the pass mark
     favoured  at an early end, the arms that all answers favour: different from ``arms`` only by a
               proof
     expected  at an early end, by arm, the accuracy of each worker there, from all answers; else {}
@@ -38,6 +40,7 @@ class SelectedArms:
     favoured: Counts | None = None
     expected: dict[int, float] | None = None
     untested: int = 0
+    short: int = 0
 
     @property
     def rounded_epsilon(self) -> float | None:
@@ -85,6 +88,15 @@ def only_tested(named: SelectedArms, pulls: Counts) -> SelectedArms:
         untested=arms.size - tested.size,
         favoured=None if favoured is None else favoured[pulls[favoured] > 0],
     )
+
+
+def only_marked(named: SelectedArms, reaching: NDArray[np.bool_]) -> SelectedArms:
+    """Return the selection, limited to workers shown to reach the pass mark.
+
+    reaching  (n,) by the run's arms
+    """
+    arms = named.arms[reaching[named.arms]]
+    return replace(named, arms=arms, short=named.arms.size - arms.size)
 
 
 def _prefer_proved(

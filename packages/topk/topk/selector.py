@@ -97,6 +97,7 @@ class Selector(ABC):
     covers_leavers  True if its guarantee covers workers who leave because of their answers
     says_accuracy   True if the meaning of accuracy may be chosen
     takes_scores    True if its guarantee also covers independent rewards between 0 and 1
+    takes_mark      True if it selects by a pass mark, its option, at most k arms
     questions       how many there are in the set that accuracy means; 0 for any others
     prices          (n,) what an answer of each arm costs, relative to the others; None if all cost
                     the same, or if it does not take them
@@ -126,6 +127,7 @@ class Selector(ABC):
     covers_leavers: ClassVar[bool] = True
     says_accuracy: ClassVar[bool] = False
     takes_scores: ClassVar[bool] = False
+    takes_mark: ClassVar[bool] = False
     interval: ClassVar[str] = "confidence bounds: where the algorithm takes the accuracy to lie"
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
@@ -279,7 +281,7 @@ class Selector(ABC):
 
     @abstractmethod
     def selection(self) -> Counts:
-        """Choose the k arms it would select now, in rising order."""
+        """Choose the k arms it would select now, in rising order; fewer if it takes a mark."""
 
     @abstractmethod
     def standing(self) -> Standing:

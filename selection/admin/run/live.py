@@ -82,6 +82,7 @@ def live_context(run: Run, query: QueryDict) -> dict[str, Any]:
         "notes": [alert for alert in alerts if _is_note(run, alert) and alert.kind not in stated],
         "signs": signs,
         "floor": reports.state_mean_floor(run, lines),
+        "mark": reports.state_pass_mark(run, lines),
         "outcome": outcome.build_outcome(run, lines),
         "population": run_charts.draw_population(fit.population) if fit.population else None,
         "interval": reports.interval_meaning(run),

@@ -13,13 +13,14 @@ def _worded_choices(*choices: tuple[str, str, str]) -> list[tuple[str, str]]:
 
 # What the guarantee must cover. The values of NEEDS ask for a good group, and for more than an
 # average over crowds.
-KIND_OF_CROWD, SINGLE_POOL, EXACT = "kind", "pool", "exact"
+KIND_OF_CROWD, SINGLE_POOL, EXACT, MARK = "kind", "pool", "exact", "mark"
 NEEDS = (KIND_OF_CROWD, SINGLE_POOL)
 GOALS = _worded_choices(
     ("group", "A good group, on average over crowds like yours", "costs least: Credible"),
     (KIND_OF_CROWD, "A good group, for this kind of crowd", "costs more: Universal"),
     (SINGLE_POOL, "A good group, for each single pool", "costs still more: Certified"),
     ("every", "Every worker is good", "each is within ε of the K-th best worker"),
+    (MARK, "All good workers, up to K", "each reaches the pass mark below"),
     (EXACT, "Exactly the best K workers (ε = 0)", "costs most: Pair-LUCB"),
 )
 CONFIDENCES = _worded_choices(

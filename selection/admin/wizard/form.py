@@ -155,7 +155,10 @@ class GuideForm(SettingFields):
         """Raise FieldError with the field at fault."""
         learns = self._run_chosen(cleaned) if cleaned["belief"] == "run" else None
         run = Run(pool=cleaned["pool"], question_set=cleaned["question_set"])
-        for field, reason in validation.validate_team(run).items():
+        run.pass_mark = cleaned["pass_mark"]
+        for field, reason in (
+            validation.validate_team(run) | validation.validate_mark(run)
+        ).items():
             raise FieldError(field, reason)
         speed = cleaned["speed"]
         if speed is not None and not speed > 0:

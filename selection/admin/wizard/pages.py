@@ -18,6 +18,7 @@ from selection.charts import cost_curves
 from selection.errors import Refused
 from selection.facts import Facts
 from selection.forecast import Forecast, Plan, budget, forecast_requests
+from selection.forecast.mark_cost import describe_mark_cost
 from selection.model_workers.askable import has_models_only
 from selection.models import ForecastRequest, Run
 from selection.runs.roster import eligibility, worker_prices
@@ -140,6 +141,9 @@ class ForecastPage(GuidePage, ActionPage):
             pace=self.pace,
             stale=wish is not None and not plans_agree(wish.plan, plan),
             belief=forecast_requests.stored_belief(planning).words,
+            mark_cost=describe_mark_cost(mark, plan.workers, plan.delta)
+            if wish and plan.mark is None and (mark := wish.settings["pass_mark"])
+            else "",
             percent=round(100 * forecast_requests.forecast_progress(planning)),
             **self._method_texts(plan, timed),
             charts=[
@@ -269,9 +273,10 @@ def _reachable_epsilon(
 def _settings_of_row(row: Forecast, planning: ForecastRequest, wish: WizardInput) -> dict[str, Any]:
     plan = forecast_requests.stored_plan(planning)
     learns = wish.learns is not None and ALGORITHMS[row.algorithm].learns
-    options = {name: value for name, value in row.options.items() if name != "questions"}
+    filled = ("questions", "mark")
+    options = {name: value for name, value in row.options.items() if name not in filled}
     return wish.settings | {
-        "name": drafts.free_name(f"Best {plan.k} of {wish.pool}", wish.pool.team_id),
+        "name": drafts.free_name(_name_run(plan, wish), wish.pool.team_id),
         "pool": wish.pool,
         "question_set": wish.question_set,
         "k": plan.k,
@@ -284,6 +289,10 @@ def _settings_of_row(row: Forecast, planning: ForecastRequest, wish: WizardInput
         "budget": plan.budget,
         "met": eligibility.default_met_policy(options),
     }
+
+
+def _name_run(plan: Plan, wish: WizardInput) -> str:
+    return f"{'Best' if plan.mark is None else 'Up to'} {plan.k} of {wish.pool}"
 
 
 GUIDE_PAGES = (BeginPage, ForecastPage, NumbersPage)

@@ -11,7 +11,7 @@ from selection.runs.roster import eligibility
 from selection.runs.settings import validation
 from selection.texts import count_noun
 
-from .choices import ANSWERS, BY_MONEY, NEEDS, OWN_NUMBER
+from .choices import ANSWERS, BY_MONEY, MARK, NEEDS, OWN_NUMBER
 
 USUAL_EPSILON = 0.1
 FEWEST = 2  # workers to choose from
@@ -47,11 +47,13 @@ def build_plan(cleaned: dict[str, Any]) -> Plan:
             questions=questions,
             left=exposure.answers_left(cleaned["question_set"], workers),
             met=eligibility.count_passed_over(_build_draft(cleaned)),
+            mark=cleaned["pass_mark"] if cleaned["goal"] == MARK else None,
             goal="group" if cleaned["goal"] in ("", *NEEDS) else cleaned["goal"],
             **settings,
         )
     except Refused as refusal:
-        raise FieldError("pool", str(refusal)) from refusal
+        field = "pass_mark" if cleaned["goal"] == MARK else "pool"
+        raise FieldError(field, str(refusal)) from refusal
 
 
 def plans_agree(plan: Plan, other: Plan) -> bool:

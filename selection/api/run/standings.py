@@ -33,7 +33,7 @@ class StandingsQuery(Schema):
 
 
 class SelectedOut(Schema):
-    """A selected worker. group, skill and expected are present if the run has them."""
+    """A selected worker. group, skill, expected and mark are present if the run has them."""
 
     rank: int | None
     worker: str
@@ -52,6 +52,7 @@ class SelectedOut(Schema):
     by_hand_why: str
     selected_by: str = Field(description="algorithm or hand.")
     expected: float | None = None
+    mark: str = ""
 
 
 @declared_by(QuotaStanding)
@@ -95,6 +96,11 @@ class SelectionOut(Schema):
         "null before the end."
     )
     mean_guarantee: str = Field(description="The sentence on this; empty before the end.")
+    pass_mark: float | None
+    mark_guarantee: str = Field(
+        description="The sentence on the selected and the pass mark; empty before the end and "
+        "without a mark."
+    )
     weakenings: list[WeakeningOut]
     warnings: list[str]
     population: PopulationOut | None

@@ -36,8 +36,12 @@ class Command(BaseCommand):
         most.add_argument("--budget", type=int, metavar="B", help="most answers to pay for")
         reach = "say which epsilon so much money reaches"
         most.add_argument("--spend", type=float, metavar="M", help=reach)
-        goal = "good as a group, every single one good, or exactly the best (default: group)"
-        add("--goal", choices=list(forecast.GOALS), default="group", help=goal)
+        goal = "good as a group, every single one good, exactly the best, or all at the mark"
+        add(
+            "--goal", choices=list(forecast.GOALS), default="group", help=f"{goal} (default: group)"
+        )
+        enough = "the pass mark of the goal “mark”"
+        add("--mark", type=float, metavar="A", help=enough)
         believe = parser.add_mutually_exclusive_group()
         believe.add_argument("--believe", metavar="0.6-0.9", help="how accurate most workers are")
         believe.add_argument("--learn", metavar="RUN", help="they are like those of this run")
@@ -74,7 +78,7 @@ def _build_plan(options: dict[str, Any]) -> Plan:
     if not 0 < options["seconds"] <= 86400:
         raise Refused(f"--seconds must be above 0 and at most a day, not {options['seconds']:g}.")
     budget = options["budget"] if options["spend"] is None else _affordable_answers(options)
-    fields = ("workers", "k", "epsilon", "delta", "questions", "price", "goal")
+    fields = ("workers", "k", "epsilon", "delta", "questions", "price", "goal", "mark")
     met = tuple(_parse_met(text) for text in options["met"])
     return Plan(budget=budget, met=met, **{field: options[field] for field in fields})
 

@@ -7,9 +7,9 @@ from typing import Any
 from selection import algorithms
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
-from selection.models import Run
+from selection.models import Run, pass_marks
 from selection.runs.roster import eligibility, quotas
-from topk import LIKE_THESE, Option, Promise
+from topk import LIKE_THESE, Goal, Option, Promise
 
 from . import priors, validation
 
@@ -90,6 +90,8 @@ def guarantee_sentence(
     """Word the guarantee of this run, or with the ε ``reached`` so far."""
     if promise.fixed == "budget" and (run.several or run.selector_class.several_skills):
         return "The workers that look best in each skill when the budget is spent; no guarantee."
+    if promise.goal is Goal.MARK and promise.mark is None:
+        promise = replace(promise, mark=run.pass_mark)
     if run.several:
         promise = replace(promise, within=describe_allowed_selections(run))
     return promise.sentence(run.problem(workers), reached)
@@ -153,6 +155,8 @@ def describe_options(run: Run) -> list[tuple[str, str]]:
     lines = [
         (algorithms.option_label(name), _format_value(value)) for name, value in chosen.items()
     ]
+    if run.pass_mark is not None:
+        lines.append(("Pass mark", pass_marks.format_mark(run)))
     if learned := priors.learned_prior(run):
         lines.append(("Learns from", learned.source))
     if run.quotas:

@@ -145,6 +145,12 @@ RUN_SETTINGS = (
     ),
     RunSetting("delta", Section.DECIDING, label="Risk δ", bounds={"gt": 0, "lt": 1}),
     RunSetting(
+        "pass_mark",
+        Section.DECIDING,
+        bounds={"gt": 0, "lt": 1},
+        wizard=True,
+    ),
+    RunSetting(
         "budget",
         Section.DECIDING,
         effect=change_effects.describe_budget,

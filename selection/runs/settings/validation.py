@@ -32,6 +32,7 @@ def validate_run(run: Run, workers: int) -> dict[str, str]:
         or _validate_skill_sizes(run, workers)
         or _validate_options(run)
         or _validate_set_size(run)
+        or validate_mark(run)
         or _algorithm_refusals(run, workers)
     )
 
@@ -118,6 +119,17 @@ def _validate_set_size(run: Run) -> dict[str, str]:
         f"{size:,}: choose {LIKE_THESE}, or a smaller set."
     )
     return {"option_accuracy": reason}
+
+
+def validate_mark(run: Run) -> dict[str, str]:
+    if run.pass_mark is None and run.selector_class.takes_mark:
+        title = run.selector_class.title
+        return {
+            "pass_mark": f"{title} selects all workers at a pass mark: give one, for example 0.8."
+        }
+    if run.pass_mark is None or 0 < run.pass_mark < 1:
+        return {}
+    return {"pass_mark": f"The pass mark must be above 0 and below 1, but it is {run.pass_mark:g}."}
 
 
 def _algorithm_refusals(run: Run, workers: int) -> dict[str, str]:
@@ -274,7 +286,7 @@ def refuse_limit(question_set: QuestionSet, most: int | None) -> str:
 
 def copy_unsaved(run: Run) -> Run:
     """Copy a run unstored, to try other values on."""
-    fields = (*HARMLESS, "algorithm", "options", "one_kind_each", "grouped_by")
+    fields = (*HARMLESS, "algorithm", "options", "pass_mark", "one_kind_each", "grouped_by")
     copy = Run(**{field: getattr(run, field) for field in fields})
     if run.several:
         first = Skill(k=copy.k, question_set_id=run.question_set_id)

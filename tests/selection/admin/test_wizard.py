@@ -455,3 +455,22 @@ def test_an_empty_pool_starts_with_an_expected_number(requester, form_data, plat
 def test_a_pool_too_small_is_explained(requester, form_data, workers, changes, reason):
     form_data["pool"] = make_pool(workers).pk
     assert reason in text_of(ask(requester, form_data, **changes))
+
+
+def test_wizard_plans_for_all_who_reach_a_mark(requester, form_data):
+    refused = text_of(ask(requester, form_data, goal="mark"))
+    assert "To find all good workers, give a pass mark above ε and below 1." in refused
+    planning, page = ordered(requester, form_data, goal="mark", pass_mark="0.8")
+    text = text_of(requester.get(page))
+    assert "Up to 2 of 8 workers" in text
+    assert "2 workers at most, each at 80% or above" in text
+    best = forecast_requests.forecast_rows(planning)[0]
+    run = make(requester, page, forecast_rows.key_of(best))
+    assert (run.algorithm, run.pass_mark) == (best.algorithm, 0.8)
+    assert run.selector_class.takes_mark
+
+
+def test_wizard_says_what_a_mark_costs_beside_a_rule(requester, form_data):
+    _, page = ordered(requester, form_data, pass_mark="0.8")
+    assert "reaches the pass mark of 80% takes about" in text_of(requester.get(page))
+    assert "must be above 0 and below 1" in text_of(ask(requester, form_data, pass_mark="80"))

@@ -84,6 +84,7 @@ def test_algorithms_run_to_their_end(name):
         algorithm=name,
         options=heuristic,
         budget=100 if fixed else None,
+        pass_mark=0.8 if SELECTORS[name].takes_mark else None,
         epsilon=0.4,
         questions=3000,
         slots=400,

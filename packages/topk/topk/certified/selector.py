@@ -73,7 +73,7 @@ PLANNED_FOR = Option(
     "planned_for",
     None,
     "How many workers the weights are for, where some of them are gone: weights may not follow "
-    "the answers, so a run that loses workers keeps those it started with.",
+    "the answers, and a run that loses workers keeps the weights of its start.",
     "integer",
     above=0,
     by_hand=False,
@@ -81,7 +81,7 @@ PLANNED_FOR = Option(
 ASKED_OPEN = Option(
     "asked_open",
     False,
-    "Whether questions went out while workers could still join: then swaps certify, because the "
+    "True if questions went out while workers could still join: then swaps certify, because the "
     "mean over numberings is about workers that nothing but answers distinguishes.",
     "flag",
     by_hand=False,
@@ -89,7 +89,7 @@ ASKED_OPEN = Option(
 SCORES = Option(
     "scores",
     False,
-    "Whether answers are scores between 0 and 1: then swaps certify, because the mean over "
+    "True if answers are scores between 0 and 1: then swaps certify, because the mean over "
     "numberings is about answers that are right or wrong.",
     "flag",
     by_hand=False,

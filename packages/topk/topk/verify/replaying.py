@@ -55,7 +55,7 @@ def is_lost(record: DumpRecord) -> bool:
     """Tell if changes of the roster cost the guarantee of this run."""
     events = record.events if record.run["joined"] else []
     opened = [event["step"] for event in events if event["kind"] == OPENED]
-    pulls, _ = _count_answers(record, None)
+    pulls, _ = count_answers(record, None)
     covers = _start_of(record).covers_withdrawal
     return is_guarantee_lost(record.algorithm, record.gone, pulls, opened, covers)
 
@@ -69,7 +69,7 @@ def replay_participants(record: DumpRecord) -> ReplayedRun | None:
     """Replay the end of the run without workers without a counted answer; None if they stay."""
     if record.run.get("keep_no_shows", True):  # they stayed in dumps of older versions
         return None
-    pulls, _ = _count_answers(record, None)
+    pulls, _ = count_answers(record, None)
     rule = record.ks, record.run["one_kind_each"], _start_of(record).judges_anew
     leavers, answers = drop_no_shows(record.algorithm, record.gone, pulls, record.worker, *rule)
     if np.array_equal(leavers, record.gone):
@@ -102,7 +102,8 @@ def replay_run(record: DumpRecord, upto: int | None = None) -> ReplayedRun:
     return _step_by_step(record, arms, upto)
 
 
-def _count_answers(record: DumpRecord, upto: int | None) -> tuple[Counts, Counts]:
+def count_answers(record: DumpRecord, upto: int | None) -> tuple[Counts, Counts]:
+    """Count (n,) answers that count, and right ones, after this step."""
     rows = record.asked
     which = (rows.counted != UNCOUNTED) & ~rows.void
     if upto is not None:
@@ -124,9 +125,9 @@ def _selector_from_tallies(
     record: DumpRecord, arms: Counts, upto: int | None, share: float | None = None
 ) -> Selector:
     """Build an algorithm that remembers nothing but tallies, in the state of this step."""
-    pulls, hits = _count_answers(record, upto)
+    pulls, hits = count_answers(record, upto)
     undecided = np.zeros(arms.size, np.int8)
-    before = (pulls, hits) if upto is None else _count_answers(record, upto - 1)
+    before = (pulls, hits) if upto is None else count_answers(record, upto - 1)
     waiting = _outstanding(record, upto, counted=None if upto is None else upto - 1)
     leavers = record.gone & ((before[0] > 0) | (waiting > 0))
     states = np.array([before[1][leavers], before[0][leavers], waiting[leavers]], float)
@@ -152,13 +153,13 @@ def _step_by_step(record: DumpRecord, arms: Counts, upto: int | None) -> Replaye
         retold = number == record.anew
         which = (deals.counted <= number) if retold else (deals.counted == number)
         rows = which & (deals.counted != UNCOUNTED) & ~deals.void & (places[deals.arm] >= 0)
-        before, _ = _count_answers(record, number if retold else number - 1)
+        before, _ = count_answers(record, number if retold else number - 1)
         share = share_left(record.gone, before)
         selector = rebuild_selector(record, arms, state, share, _epsilon_at(record, number))
         takes = tell_in_turn(selector, rows, deals.arm, places[deals.arm], deals.right)
         refused += int(rows.sum() - takes.sum())
         state = _roundtrip_state(selector.state)
-    now, _ = _count_answers(record, None if upto is None else upto - 1)
+    now, _ = count_answers(record, None if upto is None else upto - 1)
     return ReplayedRun(
         arms, rebuild_selector(record, arms, state, share_left(record.gone, now)), refused
     )

@@ -21,6 +21,7 @@ from .dump_reader import (
     written_by,
 )
 from .findings import MOST_NAMED, Finding
+from .marks import apply_mark
 from .replaying import ReplayedRun, is_lost, replay_participants, replay_run
 from .verdicts import CLOSE
 
@@ -74,6 +75,7 @@ def _verify_record(document: dict[str, Any], record: DumpRecord) -> Verification
     selected, promise, epsilon = _check_end(record, replayed)
     findings += verdicts.check_verdicts(record, replayed)
     selected = only_tested(selected, record.claim("pulls").astype(int))
+    selected = apply_mark(record, selected)
     findings += _check_selection(record, selected) + _check_guarantee(record, promise, epsilon)
     keys = tuple(record.worker_name(arm) for arm in selected.arms.tolist())
     return Verification(keys, promise, epsilon, written_by(document), tuple(findings))
@@ -107,7 +109,7 @@ def _check_end(record: DumpRecord, replayed: ReplayedRun) -> tuple[SelectedArms,
 def _has_running_bound(promise: Promise) -> bool:
     """Tell if its gap bounds the regret even before it has stopped by itself."""
     goal = promise.early if promise.goal is Goal.EXACT else promise.goal
-    return promise.fixed == "confidence" and goal is not Goal.NONE
+    return promise.fixed == "confidence" and goal not in (Goal.NONE, Goal.MARK)
 
 
 def _least_epsilon(record: DumpRecord) -> float | None:

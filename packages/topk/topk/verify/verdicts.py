@@ -9,6 +9,7 @@ from topk.state import Verdict, pack_memory
 
 from .dump_reader import DumpRecord
 from .findings import MOST_NAMED, Finding
+from .marks import reject_short
 from .replaying import ReplayedRun, replay_run
 
 CLOSE = 1e-6  # two machines differ in the last digits of a float
@@ -172,9 +173,12 @@ def _check_each_verdict(record: DumpRecord, replayed: ReplayedRun) -> list[Findi
 
 def _recomputed_verdicts(record: DumpRecord, replayed: ReplayedRun) -> Counts | None:
     if record.run["ending"] == "roster":
-        return None if record.several else np.ones(replayed.arms.size, np.int64)
+        everybody = np.ones(replayed.arms.size, np.int64)
+        return None if record.several else reject_short(record, replayed.arms, everybody)
     if replayed.selector is None:
         return None
     selector = replayed.selector
-    verdict = selector.standing().verdict if record.finished else selector.state.verdict
-    return verdict.astype(np.int64)
+    if not record.finished:
+        return selector.state.verdict.astype(np.int64)
+    verdict = selector.standing().verdict.astype(np.int64)
+    return reject_short(record, replayed.arms, verdict)

@@ -7,6 +7,7 @@ import numpy as np
 from topk.selected_arms import select_arms
 
 from .dump_reader import UNCOUNTED, DumpRecord
+from .marks import apply_mark
 from .replaying import ReplayedRun, replay_run
 
 
@@ -15,7 +16,8 @@ def selected_numbers(record: DumpRecord, replayed: ReplayedRun) -> set[int]:
     if replayed.selector is None:
         return set()
     early = record.ended and not record.finished
-    return set(select_arms(replayed.selector, replayed.arms, early, record.proof).arms.tolist())
+    selected = select_arms(replayed.selector, replayed.arms, early, record.proof)
+    return set(apply_mark(record, selected).arms.tolist())
 
 
 def flips_needed(record: DumpRecord, arm: int, upto: int | None = None) -> int | None:

@@ -1,0 +1,83 @@
+"""Rules that find all who reach a mark: false as rarely as stated, up to K, and with an end."""
+
+import numpy as np
+import pytest
+
+from topk import SELECTORS, THIS_SET, Problem, ProblemError, State
+from topk.good.by_intervals import HDoC
+from topk.promise import Goal
+from topk.simulate import simulate_run
+
+from ..harness import too_many
+
+RULES = [name for name, kind in SELECTORS.items() if kind.takes_mark]
+EPSILON, MARK = 0.1, 0.7
+
+
+def told(rule, right, pulls, k=2, delta=0.1, **options):
+    state = State(np.array(pulls), np.array(right, float), np.zeros(len(pulls), np.int8))
+    return SELECTORS[rule](Problem(len(pulls), k, EPSILON, delta), state, mark=MARK, **options)
+
+
+def play(rule, truth, seed, delta, k=3):
+    limits = {"k": k, "epsilon": EPSILON, "delta": delta, "max_pulls": 20_000}
+    return simulate_run(rule, truth, mark=MARK, slots=8, seed=seed, **limits)
+
+
+@pytest.mark.parametrize("delta", [0.5, 0.2, 0.05])
+@pytest.mark.parametrize("rule", ["good-e-bh", "hdoc"])
+def test_selected_workers_below_the_mark_are_as_rare_as_stated(sample, rule, delta):
+    """All but one just fail the mark less epsilon: chosen against the rules."""
+    truth, runs = np.r_[0.9, np.full(7, MARK - EPSILON - 0.01)], sample(12, 200)
+    outcomes = [play(rule, truth, seed, delta) for seed in range(runs)]
+    assert all(outcome.reasons == ("promise",) for outcome in outcomes)
+    wrong = sum((truth[outcome.selection] < MARK - EPSILON).any() for outcome in outcomes)
+    # One false of two or three is a share of a half or less: the mean share may be delta.
+    rate = delta if rule == "hdoc" else min(3 * delta, 0.9)
+    assert not too_many(int(wrong), runs, rate)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_all_good_workers_are_found_up_to_k(rule):
+    truth = np.r_[np.full(2, 0.98), np.full(4, 0.2)]
+    assert play(rule, truth, 1, 0.1).selection.tolist() == [0, 1]
+    assert play(rule, np.full(6, 0.98), 1, 0.1).selection.size == 3
+    assert play(rule, np.full(6, 0.2), 1, 0.1).selection.size == 0
+
+
+def test_radius_is_that_of_the_paper():
+    rule = told("hdoc", [5.0, 5, 5], [10, 10, 10], k=1)
+    assert isinstance(rule, HDoC)
+    radius = np.sqrt(np.log(4 * 3 * 10**2 / 0.1) / 20)
+    assert rule._radius(np.array([10])) == pytest.approx(radius)
+
+
+def test_e_bh_needs_less_evidence_of_each_of_many():
+    alone = told("good-e-bh", [18.0, *[5] * 5], [20] * 6, k=4)
+    three = told("good-e-bh", [*[18.0] * 3, *[5] * 3], [20] * 6, k=4)
+    assert alone.selection().tolist() == []
+    assert three.selection().tolist() == [0, 1, 2]
+
+
+def test_answers_to_all_questions_of_a_set_decide_exactly():
+    rule = told("good-e-bh", [18.0, 17, 2], [30] * 3, accuracy=THIS_SET, questions=30)
+    assert rule.selection().tolist() == [0]
+    assert rule.stop() == ("promise",)
+
+
+def test_open_roster_needs_more_evidence():
+    closed, opened = (told("hdoc", [9.0] * 3, [10] * 3, asked_open=o) for o in (False, True))
+    assert opened._level > closed._level
+    assert "joined" in opened.promise.assumes
+
+
+@pytest.mark.parametrize("mark", [0.05, 0.1, 1.0])
+def test_mark_must_be_above_epsilon_and_below_one(mark):
+    with pytest.raises(ProblemError, match=r"The pass mark must be above ε and below 1"):
+        SELECTORS["hdoc"](Problem(5, 2, EPSILON), mark=mark)
+
+
+def test_guarantee_names_the_mark():
+    rule = told("hdoc", [0.0] * 3, [0] * 3)
+    assert rule.promise.goal is Goal.MARK
+    assert "at least 0.6, the pass mark 0.7 less ε" in rule.promise.sentence(rule.problem)

@@ -1,0 +1,6 @@
+"""Rules that find everybody who reaches a pass mark, up to K of them: docs/good-arms.md."""
+
+from .by_intervals import APTG, LUCBG, HDoC
+from .evalues import GoodByEValues
+
+__all__ = ["APTG", "LUCBG", "GoodByEValues", "HDoC"]

@@ -1,0 +1,179 @@
+"""Base of rules that accept every arm as soon as it is shown to reach a mark, up to K of them.
+
+Good arm identification: Kano, Honda, Sakamaki, Matsuura, Nakamura, Sugiyama, Machine Learning 108,
+2019. An arm is accepted if it is shown to reach the mark less epsilon, and rejected if shown to be
+below the mark: with an epsilon above 0 one of the two comes in the end.
+"""
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topk.certified.selector import ASKED_OPEN, OPEN_ASSUMES, PLANNED_FOR
+from topk.options import Option
+from topk.problem import Problem, ProblemError
+from topk.promise import Goal, Promise
+from topk.selector import Counts, Floats, Selector, Standing
+from topk.state import Verdict
+
+Flags = NDArray[np.bool_]
+
+ASSUMES = (
+    "Assumes that a worker's answers are independent of each other, and that questions come in "
+    "random order."
+)
+JOINED_ASSUMES = f" Answers of different workers are independent of each other.{OPEN_ASSUMES}"
+MARK = Option(
+    "mark",
+    0.8,
+    "The pass mark: the share of right answers that is good enough.",
+    above=0,
+    most=1,
+    by_hand=False,
+)
+
+PARTS = 8  # in which a batch is shared out, each seeing the earlier ones
+
+
+def pledge(citation: str, **more: Any) -> Promise:
+    """Return the guarantee of such a rule."""
+    return Promise(Goal.MARK, "confidence", citation, assumes=ASSUMES, **more)
+
+
+class GoodArms(Selector):
+    """Asks the undecided arm of the highest index, until K are accepted or all are decided.
+
+    Verdicts follow from the tallies alone; bounds hold at all times and for any sampling.
+    """
+
+    takes_mark = True
+    epsilon_moves = False  # the evidence is against the mark less epsilon
+    weighs_start = True
+    roster_fixed = True
+    takes_scores = True
+    known_options: ClassVar[tuple[Option, ...]] = (MARK, PLANNED_FOR, ASKED_OPEN)
+
+    def _check(self) -> None:
+        self.mark = float(self.options[MARK.name])
+        if not self.problem.epsilon < self.mark < 1:
+            raise ProblemError(
+                f"The pass mark must be above ε and below 1, but it is {self.mark:g}, and ε is "
+                f"{self.problem.epsilon:g}."
+            )
+        self.promise = replace(self.promise, mark=self.mark)
+        if self.options["asked_open"]:
+            self.promise = replace(self.promise, assumes=self.promise.assumes + JOINED_ASSUMES)
+        self._judged: tuple[Flags, Flags] | None = None
+
+    @classmethod
+    def covers_withdrawal(cls, problem: Problem, options: Mapping[str, Any]) -> bool:
+        return True
+
+    # -- judging
+
+    @property
+    def _share(self) -> float:
+        """The share of delta for each arm; with an open roster all that may ever join have one."""
+        ever = max(self.problem.n, int(self.options["planned_for"] or 0))
+        if self.options["asked_open"]:
+            return 1 / (1 + math.log(ever)) - 1 / (1 + math.log(ever + 1))
+        return 1 / ever
+
+    @property
+    def _level(self) -> float:
+        return -math.log(self.problem.delta * self._share)
+
+    @abstractmethod
+    def _judge(self, pulls: Counts, rewards: Floats) -> tuple[Flags, Flags]:
+        """Return (n,) flags of the arms shown to be good, and of those shown to be bad."""
+
+    @abstractmethod
+    def _index(self, pulls: Counts, means: Floats) -> Floats:
+        """Return (n,) the merits of the arms as the next one to ask; all have a pull."""
+
+    def _count(self, pulls: Counts, rewards: Floats) -> None:
+        super()._count(pulls, rewards)
+        self._judged = None
+
+    @property
+    def _verdicts(self) -> tuple[Flags, Flags]:
+        if self._judged is None:
+            self._judged = self._judge(self.state.pulls, self.state.rewards)
+        return self._judged
+
+    def _is_done(self) -> bool:
+        return self._is_over(*self._verdicts)
+
+    def _is_over(self, good: Flags, bad: Flags) -> bool:
+        return bool(good.sum() >= self.problem.k or (good | bad).all())
+
+    def selection(self) -> Counts:
+        """Return the arms shown to be good, at most K of them: the ones with the highest means."""
+        good = np.flatnonzero(self._verdicts[0])
+        order = np.argsort(-self.means[good], kind="stable")[: self.problem.k]
+        return np.sort(good[order])
+
+    @property
+    def _gap(self) -> float:
+        """Epsilon at the end; before, a number that shows the progress."""
+        good, bad = self._verdicts
+        if self._is_over(good, bad):
+            return self.problem.epsilon
+        done = max(good.sum() / self.problem.k, (good | bad).mean(), 1e-4)
+        return float(min(1.0, max(self.problem.epsilon, 0.01) / math.sqrt(done) + 1e-6))
+
+    def standing(self) -> Standing:
+        good, bad = self._verdicts
+        verdict, settled = self._final(), good * 1 - (bad & ~good) * 1
+        lower, upper = self._bounds()
+        return Standing(
+            mean=self.means,
+            lower=lower,
+            upper=upper,
+            verdict=verdict,
+            settled=np.where(verdict == Verdict.UNDECIDED, settled, verdict).astype(np.int8),
+            gap=self._gap,
+            wanted=self.problem.epsilon,
+        )
+
+    @abstractmethod
+    def _bounds(self) -> tuple[Floats, Floats]:
+        """Return (n,) confidence bounds, to show them."""
+
+    # -- choosing
+
+    def _ask(
+        self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
+    ) -> Counts:
+        """Return a first answer of each arm, then answers of the undecided, by index.
+
+        Pulls count as if they had left the means as they are.
+        """
+        counts, total = np.zeros_like(room), 1 if slots is None else slots
+        means = np.nan_to_num(self.means, nan=0.5)
+        fresh = np.flatnonzero((self.state.pulls + pending == 0) & (room > 0))[:total]
+        counts[fresh] = 1
+        for part in range(PARTS):
+            made = self.state.pulls + pending + counts
+            size = -(-(total - int(counts.sum())) // (PARTS - part))
+            if size > 0 and made.all():
+                counts += self._share_out(size, made, means, room - counts)
+        return counts
+
+    def _share_out(self, size: int, made: Counts, means: Floats, room: Counts) -> Counts:
+        """Return (n,) so many pulls of the undecided arms, one by one to the highest index."""
+        counts, (good, bad) = np.zeros_like(room), self._judge(made, means * made)
+        if self._is_over(good, bad):
+            return counts
+        arms = np.flatnonzero(~good & ~bad & (room > 0))
+        for _ in range(size if arms.size else 0):
+            index = np.where(counts < room, self._index(made + counts, means), -np.inf)[arms]
+            if index.max() == -np.inf:
+                break
+            counts[arms[index.argmax()]] += 1
+        return counts

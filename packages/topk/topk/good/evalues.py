@@ -1,0 +1,88 @@
+"""Good arms by e-values, with a false discovery rate of delta by e-BH.
+
+Wang, Ramdas: False discovery rate control with e-values, JRSS B 84, 2022. Evidence of one arm is
+that of ``topk.pass_mark``; sampling as HDoC, with half its radius.
+"""
+
+import math
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from topk.accuracy import ACCURACY, QUESTIONS
+from topk.certified.confidence_sequences import bound_means, confidence_intervals
+from topk.certified.selector import SCORES
+from topk.options import Option
+from topk.pass_mark import log_evidence, log_evidence_on_set
+from topk.selector import Counts, Floats
+
+from .base import Flags, GoodArms, pledge
+
+SET_ASSUMES = (
+    "Assumes that questions come in a random order of each worker's own, and that whether a worker "
+    "gets a question right does not depend on when it comes."
+)
+PRIOR = (3.0, 1.0)  # Beta distribution of the shown bounds
+
+
+class GoodByEValues(GoodArms):
+    """The k <= K arms of most evidence are good if each has at least 1 / (k share delta)."""
+
+    name = "good-e-bh"
+    title = "e-BH"
+    says_accuracy = True
+    promise = pledge("Wang, Ramdas 2022, by the mixtures of docs/pass-mark.md", mean_share=True)
+    known_options: ClassVar[tuple[Option, ...]] = (
+        *(ACCURACY, QUESTIONS, SCORES),
+        *GoodArms.known_options,
+    )
+
+    def _check(self) -> None:
+        super()._check()
+        if self.questions:
+            measure = f"accuracy on this set of {self.questions} questions"
+            self.promise = replace(self.promise, measure=measure, assumes=SET_ASSUMES)
+
+    def _evidence(self, right: Floats, wrong: Floats, mark: float) -> Floats:
+        """Return (n,) logarithms of the evidence against fewer than this share of ``right``."""
+        if not self.questions:
+            return log_evidence(right, wrong, mark)
+        size = self.questions
+        sizes = np.full(right.size, size)
+        most = np.full(right.size, math.ceil(mark * size - 1e-9) - 1.0)
+        return log_evidence_on_set(right, np.asarray(wrong), sizes, most)
+
+    def _judge(self, pulls: Counts, rewards: Floats) -> tuple[Flags, Flags]:
+        right, wrong = rewards, pulls - rewards
+        if self.questions:
+            right, wrong = np.round(right), np.round(wrong)
+        evidence = self._evidence(right, wrong, self.mark - self.problem.epsilon)
+        bad = self._evidence_below(right, wrong) >= -math.log(self.problem.delta)
+        return self._accept(evidence), bad
+
+    def _evidence_below(self, right: Floats, wrong: Floats) -> Floats:
+        """Return the same against reaching the mark."""
+        if not self.questions:
+            return log_evidence(wrong, right, 1 - self.mark)
+        size = self.questions
+        most = np.full(right.size, size - math.ceil(self.mark * size - 1e-9) * 1.0)
+        return log_evidence_on_set(wrong, right, np.full(right.size, size), most)
+
+    def _accept(self, evidence: Floats) -> Flags:
+        order = np.argsort(-evidence, kind="stable")[: self.problem.k]
+        enough = evidence[order] + np.log(np.arange(1, order.size + 1)) >= self._level
+        good = np.zeros(evidence.size, bool)
+        if enough.any():
+            good[order[: np.flatnonzero(enough)[-1] + 1]] = True
+        return good
+
+    def _index(self, pulls: Counts, means: Floats) -> Floats:
+        centre = (means * pulls + 1) / (pulls + 2)
+        return np.asarray(centre + 0.5 * np.sqrt(np.log(pulls.sum()) / (2 * pulls)))
+
+    def _bounds(self) -> tuple[Floats, Floats]:
+        pulls, rewards = self.state.pulls, self.state.rewards
+        if self.questions:
+            return confidence_intervals(pulls, rewards, self._level, self.questions)
+        return bound_means(rewards, pulls - rewards, self._level, self._level, PRIOR)

@@ -1,0 +1,41 @@
+"""The pass mark of an ended run: only workers shown to reach it are selected."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topk.accuracy import THIS_SET
+from topk.pass_mark import REACHES, judge_marks
+from topk.selected_arms import SelectedArms, only_marked
+from topk.selector import Counts
+from topk.state import Verdict
+
+from .dump_reader import DumpRecord
+from .replaying import count_answers
+
+
+def apply_mark(record: DumpRecord, selected: SelectedArms) -> SelectedArms:
+    """Return the selection, limited to workers shown to reach the mark."""
+    reaching = _find_reaching(record)
+    return selected if reaching is None else only_marked(selected, reaching)
+
+
+def reject_short(record: DumpRecord, arms: Counts, verdict: Counts) -> Counts:
+    """Return the verdicts (r,) of these arms at the end; accepted ones reach the mark."""
+    reaching = _find_reaching(record)
+    if reaching is None:
+        return verdict
+    short = (verdict == Verdict.ACCEPTED) & ~reaching[arms]
+    return np.where(short, int(Verdict.REJECTED), verdict)
+
+
+def _find_reaching(record: DumpRecord) -> NDArray[np.bool_] | None:
+    """Return (n,) flags; None without a mark beside the rule, as in older dumps."""
+    run, mark = record.run, record.run.get("pass_mark")
+    if mark is None or not record.ended or record.algorithm.takes_mark:
+        return None
+    pulls, right = count_answers(record, None)
+    on_set = record.options.get("accuracy") == THIS_SET
+    sizes = np.array(record.decks)[record.kind] if on_set else None
+    joined = min(int(run["joined"]) * len(record.ks), record.n)
+    marks = judge_marks(right, pulls, mark, run["delta"], questions=sizes, joined=joined)
+    return np.asarray(marks == REACHES)

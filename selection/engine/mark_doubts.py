@@ -1,0 +1,41 @@
+"""Questions for the selected until the run's pass mark is settled, after its rule could end."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from selection.models import Run, pass_marks
+from topk.water_filling import fill_level
+
+from .arrays import Counts, Flags, StepArrays
+
+STRIDE = 0.05  # of a worker's answers, that are asked at once
+
+
+def hold_for_marks(arrays: StepArrays) -> None:
+    """Let a run that may end go on as long as the mark of a selected worker is in doubt."""
+    if arrays.ending == Run.Ending.PROMISE:
+        arrays.doubtful = _find_doubtful(arrays)
+        if arrays.doubtful.any():
+            arrays.ending = None
+
+
+def _find_doubtful(arrays: StepArrays) -> Flags:
+    """Return (n,) flags of the arms that would be selected now and are not settled."""
+    run, doubtful = arrays.run, np.zeros(arrays.ids.size, bool)
+    if arrays.selector is None or not pass_marks.has_mark(run):
+        return doubtful
+    doubtful[arrays.roster.arms[arrays.selector.selection()]] = True
+    return doubtful & ~pass_marks.needs_no_more(run, *tallies(arrays), arrays.skill)
+
+
+def tallies(arrays: StepArrays) -> tuple[NDArray[np.float64], Counts]:
+    """Return (n,) right answers and answers, with those of this step."""
+    return arrays.rewards + arrays.new_rewards, arrays.pulls + arrays.new_pulls
+
+
+def ask_doubtful(arrays: StepArrays, pending: Counts, room: Counts, slots: int) -> Counts:
+    """Return (n,) how many assignments the doubtful get: a small share of what they have."""
+    made = arrays.pulls + arrays.new_pulls
+    most = np.maximum((STRIDE * made).astype(np.int64) + 1 - pending, 0)
+    wanted = np.where(arrays.doubtful, np.minimum(most, room), 0)
+    return fill_level(wanted, max(slots, 0))
