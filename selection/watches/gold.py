@@ -1,0 +1,157 @@
+"""Recording of gold answers: each worker answers each question once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from selection import db_clock
+from selection.answers.recording import (
+    ANSWERED_DIFFERENTLY,
+    Outside,
+    outside_choices,
+    refuse_response,
+)
+from selection.db import bulk
+from selection.errors import Answered, Refused
+from selection.models import (
+    DELETED,
+    GoldAnswer,
+    Question,
+    Watch,
+    WatchedWorker,
+    plain_key,
+    stored_spellings,
+)
+
+from .begin import refuse_stopped
+from .steps import request_watch
+
+ADDED, UNCHANGED, REFUSED = "added", "unchanged", "refused"
+# Answers without a time were asked in the order in which they came.
+TICK = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class GivenGold:
+    """An answer as it was sent; ``asked`` is the time of asking, if the sender knows it."""
+
+    worker: str
+    question: str
+    response: str
+    asked: datetime | None = None
+
+
+@dataclass(frozen=True)
+class GoldFate:
+    """The result for a row, counted from 1; ``why`` only if it was refused."""
+
+    row: int
+    result: str
+    why: str = ""
+
+
+def record_gold(
+    watch: Watch, given: Sequence[GivenGold], outside: Outside = "refuse"
+) -> list[GoldFate]:
+    """Record these answers, in the order in which they were asked; return the result of each.
+
+    outside  "refuse" or "wrong": the treatment of answers that are none of the choices
+
+    The same answer again changes nothing. Raises Conflict if the watch is stopped.
+    """
+    refuse_stopped(watch)
+    places = GoldPlaces(watch, given, outside)
+    fates = [places.place_row(number, row) for number, row in enumerate(given, 1)]
+    if places.new:
+        _insert(places)
+        request_watch(watch.pk)
+    return fates
+
+
+def _insert(places: "GoldPlaces") -> None:
+    """Insert in one order of the keys, so that concurrent inserts never deadlock."""
+    rows = sorted(places.new)
+    columns = {
+        "watched_id": [row[0] for row in rows],
+        "question_id": [row[1] for row in rows],
+        "asked": [row[2] for row in rows],
+        "response": [row[3] for row in rows],
+        "right": [row[4] for row in rows],
+    }
+    same = {"at": places.now, "counted": False}
+    bulk.insert_rows(GoldAnswer, columns, same, ignore_conflicts=True)
+
+
+@dataclass
+class GoldPlaces:
+    """The workers and questions that answers are about, looked up once for all of them.
+
+    new  (watched worker, question, time of asking, response, right) of each new answer
+    """
+
+    watch: Watch
+    given: Sequence[GivenGold]
+    outside: Outside = "refuse"
+    new: list[tuple[int, int, datetime, str, bool]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.now = db_clock.request_time()
+        workers = stored_spellings({row.worker for row in self.given})
+        rows = self.watch.workers.filter(worker__key__in=workers).order_by()
+        states = rows.values_list("worker__key", "pk", "state")
+        self.workers = {plain_key(key): (pk, state) for key, pk, state in states}
+        keys = stored_spellings({row.question for row in self.given})
+        asked = Question.objects.filter(question_set__watches=self.watch, key__in=keys)
+        self.questions: dict[str, list[Question]] = {}
+        for question in asked.order_by():
+            self.questions.setdefault(plain_key(question.key), []).append(question)
+        ids = [pk for pk, _ in self.workers.values()]
+        questions = [one.pk for rows in self.questions.values() for one in rows]
+        stored = GoldAnswer.objects.filter(watched__in=ids, question__in=questions).order_by()
+        self.stored = {
+            (watched, question): response
+            for watched, question, response in stored.values_list(
+                "watched_id", "question_id", "response"
+            )
+        }
+
+    def place_row(self, number: int, row: GivenGold) -> GoldFate:
+        try:
+            return GoldFate(number, self._place(number, row))
+        except Refused as refusal:
+            return GoldFate(number, REFUSED, str(refusal))
+
+    def _place(self, number: int, row: GivenGold) -> str:
+        watched, question = self.find_worker(row.worker), self.find_question(row.question)
+        pair = (watched, question.pk)
+        if pair in self.stored:
+            if self.stored[pair] not in (row.response, DELETED):
+                raise Answered(ANSWERED_DIFFERENTLY)
+            return UNCHANGED
+        refuse_response(row.response)
+        if self.outside == "refuse" and not question.allows(row.response):
+            raise outside_choices(question.choices, row.response, question.kind)
+        moment = self.now + number * TICK
+        asked = moment if row.asked is None else min(row.asked, moment)
+        self.new.append((*pair, asked, row.response, question.grade(row.response)))
+        self.stored[pair] = row.response
+        return ADDED
+
+    def find_worker(self, key: str) -> int:
+        watched, state = self.workers.get(plain_key(key), (0, WatchedWorker.State.LEFT))
+        if not watched:
+            raise Refused(f"“{self.watch}” does not watch a worker “{key}”.")
+        if state == WatchedWorker.State.LEFT:
+            raise Refused(f"“{key}” is not watched any more: add them to “{self.watch}” again.")
+        return watched
+
+    def find_question(self, key: str) -> Question:
+        questions = self.questions.get(plain_key(key), [])
+        if not questions:
+            raise Refused(f"There is no question “{key}” in the question sets of this watch.")
+        if len(questions) > 1:
+            sets = " and ".join(f"“{question.question_set}”" for question in questions)
+            raise Refused(f"Several question sets have a question “{key}”: {sets}. Rename one.")
+        if questions[0].retired:
+            raise Refused(f"Question “{key}” is retired: it does not count any more.")
+        return questions[0]

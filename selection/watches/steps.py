@@ -1,0 +1,231 @@
+"""A step of a watch: waiting answers are counted, in the order in which they were asked.
+
+The stored evidence is derived: a recount from all answers gives the same.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+
+from selection import db_clock, wakeups
+from selection.db import bulk
+from selection.models import DELETED, GoldAnswer, Watch, WatchedWorker
+from selection.outbox.celery_messages import mark_received, request_task
+from topk.drift import DriftDetector, LastingDetector, observe_each, select_alarms
+
+from .alarms import report_alarms
+
+TASK = "selection.tasks.advance_watch"
+AT_ONCE = 50_000  # answers of a step
+FEW = 500  # workers up to which only theirs are read
+FALLING = 0.1  # share of the evidence for an alarm
+State = WatchedWorker.State
+Rule = Watch.Rule
+
+
+def request_watch(watch_id: int) -> None:
+    """Request a step of this watch, a moment after the current transaction commits."""
+    if not wakeups.is_silenced():
+        request_task(TASK, watch_id)
+
+
+def sweep_watches() -> None:
+    """Request the steps of which the message was lost."""
+    waiting = GoldAnswer.objects.filter(watched__watch=OuterRef("pk"), counted=False)
+    stale = WatchedWorker.objects.filter(Q(recount=True) | Q(threshold=None), watch=OuterRef("pk"))
+    behind = Watch.objects.filter(Exists(waiting) | Exists(stale))
+    for pk in behind.values_list("pk", flat=True):
+        request_watch(pk)
+
+
+def recount_watch(watch: Watch) -> None:
+    """Grade all answers by the present keys, and count them again from each beginning."""
+    with transaction.atomic():
+        Watch.objects.select_for_update(no_key=True).get(pk=watch.pk)
+        answers = GoldAnswer.objects.filter(watched__watch=watch).exclude(response=DELETED)
+        changed = []
+        for answer in answers.select_related("question").iterator():
+            right = answer.question.grade(answer.response)
+            if right != answer.right:
+                answer.right = right
+                changed.append(answer)
+        GoldAnswer.objects.bulk_update(changed, ["right"], 1000)
+        watch.workers.update(recount=True)
+    request_watch(watch.pk)
+
+
+def advance_watch(watch_id: int) -> int:
+    """Count the waiting answers; return their number. May come twice, late or never."""
+    mark_received(TASK, watch_id)
+    with transaction.atomic():
+        watch = Watch.objects.select_for_update(no_key=True).filter(pk=watch_id).first()
+        if watch is None:
+            return 0
+        step = WatchStep(watch)
+        step.run()
+    if step.has_more:
+        request_watch(watch_id)
+    return len(step.waiting)
+
+
+@dataclass
+class _Answer:
+    pk: int
+    watched_id: int
+    asked: datetime
+    right: bool
+    retired: bool
+
+
+class WatchStep:
+    """A step of a locked watch."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch, self.now = watch, db_clock.database_now()
+        answers = GoldAnswer.objects.filter(watched__watch=watch, counted=False)
+        self.waiting = _read_answers(answers, AT_ONCE)
+        self.has_more = len(self.waiting) == AT_ONCE
+
+    @cached_property
+    def rows(self) -> list[WatchedWorker]:
+        rows = self.watch.workers.all()
+        touched = {answer.watched_id for answer in self.waiting}
+        if len(touched) > FEW or self.watch.rule == Rule.SHARE:
+            return list(rows)
+        return list(rows.filter(Q(pk__in=touched) | Q(recount=True) | Q(threshold=None)))
+
+    def run(self) -> None:
+        if not self.rows:
+            return
+        self._set_thresholds()
+        by_worker: dict[int, list[_Answer]] = {}
+        for answer in self.waiting:
+            by_worker.setdefault(answer.watched_id, []).append(answer)
+        anew = [row for row in self.rows if _is_behind(row, by_worker.get(row.pk, ()))]
+        counted = by_worker | self._answers_from_beginning(anew)
+        for row in self.rows:
+            row.met += len(by_worker.get(row.pk, ()))
+        for row in anew:
+            row.met = len(counted[row.pk])
+        self._observe(counted)
+        alarms = self._judge({row.pk for row in anew})
+        self._save()
+        report_alarms(self.watch, alarms)
+
+    def _set_thresholds(self) -> None:
+        for row in self.rows:
+            if row.threshold is None or self.watch.rule == Rule.SHARE:
+                row.threshold = _threshold(self.watch, row, len(self.rows))
+
+    def _answers_from_beginning(self, rows: Sequence[WatchedWorker]) -> dict[int, list[_Answer]]:
+        """Empty these workers' evidence, and return all answers that it is made of."""
+        by_worker: dict[int, list[_Answer]] = {row.pk: [] for row in rows}
+        stored = GoldAnswer.objects.filter(watched__in=list(by_worker))
+        for answer in _read_answers(stored) if rows else ():
+            by_worker[answer.watched_id].append(answer)
+        for row in rows:
+            row.memory, row.evidence, row.answers, row.right = b"", 0, 0, 0
+            row.last_asked = row.since
+        return by_worker
+
+    def _observe(self, by_worker: dict[int, list[_Answer]]) -> None:
+        """Count the answers; the evidence of an alarm stays as it was at the alarm."""
+        places: list[int] = []
+        right: list[bool] = []
+        for place, row in enumerate(self.rows):
+            answers = by_worker.get(row.pk, [])
+            since = row.since
+            counted = [
+                one for one in answers if not one.retired and (since is None or one.asked > since)
+            ]
+            stop = None if row.alarmed is None else max(0, (row.alarmed_after or 0) - row.answers)
+            seen = [one.right for one in counted[:stop]]
+            places += [place] * len(seen)
+            right += seen
+            row.answers += len(counted)
+            row.right += sum(one.right for one in counted)
+            row.last_asked = max([one.asked for one in answers], default=row.last_asked)
+        levels = [row.level for row in self.rows]
+        bars = [row.threshold for row in self.rows]
+        start = self._begin_evidence()
+        evidence = observe_each(start, places, right, levels, bars)
+        sums = evidence[:, : evidence.shape[1] - self._is_lasting].sum(1)
+        for row, memory, total in zip(self.rows, evidence, sums, strict=True):
+            row.memory, row.evidence = memory.tobytes(), float(total)
+
+    @property
+    def _is_lasting(self) -> bool:
+        return self.watch.rule != Rule.RATE
+
+    def _begin_evidence(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        level = self.rows[0].level
+        kind = LastingDetector(level, 0.5) if self._is_lasting else DriftDetector(level, 10)
+        evidence = kind.begin(len(self.rows))
+        for place, row in enumerate(self.rows):
+            if row.memory:
+                evidence[place] = np.frombuffer(row.memory)
+        return evidence
+
+    def _judge(self, anew: set[int]) -> list[WatchedWorker]:
+        """Set the workers' states; return those with a new alarm."""
+        sums = np.array([row.evidence for row in self.rows])
+        reported = sums >= np.array([row.threshold for row in self.rows])
+        if self.watch.rule == Rule.SHARE:
+            reported[select_alarms(sums, self.watch.delta)] = True
+        alarms = []
+        for row, is_reported in zip(self.rows, reported.tolist(), strict=True):
+            if is_reported and row.alarmed is None and row.state != State.LEFT:
+                row.alarmed, row.alarmed_after = self.now, row.answers
+                alarms.append(row)
+            elif row.alarmed is not None and not is_reported and row.pk in anew:
+                row.alarmed = row.alarmed_after = None  # by corrected keys
+                row.recount = True
+                self.has_more = True
+                continue
+            row.recount = False
+            if row.state not in (State.PAUSED, State.LEFT):
+                row.state = _state_of(row)
+        if self.watch.pauses:
+            for row in alarms:
+                row.state, row.why = State.PAUSED, "paused by the alarm"
+        return alarms
+
+    def _save(self) -> None:
+        names = ("threshold", "memory", "evidence", "answers", "right", "last_asked", "met")
+        names += ("state", "alarmed", "alarmed_after", "why", "recount")
+        columns = {name: [getattr(row, name) for row in self.rows] for name in names}
+        columns["state"] = [str(state) for state in columns["state"]]
+        bulk.update_rows(WatchedWorker, [row.pk for row in self.rows], columns)
+        counted = [answer.pk for answer in self.waiting]
+        bulk.update_rows(GoldAnswer, counted, {"counted": [True] * len(counted)})
+
+
+def _read_answers(rows: Any, most: int | None = None) -> list[_Answer]:
+    columns = ("pk", "watched_id", "asked", "right", "question__retired")
+    values = rows.order_by("asked", "pk").values_list(*columns)[:most]
+    return [_Answer(*first, retired is not None) for *first, retired in values]
+
+
+def _is_behind(row: WatchedWorker, new: Sequence[_Answer]) -> bool:
+    """Return True if an answer comes late: it was asked before one that is counted."""
+    late = row.last_asked is not None and any(one.asked < row.last_asked for one in new)
+    return row.recount or late
+
+
+def _threshold(watch: Watch, row: WatchedWorker, workers: int) -> float:
+    if watch.rule == Rule.RATE:
+        return DriftDetector(row.level, watch.once_in).threshold
+    return (workers if watch.rule == Rule.SHARE else row.peers) / watch.delta
+
+
+def _state_of(row: WatchedWorker) -> State:
+    if row.alarmed is not None:
+        return State.ALARM
+    assert row.threshold is not None  # set at the beginning of a step
+    return State.FALLING if row.evidence >= FALLING * row.threshold else State.FINE
