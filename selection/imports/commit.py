@@ -31,6 +31,7 @@ from selection.errors import Conflict, NotFound
 from selection.models import (
     Assignment,
     Candidate,
+    GoldAnswer,
     Pool,
     Question,
     QuestionSet,
@@ -38,8 +39,10 @@ from selection.models import (
     Run,
     Upload,
     UploadedRow,
+    Watch,
     Worker,
 )
+from selection.watches import gold, steps
 
 from . import catalog
 from .staging import GOLD, TARGET_DELETED, target_of
@@ -289,13 +292,49 @@ def _chunk_keys(keys: Sequence[str]) -> list[Sequence[str]]:
     return [keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK)]
 
 
+# -- gold answers of a watch
+
+
+def _take_gold(watch: Watch, upload: Upload, outside: Outside) -> int:
+    """Record the answers in the order of the lines; drop those that were sent meanwhile."""
+    rows = list(accepted_rows(upload, outside).order_by("line").values_list("pk", "line", "data"))
+    dropped: list[int] = []
+    for start in range(0, len(rows), CHUNK):
+        part = rows[start : start + CHUNK]
+        given = [
+            gold.GivenGold(
+                *(data[name] for name in ("worker", "question", "response")),
+                upload.created + line * gold.TICK,
+            )
+            for _, line, data in part
+        ]
+        fates = gold.record_gold(watch, given, "wrong")
+        dropped += [row[0] for row, fate in zip(part, fates, strict=True) if fate.result != "added"]
+    upload.rows.filter(pk__in=dropped).delete()
+    return len(rows) - len(dropped)
+
+
+def _undo_gold(watch: Watch, upload: Upload) -> None:
+    """Delete the answers; the next step counts the others anew."""
+    keys = upload.rows.exclude(key=None).values_list("key", flat=True)
+    pairs = [tuple(map(int, key.split(":"))) for key in keys]
+    watched = {pair[0] for pair in pairs}
+    answers = GoldAnswer.objects.filter(watched__watch=watch, watched__in=watched)
+    wanted = set(pairs)
+    stored = answers.values_list("pk", "watched_id", "question_id")
+    answers.filter(pk__in=[pk for pk, *pair in stored if tuple(pair) in wanted]).delete()
+    steps.count_anew(watch, watched)
+
+
 _TAKERS: dict[str, Callable[[Any, Upload, Outside], int]] = {
     Upload.Kind.WORKERS: _take_workers,
     Upload.Kind.QUESTIONS: _take_questions,
     Upload.Kind.ANSWERS: _take_answers,
+    Upload.Kind.GOLD: _take_gold,
 }
 _UNDOERS: dict[str, Callable[[Any, Upload], None]] = {
     Upload.Kind.WORKERS: _undo_workers,
     Upload.Kind.QUESTIONS: _undo_questions,
     Upload.Kind.ANSWERS: _undo_answers,
+    Upload.Kind.GOLD: _undo_gold,
 }

@@ -66,6 +66,10 @@ class Upload(models.Model):
         return self.name
 
     @property
+    def noun(self) -> str:
+        return "gold answer" if self.kind == self.Kind.GOLD else self.kind.removesuffix("s")
+
+    @property
     def percent(self) -> int:
         return min(99, 100 * self.position // max(1, self.estimate))
 

@@ -1,14 +1,14 @@
 """What follows from an alarm: messages, pause, dismissal. All is in the audit log."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from django.db import transaction
 
 from selection import audit, db_clock, webhooks
-from selection.errors import Conflict, Refused
+from selection.errors import Conflict, NotFound, Refused
 from selection.limits import LONGEST_WHY
-from selection.models import Watch, WatchedWorker, Webhook
+from selection.models import Watch, WatchedWorker, Webhook, stored_spellings
 from selection.webhooks import Message
 
 State = WatchedWorker.State
@@ -89,6 +89,23 @@ def begin_anew_row(row: WatchedWorker) -> None:
     row.threshold = row.alarmed = row.alarmed_after = None
     row.memory, row.evidence, row.answers, row.right = b"", 0, 0, 0
     row.save()
+
+
+# By the name of a button or of the API.
+ACTIONS: dict[str, Callable[[WatchedWorker, str, str], None]] = {
+    "pause": pause_worker,
+    "resume": resume_worker,
+    "dismiss": dismiss_alarm,
+}
+
+
+def find_watched(watch: Watch, key: str) -> WatchedWorker:
+    """Return the worker with this id, or raise NotFound."""
+    rows = watch.workers.select_related("watch", "worker")
+    row = rows.filter(worker__key__in=stored_spellings([key])).first()
+    if row is None:
+        raise NotFound(f"“{watch}” does not watch a worker “{key}”.")
+    return row
 
 
 def _lock(row: WatchedWorker) -> WatchedWorker:

@@ -1,7 +1,7 @@
 """Watches begin, change, end and go on; workers come and leave."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -15,7 +15,7 @@ from selection.models import Pool, QuestionSet, Run, Watch, WatchedWorker, Worke
 from selection.models.watches import HIGHEST_LEVEL, LEVEL_RANGE, LOWEST_LEVEL
 from selection.texts import counted
 
-from .steps import request_watch
+from .steps import recount_watch, request_watch
 
 # The level of each worker, by id; None: the watch's own.
 Levels = Mapping[str, float | None]
@@ -28,6 +28,11 @@ State = WatchedWorker.State
 def round_level(share: float) -> float:
     """Return the level in whole percents, rounded down: each one is calibrated once."""
     return min(HIGHEST_LEVEL, max(LOWEST_LEVEL, math.floor(100 * share + 1e-6) / 100))
+
+
+def choose_levels(shown: Mapping[str, float], level: float | None) -> Levels:
+    """Return the levels of selected workers: one for all, or what the run showed of each."""
+    return shown if level is None else dict.fromkeys(shown)
 
 
 @transaction.atomic
@@ -113,6 +118,14 @@ def stop_watch(watch: Watch) -> None:
 def resume_watch(watch: Watch) -> None:
     watch.stopped = None
     watch.save(update_fields=["stopped"])
+
+
+# By the name of a button or of the API.
+MOVES: dict[str, Callable[[Watch], None]] = {
+    "stop": stop_watch,
+    "resume": resume_watch,
+    "recount": recount_watch,
+}
 
 
 def refuse_stopped(watch: Watch) -> None:

@@ -1,8 +1,10 @@
 """Recording of gold answers: each worker answers each question once."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from selection import db_clock
 from selection.answers.recording import (
@@ -29,6 +31,7 @@ from .steps import request_watch
 ADDED, UNCHANGED, REFUSED = "added", "unchanged", "refused"
 # Answers without a time were asked in the order in which they came.
 TICK = timedelta(microseconds=1)
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,13 @@ def record_gold(
         _insert(places)
         request_watch(watch.pk)
     return fates
+
+
+def report_fates(fates: Sequence[GoldFate]) -> dict[str, Any]:
+    """Return the results as the API and the client have them."""
+    counts = Counter(fate.result for fate in fates)
+    numbers = {name: counts[name] for name in (ADDED, "changed", UNCHANGED, REFUSED)}
+    return {**numbers, "rows": [vars(fate) for fate in fates]}
 
 
 def _insert(places: "GoldPlaces") -> None:
@@ -122,7 +132,7 @@ class GoldPlaces:
             return GoldFate(number, REFUSED, str(refusal))
 
     def _place(self, number: int, row: GivenGold) -> str:
-        watched, question = self.find_worker(row.worker), self.find_question(row.question)
+        watched, question = self._find_worker(row.worker), self._find_question(row.question)
         pair = (watched, question.pk)
         if pair in self.stored:
             if self.stored[pair] not in (row.response, DELETED):
@@ -132,12 +142,19 @@ class GoldPlaces:
         if self.outside == "refuse" and not question.allows(row.response):
             raise outside_choices(question.choices, row.response, question.kind)
         moment = self.now + number * TICK
-        asked = moment if row.asked is None else min(row.asked, moment)
+        asked = moment if row.asked is None else max(EARLIEST, min(row.asked, moment))
         self.new.append((*pair, asked, row.response, question.grade(row.response)))
         self.stored[pair] = row.response
         return ADDED
 
-    def find_worker(self, key: str) -> int:
+    def find_place(self, worker: str, key: str) -> tuple[int, Question]:
+        """Return the watched worker and the question. Raises Refused also if it was answered."""
+        watched, question = self._find_worker(worker), self._find_question(key)
+        if (watched, question.pk) in self.stored:
+            raise Answered(f"“{worker}” has already answered question “{key}”.")
+        return watched, question
+
+    def _find_worker(self, key: str) -> int:
         watched, state = self.workers.get(plain_key(key), (0, WatchedWorker.State.LEFT))
         if not watched:
             raise Refused(f"“{self.watch}” does not watch a worker “{key}”.")
@@ -145,7 +162,7 @@ class GoldPlaces:
             raise Refused(f"“{key}” is not watched any more: add them to “{self.watch}” again.")
         return watched
 
-    def find_question(self, key: str) -> Question:
+    def _find_question(self, key: str) -> Question:
         questions = self.questions.get(plain_key(key), [])
         if not questions:
             raise Refused(f"There is no question “{key}” in the question sets of this watch.")

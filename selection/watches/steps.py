@@ -3,7 +3,7 @@
 The stored evidence is derived: a recount from all answers gives the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -57,6 +57,12 @@ def recount_watch(watch: Watch) -> None:
                 changed.append(answer)
         GoldAnswer.objects.bulk_update(changed, ["right"], 1000)
         watch.workers.update(recount=True)
+    request_watch(watch.pk)
+
+
+def count_anew(watch: Watch, rows: Collection[int]) -> None:
+    """Count the answers of these watched workers from the beginning, in the next step."""
+    watch.workers.filter(pk__in=rows).update(recount=True)
     request_watch(watch.pk)
 
 

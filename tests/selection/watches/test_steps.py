@@ -6,29 +6,14 @@ import numpy as np
 import pytest
 
 from selection.errors import Conflict, Refused
-from selection.models import AuditEntry, Delivery, GoldAnswer, Watch, WatchedWorker, Webhook
+from selection.models import AuditEntry, Delivery, GoldAnswer, Watch, Webhook
 from selection.watches import alarms, begin, gold, steps
 from selection.watches.gold import GivenGold
-from tests.worlds import make_pool, make_questions, names
 from topk.drift import DriftDetector
 
+from .worlds import answers, make_watch, state_of
+
 pytestmark = pytest.mark.django_db
-
-
-def make_watch(workers: int = 3, questions: int = 200, **settings: object) -> Watch:
-    values = {"name": f"watch {next(names)}", "level": 0.8, "once_in": 100} | settings
-    pool, sets = make_pool(workers), [make_questions(questions)]
-    return begin.create_watch(pool, sets, dict.fromkeys(f"w{i}" for i in range(workers)), **values)
-
-
-def answers(worker: str, right: str, first: int = 0) -> list[GivenGold]:
-    """One gold answer for each letter, a question each: y is right, n is wrong."""
-    words = {"y": "yes", "n": "no"}
-    return [GivenGold(worker, f"q{first + i}", words[one]) for i, one in enumerate(right)]
-
-
-def state_of(watch: Watch, worker: str = "w0") -> WatchedWorker:
-    return watch.workers.select_related("worker", "watch").get(worker__key=worker)
 
 
 def test_evidence_equals_that_of_the_detector():
