@@ -40,6 +40,7 @@ from selection.models import (
     Upload,
     UploadedRow,
     Watch,
+    WatchedWorker,
     Worker,
 )
 from selection.watches import gold, steps
@@ -51,7 +52,7 @@ from .validate_answers import refuse_ended
 Rows = QuerySet[UploadedRow]
 
 CHUNK = 2000
-USED = "A run uses rows of this file: the import cannot be undone. Change the rows by hand."
+USED = "Rows of this file are in use: the import cannot be undone. Change the rows by hand."
 
 
 def accepted_rows(upload: Upload, outside: Outside = "refuse") -> Rows:
@@ -162,7 +163,8 @@ def _store_workers(pool: Pool, rows: Rows, source: str) -> int:
 def _undo_workers(pool: Pool, upload: Upload) -> None:
     new = accepted_rows(upload).filter(fresh=True).values("key")
     imported = Worker.objects.filter(pool=pool, key__in=new)
-    if Candidate.objects.filter(worker__in=imported.values("pk")).exists():
+    used = {"worker__in": imported.values("pk")}
+    if any(rows.objects.filter(**used).exists() for rows in (Candidate, WatchedWorker)):
         raise Conflict(USED)
     imported._raw_delete("default")
     _store_workers(pool, accepted_rows(upload).filter(before__isnull=False), "before")
@@ -208,7 +210,8 @@ def _change_questions(question_set: QuestionSet, rows: Rows, source: str) -> int
 def _undo_questions(question_set: QuestionSet, upload: Upload) -> None:
     QuestionSet.objects.select_for_update().get(pk=question_set.pk)
     runs = Run.objects.filter(Q(question_set=question_set) | Q(further__question_set=question_set))
-    if runs.exclude(status=Run.Status.DRAFT).exists():
+    answers = GoldAnswer.objects.filter(question__question_set=question_set)
+    if runs.exclude(status=Run.Status.DRAFT).exists() or answers.exists():
         raise Conflict(USED)
     questions = Question.objects.filter(question_set=question_set)
     imported = questions.filter(key__in=accepted_rows(upload).filter(fresh=True).values("key"))

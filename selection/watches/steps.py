@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from selection import db_clock, wakeups
 from selection.db import bulk
-from selection.models import DELETED, GoldAnswer, Watch, WatchedWorker
+from selection.models import DELETED, GoldAnswer, Question, Watch, WatchedWorker
 from selection.outbox.celery_messages import mark_received, request_task
 from topk.drift import DriftDetector, LastingDetector, observe_each, select_alarms
 
@@ -44,20 +44,36 @@ def sweep_watches() -> None:
         request_watch(pk)
 
 
+@transaction.atomic
 def recount_watch(watch: Watch) -> None:
     """Grade all answers by the present keys, and count them again from each beginning."""
-    with transaction.atomic():
-        Watch.objects.select_for_update(no_key=True).get(pk=watch.pk)
-        answers = GoldAnswer.objects.filter(watched__watch=watch).exclude(response=DELETED)
-        changed = []
-        for answer in answers.select_related("question").iterator():
-            right = answer.question.grade(answer.response)
-            if right != answer.right:
-                answer.right = right
-                changed.append(answer)
-        GoldAnswer.objects.bulk_update(changed, ["right"], 1000)
-        watch.workers.update(recount=True)
+    Watch.objects.select_for_update(no_key=True).get(pk=watch.pk)
+    _grade_again(GoldAnswer.objects.filter(watched__watch=watch))
+    watch.workers.update(recount=True)
     request_watch(watch.pk)
+
+
+@transaction.atomic
+def regrade_question(question: Question) -> None:
+    """Grade the answers to a corrected, retired or restored question again, in every watch."""
+    answers = GoldAnswer.objects.filter(question=question)
+    watched = WatchedWorker.objects.filter(gold_answers__question=question)
+    watches = Watch.objects.filter(pk__in=watched.values("watch")).order_by("pk")
+    locked = list(watches.select_for_update(no_key=True))  # against steps, which read grades
+    _grade_again(answers)
+    WatchedWorker.objects.filter(pk__in=watched.values("pk")).update(recount=True)
+    for watch in locked:
+        request_watch(watch.pk)
+
+
+def _grade_again(answers: QuerySet[GoldAnswer]) -> None:
+    changed = []
+    for answer in answers.exclude(response=DELETED).select_related("question").iterator():
+        right = answer.question.grade(answer.response)
+        if right != answer.right:
+            answer.right = right
+            changed.append(answer)
+    GoldAnswer.objects.bulk_update(changed, ["right"], 1000)
 
 
 def count_anew(watch: Watch, rows: Collection[int]) -> None:
