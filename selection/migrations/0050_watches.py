@@ -237,6 +237,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("since", models.DateTimeField(null=True)),
+                ("first_asked", models.DateTimeField(null=True)),
                 ("last_asked", models.DateTimeField(null=True)),
                 ("met", models.PositiveIntegerField(default=0)),
                 ("alarmed", models.DateTimeField(null=True)),

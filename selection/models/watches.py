@@ -94,7 +94,7 @@ class WatchedWorker(models.Model):
     evidence   its sum
     answers    counted gold answers since the beginning, ``right`` of them right
     since      time of the latest new beginning: only questions asked later are counted
-    last_asked time of asking the latest counted answer
+    first_asked, last_asked  times of asking the first and the latest answer
     met        number of gold questions that they have answered in this watch
     alarmed    time of the alarm, after ``alarmed_after`` answers
     dismissed  time of the latest dismissal of an alarm
@@ -120,6 +120,7 @@ class WatchedWorker(models.Model):
     right = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=7, choices=State, default=State.FINE)
     since = models.DateTimeField(null=True)
+    first_asked = models.DateTimeField(null=True)
     last_asked = models.DateTimeField(null=True)
     met = models.PositiveIntegerField(default=0)
     alarmed = models.DateTimeField(null=True)

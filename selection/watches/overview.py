@@ -128,13 +128,13 @@ def forecast_gold(watch: Watch) -> Facts:
     weeks  until the first of them has met all; None if nobody answers
     """
     questions = Question.objects.filter(question_set__watches=watch, retired=None).count()
-    running = max(1.0, (db_clock.database_now() - watch.created) / WEEK)
+    now = db_clock.database_now()
     paced = watch.every if watch.pace == Watch.Pace.WEEK else 0
     rows = watch.workers.exclude(state__in=(State.LEFT, State.PAUSED))
-    met = list(rows.order_by().values_list("met", flat=True))
-    weeks = [
-        max(0, questions - count) / max(paced, count / running) for count in met if paced or count
-    ]
+    weeks = []
+    for count, first in rows.order_by().values_list("met", "first_asked"):
+        weekly = max(paced, count / max(1.0, (now - (first or now)) / WEEK))
+        weeks += [max(0, questions - count) / weekly] if weekly else []
     soon = sum(left <= SOON_WEEKS for left in weeks)
     least = min(weeks, default=None)
     return Facts(questions=questions, soon=soon, weeks=least, words=_say_gold(soon, least))

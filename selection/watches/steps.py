@@ -3,6 +3,7 @@
 The stored evidence is derived: a recount from all answers gives the same.
 """
 
+from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from numpy.typing import NDArray
 
 from selection import db_clock, wakeups
 from selection.db import bulk
@@ -21,6 +23,7 @@ from topk.drift import DriftDetector, LastingDetector, observe_each, select_alar
 
 from .alarms import report_alarms
 
+Floats = NDArray[np.float64]
 TASK = "selection.tasks.advance_watch"
 AT_ONCE = 50_000  # answers of a step
 FEW = 500  # workers up to which only theirs are read
@@ -113,6 +116,7 @@ class WatchStep:
         answers = GoldAnswer.objects.filter(watched__watch=watch, counted=False)
         self.waiting = _read_answers(answers, AT_ONCE)
         self.has_more = len(self.waiting) == AT_ONCE
+        self.seen: dict[int, list[bool]] = {}
 
     @cached_property
     def rows(self) -> list[WatchedWorker]:
@@ -168,24 +172,47 @@ class WatchStep:
             ]
             stop = None if row.alarmed is None else max(0, (row.alarmed_after or 0) - row.answers)
             seen = [one.right for one in counted[:stop]]
+            self.seen[row.pk] = seen
             places += [place] * len(seen)
             right += seen
             row.answers += len(counted)
             row.right += sum(one.right for one in counted)
-            row.last_asked = max([one.asked for one in answers], default=row.last_asked)
+            times = [one.asked for one in answers]
+            row.first_asked = min([*times, row.first_asked or self.now])
+            row.last_asked = max(times, default=row.last_asked)
+        self.start = self._begin_evidence()
         levels = [row.level for row in self.rows]
         bars = [row.threshold for row in self.rows]
-        start = self._begin_evidence()
-        evidence = observe_each(start, places, right, levels, bars)
-        sums = evidence[:, : evidence.shape[1] - self._is_lasting].sum(1)
-        for row, memory, total in zip(self.rows, evidence, sums, strict=True):
+        evidence = observe_each(self.start, places, right, levels, bars)
+        for row, memory, total in zip(self.rows, evidence, self._sums(evidence), strict=True):
             row.memory, row.evidence = memory.tobytes(), float(total)
+
+    def _sums(self, evidence: Floats) -> Floats:
+        falls = evidence.shape[1] - self._is_lasting  # the last column counts answers
+        return np.asarray(evidence[:, :falls].sum(1))
+
+    def _answers_at_alarm(self, place: int) -> int:
+        """Return the number of answers at which the evidence reached the threshold.
+
+        It is searched by halves, because evidence that has reached it stays.
+        """
+        row = self.rows[place]
+        if self.watch.rule == Rule.SHARE:  # judged with all others, at the end of the step
+            return row.answers
+        seen, start = self.seen[row.pk], self.start[place : place + 1]
+
+        def is_reported(count: int) -> bool:
+            one = observe_each(start, [0] * count, seen[:count], row.level, row.threshold or 0)
+            return bool(self._sums(one)[0] >= (row.threshold or 0))
+
+        first = bisect_left(range(len(seen)), True, key=lambda count: is_reported(count + 1)) + 1
+        return row.answers - len(seen) + first
 
     @property
     def _is_lasting(self) -> bool:
         return self.watch.rule != Rule.RATE
 
-    def _begin_evidence(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def _begin_evidence(self) -> Floats:
         level = self.rows[0].level
         kind = LastingDetector(level, 0.5) if self._is_lasting else DriftDetector(level, 10)
         evidence = kind.begin(len(self.rows))
@@ -201,9 +228,10 @@ class WatchStep:
         if self.watch.rule == Rule.SHARE:
             reported[select_alarms(sums, self.watch.delta)] = True
         alarms = []
-        for row, is_reported in zip(self.rows, reported.tolist(), strict=True):
+        for place, row in enumerate(self.rows):
+            is_reported = bool(reported[place])
             if is_reported and row.alarmed is None and row.state != State.LEFT:
-                row.alarmed, row.alarmed_after = self.now, row.answers
+                row.alarmed, row.alarmed_after = self.now, self._answers_at_alarm(place)
                 alarms.append(row)
             elif row.alarmed is not None and not is_reported and row.pk in anew:
                 row.alarmed = row.alarmed_after = None  # by corrected keys
@@ -219,8 +247,16 @@ class WatchStep:
         return alarms
 
     def _save(self) -> None:
-        names = ("threshold", "memory", "evidence", "answers", "right", "last_asked", "met")
-        names += ("state", "alarmed", "alarmed_after", "why", "recount")
+        names = ("threshold", "memory", "evidence", "answers", "right", "met")
+        names += (
+            "first_asked",
+            "last_asked",
+            "state",
+            "alarmed",
+            "alarmed_after",
+            "why",
+            "recount",
+        )
         columns = {name: [getattr(row, name) for row in self.rows] for name in names}
         columns["state"] = [str(state) for state in columns["state"]]
         bulk.update_rows(WatchedWorker, [row.pk for row in self.rows], columns)

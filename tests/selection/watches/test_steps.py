@@ -40,9 +40,20 @@ def test_falling_worker_is_reported_once_and_others_are_not(rule, once_in, delta
     steps.advance_watch(watch.pk)
     states = list(watch.workers.values_list("state", flat=True))
     assert states == ["alarm", "fine", "fine"]
-    assert (state_of(watch).alarmed_after, state_of(watch).answers) == (20, 25)
+    assert state_of(watch).answers == 25
     assert Delivery.objects.filter(kind="watch.alarm").count() == 1
     assert AuditEntry.objects.filter(kind="alarm").count() == 1
+
+
+def test_alarm_knows_its_answer_within_a_batch():
+    watch, right, detector = make_watch(), "yynyyn" + "n" * 20, DriftDetector(0.8, 100)
+    gold.record_gold(watch, answers("w0", right))
+    steps.advance_watch(watch.pk)
+    evidence, count = detector.begin(1), 0
+    while not detector.alarms(evidence)[0]:
+        evidence = detector.observe(evidence, [0], [right[count] == "y"])
+        count += 1
+    assert (state_of(watch).alarmed_after, state_of(watch).answers) == (count, 26)
 
 
 def test_answers_count_in_the_order_in_which_they_were_asked():
