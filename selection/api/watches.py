@@ -36,18 +36,18 @@ class WatchSettings(Schema, extra="forbid"):
         gt=0,
         lt=1,
         description="Share right that everyone should keep. Null: each worker has a level of their "
-        "own, for the selected of a run what the run showed of them, less ε.",
+        "own. For selected workers of a run it is their accuracy there, less ε.",
         examples=[0.8],
     )
     pace: Literal["tasks", "week"] = Field(
         "tasks", description="tasks: one gold question in `every` tasks; week: `every` a week."
     )
-    every: Amount = Field(20, description="With `pace`, how much gold there is; for forecasts.")
+    every: Amount = Field(20, description="With `pace`, the amount of gold; for forecasts.")
     rule: Literal["rate", "share", "lasting"] = Field(
         "rate",
-        description="rate: of each worker at most one false alarm in `once_in` gold answers; "
-        "share: of the reported workers at most a share `delta` is false; lasting: with a "
-        "probability of 1 − `delta`, none of the workers is ever reported falsely.",
+        description="rate: at most one false alarm per worker in `once_in` gold answers. share: at "
+        "most a share `delta` of the reported workers is false. lasting: no false alarm at all, "
+        "with a probability of 1 − `delta`.",
     )
     once_in: int = Field(2000, ge=10, le=1_000_000)
     delta: float = Field(0.05, ge=0.001, le=0.5)
@@ -56,7 +56,7 @@ class WatchSettings(Schema, extra="forbid"):
 
 class WatchIn(WatchSettings):
     name: Name = Field(description="Unique in the team.", examples=["Spring annotators"])
-    run: Id | None = Field(None, description="An ended run, whose selected workers are watched.")
+    run: Id | None = Field(None, description="An ended run; its selected workers are watched.")
     pool: Id | None = Field(None, description="Without a run: the pool of the workers.")
     question_sets: list[Id] = Field(
         [], max_length=100, description="Sets of gold questions. Empty: those of the run."
@@ -83,7 +83,7 @@ class WatchChangeIn(Schema, extra="forbid"):
 
 
 class WatchOut(Schema):
-    """A watch: its settings, and whether there is something to do."""
+    """A watch: its settings, and the next action."""
 
     id: int
     name: str
@@ -101,7 +101,7 @@ class WatchOut(Schema):
     created: datetime
     stopped: datetime | None
     state: Literal["active", "stopped"]
-    to_do: str = Field(description="What there is to do, in one sentence.")
+    to_do: str = Field(description="The next action, in one sentence.")
     states: dict[str, int] = Field(
         description="Number of workers by state.", examples=[{"fine": 4, "alarm": 1}]
     )
@@ -110,7 +110,7 @@ class WatchOut(Schema):
     )
     gold_questions: int = Field(description="Number of gold questions in use.")
     gold_ends_in_weeks: float | None = Field(
-        description="Until a worker has met every gold question; null if nobody answers."
+        description="Until a worker has met every gold question; null without answers."
     )
 
 
@@ -158,7 +158,7 @@ class GoldIn(Schema, extra="forbid"):
 class GoldBatchIn(Schema, extra="forbid"):
     answers: list[GoldIn] = Field(min_length=1, max_length=MOST_ANSWERS)
     outside: Literal["refuse", "wrong"] = Field(
-        "refuse", description="What becomes of answers that are not among the choices."
+        "refuse", description="Answers outside the choices are refused, or count as wrong."
     )
 
 
@@ -273,7 +273,7 @@ def list_watched_workers(
 
 @api.put("/watches/{watch_id}/workers", response=WatchOut, tags=["watches"])
 def watch_workers(request: HttpRequest, watch_id: Id, payload: WatchedIn) -> dict[str, Any]:
-    """Watch further workers of the pool; those who left come back. Repeating changes nothing."""
+    """Watch further workers of the pool, or former ones again. Repeating changes nothing."""
     watch = find_object(request, Watch, watch_id)
     begin.add_workers(watch, {row.worker: row.level for row in payload.workers})
     return _watch_payload(watch)

@@ -1,4 +1,4 @@
-"""Messages to members who asked for them: a run ended or needs attention, a watch has alarms."""
+"""Messages that members asked for: a run ended or needs attention, a watch has alarms."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta

@@ -102,7 +102,7 @@ class Migration(migrations.Migration):
                 (
                     "pace",
                     models.CharField(
-                        choices=[("tasks", "one in so many tasks"), ("week", "so many a week")],
+                        choices=[("tasks", "one question per number of tasks"), ("week", "number of questions a week")],
                         default="tasks",
                         max_length=5,
                     ),
@@ -119,15 +119,15 @@ class Migration(migrations.Migration):
                         choices=[
                             (
                                 "rate",
-                                "rarely: of each worker at most one false alarm in so many gold answers",
+                                "rarely: one false alarm per worker and number of gold answers",
                             ),
                             (
                                 "share",
-                                "few of them: of the reported workers, on average, at most this share",
+                                "few: a limited share of the reported workers",
                             ),
                             (
                                 "lasting",
-                                "never: probably none of these workers is ever reported falsely",
+                                "never: with high probability, no false alarm at all",
                             ),
                         ],
                         default="rate",

@@ -20,7 +20,7 @@ class WatchQuerySet(models.QuerySet["Watch"]):
 
 
 class Watch(NamedInTeam):
-    """Workers of a pool who answer gold questions during their work.
+    """Workers of a pool that answer gold questions during their work.
 
     run        the ended run that selected them, if one did
     level      accuracy that everyone should keep; None: each worker has a level of their own
@@ -32,13 +32,13 @@ class Watch(NamedInTeam):
     """
 
     class Pace(models.TextChoices):
-        TASKS = "tasks", "one in so many tasks"
-        WEEK = "week", "so many a week"
+        TASKS = "tasks", "one question per number of tasks"
+        WEEK = "week", "number of questions a week"
 
     class Rule(models.TextChoices):
-        RATE = "rate", "rarely: of each worker at most one false alarm in so many gold answers"
-        SHARE = "share", "few of them: of the reported workers, on average, at most this share"
-        LASTING = "lasting", "never: probably none of these workers is ever reported falsely"
+        RATE = "rate", "rarely: one false alarm per worker and number of gold answers"
+        SHARE = "share", "few: a limited share of the reported workers"
+        LASTING = "lasting", "never: with high probability, no false alarm at all"
 
     team = models.ForeignKey(
         Team, models.PROTECT, default=default_team, related_name="watches", db_index=False
@@ -88,7 +88,7 @@ class WatchedWorker(models.Model):
     """A worker of a watch, and the evidence against them.
 
     level      accuracy that they should keep
-    peers      number of workers who began together with them, of whom a lasting rule speaks
+    peers      number of workers that began together, the subject of a lasting rule
     threshold  evidence for an alarm; None until the first step
     memory     packed evidence of ``topk.drift``; empty at the beginning
     evidence   its sum

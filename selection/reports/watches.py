@@ -1,4 +1,4 @@
-"""What a watch of a run's selected workers begins with."""
+"""The beginning of a watch of a run's selected workers."""
 
 from selection.errors import Conflict
 from selection.facts import Facts
@@ -11,9 +11,9 @@ from .selection import selection_of_run
 def offer_watch(run: Run) -> Facts:
     """Return the question sets of an ended run, and the level of each selected worker.
 
-    levels  by worker, what the run showed of them less ε; with a pass mark, the mark instead
+    levels  by worker, their accuracy in the run less ε (a pass mark would be the default)
 
-    Raises Conflict before the end of the run, and if nobody is selected.
+    Raises Conflict before the end of the run, and without selected workers.
     """
     if run.status != Run.Status.ENDED:
         raise Conflict(f"“{run}” has not ended: a watch begins with the workers that it selects.")
@@ -24,7 +24,7 @@ def offer_watch(run: Run) -> Facts:
         right, answers = sums.get(row.worker.key, (0.0, 0))
         sums[row.worker.key] = (right + row.rewards, answers + row.pulls)
     if not sums:
-        raise Conflict(f"“{run}” has selected nobody.")
+        raise Conflict(f"“{run}” has no selected workers.")
     levels = {
         key: begin.round_level(right / answers - run.epsilon)
         for key, (right, answers) in sums.items()

@@ -1,4 +1,4 @@
-"""The sample watch: six workers for a month, of whom one falls in its middle."""
+"""The sample watch: six workers for a month; one falls in its middle."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What follows from an alarm: messages, pause, dismissal. All is in the audit log."""
+"""Consequences of an alarm: messages, pause, dismissal. All are in the audit log."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

@@ -31,7 +31,7 @@ def round_level(share: float) -> float:
 
 
 def choose_levels(shown: Mapping[str, float], level: float | None) -> Levels:
-    """Return the levels of selected workers: one for all, or what the run showed of each."""
+    """Return the levels of selected workers: one for all, or their own in the run."""
     return shown if level is None else dict.fromkeys(shown)
 
 
@@ -140,8 +140,8 @@ def refuse_stopped(watch: Watch) -> None:
 def add_workers(watch: Watch, levels: Levels) -> int:
     """Watch these workers of the pool; return the number of new ones.
 
-    Those who left come back with the evidence that they had. Raises Refused for a worker that is
-    not in the pool, and for a missing or impossible level.
+    Workers that left come back with their evidence. Raises Refused for a worker that is not in the
+    pool, and for a missing or impossible level.
     """
     refuse_stopped(watch)
     workers = _find_workers(watch.pool, levels)
@@ -185,7 +185,7 @@ def _level_for(watch: Watch, worker: Worker, own: float | None) -> float:
 
 @transaction.atomic
 def remove_workers(watch: Watch, keys: Collection[str]) -> int:
-    """Watch these workers no more; their answers stay. Return the number of those that left."""
+    """Watch these workers no more; their answers stay. Return their number."""
     wanted = {plain_key(key) for key in keys}
     rows = watch.workers.exclude(state=State.LEFT).values_list("pk", "worker__key")
     leaving = [pk for pk, key in rows if plain_key(key) in wanted]
@@ -193,5 +193,5 @@ def remove_workers(watch: Watch, keys: Collection[str]) -> int:
         raise Refused("Some of these workers are not watched here.")
     watch.workers.filter(pk__in=leaving, met=0).delete()
     watch.workers.filter(pk__in=leaving).update(state=State.LEFT)
-    audit.record_entry("watched", watch, after={"workers who left": len(leaving)})
+    audit.record_entry("watched", watch, after={"workers that left": len(leaving)})
     return len(leaving)

@@ -1,4 +1,4 @@
-"""A watch in words and numbers: what there is to do, and how long the gold lasts."""
+"""A watch in words and numbers: the next action, and the end of its gold."""
 
 from datetime import timedelta
 from typing import Any
@@ -9,10 +9,10 @@ from django.db.models.functions import RowNumber
 from selection import db_clock
 from selection.facts import Facts
 from selection.models import GoldAnswer, Question, Watch, WatchedWorker
-from selection.texts import count_noun
+from selection.texts import count_noun, counted
 
 State = WatchedWorker.State
-ENOUGH = 3  # workers with answers, from which “most of them” means something
+ENOUGH = 3  # least number of workers with answers for a common fall
 SOON_WEEKS = 4  # before the gold of a worker is used up
 WEEK = timedelta(weeks=1)
 RECENT = 60  # gold answers of a worker's chart
@@ -71,14 +71,14 @@ def describe_rule(watch: Watch) -> str:
     """Return how often an alarm is false, in one sentence."""
     if watch.rule == Watch.Rule.RATE:
         return (
-            f"Of each worker who keeps the level, on average at most one false alarm in "
-            f"{watch.once_in:,} gold answers."
+            "A worker at the level has on average at most one false alarm in "
+            f"{counted(watch.once_in, 'gold answer')}."
         )
     if watch.rule == Watch.Rule.SHARE:
-        return f"Of the reported workers, on average at most {watch.delta:.3g} are false."
+        return f"On average, a share of at most {watch.delta:.3g} of the alarms is false."
     return (
-        f"With a probability of {1 - watch.delta:.3g}, none of the workers who began together "
-        "and keep the level is ever reported."
+        f"With a probability of {1 - watch.delta:.3g}, workers that began together and keep the "
+        "level are never reported."
     )
 
 
@@ -93,7 +93,7 @@ def with_counts(watches: QuerySet[Watch]) -> QuerySet[Watch]:
 
 
 def summarise(watch: Watch) -> Facts:
-    """Return the first screen: what to do, if most fall together, and how long the gold lasts.
+    """Return the first screen: the next action, a common fall, and the end of the gold.
 
     tone  of the words: bad, warn or good
     """
@@ -102,16 +102,16 @@ def summarise(watch: Watch) -> Facts:
     fallen = answered.filter(Q(state=State.FALLING) | ~Q(alarmed=None)).count()
     together = answered.count() >= ENOUGH and 2 * fallen > answered.count()
     gold = forecast_gold(watch)
-    tone, words = _say_what_to_do(watch, counts, bool(watch.workers.filter(met__gt=0)[:1]))
+    tone, words = _describe_action(watch, counts, bool(watch.workers.filter(met__gt=0)[:1]))
     return Facts(counts=counts, together=together, fallen=fallen, gold=gold, tone=tone, words=words)
 
 
-def _say_what_to_do(watch: Watch, counts: dict[str, int], answered: bool) -> tuple[str, str]:
+def _describe_action(watch: Watch, counts: dict[str, int], answered: bool) -> tuple[str, str]:
     alarms, present = counts.get(State.ALARM, 0), sum(counts.values()) - counts.get(State.LEFT, 0)
     if watch.stopped:
         return "warn", "This watch is stopped: it takes no answers."
     if not present:
-        return "warn", "Nobody is watched: add workers."
+        return "warn", "This watch has no workers: add some."
     if alarms:
         return "bad", f"{count_noun(alarms, 'worker', 'have')} an alarm: pause or dismiss it."
     if not answered:
@@ -122,10 +122,10 @@ def _say_what_to_do(watch: Watch, counts: dict[str, int], answered: bool) -> tup
 
 
 def forecast_gold(watch: Watch) -> Facts:
-    """Return the number of gold questions, and who will have met all of them soon.
+    """Return the number of gold questions, and the time until workers have met all of them.
 
-    soon   number of workers of whom the gold lasts at most ``SOON_WEEKS``
-    weeks  until the first of them has met all; None if nobody answers
+    soon   number of workers with gold for at most ``SOON_WEEKS``
+    weeks  until the first of them has met all; None without answers
     """
     questions = Question.objects.filter(question_set__watches=watch, retired=None).count()
     now = db_clock.database_now()
@@ -137,10 +137,10 @@ def forecast_gold(watch: Watch) -> Facts:
         weeks += [max(0, questions - count) / weekly] if weekly else []
     soon = sum(left <= SOON_WEEKS for left in weeks)
     least = min(weeks, default=None)
-    return Facts(questions=questions, soon=soon, weeks=least, words=_say_gold(soon, least))
+    return Facts(questions=questions, soon=soon, weeks=least, words=_describe_gold(soon, least))
 
 
-def _say_gold(soon: int, weeks: float | None) -> str:
+def _describe_gold(soon: int, weeks: float | None) -> str:
     if not soon or weeks is None:
         return ""
     when = "now" if weeks < 1 else f"in {count_noun(round(weeks), 'week')}"
@@ -151,7 +151,7 @@ def _say_gold(soon: int, weeks: float | None) -> str:
 
 
 def recent_answers(rows: list[WatchedWorker]) -> dict[int, list[bool]]:
-    """Return, by worker, which of their latest answers were right, oldest first."""
+    """Return each worker's latest grades, oldest first."""
     latest = [F("asked").desc(), F("pk").desc()]
     answers = GoldAnswer.objects.filter(watched__in=rows, question__retired=None)
     ranked = answers.annotate(rank=Window(RowNumber(), partition_by="watched", order_by=latest))

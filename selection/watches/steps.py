@@ -39,7 +39,7 @@ def request_watch(watch_id: int) -> None:
 
 
 def sweep_watches() -> None:
-    """Request the steps of which the message was lost."""
+    """Request steps whose message was lost."""
     waiting = GoldAnswer.objects.filter(watched__watch=OuterRef("pk"), counted=False)
     stale = WatchedWorker.objects.filter(Q(recount=True) | Q(threshold=None), watch=OuterRef("pk"))
     behind = Watch.objects.filter(Exists(waiting) | Exists(stale))

@@ -28,7 +28,7 @@ class Watch:
         self._path = f"watches/{number}"
 
     def show(self) -> WatchState:
-        """Return its settings, and whether there is something to do."""
+        """Return its settings, and the next action."""
         return self._to.ask(WatchState, "GET", self._path)
 
     def change(self, **changes: Unpack[WatchChanges]) -> WatchState:
@@ -59,7 +59,7 @@ class Watch:
     ) -> Rows:
         """Record gold answers, in the order in which they were asked; repeating changes nothing.
 
-        outside  what becomes of answers that are not among the choices
+        outside  answers outside the choices are refused, or count as wrong
         """
         total = Rows(added=0, changed=0, unchanged=0, refused=0, rows=[])
         for first in range(0, len(answers), MOST_GOLD):

@@ -40,8 +40,8 @@ class SettingsForm(forms.Form):
     level = _percent_field(
         "Level to keep, in percent",
         None,
-        "Share of right answers that every worker should keep. Leave blank for a level of each: "
-        "what the run showed of them, less ε.",
+        "Share of right answers that every worker should keep. Leave blank for a level of each "
+        "worker: the accuracy in the run, less ε.",
     )
     rule = styled.ChoiceField(label="False alarms", choices=Watch.Rule.choices)
     once_in = styled.IntegerField(
@@ -54,7 +54,7 @@ class SettingsForm(forms.Form):
     delta = _percent_field(
         "Share or probability of a false alarm, in percent",
         100 * DELTA,
-        "For “few of them” and “never”.",
+        "For “few” and “never”.",
     )
     pace = styled.ChoiceField(label="Amount of gold", choices=Watch.Pace.choices)
     every = styled.IntegerField(
@@ -62,8 +62,8 @@ class SettingsForm(forms.Form):
         min_value=1,
         max_value=MOST,
         initial=PER_TASKS,
-        help_text="One gold question in so many tasks, or so many gold questions a week. We use it "
-        "to say when the gold runs out.",
+        help_text="Of tasks per gold question, or of gold questions a week. We use it to forecast "
+        "the end of the gold.",
     )
     pauses = styled.BooleanField(label="Pause a worker at an alarm", required=False)
 

@@ -22,13 +22,13 @@ from .forms import PERMISSION, SETTINGS, BeginForm, SettingsForm, WorkersForm
 
 PER_PAGE = 50
 State = WatchedWorker.State
-# What needs somebody comes first.
+# The most urgent state comes first.
 URGENCY = [State.ALARM, State.FALLING, State.PAUSED, State.FINE, State.LEFT]
 DONE = {"pause": "is paused", "resume": "goes on", "dismiss": "begins anew"}
 MOVED = {
     "stop": "The watch is stopped.",
     "resume": "The watch goes on.",
-    "recount": "All answers are counted again; this takes a moment.",
+    "recount": "All answers are graded again; this takes a moment.",
 }
 
 
@@ -65,7 +65,7 @@ class BeginPage(FormPage):
 
 
 class WatchPage(ActionPage):
-    """The first screen says if there is something to do; below is a line for each worker."""
+    """The first screen has the next action; below is a line for each worker."""
 
     location = ("<int:pk>/", "page")
     template_name = "selection/watch.html"

@@ -83,6 +83,7 @@ PAGES: dict[str, Rule] = {
     "admin/selection/webhook/<int:pk>/deliveries/": (MANAGER, MANAGER),
     # Its own pages replace the form to add and the form to change.
     **standard("selection.watch", VIEWER, MANAGER, add=(SIGNED_IN,) * 2, change=(VIEWER,) * 2),
+    "admin/selection/watch/<path:object_id>/": (VIEWER, MANAGER),  # its own page comes first
     "admin/selection/watch/begin/": (MANAGER, MANAGER),
     "admin/selection/watch/<int:pk>/": (VIEWER, MANAGER),
     "admin/selection/watch/<int:pk>/edit/": (MANAGER, MANAGER),
@@ -383,6 +384,7 @@ BODIES: dict[str, dict[str, object]] = {
     "post read": {"connection": 1, "source": "1"},
     "post write-back": {"how": "description", "workers": ["w"]},
     "post watches": {"name": "another"},
+    "post moves": {},
     "post gold": {"answers": [{"worker": "zebra-w0", "question": "zebra-q0", "response": "yes"}]},
     "post webhooks": {"url": "https://example.org/new", "events": ["run.ended"]},
 }

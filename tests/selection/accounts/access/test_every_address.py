@@ -249,7 +249,7 @@ def send(client: Client, method: str, path: str, theirs: Camp):
     values = {
         "{run_id}": theirs.run.pk,
         "{assignment_id}": theirs.open.pk,
-        "{move}": "pause",
+        "{move}": "resume",
         "{forecast_id}": theirs.planning.pk,
         "{server_id}": theirs.model_server.pk,
         "{watch_id}": theirs.watch.pk,
