@@ -87,7 +87,7 @@ def _insert(places: "GoldPlaces") -> int:
     They are in one order of the keys, so that concurrent inserts never deadlock.
     """
     rows = sorted((*pair, *rest) for pair, rest in places.new.items())
-    columns = {
+    columns: dict[str, Sequence[Any]] = {
         "watched_id": [row[0] for row in rows],
         "question_id": [row[1] for row in rows],
         "asked": [row[2] for row in rows],

@@ -27,6 +27,10 @@ Floats = NDArray[np.float64]
 TASK = "selection.tasks.advance_watch"
 AT_ONCE = 50_000  # answers of a step
 FEW = 500  # workers up to which only theirs are read
+STEPPED = (  # columns that a step writes
+    *("threshold", "memory", "evidence", "answers", "right", "met", "first_asked", "last_asked"),
+    *("state", "alarmed", "alarmed_after", "why", "recount"),
+)
 FALLING = 0.1  # share of the evidence for an alarm
 State = WatchedWorker.State
 Rule = Watch.Rule
@@ -182,7 +186,7 @@ class WatchStep:
             row.last_asked = max(times, default=row.last_asked)
         self.start = self._begin_evidence()
         levels = [row.level for row in self.rows]
-        bars = [row.threshold for row in self.rows]
+        bars = [row.threshold or 0.0 for row in self.rows]
         evidence = observe_each(self.start, places, right, levels, bars)
         for row, memory, total in zip(self.rows, evidence, self._sums(evidence), strict=True):
             row.memory, row.evidence = memory.tobytes(), float(total)
@@ -247,17 +251,9 @@ class WatchStep:
         return alarms
 
     def _save(self) -> None:
-        names = ("threshold", "memory", "evidence", "answers", "right", "met")
-        names += (
-            "first_asked",
-            "last_asked",
-            "state",
-            "alarmed",
-            "alarmed_after",
-            "why",
-            "recount",
-        )
-        columns = {name: [getattr(row, name) for row in self.rows] for name in names}
+        columns: dict[str, Sequence[Any]] = {
+            name: [getattr(row, name) for row in self.rows] for name in STEPPED
+        }
         columns["state"] = [str(state) for state in columns["state"]]
         bulk.update_rows(WatchedWorker, [row.pk for row in self.rows], columns)
         counted = [answer.pk for answer in self.waiting]
@@ -267,7 +263,9 @@ class WatchStep:
 def _read_answers(rows: Any, most: int | None = None) -> list[_Answer]:
     columns = ("pk", "watched_id", "asked", "right", "question__retired")
     values = rows.order_by("asked", "pk").values_list(*columns)[:most]
-    return [_Answer(*first, retired is not None) for *first, retired in values]
+    return [
+        _Answer(pk, watched, at, right, gone is not None) for pk, watched, at, right, gone in values
+    ]
 
 
 def _is_behind(row: WatchedWorker, new: Sequence[_Answer]) -> bool:
