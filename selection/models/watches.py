@@ -15,8 +15,9 @@ PER_TASKS, ONCE_IN, DELTA = 20, 2000, 0.05
 
 
 class WatchQuerySet(models.QuerySet["Watch"]):
-    def active(self) -> "WatchQuerySet":
-        return self.filter(stopped=None)
+    def lock(self, pk: int) -> "Watch | None":
+        """Return the watch, locked against steps and changes until the transaction ends."""
+        return self.select_for_update(no_key=True).filter(pk=pk).first()
 
 
 class Watch(NamedInTeam):

@@ -54,7 +54,7 @@ def sweep_watches() -> None:
 @transaction.atomic
 def recount_watch(watch: Watch) -> None:
     """Grade all answers by the present keys, and count them again from each beginning."""
-    Watch.objects.select_for_update(no_key=True).get(pk=watch.pk)
+    Watch.objects.lock(watch.pk)
     _grade_again(GoldAnswer.objects.filter(watched__watch=watch))
     watch.workers.update(recount=True)
     request_watch(watch.pk)
@@ -83,8 +83,10 @@ def _grade_again(answers: QuerySet[GoldAnswer]) -> None:
     GoldAnswer.objects.bulk_update(changed, ["right"], 1000)
 
 
+@transaction.atomic
 def count_anew(watch: Watch, rows: Collection[int]) -> None:
     """Count the answers of these watched workers from the beginning, in the next step."""
+    Watch.objects.lock(watch.pk)
     watch.workers.filter(pk__in=rows).update(recount=True)
     request_watch(watch.pk)
 
@@ -93,7 +95,7 @@ def advance_watch(watch_id: int) -> int:
     """Count the waiting answers; return their number. May come twice, late or never."""
     mark_received(TASK, watch_id)
     with transaction.atomic():
-        watch = Watch.objects.select_for_update(no_key=True).filter(pk=watch_id).first()
+        watch = Watch.objects.lock(watch_id)
         if watch is None:
             return 0
         step = WatchStep(watch)
