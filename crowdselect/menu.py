@@ -62,6 +62,7 @@ UNFOLD = {
                 "items": [
                     _link("Overview", "home", "admin:index"),
                     _list("Runs", "filter_alt", "run"),
+                    _list("Watches", "visibility", "watch"),
                 ]
             },
             _group(

@@ -35,6 +35,7 @@ from .replays import from_connections as from_connections  # registers its jobs
 from .replays import replay_requests
 from .runs.roster import failing_models, membership, roster_opening
 from .runs.roster import model_checks as model_checks  # registers its jobs
+from .watches import steps
 
 logger = logging.getLogger(__name__)
 
@@ -121,6 +122,12 @@ def send_mail() -> None:
         mail.send_due()
 
 
+@shared_task(base=Patient, time_limit=FROZEN)
+def advance_watch(watch_id: int) -> None:
+    with actor.acting_as_part("watch"):
+        steps.advance_watch(watch_id)
+
+
 @shared_task(base=Patient)
 def sort_upload(upload_id: str) -> None:
     uploads.work_on_upload(upload_id)
@@ -203,9 +210,11 @@ PARTS: list[Callable[[], object]] = [
     jobs.sweep_jobs,
     running_forecast.sweep_run_forecasts,
     tell_needs,
+    steps.sweep_watches,
     webhooks.sweep_deliveries,
     connectors.sweep_connections,
     mail.write_reminders,
     mail.write_end_notices,
+    mail.write_alarm_notices,
     mail.sweep_mail,
 ]

@@ -3,7 +3,13 @@
 from selection import viewer_locale
 
 # Plurals that do not end in -s, and verbs by their plural.
-IRREGULAR = {"entry": "entries", "person": "people", "query": "queries", "reply": "replies"}
+IRREGULAR = {
+    "entry": "entries",
+    "person": "people",
+    "query": "queries",
+    "reply": "replies",
+    "watch": "watches",
+}
 VERBS = {"are": "is", "were": "was", "have": "has"}
 
 

@@ -45,6 +45,8 @@ NAMES = {
     "ForecastOut": "Forecast",
     "FileOut": "FileState",
     "FileRowOut": "FileRow",
+    "GoldIn": "GoldIn",
+    "GoldOut": "GoldAnswer",
     "Grading": "Grading",
     "InvitedOut": "Invited",
     "LineOut": "Standing",
@@ -89,6 +91,11 @@ NAMES = {
     "SpendingOut": "Spending",
     "WastedOut": "Wasted",
     "TemporaryLinkOut": "TemporaryLink",
+    "WatchChangeIn": "WatchChanges",
+    "WatchIn": "WatchSettings",
+    "WatchOut": "WatchState",
+    "WatchedWorkerIn": "WatchedWorkerIn",
+    "WatchedWorkerOut": "WatchedWorker",
     "WorkerOut": "RunWorker",
 }
 REF = "#/components/schemas/"

@@ -6,3 +6,4 @@ from .model_workers import servers
 from .questions import question_admin
 from .run import run_admin
 from .teams import accounts, audit, webhooks
+from .watches import watch_admin

@@ -185,9 +185,9 @@ def list_url(model: type[Model]) -> str:
 
 
 def object_url(item: Model) -> str:
-    """Find the address of an object's page: a run's own page, else the change form."""
+    """Find the address of an object's page: its own page, or else the change form."""
     meta = item._meta
-    name = "page" if meta.model_name == "run" else "change"
+    name = "page" if meta.model_name in ("run", "watch") else "change"
     return reverse(f"admin:{meta.app_label}_{meta.model_name}_{name}", args=[item.pk])
 
 

@@ -17,7 +17,7 @@ from unfold.decorators import display
 
 from selection import exports, privacy
 from selection.admin import styled
-from selection.models import Candidate, Pool, Worker
+from selection.models import Candidate, Pool, WatchedWorker, Worker
 
 from .imports.first_file import FirstFileForm, FirstFileMixin
 from .imports.importers import WORKERS
@@ -57,7 +57,8 @@ class PoolAdmin(FirstFileMixin, CountedDeletionMixin, ScopedAdmin):
         return {"workers": item.workers.count()}
 
     def uses(self, item: Pool) -> Iterable[str]:
-        return (f"run “{run}”" for run in item.runs.all())
+        watches = (f"watch “{watch}”" for watch in item.watches.all())
+        return (*(f"run “{run}”" for run in item.runs.all()), *watches)
 
     def get_urls(self) -> list[URLPattern]:
         imports = page_urls(self, *IMPORT_PAGES, importer=WORKERS)
@@ -88,11 +89,14 @@ class WorkerAdmin(ScopedAdmin):
     def get_deleted_objects(
         self, objs: Iterable[Worker], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """Protect workers in a run: their answers are part of its record."""
+        """Protect workers in a run or a watch: their answers are part of its record."""
         workers = list(objs)
         rows = Candidate.objects.filter(worker__in=workers).order_by("run", "worker")
         used = rows.values_list("worker__key", "run__name").distinct()[:MOST_NAMED]
         protected = [f"“{key}” is in the run “{run}”" for key, run in used]
+        watched = WatchedWorker.objects.filter(worker__in=workers).order_by("watch", "worker")
+        names = watched.values_list("worker__key", "watch__name")[:MOST_NAMED]
+        protected += [f"“{key}” is in the watch “{watch}”" for key, watch in names]
         return [str(worker) for worker in workers], {"workers": len(workers)}, set(), protected
 
     def save_model(self, request: HttpRequest, obj: Worker, form: ModelForm, change: bool) -> None:

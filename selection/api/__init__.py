@@ -18,6 +18,7 @@ from . import (  # each adds addresses
     questions,
     replays,
     submissions,
+    watches,
     webhooks,
     workers,
 )

@@ -17,7 +17,7 @@ from selection.answers.recording import Outside
 from selection.errors import Conflict, Refused
 from selection.imports import column_plan, commit, uploads
 from selection.imports.readers import ENCODINGS
-from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow
+from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow, Watch
 from selection.texts import counted
 
 from .base import api, find_object
@@ -30,7 +30,7 @@ State = Upload.State
 KNOWN = "|".join(ENCODINGS)
 ATTRIBUTE = "attribute"
 # Internal ids of an imported answer, and workers' addresses, which no reply has.
-INSIDE = {"line", "candidate", "question_id", "email"}
+INSIDE = {"line", "candidate", "watched", "question_id", "email"}
 
 
 class FileOut(Schema):
@@ -41,8 +41,8 @@ class FileOut(Schema):
     """
 
     id: UUID
-    kind: Literal["workers", "questions", "answers"]
-    into: int = Field(description="The id of the pool, question set or run.", examples=[1])
+    kind: Literal["workers", "questions", "answers", "gold"]
+    into: int = Field(description="The id of the pool, question set, run or watch.", examples=[1])
     name: str = Field(examples=["workers.csv"])
     state: Literal["open", "reading", "ready", "taken", "failed"]
     looks_like: str = Field(
@@ -164,24 +164,24 @@ def _missing_columns(upload: Upload) -> str:
 @idempotent(FileOut)
 def send_workers(request: HttpRequest, pool_id: Id, file: Sent) -> dict[str, Any]:
     """Upload a file of workers: Excel, CSV, TSV or JSON, at most 50 MB. Nothing is taken yet."""
-    return _store_file(Kind.WORKERS, find_object(request, Pool, pool_id), file)
+    return store_file(Kind.WORKERS, find_object(request, Pool, pool_id), file)
 
 
 @api.post("/question-sets/{set_id}/files", summary="Upload questions file")
 @idempotent(FileOut)
 def send_questions(request: HttpRequest, set_id: Id, file: Sent) -> dict[str, Any]:
     """Upload a file of gold questions: Excel, CSV, TSV or JSON, at most 50 MB."""
-    return _store_file(Kind.QUESTIONS, find_object(request, QuestionSet, set_id), file)
+    return store_file(Kind.QUESTIONS, find_object(request, QuestionSet, set_id), file)
 
 
 @api.post("/runs/{run_id}/files", summary="Upload answers file")
 @idempotent(FileOut)
 def send_answers(request: HttpRequest, run_id: Id, file: Sent) -> dict[str, Any]:
     """Upload a file of answers: Excel, CSV, TSV or JSON, at most 50 MB."""
-    return _store_file(Kind.ANSWERS, find_object(request, Run, run_id), file)
+    return store_file(Kind.ANSWERS, find_object(request, Run, run_id), file)
 
 
-def _store_file(kind: Kind, target: Pool | QuestionSet | Run, file: Sent) -> dict[str, Any]:
+def store_file(kind: Kind, target: Pool | QuestionSet | Run | Watch, file: Sent) -> dict[str, Any]:
     uploads.refuse_large(file.name or "The file", file.size or 0)
     return _upload_payload(uploads.create_upload(kind, target, file.name or "file", file.read()))
 
@@ -206,7 +206,7 @@ def list_file_rows(
 
 
 def _row_payload(row: UploadedRow) -> dict[str, Any]:
-    answers = "candidate" in row.data
+    answers = not row.data.keys().isdisjoint({"candidate", "watched"})
     return {
         "line": row.line,
         "key": "" if answers else row.key or "",

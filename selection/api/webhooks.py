@@ -16,7 +16,13 @@ from .base import Token, api, find_object
 from .fields import Id, Yes
 
 EventName = Literal[
-    "worker.accepted", "worker.rejected", "assignment.opened", "run.needs_attention", "run.ended"
+    "worker.accepted",
+    "worker.rejected",
+    "assignment.opened",
+    "run.needs_attention",
+    "run.ended",
+    "watch.alarm",
+    "watch.paused",
 ]
 # For the scope to manage only, since an address may contain a key.
 MANAGES = Token(manages=True)

@@ -19,6 +19,7 @@ from selection.models import (
     Run,
     RunConnection,
     Skill,
+    Watch,
     Worker,
 )
 from selection.models.team_paths import team_of
@@ -43,6 +44,7 @@ OWN = {
     Connection: {"checked", "problem", "rests_until", "failures"},
     RunConnection: {"memory", "polled", "problem"},
     User: {"last_login"},
+    Watch: {"alarms_sent"},
 }
 SECRET = {"password", "digest", "salt", "mail_address", "key_encrypted", "secrets_encrypted"}
 HIDDEN = "hidden"

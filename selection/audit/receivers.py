@@ -26,6 +26,7 @@ from selection.models import (
     Run,
     RunConnection,
     Team,
+    Watch,
     Webhook,
 )
 
@@ -53,6 +54,7 @@ WATCHED = (
     RunConnection,
     Team,
     User,
+    Watch,
     Webhook,
     *MANY,
 )

@@ -8,6 +8,7 @@ from django.db.models import Q
 from selection.models import (
     Assignment,
     Candidate,
+    GoldAnswer,
     Pool,
     Question,
     QuestionSet,
@@ -71,7 +72,7 @@ def refuse_swapped_questions(question_set: QuestionSet, rows: Sequence[QuestionR
 def refuse_asked(question: str) -> str:
     """Refuse to change an asked question, which was graded by the answers it had."""
     return (
-        f"“{question}” has been asked in a run and cannot be changed by a file; its own page can, "
+        f"“{question}” has been asked and cannot be changed by a file; its own page can, "
         "and grades the answers to it anew."
     )
 
@@ -108,7 +109,7 @@ def take_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> in
 
 
 def question_keys_asked(question_set: QuestionSet) -> set[str]:
-    """List the keys of questions that were handed out or have a waiting answer.
+    """List the keys of questions that were handed out, or have an answer waiting or in a watch.
 
     By way of the candidates: no index leads from a question to its assignments.
     """
@@ -121,5 +122,7 @@ def question_keys_asked(question_set: QuestionSet) -> set[str]:
         for rows in (asked, recorded)
         for question in rows.values_list("question", flat=True).distinct()
     }
+    watched = GoldAnswer.objects.filter(question__question_set=question_set).order_by()
+    used |= set(watched.values_list("question", flat=True).distinct())
     questions = question_set.questions.values_list("pk", "key")
     return {key for pk, key in questions if pk in used}

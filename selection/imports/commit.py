@@ -31,6 +31,7 @@ from selection.errors import Conflict, NotFound
 from selection.models import (
     Assignment,
     Candidate,
+    GoldAnswer,
     Pool,
     Question,
     QuestionSet,
@@ -38,8 +39,11 @@ from selection.models import (
     Run,
     Upload,
     UploadedRow,
+    Watch,
+    WatchedWorker,
     Worker,
 )
+from selection.watches import gold, steps
 
 from . import catalog
 from .staging import GOLD, TARGET_DELETED, target_of
@@ -48,7 +52,7 @@ from .validate_answers import refuse_ended
 Rows = QuerySet[UploadedRow]
 
 CHUNK = 2000
-USED = "A run uses rows of this file: the import cannot be undone. Change the rows by hand."
+USED = "Rows of this file are in use: the import cannot be undone. Change the rows by hand."
 
 
 def accepted_rows(upload: Upload, outside: Outside = "refuse") -> Rows:
@@ -159,7 +163,8 @@ def _store_workers(pool: Pool, rows: Rows, source: str) -> int:
 def _undo_workers(pool: Pool, upload: Upload) -> None:
     new = accepted_rows(upload).filter(fresh=True).values("key")
     imported = Worker.objects.filter(pool=pool, key__in=new)
-    if Candidate.objects.filter(worker__in=imported.values("pk")).exists():
+    used = {"worker__in": imported.values("pk")}
+    if any(rows.objects.filter(**used).exists() for rows in (Candidate, WatchedWorker)):
         raise Conflict(USED)
     imported._raw_delete("default")
     _store_workers(pool, accepted_rows(upload).filter(before__isnull=False), "before")
@@ -205,7 +210,8 @@ def _change_questions(question_set: QuestionSet, rows: Rows, source: str) -> int
 def _undo_questions(question_set: QuestionSet, upload: Upload) -> None:
     QuestionSet.objects.select_for_update().get(pk=question_set.pk)
     runs = Run.objects.filter(Q(question_set=question_set) | Q(further__question_set=question_set))
-    if runs.exclude(status=Run.Status.DRAFT).exists():
+    answers = GoldAnswer.objects.filter(question__question_set=question_set)
+    if runs.exclude(status=Run.Status.DRAFT).exists() or answers.exists():
         raise Conflict(USED)
     questions = Question.objects.filter(question_set=question_set)
     imported = questions.filter(key__in=accepted_rows(upload).filter(fresh=True).values("key"))
@@ -289,13 +295,50 @@ def _chunk_keys(keys: Sequence[str]) -> list[Sequence[str]]:
     return [keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK)]
 
 
+# -- gold answers of a watch
+
+
+def _take_gold(watch: Watch, upload: Upload, outside: Outside) -> int:
+    """Record the answers in the order of the lines; drop those that were sent meanwhile."""
+    rows = list(accepted_rows(upload, outside).order_by("line").values_list("pk", "line", "data"))
+    dropped: list[int] = []
+    for start in range(0, len(rows), CHUNK):
+        part = rows[start : start + CHUNK]
+        given = [
+            gold.GivenGold(
+                data["worker"],
+                data["question"],
+                data["response"],
+                upload.created + line * gold.TICK,
+            )
+            for _, line, data in part
+        ]
+        fates = gold.record_gold(watch, given, "wrong")
+        dropped += [row[0] for row, fate in zip(part, fates, strict=True) if fate.result != "added"]
+    upload.rows.filter(pk__in=dropped).delete()
+    return len(rows) - len(dropped)
+
+
+def _undo_gold(watch: Watch, upload: Upload) -> None:
+    """Delete the answers; the next step counts the others anew."""
+    keys = upload.rows.exclude(key=None).values_list("key", flat=True)
+    wanted = {tuple(map(int, key.split(":"))) for key in keys if key}
+    watched = {pair[0] for pair in wanted}
+    answers = GoldAnswer.objects.filter(watched__watch=watch, watched__in=watched)
+    stored = answers.values_list("pk", "watched_id", "question_id")
+    answers.filter(pk__in=[pk for pk, *pair in stored if tuple(pair) in wanted]).delete()
+    steps.count_anew(watch, watched)
+
+
 _TAKERS: dict[str, Callable[[Any, Upload, Outside], int]] = {
     Upload.Kind.WORKERS: _take_workers,
     Upload.Kind.QUESTIONS: _take_questions,
     Upload.Kind.ANSWERS: _take_answers,
+    Upload.Kind.GOLD: _take_gold,
 }
 _UNDOERS: dict[str, Callable[[Any, Upload], None]] = {
     Upload.Kind.WORKERS: _undo_workers,
     Upload.Kind.QUESTIONS: _undo_questions,
     Upload.Kind.ANSWERS: _undo_answers,
+    Upload.Kind.GOLD: _undo_gold,
 }

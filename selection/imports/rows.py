@@ -75,7 +75,7 @@ def store_questions(question_set: QuestionSet, rows: Sequence[QuestionRow]) -> l
         refuse_question(row)
         if row.question in asked:
             raise Refused(
-                f"“{row.question}” has been asked in a run: correct the question itself, and its "
+                f"“{row.question}” has been asked: correct the question itself, and its "
                 "answers are graded again."
             )
 

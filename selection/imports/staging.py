@@ -15,15 +15,26 @@ from django.db import transaction
 from django.db.models import F, Model
 
 from selection import db_clock
+from selection.answers.recording import outside_choices, refuse_response
 from selection.db import bulk
 from selection.errors import Refused
-from selection.models import Pool, QuestionSet, Run, Upload, UploadedRow, map_to_stored
+from selection.models import (
+    Pool,
+    Question,
+    QuestionSet,
+    Run,
+    Upload,
+    UploadedRow,
+    Watch,
+    map_to_stored,
+)
+from selection.watches import gold
 
 from . import catalog, gold_cells, row_parsers
 from .column_plan import ColumnPlan
 from .readers import Table, read_table
 from .row_parsers import AnswerRow, BadRow, QuestionRow, WorkerRow
-from .validate_answers import AnswerValidator
+from .validate_answers import AnswerValidator, refuse_swapped_answers
 
 PIECE = 1000
 # Rows that are checked for swapped columns.
@@ -34,6 +45,7 @@ TARGETS: dict[str, type[Model]] = {
     Kind.WORKERS: Pool,
     Kind.QUESTIONS: QuestionSet,
     Kind.ANSWERS: Run,
+    Kind.GOLD: Watch,
 }
 
 
@@ -50,12 +62,12 @@ class StagedRow:
 
 
 TARGET_DELETED = (
-    "The pool, question set or run of this file was deleted: upload the file elsewhere."
+    "The pool, question set, run or watch of this file was deleted: upload the file elsewhere."
 )
 
 
 def target_of(upload: Upload) -> Any:
-    """Find the pool, question set or run; None if it was deleted."""
+    """Find the pool, question set, run or watch; None if it was deleted."""
     return TARGETS[upload.kind]._default_manager.filter(pk=upload.target).first()
 
 
@@ -109,8 +121,7 @@ def _first_of_each(
         elif plan.repeats:
             passed += 1
         else:
-            noun, line = upload.kind.removesuffix("s"), first[row.key]
-            why = f"This {noun} is there already, in line {line}."
+            why = f"This {upload.noun} is there already, in line {first[row.key]}."
             staged.append(StagedRow(row.line, why=why))
         if row.key:
             first.setdefault(row.key, row.line)
@@ -168,6 +179,8 @@ def _choose_staging(upload: Upload) -> Staging:
         look = partial(catalog.refuse_swapped_questions, target)
         asked = catalog.question_keys_asked(target)
         return partial(_stage_unasked, target, asked), look
+    if upload.kind == Kind.GOLD:
+        return partial(_stage_gold, target), partial(_refuse_swapped_gold, target)
     validator = AnswerValidator(target, "wrong", upload.created)
     return partial(_stage_answers, validator), validator.refuse_swapped
 
@@ -223,3 +236,28 @@ def _stage_answers(validator: AnswerValidator, rows: Sequence[AnswerRow]) -> Ite
         outside = not place.question.allows(response)
         reason = str(place.strange(response)) if outside else ""
         yield StagedRow(row.line, f"{place.candidate}:{place.question.pk}", data, reason, outside)
+
+
+def _stage_gold(watch: Watch, rows: Sequence[AnswerRow]) -> Iterator[StagedRow]:
+    given = [gold.GivenGold(row.worker, row.question, row.response) for row in rows]
+    places = gold.GoldPlaces(watch, given)
+    for row in rows:
+        try:
+            watched, question = places.find_place(row.worker, row.question)
+            refuse_response(row.response)
+        except Refused as refusal:
+            yield StagedRow(row.line, why=str(refusal))
+            continue
+        response = gold_cells.fit_response(row.response, question.choices, question.grading)
+        data = asdict(row) | {"response": response}
+        data |= {"watched": watched, "question_id": question.pk}
+        outside = not question.allows(response)
+        reason = str(outside_choices(question.choices, response, question.kind)) if outside else ""
+        yield StagedRow(row.line, f"{watched}:{question.pk}", data, reason, outside)
+
+
+def _refuse_swapped_gold(watch: Watch, rows: Sequence[AnswerRow]) -> None:
+    workers = set(watch.workers.values_list("worker__key", flat=True))
+    questions = Question.objects.filter(question_set__watches=watch)
+    keys = set(questions.values_list("key", flat=True))
+    refuse_swapped_answers(rows, workers, keys, "this watch")

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from selection.errors import Refused
 from selection.grading import rules
-from selection.models import Question, Run
+from selection.models import Question, Run, Watch
 
 from . import platforms
 from .column_plan import ANSWERS, ColumnPlan
@@ -33,14 +33,20 @@ _WORKER = (
 _IMPORT_ID = '{"ImportId":'
 
 
-def questions_of(run: Run) -> list[tuple[str, str]]:
-    sets = {skill.question_set.pk for skill in run.skills}
-    rows = Question.objects.filter(question_set__in=sets).values_list("key", "prompt")
+def questions_of(target: Run | Watch) -> list[tuple[str, str]]:
+    """Return (key, prompt) of the questions that a file of answers may be about."""
+    if isinstance(target, Watch):
+        questions = Question.objects.filter(question_set__watches=target)
+    else:
+        sets = {skill.question_set.pk for skill in target.skills}
+        questions = Question.objects.filter(question_set__in=sets)
+    rows = questions.values_list("key", "prompt")
     return list(rows.order_by("question_set", "number"))
 
 
-def names_of(run: Run) -> dict[str, str]:
-    return question_names(questions_of(run))
+def names_of(target: object) -> dict[str, str]:
+    """Return the key by possible name, for a file of answers; other files have no questions."""
+    return question_names(questions_of(target)) if isinstance(target, Run | Watch) else {}
 
 
 def question_names(questions: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -18,9 +18,10 @@ from django.db.models import Model, Q
 from selection import db_clock
 from selection.errors import NotFound, Refused
 from selection.limits import MOST_FILE
-from selection.models import ColumnNames, Run, Upload, UploadedRow
+from selection.models import ColumnNames, Run, Upload, UploadedRow, Watch
 from selection.models.team_paths import team_of
 from selection.outbox.queues import WorkQueue
+from selection.watches import begin
 
 from . import commit, platforms, staging, surveys
 from .column_plan import ColumnPlan, apply_column_choices
@@ -36,6 +37,7 @@ UNDOABLE = timedelta(days=7)
 HEAD = 10  # rows that are shown to choose columns
 
 State = Upload.State
+ANSWERS = (Upload.Kind.ANSWERS, Upload.Kind.GOLD)
 QUEUE = WorkQueue(
     *(Upload, "selection.tasks.sort_upload", Q(state=State.READING)),
     lost=timedelta(seconds=60),
@@ -60,9 +62,11 @@ def create_upload(kind: str, target: Model, name: str, raw: bytes, at_once: bool
     """
     if isinstance(target, Run):
         refuse_ended(target)
+    elif isinstance(target, Watch):
+        begin.refuse_stopped(target)
     team = team_of(target)
     assert team is not None  # what a file goes into is stored
-    names = surveys.names_of(target) if isinstance(target, Run) else {}
+    names = surveys.names_of(target)
 
     def fits(columns: list[str], later: Sequence[list[str]]) -> bool:
         plan = _likeliest_plan(kind, columns, names, later)
@@ -143,14 +147,14 @@ def choose_columns(
 def begin_at(upload: Upload, line: int, encoding: str = "", at_once: bool = True) -> None:
     """Read the file again with its header in this line. Raises Refused."""
     target = staging.target_of(upload)
-    names = surveys.names_of(target) if isinstance(target, Run) else {}
+    names = surveys.names_of(target)
     table = read_table(bytes(upload.content), upload.name, encoding, header=line)
     plan = _plan_for(upload.team_id, upload.kind, table, names)
     name_columns(upload, plan, encoding, at_once)
 
 
 def _plan_for(team: int, kind: str, table: Table, names: surveys.Names) -> ColumnPlan:
-    answers = kind == Upload.Kind.ANSWERS  # a survey may have further lines of names
+    answers = kind in ANSWERS  # a survey may have further lines of names
     first = [cells for _, cells in islice(table.rows, 2)] if answers else []
     remembered = _remembered_plan(team, kind, table.header, names)
     plan = remembered or _likeliest_plan(kind, table.header, names, first)
@@ -161,7 +165,7 @@ def _plan_for(team: int, kind: str, table: Table, names: surveys.Names) -> Colum
 def _likeliest_plan(
     kind: str, columns: Sequence[str], names: surveys.Names, first: Sequence[list[str]]
 ) -> ColumnPlan:
-    if kind == Upload.Kind.ANSWERS:
+    if kind in ANSWERS:
         return surveys.recognise_survey(columns, names, first)
     return platforms.recognise_columns(kind, columns)
 
@@ -287,7 +291,7 @@ def read_head(upload: Upload) -> FileHead:
     lines: list[Row] = list(islice(table.rows, HEAD))
     rows = [cells for _, cells in lines]
     head = FileHead(table.header, rows, table.encoding, table.line)
-    target = staging.target_of(upload) if upload.kind == Upload.Kind.ANSWERS else None
+    target = staging.target_of(upload) if upload.kind in ANSWERS else None
     if target is None:
         return head
     asked = surveys.questions_of(target)
@@ -300,7 +304,7 @@ def assign_survey_columns(
     upload: Upload, plan: ColumnPlan, pairs: Sequence[tuple[str, str]]
 ) -> ColumnPlan:
     target = staging.target_of(upload)
-    if not isinstance(target, Run):
+    if upload.kind not in ANSWERS:
         raise Refused("Only a file of answers has columns with the answers to a question.")
     names = surveys.names_of(target)
     if not plan.questions:

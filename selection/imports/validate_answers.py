@@ -210,15 +210,7 @@ class AnswerValidator:
         return f"“{row.worker}” has already answered question “{row.question}”."
 
     def refuse_swapped(self, rows: Sequence[AnswerRow]) -> None:
-        """Raise Refused once for the file, rather than for each row, if columns are swapped."""
-        columns = {
-            "worker": [row.worker for row in rows],
-            "question": [row.question for row in rows],
-            "response": [row.response for row in rows],
-        }
-        refuse_swapped("worker", self.workers, columns, "this run's workers")
-        columns.pop("worker")
-        refuse_swapped("question", set(self.questions), columns, "this run's questions")
+        refuse_swapped_answers(rows, self.workers, set(self.questions), "this run")
 
     def _find_candidate(self, row: AnswerRow) -> tuple[Candidate, Question]:
         worker = plain_key(row.worker)
@@ -242,3 +234,17 @@ class AnswerValidator:
         if len(questions) > 1:
             raise Refused(f"Several skills have a question “{row.question}”: add a column “skill”.")
         return next(iter(questions.items()))
+
+
+def refuse_swapped_answers(
+    rows: Sequence[AnswerRow], workers: set[str], questions: set[str], place: str
+) -> None:
+    """Raise Refused once for the file, rather than for each row, if columns are swapped."""
+    columns = {
+        "worker": [row.worker for row in rows],
+        "question": [row.question for row in rows],
+        "response": [row.response for row in rows],
+    }
+    refuse_swapped("worker", workers, columns, f"{place}'s workers")
+    columns.pop("worker")
+    refuse_swapped("question", questions, columns, f"{place}'s questions")

@@ -33,6 +33,7 @@ NOUNS = {
     Mail.Kind.REMINDER: ("reminder", ""),
     Mail.Kind.ENDED: ("message", " about the end, to members"),
     Mail.Kind.ATTENTION: ("message", " about needs, to members"),
+    Mail.Kind.ALARM: ("message", " about alarms, to members"),
 }
 
 
@@ -51,6 +52,10 @@ def send_due() -> None:
 
 def write_mails(mails: Sequence[Mail]) -> None:
     """Store these messages, without those of a name that is there, and request their delivery."""
+    for mail in mails:
+        about = mail.run or mail.watch
+        assert about is not None  # each message is about one of them
+        mail.team_id = about.team_id
     Mail.objects.bulk_create(mails, CHUNK, ignore_conflicts=True)
     if mails:
         request_delivery()
@@ -113,7 +118,7 @@ def _begin_attempt(mail: Mail, address: str) -> bool:
     """Take the message out of the queue; return False if it is not there any more."""
     mail.tries, mail.tried = mail.tries + 1, db_clock.database_now()
     state = {"state": State.SENDING, "due": None, "tries": mail.tries, "tried": mail.tried}
-    digest = recipient_digest(mail.run.team_id, address)
+    digest = recipient_digest(mail.team_id, address)
     return bool(_waiting(mail).update(digest=digest, **state))
 
 

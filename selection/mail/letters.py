@@ -13,7 +13,14 @@ from selection.worker import links
 
 from . import opt_outs, texts
 
-COLUMNS = ("run", "candidate__worker__pool", "user")
+COLUMNS = ("run", "watch", "candidate__run", "candidate__worker__pool", "user")
+
+# Of a message to a member, after the run or watch.
+TITLES: dict[str, str] = {
+    Mail.Kind.ENDED: "has ended",
+    Mail.Kind.ATTENTION: "needs attention",
+    Mail.Kind.ALARM: "has an alarm",
+}
 
 
 class Unneeded(Exception):
@@ -38,7 +45,7 @@ def has_started(candidate: Candidate) -> bool:
 
 
 def _worker_letter(mail: Mail, candidate: Candidate) -> EmailMessage:
-    run, worker = mail.run, candidate.worker
+    run, worker = candidate.run, candidate.worker
     if run.status == Run.Status.ENDED:
         raise Unneeded("the run has ended")
     if candidate.gone:
@@ -69,18 +76,19 @@ def _worker_letter(mail: Mail, candidate: Candidate) -> EmailMessage:
 
 
 def _member_letter(mail: Mail) -> EmailMessage:
-    run, user = mail.run, mail.user
-    if user is None or not is_reachable(user, run.team_id):
+    about, user = mail.run or mail.watch, mail.user
+    if about is None or user is None or not is_reachable(user, about.team_id):
         raise Unneeded("the member has left the team, or has no address")
-    title = "has ended" if mail.kind == Mail.Kind.ENDED else "needs attention"
-    page = settings.PUBLIC_URL + reverse("admin:selection_run_page", args=[run.pk])
+    noun = about._meta.model_name
+    page = settings.PUBLIC_URL + reverse(f"admin:selection_{noun}_page", args=[about.pk])
     account = settings.PUBLIC_URL + reverse("mfa_index")
     body = (
         f"{mail.words}\n\n{page}\n\n-- \nYou asked for these messages; you can turn them off "
         f"under “Your account”:\n{account}\n"
     )
-    return EmailMessage(f"The run “{run}” {title}", body, to=[user.email])
+    return EmailMessage(f"The {noun} “{about}” {TITLES[mail.kind]}", body, to=[user.email])
 
 
-def is_reachable(user: User, team_id: int) -> bool:
+def is_reachable(user: User, team_id: int | None) -> bool:
+    """Tell if the user is an active member of the team with an address."""
     return bool(user.is_active and user.email) and (user.is_superuser or team_id in roles_of(user))

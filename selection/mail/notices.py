@@ -1,14 +1,16 @@
-"""Messages to members of the team who asked for them: a run ended, or needs attention."""
+"""Messages that members asked for: a run ended or needs attention, a watch has alarms."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 
 from selection import db_clock
-from selection.models import Follower, Mail, Run
+from selection.models import Follower, Mail, Run, Watch, WatchedWorker
+from selection.texts import counted
 
 from . import delivery, letters
 from .server import has_server
@@ -16,6 +18,7 @@ from .server import has_server
 Kind = Mail.Kind
 # A run that ended longer ago, for example before an outage, is no news.
 NEWS = timedelta(days=1)
+MOST_NAMED = 10
 
 
 def followed_runs() -> Exists:
@@ -41,24 +44,52 @@ def write_alert_notices(run: Run, alerts: list[str]) -> None:
         _write_notices(run, Kind.ATTENTION, "\n\n".join(alerts), now)
 
 
-def _write_notices(run: Run, kind: Kind, words: str, at: datetime) -> None:
+def write_alarm_notices() -> None:
+    """Write a message about the new alarms of each watch, once per member."""
+    if not has_server():
+        return
+    news = Q(alarmed__gt=Now() - NEWS, watch=OuterRef("pk"))
+    untold = Q(watch__alarms_sent=None) | Q(alarmed__gt=F("watch__alarms_sent"))
+    for watch in Watch.objects.filter(Exists(WatchedWorker.objects.filter(news, untold))):
+        _write_alarms(watch)
+
+
+@transaction.atomic
+def _write_alarms(watch: Watch) -> None:
+    locked = Watch.objects.select_for_update(no_key=True).get(pk=watch.pk)
+    rows = locked.workers.filter(alarmed__gt=locked.alarms_sent or locked.created)
+    alarms = list(rows.order_by("alarmed").select_related("worker"))
+    if not alarms:
+        return
+    at = alarms[-1].alarmed
+    assert at is not None  # the condition compares it
+    names = ", ".join(f"“{row.worker}”" for row in alarms[:MOST_NAMED])
+    more = f" and {counted(len(alarms) - MOST_NAMED, 'other')}" if alarms[MOST_NAMED:] else ""
+    words = f"Gold answers show that these workers have fallen below their level: {names}{more}."
+    _write_notices(locked, Kind.ALARM, words, at)
+    Watch.objects.filter(pk=locked.pk).update(alarms_sent=at)
+
+
+def _write_notices(about: Run | Watch, kind: Kind, words: str, at: datetime) -> None:
     """Write a message to each member who wanted it at that time, once for this time."""
     now = db_clock.database_now()
     mails = [
         Mail(
-            run=run,
+            run=about if isinstance(about, Run) else None,
+            watch=about if isinstance(about, Watch) else None,
             kind=kind,
             user=user,
             words=words,
-            name=f"{kind} {run.pk} {at:%Y%m%d%H%M%S%f} {user.pk}",
+            name=f"{kind} {about.pk} {at:%Y%m%d%H%M%S%f} {user.pk}",
             made=now,
             due=now,
+            noted=isinstance(about, Watch),  # its alarms are in the audit log
         )
-        for user in _followers(run, at)
+        for user in _followers(about, at)
     ]
     delivery.write_mails(mails)
 
 
-def _followers(run: Run, at: datetime) -> Iterator[User]:
-    rows = Follower.objects.filter(team=run.team_id, since__lte=at).select_related("user")
-    return (row.user for row in rows if letters.is_reachable(row.user, run.team_id))
+def _followers(about: Run | Watch, at: datetime) -> Iterator[User]:
+    rows = Follower.objects.filter(team=about.team_id, since__lte=at).select_related("user")
+    return (row.user for row in rows if letters.is_reachable(row.user, about.team_id))

@@ -29,4 +29,5 @@ from .status import NOT_TESTED, status_counts, status_of
 from .teams import Membership, Team, default_team
 from .tokens import ApiToken
 from .uploads import ColumnNames, Upload, UploadedRow
+from .watches import GoldAnswer, Watch, WatchedWorker
 from .webhooks import Delivery, Webhook

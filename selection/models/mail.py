@@ -1,4 +1,4 @@
-"""E-mail about runs: the outbox, each run's texts, members who want messages, and opt-outs."""
+"""E-mail: the outbox, each run's texts, members who want messages, and opt-outs."""
 
 import hashlib
 import uuid
@@ -15,6 +15,7 @@ from selection.grading.keys import plain_key
 from .answers import Candidate
 from .runs import Run
 from .teams import Team
+from .watches import Watch
 
 # Hours from an invitation to its one reminder, unless a run says otherwise.
 REMIND_AFTER_HOURS = 48
@@ -74,6 +75,8 @@ class Mail(models.Model):
 
     name       unique, so that no message is written twice
     message    its id in the header, the same for all attempts
+    run        the run that it is about; None if it is about a watch
+    team       the team of either
     candidate  the worker, in the first skill; None in a message to a member
     user       the member; None in a message to a worker
     words      text of a message to a member
@@ -88,6 +91,7 @@ class Mail(models.Model):
         REMINDER = "reminder", "reminder"
         ENDED = "ended", "end of the run"
         ATTENTION = "attention", "need of attention"
+        ALARM = "alarm", "alarm of a watch"
 
     class State(models.TextChoices):
         WAITING = "waiting", "waiting"
@@ -97,7 +101,9 @@ class Mail(models.Model):
         FAILED = "failed", "failed"
         SKIPPED = "skipped", "not sent"
 
-    run = models.ForeignKey(Run, models.CASCADE, related_name="mails")
+    run = models.ForeignKey(Run, models.CASCADE, null=True, related_name="mails")
+    watch = models.ForeignKey(Watch, models.CASCADE, null=True, related_name="+")
+    team = models.ForeignKey(Team, models.CASCADE, null=True, related_name="+", db_index=False)
     name = models.CharField(max_length=100, unique=True)
     message = models.UUIDField(default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=10, choices=Kind)
@@ -128,7 +134,7 @@ class Mail(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} of {self.run}"
+        return f"{self.kind} of {self.run or self.watch}"
 
     @property
     def outcome(self) -> str:

@@ -10,7 +10,7 @@ from .teams import Team
 class Upload(models.Model):
     """A file, from its upload until its import can no longer be undone.
 
-    target   the id of the pool, question set or run that it goes into
+    target   the id of the pool, question set, run or watch that it goes into
     content  its bytes; emptied once it is imported
     plan     meaning of its columns (imports.platforms.ColumnPlan)
     encoding of its characters, if a person chose it
@@ -28,6 +28,7 @@ class Upload(models.Model):
         WORKERS = "workers"
         QUESTIONS = "questions"
         ANSWERS = "answers"
+        GOLD = "gold"
 
     class State(models.TextChoices):
         OPEN = "open", "waits to be told what its columns are"
@@ -63,6 +64,10 @@ class Upload(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def noun(self) -> str:
+        return "gold answer" if self.kind == self.Kind.GOLD else self.kind.removesuffix("s")
 
     @property
     def percent(self) -> int:

@@ -21,7 +21,7 @@ def fresh_salt() -> str:
 
 
 class Webhook(models.Model):
-    """An address that receives the events of a team's runs.
+    """An address that receives the events of a team's runs and watches.
 
     events  the subscribed kinds of message
     salt    source of its secret, together with this server's SECRET_KEY: read access to the
@@ -35,6 +35,8 @@ class Webhook(models.Model):
         OPENED = "assignment.opened", "a worker has new questions to answer"
         ATTENTION = "run.needs_attention", "a run needs attention"
         ENDED = "run.ended", "a run has ended"
+        ALARM = "watch.alarm", "a watched worker has fallen"
+        PAUSED = "watch.paused", "a watched worker is paused, or goes on"
 
     TEST = "webhook.test"  # sent on demand
 

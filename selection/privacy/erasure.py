@@ -30,6 +30,8 @@ from selection.models import (
     RunConnection,
     Upload,
     UploadedRow,
+    Watch,
+    WatchedWorker,
     Worker,
     plain_key,
     worker_digest,
@@ -93,6 +95,10 @@ def _forget_rows(rows: list[Worker], pseudonym: str) -> None:
     Endpoint.objects.filter(worker__in=rows).delete()
     OutsideWorker.objects.filter(worker__in=rows).update(outside_id="", notes={})
     Mail.objects.filter(candidate__worker__in=rows).update(digest="", said="")
+    watched = WatchedWorker.objects.filter(worker__in=rows)
+    for watch in sorted(set(watched.values_list("watch", flat=True))):
+        Watch.objects.lock(watch)  # against a step, which writes states
+    watched.update(state=WatchedWorker.State.LEFT, why="")
     Candidate.objects.filter(worker__in=rows).update(
         link_version=F("link_version") + 1, platform="", task=""
     )
@@ -105,6 +111,10 @@ def _forget_words(rows: list[Worker], events: list[Event], replace: Replace) -> 
     for event in events:
         event.what, event.why = replace(event.what), replace(event.why)[:300]
     Event.objects.bulk_update(events, ["what", "why"], 500)
+    mails = list(Mail.objects.filter(watch__workers__worker__in=rows).distinct())
+    for mail in mails:
+        mail.words = replace(mail.words)
+    Mail.objects.bulk_update(mails, ["words"], 500)
     complaints = list(QuestionReport.objects.filter(assignment__candidate__worker__in=rows))
     for complaint in complaints:
         complaint.text = replace(complaint.text)

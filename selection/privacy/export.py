@@ -3,7 +3,15 @@
 from typing import Any
 
 from selection import db_clock
-from selection.models import Answer, Assignment, Candidate, OutsideWorker, QuestionReport, Worker
+from selection.models import (
+    Answer,
+    Assignment,
+    Candidate,
+    OutsideWorker,
+    QuestionReport,
+    WatchedWorker,
+    Worker,
+)
 
 from .identity import entries_of, events_of, mention_pattern
 
@@ -21,6 +29,10 @@ def export_worker(rows: list[Worker]) -> dict[str, Any]:
         "exported": db_clock.database_now().isoformat(),
         "pools": [_pool_data(row) for row in rows],
         "runs": [_run_data(candidate) for candidate in _candidates_of(rows)],
+        "watches": [
+            _watch_data(row)
+            for row in WatchedWorker.objects.filter(worker__in=rows).select_related("watch")
+        ],
         "history": [
             {"run": str(event.run), "at": event.at.isoformat()}
             | {"said": event.what, "why": event.why}
@@ -77,6 +89,23 @@ def _run_data(row: Candidate) -> dict[str, Any]:
             for item in row.recorded.select_related("question")
         ],
         **_message_data(row),
+    }
+
+
+def _watch_data(row: WatchedWorker) -> dict[str, Any]:
+    return {
+        "watch": str(row.watch),
+        "state": row.get_state_display(),
+        "because": row.why,
+        "level": row.level,
+        "alarm": _format_moment(row.alarmed),
+        "alarm_dismissed": _format_moment(row.dismissed),
+        "answers": [
+            {"question": answer.question.key, "prompt": answer.question.prompt}
+            | {"asked": _format_moment(answer.asked), "answered": _format_moment(answer.at)}
+            | {"response": answer.response, "right": answer.right}
+            for answer in row.gold_answers.select_related("question")
+        ],
     }
 
 

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from selection import actor, db_clock
 from selection.facts import Facts
@@ -14,10 +14,12 @@ from selection.models import (
     Answer,
     AuditEntry,
     Candidate,
+    GoldAnswer,
     PracticeAnswer,
     QuestionReport,
     RecordedAnswer,
     Run,
+    WatchedWorker,
     Worker,
     plain_key,
     stored_spellings,
@@ -40,7 +42,7 @@ def count_due(now: datetime | None = None) -> Facts:
         workers=_due_workers(now).count(),
         addresses=_due_entries(now).count(),
         runs=runs.count(),
-        responses=_due_responses(runs).count(),
+        responses=_due_responses(runs).count() + _due_gold(now).count(),
     )
 
 
@@ -54,6 +56,7 @@ def apply_retention() -> Facts:
         _due_entries(now).forget(address="")
         for run in list(_due_runs(now)):
             _forget_responses(run)
+        _due_gold(now).update(response=DELETED)
     return counts
 
 
@@ -68,7 +71,11 @@ def _due_workers(now: datetime) -> QuerySet[Worker]:
     team = OuterRef("pool__team")
     participations = Candidate.objects.filter(worker__key=OuterRef("key"), worker__pool__team=team)
     recent = participations.exclude(run__status=Run.Status.ENDED, run__ended__lt=since)
-    rows = Worker.objects.filter(Exists(participations)).exclude(Exists(recent))
+    watched = WatchedWorker.objects.filter(worker__key=OuterRef("key"), worker__pool__team=team)
+    in_watch = watched.filter(Q(watch__stopped=None) | Q(watch__stopped__gte=since))
+    took_part = Exists(participations) | Exists(watched)
+    present = in_watch.exclude(state=WatchedWorker.State.LEFT)
+    rows = Worker.objects.filter(took_part).exclude(Exists(recent)).exclude(Exists(present))
     return rows.exclude(pk__in=_list_ids_in_use(rows, since))
 
 
@@ -118,6 +125,14 @@ def _due_runs(now: datetime) -> QuerySet[Run]:
     complaints = QuestionReport.objects.filter(assignment__candidate__run=OuterRef("pk"))
     has_responses = Exists(answered) | Exists(waiting) | Exists(tried) | Exists(complaints)
     return ended.filter(has_responses).order_by("pk")
+
+
+def _due_gold(now: datetime) -> QuerySet[GoldAnswer]:
+    """Return answers of watches that are due: each by itself, since a watch may last for years."""
+    if settings.RESPONSES_DAYS <= 0:
+        return GoldAnswer.objects.none()
+    old = GoldAnswer.objects.filter(at__lt=now - timedelta(days=settings.RESPONSES_DAYS))
+    return old.exclude(response=DELETED)
 
 
 def _due_responses(runs: QuerySet[Run]) -> QuerySet[Answer]:

@@ -18,8 +18,17 @@ from selection.errors import Conflict, Refused
 from selection.facts import Facts
 from selection.grading.rules import describe_grading, is_match
 from selection.history import events
-from selection.models import DELETED, Answer, Assignment, Question, RecordedAnswer, Run
+from selection.models import (
+    DELETED,
+    Answer,
+    Assignment,
+    GoldAnswer,
+    Question,
+    RecordedAnswer,
+    Run,
+)
 from selection.texts import counted
+from selection.watches import steps
 
 CHUNK = 2000
 MOST_NAMED = 10
@@ -45,11 +54,10 @@ class Gold:
 
 
 def is_asked(question: Question) -> bool:
-    """Tell if the question was handed out, or has an answer waiting."""
+    """Tell if the question was handed out, or has an answer waiting or in a watch."""
     same = {"candidate__run__in": runs_of(question), "question": question}
-    return (
-        Assignment.objects.filter(**same).exists() or RecordedAnswer.objects.filter(**same).exists()
-    )
+    in_run = any(rows.objects.filter(**same).exists() for rows in (Assignment, RecordedAnswer))
+    return in_run or GoldAnswer.objects.filter(question=question).exists()
 
 
 def runs_of(question: Question) -> QuerySet[Run]:
@@ -162,11 +170,12 @@ def _describe_changes(before: Gold, after: Gold) -> str:
 
 
 def _apply_everywhere(question: Question, change: str, who: str, why: str) -> list[Run]:
-    """Regrade every run that asked it, in order of id, so that two corrections never deadlock."""
+    """Regrade every run and watch that asked it, by id, so that two corrections never deadlock."""
     if not why.strip() and is_asked(question):
         raise Refused("Give a reason: it is written to the history of the runs.")
     touched = [_apply_in_run(run.pk, question, change, who, why) for run in runs_of(question)]
     runs = [run for run in touched if run is not None]
+    steps.regrade_question(question)
     transaction.on_commit(lambda: _regrade_late_answers(runs), robust=True)
     return runs
 

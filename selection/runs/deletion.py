@@ -5,7 +5,7 @@ from django.db import transaction
 from django.db.models import Model, ProtectedError, Q, QuerySet
 
 from selection.errors import Conflict, Refused
-from selection.models import Pool, QuestionSet, Run, Skill, Worker
+from selection.models import Pool, QuestionSet, Run, Skill, Watch, Worker
 from selection.runs.settings import validation
 from selection.texts import plural
 
@@ -35,18 +35,25 @@ def _field_label(item: Model, field: str) -> str:
 
 @transaction.atomic
 def delete_item(item: Pool | QuestionSet | Worker) -> None:
-    """Delete the item with its contents. Raises Conflict, naming the run, if a run needs it."""
-    names = runs_using(item).order_by("pk").values_list("name", flat=True)[: MOST_NAMED + 1]
-    runs = [f"“{name}”" for name in names]
-    if runs:
-        noun = plural("run", len(runs))
-        more = " and others" if len(runs) > MOST_NAMED else ""
-        listed = ", ".join(runs[:MOST_NAMED])
-        raise Conflict(f"“{item}” is needed by the {noun} {listed}{more}, and stays.")
+    """Delete the item with its contents. Raises Conflict, naming the run or watch that needs it."""
+    for noun, users in (("run", runs_using(item)), ("watch", watches_using(item))):
+        rows = users.order_by("pk").values_list("name", flat=True)[: MOST_NAMED + 1]
+        names = [f"“{name}”" for name in rows]
+        if names:
+            more = " and others" if len(names) > MOST_NAMED else ""
+            listed = ", ".join(names[:MOST_NAMED])
+            needed = f"the {plural(noun, len(names))} {listed}{more}"
+            raise Conflict(f"“{item}” is needed by {needed}, and stays.")
     try:
         item.delete()
     except ProtectedError as error:
         raise Conflict(f"“{item}” is needed by a run since this moment, and stays.") from error
+
+
+def watches_using(item: Pool | QuestionSet | Worker) -> QuerySet[Watch]:
+    if isinstance(item, Worker):
+        return Watch.objects.filter(pk__in=item.watched.values("watch"))
+    return item.watches.all()
 
 
 def runs_using(item: Pool | QuestionSet | Worker) -> QuerySet[Run]:

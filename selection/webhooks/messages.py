@@ -36,13 +36,25 @@ def write_messages(run: Run, tell: Callable[[Collection[str]], Iterable[Message]
 
     tell  builds the messages from the subscribed kinds; called only if there are any
     """
+    write_team_messages(run.team_id, {"run": run.pk, "run_name": run.name}, tell)
+
+
+def write_team_messages(
+    team: int | None,
+    about: dict[str, Any],
+    tell: Callable[[Collection[str]], Iterable[Message]],
+) -> None:
+    """Store the messages that the team's webhooks subscribe to.
+
+    about  data of the run or watch, which comes first in each
+    """
     if wakeups.is_silenced():
         return  # simulated crowds send no messages
-    hooks = list(Webhook.objects.filter(team=run.team_id, on=True))
+    hooks = list(Webhook.objects.filter(team=team, on=True))
     kinds = {kind for hook in hooks for kind in hook.events}
     if not kinds:
         return
-    now, about = db_clock.database_now(), {"run": run.pk, "run_name": run.name}
+    now = db_clock.database_now()
     messages = [
         (kind, body_of(kind, about | data, now)) for kind, data in tell(kinds) if kind in kinds
     ]

@@ -8,5 +8,6 @@ from .connection import ApiError
 from .file import File
 from .models import Models
 from .run import Run
+from .watch import Watch
 
-__all__ = ["ApiError", "Client", "File", "Models", "Run"]
+__all__ = ["ApiError", "Client", "File", "Models", "Run", "Watch"]

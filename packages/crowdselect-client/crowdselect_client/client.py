@@ -1,4 +1,4 @@
-"""Entry point: pools and their workers, question sets and their questions, runs."""
+"""Entry point: pools and their workers, question sets and their questions, runs, watches."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -32,9 +32,12 @@ from .replies import (
     RunState,
     Settings,
     Status,
+    WatchSettings,
+    WatchState,
     WorkerIn,
 )
 from .run import Run
+from .watch import Watch
 
 MOST_ROWS = 10_000  # per request
 
@@ -282,6 +285,20 @@ class Client:
         """Yield the runs, latest first."""
         query = {"name": name, "search": search, "status": status, "pool": pool}
         return self._to.pages(RunRow, "runs", query)
+
+    # -- watches
+
+    def create_watch(self, *, key: str | None = None, **settings: Unpack[WatchSettings]) -> Watch:
+        """Watch the selected workers of an ended run, or workers of a pool."""
+        state = self._to.create(WatchState, "watches", key, settings)
+        return Watch(self._to, state["id"])
+
+    def watch(self, number: int) -> Watch:
+        """Return the watch with this id, without a request."""
+        return Watch(self._to, number)
+
+    def watches(self, name: str = "", search: str = "") -> Iterator[WatchState]:
+        return self._to.pages(WatchState, "watches", {"name": name, "search": search})
 
     def _put_rows(
         self, path: str, name: str, rows: Sequence[WorkerIn] | Sequence[QuestionIn]

@@ -64,6 +64,11 @@ def _import_answers(run: Any, upload: Upload, outside: Outside) -> str:
     return " ".join(f"{count_noun(count, 'answer')} {effect}." for count, effect in parts if count)
 
 
+def _import_gold(watch: Any, upload: Upload, outside: Outside) -> str:
+    count = commit.accepted_rows(upload, outside).count()
+    return f"{count_noun(count, 'gold answer')} will be counted in the watch “{watch}”."
+
+
 def _worker_cells(row: UploadedRow) -> Sequence[str]:
     attributes = ", ".join(f"{name}: {value}" for name, value in row.data["attributes"].items())
     return [row.key or "", row.data["name"], row.data.get("email", ""), attributes]
@@ -147,6 +152,23 @@ ANSWERS = Importer(
     ["worker", "question", "response"],
     "selection.change_run",
     _import_answers,
+    _answer_cells,
+)
+
+
+GOLD = Importer(
+    Upload.Kind.GOLD,
+    "gold answer",
+    "Import gold answers",
+    (
+        *ANSWERS.help[:-1],
+        "The workers and questions must belong to this watch. The lines are in the order in which "
+        "the questions were asked.",
+    ),
+    ANSWERS.example,
+    ANSWERS.columns,
+    "selection.change_watch",
+    _import_gold,
     _answer_cells,
 )
 

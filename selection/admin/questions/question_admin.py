@@ -53,7 +53,8 @@ class QuestionSetAdmin(FirstFileMixin, CountedDeletionMixin, ScopedAdmin):
 
     def uses(self, item: QuestionSet) -> Iterable[str]:
         runs = Run.objects.filter(Q(question_set=item) | Q(further__question_set=item)).distinct()
-        return (f"run “{run}”" for run in runs)
+        watches = (f"watch “{watch}”" for watch in item.watches.all())
+        return (*(f"run “{run}”" for run in runs), *watches)
 
     def change_view(
         self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any

@@ -1,11 +1,11 @@
-"""``manage.py sample``: create the sample pool, question set and run, unless they exist."""
+"""``manage.py sample``: create the sample pool, question set, run and watch, unless they exist."""
 
 from pathlib import Path
 from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from selection.simulation import sample_run
+from selection.simulation import sample_run, sample_watch
 
 
 class Command(BaseCommand):
@@ -19,6 +19,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             run = sample_run.prepare_sample_run(options["gold_out"])
+            sample_watch.prepare_sample_watch(run.pool, run.question_set)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise CommandError(f"{options['gold_out']}: {reason}.", returncode=2) from error

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from topk.drift import DriftDetector, LastingDetector, select_alarms
+from topk.drift import DriftDetector, LastingDetector, observe_each, select_alarms
 from topk.problem import ProblemError
 
 
@@ -102,3 +102,15 @@ def test_alarms_selected_together_are_rarely_false():
 def test_impossible_values_are_refused(build, words):
     with pytest.raises(ProblemError, match=words):
         build()
+
+
+def test_workers_with_levels_of_their_own_equal_one_detector_each():
+    rng, detectors = np.random.default_rng(4), [DriftDetector(0.6, 50), DriftDetector(0.9, 200)]
+    workers, right = rng.integers(0, 2, 400), rng.random(400) < 0.7
+    levels = [detector.level for detector in detectors]
+    thresholds = [detector.threshold for detector in detectors]
+    both = observe_each(np.zeros((2, 3)), workers, right, levels, thresholds)
+    for worker, detector in enumerate(detectors):
+        own = right[workers == worker]
+        alone = detector.observe(detector.begin(1), np.zeros(own.size, int), own)
+        assert np.array_equal(both[worker], alone[0])

@@ -64,15 +64,7 @@ class _Detector(ABC):
 
         Evidence that has reached the threshold stays: an alarm is dismissed by a new beginning.
         """
-        added = np.array(evidence, np.float64)
-        places, outcomes = np.asarray(workers, np.int64), np.asarray(right, np.int64)
-        if places.shape != outcomes.shape or places.ndim != 1:
-            raise ProblemError("Each answer needs its worker: workers and right have one length.")
-        if places.size and (places.min() < 0 or places.max() >= len(added)):
-            raise ProblemError(f"The number of a worker lies between 0 and {len(added) - 1}.")
-        factors = _factors(self.level)
-        _observe(added, places, outcomes, factors, WEIGHTS, self.threshold, self.lasting)
-        return added
+        return observe_each(evidence, workers, right, self.level, self.threshold)
 
     def alarms(self, evidence: Floats) -> NDArray[np.bool_]:
         """Flag (n,) workers that are reported."""
@@ -131,6 +123,32 @@ class LastingDetector(_Detector):
         return self.workers / self.delta
 
 
+def observe_each(
+    evidence: ArrayLike,
+    workers: ArrayLike,
+    right: ArrayLike,
+    levels: ArrayLike,
+    thresholds: ArrayLike,
+) -> Floats:
+    """Return the evidence after further answers; each worker has a level and a threshold.
+
+    levels, thresholds  (n,) of detectors of one class, or one number for all workers
+    """
+    added = np.array(evidence, np.float64)
+    places, outcomes = np.asarray(workers, np.int64), np.asarray(right, np.int64)
+    if places.shape != outcomes.shape or places.ndim != 1:
+        raise ProblemError("Each answer needs its worker: workers and right have one length.")
+    if places.size and (places.min() < 0 or places.max() >= len(added)):
+        raise ProblemError(f"The number of a worker lies between 0 and {len(added) - 1}.")
+    each, bars = (
+        np.broadcast_to(np.asarray(values, np.float64), len(added)).copy()
+        for values in (levels, thresholds)
+    )
+    lasting = added.shape[1] > FALLS.size
+    _observe(added, places, outcomes, _factors(each), WEIGHTS, bars, lasting)
+    return added
+
+
 def select_alarms(evidence: ArrayLike, delta: float) -> Ints:
     """Select the workers to report together: at most a share delta of them is false, on average.
 
@@ -144,10 +162,11 @@ def select_alarms(evidence: ArrayLike, delta: float) -> Ints:
     return np.sort(order[: enough[-1] + 1]) if enough.size else order[:0]
 
 
-def _factors(level: float) -> Floats:
-    """Compute (falls, 2) factors of the evidence: of a wrong answer and of a right one."""
-    after = level * FALLS
-    return np.stack([(1 - after) / (1 - level), after / level], axis=1)
+def _factors(level: ArrayLike) -> Floats:
+    """Compute (..., falls, 2) factors of the evidence: of a wrong answer and of a right one."""
+    before = np.asarray(level, np.float64)[..., None]
+    after = before * FALLS
+    return np.stack([(1 - after) / (1 - before), after / before], axis=-1)
 
 
 @lru_cache(1024)
@@ -169,21 +188,21 @@ def _calibrate(level: float, once_in: int) -> float:
 
 
 @compiled
-def _observe(evidence, workers, right, factors, weights, threshold, lasting):  # type: ignore[no-untyped-def]
+def _observe(evidence, workers, right, factors, weights, thresholds, lasting):  # type: ignore[no-untyped-def]
     falls = weights.size
     for i in range(workers.size):
-        row = evidence[workers[i]]
+        row, steps = evidence[workers[i]], factors[workers[i]]
         total = 0.0
         for j in range(falls):
             total += row[j]
-        if total >= threshold:
+        if total >= thresholds[workers[i]]:
             continue
         share = 1.0
         if lasting:
             row[falls] += 1.0
             share = 1.0 / (row[falls] * (row[falls] + 1.0))
         for j in range(falls):
-            row[j] = (row[j] + share * weights[j]) * factors[j, right[i]]
+            row[j] = (row[j] + share * weights[j]) * steps[j, right[i]]
 
 
 @compiled

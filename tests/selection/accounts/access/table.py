@@ -81,6 +81,16 @@ PAGES: dict[str, Rule] = {
     "connectors/<int:pk>/messages/": (NOBODY, NOBODY),  # without its secret
     **standard("selection.webhook", MANAGER, MANAGER),
     "admin/selection/webhook/<int:pk>/deliveries/": (MANAGER, MANAGER),
+    # Its own pages replace the form to add and the form to change.
+    **standard("selection.watch", VIEWER, MANAGER, add=(SIGNED_IN,) * 2, change=(VIEWER,) * 2),
+    "admin/selection/watch/<path:object_id>/": (VIEWER, MANAGER),  # its own page comes first
+    "admin/selection/watch/begin/": (MANAGER, MANAGER),
+    "admin/selection/watch/<int:pk>/": (VIEWER, MANAGER),
+    "admin/selection/watch/<int:pk>/edit/": (MANAGER, MANAGER),
+    "admin/selection/watch/<int:pk>/workers/": (MANAGER, MANAGER),
+    "admin/selection/watch/<int:pk>/export/<slug:format>/": (VIEWER, NOBODY),
+    "admin/selection/watch/<int:pk>/import/": (MANAGER, MANAGER),
+    "admin/selection/watch/<int:pk>/import/<uuid:upload>/": (MANAGER, MANAGER),
     **standard("selection.modelserver", VIEWER, MANAGER),
     "admin/selection/modelserver/<int:pk>/models/": (MANAGER, MANAGER),
     "admin/selection/pool/<int:pk>/models/": (MANAGER, MANAGER),
@@ -287,6 +297,20 @@ OPERATIONS: dict[tuple[str, str], set[str]] = {
     ("get", "/api/runs/{run_id}/prolific/bonuses"): set(),
     ("post", "/api/runs/{run_id}/prolific/bonuses"): set(),
     ("post", "/api/runs/{run_id}/prolific/bonuses/{batch}"): set(),
+    ("get", "/api/watches"): {"read"},
+    ("post", "/api/watches"): set(),
+    ("get", "/api/watches/{watch_id}"): {"read"},
+    ("patch", "/api/watches/{watch_id}"): set(),
+    ("delete", "/api/watches/{watch_id}"): set(),
+    ("post", "/api/watches/{watch_id}/moves/{move}"): set(),
+    ("get", "/api/watches/{watch_id}/workers"): {"read"},
+    ("put", "/api/watches/{watch_id}/workers"): set(),
+    ("post", "/api/watches/{watch_id}/workers/{worker}/moves/{move}"): set(),
+    ("delete", "/api/watches/{watch_id}/workers/{worker}"): set(),
+    ("post", "/api/watches/{watch_id}/gold"): {"answer"},
+    ("get", "/api/watches/{watch_id}/gold"): {"read"},
+    ("post", "/api/watches/{watch_id}/files"): set(),
+    ("get", "/api/watches/{watch_id}/export"): {"read"},
     ("get", "/api/webhooks"): set(),
     ("post", "/api/webhooks"): set(),
     ("get", "/api/webhooks/{webhook_id}"): set(),
@@ -313,6 +337,7 @@ NEW = {
     ("get", "/api/pools"): 200,
     ("get", "/api/question-sets"): 200,
     ("get", "/api/runs"): 200,
+    ("get", "/api/watches"): 200,
 }
 # Placeholder of a file, which is sent in a form.
 FILE = object()
@@ -358,5 +383,8 @@ BODIES: dict[str, dict[str, object]] = {
     "post temporary-links": {"workers": ["zebra-w0"], "until": "2099-01-01T00:00:00Z"},
     "post read": {"connection": 1, "source": "1"},
     "post write-back": {"how": "description", "workers": ["w"]},
+    "post watches": {"name": "another"},
+    "post moves": {},
+    "post gold": {"answers": [{"worker": "zebra-w0", "question": "zebra-q0", "response": "yes"}]},
     "post webhooks": {"url": "https://example.org/new", "events": ["run.ended"]},
 }

@@ -100,6 +100,7 @@ def filled(route: str, theirs: Camp) -> str:
         "webhook": theirs.delivery.webhook_id,
         "connection": theirs.call.connection_id,
         "modelserver": theirs.model_server.pk,
+        "watch": theirs.watch.pk,
         "team": theirs.team.pk,
         "user": theirs.user.pk,
         "group": theirs.group.pk,
@@ -116,7 +117,7 @@ def filled(route: str, theirs: Camp) -> str:
         "<id>": pk,
         "<int:candidate>": run.candidates.first().pk,
         "<slug:verb>": "stop",
-        "<slug:format>": "all-csv",
+        "<slug:format>": "json" if model and model[1] == "watch" else "all-csv",
         "<slug:name>": "README",
         "<slug:provider_id>": "nowhere",
         "<uuid:upload>": theirs.upload.pk if model and model[1] == "run" else uuid4(),
@@ -248,9 +249,10 @@ def send(client: Client, method: str, path: str, theirs: Camp):
     values = {
         "{run_id}": theirs.run.pk,
         "{assignment_id}": theirs.open.pk,
-        "{move}": "pause",
+        "{move}": "resume",
         "{forecast_id}": theirs.planning.pk,
         "{server_id}": theirs.model_server.pk,
+        "{watch_id}": theirs.watch.pk,
         "{webhook_id}": theirs.delivery.webhook_id,
         "{connection_id}": theirs.call.connection_id,
         "{call_id}": theirs.call.pk,
@@ -267,6 +269,8 @@ def send(client: Client, method: str, path: str, theirs: Camp):
         "{question}": theirs.question_set.questions.first().key,
     }
     content = BODIES.get(f"{method} {named(path)}", {})
+    if (method, path) == ("post", "/api/watches"):
+        content = content | {"run": theirs.run.pk}
     if method != "patch" and path in ("/api/runs", "/api/runs/{run_id}"):
         content = content | {"pool": theirs.pool.pk, "question_set": theirs.question_set.pk}
     for name, value in values.items():

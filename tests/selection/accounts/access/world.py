@@ -33,10 +33,13 @@ from selection.models import (
     RunConnection,
     Team,
     Upload,
+    Watch,
     Webhook,
 )
 from selection.questions import media
 from selection.replays import replay_requests
+from selection.watches import begin, steps
+from selection.watches.gold import GivenGold, record_gold
 from selection.worker import links
 from tests.worlds import answer_all, make_run, open_of
 
@@ -65,6 +68,7 @@ class Camp:
     call: ConnectorCall
     model_server: ModelServer
     job: Job
+    watch: Watch
 
     @property
     def open(self) -> Assignment:
@@ -121,7 +125,18 @@ def camp(word: str) -> Camp:
         _connector_call(run, word),
         _model_server(pool, word),
         Job.objects.create(team=team, kind="models", by=word, result={"models": [word]}),
+        _watch(pool, question_set, word),
     )
+
+
+def _watch(pool: Pool, question_set: QuestionSet, word: str) -> Watch:
+    workers = dict.fromkeys(f"{word}-w{i}" for i in range(2))
+    settings = {"name": f"{word} watch", "level": 0.5, "rule": Watch.Rule.LASTING}
+    watch = begin.create_watch(pool, [question_set], workers, **settings)
+    given = GivenGold(f"{word}-w0", f"{word}-q0", "no")
+    record_gold(watch, [given])
+    steps.advance_watch(watch.pk)
+    return watch
 
 
 def _forecast(draft: Run, word: str) -> ForecastRequest:

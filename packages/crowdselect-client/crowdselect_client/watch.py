@@ -1,0 +1,109 @@
+"""Watches: gold answers of workers during their work, and alarms."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, Unpack
+from urllib.parse import quote
+
+from .connection import Connection
+from .file import File
+from .replies import (
+    FileState,
+    GoldAnswer,
+    GoldIn,
+    Rows,
+    WatchChanges,
+    WatchedWorker,
+    WatchedWorkerIn,
+    WatchState,
+)
+
+MOST_GOLD = 1000  # answers per request
+
+
+class Watch:
+    """A watch by its id. Every method may raise ApiError."""
+
+    def __init__(self, connection: Connection, number: int) -> None:
+        self._to, self.id = connection, number
+        self._path = f"watches/{number}"
+
+    def show(self) -> WatchState:
+        """Return its settings, and the next action."""
+        return self._to.ask(WatchState, "GET", self._path)
+
+    def change(self, **changes: Unpack[WatchChanges]) -> WatchState:
+        """Change settings; another level or rule begins anew."""
+        return self._to.ask(WatchState, "PATCH", self._path, json=changes)
+
+    def stop(self) -> WatchState:
+        return self._move("stop")
+
+    def resume(self) -> WatchState:
+        return self._move("resume")
+
+    def recount(self) -> WatchState:
+        """Grade all answers by the present keys, and count them anew."""
+        return self._move("recount")
+
+    def _move(self, name: str) -> WatchState:
+        return self._to.ask(WatchState, "POST", f"{self._path}/moves/{name}", harmless=False)
+
+    def delete(self) -> None:
+        """Delete the watch with its gold answers."""
+        self._to.send("DELETE", self._path, harmless=False)
+
+    # -- gold
+
+    def record(
+        self, answers: Sequence[GoldIn], outside: Literal["refuse", "wrong"] = "refuse"
+    ) -> Rows:
+        """Record gold answers, in the order in which they were asked; repeating changes nothing.
+
+        outside  answers outside the choices are refused, or count as wrong
+        """
+        total = Rows(added=0, changed=0, unchanged=0, refused=0, rows=[])
+        for first in range(0, len(answers), MOST_GOLD):
+            body = {"answers": list(answers[first : first + MOST_GOLD]), "outside": outside}
+            done = self._to.ask(Rows, "POST", f"{self._path}/gold", json=body)
+            for name in ("added", "unchanged", "refused"):
+                total[name] += done[name]
+            total["rows"] += [{**row, "row": row["row"] + first} for row in done["rows"]]
+        return total
+
+    def gold(self) -> Iterator[GoldAnswer]:
+        return self._to.pages(GoldAnswer, f"{self._path}/gold", {})
+
+    def send_gold(self, name: str, content: bytes, *, key: str | None = None) -> File:
+        """Upload a file of gold answers; ``take`` it then."""
+        state = self._to.upload(FileState, f"{self._path}/files", key, name, content)
+        return File(self._to, state["id"])
+
+    # -- workers
+
+    def workers(
+        self, state: Literal["fine", "falling", "alarm", "paused", "left"] | None = None
+    ) -> Iterator[WatchedWorker]:
+        return self._to.pages(WatchedWorker, f"{self._path}/workers", {"state": state})
+
+    def add(self, workers: Sequence[WatchedWorkerIn]) -> WatchState:
+        body = {"workers": list(workers)}
+        return self._to.ask(WatchState, "PUT", f"{self._path}/workers", json=body)
+
+    def remove(self, worker: str) -> None:
+        """Watch this worker no more; their answers stay."""
+        path = f"{self._path}/workers/{quote(worker, safe='')}"
+        self._to.send("DELETE", path, harmless=False)
+
+    def pause(self, worker: str, why: str = "") -> WatchedWorker:
+        return self._move_worker(worker, "pause", why)
+
+    def resume_worker(self, worker: str, why: str = "") -> WatchedWorker:
+        return self._move_worker(worker, "resume", why)
+
+    def dismiss(self, worker: str, why: str) -> WatchedWorker:
+        """Dismiss an alarm with a reason: the worker begins anew."""
+        return self._move_worker(worker, "dismiss", why)
+
+    def _move_worker(self, worker: str, name: str, why: str) -> WatchedWorker:
+        path = f"{self._path}/workers/{quote(worker, safe='')}/moves/{name}"
+        return self._to.ask(WatchedWorker, "POST", path, json={"why": why}, harmless=False)

@@ -1,0 +1,1 @@
+"""Pages of watches: gold answers during the work, and alarms."""

@@ -1,0 +1,126 @@
+"""Forms of a watch: its beginning, its settings, further workers."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from unfold.widgets import UnfoldAdminSelectMultipleWidget
+
+from selection.accounts import scoped
+from selection.admin import styled
+from selection.admin.forms import LinesField
+from selection.models import Pool, QuestionSet, Run, Watch
+from selection.models.watches import DELTA, ONCE_IN, PER_TASKS
+
+PERMISSION = "selection.add_watch"
+MOST = 2**31 - 1
+SETTINGS = ("name", "level", "pace", "every", "rule", "once_in", "delta", "pauses")
+
+
+def _percent_field(label: str, initial: float | None, help_text: str) -> forms.FloatField:
+    return styled.FloatField(
+        label=label,
+        required=False,
+        min_value=0.1,
+        max_value=99,
+        initial=initial,
+        help_text=help_text,
+        attrs={"step": "any"},
+    )
+
+
+class SettingsForm(forms.Form):
+    """The settings that may change; ``settings`` returns them as the service takes them."""
+
+    name = styled.CharField(label="Name", max_length=200)
+    question_sets: Any = forms.ModelMultipleChoiceField(
+        None, label="Question sets", required=False, widget=UnfoldAdminSelectMultipleWidget
+    )
+    level = _percent_field(
+        "Level to keep, in percent",
+        None,
+        "Share of right answers that every worker should keep. Leave blank for a level of each "
+        "worker: the accuracy in the run, less ε.",
+    )
+    rule = styled.ChoiceField(label="False alarms", choices=Watch.Rule.choices)
+    once_in = styled.IntegerField(
+        label="Gold answers between false alarms",
+        min_value=10,
+        max_value=1_000_000,
+        initial=ONCE_IN,
+        help_text="For “rarely”: more answers mean fewer false alarms, and later true ones.",
+    )
+    delta = _percent_field(
+        "Share or probability of a false alarm, in percent",
+        100 * DELTA,
+        "For “few” and “never”.",
+    )
+    pace = styled.ChoiceField(label="Amount of gold", choices=Watch.Pace.choices)
+    every = styled.IntegerField(
+        label="Number",
+        min_value=1,
+        max_value=MOST,
+        initial=PER_TASKS,
+        help_text="Of tasks per gold question, or of gold questions a week. We use it to forecast "
+        "the end of the gold.",
+    )
+    pauses = styled.BooleanField(label="Pause a worker at an alarm", required=False)
+
+    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        fields: dict[str, Any] = self.fields
+        fields["question_sets"].queryset = scoped(QuestionSet, request, PERMISSION)
+
+    def settings(self) -> dict[str, Any]:
+        values = {name: self.cleaned_data[name] for name in SETTINGS}
+        level, delta = values["level"], values["delta"]
+        values["level"] = None if level is None else level / 100
+        values["delta"] = DELTA if delta is None else delta / 100
+        return values
+
+
+class BeginForm(SettingsForm):
+    run: Any = styled.ModelChoiceField(
+        None,
+        label="Run",
+        required=False,
+        empty_label="No run",
+        help_text="An ended run: its selected workers are watched.",
+    )
+    pool: Any = styled.ModelChoiceField(
+        None,
+        label="Pool",
+        required=False,
+        empty_label="No pool",
+        help_text="Without a run: the pool of the workers.",
+    )
+    workers = LinesField(
+        label="Workers",
+        required=False,
+        help_text="One ID per line. Leave blank for all selected workers of the run, or for all "
+        "workers of the pool.",
+    )
+    field_order = ("run", "pool", "workers", "name")
+
+    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
+        super().__init__(*args, request=request, **kwargs)
+        fields: dict[str, Any] = self.fields
+        runs = scoped(Run, request, PERMISSION).filter(status=Run.Status.ENDED)
+        fields["run"].queryset = runs.order_by("-pk")
+        fields["pool"].queryset = scoped(Pool, request, PERMISSION)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors and not cleaned.get("run") and not cleaned.get("pool"):
+            raise ValidationError("Choose a run or a pool: the workers come from one of them.")
+        return cleaned
+
+
+class WorkersForm(forms.Form):
+    workers = LinesField(label="Workers", help_text="One ID per line, of the watch’s pool.")
+    level = _percent_field("Level to keep, in percent", None, "Leave blank for the watch’s level.")
+
+    def levels(self) -> dict[str, float | None]:
+        level = self.cleaned_data["level"]
+        return dict.fromkeys(self.cleaned_data["workers"], None if level is None else level / 100)

@@ -1,0 +1,188 @@
+"""A watch: its beginning, its page with the alarms, its settings and files."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+
+from selection import exports, reports
+from selection.admin.page import ActionPage, FormPage, Page, file_response, object_url
+from selection.admin.safe_lookups import parse_id
+from selection.charts import sparklines
+from selection.errors import Refused
+from selection.models import Watch, WatchedWorker
+from selection.texts import count_noun
+from selection.watches import alarms, begin, overview
+
+from .forms import PERMISSION, SETTINGS, BeginForm, SettingsForm, WorkersForm
+
+PER_PAGE = 50
+State = WatchedWorker.State
+# The most urgent state comes first.
+URGENCY = [State.ALARM, State.FALLING, State.PAUSED, State.FINE, State.LEFT]
+DONE = {"pause": "is paused", "resume": "goes on", "dismiss": "begins anew"}
+MOVED = {
+    "stop": "The watch is stopped.",
+    "resume": "The watch goes on.",
+    "recount": "All answers are graded again; this takes a moment.",
+}
+
+
+class BeginPage(FormPage):
+    permission_required = [PERMISSION]
+    location = ("begin/", "begin")
+    template_name = "selection/watch_form.html"
+    title = "Watch workers"
+    object: Any = None
+
+    def build_form(self, *data: Any) -> BeginForm:
+        query = self.request.GET
+        initial = {name: query[name] for name in ("run", "pool") if name in query}
+        return BeginForm(*data[:1], request=self.request, initial=initial)
+
+    def apply_form(self, form: BeginForm) -> HttpResponse:
+        chosen = form.cleaned_data
+        run, sets = chosen["run"], list(chosen["question_sets"])
+        pool = run.pool if run else chosen["pool"]
+        levels: begin.Levels = dict.fromkeys(chosen["workers"])
+        if run is not None:
+            offer = reports.offer_watch(run)
+            sets = sets or offer.question_sets
+            shown = begin.choose_levels(offer.levels, form.settings()["level"])
+            levels = {key: shown.get(key) for key in levels} or shown
+        elif not levels:
+            levels = dict.fromkeys(pool.workers.values_list("key", flat=True))
+        watch = begin.create_watch(pool, sets, levels, run, **form.settings())
+        messages.success(self.request, f"{count_noun(len(levels), 'worker', 'are')} watched.")
+        return redirect(object_url(watch))
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(button="Start watching", **kwargs)
+
+
+class WatchPage(ActionPage):
+    """The first screen has the next action; below is a line for each worker."""
+
+    location = ("<int:pk>/", "page")
+    template_name = "selection/watch.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        watch: Watch = self.object
+        state, search = self.request.GET.get("state", ""), self.request.GET.get("q", "").strip()
+        rows = self._rows(state, search)
+        page = Paginator(rows, PER_PAGE).get_page(self.request.GET.get("page"))
+        shown = list(page.object_list)
+        recent = overview.recent_answers(shown)
+        summary = overview.summarise(watch)
+        return super().get_context_data(
+            watch=watch,
+            summary=summary,
+            rule=overview.describe_rule(watch),
+            states=[(one.value, one.label, summary.counts.get(one.value, 0)) for one in URGENCY],
+            state=state,
+            search=search,
+            page=page,
+            lines=[(row, sparklines.draw_sparkline(recent[row.pk], row.level)) for row in shown],
+            sets=watch.question_sets.all(),
+            files=exports.WATCH_FILES,
+            **kwargs,
+        )
+
+    def _rows(self, state: str, search: str) -> QuerySet[WatchedWorker]:
+        rows = self.object.workers.select_related("worker")
+        rows = rows.filter(state=state) if state in State.values else rows.exclude(state=State.LEFT)
+        if search:
+            rows = rows.filter(Q(worker__key__icontains=search) | Q(worker__name__icontains=search))
+        places = [When(state=one, then=Value(place)) for place, one in enumerate(URGENCY)]
+        urgent = Case(*places, default=Value(len(URGENCY)), output_field=IntegerField())
+        return rows.annotate(urgency=urgent).order_by("urgency", "-evidence", "pk")
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not self.may("selection.change_watch"):
+            raise Http404
+        action, number = request.POST.get("do", ""), parse_id(request.POST.get("worker", ""))
+        try:
+            if number:
+                self._act_on_worker(action, number)
+            elif action in begin.MOVES:
+                begin.MOVES[action](self.object)
+                messages.success(request, MOVED[action])
+            else:
+                raise Http404
+        except Refused as refusal:
+            messages.error(request, str(refusal))
+        return self.redirect_back()
+
+    def _act_on_worker(self, action: str, number: int) -> None:
+        row = get_object_or_404(self.object.workers.select_related("worker"), pk=number)
+        if action == "leave":
+            begin.remove_workers(self.object, [row.worker.key])
+            messages.success(self.request, f"“{row.worker}” is not watched any more.")
+        elif action in alarms.ACTIONS:
+            alarms.ACTIONS[action](row, self.username, self.request.POST.get("why", ""))
+            messages.success(self.request, f"“{row.worker}” {DONE[action]}.")
+        else:
+            raise Http404
+
+
+class EditPage(FormPage):
+    permission_required = ["selection.change_watch"]
+    location = ("<int:pk>/edit/", "edit")
+    template_name = "selection/watch_form.html"
+    heading = "Edit {}"
+    below_object = True
+
+    def build_form(self, *data: Any) -> SettingsForm:
+        watch: Watch = self.object
+        initial = {name: getattr(watch, name) for name in SETTINGS}
+        initial |= {
+            "delta": round(100 * watch.delta, 6),
+            "question_sets": watch.question_sets.all(),
+        }
+        initial["level"] = None if watch.level is None else round(100 * watch.level, 6)
+        return SettingsForm(*data[:1], request=self.request, initial=initial)
+
+    def apply_form(self, form: SettingsForm) -> HttpResponse:
+        begin.change_watch(self.object, list(form.cleaned_data["question_sets"]), **form.settings())
+        messages.success(self.request, "The changes are saved.")
+        return redirect(object_url(self.object))
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(button="Save changes", edits=True, **kwargs)
+
+
+class WorkersPage(FormPage):
+    permission_required = ["selection.change_watch"]
+    location = ("<int:pk>/workers/", "workers")
+    template_name = "selection/watch_form.html"
+    heading = "Add workers to {}"
+    below_object = True
+    form_class = WorkersForm
+
+    def build_form(self, *data: Any) -> WorkersForm:
+        return WorkersForm(*data[:1])
+
+    def apply_form(self, form: WorkersForm) -> HttpResponse:
+        new = begin.add_workers(self.object, form.levels())
+        messages.success(self.request, f"{count_noun(new, 'worker')} added.")
+        return redirect(object_url(self.object))
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(button="Add workers", **kwargs)
+
+
+class FilePage(Page):
+    location = ("<int:pk>/export/<slug:format>/", "export")
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if kwargs["format"] not in exports.WATCH_FILES:
+            raise Http404
+        style = exports.choose_style()
+        return file_response(exports.watch_file(self.object, kwargs["format"], style))
+
+
+WATCH_PAGES = (BeginPage, WatchPage, EditPage, WorkersPage, FilePage)

@@ -1,0 +1,367 @@
+"""Watches: gold answers of workers during their work, and alarms."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from ninja import Field, Query, Schema, Status
+from pydantic import AwareDatetime
+
+from selection import exports, reports
+from selection.accounts import scoped
+from selection.errors import Refused
+from selection.limits import LONGEST_RESPONSE, LONGEST_WHY, MOST_ANSWERS, MOST_ENTRIES
+from selection.models import Pool, QuestionSet, Run, Upload, Watch
+from selection.watches import alarms, begin, gold, overview
+
+from .base import ERRORS, Scope, Token, api, find_object, requester_name
+from .fields import Amount, Id, Key, Name, Named, RowsOut, Sent, Yes, filter_named
+from .files import FileOut, store_file
+from .idempotency import idempotent
+from .pagination import Page, paginate
+
+State = Literal["fine", "falling", "alarm", "paused", "left"]
+
+
+class WatchedWorkerIn(Schema, extra="forbid"):
+    worker: Key
+    level: float | None = Field(
+        None, gt=0, lt=1, description="Share right to keep; null: the watch's level."
+    )
+
+
+class WatchSettings(Schema, extra="forbid"):
+    level: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="Share right that everyone should keep. Null: each worker has a level of their "
+        "own. For selected workers of a run it is their accuracy there, less ε.",
+        examples=[0.8],
+    )
+    pace: Literal["tasks", "week"] = Field(
+        "tasks", description="tasks: one gold question in `every` tasks; week: `every` a week."
+    )
+    every: Amount = Field(20, description="With `pace`, the amount of gold; for forecasts.")
+    rule: Literal["rate", "share", "lasting"] = Field(
+        "rate",
+        description="rate: at most one false alarm per worker in `once_in` gold answers. share: at "
+        "most a share `delta` of the reported workers is false. lasting: no false alarm at all, "
+        "with a probability of 1 − `delta`.",
+    )
+    once_in: int = Field(2000, ge=10, le=1_000_000)
+    delta: float = Field(0.05, ge=0.001, le=0.5)
+    pauses: Yes = Field(False, description="True: an alarm pauses the worker.")
+
+
+class WatchIn(WatchSettings):
+    name: Name = Field(description="Unique in the team.", examples=["Spring annotators"])
+    run: Id | None = Field(None, description="An ended run; its selected workers are watched.")
+    pool: Id | None = Field(None, description="Without a run: the pool of the workers.")
+    question_sets: list[Id] = Field(
+        [], max_length=100, description="Sets of gold questions. Empty: those of the run."
+    )
+    workers: list[WatchedWorkerIn] | None = Field(
+        None,
+        max_length=MOST_ENTRIES,
+        description="Null: the selected workers of the run, or all workers of the pool.",
+    )
+
+
+class WatchChangeIn(Schema, extra="forbid"):
+    """Omitted fields stay. Another level or rule begins anew: earlier answers count no more."""
+
+    name: Name | None = None
+    level: float | None = Field(None, gt=0, lt=1)
+    pace: Literal["tasks", "week"] | None = None
+    every: Amount | None = None
+    rule: Literal["rate", "share", "lasting"] | None = None
+    once_in: int | None = Field(None, ge=10, le=1_000_000)
+    delta: float | None = Field(None, ge=0.001, le=0.5)
+    pauses: Yes | None = None
+    question_sets: list[Id] | None = Field(None, min_length=1, max_length=100)
+
+
+class WatchOut(Schema):
+    """A watch: its settings, and the next action."""
+
+    id: int
+    name: str
+    run: int | None
+    pool: int
+    question_sets: list[int]
+    level: float | None
+    pace: str
+    every: int
+    rule: str
+    once_in: int
+    delta: float
+    false_alarms: str = Field(description="How often an alarm is false, in one sentence.")
+    pauses: bool
+    created: datetime
+    stopped: datetime | None
+    state: Literal["active", "stopped"]
+    to_do: str = Field(description="The next action, in one sentence.")
+    states: dict[str, int] = Field(
+        description="Number of workers by state.", examples=[{"fine": 4, "alarm": 1}]
+    )
+    most_fall_together: bool = Field(
+        description="True: the cause is rather the gold or the task than the workers."
+    )
+    gold_questions: int = Field(description="Number of gold questions in use.")
+    gold_ends_in_weeks: float | None = Field(
+        description="Until a worker has met every gold question; null without answers."
+    )
+
+
+class WatchedWorkerOut(Schema):
+    """A watched worker. Evidence that reaches the threshold is an alarm."""
+
+    worker: str
+    state: State
+    level: float
+    answers: int = Field(description="Gold answers since the beginning, counted ones.")
+    right: int
+    evidence: float
+    threshold: float | None
+    alarmed: datetime | None
+    alarmed_after: int | None = Field(description="Number of answers at the alarm.")
+    dismissed: datetime | None
+    why: str
+    last_asked: datetime | None
+    met: int = Field(description="Number of gold questions that the worker has answered.")
+
+
+class WatchedQuery(Page):
+    state: State | None = None
+
+
+class WatchedIn(Schema):
+    workers: list[WatchedWorkerIn] = Field(min_length=1, max_length=MOST_ENTRIES)
+
+
+class ActionIn(Schema, extra="forbid"):
+    why: str = Field(
+        "", max_length=LONGEST_WHY, description="Kept in the audit log; needed to dismiss."
+    )
+
+
+class GoldIn(Schema, extra="forbid"):
+    worker: Key
+    question: Key
+    response: str = Field(max_length=LONGEST_RESPONSE)
+    asked: AwareDatetime | None = Field(
+        None, description="When the question was asked. Null: in the order of the rows, now."
+    )
+
+
+class GoldBatchIn(Schema, extra="forbid"):
+    answers: list[GoldIn] = Field(min_length=1, max_length=MOST_ANSWERS)
+    outside: Literal["refuse", "wrong"] = Field(
+        "refuse", description="Answers outside the choices are refused, or count as wrong."
+    )
+
+
+class GoldOut(Schema):
+    worker: str
+    question_set: str
+    question: str
+    asked: datetime
+    received: datetime
+    response: str
+    right: bool
+    counted: bool
+
+
+def _watch_payload(watch: Watch) -> dict[str, Any]:
+    summary = overview.summarise(watch)
+    return overview.watch_settings(watch) | {
+        "to_do": " ".join(filter(None, (summary.words, summary.gold.words))),
+        "states": summary.counts,
+        "most_fall_together": summary.together,
+        "gold_questions": summary.gold.questions,
+        "gold_ends_in_weeks": summary.gold.weeks,
+    }
+
+
+@api.get("/watches", response=list[WatchOut], tags=["watches"])
+def list_watches(
+    request: HttpRequest, response: HttpResponse, query: Query[Named]
+) -> list[dict[str, Any]]:
+    """Return the watches, oldest first."""
+    rows = filter_named(scoped(Watch, request), query)
+    return [_watch_payload(watch) for watch in paginate(request, response, rows, query)]
+
+
+@api.post("/watches", tags=["watches"])
+@idempotent(WatchOut)
+def create_watch(request: HttpRequest, payload: WatchIn) -> dict[str, Any]:
+    """Watch the selected workers of an ended run, or any workers of a pool."""
+    settings = payload.dict(exclude={"run", "pool", "question_sets", "workers"})
+    sets = [find_object(request, QuestionSet, pk) for pk in payload.question_sets]
+    run = find_object(request, Run, payload.run) if payload.run else None
+    if run is None and payload.pool is None:
+        raise Refused("Give a run or a pool: the workers come from one of them.")
+    pool = run.pool if run else find_object(request, Pool, payload.pool)
+    levels: begin.Levels = {row.worker: row.level for row in payload.workers or ()}
+    if run is not None:
+        offer = reports.offer_watch(run)
+        sets = sets or offer.question_sets
+        if payload.workers is None:
+            levels = begin.choose_levels(offer.levels, payload.level)
+    elif payload.workers is None:
+        levels = dict.fromkeys(pool.workers.values_list("key", flat=True))
+    watch = begin.create_watch(pool, sets, levels, run, **settings)
+    return _watch_payload(watch)
+
+
+@api.get("/watches/{watch_id}", response=WatchOut, tags=["watches"])
+def show_watch(request: HttpRequest, watch_id: Id) -> dict[str, Any]:
+    """Return a watch."""
+    return _watch_payload(find_object(request, Watch, watch_id))
+
+
+@api.patch("/watches/{watch_id}", response=WatchOut, tags=["watches"])
+def change_watch(request: HttpRequest, watch_id: Id, payload: WatchChangeIn) -> dict[str, Any]:
+    """Change settings of a watch."""
+    watch = find_object(request, Watch, watch_id)
+    given = payload.dict(exclude_unset=True)
+    settings = {
+        name: value for name, value in given.items() if value is not None or name == "level"
+    }
+    ids = settings.pop("question_sets", None)
+    sets = None if ids is None else [find_object(request, QuestionSet, pk) for pk in ids]
+    begin.change_watch(watch, sets, **settings)
+    return _watch_payload(watch)
+
+
+@api.delete("/watches/{watch_id}", response={204: None}, tags=["watches"])
+def delete_watch(request: HttpRequest, watch_id: Id) -> Status[None]:
+    """Delete a watch with its gold answers."""
+    find_object(request, Watch, watch_id).delete()
+    return Status(204, None)
+
+
+@api.post(
+    "/watches/{watch_id}/moves/{move}",
+    response=WatchOut,
+    tags=["watches"],
+    summary="Change watch state",
+)
+def move_watch(
+    request: HttpRequest, watch_id: Id, move: Literal["stop", "resume", "recount"]
+) -> dict[str, Any]:
+    """Stop or resume a watch; or grade all answers by the present keys, and count them anew."""
+    watch = find_object(request, Watch, watch_id)
+    begin.MOVES[move](watch)
+    return show_watch(request, watch_id)
+
+
+# -- workers
+
+
+@api.get("/watches/{watch_id}/workers", response=list[WatchedWorkerOut], tags=["watches"])
+def list_watched_workers(
+    request: HttpRequest, response: HttpResponse, watch_id: Id, query: Query[WatchedQuery]
+) -> list[dict[str, Any]]:
+    """Return the workers of a watch, with their evidence."""
+    rows = find_object(request, Watch, watch_id).workers.select_related("worker")
+    if query.state:
+        rows = rows.filter(state=query.state)
+    return [overview.worker_values(row) for row in paginate(request, response, rows, query)]
+
+
+@api.put("/watches/{watch_id}/workers", response=WatchOut, tags=["watches"])
+def watch_workers(request: HttpRequest, watch_id: Id, payload: WatchedIn) -> dict[str, Any]:
+    """Watch further workers of the pool, or former ones again. Repeating changes nothing."""
+    watch = find_object(request, Watch, watch_id)
+    begin.add_workers(watch, {row.worker: row.level for row in payload.workers})
+    return _watch_payload(watch)
+
+
+@api.post(
+    "/watches/{watch_id}/workers/{key:worker}/moves/{move}",
+    response=WatchedWorkerOut,
+    tags=["watches"],
+    summary="Change watched worker",
+)
+def move_watched_worker(
+    request: HttpRequest,
+    watch_id: Id,
+    worker: Key,
+    move: Literal["pause", "resume", "dismiss"],
+    payload: ActionIn,
+) -> dict[str, Any]:
+    """Pause a worker, end the pause, or dismiss their alarm: then they begin anew."""
+    watch = find_object(request, Watch, watch_id)
+    row = alarms.find_watched(watch, worker)
+    alarms.ACTIONS[move](row, requester_name(request), payload.why)
+    return overview.worker_values(alarms.find_watched(watch, worker))
+
+
+@api.delete("/watches/{watch_id}/workers/{key:worker}", response={204: None}, tags=["watches"])
+def unwatch_worker(request: HttpRequest, watch_id: Id, worker: Key) -> Status[None]:
+    """Watch a worker no more; their answers stay."""
+    begin.remove_workers(find_object(request, Watch, watch_id), [worker])
+    return Status(204, None)
+
+
+# -- gold
+
+
+@api.post(
+    "/watches/{watch_id}/gold",
+    response=RowsOut,
+    tags=["watches"],
+    auth=Token(Scope.ANSWER),
+    summary="Record gold answers",
+)
+def record_gold(request: HttpRequest, watch_id: Id, payload: GoldBatchIn) -> dict[str, Any]:
+    """Record gold answers, at most 1,000 at once. Repeating them changes nothing.
+
+    They count in the order in which they were asked. Each row has a result of its own.
+    """
+    watch = find_object(request, Watch, watch_id)
+    given = [gold.GivenGold(**row.dict()) for row in payload.answers]
+    return gold.report_fates(gold.record_gold(watch, given, payload.outside))
+
+
+@api.get("/watches/{watch_id}/gold", response=list[GoldOut], tags=["watches"])
+def list_gold(
+    request: HttpRequest, response: HttpResponse, watch_id: Id, query: Query[Page]
+) -> list[dict[str, Any]]:
+    """Return the gold answers of a watch, in the order of their arrival."""
+    rows = overview.gold_answers(find_object(request, Watch, watch_id))
+    return [overview.gold_values(row) for row in paginate(request, response, rows, query)]
+
+
+@api.post("/watches/{watch_id}/files", tags=["files"], summary="Upload gold answers file")
+@idempotent(FileOut)
+def send_gold(request: HttpRequest, watch_id: Id, file: Sent) -> dict[str, Any]:
+    """Upload a file of gold answers: Excel, CSV, TSV or JSON, at most 50 MB."""
+    return store_file(Upload.Kind.GOLD, find_object(request, Watch, watch_id), file)
+
+
+@api.get(
+    "/watches/{watch_id}/export",
+    response=ERRORS,
+    tags=["watches"],
+    openapi_extra={
+        "responses": {
+            200: {
+                "description": "The file.",
+                "content": {
+                    "text/csv": {"schema": {"type": "string", "format": "binary"}},
+                    "application/json": {"schema": {}},
+                },
+            }
+        }
+    },
+)
+def export_watch(
+    request: HttpRequest, watch_id: Id, format: Literal["workers", "gold", "json"] = "json"
+) -> StreamingHttpResponse:
+    """Return a watch as a file: its workers or its gold answers as CSV, or both as JSON."""
+    file = exports.watch_file(find_object(request, Watch, watch_id), format)
+    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    return StreamingHttpResponse(file.pieces, content_type=file.media, headers=headers)

@@ -1,0 +1,175 @@
+"""Watches: gold answers of workers during their work, and the evidence that they have fallen."""
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+
+from .pools import Pool, Worker
+from .questions import Question, QuestionSet
+from .runs import Run
+from .teams import NamedInTeam, Team, default_team, unique_name
+
+LOWEST_LEVEL, HIGHEST_LEVEL = 0.05, 0.99
+LEVEL_RANGE = "A level lies between 0.05 and 0.99."
+PER_TASKS, ONCE_IN, DELTA = 20, 2000, 0.05
+
+
+class WatchQuerySet(models.QuerySet["Watch"]):
+    def lock(self, pk: int) -> "Watch | None":
+        """Return the watch, locked against steps and changes until the transaction ends."""
+        return self.select_for_update(no_key=True).filter(pk=pk).first()
+
+
+class Watch(NamedInTeam):
+    """Workers of a pool that answer gold questions during their work.
+
+    run        the ended run that selected them, if one did
+    level      accuracy that everyone should keep; None: each worker has a level of their own
+    pace       unit of ``every``: tasks from one gold question to the next, or gold questions a week
+    rule       how often an alarm is false; ``once_in`` and ``delta`` are its numbers
+    pauses     True if an alarm pauses its worker
+    stopped    time of its end; a stopped watch takes no answers, and may go on later
+    alarms_sent  time up to which members were told of alarms by e-mail
+    """
+
+    class Pace(models.TextChoices):
+        TASKS = "tasks", "one question per number of tasks"
+        WEEK = "week", "number of questions a week"
+
+    class Rule(models.TextChoices):
+        RATE = "rate", "rarely: one false alarm per worker and number of gold answers"
+        SHARE = "share", "few: a limited share of the reported workers"
+        LASTING = "lasting", "never: with high probability, no false alarm at all"
+
+    team = models.ForeignKey(
+        Team, models.PROTECT, default=default_team, related_name="watches", db_index=False
+    )
+    name = models.CharField(max_length=200)
+    pool = models.ForeignKey(Pool, models.PROTECT, related_name="watches")
+    run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="watches")
+    question_sets = models.ManyToManyField(QuestionSet, related_name="watches")
+    level = models.FloatField(
+        null=True,
+        blank=True,
+        validators=[
+            MinValueValidator(LOWEST_LEVEL, LEVEL_RANGE),
+            MaxValueValidator(HIGHEST_LEVEL, LEVEL_RANGE),
+        ],
+    )
+    pace = models.CharField(max_length=5, choices=Pace, default=Pace.TASKS)
+    every = models.PositiveIntegerField(default=PER_TASKS, validators=[MinValueValidator(1)])
+    rule = models.CharField(max_length=7, choices=Rule, default=Rule.RATE)
+    once_in = models.PositiveIntegerField(
+        default=ONCE_IN, validators=[MinValueValidator(10), MaxValueValidator(1_000_000)]
+    )
+    delta = models.FloatField(
+        default=DELTA, validators=[MinValueValidator(0.001), MaxValueValidator(0.5)]
+    )
+    pauses = models.BooleanField(default=False)
+    created = models.DateTimeField(auto_now_add=True)
+    stopped = models.DateTimeField(null=True, editable=False)
+    alarms_sent = models.DateTimeField(null=True, editable=False)
+
+    objects = WatchQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name_plural = "watches"
+        constraints = [unique_name("watch")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def state(self) -> str:
+        return "stopped" if self.stopped else "active"
+
+
+class WatchedWorker(models.Model):
+    """A worker of a watch, and the evidence against them.
+
+    level      accuracy that they should keep
+    peers      number of workers that began together, the subject of a lasting rule
+    threshold  evidence for an alarm; None until the first step
+    memory     packed evidence of ``topk.drift``; empty at the beginning
+    evidence   its sum
+    answers    counted gold answers since the beginning, ``right`` of them right
+    since      time of the latest new beginning: only questions asked later are counted
+    first_asked, last_asked  times of asking the first and the latest answer
+    met        number of gold questions that they have answered in this watch
+    alarmed    time of the alarm, after ``alarmed_after`` answers
+    dismissed  time of the latest dismissal of an alarm
+    why        reason of the latest pause or dismissal
+    recount    True if the next step counts their answers from the beginning
+    """
+
+    class State(models.TextChoices):
+        FINE = "fine", "fine"
+        FALLING = "falling", "falling"
+        ALARM = "alarm", "alarm"
+        PAUSED = "paused", "paused"
+        LEFT = "left", "not watched any more"
+
+    watch = models.ForeignKey(Watch, models.CASCADE, related_name="workers", db_index=False)
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="watched")
+    level = models.FloatField()
+    peers = models.PositiveIntegerField(default=1)
+    threshold = models.FloatField(null=True)
+    memory = models.BinaryField(default=b"")
+    evidence = models.FloatField(default=0)
+    answers = models.PositiveIntegerField(default=0)
+    right = models.PositiveIntegerField(default=0)
+    state = models.CharField(max_length=7, choices=State, default=State.FINE)
+    since = models.DateTimeField(null=True)
+    first_asked = models.DateTimeField(null=True)
+    last_asked = models.DateTimeField(null=True)
+    met = models.PositiveIntegerField(default=0)
+    alarmed = models.DateTimeField(null=True)
+    alarmed_after = models.PositiveIntegerField(null=True)
+    dismissed = models.DateTimeField(null=True)
+    why = models.CharField(max_length=300, blank=True, default="")
+    recount = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["watch", "worker"], name="worker_once_in_watch")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.worker} in {self.watch}"
+
+    @property
+    def share(self) -> float | None:
+        return self.right / self.answers if self.answers else None
+
+
+class GoldAnswer(models.Model):
+    """A watched worker's answer to a gold question, counted in the order of ``asked``.
+
+    counted  False until a step of the watch has taken it
+    """
+
+    watched = models.ForeignKey(
+        WatchedWorker, models.CASCADE, related_name="gold_answers", db_index=False
+    )
+    question = models.ForeignKey(Question, models.PROTECT, related_name="gold_answers")
+    asked = models.DateTimeField()
+    at = models.DateTimeField()
+    response = models.TextField()
+    right = models.BooleanField()
+    counted = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["asked", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["watched", "question"], name="gold_answered_once")
+        ]
+        indexes = [
+            models.Index(
+                fields=["watched"], name="gold_answer_to_count", condition=Q(counted=False)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.watched}: {self.question}"

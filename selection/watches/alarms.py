@@ -1,0 +1,126 @@
+"""Consequences of an alarm: messages, pause, dismissal. All are in the audit log."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from django.db import transaction
+
+from selection import audit, db_clock, webhooks
+from selection.errors import Conflict, NotFound, Refused
+from selection.limits import LONGEST_WHY
+from selection.models import Watch, WatchedWorker, Webhook, stored_spellings
+from selection.webhooks import Message
+
+State = WatchedWorker.State
+PART = "watch"
+
+
+def report_alarms(watch: Watch, rows: Sequence[WatchedWorker]) -> None:
+    """Write the new alarms into the audit log and to webhooks, in the transaction of the step."""
+    if not rows:
+        return
+    for row in rows:
+        after = {"watch": str(watch), "gold answers": row.answers, "right": row.right}
+        audit.record_entry("alarm", row.worker, who=PART, after=after)
+    _send(watch, Webhook.Event.ALARM, rows)
+    if watch.pauses:
+        _send(watch, Webhook.Event.PAUSED, rows)
+
+
+def _send(watch: Watch, kind: Webhook.Event, rows: Sequence[WatchedWorker]) -> None:
+    def tell(kinds: object) -> Iterator[Message]:
+        return (Message(kind, alarm_payload(row)) for row in rows)
+
+    about = {"watch": watch.pk, "watch_name": watch.name}
+    webhooks.write_team_messages(watch.team_id, about, tell)
+
+
+def alarm_payload(row: WatchedWorker) -> dict[str, Any]:
+    return {
+        "worker": row.worker.key,
+        "state": row.state,
+        "level": row.level,
+        "answers": row.answers,
+        "right": row.right,
+        "alarmed": row.alarmed,
+        "why": row.why,
+    }
+
+
+# -- actions of people
+
+
+@transaction.atomic
+def pause_worker(row: WatchedWorker, who: str, why: str = "") -> None:
+    """Mark the worker as paused, and tell the webhooks. Raises Conflict if they are already."""
+    row = _lock(row)
+    if row.state == State.PAUSED:
+        raise Conflict(f"“{row.worker}” is paused already.")
+    _change(row, "paused", who, why, state=State.PAUSED)
+    _send(row.watch, Webhook.Event.PAUSED, [row])
+
+
+@transaction.atomic
+def resume_worker(row: WatchedWorker, who: str, why: str = "") -> None:
+    """End a pause. An alarm stays until it is dismissed."""
+    row = _lock(row)
+    if row.state != State.PAUSED:
+        raise Conflict(f"“{row.worker}” is not paused.")
+    state = State.ALARM if row.alarmed else State.FINE
+    _change(row, "resumed", who, why, state=state)
+    _send(row.watch, Webhook.Event.PAUSED, [row])
+
+
+@transaction.atomic
+def dismiss_alarm(row: WatchedWorker, who: str, why: str) -> None:
+    """Dismiss an alarm with a reason: the worker begins anew, without the evidence so far."""
+    row = _lock(row)
+    if row.alarmed is None:
+        raise Conflict(f"“{row.worker}” has no alarm.")
+    if not why.strip():
+        raise Refused("Give a reason: it is kept in the audit log.")
+    begin_anew_row(row)
+    _change(row, "alarm dismissed", who, why, state=State.FINE, dismissed=db_clock.database_now())
+
+
+def begin_anew_row(row: WatchedWorker) -> None:
+    """Empty the evidence: only questions asked from now on are counted."""
+    row.since = row.last_asked or row.since
+    row.threshold = row.alarmed = row.alarmed_after = None
+    row.memory, row.evidence, row.answers, row.right = b"", 0, 0, 0
+    row.save()
+
+
+# By the name of a button or of the API.
+ACTIONS: dict[str, Callable[[WatchedWorker, str, str], None]] = {
+    "pause": pause_worker,
+    "resume": resume_worker,
+    "dismiss": dismiss_alarm,
+}
+
+
+def find_watched(watch: Watch, key: str) -> WatchedWorker:
+    """Return the worker with this id, or raise NotFound."""
+    rows = watch.workers.select_related("watch", "worker")
+    row = rows.filter(worker__key__in=stored_spellings([key])).first()
+    if row is None:
+        raise NotFound(f"“{watch}” does not watch a worker “{key}”.")
+    return row
+
+
+def _lock(row: WatchedWorker) -> WatchedWorker:
+    """Lock the watch, as a step does, and return the worker as of now."""
+    Watch.objects.lock(row.watch_id)
+    locked = WatchedWorker.objects.select_related("watch", "worker").get(pk=row.pk)
+    if locked.state == State.LEFT:
+        raise Conflict(f"“{locked.worker}” is not watched any more.")
+    return locked
+
+
+def _change(row: WatchedWorker, kind: str, who: str, why: str, **columns: Any) -> None:
+    row.why = why[:LONGEST_WHY]
+    for name, value in columns.items():
+        setattr(row, name, value)
+    row.save(update_fields=["why", *columns])
+    after = {"watch": str(row.watch), "state": row.state}
+    audit.record_entry(kind, row.worker, who=who, after=after, why=row.why)

@@ -1,0 +1,162 @@
+"""A watch in words and numbers: the next action, and the end of its gold."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Count, F, Q, QuerySet, Window
+from django.db.models.functions import RowNumber
+
+from selection import db_clock
+from selection.facts import Facts
+from selection.models import GoldAnswer, Question, Watch, WatchedWorker
+from selection.texts import count_noun, counted
+
+State = WatchedWorker.State
+ENOUGH = 3  # least number of workers with answers for a common fall
+SOON_WEEKS = 4  # before the gold of a worker is used up
+WEEK = timedelta(weeks=1)
+RECENT = 60  # gold answers of a worker's chart
+# Of a file and the API, by name.
+WORKER_COLUMNS: dict[str, Callable[[WatchedWorker], Any]] = {
+    "worker": lambda row: row.worker.key,
+    "state": lambda row: row.state,
+    "level": lambda row: row.level,
+    "answers": lambda row: row.answers,
+    "right": lambda row: row.right,
+    "evidence": lambda row: round(row.evidence, 4),
+    "threshold": lambda row: None if row.threshold is None else round(row.threshold, 4),
+    "alarmed": lambda row: row.alarmed,
+    "alarmed_after": lambda row: row.alarmed_after,
+    "dismissed": lambda row: row.dismissed,
+    "why": lambda row: row.why,
+    "last_asked": lambda row: row.last_asked,
+    "met": lambda row: row.met,
+}
+GOLD_COLUMNS: dict[str, Callable[[GoldAnswer], Any]] = {
+    "worker": lambda row: row.watched.worker.key,
+    "question_set": lambda row: row.question.question_set.name,
+    "question": lambda row: row.question.key,
+    "asked": lambda row: row.asked,
+    "received": lambda row: row.at,
+    "response": lambda row: row.response,
+    "right": lambda row: row.right,
+    "counted": lambda row: row.counted,
+}
+
+
+def worker_values(row: WatchedWorker) -> dict[str, Any]:
+    return {name: value(row) for name, value in WORKER_COLUMNS.items()}
+
+
+def gold_values(row: GoldAnswer) -> dict[str, Any]:
+    return {name: value(row) for name, value in GOLD_COLUMNS.items()}
+
+
+def gold_answers(watch: Watch) -> QuerySet[GoldAnswer]:
+    answers = GoldAnswer.objects.filter(watched__watch=watch)
+    return answers.select_related("watched__worker", "question__question_set")
+
+
+def watch_settings(watch: Watch) -> dict[str, Any]:
+    """Return the settings as the API and the file have them."""
+    names = ["name", "level", "pace", "every", "rule", "once_in", "delta", "pauses"]
+    names += ["created", "stopped"]
+    sets = watch.question_sets.order_by("pk").values_list("pk", flat=True)
+    facts = {"id": watch.pk, **{name: getattr(watch, name) for name in names}}
+    facts |= {"run": watch.run_id, "pool": watch.pool_id, "question_sets": list(sets)}
+    return facts | {"state": watch.state, "false_alarms": describe_rule(watch)}
+
+
+def describe_rule(watch: Watch) -> str:
+    """Return how often an alarm is false, in one sentence."""
+    if watch.rule == Watch.Rule.RATE:
+        return (
+            "A worker at the level has on average at most one false alarm in "
+            f"{counted(watch.once_in, 'gold answer')}."
+        )
+    if watch.rule == Watch.Rule.SHARE:
+        return f"On average, a share of at most {watch.delta:.3g} of the alarms is false."
+    return (
+        f"With a probability of {1 - watch.delta:.3g}, workers that began together and keep the "
+        "level are never reported."
+    )
+
+
+def with_counts(watches: QuerySet[Watch]) -> QuerySet[Watch]:
+    """Annotate the numbers of present workers, and of those with an alarm, falling or paused."""
+    present = Count("workers", filter=~Q(workers__state=State.LEFT))
+    by_state = {
+        f"in_{state}": Count("workers", filter=Q(workers__state=state))
+        for state in (State.ALARM, State.FALLING, State.PAUSED)
+    }
+    return watches.annotate(watched=present, **{str(k): v for k, v in by_state.items()})
+
+
+def summarise(watch: Watch) -> Facts:
+    """Return the first screen: the next action, a common fall, and the end of the gold.
+
+    tone  of the words: bad, warn or good
+    """
+    counts = dict(watch.workers.order_by().values_list("state").annotate(count=Count("pk")))
+    answered = watch.workers.exclude(state=State.LEFT).filter(answers__gt=0)
+    fallen = answered.filter(Q(state=State.FALLING) | ~Q(alarmed=None)).count()
+    together = answered.count() >= ENOUGH and 2 * fallen > answered.count()
+    gold = forecast_gold(watch)
+    tone, words = _describe_action(watch, counts, bool(watch.workers.filter(met__gt=0)[:1]))
+    return Facts(counts=counts, together=together, fallen=fallen, gold=gold, tone=tone, words=words)
+
+
+def _describe_action(watch: Watch, counts: dict[str, int], answered: bool) -> tuple[str, str]:
+    alarms, present = counts.get(State.ALARM, 0), sum(counts.values()) - counts.get(State.LEFT, 0)
+    if watch.stopped:
+        return "warn", "This watch is stopped: it takes no answers."
+    if not present:
+        return "warn", "This watch has no workers: add some."
+    if alarms:
+        return "bad", f"{count_noun(alarms, 'worker', 'have')} an alarm: pause or dismiss it."
+    if not answered:
+        return "warn", "There is no gold answer yet."
+    falling = counts.get(State.FALLING, 0)
+    more = f" {count_noun(falling, 'worker', 'are')} falling." if falling else ""
+    return "good", f"There is nothing to do: no alarm is open.{more}"
+
+
+def forecast_gold(watch: Watch) -> Facts:
+    """Return the number of gold questions, and the time until workers have met all of them.
+
+    soon   number of workers with gold for at most ``SOON_WEEKS``
+    weeks  until the first of them has met all; None without answers
+    """
+    questions = Question.objects.filter(question_set__watches=watch, retired=None).count()
+    now = db_clock.database_now()
+    paced = watch.every if watch.pace == Watch.Pace.WEEK else 0
+    rows = watch.workers.exclude(state__in=(State.LEFT, State.PAUSED))
+    weeks = []
+    for count, first in rows.order_by().values_list("met", "first_asked"):
+        weekly = max(paced, count / max(1.0, (now - (first or now)) / WEEK))
+        weeks += [max(0, questions - count) / weekly] if weekly else []
+    soon = sum(left <= SOON_WEEKS for left in weeks)
+    least = min(weeks, default=None)
+    return Facts(questions=questions, soon=soon, weeks=least, words=_describe_gold(soon, least))
+
+
+def _describe_gold(soon: int, weeks: float | None) -> str:
+    if not soon or weeks is None:
+        return ""
+    when = "now" if weeks < 1 else f"in {count_noun(round(weeks), 'week')}"
+    return (
+        f"The gold runs out: {count_noun(soon, 'worker')} will have met every gold question, the "
+        f"first {when}. Add questions to the question sets."
+    )
+
+
+def recent_answers(rows: list[WatchedWorker]) -> dict[int, list[bool]]:
+    """Return each worker's latest grades, oldest first."""
+    latest = [F("asked").desc(), F("pk").desc()]
+    answers = GoldAnswer.objects.filter(watched__in=rows, question__retired=None)
+    ranked = answers.annotate(rank=Window(RowNumber(), partition_by="watched", order_by=latest))
+    recent: dict[int, list[bool]] = {row.pk: [] for row in rows}
+    for answer in ranked.filter(rank__lte=RECENT).order_by("asked", "pk"):
+        recent[answer.watched_id].append(answer.right)
+    return recent
