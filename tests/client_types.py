@@ -5,18 +5,19 @@ import re
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import django
 
-import crowdselect_client
-
 django.setup()
 
 from selection.api import api  # noqa: E402  (Django first)
 
-MADE = Path(crowdselect_client.__file__).with_name("reply_types.py")
+# Not imported: types of before may lack a name that the client needs.
+CLIENT = find_spec("crowdselect_client")
+MADE = Path(CLIENT.origin if CLIENT and CLIENT.origin else "").with_name("reply_types.py")
 HEADER = '''"""The types of what goes over the wire; times are texts in ISO 8601.
 
 Generated from the API's OpenAPI document by `make client-types`: do not edit.
