@@ -119,7 +119,7 @@ class Certified(Selector):
     weighs_start = True
     roster_fixed = True
     interval = (
-        "confidence bounds: at all times at once the upper ones hold for all who are among the "
+        "confidence bounds at all times at once: the upper ones hold for all who are among the "
         "best, and the lower ones for all others"
     )
     promise = Promise(

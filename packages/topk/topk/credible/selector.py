@@ -71,9 +71,9 @@ class Credible(Selector):
         average=True,
     )
     interval = (
-        f"{100 * LEVEL:g} % credible interval: where the worker's accuracy lies with that "
-        "probability, given the fitted population. It is for one worker at one look: among all "
-        "workers at all looks some are outside"
+        f"{100 * LEVEL:g} % credible interval for one worker at one look: where the accuracy lies "
+        "with that probability, given the fitted population. Among all workers at all looks some "
+        "are outside"
     )
     known_options: ClassVar[tuple[Option, ...]] = (
         Option(

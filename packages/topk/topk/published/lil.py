@@ -18,7 +18,7 @@ import numpy as np
 from topk.options import Option
 from topk.problem import Problem, ProblemError
 from topk.promise import Goal, Promise
-from topk.selector import Counts
+from topk.selector import Counts, Selector
 from topk.state import State
 
 from . import kernels
@@ -101,6 +101,7 @@ class LUCBpp(LilSelector):
 
     name = "lucb-plus-plus"
     covers_leavers = False
+    interval = Selector.interval  # levels are by rank
     title = "LUCB++"
     promise = Promise(
         Goal.EXACT, "confidence", "Simchowitz, Jamieson, Recht 2017", early=Goal.EXPLORE_K
