@@ -32,8 +32,8 @@ PROMISE_KEPT = "promise"
 BUDGET_SPENT = "budget"
 UNLIMITED = int(np.iinfo(np.int64).max)
 TOGETHER = (
-    "confidence bounds for all workers at all times at once: with the probability of the guarantee "
-    "every accuracy is always within them"
+    "confidence bounds at all times at once: the upper ones hold for all who are among the best, "
+    "and the lower ones for all others"
 )
 
 

@@ -247,7 +247,7 @@ def test_the_software_is_cited_with_version_and_address(settings, url):
         ("credible", "95 % credible interval for one worker at one look"),
         ("universal", "95 % credible interval for one worker at one look"),
         ("certified", "confidence bounds at all times at once"),
-        ("kl-lucb", "confidence bounds for all workers at all times at once"),
+        ("kl-lucb", "confidence bounds at all times at once"),
         ("pair-lucb", "bounds that the algorithm compares"),
     ],
 )
@@ -264,6 +264,6 @@ def test_bounds_have_one_definition_in_pages_files_and_api(name, scope, requeste
 
 
 def test_bounds_of_every_algorithm_say_when_they_hold():
-    scopes = "for all workers at all times", "at one look", "at all times at once", "need not hold"
+    scopes = "at one look", "at all times at once", "need not hold"
     for kind in ALGORITHMS.values():
         assert any(scope in kind.interval for scope in scopes), kind.name

@@ -47,6 +47,7 @@ class LilSelector(SequentialSelector):
 
     needs = ("delta",)
     known_options: ClassVar[tuple[Option, ...]] = (PARAMETERS,)
+    interval = Selector.interval  # levels by rank, of one worker, or heuristic
     sampling: ClassVar[int] = kernels.PAIR
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
@@ -101,7 +102,6 @@ class LUCBpp(LilSelector):
 
     name = "lucb-plus-plus"
     covers_leavers = False
-    interval = Selector.interval  # levels are by rank
     title = "LUCB++"
     promise = Promise(
         Goal.EXACT, "confidence", "Simchowitz, Jamieson, Recht 2017", early=Goal.EXPLORE_K
