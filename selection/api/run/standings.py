@@ -118,7 +118,7 @@ class SelectionOut(Schema):
     )
     started: str | None = Field(description="In UTC; null before the start.")
     ended: str | None = Field(description="In UTC; null before the end.")
-    interval: str = Field(description="For whom and at which times lower and upper hold.")
+    interval: str = Field(description="The workers and times for which lower and upper hold.")
     workers: list[SelectedOut]
     taken_out_by_hand: list[SelectedOut]
 
