@@ -1,4 +1,4 @@
-"""Spammers added to recorded crowds, docs/validation/spammers: ``python -m research.spammers``."""
+"""Spammers added to recorded crowds: ``python -m research.spammers FOLDER`` prints a table."""
 
 import sys
 from argparse import ArgumentParser
