@@ -48,7 +48,8 @@ DOUBTS = {
     "chosen-questions": "workers may have chosen which questions they answered",
     "earlier-run": "it starts from a run with other questions",
 }
-LIMITS = " Not covered: a crowd in which a few workers just lead or trail nearly equal others."
+LIMITS = " Not covered: a crowd in which some workers just lead or trail nearly equal others."
+EARLY_LIMITS = " Not covered at an early end: a crowd of two groups that are far apart."
 
 
 def count_points(difference: float) -> str:
@@ -67,7 +68,9 @@ def state_guarantee(
     if run.several and promise.fixed != "budget":
         return algorithm_choices.guarantee_sentence(run, promise, workers, epsilon)
     sentence = state_plan_guarantee(promise, run.k, run.epsilon, run.delta, epsilon, among)
-    return sentence + (LIMITS if promise.average and promise.limits else "")
+    limits = LIMITS if promise.average and promise.limits else ""
+    early = promise.early_limits and (epsilon or 0) > run.epsilon
+    return sentence + limits + (EARLY_LIMITS if early else "")
 
 
 def state_plan_guarantee(

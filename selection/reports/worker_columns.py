@@ -28,6 +28,10 @@ EVERYBODY = (
     *("answers", "right", "wrong", "lapsed", "out", "mean", "lower", "upper"),
     *("decided_in", "why", "by_hand", "by_hand_why"),
 )
+BOUNDS = (
+    "The accuracy is between lower and upper. For whom and at which times that holds depends on "
+    "the algorithm: `interval` of the run's selection says it."
+)
 ROUNDED = ("mean", "lower", "upper", "expected")  # to four places
 
 
@@ -46,8 +50,8 @@ class WorkerStanding:
     out: Annotated[int, "Questions that are out with the worker, or not counted yet."]
     right: float
     mean: Annotated[float | None, "Share of right answers; null without an answer."]
-    lower: Annotated[float, "The accuracy is between lower and upper, as the run says."]
-    upper: float
+    lower: Annotated[float, BOUNDS]
+    upper: Annotated[float, BOUNDS]
     verdict: Annotated[
         str,
         "accepted, rejected, undecided, settled in or settled out by the present bounds; not "

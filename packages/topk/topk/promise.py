@@ -87,7 +87,7 @@ class Promise:
                it beside the others without saying so
     among      the pools over which it is an average
     limits     a sentence on which of these pools break it far more often than delta
-    early_limits  the same of an epsilon that is not the wanted one
+    early_limits  the same of an epsilon above the wanted one
     mark       the pass mark of a goal of this name; None if it is not known yet
     mean_share  True if delta bounds the mean share of the selected below the mark
     at_the_stop  True if it covers the stop only: the figure of an earlier look must not be kept
@@ -156,7 +156,7 @@ class Promise:
             f"whose mean true accuracy is more than {epsilon:g} below that of the {best}. "
             "This is an average over such pools, not a guarantee for every pool."
         )
-        early = self.early_limits if epsilon != problem.epsilon else ""
+        early = self.early_limits if epsilon > problem.epsilon else ""
         return " ".join(filter(None, (sentence, self.limits, early)))
 
     def _because(self) -> str:

@@ -31,6 +31,10 @@ Floats = NDArray[np.float64]
 PROMISE_KEPT = "promise"
 BUDGET_SPENT = "budget"
 UNLIMITED = int(np.iinfo(np.int64).max)
+TOGETHER = (
+    "confidence bounds at all times at once: the upper ones hold for all who are among the best, "
+    "and the lower ones for all others"
+)
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,8 @@ class Selector(ABC):
     questions       how many there are in the set that accuracy means; 0 for any others
     prices          (n,) what an answer of each arm costs, relative to the others; None if all cost
                     the same, or if it does not take them
-    interval        the meaning of lower and upper of its standing, for users
+    interval        the meaning of lower and upper of its standing, for users: for whom and when
+                    they hold, a colon, and the rest
 
     Raises ProblemError for an option that is unknown or out of range, and for a problem the
     algorithm cannot be run on.
@@ -128,7 +133,9 @@ class Selector(ABC):
     says_accuracy: ClassVar[bool] = False
     takes_scores: ClassVar[bool] = False
     takes_mark: ClassVar[bool] = False
-    interval: ClassVar[str] = "confidence bounds: where the algorithm takes the accuracy to lie"
+    interval: ClassVar[str] = (
+        "bounds that the algorithm compares: they need not hold for all workers, or at all times"
+    )
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
         self.problem = problem

@@ -124,7 +124,7 @@ class SelectionOut(Schema):
     )
     started: str | None = Field(description="In UTC; null before the start.")
     ended: str | None = Field(description="In UTC; null before the end.")
-    interval: str
+    interval: str = Field(description="The workers and times for which lower and upper hold.")
     workers: list[SelectedOut]
     taken_out_by_hand: list[SelectedOut]
 

@@ -5,17 +5,28 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.test import Client
 
-from selection import exports
+from selection import exports, reports
 from selection.algorithms import ALGORITHMS
 from selection.exports.bibtex import citation_entry, format_bibtex
 from selection.models import Run
 from selection.runs import changes, lifecycle
 from selection.version import __version__
-from tests.pages import admin_url
+from tests.pages import admin_url, text_of
 from tests.worlds import crowd, make_pool, make_run, play
 
-from .test_formats import CLEAR, SETTINGS, corrected, early, kept, kinds, mixed, running
+from .test_formats import (
+    CLEAR,
+    SETTINGS,
+    corrected,
+    early,
+    kept,
+    kinds,
+    mixed,
+    read_export,
+    running,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -228,3 +239,31 @@ def test_the_software_is_cited_with_version_and_address(settings, url):
     assert (f"url = {{{url}}}" in text) is shown
     place = f" ({url})" if shown else ""
     assert f"as CrowdSelect {__version__}{place} implements it" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "scope"),
+    [
+        ("credible", "95 % credible interval for one worker at one look"),
+        ("universal", "95 % credible interval for one worker at one look"),
+        ("certified", "confidence bounds at all times at once"),
+        ("kl-lucb", "confidence bounds at all times at once"),
+        ("pair-lucb", "bounds that the algorithm compares"),
+    ],
+)
+def test_bounds_have_one_definition_in_pages_files_and_api(name, scope, requester, token):
+    run = make_run(algorithm=name)
+    meaning = reports.interval_meaning(run)
+    assert meaning.startswith(f"{scope}: ")
+    page = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert f"Range {meaning[0].upper()}{meaning[1:]}." in page
+    assert f"From, To: {meaning}." in report_text(run)
+    api = Client(headers={"authorization": f"Bearer {token}"})
+    assert api.get(f"/api/runs/{run.pk}/selection").json()["interval"] == meaning
+    assert meaning in read_export(run, "settings")["value"].to_list()
+
+
+def test_bounds_of_every_algorithm_say_when_they_hold():
+    scopes = "at one look", "at all times at once", "need not hold"
+    for kind in ALGORITHMS.values():
+        assert any(scope in kind.interval for scope in scopes), kind.name

@@ -100,7 +100,9 @@ def test_a_draft_has_no_standings_and_no_fit(token):
 
 def test_legend_explains_the_bars(requester):
     assert "95 % credible interval" in page_text(requester, make_run(algorithm="credible"))
-    assert "Range Confidence bounds" in page_text(requester, make_run(algorithm="lucb"))
+    assert "Range Confidence bounds at all times at once" in page_text(
+        requester, make_run(algorithm="lucb")
+    )
     fixed = make_run(algorithm="sar", budget=100)
     assert "without a guarantee" in page_text(requester, fixed)
 

@@ -49,6 +49,8 @@ def test_early_end_states_the_missed_target_and_the_achieved_guarantee():
     points = plain_guarantee.count_points(promised.epsilon)
     assert promised.short.startswith("The target (0.1 points) was not reached. For 90 in 100")
     assert f"at most {points} less accurate" in promised.short
+    for limit in (plain_guarantee.LIMITS, plain_guarantee.EARLY_LIMITS):
+        assert limit in promised.short
     assert promised.reasons == ("this crowd may be of groups with very different accuracy",)
 
 

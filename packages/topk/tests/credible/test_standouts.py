@@ -5,7 +5,7 @@ import pytest
 
 from topk import Problem
 from topk.credible.selector import Credible
-from topk.credible.standouts import EARLY, LAGGARDS, STANDOUTS
+from topk.credible.standouts import EARLY, LAGGARDS, STANDOUTS, TWO_GROUPS
 
 from ..harness import too_many
 from .pools import pool, regret, run, told
@@ -27,11 +27,19 @@ def test_the_guarantee_names_standouts_and_laggards(cautious):
     assert not any(limit in sentences[k] for k in (9, 31) for limit in (STANDOUTS, LAGGARDS))
 
 
-def test_an_early_end_of_a_small_pool_names_groups_far_apart():
-    small, large = (Problem(n, 3, 0.05, 0.5) for n in (10, 20))
-    assert Credible(small).promise.sentence(small, 0.2).endswith(EARLY)
-    assert EARLY not in Credible(small).promise.sentence(small)
-    assert EARLY not in Credible(large).promise.sentence(large, 0.2)
+@pytest.mark.parametrize(("n", "k", "epsilon"), [(10, 3, 0.06), (10, 5, 0.036), (30, 9, 0.03)])
+def test_the_guarantee_names_two_groups_if_one_wrong_choice_may_cost_epsilon(n, k, epsilon):
+    near, wide = (Problem(n, k, each, 0.2) for each in (epsilon, 0.11))
+    assert Credible(near).promise.sentence(near).endswith(TWO_GROUPS)
+    assert TWO_GROUPS not in Credible(wide).promise.sentence(wide)
+    assert Credible(near).warnings() == ()
+
+
+@pytest.mark.parametrize("n", [10, 60])
+def test_an_early_end_names_groups_far_apart(n):
+    problem = Problem(n, n // 3, 0.12, 0.5)
+    assert Credible(problem).promise.sentence(problem, 0.2).endswith(EARLY)
+    assert EARLY not in Credible(problem).promise.sentence(problem)
 
 
 def test_laggards_cause_a_warning_if_nearly_all_are_selected():

@@ -18,7 +18,7 @@ from topk.best_sets import QUOTAS, Quotas
 from topk.options import Option
 from topk.problem import Problem
 from topk.promise import Goal, Promise
-from topk.selector import Counts, Floats, Selector, Standing
+from topk.selector import TOGETHER, Counts, Floats, Selector, Standing
 from topk.state import State, Verdict
 
 from .confidence_sequences import confidence_intervals
@@ -118,10 +118,7 @@ class Certified(Selector):
     weighs_out = True
     weighs_start = True
     roster_fixed = True
-    interval = (
-        "confidence bounds: at all times at once the upper ones hold for all who are among the "
-        "best, and the lower ones for all others"
-    )
+    interval = TOGETHER
     promise = Promise(
         Goal.AGGREGATE, "confidence", "Ours, proved in docs/certified.md", assumes=CROWD_ASSUMES
     )

@@ -26,7 +26,7 @@ from .population import prior_from, prior_from_tallies
 from .population_summary import summarise_population
 from .posterior import Posterior
 from .posterior_risk import PosteriorRisk
-from .standouts import EARLY, SMALL, name_limits, warn_of_standouts
+from .standouts import EARLY, name_limits, warn_of_standouts
 
 LEAST = 2  # answers of a worker that counts as met
 ENOUGH = 20  # workers, or half of a smaller pool, must be met before a stop, and k in any case
@@ -71,9 +71,9 @@ class Credible(Selector):
         average=True,
     )
     interval = (
-        f"{100 * LEVEL:g} % credible interval: where the worker's accuracy lies with that "
-        "probability, given the fitted population. It is for one worker at one look: among all "
-        "workers at all looks some are outside"
+        f"{100 * LEVEL:g} % credible interval for one worker at one look: where the accuracy lies "
+        "with that probability, given the fitted population. Among all workers at all looks some "
+        "are outside"
     )
     known_options: ClassVar[tuple[Option, ...]] = (
         Option(
@@ -114,8 +114,8 @@ class Credible(Selector):
         self._prior = prior_from(self.options["prior"])
         if self._cautious:
             self.promise = replace(self.promise, among=WITH_GAPS)
-        early = EARLY if self.problem.n < SMALL else ""
-        self.promise = replace(self.promise, limits=name_limits(self.problem), early_limits=early)
+        limits = name_limits(self.problem)
+        self.promise = replace(self.promise, limits=limits, early_limits=EARLY)
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
         super()._count(pulls, rewards)

@@ -18,7 +18,7 @@ import numpy as np
 from topk.options import Option
 from topk.problem import Problem, ProblemError
 from topk.promise import Goal, Promise
-from topk.selector import Counts
+from topk.selector import Counts, Selector
 from topk.state import State
 
 from . import kernels
@@ -47,6 +47,7 @@ class LilSelector(SequentialSelector):
 
     needs = ("delta",)
     known_options: ClassVar[tuple[Option, ...]] = (PARAMETERS,)
+    interval = Selector.interval  # levels by rank, of one worker, or heuristic
     sampling: ClassVar[int] = kernels.PAIR
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:

@@ -28,7 +28,7 @@ import scipy
 
 from topk.best_sets import kth_rival_values
 from topk.promise import Goal, Promise
-from topk.selector import Floats
+from topk.selector import Floats, Selector
 
 from . import bounds, kernels
 from .kernels import Strategy
@@ -48,6 +48,7 @@ class PairLUCB(SequentialSelector):
     )
     needs = ("delta",)
     covers_leavers = False
+    interval = Selector.interval  # levels are by rank
 
     def _threshold(self) -> float:
         """Solve e^-x (1 + x) = delta / (K (n - K)) for x."""

@@ -7,7 +7,15 @@ import numpy as np
 
 from topk.best_sets import kth_rival_values, top_arms
 from topk.problem import Problem
-from topk.selector import BUDGET_SPENT, PROMISE_KEPT, Counts, Floats, Selector, Standing
+from topk.selector import (
+    BUDGET_SPENT,
+    PROMISE_KEPT,
+    TOGETHER,
+    Counts,
+    Floats,
+    Selector,
+    Standing,
+)
 from topk.state import State, Verdict
 
 from . import kernels
@@ -34,6 +42,7 @@ class SequentialSelector(Selector):
     """
 
     takes_scores = True
+    interval = TOGETHER
     chosen_row: ClassVar[int] = kernels.HIGH
 
     def __init__(self, problem: Problem, state: State | None = None, **options: Any) -> None:
@@ -174,6 +183,7 @@ class FixedBudget(SequentialSelector):
 
     needs: ClassVar[tuple[str, ...]] = ("budget",)
     open_roster = False
+    interval = Selector.interval
 
     def _is_done(self) -> bool:
         return self._budget_left(np.zeros(1, np.int64)) <= 0

@@ -74,9 +74,9 @@ class AnyPopulation(Selector):
         at_the_stop=True,
     )
     interval = (
-        "95 % credible interval: where the worker's accuracy lies with that probability if the "
-        "population is as the reference measure takes it. It is for one worker at one look: among "
-        "all workers at all looks some are outside. The guarantee does not rest on it"
+        "95 % credible interval for one worker at one look: where the accuracy lies with that "
+        "probability if the population is as the reference measure takes it. Among all workers at "
+        "all looks some are outside. The guarantee does not rest on it"
     )
     known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, PRICES, GROUPS)
 
