@@ -41,6 +41,7 @@ from .mean_floor import MeanFloor, state_mean_floor
 from .model_fit import ModelFit, model_fit, order_doubt
 from .plain_guarantee import count_points, state_plan_guarantee
 from .progress import Progress, annotate_counts, count_given, read_history, read_progress
+from .replacement import Replacement, describe_answers, preview_replacement
 from .selection import ended_early
 from .standings import (
     RunStandings,
