@@ -14,6 +14,7 @@ from selection.engine.rejudge import rejudge
 from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.models import Candidate, Run, plain_key
+from selection.texts import counted
 
 from . import manual_verdicts
 from .settings import drafts
@@ -65,8 +66,9 @@ def find_replaceable(run: Run, workers: Sequence[str]) -> list[Candidate]:
     if gone := [row for row in rows if row.gone]:
         raise Refused(f"“{gone[0].worker}” has already left this run.")
     left = run.candidates.filter(gone="").count() - len(rows)
-    if left < run.k:
-        raise Refused(f"Only {left} other workers took part, and {run.k} places are to be filled.")
+    if left <= run.k:
+        others = counted(left, "other worker")
+        raise Refused(f"Only {others} took part: a choice of {run.k} needs more than {run.k}.")
     return rows
 
 

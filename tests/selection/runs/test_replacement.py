@@ -1,5 +1,7 @@
 """A selected worker is replaced after the end: by the algorithm, by hand, or by a new draft."""
 
+import json
+
 import pytest
 from django.test import Client
 
@@ -44,9 +46,10 @@ def test_next_best_takes_the_place_and_the_guarantee_is_said_anew():
     assert status.now == offer.guarantee
     assert [each.code for each in status.weakenings] == ["replace"]
     assert "Selected workers were replaced after the end" in status.sentence
-    assert not list(reports.verify_dump(reports.dump_run(run)).faults)
-    rows = reports.selected_rows(run)
-    assert {row["worker"] for row in rows} == selected(run)
+    document = json.loads("".join(reports.dump_text(run).pieces))
+    assert reports.verify_dump(document).findings == ()
+    exported = reports.export_run(run)["workers"]
+    assert {row["worker"] for row in exported} == selected(run)
     entry = AuditEntry.objects.get(kind="replace")
     assert (entry.who, entry.why) == ("ada", "left us")
 
