@@ -9,7 +9,7 @@ from ninja import Field, Query, Schema, Status
 from selection import connectors, reports
 from selection.accounts import scoped
 from selection.api.base import api, find_object, requester_name
-from selection.api.fields import Amount, Id, Key, Name, Part, Value, Yes, build_schema
+from selection.api.fields import Amount, Id, Key, Name, Part, Value, Yes, build_schema, declared_by
 from selection.api.idempotency import idempotent
 from selection.api.pagination import Page, paginate
 from selection.api.schemas import WhyIn
@@ -78,19 +78,11 @@ class ReplaceIn(WhyIn):
     )
 
 
+@declared_by(reports.Replacement)
 class ReplacedOut(Schema):
-    leaving: list[str]
-    next_best: list[str] = Field(description="The workers that take the places, best first.")
-    others: list[str] = Field(description="Workers that took part and are not selected.")
-    by_hand: bool = Field(description="True: the algorithm cannot judge the others again.")
-    holds: bool = Field(description="True: the run's guarantee holds of the new selection.")
-    guarantee: str
-    claim: str = Field(description="The error probability of that statement.")
-    goes_on: bool = Field(description="True: `reopen` lets the run go on until it holds.")
-    answers: tuple[int, int] | None = Field(
-        description="Answers until the guarantee holds, of four simulated runs of five."
-    )
-    draft: int | None = Field(description="The id of the draft run, if one was created.")
+    """The effect of a replacement, and the id of the draft run if one was created."""
+
+    draft: int | None
 
 
 class RunsQuery(Page):
