@@ -212,7 +212,7 @@ def create_watch(request: HttpRequest, payload: WatchIn) -> dict[str, Any]:
     if run is None and payload.pool is None:
         raise Refused("Give a run or a pool: the workers come from one of them.")
     pool = run.pool if run else find_object(request, Pool, payload.pool)
-    levels = {row.worker: row.level for row in payload.workers or ()}
+    levels: begin.Levels = {row.worker: row.level for row in payload.workers or ()}
     if run is not None:
         offer = reports.offer_watch(run)
         sets = sets or offer.question_sets

@@ -306,7 +306,9 @@ def _take_gold(watch: Watch, upload: Upload, outside: Outside) -> int:
         part = rows[start : start + CHUNK]
         given = [
             gold.GivenGold(
-                *(data[name] for name in ("worker", "question", "response")),
+                data["worker"],
+                data["question"],
+                data["response"],
                 upload.created + line * gold.TICK,
             )
             for _, line, data in part
@@ -320,10 +322,9 @@ def _take_gold(watch: Watch, upload: Upload, outside: Outside) -> int:
 def _undo_gold(watch: Watch, upload: Upload) -> None:
     """Delete the answers; the next step counts the others anew."""
     keys = upload.rows.exclude(key=None).values_list("key", flat=True)
-    pairs = [tuple(map(int, key.split(":"))) for key in keys]
-    watched = {pair[0] for pair in pairs}
+    wanted = {tuple(map(int, key.split(":"))) for key in keys if key}
+    watched = {pair[0] for pair in wanted}
     answers = GoldAnswer.objects.filter(watched__watch=watch, watched__in=watched)
-    wanted = set(pairs)
     stored = answers.values_list("pk", "watched_id", "question_id")
     answers.filter(pk__in=[pk for pk, *pair in stored if tuple(pair) in wanted]).delete()
     steps.count_anew(watch, watched)

@@ -89,6 +89,6 @@ def _member_letter(mail: Mail) -> EmailMessage:
     return EmailMessage(f"The {noun} “{about}” {TITLES[mail.kind]}", body, to=[user.email])
 
 
-def is_reachable(user: User, team_id: int) -> bool:
+def is_reachable(user: User, team_id: int | None) -> bool:
     """Return True for an active member of the team with an address."""
     return bool(user.is_active and user.email) and (user.is_superuser or team_id in roles_of(user))

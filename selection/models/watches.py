@@ -16,8 +16,9 @@ TOLERANCE, TRIES = 0.05, 1
 
 
 class WatchQuerySet(models.QuerySet["Watch"]):
-    def active(self) -> "WatchQuerySet":
-        return self.filter(stopped=None)
+    def lock(self, pk: int) -> "Watch | None":
+        """Return the watch, locked against steps and changes until the transaction ends."""
+        return self.select_for_update(no_key=True).filter(pk=pk).first()
 
 
 class Watch(NamedInTeam):

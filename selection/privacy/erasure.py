@@ -30,6 +30,7 @@ from selection.models import (
     RunConnection,
     Upload,
     UploadedRow,
+    Watch,
     WatchedWorker,
     Worker,
     plain_key,
@@ -94,8 +95,10 @@ def _forget_rows(rows: list[Worker], pseudonym: str) -> None:
     Endpoint.objects.filter(worker__in=rows).delete()
     OutsideWorker.objects.filter(worker__in=rows).update(outside_id="", notes={})
     Mail.objects.filter(candidate__worker__in=rows).update(digest="", said="")
-    left = WatchedWorker.State.LEFT
-    WatchedWorker.objects.filter(worker__in=rows).update(state=left, why="")
+    watched = WatchedWorker.objects.filter(worker__in=rows)
+    for watch in sorted(set(watched.values_list("watch", flat=True))):
+        Watch.objects.lock(watch)  # against a step, which writes states
+    watched.update(state=WatchedWorker.State.LEFT, why="")
     Candidate.objects.filter(worker__in=rows).update(
         link_version=F("link_version") + 1, platform="", task=""
     )

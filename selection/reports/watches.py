@@ -11,7 +11,7 @@ from .selection import selection_of_run
 def offer_watch(run: Run) -> Facts:
     """Return the question sets of an ended run, and the level of each selected worker.
 
-    levels  by worker, their accuracy in the run less ε (a pass mark would be the default)
+    levels  by worker, their accuracy in the run less ε
 
     Raises Conflict before the end of the run, and without selected workers.
     """

@@ -142,7 +142,7 @@ def find_watched(watch: Watch, key: str) -> WatchedWorker:
 
 def _lock(row: WatchedWorker) -> WatchedWorker:
     """Lock the watch, as a step does, and return the worker as of now."""
-    Watch.objects.select_for_update(no_key=True).get(pk=row.watch_id)
+    Watch.objects.lock(row.watch_id)
     locked = WatchedWorker.objects.select_related("watch", "worker").get(pk=row.pk)
     if locked.state == State.LEFT:
         raise Conflict(f"“{locked.worker}” is not watched any more.")

@@ -77,6 +77,7 @@ def change_watch(
     watch: Watch, question_sets: Collection[QuestionSet] | None = None, **settings: Any
 ) -> None:
     """Change settings. Another level or rule begins anew: earlier answers are not counted again."""
+    Watch.objects.lock(watch.pk)
     old = {name: getattr(watch, name) for name in HYPOTHESIS}
     for name, value in settings.items():
         setattr(watch, name, value)
@@ -145,6 +146,7 @@ def add_workers(watch: Watch, levels: Levels) -> int:
     pool, and for a missing or impossible level.
     """
     refuse_stopped(watch)
+    Watch.objects.lock(watch.pk)
     workers = _find_workers(watch.pool, levels)
     watched = {row.worker_id: row for row in watch.workers.all()}
     back = [watched[worker.pk].pk for worker, _ in workers if worker.pk in watched]
@@ -187,6 +189,7 @@ def _level_for(watch: Watch, worker: Worker, own: float | None) -> float:
 @transaction.atomic
 def remove_workers(watch: Watch, keys: Collection[str]) -> int:
     """Watch these workers no more; their answers stay. Return their number."""
+    Watch.objects.lock(watch.pk)
     wanted = {plain_key(key) for key in keys}
     rows = watch.workers.exclude(state=State.LEFT).values_list("pk", "worker__key")
     leaving = [pk for pk, key in rows if plain_key(key) in wanted]

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from selection import db_clock
@@ -65,9 +66,11 @@ def record_gold(
     refuse_stopped(watch)
     places = GoldPlaces(watch, given, outside)
     fates = [places.place_row(number, row) for number, row in enumerate(given, 1)]
-    if places.new:
-        _insert(places)
-        request_watch(watch.pk)
+    if not places.new:
+        return fates
+    if _insert(places) < len(places.new):
+        fates = [places.compare_stored(fate, given[fate.row - 1]) for fate in fates]
+    request_watch(watch.pk)
     return fates
 
 
@@ -78,10 +81,13 @@ def report_fates(fates: Sequence[GoldFate]) -> dict[str, Any]:
     return {**numbers, "rows": [vars(fate) for fate in fates]}
 
 
-def _insert(places: "GoldPlaces") -> None:
-    """Insert in one order of the keys, so that concurrent inserts never deadlock."""
-    rows = sorted(places.new)
-    columns = {
+def _insert(places: "GoldPlaces") -> int:
+    """Insert the new answers; return the number of those that were not there.
+
+    They are in one order of the keys, so that concurrent inserts never deadlock.
+    """
+    rows = sorted((*pair, *rest) for pair, rest in places.new.items())
+    columns: dict[str, Sequence[Any]] = {
         "watched_id": [row[0] for row in rows],
         "question_id": [row[1] for row in rows],
         "asked": [row[2] for row in rows],
@@ -89,20 +95,22 @@ def _insert(places: "GoldPlaces") -> None:
         "right": [row[4] for row in rows],
     }
     same = {"at": places.now, "counted": False}
-    bulk.insert_rows(GoldAnswer, columns, same, ignore_conflicts=True)
+    return bulk.insert_rows(GoldAnswer, columns, same, ignore_conflicts=True)
 
 
 @dataclass
 class GoldPlaces:
     """The workers and questions that answers are about, looked up once for all of them.
 
-    new  (watched worker, question, time of asking, response, right) of each new answer
+    new     by watched worker and question, the time of asking, the response and its grade
+    grades  by question and response: most responses are one of few choices
     """
 
     watch: Watch
     given: Sequence[GivenGold]
     outside: Outside = "refuse"
-    new: list[tuple[int, int, datetime, str, bool]] = field(default_factory=list)
+    new: dict[tuple[int, int], tuple[datetime, str, bool]] = field(default_factory=dict)
+    grades: dict[tuple[int, str], bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.now = db_clock.request_time()
@@ -115,15 +123,16 @@ class GoldPlaces:
         self.questions: dict[str, list[Question]] = {}
         for question in asked.order_by():
             self.questions.setdefault(plain_key(question.key), []).append(question)
+
+    @cached_property
+    def stored(self) -> dict[tuple[int, int], str]:
+        """Return earlier responses of these workers to these questions."""
         ids = [pk for pk, _ in self.workers.values()]
         questions = [one.pk for rows in self.questions.values() for one in rows]
-        stored = GoldAnswer.objects.filter(watched__in=ids, question__in=questions).order_by()
-        self.stored = {
-            (watched, question): response
-            for watched, question, response in stored.values_list(
-                "watched_id", "question_id", "response"
-            )
-        }
+        answers = GoldAnswer.objects.filter(watched__in=ids, question__in=questions)
+        rows = answers.exclude(at=self.now).order_by()
+        stored = rows.values_list("watched_id", "question_id", "response")
+        return {(watched, question): response for watched, question, response in stored}
 
     def place_row(self, number: int, row: GivenGold) -> GoldFate:
         try:
@@ -134,18 +143,33 @@ class GoldPlaces:
     def _place(self, number: int, row: GivenGold) -> str:
         watched, question = self._find_worker(row.worker), self._find_question(row.question)
         pair = (watched, question.pk)
-        if pair in self.stored:
-            if self.stored[pair] not in (row.response, DELETED):
-                raise Answered(ANSWERED_DIFFERENTLY)
-            return UNCHANGED
+        if pair in self.new:
+            return _compare(self.new[pair][1], row.response)
         refuse_response(row.response)
         if self.outside == "refuse" and not question.allows(row.response):
             raise outside_choices(question.choices, row.response, question.kind)
         moment = self.now + number * TICK
         asked = moment if row.asked is None else max(EARLIEST, min(row.asked, moment))
-        self.new.append((*pair, asked, row.response, question.grade(row.response)))
-        self.stored[pair] = row.response
+        self.new[pair] = (asked, row.response, self._grade(question, row.response))
         return ADDED
+
+    def _grade(self, question: Question, response: str) -> bool:
+        place = (question.pk, response)
+        if place not in self.grades:
+            self.grades[place] = question.grade(response)
+        return self.grades[place]
+
+    def compare_stored(self, fate: GoldFate, row: GivenGold) -> GoldFate:
+        """Return the result of a row, after some of the answers were found to be there."""
+        if fate.result == REFUSED:
+            return fate
+        pair = (self._find_worker(row.worker), self._find_question(row.question).pk)
+        if pair not in self.stored:
+            return fate
+        try:
+            return GoldFate(fate.row, _compare(self.stored[pair], row.response))
+        except Refused as refusal:
+            return GoldFate(fate.row, REFUSED, str(refusal))
 
     def find_place(self, worker: str, key: str) -> tuple[int, Question]:
         """Return the watched worker and the question. Raises Refused also if it was answered."""
@@ -172,3 +196,10 @@ class GoldPlaces:
         if questions[0].retired:
             raise Refused(f"Question “{key}” is retired: it does not count any more.")
         return questions[0]
+
+
+def _compare(first: str, response: str) -> str:
+    """Return that nothing changes, or raise Answered for another response than the first one."""
+    if first not in (response, DELETED):
+        raise Answered(ANSWERED_DIFFERENTLY)
+    return UNCHANGED

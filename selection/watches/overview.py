@@ -1,5 +1,6 @@
 """A watch in words and numbers: the next action, and the end of its gold."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -17,7 +18,7 @@ SOON_WEEKS = 4  # before the gold of a worker is used up
 WEEK = timedelta(weeks=1)
 RECENT = 60  # gold answers of a worker's chart
 # Of a file and the API, by name.
-WORKER_COLUMNS = {
+WORKER_COLUMNS: dict[str, Callable[[WatchedWorker], Any]] = {
     "worker": lambda row: row.worker.key,
     "state": lambda row: row.state,
     "level": lambda row: row.level,
@@ -33,7 +34,7 @@ WORKER_COLUMNS = {
     "last_asked": lambda row: row.last_asked,
     "met": lambda row: row.met,
 }
-GOLD_COLUMNS = {
+GOLD_COLUMNS: dict[str, Callable[[GoldAnswer], Any]] = {
     "worker": lambda row: row.watched.worker.key,
     "question_set": lambda row: row.question.question_set.name,
     "question": lambda row: row.question.key,
@@ -60,8 +61,8 @@ def gold_answers(watch: Watch) -> QuerySet[GoldAnswer]:
 
 def watch_settings(watch: Watch) -> dict[str, Any]:
     """Return the settings as the API and the file have them."""
-    names = ("name", "level", "pace", "every", "rule", "once_in", "delta", "pauses")
-    names += ("tolerance", "tries", "created", "stopped")
+    names = ["name", "level", "pace", "every", "rule", "once_in", "delta", "pauses"]
+    names += ["tolerance", "tries", "created", "stopped"]
     sets = watch.question_sets.order_by("pk").values_list("pk", flat=True)
     facts = {"id": watch.pk, **{name: getattr(watch, name) for name in names}}
     facts |= {"run": watch.run_id, "pool": watch.pool_id, "question_sets": list(sets)}

@@ -28,6 +28,10 @@ Floats = NDArray[np.float64]
 TASK = "selection.tasks.advance_watch"
 AT_ONCE = 50_000  # answers of a step
 FEW = 500  # workers up to which only theirs are read
+STEPPED = (  # columns that a step writes
+    *("threshold", "memory", "evidence", "answers", "right", "met", "first_asked", "last_asked"),
+    *("state", "alarmed", "alarmed_after", "why", "since", "tried", "recount"),
+)
 FALLING = 0.1  # share of the evidence for an alarm
 State = WatchedWorker.State
 Rule = Watch.Rule
@@ -51,7 +55,7 @@ def sweep_watches() -> None:
 @transaction.atomic
 def recount_watch(watch: Watch) -> None:
     """Grade all answers by the present keys, and count them again from each beginning."""
-    Watch.objects.select_for_update(no_key=True).get(pk=watch.pk)
+    Watch.objects.lock(watch.pk)
     _grade_again(GoldAnswer.objects.filter(watched__watch=watch))
     watch.workers.update(recount=True)
     request_watch(watch.pk)
@@ -80,8 +84,10 @@ def _grade_again(answers: QuerySet[GoldAnswer]) -> None:
     GoldAnswer.objects.bulk_update(changed, ["right"], 1000)
 
 
+@transaction.atomic
 def count_anew(watch: Watch, rows: Collection[int]) -> None:
     """Count the answers of these watched workers from the beginning, in the next step."""
+    Watch.objects.lock(watch.pk)
     watch.workers.filter(pk__in=rows).update(recount=True)
     request_watch(watch.pk)
 
@@ -90,7 +96,7 @@ def advance_watch(watch_id: int) -> int:
     """Count the waiting answers; return their number. May come twice, late or never."""
     mark_received(TASK, watch_id)
     with transaction.atomic():
-        watch = Watch.objects.select_for_update(no_key=True).filter(pk=watch_id).first()
+        watch = Watch.objects.lock(watch_id)
         if watch is None:
             return 0
         step = WatchStep(watch)
@@ -185,7 +191,7 @@ class WatchStep:
             row.last_asked = max(times, default=row.last_asked)
         self.start = self._begin_evidence()
         levels = [row.level for row in self.rows]
-        bars = [row.threshold for row in self.rows]
+        bars = [row.threshold or 0.0 for row in self.rows]
         evidence = observe_each(self.start, places, right, levels, bars)
         for row, memory, total in zip(self.rows, evidence, self._sums(evidence), strict=True):
             row.memory, row.evidence = memory.tobytes(), float(total)
@@ -261,19 +267,9 @@ class WatchStep:
         return ended
 
     def _save(self) -> None:
-        names = ("threshold", "memory", "evidence", "answers", "right", "met")
-        names += (
-            "first_asked",
-            "last_asked",
-            "state",
-            "alarmed",
-            "alarmed_after",
-            "why",
-            "since",
-            "tried",
-            "recount",
-        )
-        columns = {name: [getattr(row, name) for row in self.rows] for name in names}
+        columns: dict[str, Sequence[Any]] = {
+            name: [getattr(row, name) for row in self.rows] for name in STEPPED
+        }
         columns["state"] = [str(state) for state in columns["state"]]
         bulk.update_rows(WatchedWorker, [row.pk for row in self.rows], columns)
         counted = [answer.pk for answer in self.waiting]
@@ -283,7 +279,9 @@ class WatchStep:
 def _read_answers(rows: Any, most: int | None = None) -> list[_Answer]:
     columns = ("pk", "watched_id", "asked", "right", "question__retired")
     values = rows.order_by("asked", "pk").values_list(*columns)[:most]
-    return [_Answer(*first, retired is not None) for *first, retired in values]
+    return [
+        _Answer(pk, watched, at, right, gone is not None) for pk, watched, at, right, gone in values
+    ]
 
 
 def _is_behind(row: WatchedWorker, new: Sequence[_Answer]) -> bool:

@@ -60,9 +60,7 @@ def test_questions_of_a_run_are_named_and_left_unchanged(requester):
         admin_url("questionset_import", run.question_set_id),
         f"question,prompt,answer\n{question.key},Other,no\n",
     )
-    assert "has been asked in a run and cannot be changed by a file; its own page can" in text_of(
-        preview
-    )
+    assert "has been asked and cannot be changed by a file; its own page can" in text_of(preview)
     assert "Nothing in this file can be imported" in text_of(preview)
 
 
