@@ -8,6 +8,7 @@ IRREGULAR = {
     "person": "people",
     "query": "queries",
     "reply": "replies",
+    "try": "tries",
     "watch": "watches",
 }
 VERBS = {"are": "is", "were": "was", "have": "has"}

@@ -20,7 +20,7 @@ from .files import FileOut, store_file
 from .idempotency import idempotent
 from .pagination import Page, paginate
 
-State = Literal["fine", "falling", "alarm", "paused", "left"]
+State = Literal["fine", "falling", "alarm", "paused", "testing", "left"]
 
 
 class WatchedWorkerIn(Schema, extra="forbid"):
@@ -52,6 +52,10 @@ class WatchSettings(Schema, extra="forbid"):
     once_in: int = Field(2000, ge=10, le=1_000_000)
     delta: float = Field(0.05, ge=0.001, le=0.5)
     pauses: Yes = Field(False, description="True: an alarm pauses the worker.")
+    tolerance: float = Field(
+        0.05, ge=0, le=0.2, description="A worker so far below the level hardly passes a test."
+    )
+    tries: int = Field(1, ge=1, le=10, description="Tests of a worker until they pass.")
 
 
 class WatchIn(WatchSettings):
@@ -79,6 +83,8 @@ class WatchChangeIn(Schema, extra="forbid"):
     once_in: int | None = Field(None, ge=10, le=1_000_000)
     delta: float | None = Field(None, ge=0.001, le=0.5)
     pauses: Yes | None = None
+    tolerance: float | None = Field(None, ge=0, le=0.2)
+    tries: int | None = Field(None, ge=1, le=10)
     question_sets: list[Id] | None = Field(None, min_length=1, max_length=100)
 
 
@@ -98,6 +104,8 @@ class WatchOut(Schema):
     delta: float
     false_alarms: str = Field(description="How often an alarm is false, in one sentence.")
     pauses: bool
+    tolerance: float
+    tries: int
     created: datetime
     stopped: datetime | None
     state: Literal["active", "stopped"]
@@ -128,6 +136,7 @@ class WatchedWorkerOut(Schema):
     alarmed_after: int | None = Field(description="Number of answers at the alarm.")
     dismissed: datetime | None
     why: str
+    tried: int = Field(description="Tests since the worker last passed or began anew.")
     last_asked: datetime | None
     met: int = Field(description="Number of gold questions that the worker has answered.")
 
@@ -289,10 +298,10 @@ def move_watched_worker(
     request: HttpRequest,
     watch_id: Id,
     worker: Key,
-    move: Literal["pause", "resume", "dismiss"],
+    move: Literal["pause", "resume", "dismiss", "requalify"],
     payload: ActionIn,
 ) -> dict[str, Any]:
-    """Pause a worker, end the pause, or dismiss their alarm: then they begin anew."""
+    """Pause a worker, end the pause, dismiss their alarm, or test them again by further gold."""
     watch = find_object(request, Watch, watch_id)
     row = alarms.find_watched(watch, worker)
     alarms.ACTIONS[move](row, requester_name(request), payload.why)

@@ -23,6 +23,7 @@ EventName = Literal[
     "run.ended",
     "watch.alarm",
     "watch.paused",
+    "watch.tested",
 ]
 # For the scope to manage only, since an address may contain a key.
 MANAGES = Token(manages=True)

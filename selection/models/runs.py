@@ -45,6 +45,8 @@ class RunQuerySet(models.QuerySet["Run"]):
 class Run(RunColumns):
     """A selection: the best k of a pool, by one algorithm, on one question set."""
 
+    REPLACED = "replace"  # kind of event: selected workers were replaced after its end
+
     objects = RunQuerySet.as_manager()
 
     class Meta:
@@ -171,6 +173,11 @@ class Run(RunColumns):
             not any(pulls) or self.covers_withdrawal,  # counts rows, so only if it matters
         )
 
+    @cached_property
+    def has_replaced(self) -> bool:
+        """Return True if selected workers were replaced after its end."""
+        return self.events.filter(kind=self.REPLACED).exists()
+
     @property
     def covers_withdrawal(self) -> bool:
         """Tell if its guarantee holds although workers are withdrawn after answers."""
@@ -208,6 +215,8 @@ class Run(RunColumns):
         """Return the reason of its end; ``reports.guarantee_status`` judges the guarantee."""
         if self.ended_by_guarantee:
             return "its rule to stop was met"
+        if self.ending == Run.Ending.REGRADED and self.has_replaced:
+            return "its rule to stop was met, before a selected worker was replaced"
         return self.get_ending_display()
 
     def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:

@@ -12,6 +12,7 @@ from .teams import NamedInTeam, Team, default_team, unique_name
 LOWEST_LEVEL, HIGHEST_LEVEL = 0.05, 0.99
 LEVEL_RANGE = "A level lies between 0.05 and 0.99."
 PER_TASKS, ONCE_IN, DELTA = 20, 2000, 0.05
+TOLERANCE, TRIES = 0.05, 1
 
 
 class WatchQuerySet(models.QuerySet["Watch"]):
@@ -28,6 +29,8 @@ class Watch(NamedInTeam):
     pace       unit of ``every``: tasks from one gold question to the next, or gold questions a week
     rule       how often an alarm is false; ``once_in`` and ``delta`` are its numbers
     pauses     True if an alarm pauses its worker
+    tolerance  of a test: a worker that is further below the level hardly ever passes
+    tries      tests that a worker may take before they pass
     stopped    time of its end; a stopped watch takes no answers, and may go on later
     alarms_sent  time up to which members were told of alarms by e-mail
     """
@@ -66,6 +69,12 @@ class Watch(NamedInTeam):
         default=DELTA, validators=[MinValueValidator(0.001), MaxValueValidator(0.5)]
     )
     pauses = models.BooleanField(default=False)
+    tolerance = models.FloatField(
+        default=TOLERANCE, validators=[MinValueValidator(0), MaxValueValidator(0.2)]
+    )
+    tries = models.PositiveSmallIntegerField(
+        default=TRIES, validators=[MinValueValidator(1), MaxValueValidator(10)]
+    )
     created = models.DateTimeField(auto_now_add=True)
     stopped = models.DateTimeField(null=True, editable=False)
     alarms_sent = models.DateTimeField(null=True, editable=False)
@@ -100,6 +109,7 @@ class WatchedWorker(models.Model):
     alarmed    time of the alarm, after ``alarmed_after`` answers
     dismissed  time of the latest dismissal of an alarm
     why        reason of the latest pause or dismissal
+    tried      tests that they began since they last passed or began anew
     recount    True if the next step counts their answers from the beginning
     """
 
@@ -108,6 +118,7 @@ class WatchedWorker(models.Model):
         FALLING = "falling", "falling"
         ALARM = "alarm", "alarm"
         PAUSED = "paused", "paused"
+        TESTING = "testing", "tested again"
         LEFT = "left", "not watched any more"
 
     watch = models.ForeignKey(Watch, models.CASCADE, related_name="workers", db_index=False)
@@ -128,6 +139,7 @@ class WatchedWorker(models.Model):
     alarmed_after = models.PositiveIntegerField(null=True)
     dismissed = models.DateTimeField(null=True)
     why = models.CharField(max_length=300, blank=True, default="")
+    tried = models.PositiveSmallIntegerField(default=0)
     recount = models.BooleanField(default=False)
 
     class Meta:

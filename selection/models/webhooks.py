@@ -37,6 +37,7 @@ class Webhook(models.Model):
         ENDED = "run.ended", "a run has ended"
         ALARM = "watch.alarm", "a watched worker has fallen"
         PAUSED = "watch.paused", "a watched worker is paused, or goes on"
+        TESTED = "watch.tested", "a watched worker is tested again, passes or fails"
 
     TEST = "webhook.test"  # sent on demand
 

@@ -42,6 +42,7 @@ from .model_fit import ModelFit, model_fit, order_doubt
 from .pass_mark import state_pass_mark
 from .plain_guarantee import count_points, state_plan_guarantee
 from .progress import Progress, annotate_counts, count_given, read_history, read_progress
+from .replacement import Replacement, describe_answers, preview_replacement
 from .selection import ended_early
 from .standings import (
     RunStandings,

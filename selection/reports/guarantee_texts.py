@@ -200,6 +200,8 @@ def regraded_clause(run: Run) -> str:
     if not run.regraded:
         return ""
     when = format_moment(run.regraded)
+    if run.has_replaced:
+        return f" Selected workers were replaced after the end ({when}); this is about the others."
     return f" Gold questions were corrected after the end ({when}); this uses the corrected keys."
 
 

@@ -71,12 +71,16 @@ REMEDIES = {
     ),
     "minutes": Remedy("Nothing to do: answers before and after it count alike.", weakens=False),
     "outage": Remedy("Nothing to do: workers got their time back.", weakens=False),
+    "replace": Remedy(
+        "Nothing to do if the reason tells nothing of the other workers.", weakens=False
+    ),
 }
 GONE_FOR_GOOD = Remedy("The run is over; a copy of it begins anew.", *COPY)
 ADDED = {  # kinds of events that add an assumption
     "regrade": "gold questions were corrected or retired",
     "minutes": "the time to answer was changed",
     "outage": "the site was away for a while",
+    Run.REPLACED: "selected workers were replaced",
 }
 
 
@@ -174,7 +178,8 @@ def _added_assumptions(run: Run) -> Iterator[Found]:
     kinds = set(run.events.filter(kind__in=ADDED).values_list("kind", flat=True))
     for kind, short in ADDED.items():
         if kind in kinds:
-            yield kind, short, f"{short.capitalize()} during the run."
+            when = "after its end" if kind == Run.REPLACED else "during the run"
+            yield kind, short, f"{short.capitalize()} {when}."
 
 
 def _sharing(signs: CollusionSigns) -> Iterable[Found]:

@@ -1,4 +1,4 @@
-"""Consequences of an alarm: messages, pause, dismissal. All are in the audit log."""
+"""Consequences of an alarm: messages, pause, dismissal, test. All are in the audit log."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -9,6 +9,7 @@ from selection import audit, db_clock, webhooks
 from selection.errors import Conflict, NotFound, Refused
 from selection.limits import LONGEST_WHY
 from selection.models import Watch, WatchedWorker, Webhook, stored_spellings
+from selection.texts import counted
 from selection.webhooks import Message
 
 State = WatchedWorker.State
@@ -24,6 +25,16 @@ def report_alarms(watch: Watch, rows: Sequence[WatchedWorker]) -> None:
         audit.record_entry("alarm", row.worker, who=PART, after=after)
     _send(watch, Webhook.Event.ALARM, rows)
     if watch.pauses:
+        _send(watch, Webhook.Event.PAUSED, rows)
+
+
+def report_results(watch: Watch, rows: Sequence[WatchedWorker]) -> None:
+    """Write the results of tests, as ``report_alarms`` does: workers go on, or stay paused."""
+    for row in rows:
+        kind = "failed the test" if row.state == State.PAUSED else "passed the test"
+        audit.record_entry(kind, row.worker, who=PART, after={"watch": str(watch)}, why=row.why)
+    if rows:
+        _send(watch, Webhook.Event.TESTED, rows)
         _send(watch, Webhook.Event.PAUSED, rows)
 
 
@@ -79,8 +90,28 @@ def dismiss_alarm(row: WatchedWorker, who: str, why: str) -> None:
         raise Conflict(f"“{row.worker}” has no alarm.")
     if not why.strip():
         raise Refused("Give a reason: it is kept in the audit log.")
+    row.tried = 0
     begin_anew_row(row)
     _change(row, "alarm dismissed", who, why, state=State.FINE, dismissed=db_clock.database_now())
+
+
+@transaction.atomic
+def requalify_worker(row: WatchedWorker, who: str, why: str = "") -> None:
+    """Begin a test of a worker with an alarm or a pause, against their level.
+
+    Only gold questions asked from now on count. Raises Conflict for other workers, and after the
+    last try.
+    """
+    row = _lock(row)
+    if row.state not in (State.ALARM, State.PAUSED):
+        raise Conflict(f"“{row.worker}” has no alarm and is not paused: there is nothing to test.")
+    if row.tried >= row.watch.tries:
+        tests = counted(row.watch.tries, "test")
+        raise Conflict(f"“{row.worker}” has had {tests}: edit the watch to allow another one.")
+    row.tried += 1
+    begin_anew_row(row)
+    _change(row, "tested again", who, why, state=State.TESTING)
+    _send(row.watch, Webhook.Event.TESTED, [row])
 
 
 def begin_anew_row(row: WatchedWorker) -> None:
@@ -96,6 +127,7 @@ ACTIONS: dict[str, Callable[[WatchedWorker, str, str], None]] = {
     "pause": pause_worker,
     "resume": resume_worker,
     "dismiss": dismiss_alarm,
+    "requalify": requalify_worker,
 }
 
 

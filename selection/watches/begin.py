@@ -23,6 +23,7 @@ Levels = Mapping[str, float | None]
 HYPOTHESIS = ("level", "rule", "once_in", "delta")
 CHUNK = 2000
 State = WatchedWorker.State
+OUT_OF_WORK = (State.PAUSED, State.TESTING)
 
 
 def round_level(share: float) -> float:
@@ -88,8 +89,8 @@ def change_watch(
     if "level" in changed and watch.level is not None:
         watch.workers.update(level=round_level(watch.level))
     if changed:
-        begin_anew(watch.workers.exclude(state=State.PAUSED), state=State.FINE)
-        begin_anew(watch.workers.filter(state=State.PAUSED))
+        begin_anew(watch.workers.exclude(state__in=OUT_OF_WORK), state=State.FINE)
+        begin_anew(watch.workers.filter(state__in=OUT_OF_WORK))
         request_watch(watch.pk)
 
 

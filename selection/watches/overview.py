@@ -30,6 +30,7 @@ WORKER_COLUMNS: dict[str, Callable[[WatchedWorker], Any]] = {
     "alarmed_after": lambda row: row.alarmed_after,
     "dismissed": lambda row: row.dismissed,
     "why": lambda row: row.why,
+    "tried": lambda row: row.tried,
     "last_asked": lambda row: row.last_asked,
     "met": lambda row: row.met,
 }
@@ -61,7 +62,7 @@ def gold_answers(watch: Watch) -> QuerySet[GoldAnswer]:
 def watch_settings(watch: Watch) -> dict[str, Any]:
     """Return the settings as the API and the file have them."""
     names = ["name", "level", "pace", "every", "rule", "once_in", "delta", "pauses"]
-    names += ["created", "stopped"]
+    names += ["tolerance", "tries", "created", "stopped"]
     sets = watch.question_sets.order_by("pk").values_list("pk", flat=True)
     facts = {"id": watch.pk, **{name: getattr(watch, name) for name in names}}
     facts |= {"run": watch.run_id, "pool": watch.pool_id, "question_sets": list(sets)}
@@ -119,6 +120,8 @@ def _describe_action(watch: Watch, counts: dict[str, int], answered: bool) -> tu
         return "warn", "There is no gold answer yet."
     falling = counts.get(State.FALLING, 0)
     more = f" {count_noun(falling, 'worker', 'are')} falling." if falling else ""
+    testing = counts.get(State.TESTING, 0)
+    more += f" {count_noun(testing, 'worker', 'are')} tested again." if testing else ""
     return "good", f"There is nothing to do: no alarm is open.{more}"
 
 

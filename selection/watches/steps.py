@@ -21,7 +21,8 @@ from selection.models import DELETED, GoldAnswer, Question, Watch, WatchedWorker
 from selection.outbox.celery_messages import mark_received, request_task
 from topk.drift import DriftDetector, LastingDetector, observe_each, select_alarms
 
-from .alarms import report_alarms
+from . import requalification
+from .alarms import report_alarms, report_results
 
 Floats = NDArray[np.float64]
 TASK = "selection.tasks.advance_watch"
@@ -29,7 +30,7 @@ AT_ONCE = 50_000  # answers of a step
 FEW = 500  # workers up to which only theirs are read
 STEPPED = (  # columns that a step writes
     *("threshold", "memory", "evidence", "answers", "right", "met", "first_asked", "last_asked"),
-    *("state", "alarmed", "alarmed_after", "why", "recount"),
+    *("state", "alarmed", "alarmed_after", "why", "since", "tried", "recount"),
 )
 FALLING = 0.1  # share of the evidence for an alarm
 State = WatchedWorker.State
@@ -147,8 +148,10 @@ class WatchStep:
             row.met = len(counted[row.pk])
         self._observe(counted)
         alarms = self._judge({row.pk for row in anew})
+        results = self._judge_tests()
         self._save()
         report_alarms(self.watch, alarms)
+        report_results(self.watch, results)
 
     def _set_thresholds(self) -> None:
         for row in self.rows:
@@ -192,6 +195,8 @@ class WatchStep:
         evidence = observe_each(self.start, places, right, levels, bars)
         for row, memory, total in zip(self.rows, evidence, self._sums(evidence), strict=True):
             row.memory, row.evidence = memory.tobytes(), float(total)
+            if row.state == State.TESTING:  # it has evidence of its own
+                row.memory, row.evidence = b"", 0
 
     def _sums(self, evidence: Floats) -> Floats:
         falls = evidence.shape[1] - self._is_lasting  # the last column counts answers
@@ -245,12 +250,21 @@ class WatchStep:
                 self.has_more = True
                 continue
             row.recount = False
-            if row.state not in (State.PAUSED, State.LEFT):
+            if row.state not in (State.PAUSED, State.TESTING, State.LEFT):
                 row.state = _state_of(row)
         if self.watch.pauses:
             for row in alarms:
                 row.state, row.why = State.PAUSED, "paused by the alarm"
         return alarms
+
+    def _judge_tests(self) -> list[WatchedWorker]:
+        """End the tests that are decided; return their workers, who begin anew."""
+        ended = []
+        for row in self.rows:
+            if row.state == State.TESTING and requalification.judge_test(self.watch, row):
+                ended.append(row)
+                self.has_more = True
+        return ended
 
     def _save(self) -> None:
         columns: dict[str, Sequence[Any]] = {

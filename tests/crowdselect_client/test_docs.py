@@ -22,6 +22,32 @@ BLOCK = re.compile(r"(?ms)^```python (run-by-test|and-this)\n(.*?)^```$")
 AGAIN = "run = run.copy()\nrun.start()\n"  # a separate run for the second way to ask
 
 
+def production_script(url: str, token: str) -> str:
+    page = (TOP / "docs" / "selection-to-production.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"(?ms)^```python run-by-test\n(.*?)^```$", page)
+    return f"url, token = {url!r}, {token!r}\n" + "".join(blocks)
+
+
+@pytest.mark.slow
+@pytest.mark.any_database
+@pytest.mark.django_db(transaction=True)
+def test_two_of_six_fall_and_are_found_as_the_page_says(live_server, tmp_path):
+    code = production_script(live_server.url, ApiToken.issue("docs"))
+    with celery_worker():
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=600
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    run = Run.objects.get(name="Best 6")
+    fallen, other = re.findall(r"(?m)^Alarm: (\S+)", done.stdout)
+    assert f"{other}: fine, passed the test" in done.stdout
+    people = selected("Best 6", 6)
+    assert fallen not in people
+    file = (tmp_path / "selected.csv").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"(?m)^\d,([\w-]+),", file)) == people
+    assert run.events.filter(kind="replace").count() == 1
+
+
 def script(url: str, token: str) -> str:
     blocks = BLOCK.findall((TOP / "docs" / "client.md").read_text(encoding="utf-8"))
     assert [kind for kind, _ in blocks] == [

@@ -65,6 +65,22 @@ class Run:
         """End it early, with the guarantee that holds by then."""
         return self._move_run("stop", why)
 
+    def reopen(self, why: str = "") -> RunState:
+        """Let an ended run go on until its guarantee holds again."""
+        return self._move_run("reopen", why)
+
+    def replace_workers(
+        self, workers: Sequence[str], why: str = "", *, preview: bool = False, draft: bool = False
+    ) -> dict[str, Any]:
+        """Give the places of selected workers of an ended run to the next best.
+
+        preview  only return the effect
+        draft    create a draft run that tests the others for these places instead
+        """
+        body = {"workers": list(workers), "why": why, "preview": preview, "draft": draft}
+        path = f"{self._path}/replace"
+        return self._to.ask(dict[str, Any], "POST", path, json=body, harmless=preview)
+
     def _move_run(self, name: str, why: str) -> RunState:
         """Send a move.
 

@@ -81,7 +81,8 @@ class Watch:
     # -- workers
 
     def workers(
-        self, state: Literal["fine", "falling", "alarm", "paused", "left"] | None = None
+        self,
+        state: Literal["fine", "falling", "alarm", "paused", "testing", "left"] | None = None,
     ) -> Iterator[WatchedWorker]:
         return self._to.pages(WatchedWorker, f"{self._path}/workers", {"state": state})
 
@@ -103,6 +104,10 @@ class Watch:
     def dismiss(self, worker: str, why: str) -> WatchedWorker:
         """Dismiss an alarm with a reason: the worker begins anew."""
         return self._move_worker(worker, "dismiss", why)
+
+    def requalify(self, worker: str, why: str = "") -> WatchedWorker:
+        """Test a worker with an alarm or a pause again, by gold questions asked from now on."""
+        return self._move_worker(worker, "requalify", why)
 
     def _move_worker(self, worker: str, name: str, why: str) -> WatchedWorker:
         path = f"{self._path}/workers/{quote(worker, safe='')}/moves/{name}"

@@ -41,6 +41,7 @@ from .copies import ComparePage, CopyPage
 from .live import LiveView
 from .mail import MailPage, SendPage
 from .prolific import ProlificPage
+from .replacement import ReplacePage
 from .worker_card import WorkerExplanationPage, WorkerPage
 from .worker_texts import WorkerTextsPage
 
@@ -298,6 +299,7 @@ PAGES: tuple[type[Page], ...] = (
     changes.ChangePage,  # before RunVerb, whose addresses have the same form
     RunVerb,
     CopyPage,
+    ReplacePage,
     ComparePage,
     forecast_draft.ExpectedPage,
     ProlificPage,

@@ -11,11 +11,12 @@ from selection.accounts import scoped
 from selection.admin import styled
 from selection.admin.forms import LinesField
 from selection.models import Pool, QuestionSet, Run, Watch
-from selection.models.watches import DELTA, ONCE_IN, PER_TASKS
+from selection.models.watches import DELTA, ONCE_IN, PER_TASKS, TOLERANCE, TRIES
 
 PERMISSION = "selection.add_watch"
 MOST = 2**31 - 1
-SETTINGS = ("name", "level", "pace", "every", "rule", "once_in", "delta", "pauses")
+SETTINGS = ("name", "level", "pace", "every", "rule", "once_in", "delta", "pauses", "tolerance")
+SETTINGS += ("tries",)
 
 
 def _percent_field(label: str, initial: float | None, help_text: str) -> forms.FloatField:
@@ -66,6 +67,23 @@ class SettingsForm(forms.Form):
         "the end of the gold.",
     )
     pauses = styled.BooleanField(label="Pause a worker at an alarm", required=False)
+    tries = styled.IntegerField(
+        label="Tests of a worker after an alarm",
+        required=False,
+        min_value=1,
+        max_value=10,
+        initial=TRIES,
+        help_text="“Test again” counts further gold answers until the worker has shown the level.",
+    )
+    tolerance = styled.FloatField(
+        label="Tolerance of a test, in percent",
+        required=False,
+        min_value=0,
+        max_value=20,
+        initial=100 * TOLERANCE,
+        help_text="A worker that far below the level hardly ever passes. More needs fewer answers.",
+        attrs={"step": "any"},
+    )
 
     def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -77,6 +95,9 @@ class SettingsForm(forms.Form):
         level, delta = values["level"], values["delta"]
         values["level"] = None if level is None else level / 100
         values["delta"] = DELTA if delta is None else delta / 100
+        tolerance = values["tolerance"]
+        values["tolerance"] = TOLERANCE if tolerance is None else tolerance / 100
+        values["tries"] = values["tries"] or TRIES
         return values
 
 

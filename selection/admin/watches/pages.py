@@ -23,8 +23,20 @@ from .forms import PERMISSION, SETTINGS, BeginForm, SettingsForm, WorkersForm
 PER_PAGE = 50
 State = WatchedWorker.State
 # The most urgent state comes first.
-URGENCY = [State.ALARM, State.FALLING, State.PAUSED, State.FINE, State.LEFT]
-DONE = {"pause": "is paused", "resume": "goes on", "dismiss": "begins anew"}
+URGENCY = [
+    State.ALARM,
+    State.FALLING,
+    State.PAUSED,
+    State.TESTING,
+    State.FINE,
+    State.LEFT,
+]
+DONE = {
+    "pause": "is paused",
+    "resume": "goes on",
+    "dismiss": "begins anew",
+    "requalify": "is tested again, by gold questions asked from now on",
+}
 MOVED = {
     "stop": "The watch is stopped.",
     "resume": "The watch goes on.",
@@ -141,6 +153,7 @@ class EditPage(FormPage):
         initial = {name: getattr(watch, name) for name in SETTINGS}
         initial |= {
             "delta": round(100 * watch.delta, 6),
+            "tolerance": round(100 * watch.tolerance, 6),
             "question_sets": watch.question_sets.all(),
         }
         initial["level"] = None if watch.level is None else round(100 * watch.level, 6)

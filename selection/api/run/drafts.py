@@ -1,19 +1,22 @@
 """List of runs, and drafts with all settings of the form."""
 
+from dataclasses import asdict
 from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Field, Query, Schema
 
+from selection import connectors, reports
 from selection.accounts import scoped
 from selection.api.base import api, find_object, requester_name
-from selection.api.fields import Amount, Id, Name, Part, Value, Yes, build_schema
+from selection.api.fields import Amount, Id, Key, Name, Part, Value, Yes, build_schema, declared_by
 from selection.api.idempotency import idempotent
 from selection.api.pagination import Page, paginate
 from selection.api.schemas import WhyIn
+from selection.forecast import running_forecast
 from selection.limits import LONGEST_KEY
 from selection.models import Pool, QuestionSet, Run, Skill
-from selection.runs import lifecycle
+from selection.runs import lifecycle, replacement
 from selection.runs.settings import drafts
 from selection.runs.settings.run_settings import RUN_SETTINGS
 
@@ -65,6 +68,21 @@ class RunIn(_DraftIn):
 class CopyIn(WhyIn):
     name: Name | None = Field(None, description="null: the run's own, and “copy”.")
     same_seed: Yes = Field(False, description="The same questions in the same order.")
+
+
+class ReplaceIn(WhyIn):
+    workers: list[Key] = Field(min_length=1, max_length=1000, description="Selected workers.")
+    preview: Yes = Field(False, description="True: only describe the effect.")
+    draft: Yes = Field(
+        False, description="True: create a draft run that tests the others for these places."
+    )
+
+
+@declared_by(reports.Replacement)
+class ReplacedOut(Schema):
+    """The effect of a replacement, and the id of the draft run if one was created."""
+
+    draft: int | None
 
 
 class RunsQuery(Page):
@@ -130,6 +148,23 @@ def copy_run(request: HttpRequest, run_id: Id, payload: CopyIn) -> dict[str, Any
     name = payload.name or drafts.name_copy(run)
     copy = drafts.copy_run(run, name, payload.same_seed, requester_name(request), payload.why)
     return show_run(request, copy.pk)
+
+
+@api.post("/runs/{run_id}/replace", response=ReplacedOut, tags=["runs"])
+def replace_workers(request: HttpRequest, run_id: Id, payload: ReplaceIn) -> dict[str, Any]:
+    """Give places of selected workers of an ended run to the next best, or say who they are."""
+    run = find_object(request, Run, run_id)
+    offer = reports.preview_replacement(run, payload.workers, running_forecast.make_forecast)
+    draft = None
+    if payload.draft and not payload.preview:
+        draft = replacement.draft_replacement(
+            run, offer.leaving, offer.others, requester_name(request), payload.why
+        )
+    elif not payload.preview:
+        by = requester_name(request)
+        replacement.replace_workers(run, offer.leaving, offer.next_best, by, payload.why)
+        connectors.request_exchanges(run.pk)
+    return asdict(offer) | {"draft": draft and draft.pk}
 
 
 def _read_settings(request: HttpRequest, payload: RunIn) -> tuple[dict[str, Any], list[Skill]]:

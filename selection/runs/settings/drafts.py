@@ -148,10 +148,18 @@ def build_draft(settings: Mapping[str, Any]) -> Run:
 
 
 @transaction.atomic
-def copy_run(run: Run, name: str, same_seed: bool = False, who: str = "", why: str = "") -> Run:
+def copy_run(
+    run: Run,
+    name: str,
+    same_seed: bool = False,
+    who: str = "",
+    why: str = "",
+    changes: Mapping[str, Any] | None = None,
+) -> Run:
     """Create a draft of the same settings under this name, without the platform's completion codes.
 
     same_seed  deal the same questions in the same order; else the copy gets its own seed
+    changes    settings in which the copy differs
 
     Raises Refused for a name that is taken or invalid, and for settings that no longer fit the
     pool.
@@ -165,6 +173,7 @@ def copy_run(run: Run, name: str, same_seed: bool = False, who: str = "", why: s
         "options": {key: run.options[key] for key in run.options if key not in DERIVED_OPTIONS},
         "page": {key: value for key, value in run.page.items() if key != "codes"},
         "enrolling": run.enrolling or run.joined > 0,
+        **(changes or {}),
     }
     further = [Skill(question_set=each.question_set, k=each.k) for each in run.skills[1:]]
     seed = "the same seed" if same_seed else "a seed of its own"

@@ -196,6 +196,7 @@ OPERATIONS: dict[tuple[str, str], set[str]] = {
     ("put", "/api/runs/{run_id}"): set(),
     ("delete", "/api/runs/{run_id}"): set(),
     ("post", "/api/runs/{run_id}/copy"): set(),
+    ("post", "/api/runs/{run_id}/replace"): set(),
     ("post", "/api/runs/{run_id}/claims"): {"answer"},
     ("post", "/api/answers"): {"answer"},
     ("get", "/api/runs/{run_id}/answers"): {"read"},

@@ -1,0 +1,39 @@
+"""Requalification: a test of a worker who fell, by further gold questions of their watch.
+
+A test has its own answers, counted from its beginning in the order in which they were asked. Each
+is judged once, at its first result; the proof is in ``topk.drift.MarkTest``.
+"""
+
+from selection.models import GoldAnswer, Watch, WatchedWorker
+from topk.drift import MarkTest
+
+MOST = 200  # answers of a test; a worker who is neither good nor bad fails then
+State = WatchedWorker.State
+
+
+def judge_test(watch: Watch, row: WatchedWorker) -> bool:
+    """Set the state of a worker whose test is decided; return False while it is open.
+
+    They begin anew: answers asked after the deciding one are counted by the next step.
+    """
+    answers = GoldAnswer.objects.filter(watched=row, question__retired=None)
+    if row.since is not None:
+        answers = answers.filter(asked__gt=row.since)
+    taken = list(answers.order_by("asked", "pk").values_list("asked", "right")[:MOST])
+    right = [one for _, one in taken]
+    decided = build_test(watch, row).decide(right) or ((False, MOST) if right[MOST - 1 :] else None)
+    if decided is None:
+        return False
+    passed, count = decided
+    verb = "passed" if passed else "did not pass"
+    row.why = f"{verb} the test: {sum(right[:count])} of {count} gold answers were right"
+    row.state = State.FINE if passed else State.PAUSED
+    row.tried = 0 if passed else row.tried
+    row.since, row.threshold, row.recount = taken[count - 1][0], None, True
+    row.memory, row.evidence, row.answers, row.right = b"", 0, 0, 0
+    return True
+
+
+def build_test(watch: Watch, row: WatchedWorker) -> MarkTest:
+    tolerance = min(watch.tolerance, row.level / 2)
+    return MarkTest(row.level, tolerance, watch.delta, max(watch.tries, row.tried))
