@@ -46,7 +46,7 @@ NAMES = {
     "ForecastOut": "Forecast",
     "FileOut": "FileState",
     "FileRowOut": "FileRow",
-    "GoldIn": "GoldIn",
+    "GoldAnswerIn": "GoldAnswerIn",
     "GoldOut": "GoldAnswer",
     "Grading": "Grading",
     "InvitedOut": "Invited",

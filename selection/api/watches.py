@@ -155,7 +155,7 @@ class ActionIn(Schema, extra="forbid"):
     )
 
 
-class GoldIn(Schema, extra="forbid"):
+class GoldAnswerIn(Schema, extra="forbid"):
     worker: Key
     question: Key
     response: str = Field(max_length=LONGEST_RESPONSE)
@@ -165,7 +165,7 @@ class GoldIn(Schema, extra="forbid"):
 
 
 class GoldBatchIn(Schema, extra="forbid"):
-    answers: list[GoldIn] = Field(min_length=1, max_length=MOST_ANSWERS)
+    answers: list[GoldAnswerIn] = Field(min_length=1, max_length=MOST_ANSWERS)
     outside: Literal["refuse", "wrong"] = Field(
         "refuse", description="Answers outside the choices are refused, or count as wrong."
     )

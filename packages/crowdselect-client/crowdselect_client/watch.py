@@ -9,7 +9,7 @@ from .file import File
 from .replies import (
     FileState,
     GoldAnswer,
-    GoldIn,
+    GoldAnswerIn,
     Rows,
     WatchChanges,
     WatchedWorker,
@@ -55,7 +55,7 @@ class Watch:
     # -- gold
 
     def record(
-        self, answers: Sequence[GoldIn], outside: Literal["refuse", "wrong"] = "refuse"
+        self, answers: Sequence[GoldAnswerIn], outside: Literal["refuse", "wrong"] = "refuse"
     ) -> Rows:
         """Record gold answers, in the order in which they were asked; repeating changes nothing.
 

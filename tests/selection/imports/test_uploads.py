@@ -236,7 +236,7 @@ def test_workers_that_a_run_has_stay():
     upload = bring("workers", pool, many(6))
     commit.commit_import(upload.pk)
     make_run(pool=pool)
-    with pytest.raises(Conflict, match="A run uses"):
+    with pytest.raises(Conflict, match="A run or a watch uses"):
         commit.undo_import(upload.pk)
     assert pool.workers.count() == 6
 
@@ -266,7 +266,7 @@ def test_questions_used_by_a_run_are_not_undone():
         commit.undo_import(upload.pk)
     late.delete()
     make_run(question_set=asked, n=3, k=1)
-    with pytest.raises(Conflict, match="A run uses"):
+    with pytest.raises(Conflict, match="A run or a watch uses"):
         commit.undo_import(upload.pk)
 
 

@@ -354,6 +354,7 @@ def test_a_viewer_is_shown_no_button_that_would_be_refused(zebras):
 MAY = {
     "Upload.objects": "of an object that is scoped, and by its kind and id",
     "Candidate.objects.filter(worker__in=workers)": "of workers that are scoped",
+    "WatchedWorker.objects.filter(worker__in=workers)": "of workers that are scoped",
     "Run.objects.filter(Q(question_set=item) | Q(further__question_set=item))": "of a scoped set",
     "Run.objects.locked(self.instance.pk)": "the one that the form is about",
     "Team.objects": "its number, or for a superuser",
