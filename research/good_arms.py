@@ -81,8 +81,8 @@ def measure(case: Case, rule: str) -> list[str]:
 
 
 def main() -> None:
-    shown = {"epsilon": EPSILON, "delta": DELTA, "plays": PLAYS, "most": f"{MOST:,}"}
-    sys.stdout.write(PAGE.format(**shown))
+    lines = {"epsilon": EPSILON, "delta": DELTA, "plays": PLAYS, "most": f"{MOST:,}"}
+    sys.stdout.write(PAGE.format(**lines))
     for case in CASES:
         for rule in RULES:
             sys.stdout.write(f"| {' | '.join(measure(case, rule))} |\n")

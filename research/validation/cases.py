@@ -43,18 +43,18 @@ class Case:
     at_once: int = 1
 
     def means(self, run: int) -> Floats:
-        """Return (n,) true accuracies of the pool of this run."""
+        """Compute (n,) true accuracies of the pool of this run."""
         rng = np.random.default_rng([zlib.crc32(self.name.encode()), run])
         return np.append(rng.beta(self.a, self.b, self.n - len(self.fixed)), self.fixed)
 
 
 def list_cases() -> list[Case]:
-    """Return all cases except recorded crowds."""
+    """Build all cases except recorded crowds."""
     return [*population_cases(), *published_cases(), *adversarial_cases(), spammer_case()]
 
 
 def cases_named(cases: list[Case], names: Sequence[str]) -> list[Case]:
-    """Return the cases of these names, or all. Raises Refused for an unknown name."""
+    """Build the cases of these names, or all. Raises Refused for an unknown name."""
     options = [case.name for case in cases]
     for name in names:
         if name not in options:
@@ -68,14 +68,14 @@ def population_cases() -> list[Case]:
 
 
 def beta_case(a: float, b: float, n: int, k: int, epsilon: float, delta: float) -> Case:
-    """Return a case with accuracies from a Beta population, drawn anew for every run."""
+    """Build a case with accuracies from a Beta population, drawn anew for every run."""
     title = f"Accuracies from Beta({a:g},{b:g})"
     name = f"beta-{a:g}-{b:g}-n{n}-k{k}-e{epsilon:g}"
     return Case(name, title, n, k, epsilon, delta, a=a, b=b)
 
 
 def published_cases() -> list[Case]:
-    """Return the instances of Chen, Chen, Zhang, Zhou 2017."""
+    """Build the instances of Chen, Chen, Zhang, Zhou 2017."""
     return [
         fixed_case("two-group-n100", "TwoGroup, .7 and .3", two_group(100, 20), 20, 0.1, 0.01),
         fixed_case("uniform-n100", "UNIFORM, evenly from 0 to .99", uniform(100), 20, 0.1, 0.01),
@@ -84,7 +84,7 @@ def published_cases() -> list[Case]:
 
 
 def adversarial_cases() -> list[Case]:
-    """Return pools that show if an algorithm stops too soon."""
+    """Build pools that show if an algorithm stops too soon."""
     over = JUST_OVER * 0.05
     equal, sure = np.full(100, CHANCE), (np.arange(100) < 20).astype(float)
     return [
@@ -99,12 +99,12 @@ def adversarial_cases() -> list[Case]:
 
 
 def raised_means(n: int, many: int, by: float) -> Floats:
-    """Return (n,) accuracies: ``many`` above chance by this much, the rest at chance."""
+    """Compute (n,) accuracies: ``many`` above chance by this much, the rest at chance."""
     return np.where(np.arange(n) < many, CHANCE + by, CHANCE)
 
 
 def spammer_case() -> Case:
-    """Return a case in which every tenth worker guesses."""
+    """Build a case in which every tenth worker guesses."""
     title = "Beta(6,2) and 10 % spammers at .5"
     return Case("spammers", title, 100, 20, 0.05, 0.05, (CHANCE,) * 10, a=6, b=2)
 
@@ -112,5 +112,5 @@ def spammer_case() -> Case:
 def fixed_case(
     name: str, title: str, means: Floats, k: int, epsilon: float = 0.05, delta: float = 0.05
 ) -> Case:
-    """Return a case with the same pool in every run."""
+    """Build a case with the same pool in every run."""
     return Case(name, title, means.size, k, epsilon, delta, tuple(means.tolist()))

@@ -10,12 +10,12 @@ from .cases import CHANCE, Case, beta_case, fixed_case
 
 
 def list_pools() -> list[Case]:
-    """Return all pools, small ones first."""
+    """Build all pools, small ones first."""
     return [*small_pools(), *group_pools(), *standouts(), *beta_pools(), *large_pools()]
 
 
 def small_pools() -> list[Case]:
-    """Return pools of up to 50 workers."""
+    """Build pools of up to 50 workers."""
     return [
         fixed_case("even-n8", "Evenly spaced from .9 to .55", np.linspace(0.9, 0.55, 8), 1),
         beta_case(6, 2, 10, 2, 0.05, 0.05),
@@ -41,7 +41,7 @@ def half_spammers() -> Case:
 
 
 def group_pools() -> list[Case]:
-    """Return pools with a gap just at K, or none, which a bell-shaped belief misjudges."""
+    """Build pools with a gap just at K, or none, which a bell-shaped belief misjudges."""
     apart = np.r_[np.linspace(0.95, 0.85, 20), np.linspace(0.75, 0.6, 80)]
     return [
         groups_of(10, (10, 0.8), (40, 0.65)),
@@ -57,7 +57,7 @@ def group_pools() -> list[Case]:
 
 
 def standouts() -> list[Case]:
-    """Return pools of nearly equal workers with a few ahead by about epsilon."""
+    """Build pools of nearly equal workers with a few ahead by about epsilon."""
     return [
         groups_of(1, (1, 0.97), (39, 0.9)),
         groups_of(1, (1, 0.87), (39, 0.8)),
@@ -68,7 +68,7 @@ def standouts() -> list[Case]:
 
 
 def groups_of(k: int, *groups: tuple[int, float]) -> Case:
-    """Return a pool with this many workers at each accuracy."""
+    """Build a pool with this many workers at each accuracy."""
     means = np.concatenate([np.full(many, accuracy) for many, accuracy in groups])
     title = ", ".join(f"{many} at {accuracy:g}".replace("0.", ".") for many, accuracy in groups)
     name = "-".join(f"{many}-at-{accuracy:g}" for many, accuracy in groups)
@@ -76,7 +76,7 @@ def groups_of(k: int, *groups: tuple[int, float]) -> Case:
 
 
 def beta_pools() -> list[Case]:
-    """Return pools of a hundred workers of one population."""
+    """Build pools of a hundred workers of one population."""
     shapes = ((6, 2), (12, 3), (2, 2), (1, 1), (20, 5))
     evenly = fixed_case(
         "uniform-n100", "UNIFORM, evenly from 0 to .99", uniform(100), 20, 0.1, 0.01
@@ -85,7 +85,7 @@ def beta_pools() -> list[Case]:
 
 
 def large_pools() -> list[Case]:
-    """Return large instances of Chen, Chen, Zhang, Zhou 2017."""
+    """Build large instances of Chen, Chen, Zhang, Zhou 2017."""
     evenly, near = "UNIFORM, evenly from 0 to .999", "SYNTHETIC-6, most near the border"
     return [
         fixed_case("uniform-n1000-k100", evenly, uniform(1000), 100, 0.01, 0.01),

@@ -234,9 +234,9 @@ def show_watch(request: HttpRequest, watch_id: Id) -> dict[str, Any]:
 def change_watch(request: HttpRequest, watch_id: Id, payload: WatchChangeIn) -> dict[str, Any]:
     """Change settings of a watch."""
     watch = find_object(request, Watch, watch_id)
-    given = payload.dict(exclude_unset=True)
+    changes = payload.dict(exclude_unset=True)
     settings = {
-        name: value for name, value in given.items() if value is not None or name == "level"
+        name: value for name, value in changes.items() if value is not None or name == "level"
     }
     ids = settings.pop("question_sets", None)
     sets = None if ids is None else [find_object(request, QuestionSet, pk) for pk in ids]
@@ -331,8 +331,8 @@ def record_gold(request: HttpRequest, watch_id: Id, payload: GoldBatchIn) -> dic
     They count in the order in which they were asked. Each row has a result of its own.
     """
     watch = find_object(request, Watch, watch_id)
-    given = [gold.GivenGold(**row.dict()) for row in payload.answers]
-    return gold.report_fates(gold.record_gold(watch, given, payload.outside))
+    answers = [gold.GivenGold(**row.dict()) for row in payload.answers]
+    return gold.report_fates(gold.record_gold(watch, answers, payload.outside))
 
 
 @api.get("/watches/{watch_id}/gold", response=list[GoldOut], tags=["watches"])

@@ -52,7 +52,9 @@ from .validate_answers import refuse_ended
 Rows = QuerySet[UploadedRow]
 
 CHUNK = 2000
-USED = "A run or a watch uses rows of this file: the import cannot be undone. Change the rows by hand."
+USED = (
+    "A run or a watch uses rows of this file: the import cannot be undone. Change the rows by hand."
+)
 
 
 def accepted_rows(upload: Upload, outside: Outside = "refuse") -> Rows:

@@ -30,14 +30,14 @@ def _play_month(question_set: QuestionSet, workers: begin.Levels) -> list[gold.G
     """Return the answers; the first questions of the set belong to the sample run."""
     questions = list(question_set.questions.order_by("-number")[: DAYS * PER_DAY])
     key = {question.key: question.accepted[0] for question in questions}
-    now, given = db_clock.database_now(), []
+    now, answers = db_clock.database_now(), []
     for place, question in enumerate(questions):
         day = place // PER_DAY
-        asked = now - timedelta(days=DAYS - day, hours=-8 * (place % PER_DAY))
+        time = now - timedelta(days=DAYS - day, hours=-8 * (place % PER_DAY))
         fallen = {FALLEN: BEFORE if day < DAYS // 2 else AFTER}
         crowd = SyntheticCrowd(dict.fromkeys(workers, BEFORE) | fallen, key)
         for worker in workers:
             response = crowd.respond(worker, question.key, question.choices)
             if response is not None:
-                given.append(gold.GivenGold(worker, question.key, response, asked))
-    return given
+                answers.append(gold.GivenGold(worker, question.key, response, time))
+    return answers

@@ -132,7 +132,7 @@ ACTIONS: dict[str, Callable[[WatchedWorker, str, str], None]] = {
 
 
 def find_watched(watch: Watch, key: str) -> WatchedWorker:
-    """Return the worker with this id, or raise NotFound."""
+    """Find the worker with this id, or raise NotFound."""
     rows = watch.workers.select_related("watch", "worker")
     row = rows.filter(worker__key__in=stored_spellings([key])).first()
     if row is None:

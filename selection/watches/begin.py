@@ -27,12 +27,12 @@ OUT_OF_WORK = (State.PAUSED, State.TESTING)
 
 
 def round_level(share: float) -> float:
-    """Return the level in whole percents, rounded down: each one is calibrated once."""
+    """Compute the level in whole percents, rounded down: each one is calibrated once."""
     return min(HIGHEST_LEVEL, max(LOWEST_LEVEL, math.floor(100 * share + 1e-6) / 100))
 
 
 def choose_levels(shown: Mapping[str, float], level: float | None) -> Levels:
-    """Return the levels of selected workers: one for all, or their own in the run."""
+    """Compute the levels of selected workers: one for all, or their own in the run."""
     return shown if level is None else dict.fromkeys(shown)
 
 
@@ -169,12 +169,12 @@ def add_workers(watch: Watch, levels: Levels) -> int:
 def _find_workers(pool: Pool, levels: Levels) -> Sequence[tuple[Worker, float | None]]:
     by_key = {plain_key(key): level for key, level in levels.items()}
     rows: Iterable[Worker] = pool.workers.all().only("pk", "key", "pool")
-    found = [(row, by_key[plain_key(row.key)]) for row in rows if plain_key(row.key) in by_key]
-    if len(found) < len(by_key):
-        missing = by_key.keys() - {plain_key(row.key) for row, _ in found}
+    matches = [(row, by_key[plain_key(row.key)]) for row in rows if plain_key(row.key) in by_key]
+    if len(matches) < len(by_key):
+        missing = by_key.keys() - {plain_key(row.key) for row, _ in matches}
         others = f" (and {counted(len(missing) - 1, 'other')})" if len(missing) > 1 else ""
         raise Refused(f"There is no worker “{min(missing)}” in the pool “{pool}”{others}.")
-    return found
+    return matches
 
 
 def _level_for(watch: Watch, worker: Worker, own: float | None) -> float:
@@ -190,10 +190,10 @@ def _level_for(watch: Watch, worker: Worker, own: float | None) -> float:
 def remove_workers(watch: Watch, keys: Collection[str]) -> int:
     """Watch these workers no more; their answers stay. Return their number."""
     Watch.objects.lock(watch.pk)
-    wanted = {plain_key(key) for key in keys}
+    plain = {plain_key(key) for key in keys}
     rows = watch.workers.exclude(state=State.LEFT).values_list("pk", "worker__key")
-    leaving = [pk for pk, key in rows if plain_key(key) in wanted]
-    if len(leaving) < len(wanted):
+    leaving = [pk for pk, key in rows if plain_key(key) in plain]
+    if len(leaving) < len(plain):
         raise Refused("Some of these workers are not watched here.")
     watch.workers.filter(pk__in=leaving, met=0).delete()
     watch.workers.filter(pk__in=leaving).update(state=State.LEFT)

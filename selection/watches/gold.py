@@ -75,7 +75,7 @@ def record_gold(
 
 
 def report_fates(fates: Sequence[GoldFate]) -> dict[str, Any]:
-    """Return the results as the API and the client have them."""
+    """Describe the results as the API and the client have them."""
     counts = Counter(fate.result for fate in fates)
     numbers = {name: counts[name] for name in (ADDED, "changed", UNCHANGED, REFUSED)}
     return {**numbers, "rows": [vars(fate) for fate in fates]}
@@ -119,14 +119,14 @@ class GoldPlaces:
         states = rows.values_list("worker__key", "pk", "state")
         self.workers = {plain_key(key): (pk, state) for key, pk, state in states}
         keys = stored_spellings({row.question for row in self.given})
-        asked = Question.objects.filter(question_set__watches=self.watch, key__in=keys)
+        questions = Question.objects.filter(question_set__watches=self.watch, key__in=keys)
         self.questions: dict[str, list[Question]] = {}
-        for question in asked.order_by():
+        for question in questions.order_by():
             self.questions.setdefault(plain_key(question.key), []).append(question)
 
     @cached_property
     def stored(self) -> dict[tuple[int, int], str]:
-        """Return earlier responses of these workers to these questions."""
+        """Find earlier responses of these workers to these questions."""
         ids = [pk for pk, _ in self.workers.values()]
         questions = [one.pk for rows in self.questions.values() for one in rows]
         answers = GoldAnswer.objects.filter(watched__in=ids, question__in=questions)
@@ -149,8 +149,8 @@ class GoldPlaces:
         if self.outside == "refuse" and not question.allows(row.response):
             raise outside_choices(question.choices, row.response, question.kind)
         moment = self.now + number * TICK
-        asked = moment if row.asked is None else max(EARLIEST, min(row.asked, moment))
-        self.new[pair] = (asked, row.response, self._grade(question, row.response))
+        time = moment if row.asked is None else max(EARLIEST, min(row.asked, moment))
+        self.new[pair] = (time, row.response, self._grade(question, row.response))
         return ADDED
 
     def _grade(self, question: Question, response: str) -> bool:
@@ -160,7 +160,7 @@ class GoldPlaces:
         return self.grades[place]
 
     def compare_stored(self, fate: GoldFate, row: GivenGold) -> GoldFate:
-        """Return the result of a row, after some of the answers were found to be there."""
+        """Tell the result of a row, after some of the answers were found to be there."""
         if fate.result == REFUSED:
             return fate
         pair = (self._find_worker(row.worker), self._find_question(row.question).pk)
@@ -172,7 +172,7 @@ class GoldPlaces:
             return GoldFate(fate.row, REFUSED, str(refusal))
 
     def find_place(self, worker: str, key: str) -> tuple[int, Question]:
-        """Return the watched worker and the question. Raises Refused also if it was answered."""
+        """Find the watched worker and the question. Raises Refused also if it was answered."""
         watched, question = self._find_worker(worker), self._find_question(key)
         if (watched, question.pk) in self.stored:
             raise Answered(f"“{worker}” has already answered question “{key}”.")
@@ -199,7 +199,7 @@ class GoldPlaces:
 
 
 def _compare(first: str, response: str) -> str:
-    """Return that nothing changes, or raise Answered for another response than the first one."""
+    """Tell that nothing changes, or raise Answered for another response than the first one."""
     if first not in (response, DELETED):
         raise Answered(ANSWERED_DIFFERENTLY)
     return UNCHANGED

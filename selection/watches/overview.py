@@ -60,7 +60,7 @@ def gold_answers(watch: Watch) -> QuerySet[GoldAnswer]:
 
 
 def watch_settings(watch: Watch) -> dict[str, Any]:
-    """Return the settings as the API and the file have them."""
+    """Describe the settings as the API and the file have them."""
     names = ["name", "level", "pace", "every", "rule", "once_in", "delta", "pauses"]
     names += ["tolerance", "tries", "created", "stopped"]
     sets = watch.question_sets.order_by("pk").values_list("pk", flat=True)
@@ -70,7 +70,7 @@ def watch_settings(watch: Watch) -> dict[str, Any]:
 
 
 def describe_rule(watch: Watch) -> str:
-    """Return how often an alarm is false, in one sentence."""
+    """Say how often an alarm is false, in one sentence."""
     if watch.rule == Watch.Rule.RATE:
         return (
             "A worker at the level has on average at most one false alarm in "
@@ -95,7 +95,7 @@ def with_counts(watches: QuerySet[Watch]) -> QuerySet[Watch]:
 
 
 def summarise(watch: Watch) -> Facts:
-    """Return the first screen: the next action, a common fall, and the end of the gold.
+    """Describe the first screen: the next action, a common fall, and the end of the gold.
 
     tone  of the words: bad, warn or good
     """
@@ -126,7 +126,7 @@ def _describe_action(watch: Watch, counts: dict[str, int], answered: bool) -> tu
 
 
 def forecast_gold(watch: Watch) -> Facts:
-    """Return the number of gold questions, and the time until workers have met all of them.
+    """Count the number of gold questions, and the time until workers have met all of them.
 
     soon   number of workers with gold for at most ``SOON_WEEKS``
     weeks  until the first of them has met all; None without answers
@@ -139,7 +139,7 @@ def forecast_gold(watch: Watch) -> Facts:
     for count, first in rows.order_by().values_list("met", "first_asked"):
         weekly = max(paced, count / max(1.0, (now - (first or now)) / WEEK))
         weeks += [max(0, questions - count) / weekly] if weekly else []
-    soon = sum(left <= SOON_WEEKS for left in weeks)
+    soon = sum(time <= SOON_WEEKS for time in weeks)
     least = min(weeks, default=None)
     return Facts(questions=questions, soon=soon, weeks=least, words=_describe_gold(soon, least))
 
@@ -155,7 +155,7 @@ def _describe_gold(soon: int, weeks: float | None) -> str:
 
 
 def recent_answers(rows: list[WatchedWorker]) -> dict[int, list[bool]]:
-    """Return each worker's latest grades, oldest first."""
+    """List each worker's latest grades, oldest first."""
     latest = [F("asked").desc(), F("pk").desc()]
     answers = GoldAnswer.objects.filter(watched__in=rows, question__retired=None)
     ranked = answers.annotate(rank=Window(RowNumber(), partition_by="watched", order_by=latest))

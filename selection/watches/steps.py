@@ -77,9 +77,9 @@ def regrade_question(question: Question) -> None:
 def _grade_again(answers: QuerySet[GoldAnswer]) -> None:
     changed = []
     for answer in answers.exclude(response=DELETED).select_related("question").iterator():
-        right = answer.question.grade(answer.response)
-        if right != answer.right:
-            answer.right = right
+        mark = answer.question.grade(answer.response)
+        if mark != answer.right:
+            answer.right = mark
             changed.append(answer)
     GoldAnswer.objects.bulk_update(changed, ["right"], 1000)
 
@@ -141,12 +141,12 @@ class WatchStep:
         for answer in self.waiting:
             by_worker.setdefault(answer.watched_id, []).append(answer)
         anew = [row for row in self.rows if _is_behind(row, by_worker.get(row.pk, ()))]
-        counted = by_worker | self._answers_from_beginning(anew)
+        answers = by_worker | self._answers_from_beginning(anew)
         for row in self.rows:
             row.met += len(by_worker.get(row.pk, ()))
         for row in anew:
-            row.met = len(counted[row.pk])
-        self._observe(counted)
+            row.met = len(answers[row.pk])
+        self._observe(answers)
         alarms = self._judge({row.pk for row in anew})
         results = self._judge_tests()
         self._save()
@@ -172,27 +172,27 @@ class WatchStep:
     def _observe(self, by_worker: dict[int, list[_Answer]]) -> None:
         """Count the answers; the evidence of an alarm stays as it was at the alarm."""
         places: list[int] = []
-        right: list[bool] = []
+        marks: list[bool] = []
         for place, row in enumerate(self.rows):
             answers = by_worker.get(row.pk, [])
             since = row.since
-            counted = [
+            answers_in_turn = [
                 one for one in answers if not one.retired and (since is None or one.asked > since)
             ]
             stop = None if row.alarmed is None else max(0, (row.alarmed_after or 0) - row.answers)
-            seen = [one.right for one in counted[:stop]]
-            self.seen[row.pk] = seen
-            places += [place] * len(seen)
-            right += seen
-            row.answers += len(counted)
-            row.right += sum(one.right for one in counted)
+            news = [one.right for one in answers_in_turn[:stop]]
+            self.seen[row.pk] = news
+            places += [place] * len(news)
+            marks += news
+            row.answers += len(answers_in_turn)
+            row.right += sum(one.right for one in answers_in_turn)
             times = [one.asked for one in answers]
             row.first_asked = min([*times, row.first_asked or self.now])
             row.last_asked = max(times, default=row.last_asked)
         self.start = self._begin_evidence()
         levels = [row.level for row in self.rows]
         bars = [row.threshold or 0.0 for row in self.rows]
-        evidence = observe_each(self.start, places, right, levels, bars)
+        evidence = observe_each(self.start, places, marks, levels, bars)
         for row, memory, total in zip(self.rows, evidence, self._sums(evidence), strict=True):
             row.memory, row.evidence = memory.tobytes(), float(total)
             if row.state == State.TESTING:  # it has evidence of its own
@@ -203,21 +203,21 @@ class WatchStep:
         return np.asarray(evidence[:, :falls].sum(1))
 
     def _answers_at_alarm(self, place: int) -> int:
-        """Return the number of answers at which the evidence reached the threshold.
+        """Find the number of answers at which the evidence reached the threshold.
 
         It is searched by halves, because evidence that has reached it stays.
         """
         row = self.rows[place]
         if self.watch.rule == Rule.SHARE:  # judged with all others, at the end of the step
             return row.answers
-        seen, start = self.seen[row.pk], self.start[place : place + 1]
+        marks, start = self.seen[row.pk], self.start[place : place + 1]
 
         def is_reported(count: int) -> bool:
-            one = observe_each(start, [0] * count, seen[:count], row.level, row.threshold or 0)
+            one = observe_each(start, [0] * count, marks[:count], row.level, row.threshold or 0)
             return bool(self._sums(one)[0] >= (row.threshold or 0))
 
-        first = bisect_left(range(len(seen)), True, key=lambda count: is_reported(count + 1)) + 1
-        return row.answers - len(seen) + first
+        first = bisect_left(range(len(marks)), True, key=lambda count: is_reported(count + 1)) + 1
+        return row.answers - len(marks) + first
 
     @property
     def _is_lasting(self) -> bool:
@@ -272,20 +272,21 @@ class WatchStep:
         }
         columns["state"] = [str(state) for state in columns["state"]]
         bulk.update_rows(WatchedWorker, [row.pk for row in self.rows], columns)
-        counted = [answer.pk for answer in self.waiting]
-        bulk.update_rows(GoldAnswer, counted, {"counted": [True] * len(counted)})
+        answers = [answer.pk for answer in self.waiting]
+        bulk.update_rows(GoldAnswer, answers, {"counted": [True] * len(answers)})
 
 
 def _read_answers(rows: Any, most: int | None = None) -> list[_Answer]:
     columns = ("pk", "watched_id", "asked", "right", "question__retired")
     values = rows.order_by("asked", "pk").values_list(*columns)[:most]
     return [
-        _Answer(pk, watched, at, right, gone is not None) for pk, watched, at, right, gone in values
+        _Answer(pk, watched, at, mark, retirement is not None)
+        for pk, watched, at, mark, retirement in values
     ]
 
 
 def _is_behind(row: WatchedWorker, new: Sequence[_Answer]) -> bool:
-    """Return True if an answer comes late: it was asked before one that is counted."""
+    """Tell if an answer comes late: it was asked before one that is counted."""
     late = row.last_asked is not None and any(one.asked < row.last_asked for one in new)
     return row.recount or late
 

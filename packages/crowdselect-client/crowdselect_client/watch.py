@@ -64,10 +64,10 @@ class Watch:
         total = Rows(added=0, changed=0, unchanged=0, refused=0, rows=[])
         for first in range(0, len(answers), MOST_GOLD):
             body = {"answers": list(answers[first : first + MOST_GOLD]), "outside": outside}
-            done = self._to.ask(Rows, "POST", f"{self._path}/gold", json=body)
+            fates = self._to.ask(Rows, "POST", f"{self._path}/gold", json=body)
             for name in ("added", "unchanged", "refused"):
-                total[name] += done[name]
-            total["rows"] += [{**row, "row": row["row"] + first} for row in done["rows"]]
+                total[name] += fates[name]
+            total["rows"] += [{**row, "row": row["row"] + first} for row in fates["rows"]]
         return total
 
     def gold(self) -> Iterator[GoldAnswer]:

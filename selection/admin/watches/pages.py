@@ -64,8 +64,8 @@ class BeginPage(FormPage):
         if run is not None:
             offer = reports.offer_watch(run)
             sets = sets or offer.question_sets
-            shown = begin.choose_levels(offer.levels, form.settings()["level"])
-            levels = {key: shown.get(key) for key in levels} or shown
+            offers = begin.choose_levels(offer.levels, form.settings()["level"])
+            levels = {key: offers.get(key) for key in levels} or offers
         elif not levels:
             levels = dict.fromkeys(pool.workers.values_list("key", flat=True))
         watch = begin.create_watch(pool, sets, levels, run, **form.settings())
@@ -87,8 +87,8 @@ class WatchPage(ActionPage):
         state, search = self.request.GET.get("state", ""), self.request.GET.get("q", "").strip()
         rows = self._rows(state, search)
         page = Paginator(rows, PER_PAGE).get_page(self.request.GET.get("page"))
-        shown = list(page.object_list)
-        recent = overview.recent_answers(shown)
+        rows_of_page = list(page.object_list)
+        recent = overview.recent_answers(rows_of_page)
         summary = overview.summarise(watch)
         return super().get_context_data(
             watch=watch,
@@ -98,7 +98,9 @@ class WatchPage(ActionPage):
             state=state,
             search=search,
             page=page,
-            lines=[(row, sparklines.draw_sparkline(recent[row.pk], row.level)) for row in shown],
+            lines=[
+                (row, sparklines.draw_sparkline(recent[row.pk], row.level)) for row in rows_of_page
+            ],
             sets=watch.question_sets.all(),
             files=exports.WATCH_FILES,
             **kwargs,

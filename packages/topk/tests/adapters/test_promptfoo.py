@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(not PROMPTFOO, reason="PROMPTFOO names no comman
 pytest.importorskip("yaml")
 select_providers = pytest.importorskip("topk.adapters.promptfoo").select_providers
 
-# Draws whether an answer is right, and writes down that it was asked.
+# Draws if an answer is right, and writes the request down.
 PROVIDER = """
 const fs = require('fs');
 module.exports = class {

@@ -35,13 +35,13 @@ class AnswerValue:
     def build(cls, risk: PosteriorRisk) -> "AnswerValue":
         feared, group = risk.feared, risk.posterior.group
         noise = feared.mean * (1 - feared.mean)
-        known = np.maximum(noise / feared.variance - 1, LEAST_KNOWN)
+        types = np.maximum(noise / feared.variance - 1, LEAST_KNOWN)
         above = feared.above(feared.border)
         wrong = np.where(risk.chosen, 1 - above, above) + EXPLORE
-        return cls(noise[group], known[group], wrong, power_at(risk.posterior.draws.two_groups))
+        return cls(noise[group], types[group], wrong, power_at(risk.posterior.draws.two_groups))
 
     def after(self, answers: Counts) -> Floats:
-        """Return (n,) the use after so many more answers: (P(on the wrong side) x variance) **
+        """Compute (n,) the use after so many more answers: (P(on the wrong side) x variance) **
         power.
 
         The accuracy of a worker of mean m, known as well as after s answers, has variance m (1 - m)
@@ -52,7 +52,7 @@ class AnswerValue:
 
 
 def power_at(two_groups: float) -> float:
-    """Return 0.5 to 1.5: the likelier two groups (0 to 1), the more evenly the questions are
+    """Compute 0.5 to 1.5: the likelier two groups (0 to 1), the more evenly the questions are
     spread.
 
     If many workers are alike, the lucky ones would otherwise get nearly all questions.
@@ -63,27 +63,27 @@ def power_at(two_groups: float) -> float:
 def share_out(
     left: int, use: AnswerValue, out: Counts, room: Counts, rng: np.random.Generator
 ) -> Counts:
-    """Return (n,) at most ``left`` questions, drawn in proportion to their use.
+    """Compute (n,) at most ``left`` questions, drawn in proportion to their use.
 
     Outstanding questions count as answered. The share of workers without room is not given to
     others, whose use is less; and if that share is large, fewer questions are asked altogether.
     """
     willing = (room > 0) | (out > 0)
-    given = np.zeros_like(out)
+    shares = np.zeros_like(out)
     if not willing.any():  # no worker has a question left
-        return given
+        return shares
     for part in _split_slots(_fitting_slots(left, use.after(out) * willing, room)):
-        weights = use.after(out + given) * willing
+        weights = use.after(out + shares) * willing
         # One by one: numpy's multinomial draws differently if a last bit carries a share past 1/2.
         drawn = np.bincount(
             rng.choice(out.size, part, p=weights / weights.sum()), minlength=out.size
         )
-        given += np.minimum(drawn, room - given)
-    return given
+        shares += np.minimum(drawn, room - shares)
+    return shares
 
 
 def _fitting_slots(slots: int, use: Floats, room: Counts) -> int:
-    """Return the most slots, in steps of a fifth, of which the workers' room takes FITS."""
+    """Compute the most slots, in steps of a fifth, of which the workers' room takes FITS."""
     share = use / use.sum()
     while slots > 1 and np.minimum(share * slots, room).sum() < FITS * slots:
         slots = int(slots * 0.8)
@@ -91,6 +91,6 @@ def _fitting_slots(slots: int, use: Floats, room: Counts) -> int:
 
 
 def _split_slots(slots: int) -> list[int]:
-    """Return at most PARTS parts, as equal as possible."""
+    """Choose at most PARTS parts, as equal as possible."""
     parts = min(PARTS, slots)
     return [slots // parts + (part < slots % parts) for part in range(parts)]

@@ -55,13 +55,13 @@ class GoodnessOfFit:
 
 
 def _best_likelihood(population: Population) -> float:
-    """Return the log-likelihood of the likeliest population."""
+    """Compute the log-likelihood of the likeliest population."""
     cells = population.grid.density(population.mode[None])
     return float(population.log_likelihood(population.fit(cells))[0])
 
 
 def chi_square_tail(x: float) -> float:
-    """Return P(chi-square of BENDS degrees > x): a Poisson sum, because BENDS is even."""
+    """Compute P(chi-square of BENDS degrees > x): a Poisson sum, because BENDS is even."""
     term = total = 1.0
     for j in range(1, BENDS // 2):
         term *= x / 2 / j

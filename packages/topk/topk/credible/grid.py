@@ -34,7 +34,7 @@ class Grid:
         self.flat: Floats = np.log(np.diff(self.edges)) - self.log_p - self.log_q
 
     def density(self, x: Floats) -> Floats:
-        """Return (R, M) cell probabilities of the populations (R, P)."""
+        """Compute (R, M) cell probabilities of the populations (R, P)."""
         mean, conc = 1 / (1 + np.exp(-x[:, 0])), np.exp(x[:, 1])
         linear = x.copy()
         linear[:, 0], linear[:, 1] = mean * conc, (1 - mean) * conc
@@ -45,7 +45,7 @@ class Grid:
         return cells
 
     def likelihood(self, right: Floats, answers: Floats) -> Floats:
-        """Return (G, M) likelihoods of tallies (G,), each row scaled to a largest value of 1."""
+        """Compute (G, M) likelihoods of tallies (G,), each row scaled to a largest value of 1."""
         logs = np.outer(right, self.log_p) + np.outer(answers - right, self.log_q)
         logs -= logs.max(1, keepdims=True)
         result: Floats = np.exp(logs, out=logs)
@@ -53,7 +53,7 @@ class Grid:
 
 
 def grid_for(answers: int) -> Grid:
-    """Return a grid fine enough for workers of fewer than so many answers each."""
+    """Build a grid fine enough for workers of fewer than so many answers each."""
     return _grid(min(max(int(4 * sqrt(answers)), COARSEST), FINEST))
 
 

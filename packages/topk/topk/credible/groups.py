@@ -42,19 +42,19 @@ class Groups:
     log_mass: Floats
 
     def fit(self, like: Floats) -> Floats:
-        """Return (R, G) each tally's probability under each of them; ``like`` is (G, M)."""
+        """Compute (R, G) each tally's probability under each of them; ``like`` is (G, M)."""
         result: Floats = _fit_pairs(
             np.ascontiguousarray(like.T), self.upper, self.lower, self.share
         )
         return result
 
     def log_posterior(self, fit: Floats, workers: Floats) -> Floats:
-        """Return (R,) log posteriors up to a constant, given tallies that so many workers have."""
+        """Compute (R,) log posteriors up to a constant, given tallies that so many workers have."""
         result: Floats = self.log_mass + np.log(fit) @ workers
         return result
 
     def cells(self, rows: Cells, size: int) -> Floats:
-        """Return (rows, size) cell probabilities of some of them."""
+        """Compute (rows, size) cell probabilities of some of them."""
         cells, row = np.zeros((rows.size, size)), np.arange(rows.size)
         cells[row, self.upper[rows]] = self.share[rows]
         cells[row, self.lower[rows]] += 1 - self.share[rows]
@@ -63,7 +63,7 @@ class Groups:
 
 @lru_cache(8)
 def two_group_populations(grid: Grid, n: int, k: int) -> Groups:
-    """Return all populations considered for a pool of n workers, the k best of which are wanted."""
+    """Build all populations considered for a pool of n workers, the k best of which are wanted."""
     fine, coarse = _accuracy_cells(grid, FINE), _accuracy_cells(grid, COARSE)
     gaps = _cell_pairs(grid, fine, *GAPS)
     ties = _cell_pairs(grid, coarse, APART, 1)
@@ -78,14 +78,14 @@ def two_group_populations(grid: Grid, n: int, k: int) -> Groups:
 
 
 def _accuracy_cells(grid: Grid, number: int) -> Cells:
-    """Return about so many cells, evenly spread."""
+    """Build about so many cells, evenly spread."""
     phi = np.linspace(np.arcsin(LOWEST**0.5), np.arcsin(HIGHEST**0.5), number)
     result: Cells = np.unique(np.searchsorted(grid.theta, np.sin(phi) ** 2))
     return result
 
 
 def _cell_pairs(grid: Grid, cells: Cells, least: float, most: float) -> Cells:
-    """Return (2, R) upper and lower of these cells, whose accuracies are so far apart."""
+    """Compute (2, R) upper and lower of these cells, whose accuracies are so far apart."""
     apart = grid.theta[cells] - grid.theta[cells, None]
     lower, upper = np.nonzero((apart >= least) & (apart <= most))
     return np.stack([cells[upper], cells[lower]])
@@ -93,7 +93,7 @@ def _cell_pairs(grid: Grid, cells: Cells, least: float, most: float) -> Cells:
 
 @compiled
 def _fit_pairs(like, upper, lower, share):  # type: ignore[no-untyped-def]
-    """Return (R, G) each tally's probability under each, more than 0; ``like`` is (M, G)."""
+    """Compute (R, G) each tally's probability under each, more than 0; ``like`` is (M, G)."""
     result = np.empty((upper.size, like.shape[1]))
     for r in range(upper.size):
         one, other = like[upper[r]], like[lower[r]]

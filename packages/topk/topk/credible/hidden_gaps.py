@@ -24,7 +24,7 @@ LARGE = 300  # with so many workers or more every run is cautious: they leave li
 
 
 def populations_with_gaps(grid: Grid, w: Floats, borders: Cells) -> Floats:
-    """Return (R, M) these populations, torn at their borders (R,), with the gaps in turn."""
+    """Compute (R, M) these populations, torn at their borders (R,), with the gaps in turn."""
     half = np.resize(GAPS, borders.size)[:, None] / 2
     t = grid.edges[borders][:, None]
     inside, above = np.abs(grid.theta - t) < half, grid.theta >= t
@@ -36,7 +36,7 @@ def populations_with_gaps(grid: Grid, w: Floats, borders: Cells) -> Floats:
 
 
 def run_length(odds: float, asked: float, n: int, k: int, epsilon: float, delta: float) -> float:
-    """Return the length of a run relative to its problem; runs on bells are shorter than with a
+    """Compute the length of a run relative to its problem; runs on bells are shorter than with a
     gap.
 
     odds   how many times as likely the answers are with a gap as without

@@ -8,7 +8,7 @@ DRAWS = 400  # populations; as many as the algorithm itself first considers
 
 
 def posterior_means(right: Floats, answers: Counts, k: int) -> Floats:
-    """Return (n,) expected accuracies under the population fitted to these (n,) tallies.
+    """Compute (n,) expected accuracies under the population fitted to these (n,) tallies.
 
     k  number of workers sought, 1 to n - 1: one of the populations considered has two levels
 

@@ -47,7 +47,7 @@ def climb_to_mode(like, workers, basis, flat, prior, x, curvature):  # type: ign
 
 @compiled
 def log_posterior(x, like, workers, basis, flat, prior, w):  # type: ignore[no-untyped-def]
-    """Return the log posterior of a population (P,), up to a constant; set w (M,) to its cells."""
+    """Compute the log posterior of a population (P,), up to a constant; set w (M,) to its cells."""
     cell_density(x, basis, flat, w)
     centre, precision, nu = prior
     total, bent = 0.0, 0.0
@@ -67,9 +67,9 @@ def log_posterior(x, like, workers, basis, flat, prior, w):  # type: ignore[no-u
 def cell_density(x, basis, flat, w):  # type: ignore[no-untyped-def]
     """Set w (M,) to the cell probabilities of a population (P,)."""
     mean, conc = 1 / (1 + np.exp(-x[0])), np.exp(x[1])
-    right, wrong = mean * conc, (1 - mean) * conc
+    upper, wrong = mean * conc, (1 - mean) * conc
     for m in range(w.size):
-        w[m] = flat[m] + right * basis[0, m] + wrong * basis[1, m]
+        w[m] = flat[m] + upper * basis[0, m] + wrong * basis[1, m]
     for j in range(2, x.size):
         for m in range(w.size):
             w[m] += x[j] * basis[j, m]

@@ -10,7 +10,7 @@ from topk.compiled import compiled
 
 @compiled
 def reached_from_above(w, expected, wanted):  # type: ignore[no-untyped-def]
-    """Return (R,) the highest cell from which on w x expected, (R, M), sums up to ``wanted``."""
+    """Compute (R,) the highest cell from which on w x expected, (R, M), sums up to ``wanted``."""
     last = w.shape[1] - 1
     result = np.full(w.shape[0], last)
     for r in range(w.shape[0]):
@@ -25,7 +25,7 @@ def reached_from_above(w, expected, wanted):  # type: ignore[no-untyped-def]
 
 @compiled
 def mass_beyond(w, theta, borders, sign, begin, end):  # type: ignore[no-untyped-def]
-    """Return (3, R, end - begin) w x distance ** power of the cells above the border (sign 1), or
+    """Compute (3, R, end - begin) w x distance ** power of the cells above the border (sign 1), or
     below (-1); 0 for the others.
     """
     result = np.empty((3, w.shape[0], end - begin))
@@ -42,7 +42,7 @@ def mass_beyond(w, theta, borders, sign, begin, end):  # type: ignore[no-untyped
 
 @compiled
 def sum_cumulants(sums, norm, workers):  # type: ignore[no-untyped-def]
-    """Return (3, R) mean, variance and third cumulant of a sum over workers.
+    """Compute (3, R) mean, variance and third cumulant of a sum over workers.
 
     sums     (G, 3, R) of each group the first moments, times its norm
     norm     (G, R)

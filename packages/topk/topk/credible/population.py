@@ -68,11 +68,11 @@ class Prior:
         return normal + student + 0.5 * float(np.log(self.precision).sum())
 
     def unbent(self) -> "Prior":
-        """Return the prior with the bends fixed at 0: a plain Beta."""
+        """Compute the prior with the bends fixed at 0: a plain Beta."""
         return replace(self, bend_sd=1e-3)
 
     def log_density(self, x: Floats) -> Floats:
-        """Return (R,) log densities of populations (R, P), up to a constant."""
+        """Compute (R,) log densities of populations (R, P), up to a constant."""
         off, nu = (x - self.centre) ** 2 * self.precision, self.bend_nu
         bent: Floats = 0.5 * (nu + BENDS) * np.log1p(off[:, 2:].sum(1) / nu)
         result: Floats = -0.5 * off[:, :2].sum(1) - bent
@@ -80,7 +80,7 @@ class Prior:
 
 
 def prior_from(option: dict[str, Any] | None) -> Prior:
-    """Return the prior of the option that ``Credible.summary`` made; the plain one for None.
+    """Compute the prior of the option that ``Credible.summary`` made; the plain one for None.
 
     Raises ProblemError for an invalid option.
     """
@@ -93,19 +93,19 @@ def prior_from(option: dict[str, Any] | None) -> Prior:
         raise ProblemError(
             "prior needs tallies, a list of (right, answers, workers), and worth, a number."
         ) from error
-    right, answers, workers = tallies.T
+    hits, answers, workers = tallies.T
     if not (0 <= worth < np.inf and np.isfinite(tallies).all() and (tallies >= 0).all()):
         raise ProblemError("prior must be made of numbers that are 0 or more.")
-    if (right > answers).any():
+    if (hits > answers).any():
         raise ProblemError("prior has a worker with more right answers than answers.")
     share = min(1.0, worth / max(workers.sum(), 1))
-    return Prior(tallies=np.c_[right, answers, workers * share])
+    return Prior(tallies=np.c_[hits, answers, workers * share])
 
 
 def prior_from_tallies(
     right: Floats, answers: NDArray[np.int64], worth: float = 20
 ) -> dict[str, Any]:
-    """Return the option ``prior`` for a later run over such workers.
+    """Build the option ``prior`` for a later run over such workers.
 
     right    (n,) right answers of each worker of the earlier run
     answers  (n,) answers
@@ -135,24 +135,26 @@ class Population:
             workers = np.r_[workers, old_workers]
         self.like, self.workers = grid.likelihood(right, answers), workers
         self.mode, curvature = prior.centre.copy(), np.empty((2 + BENDS, 2 + BENDS))
-        known = (prior.centre, prior.precision, prior.bend_nu)
-        climb_to_mode(self.like, self.workers, grid.basis, grid.flat, known, self.mode, curvature)
+        prior_known = (prior.centre, prior.precision, prior.bend_nu)
+        climb_to_mode(
+            self.like, self.workers, grid.basis, grid.flat, prior_known, self.mode, curvature
+        )
         self.spread = np.asarray(np.linalg.inv(curvature), np.float64)
 
     def fit(self, cells: Floats) -> Floats:
-        """Return (G, R) each tally's probability under populations (R, M), as the likelihood is
+        """Compute (G, R) each tally's probability under populations (R, M), as the likelihood is
         scaled.
         """
         result: Floats = self.like @ cells.T
         return result
 
     def log_likelihood(self, fit: Floats) -> Floats:
-        """Return (R,) log-likelihoods of populations with this fit (G, R)."""
+        """Compute (R,) log-likelihoods of populations with this fit (G, R)."""
         result: Floats = self.workers @ np.log(np.maximum(fit, TINY))
         return result
 
     def draw(self, luck: "RandomDraws") -> tuple[Floats, Floats, Floats]:
-        """Return (R, M) populations around the mode, (G, R) their fit and (R,) the logs of their
+        """Compute (R, M) populations around the mode, (G, R) their fit and (R,) the logs of their
         weights.
 
         The mean of the weights is the probability of the tallies, up to their scale.

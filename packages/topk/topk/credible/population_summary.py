@@ -12,7 +12,7 @@ STEPS = 25  # of accuracy, in which the shares are given
 
 
 def summarise_population(posterior: Posterior, p_value: float) -> PopulationSummary:
-    """Return the average of the populations that the answers leave possible."""
+    """Compute the average of the populations that the answers leave possible."""
     grid, draws = posterior.grid, posterior.draws
     cells = draws.weight @ draws.w
     mean = float(cells @ grid.theta)

@@ -77,7 +77,7 @@ class Bound:
     rounds: int = 1
 
     def merged(self, other: "Bound") -> "Bound":
-        """Return the bound with the populations of another round added."""
+        """Compute the bound with the populations of another round added."""
         return Bound(
             np.r_[self.logs, other.logs],
             np.r_[self.random, other.random],
@@ -104,11 +104,11 @@ class Bound:
         return mean, sqrt(max(square - mean**2, LEAST_VARIANCE))
 
     def tails(self, epsilon: float) -> Floats:
-        """Return P(U > epsilon) under each population."""
+        """Compute P(U > epsilon) under each population."""
         return tail_probability((epsilon - self.mean) / self.sd, self.skew)
 
     def risk(self, epsilon: float) -> tuple[float, float]:
-        """Return P(U > epsilon), and its standard error, which comes of the finite number of draws.
+        """Find P(U > epsilon), and its standard error, which comes of the finite number of draws.
 
         The drawn populations, which are smooth, count CAUTION times: they are that much too sure.
         """
@@ -119,14 +119,14 @@ class Bound:
 
 
 def normalised_weights(logs: Floats) -> Floats:
-    """Return (R,) weights with these logs, up to a factor, and sum 1."""
+    """Compute (R,) weights with these logs, up to a factor, and sum 1."""
     weight: Floats = np.exp(logs - logs.max())
     weight /= weight.sum()
     return weight
 
 
 def tail_probability(x: Floats, skew: Floats) -> Floats:
-    """Return P(standardised sum > x): Wilson and Hilferty's for a gamma of this skewness."""
+    """Compute P(standardised sum > x): Wilson and Hilferty's for a gamma of this skewness."""
     root = np.cbrt(np.maximum(skew * x / 2 + 1, 0))
     result: Floats = scipy.special.ndtr(-(6 / skew * (root - 1) + skew / 6))
     return result
@@ -161,14 +161,14 @@ class AveragedPosterior:
         return float(np.interp(self.posterior.k, above[::-1], self.posterior.grid.edges[::-1]))
 
     def above(self, t: float) -> Floats:
-        """Return (n,) P(accuracy > t)."""
+        """Compute (n,) P(accuracy > t)."""
         low, high = self.posterior.grid.edges[:-1], self.posterior.grid.edges[1:]
         over = (np.maximum(high - t, 0) - np.maximum(low - t, 0)) / (high - low)
         result: Floats = (self.cells @ over)[self.posterior.group]
         return result
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
-        """Return (n,) lower and upper ends of the central credible interval, rounded outwards to
+        """Compute (n,) lower and upper ends of the central credible interval, rounded outwards to
         cells.
         """
         sums, last = np.cumsum(self.cells, 1), self.posterior.grid.theta.size - 1
@@ -204,7 +204,7 @@ class Posterior:
         self.average = self.averaged(self.draws.weight)
 
     def _first(self) -> Draws:
-        """Return the likely populations of two groups, and the first drawn ones."""
+        """Compute the likely populations of two groups, and the first drawn ones."""
         groups, population = (
             two_group_populations(self.grid, self.group.size, self.k),
             self.population,
@@ -218,12 +218,12 @@ class Posterior:
         return self._draws(w, fit, np.r_[logs[rows], drawn], rows.size)
 
     def more(self, number: int) -> Draws:
-        """Return as many newly drawn populations, the same for equal numbers."""
+        """Compute as many newly drawn populations, the same for equal numbers."""
         whole = self._draws(*self._drawn(number), 0)
         return self._add_torn(whole) if self.cautious else whole
 
     def fearing_gaps(self) -> "Posterior":
-        """Return the posterior with TORN_MASS of the prior on populations torn at the border."""
+        """Compute the posterior with TORN_MASS of the prior on populations torn at the border."""
         feared = copy(self)
         feared.cautious = True
         feared.draws = self._add_torn(self.draws)
@@ -231,7 +231,7 @@ class Posterior:
         return feared
 
     def gap_odds(self) -> float:
-        """Return the odds of torn against whole smooth populations, given the answers; 1 if only
+        """Compute the odds of torn against whole smooth populations, given the answers; 1 if only
         populations of two groups are likely.
         """
         whole = self.draws.logs[self.draws.random]
@@ -244,7 +244,7 @@ class Posterior:
         )
 
     def _torn(self, whole: Draws) -> tuple[Floats, Floats, Floats]:
-        """Return the drawn populations torn, their fit, and the logs of their probabilities at an
+        """Compute the drawn populations torn, their fit, and the logs of their probabilities at an
         equal prior.
         """
         drawn, population = whole.random, self.population
@@ -264,7 +264,7 @@ class Posterior:
         return w, fit, logs + log(SMOOTH_MASS / self.size)
 
     def _draws(self, w: Floats, fit: Floats, logs: Floats, known: int) -> Draws:
-        """Return the populations that are not negligible; the first ``known`` are enumerated, not
+        """Compute the populations that are not negligible; the first ``known`` are enumerated, not
         drawn.
         """
         rows = np.flatnonzero(logs > logs.max() + LOG_NEGLIGIBLE)
@@ -272,7 +272,7 @@ class Posterior:
         return Draws(w, logs[rows], rows >= known, norm, self._borders(w, norm, self.workers))
 
     def _borders(self, w: Floats, norm: Floats, workers: Floats) -> Counts:
-        """Return the cells at which the mean of U is least: counted from above, k workers are
+        """Compute the cells at which the mean of U is least: counted from above, k workers are
         expected there.
         """
         expected = (workers[:, None] / norm).T @ self.like
@@ -280,19 +280,19 @@ class Posterior:
         return result
 
     def averaged(self, weight: Floats) -> AveragedPosterior:
-        """Return the average with these weights (R,) of the populations."""
+        """Compute the average with these weights (R,) of the populations."""
         cells = self.like * ((weight / self.draws.norm) @ self.draws.w)
         return AveragedPosterior(self, cells / cells.sum(1, keepdims=True))
 
     def borders_among(self, counted: NDArray[np.bool_]) -> Counts:
-        """Return (R,) ``draws.borders`` as if these (n,) workers were the pool."""
+        """Compute (R,) ``draws.borders`` as if these (n,) workers were the pool."""
         workers = np.bincount(self.group, counted, self.workers.size).astype(float)
         return self._borders(self.draws.w, self.draws.norm, workers)
 
     def bound(
         self, draws: Draws, chosen: NDArray[np.bool_], others: NDArray[np.bool_] | None = None
     ) -> Bound:
-        """Return U = [sum over the others of (theta - t)+ and over the chosen of (t - theta)+] / k.
+        """Find U = [sum over the others of (theta - t)+ and over the chosen of (t - theta)+] / k.
 
         For any t it is at least the regret: every swap passes t on both its sides. Each population
         has its own t, the one that makes the mean of U least. ``others`` (n,) are all that were not
@@ -303,9 +303,9 @@ class Posterior:
         if others is not None:
             outside = np.bincount(self.group, others, self.workers.size).astype(float)
         first, last = int(draws.borders.min()), int(draws.borders.max())
-        left_out = self._cumulants(draws, outside, 1.0, first, self.grid.theta.size)
-        taken_in = self._cumulants(draws, inside, -1.0, 0, last + 1)
-        mean, variance, third = left_out + taken_in
+        loss_outside = self._cumulants(draws, outside, 1.0, first, self.grid.theta.size)
+        loss_inside = self._cumulants(draws, inside, -1.0, 0, last + 1)
+        mean, variance, third = loss_outside + loss_inside
         sd = np.sqrt(np.maximum(variance, LEAST_SUM_VARIANCE))
         skew = np.clip(third / sd**3, *SKEWS)
         return Bound(draws.logs, draws.random, mean / self.k, sd / self.k, skew)
@@ -313,7 +313,7 @@ class Posterior:
     def _cumulants(
         self, draws: Draws, workers: Floats, sign: float, begin: int, end: int
     ) -> Floats:
-        """Return (3, R) mean, variance, third cumulant of the sum over so many workers of each
+        """Compute (3, R) mean, variance, third cumulant of the sum over so many workers of each
         group.
 
         Nearly every group lies on one side only: half the rows, half the work. Only the cells from

@@ -39,7 +39,7 @@ class PosteriorRisk:
     def build(
         cls, posterior: Posterior, met: NDArray[np.bool_], epsilon: float, delta: float
     ) -> "PosteriorRisk":
-        """Return the risk of the k workers of highest posterior mean, those with enough answers
+        """Compute the risk of the k workers of highest posterior mean, those with enough answers
         first.
         """
         mean = posterior.average.mean[posterior.group]
@@ -49,13 +49,13 @@ class PosteriorRisk:
         return cls(posterior, epsilon, delta, chosen, bound)
 
     def refined(self) -> "PosteriorRisk":
-        """Return the risk with more populations drawn."""
+        """Compute the risk with more populations drawn."""
         draws = self.posterior.more(self.bound.rounds)
         bound = self.bound.merged(self.posterior.bound(draws, self.chosen))
         return replace(self, bound=bound)
 
     def fearing_gaps(self) -> "PosteriorRisk":
-        """Return the risk of the same choice with caution for hidden gaps."""
+        """Compute the risk of the same choice with caution for hidden gaps."""
         posterior = self.posterior.fearing_gaps()
         bound = posterior.bound(posterior.draws, self.chosen)
         return replace(self, posterior=posterior, bound=bound, delta=self.delta * CAUTIOUS_SHARE)
@@ -74,7 +74,7 @@ class PosteriorRisk:
         return self.posterior.averaged(tilted / tilted.sum())
 
     def rests_with_the_unmet(self, met: NDArray[np.bool_]) -> bool:
-        """Return True if only the uncertainty about workers without enough answers prevents the
+        """Tell if only the uncertainty about workers without enough answers prevents the
         stop.
 
         That is the case if epsilon holds among the other workers by themselves, while the unmet
@@ -89,7 +89,7 @@ class PosteriorRisk:
         return self.holds_among(met, self.epsilon)
 
     def holds_whatever(self, met: NDArray[np.bool_]) -> bool:
-        """Return True if epsilon holds even if the workers without enough answers are always right.
+        """Tell if epsilon holds even if the workers without enough answers are always right.
 
         The chosen are taken to be as good as their posterior means. Where the wanted epsilon does
         not hold, it is the one that is reached.
@@ -102,17 +102,17 @@ class PosteriorRisk:
         return rest > 0 and self.holds_among(met, rest)
 
     def holds_among(self, met: NDArray[np.bool_], epsilon: float) -> bool:
-        """Return True if epsilon holds of the same choice among these workers."""
+        """Tell if epsilon holds of the same choice among these workers."""
         draws = replace(self.posterior.draws, borders=self.posterior.borders_among(met))
         bound = self.posterior.bound(draws, self.chosen, met & ~self.chosen)
         return sum(bound.risk(epsilon)) <= self.delta
 
     def risk(self, epsilon: float) -> tuple[float, float]:
-        """Return P(regret > epsilon) or a little more, and its Monte Carlo standard error."""
+        """Compute P(regret > epsilon) or a little more, and its Monte Carlo standard error."""
         return self.bound.risk(epsilon)
 
     def _is_within_delta(self, epsilon: float) -> bool:
-        """Return True if the risk is at most delta with one standard error to spare."""
+        """Tell if the risk is at most delta with one standard error to spare."""
         return sum(self.risk(epsilon)) <= self.delta
 
     @cached_property
@@ -140,7 +140,7 @@ class PosteriorRisk:
         return high
 
     def _approached(self, fails: float, holds: float) -> tuple[float, float]:
-        """Return an epsilon that fails and one that holds, near each other.
+        """Compute an epsilon that fails and one that holds, near each other.
 
         By secants, because risks fall evenly in logarithm, from the value under a normal law. Each
         step goes a little too far.

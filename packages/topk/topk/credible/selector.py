@@ -124,13 +124,13 @@ class Credible(Selector):
     # -- judging
 
     def _posterior_risk(self) -> PosteriorRisk:
-        """Return the risk, computed once for each state."""
+        """Compute the risk, computed once for each state."""
         if self._risk is None:
             self._risk = self._judge()
         return self._risk
 
     def _judge(self) -> PosteriorRisk:
-        """Return the risk, with the same random draws at every look, and so the same when rebuilt.
+        """Compute the risk, with the same random draws at every look, and so the same when rebuilt.
 
         With new draws each time, a run that is looked at often would stop at a lucky one.
         """
@@ -143,13 +143,13 @@ class Credible(Selector):
         return self._doubt_gaps(risk) if self._enough and risk.is_met else risk
 
     def _refine_risk(self, risk: PosteriorRisk) -> PosteriorRisk:
-        """Return the risk with as many populations as it takes to be sure of it."""
+        """Compute the risk with as many populations as it takes to be sure of it."""
         while self._enough and risk.unsure and risk.bound.rounds < MOST_ROUNDS:
             risk = risk.refined()
         return risk
 
     def _doubt_gaps(self, risk: PosteriorRisk) -> PosteriorRisk:
-        """Return the risk with a hidden gap for a run longer than runs on bells are, if that is far
+        """Find the risk with a hidden gap for a run longer than runs on bells are, if that is far
         above delta.
         """
         if self._cautious or self._length(risk) < VERY_LONG:
@@ -158,17 +158,17 @@ class Credible(Selector):
         return risk if feared.is_met else feared
 
     def _length(self, risk: PosteriorRisk) -> float:
-        """Return the present length of the run; bells take less than ``LONG``."""
+        """Compute the present length of the run; bells take less than ``LONG``."""
         problem, odds = self.problem, risk.posterior.gap_odds()
-        asked = float(self.state.pulls.mean())
-        return run_length(odds, asked, problem.n, problem.k, problem.epsilon, risk.delta)
+        pulls = float(self.state.pulls.mean())
+        return run_length(odds, pulls, problem.n, problem.k, problem.epsilon, risk.delta)
 
     @property
     def _cautious(self) -> bool:
         return bool(self.options["cautious"]) or self.problem.n >= LARGE
 
     def _rng(self) -> np.random.Generator:
-        """Return a generator that depends on tallies only: renumbering workers changes nothing."""
+        """Seed a generator that depends on tallies only: renumbering workers changes nothing."""
         return np.random.default_rng([int(self.state.pulls.sum()), int(self.state.rewards.sum())])
 
     @property
@@ -193,7 +193,7 @@ class Credible(Selector):
         return np.flatnonzero(self._posterior_risk().chosen)
 
     def standing(self) -> Standing:
-        """Return posterior means and credible intervals; the gap is 1 until enough workers were
+        """Compute posterior means and credible intervals; the gap is 1 until enough workers were
         met.
         """
         risk = self._posterior_risk()
@@ -211,17 +211,17 @@ class Credible(Selector):
         )
 
     def warnings(self) -> tuple[Doubt, ...]:
-        """Return sentences for doubts in the guarantee: if the fitted population does not look like
+        """Write sentences for doubts in the guarantee: if the fitted population does not look like
         the answers, if workers are judged by it alone, or if a gap or standouts would break the
         guarantee.
         """
         fit = self.goodness_of_fit().doubt if self.state.pulls.any() else None
-        found = {
+        sentences = {
             "few-answers": self._unmet(),
             "gap": self._gap_feared(),
             "nearly-equal": self._standouts_feared(),
         }
-        doubts = (Doubt(code, sentence) for code, sentence in found.items() if sentence)
+        doubts = (Doubt(code, sentence) for code, sentence in sentences.items() if sentence)
         return (*filter(None, [fit]), *doubts)
 
     def _standouts_feared(self) -> str:
@@ -229,7 +229,7 @@ class Credible(Selector):
         return warn_of_standouts(self.problem, fitted) if fitted else ""
 
     def _gap_feared(self) -> str:
-        """Return the effect of a hidden gap on a guarantee that holds; empty if it is small, or if
+        """Compute the effect of a hidden gap on a guarantee that holds; empty if it is small, or if
         the run was as short as runs on bells are.
         """
         if self._cautious or not self._is_done():
@@ -242,7 +242,7 @@ class Credible(Selector):
         return GAP.format(kth=ordinal(problem.k), risk=100 * risk, delta=100 * problem.delta)
 
     def _unmet(self) -> str:
-        """Return the warning about unmet workers; empty before enough were met, and if all were,
+        """Write the warning about unmet workers; empty before enough were met, and if all were,
         or if ε holds whatever the others are like.
         """
         few, risk = int((~self._met).sum()), self._posterior_risk()
@@ -262,14 +262,14 @@ class Credible(Selector):
         )
 
     def goodness_of_fit(self) -> GoodnessOfFit:
-        """Return the test of the fitted population: statistic, p-value and sentence."""
+        """Compute the test of the fitted population: statistic, p-value and sentence."""
         if self._fit is None:
             posterior = self._posterior_risk().posterior
             self._fit = GoodnessOfFit.build(posterior.population, posterior.draws.effective)
         return self._fit
 
     def summary(self, worth: float = 20) -> dict[str, Any]:
-        """Return the option ``prior`` for a later run over such workers."""
+        """Build the option ``prior`` for a later run over such workers."""
         return prior_from_tallies(self.state.rewards, self.state.pulls, worth)
 
     # -- choosing
@@ -277,7 +277,7 @@ class Credible(Selector):
     def _ask(
         self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
     ) -> Counts:
-        """Return the first answers of all workers, then those of most use; a batch if no slots are
+        """Compute the first answers of all workers, then those of most use; a batch if no slots are
         given.
         """
         counts = self._introductions(pending, room)
@@ -287,20 +287,20 @@ class Credible(Selector):
         slots = self._batch(pending) if slots is None else slots
         counts = self._cut(counts, slots, rng)
         useful = self._useful() - int((pending + counts).sum())
-        left = min(slots - int(counts.sum()), useful)
+        rest = min(slots - int(counts.sum()), useful)
         risk = self._posterior_risk()
-        if left > 0 and self.state.pulls.any() and not risk.rests_with_the_unmet(self._met):
+        if rest > 0 and self.state.pulls.any() and not risk.rests_with_the_unmet(self._met):
             use = AnswerValue.build(risk)
-            counts += share_out(left, use, pending + counts, room - counts, rng)
+            counts += share_out(rest, use, pending + counts, room - counts, rng)
         return counts
 
     def _introductions(self, pending: Counts, room: Counts) -> Counts:
-        """Return the answers that each worker lacks to have been met."""
+        """Compute the answers that each worker lacks to have been met."""
         lacking: Counts = np.clip(LEAST - self.state.pulls - pending, 0, room)
         return lacking
 
     def _cut(self, counts: Counts, slots: int, rng: np.random.Generator) -> Counts:
-        """Return at most ``slots`` of them, the workers who lack most first, ties by lot."""
+        """Choose at most ``slots`` of them, the workers who lack most first, ties by lot."""
         if counts.sum() <= slots:
             return counts
         order = rng.permutation(counts.size)
@@ -309,19 +309,19 @@ class Credible(Selector):
         return cut
 
     def _batch(self, pending: Counts) -> int:
-        """Return a share of the answers so far, the larger the farther the stop is."""
+        """Compute a share of the answers so far, the larger the farther the stop is."""
         share = float(np.clip(STRIDE * self._lacking(), BATCH, LARGEST_BATCH))
         return max(1, int(share * self.state.pulls.sum()) - int(pending.sum()))
 
     def _lacking(self) -> float:
-        """Return how many times the answers so far are still needed, at most.
+        """Compute how many times the answers so far are still needed, at most.
 
         The regret's bound shrinks at least as fast as 1 / answers.
         """
         return self._posterior_risk().reached / self.problem.epsilon - 1
 
     def _useful(self) -> int:
-        """Return the number of useful outstanding answers: at least a batch, else no more than are
+        """Compute the number of useful outstanding answers: at least a batch, else no more than are
         needed.
         """
         return int(self.state.pulls.sum() * max(BATCH, self._lacking())) + 1

@@ -43,7 +43,7 @@ RATE = (
 
 
 def name_limits(problem: Problem) -> str:
-    """Return which pools break the guarantee, '' if such pools are not known."""
+    """Name which pools break the guarantee, '' if such pools are not known."""
     if problem.k <= FEW * problem.n:
         return STANDOUTS
     if problem.n - problem.k <= FEW * problem.n:
@@ -52,7 +52,7 @@ def name_limits(problem: Problem) -> str:
 
 
 def warn_of_standouts(problem: Problem, fitted: PopulationSummary) -> str:
-    """Return a warning if the pool may have standouts or laggards, else ''.
+    """Write a warning if the pool may have standouts or laggards, else ''.
 
     Two groups cannot be told from a bell, which is why they break the guarantee.
     """
