@@ -6,9 +6,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from selection.algorithms import describe_variant
 from selection.forecast import draft_forecast
-from selection.forecast.rows import Forecast
 from selection.model_workers import adjustments, expected_costs, testing
 from selection.model_workers.prices import to_amount
 from selection.models import Endpoint, ModelCall, Run
@@ -97,14 +95,8 @@ def forecast_price(run: Run, models: list[Endpoint]) -> dict[str, Any]:
     costs = expected_costs.estimate_costs(models, run.question_set)
     questions = run.question_set.questions.filter(retired=None).count()
     each = sum((one.amount for one in costs.values()), Decimal(0))
-    row = _find_own_row(run) if run.status == Run.Status.DRAFT else None
+    row = draft_forecast.simulate_draft(run) if run.status == Run.Status.DRAFT else None
     calls = None if row is None else row.median
     cost = None if calls is None else each * calls / len(models)
     most = {"most_calls": questions * len(models), "most": each * questions}
     return {"calls": calls, "cost": cost, **most}
-
-
-def _find_own_row(run: Run) -> Forecast | None:
-    rows = [row for row in draft_forecast.quick_forecast(run) if row.algorithm == run.algorithm]
-    variant = describe_variant(run.options)
-    return next((row for row in rows if describe_variant(row.options) == variant), None)
