@@ -27,7 +27,7 @@ class Check:
     currency: str
 
     @property
-    def passed(self) -> bool:
+    def is_good(self) -> bool:
         return all(call.answer for call in self.calls)
 
     @property
@@ -54,7 +54,7 @@ class Check:
             for call in self.calls
         ]
         price = {name: str(value) for name, value in self.price.items() if value is not None}
-        return {"passed": self.passed, "models": models, "forecast": price}
+        return {"passed": self.is_good, "models": models, "forecast": price}
 
     def _describe_price(self) -> str:
         whole = f"at most {counted(self.price['most_calls'], 'call')}"

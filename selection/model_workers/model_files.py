@@ -16,6 +16,7 @@ import yaml
 from selection.errors import Refused
 from selection.limits import LONGEST_KEY, LONGEST_TEXT
 from selection.models import Endpoint, ModelServer, find_invisible
+from selection.texts import counted
 
 from . import text_files
 from .endpoints import ENDPOINT_FIELDS, MOST_GRID, SERVER_FIELDS, FieldRefused, build_endpoint
@@ -243,7 +244,7 @@ class ModelFile:
             pairs += self._read_files(path, label, bool(labels), text)
         repeated, count = Counter(label for label, _ in pairs).most_common(1)[0]
         if count > 1:
-            why = f"{count} files are called “{repeated}”: give each a name of its own, as in"
+            why = f"{counted(count, 'file', 'are')} called “{repeated}”: give each a name, as in"
             raise self._refusal(path, f"{why} short: prompts/short.txt.")
         return pairs
 
@@ -255,7 +256,9 @@ class ModelFile:
         except Refused as refusal:
             raise self._refusal(path, f"{path[-1]}: {refusal}.") from refusal
         if named and len(files) > 1:
-            why = f"“{label}” stands for one text, but {len(files)} files match “{text}”."
+            why = (
+                f"“{label}” stands for one text, but {counted(len(files), 'file')} match “{text}”."
+            )
             raise self._refusal((*path, label), why)
         return [(label, files[0][1])] if named else files
 

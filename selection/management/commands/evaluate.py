@@ -111,7 +111,7 @@ class Command(BaseCommand):
         check = evaluation_check.check_models(run)
         document = json.dumps(check.document, indent=2, ensure_ascii=False)
         self.stdout.write(document if options["json"] else "\n".join(check.lines))
-        if not check.passed:
+        if not check.is_good:
             sys.exit(NOT_READY)
 
     def _find_run(self, options: dict[str, Any], start: bool = True) -> Run:

@@ -283,9 +283,9 @@ def test_data_and_its_columns_are_read(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("head", "why"),
     [
-        ("data: ../my.csv", "Line 1, column 7: data: “../my.csv” is outside the folder"),
+        ("data: ../my.csv", "Line 1, column 1: data: “../my.csv” is outside the folder"),
         ("data: [a.csv]", "“data” is the name of a file"),
-        ("data: a.csv\nfields: [q]", "Line 2, column 9: “fields” is a mapping"),
+        ("data: a.csv\nfields: [q]", "Line 2, column 1: “fields” is a mapping"),
         ("data: a.csv\nfields: {prompt: {a: b}}", "prompt: the name of a column"),
     ],
 )
