@@ -16,7 +16,7 @@ from selection.models import Candidate, Run
 from selection.runs import money
 from selection.runs.settings import algorithm_choices
 
-from . import methods_paragraph
+from . import methods_paragraph, model_part
 from .context import ExportContext
 
 MOST_NAMED, MOST_EVENTS = 50, 200
@@ -94,6 +94,7 @@ def _started_facts(context: ExportContext) -> dict[str, Any]:
         "lapsed": sum(line.lapsed for line in context.standings.lines),
         "lasted": reports.format_duration(end - run.started) if run.started else "",
         "parts": _report_parts(context),
+        "models": model_part.describe_models(context),
         "warnings": context.standings.fit.warnings,
         "missing": _missing_workers(context),
         "corrections": events.filter(kind="regrade"),

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
+from time import thread_time
 
 from django.core.cache import cache
 
@@ -13,10 +14,12 @@ from selection.runs.settings import drafts, validation
 from topk import Goal
 
 from . import forecast_requests, inputs, mark_cost
+from .bands import MANY
 from .beliefs import Belief, DefaultBelief, belief_from_prior
+from .candidates import suitable_contenders
 from .plan import Plan
-from .refining import refine_forecasts
-from .rows import Forecast
+from .refining import has_enough_runs, refine_forecasts, simulate_one_more
+from .rows import Forecast, SimulationLedger, build_row
 
 GOALS = {
     Goal.AGGREGATE: "group",
@@ -27,6 +30,7 @@ GOALS = {
 }
 
 KEPT_SECONDS = 3600
+OWN_SECONDS = 5.0  # of a processor, for the draft's own algorithm alone
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,23 @@ def quick_forecast(run: Run) -> list[Forecast]:
         with suppress(Exception):
             cache.set(name, rows, KEPT_SECONDS)
     return rows
+
+
+def simulate_draft(run: Run) -> Forecast | None:
+    """Simulate the draft's own algorithm at once, in a few seconds; None if that is impossible."""
+    try:
+        plan, belief = plan_of_draft(run), belief_of_draft(run)
+        contenders = suitable_contenders(plan)
+    except Refused:
+        return None
+    own = (run.algorithm, describe_variant(run.options))
+    matches = [one for one in contenders if (one.name, describe_variant(one.options)) == own]
+    if not matches:
+        return None
+    ledger, began = SimulationLedger(matches[0]), thread_time()
+    while not has_enough_runs(ledger, MANY) and thread_time() - began < OWN_SECONDS:
+        simulate_one_more(ledger, belief, look_farther=False)
+    return None if ledger.cannot else build_row(plan, ledger)
 
 
 def _describe_ignored(run: Run) -> str:

@@ -16,23 +16,30 @@ from selection.texts import counted
 
 LINE = "{place:>3}  {name:<40} {accuracy:>8}  {calls:>6} calls  {cost:>12}  {verdict}"
 CHECKED = "{name:<40} {read:<20} {tokens:>7} {cost:>12} {seconds:>8}  {problem}"
+CHECKED_HEAD = {
+    "name": "model",
+    "read": "reply read as",
+    "tokens": "tokens",
+    "cost": "price",
+    "seconds": "time",
+    "problem": "problem",
+}
+NOT_CALLED = {"read": "no reply", "tokens": "", "cost": "", "seconds": ""}
 
 
 def result_lines(run: Run) -> list[str]:
-    rows = _standing_rows(run)
+    rows = standing_rows(run)
     chosen = [row for row in rows if row["selected"]]
     others = [row for row in rows if not row["selected"]]
-    lines = [
-        LINE.format(place=place, **_format_row(row, run)) for place, row in enumerate(chosen, 1)
-    ]
-    lines += [""] + [LINE.format(place="", **_format_row(row, run)) for row in others[:10]]
+    lines = [standing_line(row, run, str(place)) for place, row in enumerate(chosen, 1)]
+    lines += [""] + [standing_line(row, run) for row in others[:10]]
     lines += [f"     … and {len(others) - 10} more"] if len(others) > 10 else []
     everything = run.candidates.count() * run.deck_size
     calls = run.model_calls.count()
     return [
         *lines,
         "",
-        _describe_guarantee(run),
+        describe_guarantee(run),
         f"{counted(calls, 'call')} of {everything:,} ({calls / everything:.1%}), "
         f"{format_spent(run)}. "
         f"Run {run.pk}, “{run}”.",
@@ -45,11 +52,11 @@ def format_json(run: Run) -> str:
         "run": run.pk,
         "name": run.name,
         "ending": run.ending,
-        "guarantee": _describe_guarantee(run),
+        "guarantee": describe_guarantee(run),
         "epsilon_reached": status.epsilon,
         "calls": run.model_calls.count(),
         "cost": str(prices.to_amount(_spending(run))),
-        "models": _standing_rows(run),
+        "models": standing_rows(run),
         "replies": [
             asdict(count) | {"advice": count.advice} for count in unreadable.count_replies(run)
         ],
@@ -57,13 +64,13 @@ def format_json(run: Run) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False)
 
 
-def _describe_guarantee(run: Run) -> str:
+def describe_guarantee(run: Run) -> str:
     status = reports.promise_status(run)
     sentence = f"{status.sentence} {status.over}".strip()
     return f"Not reached yet: {sentence}" if run.status == Run.Status.PAUSED else sentence
 
 
-def _standing_rows(run: Run) -> list[dict[str, Any]]:
+def standing_rows(run: Run) -> list[dict[str, Any]]:
     selected = set(selection_of_run(run).arms.tolist())
     calls = run.model_calls.order_by().values_list("worker")
     costs: dict[int, int] = dict(calls.annotate(cost_of_all=Sum("cost")))
@@ -80,6 +87,10 @@ def _standing_rows(run: Run) -> list[dict[str, Any]]:
         for candidate in run.candidates.select_related("worker__endpoint")
     ]
     return sorted(rows, key=lambda row: (not row["selected"], -(row["accuracy"] or 0)))
+
+
+def standing_line(row: dict[str, Any], run: Run, place: str = "") -> str:
+    return LINE.format(place=place, **_format_row(row, run)).rstrip()
 
 
 def _format_row(row: dict[str, Any], run: Run) -> dict[str, str]:
@@ -111,9 +122,7 @@ def is_checked(run: Run) -> bool:
 
 
 def check_lines(run: Run) -> list[str]:
-    names = {"name": "model", "read": "reply read as", "tokens": "tokens", "cost": "price"}
-    lines = [CHECKED.format(**names, seconds="time", problem="problem").rstrip()]
-    calls = _first_calls(run)
+    lines, calls = [CHECKED.format(**CHECKED_HEAD).rstrip()], _first_calls(run)
     rows = run.candidates.filter(skill=0).select_related("worker__endpoint")
     for row in sorted(rows, key=lambda row: row.worker.key):
         lines.append(_check_line(row, calls.get(row.worker_id), run.currency))
@@ -125,17 +134,21 @@ def _first_calls(run: Run) -> dict[int, ModelCall]:
 
 
 def _check_line(row: Candidate, call: ModelCall | None, currency: str) -> str:
-    name, problem = row.worker.key, row.worker.endpoint.problem
-    if call is None:
-        read, problem = ("set aside" if row.gone else "no reply"), problem or "not called yet"
-        parts = {"read": read, "tokens": "", "cost": "", "seconds": ""}
+    if call is not None:
+        problem, parts = call.problem, describe_call(call, currency)
     else:
-        tokens = (call.tokens_in or 0) + (call.tokens_out or 0)
-        parts = {
-            "read": call.answer[:20] if call.answer else "unreadable",
-            "tokens": str(tokens or ""),
-            "cost": money.format_call_cost(prices.to_amount(call.cost), currency),
-            "seconds": f"{(call.milliseconds or 0) / 1000:.1f} s",
-        }
-        problem = call.problem
-    return CHECKED.format(name=name, problem=problem, **parts).rstrip()
+        problem = row.worker.endpoint.problem or "not called yet"
+        parts = NOT_CALLED | {"read": "set aside" if row.gone else "no reply"}
+    return CHECKED.format(name=row.worker.key, problem=problem, **parts).rstrip()
+
+
+def describe_call(call: ModelCall, currency: str) -> dict[str, str]:
+    if call.state not in (ModelCall.State.REPLIED, ModelCall.State.REUSED):
+        return NOT_CALLED
+    tokens = (call.tokens_in or 0) + (call.tokens_out or 0)
+    return {
+        "read": call.answer[:20] if call.answer else "unreadable",
+        "tokens": str(tokens or ""),
+        "cost": money.format_call_cost(prices.to_amount(call.cost), currency),
+        "seconds": f"{(call.milliseconds or 0) / 1000:.1f} s",
+    }

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -13,10 +13,18 @@ from django.db.migrations.executor import MigrationExecutor
 from selection.errors import Conflict, Refused
 from selection.imports import column_plan, commit, row_parsers, uploads
 from selection.management.lookups import find_team, parse_amount
-from selection.model_workers import askable, changes, model_files, play, spending, unreadable
+from selection.model_workers import (
+    askable,
+    changes,
+    model_files,
+    play,
+    price_list,
+    spending,
+    unreadable,
+)
 from selection.models import ModelServer, ModelSpending, Pool, QuestionSet, Run, Team, Upload
 from selection.runs import lifecycle, unreadable_models
-from selection.runs.roster import membership
+from selection.runs.roster import membership, model_checks
 from selection.runs.settings import drafts
 from selection.texts import counted
 
@@ -34,22 +42,41 @@ def prepare_database() -> None:
         raise Refused("The database is of an earlier version: run manage.py migrate first.")
 
 
-def find_or_create(options: dict[str, Any]) -> Run:
+def find_or_create(
+    options: dict[str, Any], tell: Callable[[str], object], start: bool = True
+) -> Run:
     """Return the run of these files and settings, ready to go on or ended.
 
     An earlier one is continued: nothing is asked twice. Raises Refused for a fault in a file.
+
+    tell   told where the prices of a new run's models are from
+    start  else a new run stays a draft, and an earlier one as it is
     """
-    team = find_team(options["team"])
-    text = options["models"].read_text(encoding="utf-8-sig")
-    file = model_files.ModelFile(text)
-    drop_models(file, options["drop"])
+    team, file = find_team(options["team"]), read_models(options)
     raw = row_parsers.read_path(options["gold"])
     inputs = digest_inputs(file, raw, options)
     earlier = Run.objects.filter(team=team, spending__inputs=inputs).order_by("-pk").first()
     if earlier is not None and not options["anew"]:
-        return continue_run(earlier, options)
+        return continue_run(earlier, options) if start else earlier
+    stored = ModelServer.objects.filter(team=team).values_list("name", "url")
+    urls = dict(stored) | {entry.values["name"]: entry.values["url"] for entry in file.servers}
+    for note in price_list.fill_prices(file.models, urls, options["currency"]):
+        tell(note)
     with transaction.atomic():
-        return create_run(team, file, raw, inputs, options)
+        run = create_draft(team, file, raw, inputs, options)
+        return start_draft(run, options) if start else run
+
+
+def read_models(options: dict[str, Any]) -> model_files.ModelFile:
+    """Read the models; complete the options by the gold questions that their file names."""
+    path = options["models"]
+    file = model_files.ModelFile(path.read_text(encoding="utf-8-sig"), path.parent)
+    options["columns"] = [] if options["gold"] else file.columns
+    options["gold"] = options["gold"] or file.data
+    if options["gold"] is None:
+        raise Refused("Name a file of gold questions: after the models, or as “data” in the YAML.")
+    drop_models(file, options["drop"])
+    return file
 
 
 def drop_models(file: model_files.ModelFile, names: Sequence[str]) -> None:
@@ -65,15 +92,17 @@ def digest_inputs(file: model_files.ModelFile, raw: bytes, options: dict[str, An
     models = [(entry.worker, entry.server, entry.values) for entry in file.models]
     names = (*DECIDING, "seed", "any_questions", "map")
     chosen = [options[name] for name in names] + ["leave_out"] * options["leave_out"]
+    chosen += options["columns"]
     parts = [servers, models, hashlib.sha256(raw).hexdigest(), chosen]
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
 
 def continue_run(run: Run, options: dict[str, Any]) -> Run:
     """Let a run go on if it can: paused, or ended by a lower limit in money."""
-    rows = ModelServer.objects.filter(endpoints__worker__candidates__run=run).distinct()
-    allow_own_environment({server.key_variable: server.url for server in rows})
+    allow_servers(run)
     limit = parse_amount("--limit", options["limit"])
+    if run.status == Status.DRAFT:
+        return start_draft(run, options)
     if run.status == Status.ENDED:
         before = spending.read_limit(run)
         if limit is None or before is None or limit <= before:
@@ -111,10 +140,10 @@ def change_roster(run: Run, options: dict[str, Any]) -> None:
         membership.take_back(run, options["take_back"], "command", "--take-back")
 
 
-def create_run(
+def create_draft(
     team: Team, file: model_files.ModelFile, raw: bytes, inputs: str, options: dict[str, Any]
 ) -> Run:
-    """Store the servers, models, gold questions and run of the files, and start it."""
+    """Store the servers, models and gold questions of the files, and a draft of their run."""
     allow_own_environment(
         {str(entry.values.get("key_variable", "")): entry.values["url"] for entry in file.servers}
     )
@@ -134,14 +163,30 @@ def create_run(
     if options["seed"] is not None:
         wanted["seed"] = options["seed"]
     run = drafts.create_draft(wanted, said="Created by evaluate.", who="command")
+    limit_draft(run, options)
+    ModelSpending.objects.update_or_create(run=run, defaults={"inputs": inputs})
+    return run
+
+
+def limit_draft(run: Run, options: dict[str, Any]) -> None:
     limit = parse_amount("--limit", options["limit"])
-    if limit is not None:
+    if limit is not None and run.status == Status.DRAFT:
         spending.set_limit(run, limit)
+
+
+def start_draft(run: Run, options: dict[str, Any]) -> Run:
+    limit_draft(run, options)
+    if options["resume"] and options["drop"]:
+        model_checks.leave_out(run, options["drop"], "command")
     play.hold_run(run.pk)
-    ModelSpending.objects.filter(run=run).update(inputs=inputs)
     lifecycle.start_run(run)
     run.refresh_from_db()
     return run
+
+
+def allow_servers(run: Run) -> None:
+    rows = ModelServer.objects.filter(endpoints__worker__pool=run.pool).distinct()
+    allow_own_environment({server.key_variable: server.url for server in rows})
 
 
 def allow_own_environment(urls: dict[str, str]) -> None:
@@ -154,13 +199,13 @@ def allow_own_environment(urls: dict[str, str]) -> None:
 
 
 def _import_questions(raw: bytes, team: Team, name: str, options: dict[str, Any]) -> QuestionSet:
-    file_name, columns = options["gold"].name, options["map"]
+    file_name, columns = options["gold"].name, options["map"] or options["columns"]
     name = drafts.free_name(name, team.pk, QuestionSet)
     questions = QuestionSet.objects.create(team=team, name=name)
     upload = uploads.create_upload("questions", questions, file_name, raw, at_once=False)
     try:
         if columns:
-            pairs = parse_columns(columns, upload.header)
+            pairs = [*options["columns"], *parse_columns(options["map"], upload.header)]
             uploads.choose_columns(upload, pairs, at_once=False)
         uploads.read_whole(upload)
         if not options["leave_out"]:
@@ -184,7 +229,7 @@ def parse_columns(texts: Sequence[str], header: Sequence[str]) -> list[tuple[str
     """Return (column, field) of FIELD=COLUMN texts with commas; COLUMN=FIELD is read as well."""
     fields = {entry.name for entry in column_plan.FIELDS[column_plan.QUESTIONS]}
     pairs = []
-    for text in ",".join(texts).split(","):
+    for text in ",".join(texts).split(",") if texts else []:
         one, sign, other = (part.strip() for part in text.partition("="))
         if not (sign and one and other):
             raise Refused(f"--map: “{text}” names no column; write --map prompt=question.")

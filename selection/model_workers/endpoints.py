@@ -44,6 +44,7 @@ ENDPOINT_FIELDS = (
     "price_call",
 )
 SWITCHES = ("structured", "reuse")
+AUTO = "auto"  # a temperature: the server's own
 MOST_GRID = 1_000  # workers of one grid
 
 
@@ -97,6 +98,8 @@ def build_endpoint(server: ModelServer, values: Mapping[str, Any]) -> Endpoint:
         if name not in ENDPOINT_FIELDS:
             raise FieldRefused(name, f"There is no such setting; there are {_listed()}.")
         _refuse_shape(name, value)
+        if name == "temperature" and value == AUTO:
+            value = None
         # YAML and JSON read 0.1 as the float nearest to it.
         setattr(endpoint, name, Decimal(repr(value)) if isinstance(value, float) else value)
     endpoint.extra_body = _check("extra_body", extras.check_body, endpoint.extra_body)

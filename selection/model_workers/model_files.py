@@ -4,7 +4,9 @@ Each entry of ``models`` is a grid: every combination of its lists is a worker.
 """
 
 import itertools
+import pathlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +16,9 @@ import yaml
 from selection.errors import Refused
 from selection.limits import LONGEST_KEY, LONGEST_TEXT
 from selection.models import Endpoint, ModelServer, find_invisible
+from selection.texts import counted
 
+from . import text_files
 from .endpoints import ENDPOINT_FIELDS, MOST_GRID, SERVER_FIELDS, FieldRefused, build_endpoint
 
 LARGEST_FILE = 1_000_000  # characters
@@ -22,9 +26,12 @@ LARGEST_FILE = 1_000_000  # characters
 DEEPEST, MOST_NODES, MOST_TEXT = 10, 30_000, 20_000_000
 LONGEST_PATTERN = 1_000  # characters of a name's pattern
 GRID = ("model", "prompt", "template", "temperature", "seed")
-ENTRY_FIELDS = ("name", "server", "prompt", *ENDPOINT_FIELDS)
+TEXTS = ("prompt", "template")
+# Names of a file for settings; it may use either.
+SYNONYMS = {"prompt": "system_prompt", "max_output_tokens": "max_completion_tokens"}
+ENTRY_FIELDS = ("name", "server", *SYNONYMS, *ENDPOINT_FIELDS)
 REMEDY = "Indent with spaces, and put a text with special characters in quotes."
-FILE_NAMES = {"system_prompt": "prompt"}  # a file may use either
+FILE_NAMES = {setting: name for name, setting in SYNONYMS.items()}
 Path = tuple[str | int, ...]
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # escapes can spell them
 _FIELD = re.compile(r"\{([^{}]*)\}")
@@ -85,17 +92,26 @@ class ModelEntry:
 
 
 class ModelFile:
-    """The servers and models of a file. Raises Refused with line and column for a fault."""
+    """The servers and models of a file. Raises Refused with line and column for a fault.
 
-    def __init__(self, text: str) -> None:
+    folder   of the file, from which it may name others; None if it was typed or sent
+    data     the file of gold questions, if it names one
+    columns  (column, field) of that file
+    """
+
+    def __init__(self, text: str, folder: pathlib.Path | None = None) -> None:
         if len(text) > LARGEST_FILE:
             raise Refused(f"The file is longer than {LARGEST_FILE:,} characters.")
         self._marks: dict[Path, yaml.Mark] = {}
+        self._folder = folder
         self._workers = self._length = 0  # of all grids
         document = self._parse(text)
         if not isinstance(document, dict):
             raise Refused("Line 1: the file has no “models”; see docs/model-workers.md.")
-        self._refuse_unknown((), document, ("servers", "models"))
+        of_folder = () if folder is None else ("data", "fields")
+        self._refuse_unknown((), document, ("servers", "models", *of_folder))
+        self.data = self._find_data(document.get("data"))
+        self.columns = list(self._read_columns(document.get("fields") or {}))
         self.servers = list(self._read_servers(document.get("servers") or {}))
         self.models = list(self._read_models(document.get("models")))
         self._refuse_repeats()
@@ -124,6 +140,28 @@ class ModelFile:
         """Place the refusal of a server at its line and column."""
         field = (refusal.field,) if isinstance(refusal, FieldRefused) else ()
         return self._refusal((*entry.path, *field), str(refusal))
+
+    def _find_data(self, name: Any) -> pathlib.Path | None:
+        if name is None or self._folder is None:
+            return None
+        if not isinstance(name, str) or not name:
+            raise self._refusal(("data",), "“data” is the name of a file of gold questions.")
+        try:
+            return text_files.find_file(self._folder, name)
+        except Refused as refusal:
+            why = f"data: {refusal}: name the file after this one on the command line."
+            raise self._refusal(("data",), why) from refusal
+
+    def _read_columns(self, fields: Any) -> Iterator[tuple[str, str]]:
+        if not isinstance(fields, dict):
+            why = "“fields” is a mapping from fields to columns of the data, as in prompt: question"
+            raise self._refusal(("fields",), f"{why}.")
+        for field, columns in fields.items():
+            for column in columns if isinstance(columns, list) else [columns]:
+                if isinstance(column, list | dict | bool) or column is None:
+                    why = f"{field}: the name of a column, or for “option” a list of names."
+                    raise self._refusal(("fields", field), why)
+                yield str(column), str(field)
 
     def _read_servers(self, servers: Any) -> Iterator[ServerEntry]:
         if not isinstance(servers, dict):
@@ -156,20 +194,22 @@ class ModelFile:
             for name in ("model", "server"):
                 if name not in entry:
                     raise self._refusal(path, f"the entry has no “{name}”.")
-            if "prompt" in entry and "system_prompt" in entry:
-                why = "give “prompt” or “system_prompt”, not both."
-                raise self._refusal((*path, "system_prompt"), why)
+            for name, setting in SYNONYMS.items():
+                if name in entry and setting in entry:
+                    why = f"give “{name}” or “{setting}”, not both."
+                    raise self._refusal((*path, setting), why)
             if isinstance(entry["server"], list | dict):
                 raise self._refusal((*path, "server"), "“server” is one name.")
             yield from self._expand_grid(path, entry)
 
     def _expand_grid(self, path: Path, entry: dict[str, Any]) -> Iterator[ModelEntry]:
         axes = {name: self._axis(path, name, entry[name]) for name in GRID if name in entry}
-        same = {key: value for key, value in entry.items() if key not in (*GRID, "name", "server")}
+        varying = (*GRID, "name", "server")
+        same = {SYNONYMS.get(key, key): entry[key] for key in entry if key not in varying}
         for combination in itertools.product(*axes.values()):
             labels = {name: label for name, (label, _) in zip(axes, combination, strict=True)}
             values = same | {
-                "system_prompt" if name == "prompt" else name: value
+                SYNONYMS.get(name, name): value
                 for name, (_, value) in zip(axes, combination, strict=True)
             }
             worker = self._name_worker(path, entry.get("name"), labels, axes)
@@ -189,12 +229,38 @@ class ModelFile:
         """List the (label, value) of a setting: one, a list's, or those of named prompts."""
         if not value and isinstance(value, list | dict):
             raise self._refusal((*path, name), f"the list of “{name}” is empty.")
-        if isinstance(value, dict) and name in ("prompt", "template"):
-            return [(str(label), text) for label, text in value.items()]
+        if name in TEXTS:
+            return self._read_texts((*path, name), name, value)
         values = value if isinstance(value, list) else [value]
-        if name in ("prompt", "template"):
-            return [(f"{name} {number}", text) for number, text in enumerate(values, 1)]
         return [(str(one)[: LONGEST_KEY + 1], one) for one in values]
+
+    def _read_texts(self, path: Path, name: str, value: Any) -> list[tuple[str, Any]]:
+        """List the (label, text) of a setting; names of files stand for their texts."""
+        labels = [str(label) for label in value] if isinstance(value, dict) else []
+        texts = [*value.values()] if labels else value if isinstance(value, list) else [value]
+        pairs = list[tuple[str, Any]]()
+        for number, text in enumerate(texts, 1):
+            label = labels[number - 1] if labels else f"{name} {number}"
+            pairs += self._read_files(path, label, bool(labels), text)
+        repeated, count = Counter(label for label, _ in pairs).most_common(1)[0]
+        if count > 1:
+            why = f"{counted(count, 'file', 'are')} called “{repeated}”: give each a name, as in"
+            raise self._refusal(path, f"{why} short: prompts/short.txt.")
+        return pairs
+
+    def _read_files(self, path: Path, label: str, named: bool, text: Any) -> list[tuple[str, Any]]:
+        if not text_files.is_file_pattern(text):
+            return [(label, text)]
+        try:
+            files = text_files.read_texts(self._folder, text)
+        except Refused as refusal:
+            raise self._refusal(path, f"{path[-1]}: {refusal}.") from refusal
+        if named and len(files) > 1:
+            why = (
+                f"“{label}” stands for one text, but {counted(len(files), 'file')} match “{text}”."
+            )
+            raise self._refusal((*path, label), why)
+        return [(label, files[0][1])] if named else files
 
     def _name_worker(
         self,

@@ -1,5 +1,6 @@
 """``manage.py evaluate``: the best K of many models, from two files to a selection."""
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,18 +10,19 @@ from tqdm import tqdm
 
 from selection import wakeups
 from selection.errors import Refused
+from selection.management import evaluation_check, evaluation_files, evaluation_start, evaluations
 from selection.management import evaluation_result as result
-from selection.management import evaluations
 from selection.management.lookups import report_refusals, run_of
 from selection.model_workers import play, unreadable
 from selection.models import Endpoint, Run
 from selection.runs import lifecycle, unreadable_models
 from selection.runs.roster import failing_models
 
-ENDED_EARLY, UNREADABLE, INTERRUPTED = 3, 4, 130
+NOT_READY, ENDED_EARLY, UNREADABLE, INTERRUPTED = 1, 3, 4, 130
 EXIT_CODES = (
     "Exit codes: 0 the guarantee holds; 1 or 2 a failure, or a file or setting was refused; 3 the "
-    "money or the questions ended first; 4 too many replies cannot be read; 130 interrupted."
+    "money or the questions ended first; 4 too many replies cannot be read; 130 interrupted. "
+    "--check: 0 if each model gave an answer, else 1."
 )
 
 
@@ -34,7 +36,17 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         add = parser.add_argument
         add("models", nargs="?", type=Path, help="YAML file, see docs/model-workers.md")
-        add("gold", nargs="?", type=Path, help="gold questions, in any format that is imported")
+        gold = "gold questions, in any format that is imported (default: “data” of the YAML file)"
+        add("gold", nargs="?", type=Path, help=gold)
+        example = f"write an example to begin with, and no more (default: {evaluation_start.FILE})"
+        name = evaluation_start.FILE
+        add("--init", nargs="?", type=Path, const=Path(name), metavar="FILE", help=example)
+        check = "call each model once, and tell what the evaluation will cost; start nothing"
+        add("--check", action="store_true", help=check)
+        report = "write a report to read, print and keep: one HTML file"
+        add("--report", type=Path, metavar="FILE", help=report)
+        junit = "write the result as JUnit's XML, for continuous integration"
+        add("--junit", type=Path, metavar="FILE", help=junit)
         columns = "unrecognised columns of the gold file, as in prompt=question,answer=target"
         add("--map", action="append", default=[], metavar="FIELD=COLUMN,…", help=columns)
         add("--leave-out", action="store_true", help="leave out gold questions with an error")
@@ -67,24 +79,48 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with report_refusals(), wakeups.silenced():  # it takes the steps itself, without Redis
-            evaluations.prepare_database()
-            run = self._find_run(options)
-            if run.status == Run.Status.ENDED:
-                self.stderr.write(f"Run {run.pk} of these files has ended; no calls are made.")
-            elif run.status == Run.Status.RUNNING:
-                self._play(run, options)
-            self._show_result(run, options["json"])
-            if run.status == Run.Status.PAUSED:
-                self._tell_resuming(run)
-            if code := exit_code(run):
-                sys.exit(code)
+            if options["init"]:
+                self.stdout.write("\n".join(evaluation_start.write_example(options["init"])))
+            elif options["check"]:
+                self._check(options)
+            else:
+                with evaluation_files.write_files(options["report"], options["junit"]) as outcome:
+                    evaluations.prepare_database()
+                    self._evaluate(outcome, options)
 
-    def _find_run(self, options: dict[str, Any]) -> Run:
+    def _evaluate(self, outcome: evaluation_files.Outcome, options: dict[str, Any]) -> None:
+        outcome.run = run = self._find_run(options)
+        if run.status == Run.Status.ENDED:
+            self.stderr.write(f"Run {run.pk} of these files has ended; no calls are made.")
+        elif run.status == Run.Status.RUNNING:
+            self._play(run, options)
+        self._show_result(run, options["json"])
+        if run.status == Run.Status.PAUSED:
+            self._tell_resuming(run)
+        outcome.code = exit_code(run)
+        if outcome.code:
+            sys.exit(outcome.code)
+
+    def _check(self, options: dict[str, Any]) -> None:
+        if options["report"] or options["junit"]:
+            raise Refused("--check starts no run, and so has no --report and no --junit.")
+        evaluations.prepare_database()
+        run = self._find_run(options, start=False)
+        evaluations.allow_servers(run)
+        evaluations.limit_draft(run, options)
+        check = evaluation_check.check_models(run)
+        document = json.dumps(check.document, indent=2, ensure_ascii=False)
+        self.stdout.write(document if options["json"] else "\n".join(check.lines))
+        if not check.is_good:
+            sys.exit(NOT_READY)
+
+    def _find_run(self, options: dict[str, Any], start: bool = True) -> Run:
         if options["resume"]:
-            return evaluations.continue_run(run_of(options["resume"], options["team"]), options)
-        if not (options["models"] and options["gold"]):
-            raise Refused("Name two files: the models in YAML and the gold questions.")
-        return evaluations.find_or_create(options)
+            run = run_of(options["resume"], options["team"])
+            return evaluations.continue_run(run, options) if start else run
+        if not options["models"]:
+            raise Refused("Name the YAML file of the models, or begin with --init.")
+        return evaluations.find_or_create(options, self.stderr.write, start)
 
     def _play(self, run: Run, options: dict[str, Any]) -> None:
         """Play the run to its end; after an interruption or a failure it is paused."""

@@ -13,7 +13,7 @@ from selection.history import events
 from selection.model_workers import askable, spending, testing
 from selection.model_workers.expected_costs import most_cost
 from selection.model_workers.prices import to_amount
-from selection.models import Endpoint, Job, ModelCall, Run
+from selection.models import Endpoint, Job, ModelCall, Question, Run
 from selection.outbox import jobs
 from selection.runs.money import format_call_cost
 from selection.texts import count_noun
@@ -43,12 +43,16 @@ def request_check(run: Run, by: str) -> Job:
     """
     if run.status != Run.Status.DRAFT:
         raise Conflict(f"The run “{run}” has begun: its page shows the replies of its models.")
-    models = list(list_models(run))
+    validate_check(run, list(list_models(run)))
+    return jobs.request_job(run.team_id, CHECK, run, by)
+
+
+def validate_check(run: Run, models: Sequence[Endpoint]) -> Question:
+    """Choose the question of a check; raises Refused if it cannot be made or afforded."""
     if not models:
         raise Refused("No model takes part in this run.")
     if why := askable.refuse_questions(run.question_set):
         raise Refused(why)
-    testing.choose_question(run.question_set)
     limit, price = spending.read_limit(run), most_price(run, models)
     if limit is not None and price > limit:
         raise Refused(
@@ -56,7 +60,7 @@ def request_check(run: Run, by: str) -> Job:
             f"{format_call_cost(price, run.currency)}, more than the limit of the money, "
             f"{format_call_cost(limit, run.currency)}."
         )
-    return jobs.request_job(run.team_id, CHECK, run, by)
+    return testing.choose_question(run.question_set)
 
 
 @jobs.perform(CHECK)

@@ -5,11 +5,15 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from selection.imports import row_parsers
+from selection.management.evaluation_files import Outcome, format_junit
 from selection.model_workers import dispatcher, play
+from selection.model_workers.model_files import ModelFile
 from selection.models import Endpoint, ModelCall, ModelServer, ModelSpending, QuestionSet, Run
 from selection.runs import lifecycle
 from selection.runs.roster import failing_models, membership
@@ -334,3 +338,95 @@ def test_unreadable_replies_have_an_exit_code_and_a_way_on(tmp_path: Path, capsy
         assert run_evaluate(*settings, "--unreadable", "set-aside") == 0
         assert Run.objects.get().candidates.get(worker__key="bad").gone
         assert run_evaluate(*settings, "--anew", "--unreadable", "wrong") == 0
+
+
+def test_the_example_is_written_once_and_can_be_read(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "try.yaml"
+    assert run_evaluate("--init", str(path)) == 0
+    assert f"crowdselect evaluate {path} --check" in capsys.readouterr().out
+    file = ModelFile(path.read_text(), tmp_path)
+    server = ModelServer(name="openai", url=file.servers[0].values["url"], team_id=1)
+    endpoints = dict(file.build_endpoints({"openai": server}))
+    assert len(endpoints) == 4
+    assert {one.temperature for one in endpoints.values()} == {None}
+    rows = row_parsers.read_path(tmp_path / "gold.csv").decode().splitlines()
+    assert file.data == tmp_path / "gold.csv"
+    assert len(rows) == 13
+    path.write_text("mine")
+    assert run_evaluate("--init", str(path)) == 2
+    assert path.read_text() == "mine"
+
+
+def write_one_file(folder: Path, url: str) -> str:
+    """Write a model file that names its data, whose columns have names of their own."""
+    files = write_files(folder, url, ["good", "bad"], questions=20)
+    gold = Path(files[1])
+    gold.write_text(gold.read_text().replace("question,text,answer", "nr,ask,want"))
+    fields = "{question: nr, prompt: ask, answer: want}"
+    Path(files[0]).write_text(f"data: gold.csv\nfields: {fields}\n{Path(files[0]).read_text()}")
+    return files[0]
+
+
+def test_check_calls_each_model_once_and_its_draft_is_started(tmp_path: Path, capsys: Any) -> None:
+    replies = {"bad": "Well, hm."}
+    with ModelStub(lambda model, text: replies.get(model) or reply(model, text)) as stub:
+        stub.refused["max_tokens"] = "Use max_completion_tokens instead."
+        settings = [write_one_file(tmp_path, stub.url), "--epsilon", "0.3", "--seed", "1"]
+        assert run_evaluate(*settings, "--check", "--limit", "0.01") == 2
+        assert stub.calls == 0
+        assert run_evaluate(*settings, "--check", "--limit", "9") == 1
+        shown = capsys.readouterr().out
+        assert re.search(r"bad +unreadable +22 +0.01 \$", shown)
+        assert "“good”: The server refuses the request without changes: “max_comp" in shown
+        assert re.search(r"about \d+ calls, 0\.\d+ \$ in .*; at most 40 calls, 0.40 \$\.", shown)
+        assert "No answer of 1 model: “bad”." in shown
+        run = Run.objects.get()
+        assert run.status == Run.Status.DRAFT
+        assert not run.model_calls.exists()
+        replies.clear()
+        assert run_evaluate(*settings, "--check", "--json") == 0
+        checked = json.loads(capsys.readouterr().out)
+        assert checked["passed"]
+        assert stub.outcomes["replied"] == 4
+        assert run_evaluate(*settings) == 0
+        run.refresh_from_db()
+        assert run.status == Run.Status.ENDED
+        assert QuestionSet.objects.get().questions.get(key="q3").prompt == "Ticket 3?"
+
+
+def test_result_is_left_in_files(tmp_path: Path, capsys: Any) -> None:
+    report, junit = tmp_path / "out.html", tmp_path / "out.xml"
+    outputs = ["--report", str(report), "--junit", str(junit)]
+    with ModelStub(reply) as stub:
+        files = write_files(tmp_path, stub.url, ["good", "bad"], questions=40)
+        assert run_evaluate(*files, "--report", str(tmp_path / "no" / "out.html")) == 2
+        assert run_evaluate(*files, "--map", "prompt=nowhere", *outputs) == 2
+        assert stub.calls == 0
+        [case] = ElementTree.parse(junit).getroot()
+        assert "no column “nowhere”" in case.find("failure").get("message")
+        settings = [*files, "--epsilon", "0.001", "--seed", "1", *outputs]
+        assert run_evaluate(*settings, "--limit", "0.3") == 3
+        suite = ElementTree.parse(junit).getroot()
+        assert {case.get("name") for case in suite} == {"guarantee", "good", "bad"}
+        assert suite[0].find("failure").get("message").startswith("Exit code 3: ")
+        assert run_evaluate(*settings, "--limit", "9") == 0
+    assert ElementTree.parse(junit).getroot().attrib | {"name": ""} == {
+        "name": "",
+        "tests": "3",
+        "failures": "0",
+        "skipped": "0",
+    }
+    page = report.read_text()
+    run = Run.objects.get()
+    calls = run.model_calls.count()
+    assert f"{calls} calls, " in page
+    assert re.search(r"<td>good</td>.*selected</td>", page)
+    assert re.search(r"best of the others, bad, both answered \d+ questions, and differ on", page)
+    assert re.search(r"<td>q\d+</td><td>Ticket \d+\?</td><td class=\"num\">1 of 1</td>", page)
+    assert "We chose 1 of 2 workers" in page
+
+
+def test_junit_stores_any_problem_of_a_model() -> None:
+    outcome = Outcome(None, 1, "odd \x00\x1b\ud800 & <b>")
+    [case] = ElementTree.fromstring(format_junit(outcome))
+    assert case.find("failure").get("message") == "Exit code 1: odd ��� & <b>"

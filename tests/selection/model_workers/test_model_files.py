@@ -1,5 +1,7 @@
 """Models in YAML: grids, names, and faults with their line and column."""
 
+from pathlib import Path
+
 import pytest
 
 from selection.errors import Refused
@@ -208,3 +210,100 @@ def test_texts_that_cannot_be_stored_or_seen_are_refused(old: str, new: str, wor
     with pytest.raises(Refused) as refused:
         ModelFile(GRID.replace(old, new))
     assert words in str(refused.value)
+
+
+# -- texts and data in files
+
+
+ONE = "models:\n  - {{server: s, model: m, prompt: {}}}"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with two prompts, one of them with a mark of its encoding and a last empty line."""
+    (tmp_path / "here" / "prompts").mkdir(parents=True)
+    (tmp_path / "here/prompts/short.txt").write_bytes(b"\xef\xbb\xbfBe short.\n\n")
+    (tmp_path / "here/prompts/long.txt").write_text("Think first.")
+    (tmp_path / "here/latin.txt").write_bytes("Grüße".encode("latin-1"))
+    (tmp_path / "here/empty.md").write_text("\n")
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "here/link.txt").symlink_to(tmp_path / "secret.txt")
+    return tmp_path / "here"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "texts"),
+    [
+        ("prompts/*.txt", {"m, long": "Think first.", "m, short": "Be short."}),
+        ("[prompts/long.txt, Read this.txt]", {"m, long": "Think first.", "m, prompt 2": ""}),
+        ("{a: prompts/short.txt, b: Hm.}", {"m, a": "Be short.", "m, b": "Hm."}),
+        ("Answer as in notes.txt", {"m": "Answer as in notes.txt"}),
+    ],
+)
+def test_prompts_are_read_from_files(folder: Path, prompt: str, texts: dict[str, str]) -> None:
+    entries = ModelFile(ONE.format(prompt), folder).models
+    read = {entry.worker: entry.values["system_prompt"] for entry in entries}
+    assert {name: texts[name] or "Read this.txt" for name in texts} == read
+
+
+@pytest.mark.parametrize(
+    ("prompt", "why"),
+    [
+        ("../secret.txt", "prompt: “../secret.txt” is outside the folder of the YAML file."),
+        ("'/etc/*.txt'", "is outside the folder"),
+        ("link.txt", "“link.txt” is outside the folder"),
+        ("none/*.txt", "no file matches “none/.*.txt” in the folder of the YAML file."),
+        ("latin.txt", "latin.txt is not in UTF-8."),
+        ("empty.md", "empty.md must have 1 to 100,000 characters"),
+        ("{a: prompts/*.txt}", "“a” stands for one text, but 2 files match"),
+        ("[prompts/long.txt, 'prompts/l*.txt']", "2 files are called “long”"),
+    ],
+)
+def test_prompts_from_files_are_refused_with_their_line(
+    folder: Path, prompt: str, why: str
+) -> None:
+    with pytest.raises(Refused, match=f"^Line 2, column .*{why}"):
+        ModelFile(ONE.format(prompt), folder)
+
+
+def test_typed_models_name_no_files() -> None:
+    with pytest.raises(Refused, match=r"names files, which only the command reads"):
+        ModelFile(ONE.format("prompts/*.txt"))
+    with pytest.raises(Refused, match="there is no “data” here"):
+        ModelFile("data: gold.csv\nmodels: []")
+
+
+def test_data_and_its_columns_are_read(folder: Path) -> None:
+    head = "data: my.csv\nfields: {prompt: q, option: [a, b]}\n"
+    file = ModelFile(head + ONE.format("Hm."), folder)
+    assert file.data == folder / "my.csv"
+    assert file.columns == [("q", "prompt"), ("a", "option"), ("b", "option")]
+
+
+@pytest.mark.parametrize(
+    ("head", "why"),
+    [
+        ("data: ../my.csv", "Line 1, column 1: data: “../my.csv” is outside the folder"),
+        ("data: [a.csv]", "“data” is the name of a file"),
+        ("data: a.csv\nfields: [q]", "Line 2, column 1: “fields” is a mapping"),
+        ("data: a.csv\nfields: {prompt: {a: b}}", "prompt: the name of a column"),
+    ],
+)
+def test_faults_of_the_data_are_refused(folder: Path, head: str, why: str) -> None:
+    with pytest.raises(Refused, match=why):
+        ModelFile(f"{head}\n{ONE.format('Hm.')}", folder)
+
+
+def test_settings_have_other_names() -> None:
+    text = one_model(temperature="[auto, 0.5]", max_output_tokens="64")
+    endpoints = dict(ModelFile(text).build_endpoints(servers()))
+    assert {name: one.temperature for name, one in endpoints.items()} == {
+        "m, t=auto": None,
+        "m, t=0.5": 0.5,
+    }
+    assert {one.max_completion_tokens for one in endpoints.values()} == {64}
+    both = one_model(max_output_tokens="64", max_completion_tokens="64")
+    with pytest.raises(Refused, match="“max_output_tokens” or “max_completion_tokens”, not both"):
+        ModelFile(both)
+    with pytest.raises(Refused, match="max_output_tokens: "):
+        ModelFile(one_model(max_output_tokens="0")).build_endpoints(servers())
