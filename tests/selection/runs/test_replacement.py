@@ -51,7 +51,7 @@ def test_next_best_takes_the_place_and_the_guarantee_is_said_anew():
     assert reports.verify_dump(document).findings == ()
     exported = reports.export_run(run)["workers"]
     assert {row["worker"] for row in exported} == selected(run)
-    entry = AuditEntry.objects.get(kind="replace")
+    entry = run.events.get(kind=Run.REPLACED)
     assert (entry.who, entry.why) == ("ada", "left us")
 
 
@@ -118,6 +118,7 @@ def test_page_and_api_replace_a_worker(requester, token):
     assert leaver in selected(run)
     requester.post(page, {"workers": [leaver], "why": "left", "confirm": "1"})
     assert offer.next_best[0] in selected(Run.objects.get(pk=run.pk))
+    assert AuditEntry.objects.filter(kind=Run.REPLACED, who="requester").exists()
     other = min(selected(Run.objects.get(pk=run.pk)))
     requester.post(page, {"workers": [other], "draft": "1"})
     assert Run.objects.filter(name=f"{run.name}, replacement", status="draft").exists()
