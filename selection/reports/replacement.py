@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Protocol
+from typing import Annotated, Any
 
 from django.db import transaction
 
@@ -17,14 +17,8 @@ from .worker_columns import WorkerStanding
 
 SECONDS = 1.0  # of simulation
 
-
-class Outlook(Protocol):
-    """A forecast of the run, as if it went on."""
-
-    why: str
-    counted: int
-    low: int
-    high: int
+# Simulates a run that goes on, for so many seconds: a RunForecast.
+Forecaster = Callable[[Run, float], Any]
 
 
 @dataclass(frozen=True)
@@ -47,11 +41,11 @@ class Replacement:
 
 
 def preview_replacement(
-    run: Run, workers: Sequence[str], forecast: Callable[[Run, float], Outlook] | None = None
+    run: Run, workers: Sequence[str], forecast: Forecaster | None = None
 ) -> Replacement:
     """Return the effect of replacing these workers, without replacing them.
 
-    forecast  simulates a run that goes on, for so many seconds
+    forecast  of the answers until the guarantee holds; None: no forecast
 
     Raises as ``replacement.replace_workers`` does.
     """
@@ -78,7 +72,7 @@ def _describe(
     run: Run,
     workers: Sequence[str],
     before: Sequence[WorkerStanding],
-    forecast: Callable[[Run, float], Outlook] | None,
+    forecast: Forecaster | None,
 ) -> Replacement:
     lines, status = worker_standings(run), promise_status(run)
     known = {line.worker for line in before}
@@ -104,9 +98,7 @@ def _describe(
     )
 
 
-def _forecast_answers(
-    run: Run, forecast: Callable[[Run, float], Outlook]
-) -> tuple[int, int] | None:
+def _forecast_answers(run: Run, forecast: Forecaster) -> tuple[int, int] | None:
     """Return the answers until the guarantee holds, in a run that goes on for the forecast only."""
     lifecycle.reopen_run(run)
     outlook = forecast(Run.objects.get(pk=run.pk), SECONDS)
