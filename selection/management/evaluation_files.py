@@ -62,7 +62,8 @@ def format_junit(outcome: Outcome) -> bytes:
     run = outcome.run
     if outcome.code:
         why = outcome.why if run is None or outcome.code <= REFUSED else ""
-        why = why or evaluation_result.describe_guarantee(run)
+        if not why and run is not None:
+            why = evaluation_result.describe_guarantee(run)
         _add_message(case, "failure", f"Exit code {outcome.code}: {why}")
     if run is not None:
         _add_text(case, "\n".join(evaluation_result.result_lines(run)))
@@ -70,7 +71,7 @@ def format_junit(outcome: Outcome) -> bytes:
     for kind in ("failure", "skipped"):
         suite.set({"failure": "failures"}.get(kind, kind), str(len(suite.findall(f".//{kind}"))))
     suite.set("tests", str(len(suite)))
-    return ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
+    return bytes(ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True))
 
 
 def _add_models(suite: ElementTree.Element, run: Run) -> None:

@@ -31,8 +31,8 @@ class ReplacePage(Page):
     below_object = True
     template_name = "selection/run_replace.html"
 
-    def _build_form(self, *data: Any) -> ReplaceForm:
-        form = ReplaceForm(*data, initial={"workers": self.request.GET.getlist("worker")})
+    def _build_form(self, data: Any = None) -> ReplaceForm:
+        form = ReplaceForm(data, initial={"workers": self.request.GET.getlist("worker")})
         rows = [line.worker for line in reports.worker_standings(self.object) if line.selected]
         fields: dict[str, Any] = form.fields
         fields["workers"].choices = [(key, key) for key in rows]

@@ -15,8 +15,10 @@ from selection.models.watches import DELTA, ONCE_IN, PER_TASKS, TOLERANCE, TRIES
 
 PERMISSION = "selection.add_watch"
 MOST = 2**31 - 1
-SETTINGS = ("name", "level", "pace", "every", "rule", "once_in", "delta", "pauses", "tolerance")
-SETTINGS += ("tries",)
+SETTINGS = (
+    *("name", "level", "pace", "every", "rule", "once_in"),
+    *("delta", "pauses", "tolerance", "tries"),
+)
 
 
 def _percent_field(label: str, initial: float | None, help_text: str) -> forms.FloatField:
