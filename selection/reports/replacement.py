@@ -26,7 +26,7 @@ class Replacement:
     """The effect of replacing selected workers."""
 
     leaving: Annotated[list[str], "The workers that are replaced."]
-    next_best: Annotated[list[str], "The workers that take their places, best first."]
+    next_best: Annotated[list[str], "The workers in their places, best first."]
     others: Annotated[list[str], "Workers that took part and are not selected."]
     by_hand: Annotated[bool, "True: the algorithm cannot judge the others, so verdicts are yours."]
     holds: Annotated[bool, "True: the run's guarantee holds of the new selection."]
@@ -35,8 +35,8 @@ class Replacement:
     goes_on: Annotated[bool, "True: the run can go on until its guarantee holds."]
     answers: Annotated[
         tuple[int, int] | None,
-        "Answers until the guarantee holds: four simulated runs of five are between these. null: "
-        "none are needed, or no forecast is possible.",
+        "Answers until the guarantee holds, in four simulated runs of five. null: they are not "
+        "needed, or no forecast is possible.",
     ]
 
 

@@ -5,6 +5,7 @@ is judged once, at its first result; the proof is in ``topk.drift.MarkTest``.
 """
 
 from selection.models import GoldAnswer, Watch, WatchedWorker
+from selection.texts import counted
 from topk.drift import MarkTest
 
 MOST = 200  # answers of a test; a worker who is neither good nor bad fails then
@@ -26,7 +27,7 @@ def judge_test(watch: Watch, row: WatchedWorker) -> bool:
         return False
     passed, count = decided
     verb = "passed" if passed else "did not pass"
-    row.why = f"{verb} the test: {sum(right[:count])} of {count} gold answers were right"
+    row.why = f"{verb} the test: {sum(right[:count])} of {counted(count, 'gold answer')} right"
     row.state = State.FINE if passed else State.PAUSED
     row.tried = 0 if passed else row.tried
     row.since, row.threshold, row.recount = taken[count - 1][0], None, True

@@ -1,4 +1,4 @@
-"""Tools of people who choose models: their real files here, and topk in them.
+"""Tools for choosing models: their real files here, and topk in them.
 
 Run by ``make interop`` alone.
 """

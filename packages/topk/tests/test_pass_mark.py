@@ -10,9 +10,9 @@ BELOW, ABOVE = 0.78, 0.92
 
 
 def has_a_false_mark(rng, delta, size, joined):
-    """Return True if somebody who looks often sees a mark that is not true, of either kind.
+    """Tell if a frequent look sees a mark that is not true, of either kind.
 
-    Who looks best is asked most, what favours luck most.
+    The best-looking worker is asked most, which favours luck most.
     """
     truth = np.r_[np.full(8, BELOW), np.full(2, ABOVE)]
     tables = rng.random((10, size or 400)) < truth[:, None]

@@ -231,7 +231,7 @@ def test_tell_that_the_others_wait_for_money(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(play, "PATIENCE", 2)
-    monkeypatch.setattr(failing_models, "MOST_FAILURES", 1000)  # it is not set aside before
+    monkeypatch.setattr(failing_models, "MOST_FAILURES", 1000)  # never set aside
     with ModelStub(reply) as stub:
         files = write_files(tmp_path, stub.url, ["good", "bad"])
         dead = "dead: {url: 'http://127.0.0.1:9/v1'}, stub:"
@@ -358,7 +358,7 @@ def test_the_example_is_written_once_and_can_be_read(tmp_path: Path, capsys: Any
 
 
 def write_one_file(folder: Path, url: str) -> str:
-    """Write a model file that names its data, whose columns have names of their own."""
+    """Write a model file that names its data, with columns of other names."""
     files = write_files(folder, url, ["good", "bad"], questions=20)
     gold = Path(files[1])
     gold.write_text(gold.read_text().replace("question,text,answer", "nr,ask,want"))

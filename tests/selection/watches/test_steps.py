@@ -1,4 +1,4 @@
-"""Gold answers, the evidence that they make, alarms, and what people do about them."""
+"""Gold answers, the evidence that they make, alarms, and their dismissal."""
 
 from datetime import timedelta
 
