@@ -1,4 +1,4 @@
-"""Runs that select all who reach the pass mark, up to K, to the exported result."""
+"""Runs that select all workers at the pass mark, up to K, to the exported result."""
 
 import pytest
 from django.test import Client
@@ -21,7 +21,7 @@ RULES = [name for name, kind in ALGORITHMS.items() if kind.takes_mark]
 
 
 def play(good: int, rule: str = "good-e-bh", **fields) -> Run:
-    """Play a run among six workers, of whom so many are always right, the others rarely."""
+    """Play a run among six workers: so many are always right, the others rarely."""
     usual = {"n": 6, "k": 4, "questions": 200, "slots": 120, "slots_per_worker": 20}
     run = worlds.make_run(**(usual | {"pass_mark": 0.8, "algorithm": rule} | fields))
     return worlds.play(run, worlds.crowd(2, good, 1.0, 0.3))

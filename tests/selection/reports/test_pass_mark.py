@@ -1,4 +1,4 @@
-"""Only workers who are shown to reach the pass mark are selected, with any rule."""
+"""Only workers shown to reach the pass mark are selected, with any rule."""
 
 import pytest
 from django.test import Client
@@ -19,7 +19,7 @@ RULES = ("certified", "credible", "kl-racing", "uniform")
 
 
 def play(good: int, **fields) -> Run:
-    """Play a run among six workers of whom so many are always right, the others half."""
+    """Play a run among six workers: so many are always right, the others half."""
     usual = {"n": 6, "k": 3, "questions": 150, "slots": 120, "slots_per_worker": 20}
     run = worlds.make_run(**(usual | {"pass_mark": 0.75, "epsilon": 0.5} | fields))
     return worlds.play(run, worlds.crowd(2, good, 1.0, 0.5))

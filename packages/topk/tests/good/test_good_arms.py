@@ -1,4 +1,4 @@
-"""Rules that find all who reach a mark: false as rarely as stated, up to K, and with an end."""
+"""Rules that find all workers at a mark: false as rarely as stated, up to K, and with an end."""
 
 import numpy as np
 import pytest
