@@ -77,7 +77,7 @@ def show_below(
     """Find (n,) flags of the workers shown to be below this accuracy; none for a mark of 1."""
     sums, counts = np.asarray(rewards, np.float64), np.asarray(pulls, np.float64)
     if mark >= 1:
-        return np.zeros(right.size, bool)
+        return np.zeros(sums.size, bool)
     if questions is None:
         evidence = log_evidence(counts - sums, sums, 1 - mark)
     else:

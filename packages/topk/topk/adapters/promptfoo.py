@@ -67,10 +67,10 @@ def _name_provider(provider: Any) -> str:
 def _evaluate_pairs(
     file: Path, whole: Config, pairs: list[Pair], command: Sequence[str]
 ) -> list[tuple[Pair, Any]]:
-    asked: dict[int, list[str]] = {}
+    providers: dict[int, list[str]] = {}
     for name, number in pairs:
-        asked.setdefault(number, []).append(name)
-    tests = [whole["tests"][number] | {"providers": names} for number, names in asked.items()]
+        providers.setdefault(number, []).append(name)
+    tests = [whole["tests"][number] | {"providers": names} for number, names in providers.items()]
     # Beside the configuration, because the paths in it are relative to its folder.
     with tempfile.TemporaryDirectory(prefix=".topk-", dir=file.parent) as folder:
         out = Path(folder, "out.json")
@@ -81,7 +81,7 @@ def _evaluate_pairs(
             rows = json.loads(out.read_text(encoding="utf-8"))["results"]["results"]
         finally:
             part.unlink(missing_ok=True)
-    numbers = list(asked)
+    numbers = list(providers)
     read = {(_name_of(row), numbers[row["testIdx"]]): _read_row(row) for row in rows}
     missing = RuntimeError("promptfoo gave no result")
     return [(pair, read.get(pair, missing)) for pair in pairs]
@@ -90,9 +90,9 @@ def _evaluate_pairs(
 def _run(command: Sequence[str], part: Path, out: Path) -> None:
     words = [*command, "eval", "-c", str(part), "-o", str(out), "--no-table", "--no-progress-bar"]
     # The words are the user's own command.
-    done = subprocess.run(words, capture_output=True, text=True, check=False)  # noqa: S603  # nosec
-    if done.returncode not in ENDINGS or not out.exists():
-        raise RuntimeError(f"promptfoo failed: {(done.stderr or done.stdout).strip()[-500:]}")
+    process = subprocess.run(words, capture_output=True, text=True, check=False)  # noqa: S603  # nosec
+    if process.returncode not in ENDINGS or not out.exists():
+        raise RuntimeError(f"promptfoo failed: {(process.stderr or process.stdout).strip()[-500:]}")
 
 
 def _name_of(row: Config) -> str:

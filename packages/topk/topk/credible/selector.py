@@ -216,12 +216,12 @@ class Credible(Selector):
         guarantee.
         """
         fit = self.goodness_of_fit().doubt if self.state.pulls.any() else None
-        found = {
+        sentences = {
             "few-answers": self._unmet(),
             "gap": self._gap_feared(),
             "nearly-equal": self._standouts_feared(),
         }
-        doubts = (Doubt(code, sentence) for code, sentence in found.items() if sentence)
+        doubts = (Doubt(code, sentence) for code, sentence in sentences.items() if sentence)
         return (*filter(None, [fit]), *doubts)
 
     def _standouts_feared(self) -> str:
