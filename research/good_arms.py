@@ -55,7 +55,7 @@ RULES = [name for name, kind in SELECTORS.items() if kind.takes_mark]
 
 
 def play(case: Case, rule: str, seed: int) -> tuple[Outcome, NDArray[np.float64]]:
-    """Return the outcome, and the true accuracies of the pool."""
+    """Play once: the outcome, and the true accuracies of the pool."""
     truth = case.pool(np.random.default_rng([SEED, seed]))
     limits = {"k": case.k, "epsilon": EPSILON, "delta": DELTA, "max_pulls": MOST}
     slots = max(1, int(SHARE_AT_ONCE * truth.size))
@@ -64,7 +64,7 @@ def play(case: Case, rule: str, seed: int) -> tuple[Outcome, NDArray[np.float64]
 
 
 def measure(case: Case, rule: str) -> list[str]:
-    """Return the cells of a row."""
+    """Measure the cells of a row."""
     plays = [play(case, rule, seed) for seed in range(PLAYS)]
     answers = np.mean([outcome.pulls for outcome, _ in plays])
     ended = all(outcome.pulls < MOST for outcome, _ in plays)
@@ -81,8 +81,8 @@ def measure(case: Case, rule: str) -> list[str]:
 
 
 def main() -> None:
-    lines = {"epsilon": EPSILON, "delta": DELTA, "plays": PLAYS, "most": f"{MOST:,}"}
-    sys.stdout.write(PAGE.format(**lines))
+    settings = {"epsilon": EPSILON, "delta": DELTA, "plays": PLAYS, "most": f"{MOST:,}"}
+    sys.stdout.write(PAGE.format(**settings))
     for case in CASES:
         for rule in RULES:
             sys.stdout.write(f"| {' | '.join(measure(case, rule))} |\n")

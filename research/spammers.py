@@ -50,10 +50,10 @@ def play(rule: str, means: Floats, spammers: int, k: int, seed: int) -> Play:
     """Play the rule on workers of these accuracies, and so many who are never right."""
     truth = np.append(means, np.zeros(spammers))
     settings: dict[str, Any] = {"epsilon": EPSILON, "delta": DELTA, "max_pulls": CAP}
-    losses = simulate_run(rule, truth, k=k, seed=seed, **settings)
-    loss = np.sort(truth)[-k:].mean() - truth[losses.selection].mean()
-    theirs = int(losses.pulls_per_arm[means.size :].sum())
-    return Play(losses.pulls, theirs, bool(loss > EPSILON + 1e-9), losses.reasons != ("promise",))
+    outcome = simulate_run(rule, truth, k=k, seed=seed, **settings)
+    loss = np.sort(truth)[-k:].mean() - truth[outcome.selection].mean()
+    theirs = int(outcome.pulls_per_arm[means.size :].sum())
+    return Play(outcome.pulls, theirs, bool(loss > EPSILON + 1e-9), outcome.reasons != ("promise",))
 
 
 def compare(none: Sequence[Play], plays: Sequence[Play]) -> list[object]:
@@ -76,18 +76,18 @@ def write_lines(folder: Path, runs: int) -> Iterator[str]:
                 spammers: [play(rule, means, spammers, case.k, seed) for seed in seeds]
                 for spammers in SPAMMERS
             }
-            for spammers, losses in plays.items():
+            for spammers, outcomes in plays.items():
                 names = [crowd, means.size, case.k, f"`{rule}`", spammers]
-                yield markdown_line([*names, *compare(plays[0], losses)])
+                yield markdown_line([*names, *compare(plays[0], outcomes)])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = ArgumentParser("python -m research.spammers", description=__doc__)
     parser.add_argument("folder", type=Path, help="crowds: NAME.csv and NAME_gold.csv")
     parser.add_argument("--runs", type=int, default=RUNS, help="of each (default: %(default)s)")
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     sys.stdout.write(HEAD)
-    for line in write_lines(asked.folder, asked.runs):
+    for line in write_lines(options.folder, options.runs):
         sys.stdout.write(line)
         sys.stdout.flush()
 

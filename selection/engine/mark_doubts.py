@@ -20,7 +20,7 @@ def hold_for_marks(arrays: StepArrays) -> None:
 
 
 def _find_doubtful(arrays: StepArrays) -> Flags:
-    """Return (n,) flags of the arms that would be selected now and are not settled."""
+    """Find (n,) flags of the arms that would be selected now and are not settled."""
     run, doubtful = arrays.run, np.zeros(arrays.ids.size, bool)
     if arrays.selector is None or not pass_marks.has_mark(run):
         return doubtful
@@ -29,13 +29,13 @@ def _find_doubtful(arrays: StepArrays) -> Flags:
 
 
 def tallies(arrays: StepArrays) -> tuple[NDArray[np.float64], Counts]:
-    """Return (n,) right answers and answers, with those of this step."""
+    """Count (n,) right answers and answers, with those of this step."""
     return arrays.rewards + arrays.new_rewards, arrays.pulls + arrays.new_pulls
 
 
 def ask_doubtful(arrays: StepArrays, pending: Counts, room: Counts, slots: int) -> Counts:
-    """Return (n,) how many assignments the doubtful get: a small share of what they have."""
-    made = arrays.pulls + arrays.new_pulls
-    most = np.maximum((STRIDE * made).astype(np.int64) + 1 - pending, 0)
-    wanted = np.where(arrays.doubtful, np.minimum(most, room), 0)
-    return fill_level(wanted, max(slots, 0))
+    """Give (n,) assignments to the doubtful: a small share of what they have."""
+    answers = arrays.pulls + arrays.new_pulls
+    most = np.maximum((STRIDE * answers).astype(np.int64) + 1 - pending, 0)
+    capacity = np.where(arrays.doubtful, np.minimum(most, room), 0)
+    return fill_level(capacity, max(slots, 0))

@@ -134,7 +134,7 @@ def _verdict_reasons(
 
 
 def _short_of_mark(arrays: StepArrays, standing: Standing | None) -> set[int]:
-    """Return the run's arms that its rule selects at the end, and its pass mark does not."""
+    """Find the run's arms that its rule selects at the end, and its pass mark does not."""
     if not (arrays.ending and pass_marks.has_mark(arrays.run)):
         return set()
     arms = arrays.roster.arms

@@ -19,12 +19,12 @@ USUAL_TOLERANCE = 0.05
 
 
 def has_mark(run: Run) -> bool:
-    """Return True if the mark is tested beside the rule: a rule may also select by it."""
+    """Tell if the mark is tested beside the rule: a rule may also select by it."""
     return run.pass_mark is not None and not run.selector_class.takes_mark
 
 
 def judge_run(run: Run, rewards: Any, pulls: Any, skill: Counts) -> NDArray[np.int8]:
-    """Return (n,) a key of WORDS for each arm; the columns are (n,), in order of the arms."""
+    """Judge (n,) a key of WORDS for each arm; the columns are (n,), in order of the arms."""
     assert run.pass_mark is not None
     return judge_marks(rewards, pulls, run.pass_mark, run.delta, **_conditions(run, skill))
 
@@ -34,31 +34,31 @@ def is_reaching(run: Run, rewards: Any, pulls: Any, skill: Counts) -> NDArray[np
 
 
 def reject_short(verdict: NDArray[np.int8], reaching: NDArray[np.bool_]) -> NDArray[np.int8]:
-    """Return the verdicts (n,) of an end: accepted are only workers shown to reach the mark."""
+    """Reject the accepted at the end, of (n,) verdicts, that are not shown to reach the mark."""
     short = (verdict == Verdict.ACCEPTED) & ~reaching
     return np.where(short, np.int8(Verdict.REJECTED), verdict)
 
 
 def describe_short(run: Run) -> str:
-    """Return the reason of a rejection by the mark alone."""
+    """State the reason of a rejection by the mark alone."""
     return f"among the workers that the algorithm selects, but {SHORT} of {format_mark(run)}"
 
 
 def format_mark(run: Run) -> str:
-    """Return the mark in percent, with the places that it has."""
+    """Format the mark in percent, with the places that it has."""
     percent = round(100 * (run.pass_mark or 0), 6)
     return format_percent(percent / 100, places_of(percent))
 
 
 def needs_no_more(run: Run, rewards: Any, pulls: Any, skill: Counts) -> NDArray[np.bool_]:
-    """Return (n,) flags of the arms that need no more answers because of the mark."""
+    """Find (n,) flags of the arms that need no more answers because of the mark."""
     assert run.pass_mark is not None
     conditions = _conditions(run, skill)
     return is_settled(rewards, pulls, run.pass_mark, tolerance_of(run), run.delta, **conditions)
 
 
 def tolerance_of(run: Run) -> float:
-    """Return the width above the mark in which it need not be settled: further answers cost most.
+    """Compute the width above the mark in which it need not be settled: further answers cost most.
 
     It is half of ε, so that ε remains the accuracy to which the run works.
     """

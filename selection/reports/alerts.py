@@ -234,10 +234,14 @@ def _silent_alerts(run: Run, span: timedelta) -> list[Alert]:
     message = f"No answer or visit for {format_duration(span)}"
     active = run.candidates.filter(gone="")
     size = active.filter(skill=0).count()
-    came = active.filter(Q(seen__isnull=False) | Q(pulls__gt=0)).values("worker").distinct().count()
-    if came < size:
-        have = "has" if size - came == 1 else "have"
-        message += f"; {size - came} of {count_noun(size, 'worker')} {have} not opened their link"
+    visitors = (
+        active.filter(Q(seen__isnull=False) | Q(pulls__gt=0)).values("worker").distinct().count()
+    )
+    if visitors < size:
+        have = "has" if size - visitors == 1 else "have"
+        message += (
+            f"; {size - visitors} of {count_noun(size, 'worker')} {have} not opened their link"
+        )
     return [Alert("quiet", f"{message}.")]
 
 

@@ -14,14 +14,14 @@ from topk.selected_arms import SelectedArms, only_marked
 
 
 def marks_of(run: Run, rows: Sequence[Any]) -> list[str]:
-    """Return the mark of each row of candidates, in words; empty ones for a run without a mark."""
+    """Word the mark of each row of candidates; empty ones for a run without a mark."""
     if not pass_marks.has_mark(run) or not rows:
         return [""] * len(rows)
     return [pass_marks.WORDS[mark] for mark in _judge_rows(run, rows).tolist()]
 
 
 def apply_mark(run: Run, rows: Sequence[Any], selected: SelectedArms) -> SelectedArms:
-    """Return the selection; of an ended run, only workers shown to reach the mark."""
+    """Limit the selection of an ended run to workers shown to reach the mark."""
     if run.status != Run.Status.ENDED or not pass_marks.has_mark(run):
         return selected
     reaching = _judge_rows(run, rows) == REACHES

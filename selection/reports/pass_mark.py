@@ -13,7 +13,7 @@ from .worker_columns import WorkerStanding
 
 
 def state_pass_mark(run: Run, lines: Sequence[WorkerStanding]) -> str:
-    """Return the sentences on the mark of an ended run; empty without one.
+    """Word the sentences on the mark of an ended run; empty without one.
 
     lines  of all workers in all kinds of task
     """
@@ -21,19 +21,19 @@ def state_pass_mark(run: Run, lines: Sequence[WorkerStanding]) -> str:
         return ""
     marks = Counter(line.mark for line in lines if line.selected)
     reaching, selected = marks[pass_marks.WORDS[1]], marks.total()
-    right = f"at least {pass_marks.format_mark(run)}{_set_words(run)} right"
+    result = f"at least {pass_marks.format_mark(run)}{_set_words(run)} right"
     percent = 100 * (1 - run.delta)
     sure = viewer_locale.format_percent(1 - run.delta, viewer_locale.places_of(percent))
     if not selected:
-        return f"Pass mark: no worker is selected who is shown to answer {right}."
+        return f"Pass mark: no worker is selected who is shown to answer {result}."
     if reaching < selected:  # others are selected by hand
         few = counted(selected, "selected worker")
         return (
             f"Pass mark: {reaching} of the {few} reach it: with {sure} certainty, each of these "
-            f"answers {right}."
+            f"answers {result}."
         )
     who = f"each of the {selected} selected answers" if selected > 1 else "the selected one answers"
-    return f"Pass mark: with {sure} certainty, {who} {right}."
+    return f"Pass mark: with {sure} certainty, {who} {result}."
 
 
 def _set_words(run: Run) -> str:
@@ -41,7 +41,7 @@ def _set_words(run: Run) -> str:
 
 
 def short_clause(run: Run, selected: SelectedArms | None) -> str:
-    """Return a sentence on those of the rule's selection that the mark excludes; else ""."""
+    """Word a sentence on those of the rule's selection that the mark excludes; else ""."""
     if selected is None or not selected.short or run.status != Run.Status.ENDED:
         return ""
     are = "is" if selected.short == 1 else "are"

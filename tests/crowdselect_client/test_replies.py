@@ -15,7 +15,7 @@ def test_types_mark_required_and_optional_keys():
     exec(client_types.generated(), types)
     assert types["Settings"].__required_keys__ == {"name", "pool", "question_set", "k"}
     assert types["RunState"].__optional_keys__ == set()
-    assert types["Selected"].__optional_keys__ == {"group", "skill", "expected"}
+    assert types["Selected"].__optional_keys__ == {"group", "skill", "expected", "mark"}
     assert names_of_the_client() <= types.keys()
 
 

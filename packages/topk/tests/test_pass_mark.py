@@ -1,4 +1,4 @@
-"""Who is shown to reach a pass mark: false as rarely as stated, and after few answers."""
+"""Workers shown to reach a pass mark: false as rarely as stated, and after few answers."""
 
 import numpy as np
 import pytest
@@ -10,9 +10,9 @@ BELOW, ABOVE = 0.78, 0.92
 
 
 def has_a_false_mark(rng, delta, size, joined):
-    """Tell if a frequent look sees a mark that is not true, of either kind.
+    """Tell if frequent looks meet a mark that is not true, of either kind.
 
-    The best-looking worker is asked most, which favours luck most.
+    The worker that looks best is asked most, to favour luck.
     """
     truth = np.r_[np.full(8, BELOW), np.full(2, ABOVE)]
     tables = rng.random((10, size or 400)) < truth[:, None]

@@ -32,7 +32,7 @@ def judge_marks(
     questions: ArrayLike | None = None,
     joined: int = 0,
 ) -> NDArray[np.int8]:
-    """Return (n,) REACHES, BELOW or NOT_SHOWN; each of the first two is never false, except with
+    """Judge (n,) REACHES, BELOW or NOT_SHOWN; each of the first two is never false, except with
     probability delta.
 
     rewards    (n,) sums of each worker's rewards, of all workers that ever took part
@@ -54,14 +54,14 @@ def show_at_least(
     questions: ArrayLike | None = None,
     joined: int = 0,
 ) -> Flags:
-    """Return (n,) flags of the workers shown to have at least this accuracy, as ``judge_marks``."""
-    right, counts = np.asarray(rewards, np.float64), np.asarray(pulls, np.float64)
+    """Find (n,) flags of the workers shown to have at least this accuracy, as ``judge_marks``."""
+    sums, counts = np.asarray(rewards, np.float64), np.asarray(pulls, np.float64)
     if questions is None:
-        evidence = log_evidence(right, counts - right, mark)
+        evidence = log_evidence(sums, counts - sums, mark)
     else:
         sizes = np.asarray(questions, np.int64)
         most = np.ceil(mark * sizes - 1e-9) - 1
-        evidence = log_evidence_on_set(right, counts - right, sizes, most)
+        evidence = log_evidence_on_set(sums, counts - sums, sizes, most)
     return _close_test(evidence, delta, joined)
 
 
@@ -74,21 +74,21 @@ def show_below(
     questions: ArrayLike | None = None,
     joined: int = 0,
 ) -> Flags:
-    """Return (n,) flags of the workers shown to be below this accuracy; none for a mark of 1."""
-    right, counts = np.asarray(rewards, np.float64), np.asarray(pulls, np.float64)
+    """Find (n,) flags of the workers shown to be below this accuracy; none for a mark of 1."""
+    sums, counts = np.asarray(rewards, np.float64), np.asarray(pulls, np.float64)
     if mark >= 1:
-        return np.zeros(right.size, bool)
+        return np.zeros(sums.size, bool)
     if questions is None:
-        evidence = log_evidence(counts - right, right, 1 - mark)
+        evidence = log_evidence(counts - sums, sums, 1 - mark)
     else:
         sizes = np.asarray(questions, np.int64)
         most = sizes - np.ceil(mark * sizes - 1e-9)
-        evidence = log_evidence_on_set(counts - right, right, sizes, most)
+        evidence = log_evidence_on_set(counts - sums, sums, sizes, most)
     return _close_test(evidence, delta, joined)
 
 
 def expected_answers(accuracy: float, mark: float, n: int, delta: float) -> int | None:
-    """Return about how many answers show that one of n workers, of this accuracy, reaches the mark.
+    """Foresee how many answers show that one of n workers, of this accuracy, reaches the mark.
 
     None if the accuracy is not above the mark.
     """
@@ -102,7 +102,7 @@ def expected_answers(accuracy: float, mark: float, n: int, delta: float) -> int 
 
 
 def log_evidence(right: Floats, wrong: Floats, mark: float) -> Floats:
-    """Return (n,) logarithms of the evidence against an accuracy of at most the mark."""
+    """Compute (n,) logarithms of the evidence against an accuracy of at most the mark."""
     above = mark + (1 - mark) * POINTS
     gain, loss = np.log(above / mark), np.log((1 - above) / (1 - mark))
     logs = right[:, None] * gain + wrong[:, None] * loss
@@ -112,7 +112,7 @@ def log_evidence(right: Floats, wrong: Floats, mark: float) -> Floats:
 
 
 def log_evidence_on_set(right: Floats, wrong: Floats, sizes: Counts, most: Floats) -> Floats:
-    """Return the same against at most ``most`` right answers among all questions of the set.
+    """Compute the same against at most ``most`` right answers among all questions of the set.
 
     Questions are drawn without repetition; the mixture is uniform over all greater numbers.
     """
@@ -123,10 +123,10 @@ def log_evidence_on_set(right: Floats, wrong: Floats, sizes: Counts, most: Float
 
 def _evidence_of_one(right: float, wrong: float, size: float, most: float) -> float:
     log_gamma = scipy.special.gammaln
-    held = np.arange(right, size - wrong + 1)  # right answers among all questions, if possible
-    logs = log_gamma(held + 1) - log_gamma(held - right + 1)
-    logs += log_gamma(size - held + 1) - log_gamma(size - held - wrong + 1)
-    above, below = logs[held > most], logs[held <= most]
+    totals = np.arange(right, size - wrong + 1)  # right answers among all questions, if possible
+    logs = log_gamma(totals + 1) - log_gamma(totals - right + 1)
+    logs += log_gamma(size - totals + 1) - log_gamma(size - totals - wrong + 1)
+    above, below = logs[totals > most], logs[totals <= most]
     if not above.size:
         return -np.inf
     if not below.size:
@@ -135,7 +135,7 @@ def _evidence_of_one(right: float, wrong: float, size: float, most: float) -> fl
 
 
 def _close_test(evidence: Floats, delta: float, joined: int) -> Flags:
-    """Return (n,) flags of the hypotheses that are rejected, none falsely but for delta.
+    """Find (n,) flags of the hypotheses that are rejected, none falsely but for delta.
 
     The workers of the start share delta by closed testing, except a part for all that may ever
     join: the first, second, … of these has a share of it, and all shares together are 1.
@@ -148,7 +148,7 @@ def _close_test(evidence: Floats, delta: float, joined: int) -> Flags:
 
 
 def _close_among(logs: Floats) -> Flags:
-    """Return (m,) flags of closed testing by averages; ``logs`` are relative to the level."""
+    """Test closed, by averages: (m,) flags; ``logs`` are relative to the level."""
     excess = np.exp(np.minimum(logs, CAP)) - 1
     lacking = np.maximum(-excess, 0)
     others: Floats = lacking.sum() - lacking
@@ -165,7 +165,7 @@ def is_settled(
     questions: ArrayLike | None = None,
     joined: int = 0,
 ) -> Flags:
-    """Return (n,) flags of workers that need no further answers.
+    """Find (n,) flags of workers that need no further answers.
 
     They are shown to reach the mark, or to be below the mark and the tolerance together.
     """

@@ -139,14 +139,15 @@ class Promise:
         if self.mark is not None:
             least = f"{self.mark - epsilon:g}"
             least += f", the pass mark {self.mark:g} less ε" if epsilon else ", the pass mark"
+        measure = f"{'an' if self.measure[0] in 'aeiou' else 'a'} {self.measure}"
         if self.mean_share and not alone:
             return (
-                f"On average, at most {100 * problem.delta:g} % of the workers selected have a "
-                f"{self.measure} below {least}.{most}"
+                f"On average, at most {100 * problem.delta:g} % of the workers selected have "
+                f"{measure} below {least}.{most}"
             )
         return (
-            f"With probability at least {1 - problem.delta:g}, {who} has a "
-            f"{self.measure} of at least {least}.{most}"
+            f"With probability at least {1 - problem.delta:g}, {who} has "
+            f"{measure} of at least {least}.{most}"
         )
 
     def _average(self, problem: Problem, epsilon: float) -> str:

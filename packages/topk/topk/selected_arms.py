@@ -91,7 +91,7 @@ def only_tested(named: SelectedArms, pulls: Counts) -> SelectedArms:
 
 
 def only_marked(named: SelectedArms, reaching: NDArray[np.bool_]) -> SelectedArms:
-    """Return the selection, limited to workers shown to reach the pass mark.
+    """Limit the selection to workers shown to reach the pass mark.
 
     reaching  (n,) by the run's arms
     """

@@ -108,18 +108,18 @@ def play_crowd(
 
     Raises Refused when the server refuses, or does not answer for long.
     """
-    taken = 0
+    count = 0
     try:
         while (state := dict(run.show()))["status"] != "ended":
-            on_progress(state, taken)
+            on_progress(state, count)
             answers = [
                 (one["id"], response)
                 for one in run.open()
                 if (response := crowd.respond(one["worker"], one["question"], one["choices"]))
             ]
             results = run.tell_many(answers[:MOST_ANSWERS])
-            taken += sum(result["status"] == 201 for result in results)
+            count += sum(result["status"] == 201 for result in results)
             time.sleep(LOOK_SECONDS)
     except ApiError as error:
         raise Refused(error.sentence) from error
-    return taken
+    return count

@@ -33,8 +33,8 @@ class Command(BaseCommand):
         add("--format", choices=names, default="csv", metavar="FORMAT", help=below)
         out = "- is standard output (default: that, and a file named as the run for a workbook)"
         add("--out", type=Path, metavar="FILE", help=out)
-        named = "name of the qualification or skill; for mturk, mturk-revoke and toloka"
-        add("--named", default="", metavar="NAME", help=f"{named} (default: as the run)")
+        title = "name of the qualification or skill; for mturk, mturk-revoke and toloka"
+        add("--named", default="", metavar="NAME", help=f"{title} (default: as the run)")
         pay = "pay for an answer (default: what workers were told, else the run's price)"
         add("--pay", metavar="AMOUNT", help=f"for payment and the bonuses: {pay}")
         marks = "marks of a CSV file for people; semicolon: with decimal commas (default: comma)"

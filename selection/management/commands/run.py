@@ -75,8 +75,8 @@ class Command(BaseCommand):
 
 def _create_run(options: dict[str, Any], who: str) -> Run:
     run = run_arguments.create_draft(options)
-    said = {"said": algorithm_choices.describe_options(run)}
-    audit.record_entry("added", run, who=who, after=said)
+    description = {"said": algorithm_choices.describe_options(run)}
+    audit.record_entry("added", run, who=who, after=description)
     if options["start"]:
         lifecycle.start_run(run, who)
     return run

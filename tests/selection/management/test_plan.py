@@ -115,4 +115,4 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
 
 
 def test_goals_of_the_command_equal_those_of_the_forecast():
-    assert list(forecast.GOALS) == ["group", "every", "exact"]
+    assert list(forecast.GOALS) == ["group", "every", "exact", "mark"]

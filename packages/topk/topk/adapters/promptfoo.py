@@ -67,12 +67,10 @@ def _name_provider(provider: Any) -> str:
 def _evaluate_pairs(
     file: Path, whole: Config, pairs: list[Pair], command: Sequence[str]
 ) -> list[tuple[Pair, Any]]:
-    names_by_test: dict[int, list[str]] = {}
+    providers: dict[int, list[str]] = {}
     for name, number in pairs:
-        names_by_test.setdefault(number, []).append(name)
-    tests = [
-        whole["tests"][number] | {"providers": names} for number, names in names_by_test.items()
-    ]
+        providers.setdefault(number, []).append(name)
+    tests = [whole["tests"][number] | {"providers": names} for number, names in providers.items()]
     # Beside the configuration, because the paths in it are relative to its folder.
     with tempfile.TemporaryDirectory(prefix=".topk-", dir=file.parent) as folder:
         out = Path(folder, "out.json")
@@ -83,7 +81,7 @@ def _evaluate_pairs(
             rows = json.loads(out.read_text(encoding="utf-8"))["results"]["results"]
         finally:
             part.unlink(missing_ok=True)
-    numbers = list(names_by_test)
+    numbers = list(providers)
     read = {(_name_of(row), numbers[row["testIdx"]]): _read_row(row) for row in rows}
     missing = RuntimeError("promptfoo gave no result")
     return [(pair, read.get(pair, missing)) for pair in pairs]

@@ -41,7 +41,7 @@ PARTS = 8  # in which a batch is shared out, each seeing the earlier ones
 
 
 def pledge(citation: str, **more: Any) -> Promise:
-    """Return the guarantee of such a rule."""
+    """State the guarantee of such a rule."""
     return Promise(Goal.MARK, "confidence", citation, assumes=ASSUMES, **more)
 
 
@@ -90,11 +90,11 @@ class GoodArms(Selector):
 
     @abstractmethod
     def _judge(self, pulls: Counts, rewards: Floats) -> tuple[Flags, Flags]:
-        """Return (n,) flags of the arms shown to be good, and of those shown to be bad."""
+        """Find the arms shown to be good, and those shown to be bad: (n,) flags of each."""
 
     @abstractmethod
     def _index(self, pulls: Counts, means: Floats) -> Floats:
-        """Return (n,) the merits of the arms as the next one to ask; all have a pull."""
+        """Compute (n,) the merits of the arms as the next one to ask; all have a pull."""
 
     def _count(self, pulls: Counts, rewards: Floats) -> None:
         super()._count(pulls, rewards)
@@ -113,7 +113,7 @@ class GoodArms(Selector):
         return bool(good.sum() >= self.problem.k or (good | bad).all())
 
     def selection(self) -> Counts:
-        """Return the arms shown to be good, at most K of them: the ones with the highest means."""
+        """Choose the arms shown to be good, at most K of them: the ones with the highest means."""
         good = np.flatnonzero(self._verdicts[0])
         order = np.argsort(-self.means[good], kind="stable")[: self.problem.k]
         return np.sort(good[order])
@@ -124,8 +124,8 @@ class GoodArms(Selector):
         good, bad = self._verdicts
         if self._is_over(good, bad):
             return self.problem.epsilon
-        done = max(good.sum() / self.problem.k, (good | bad).mean(), 1e-4)
-        return float(min(1.0, max(self.problem.epsilon, 0.01) / math.sqrt(done) + 1e-6))
+        progress = max(good.sum() / self.problem.k, (good | bad).mean(), 1e-4)
+        return float(min(1.0, max(self.problem.epsilon, 0.01) / math.sqrt(progress) + 1e-6))
 
     def standing(self) -> Standing:
         good, bad = self._verdicts
@@ -143,14 +143,14 @@ class GoodArms(Selector):
 
     @abstractmethod
     def _bounds(self) -> tuple[Floats, Floats]:
-        """Return (n,) confidence bounds, to show them."""
+        """Compute (n,) confidence bounds, to show them."""
 
     # -- choosing
 
     def _ask(
         self, slots: int | None, pending: Counts, room: Counts, rng: np.random.Generator | None
     ) -> Counts:
-        """Return a first answer of each arm, then answers of the undecided, by index.
+        """Ask a first answer of each arm, then answers of the undecided, by index.
 
         Pulls count as if they had left the means as they are.
         """
@@ -159,20 +159,20 @@ class GoodArms(Selector):
         fresh = np.flatnonzero((self.state.pulls + pending == 0) & (room > 0))[:total]
         counts[fresh] = 1
         for part in range(PARTS):
-            made = self.state.pulls + pending + counts
+            answers = self.state.pulls + pending + counts
             size = -(-(total - int(counts.sum())) // (PARTS - part))
-            if size > 0 and made.all():
-                counts += self._share_out(size, made, means, room - counts)
+            if size > 0 and answers.all():
+                counts += self._share_out(size, answers, means, room - counts)
         return counts
 
-    def _share_out(self, size: int, made: Counts, means: Floats, room: Counts) -> Counts:
-        """Return (n,) so many pulls of the undecided arms, one by one to the highest index."""
-        counts, (good, bad) = np.zeros_like(room), self._judge(made, means * made)
+    def _share_out(self, size: int, answers: Counts, means: Floats, room: Counts) -> Counts:
+        """Give (n,) so many pulls to the undecided arms, one by one to the highest index."""
+        counts, (good, bad) = np.zeros_like(room), self._judge(answers, means * answers)
         if self._is_over(good, bad):
             return counts
         arms = np.flatnonzero(~good & ~bad & (room > 0))
         for _ in range(size if arms.size else 0):
-            index = np.where(counts < room, self._index(made + counts, means), -np.inf)[arms]
+            index = np.where(counts < room, self._index(answers + counts, means), -np.inf)[arms]
             if index.max() == -np.inf:
                 break
             counts[arms[index.argmax()]] += 1

@@ -45,7 +45,7 @@ class GoodByEValues(GoodArms):
             self.promise = replace(self.promise, measure=measure, assumes=SET_ASSUMES)
 
     def _evidence(self, right: Floats, wrong: Floats, mark: float) -> Floats:
-        """Return (n,) logarithms of the evidence against fewer than this share of ``right``."""
+        """Compute (n,) logarithms of the evidence against fewer than this share of ``right``."""
         if not self.questions:
             return log_evidence(right, wrong, mark)
         size = self.questions
@@ -54,15 +54,15 @@ class GoodByEValues(GoodArms):
         return log_evidence_on_set(right, np.asarray(wrong), sizes, most)
 
     def _judge(self, pulls: Counts, rewards: Floats) -> tuple[Flags, Flags]:
-        right, wrong = rewards, pulls - rewards
+        sums, losses = rewards, pulls - rewards
         if self.questions:
-            right, wrong = np.round(right), np.round(wrong)
-        evidence = self._evidence(right, wrong, self.mark - self.problem.epsilon)
-        bad = self._evidence_below(right, wrong) >= -math.log(self.problem.delta)
+            sums, losses = np.round(sums), np.round(losses)
+        evidence = self._evidence(sums, losses, self.mark - self.problem.epsilon)
+        bad = self._evidence_below(sums, losses) >= -math.log(self.problem.delta)
         return self._accept(evidence), bad
 
     def _evidence_below(self, right: Floats, wrong: Floats) -> Floats:
-        """Return the same against reaching the mark."""
+        """Compute the same against reaching the mark."""
         if not self.questions:
             return log_evidence(wrong, right, 1 - self.mark)
         size = self.questions

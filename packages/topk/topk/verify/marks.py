@@ -14,13 +14,13 @@ from .replaying import count_answers
 
 
 def apply_mark(record: DumpRecord, selected: SelectedArms) -> SelectedArms:
-    """Return the selection, limited to workers shown to reach the mark."""
+    """Limit the selection to workers shown to reach the mark."""
     reaching = _find_reaching(record)
     return selected if reaching is None else only_marked(selected, reaching)
 
 
 def reject_short(record: DumpRecord, arms: Counts, verdict: Counts) -> Counts:
-    """Return the verdicts (r,) of these arms at the end; accepted ones reach the mark."""
+    """Reject the accepted of these (r,) arms at the end that do not reach the mark."""
     reaching = _find_reaching(record)
     if reaching is None:
         return verdict
@@ -29,13 +29,13 @@ def reject_short(record: DumpRecord, arms: Counts, verdict: Counts) -> Counts:
 
 
 def _find_reaching(record: DumpRecord) -> NDArray[np.bool_] | None:
-    """Return (n,) flags; None without a mark beside the rule, as in older dumps."""
+    """Find (n,) flags; None without a mark beside the rule, as in older dumps."""
     run, mark = record.run, record.run.get("pass_mark")
     if mark is None or not record.ended or record.algorithm.takes_mark:
         return None
-    pulls, right = count_answers(record, None)
+    pulls, sums = count_answers(record, None)
     on_set = record.options.get("accuracy") == THIS_SET
     sizes = np.array(record.decks)[record.kind] if on_set else None
     joined = min(int(run["joined"]) * len(record.ks), record.n)
-    marks = judge_marks(right, pulls, mark, run["delta"], questions=sizes, joined=joined)
+    marks = judge_marks(sums, pulls, mark, run["delta"], questions=sizes, joined=joined)
     return np.asarray(marks == REACHES)
