@@ -51,6 +51,8 @@ def run_of(name: str, start: bool = True, **fields: object) -> Run:
     } | fields
     if "budget" in ALGORITHMS[name].needs:
         values.setdefault("budget", BUDGET)
+    if ALGORITHMS[name].takes_mark:
+        values.setdefault("pass_mark", 0.8)
     return make_run(start=start, **values)
 
 
