@@ -16,6 +16,7 @@ from .standings import worker_standings
 from .worker_columns import WorkerStanding
 
 SECONDS = 1.0  # of simulation
+BY_HAND = "No guarantee covers a worker that takes a place by hand."
 
 # Simulates a run that goes on, for so many seconds: a RunForecast.
 Forecaster = Callable[[Run, float], Any]
@@ -78,19 +79,20 @@ def _describe(
     known = {line.worker for line in before}
     gone = set(run.candidates.exclude(gone="").values_list("worker__key", flat=True))
     out = gone | set(workers)
-    holds = status.verdict in (KEPT, WEAKENED) and run.certified
-    goes_on = replacement.judges_others(run) and not holds and (run.reopens or run.may_be_raised)
+    judges = replacement.judges_others(run)
+    holds = judges and status.verdict in (KEPT, WEAKENED) and run.certified
+    goes_on = judges and not holds and (run.reopens or run.may_be_raised)
     return Replacement(
         leaving=list(workers),
         next_best=[line.worker for line in lines if line.selected and line.worker not in known],
         others=[line.worker for line in lines if line.worker not in known | out],
-        by_hand=not replacement.judges_others(run),
+        by_hand=not judges,
         holds=holds,
-        guarantee=status.now,
+        guarantee=status.now if judges else BY_HAND,
         claim=(
             f"This is a claim of its own, beside that at the end of the run: each is wrong with a "
             f"probability of at most {run.delta:g}."
-            if status.epsilon is not None
+            if judges and status.epsilon is not None
             else "No error probability is stated."
         ),
         goes_on=goes_on,

@@ -14,7 +14,7 @@ from django.core.management import BaseCommand, CommandError, CommandParser, cal
 
 from selection import wakeups
 from selection.models import ApiToken
-from selection.simulation import sample_run
+from selection.simulation import sample_run, sample_watch
 
 # Hosts that mean all addresses: the one for this machine, and an example of an address elsewhere.
 EVERY = {"0.0.0.0": ("127.0.0.1", "192.0.2.1"), "::": ("[::1]", "2001:db8::1")}  # noqa: S104  # nosec B104
@@ -36,6 +36,7 @@ class Command(BaseCommand):
         gold = settings.VAR_DIR / "sample-gold.csv"
         with wakeups.silenced():  # Redis is not up yet; a Celery worker sweeps when it is ready
             run = sample_run.prepare_sample_run(gold)
+            sample_watch.prepare_sample_watch(run.pool, run.question_set)
         names = reachable_hosts(host)
         local_url, public_url = f"http://{names[0]}:{port}", f"http://{names[-1]}:{port}"
         self.stdout.write("  CrowdSelect is starting; its address follows.")

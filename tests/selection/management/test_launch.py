@@ -40,6 +40,7 @@ def started(monkeypatch, tmp_path):
     monkeypatch.delenv("PUBLIC_URL")
     run = make_run()
     monkeypatch.setattr(launch.sample_run, "prepare_sample_run", lambda path: run)
+    monkeypatch.setattr(launch.sample_watch, "prepare_sample_watch", lambda *_: None)
     monkeypatch.setattr(launch, "start_supervisor", lambda: None)
     monkeypatch.setattr(launch, "LOGIN", tmp_path / "first-login")
     monkeypatch.setattr(launch, "call_command", lambda *given, **more: None)  # migrate
