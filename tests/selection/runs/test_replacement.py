@@ -73,7 +73,8 @@ def test_algorithm_in_rounds_keeps_its_verdicts_and_places_are_filled_by_hand():
     leaver = min(selected(run))
     offer = replace(run, leaver)
     assert offer.by_hand
-    assert not (offer.goes_on or offer.holds)
+    assert not offer.goes_on
+    assert not offer.holds
     assert "No guarantee" in offer.guarantee
     assert len(offer.next_best) == 1
     rows = {row.worker.key: row.by_hand for row in run.candidates.select_related("worker")}
