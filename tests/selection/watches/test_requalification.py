@@ -83,7 +83,7 @@ def test_undecided_test_ends_at_its_most_answers(monkeypatch):
     monkeypatch.setattr(requalification, "MOST", 10)
     watch = begin_test()
     assert answer(watch, "yyynyyynyy") == "paused"
-    assert state_of(watch).why == "did not pass the test: 8 of 10 gold answers were right"
+    assert state_of(watch).why == "did not pass the test: 8 of 10 gold answers right"
 
 
 def test_worker_without_alarm_is_not_tested():
