@@ -12,7 +12,7 @@ from .crowd import SyntheticCrowd
 
 NAME = "Sample watch: one of six has fallen"
 WORKERS, DAYS, PER_DAY = 6, 30, 3
-BEFORE, AFTER, FALLEN = 0.95, 0.5, "w3"
+BEFORE, AFTER, FALLEN = 0.95, 0.35, "w3"
 
 
 def prepare_sample_watch(pool: Pool, question_set: QuestionSet) -> None:
