@@ -48,5 +48,5 @@ def short_clause(run: Run, selected: SelectedArms | None) -> str:
     few = counted(run.total, "worker")
     return (
         f" This is about the {few} before the pass mark: {selected.short} of them {are} not "
-        f"selected, because they are {pass_marks.SHORT} of {pass_marks.format_mark(run)}."
+        f"selected, as {pass_marks.SHORT} of {pass_marks.format_mark(run)}."
     )
