@@ -29,7 +29,7 @@ def has_a_false_mark(rng, delta, size, joined):
     return False
 
 
-@pytest.mark.parametrize("delta", [0.5, 0.2, 0.05])
+@pytest.mark.parametrize("delta", DELTAS)
 @pytest.mark.parametrize(("size", "joined"), [(None, 0), (None, 6), (60, 0)])
 def test_false_marks_are_as_rare_as_stated(sample, delta, size, joined):
     """Both kinds of marks have an error probability delta each."""

@@ -8,7 +8,7 @@ from topk.good.by_intervals import HDoC
 from topk.promise import Goal
 from topk.simulate import simulate_run
 
-from ..harness import too_many
+from ..harness import DELTAS, too_many
 
 RULES = [name for name, kind in SELECTORS.items() if kind.takes_mark]
 EPSILON, MARK = 0.1, 0.7
@@ -24,7 +24,7 @@ def play(rule, truth, seed, delta, k=3):
     return simulate_run(rule, truth, mark=MARK, slots=8, seed=seed, **limits)
 
 
-@pytest.mark.parametrize("delta", [0.5, 0.2, 0.05])
+@pytest.mark.parametrize("delta", DELTAS)
 @pytest.mark.parametrize("rule", ["good-e-bh", "hdoc"])
 def test_selected_workers_below_the_mark_are_as_rare_as_stated(sample, rule, delta):
     """All but one just fail the mark less epsilon: chosen against the rules."""
