@@ -6,6 +6,8 @@ from scipy.stats import binom
 
 from topk.pass_mark import expected_answers, is_settled, judge_marks, show_at_least, show_below
 
+from .harness import DELTAS
+
 BELOW, ABOVE = 0.78, 0.92
 
 
