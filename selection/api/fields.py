@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar, cast, get_type_hints
 from django.db.models import QuerySet
 from ninja import Field, File, Schema
 from ninja.files import UploadedFile
-from pydantic import BeforeValidator, model_validator
+from pydantic import AwareDatetime, BeforeValidator, model_validator
 
 from selection.limits import LONGEST_KEY, LONGEST_WHY
 
@@ -28,6 +28,16 @@ def _refuse_others(value: Any) -> Any:
 # It comes after the limits, or they are missing in the OpenAPI document.
 WHOLE = BeforeValidator(_refuse_others)
 Amount = Annotated[int, Field(ge=1, le=MOST), WHOLE]
+
+
+def _refuse_numbers(value: Any) -> Any:
+    """Refuse 5, which would become a time in 1970."""
+    if not isinstance(value, str):
+        raise ValueError("must be a time with its zone, for example 2026-11-22T14:05:00Z")
+    return value
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_refuse_numbers)]
 Key = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]
 Why = Annotated[str, Field(max_length=LONGEST_WHY, description="Kept in the run's history.")]

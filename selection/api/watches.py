@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Field, Query, Schema, Status
-from pydantic import AwareDatetime
 
 from selection import exports, reports
 from selection.accounts import scoped
@@ -15,7 +14,7 @@ from selection.models import Pool, QuestionSet, Run, Upload, Watch
 from selection.watches import alarms, begin, gold, overview
 
 from .base import ERRORS, Scope, Token, api, find_object, requester_name
-from .fields import Amount, Id, Key, Name, Named, RowsOut, Sent, Yes, filter_named
+from .fields import Amount, Id, Key, Moment, Name, Named, RowsOut, Sent, Yes, filter_named
 from .files import FileOut, store_file
 from .idempotency import idempotent
 from .pagination import Page, paginate
@@ -159,7 +158,7 @@ class GoldAnswerIn(Schema, extra="forbid"):
     worker: Key
     question: Key
     response: str = Field(max_length=LONGEST_RESPONSE)
-    asked: AwareDatetime | None = Field(
+    asked: Moment | None = Field(
         None, description="When the question was asked. Null: in the order of the rows, now."
     )
 

@@ -15,17 +15,17 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='watch',
             name='tolerance',
-            field=models.FloatField(default=0.05, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(0.2)]),
+            field=models.FloatField(default=0.05, db_default=0.05, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(0.2)]),
         ),
         migrations.AddField(
             model_name='watch',
             name='tries',
-            field=models.PositiveSmallIntegerField(default=1, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10)]),
+            field=models.PositiveSmallIntegerField(default=1, db_default=1, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10)]),
         ),
         migrations.AddField(
             model_name='watchedworker',
             name='tried',
-            field=models.PositiveSmallIntegerField(default=0),
+            field=models.PositiveSmallIntegerField(default=0, db_default=0),
         ),
         migrations.AlterField(
             model_name='watchedworker',

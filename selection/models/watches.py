@@ -70,10 +70,12 @@ class Watch(NamedInTeam):
     )
     pauses = models.BooleanField(default=False)
     tolerance = models.FloatField(
-        default=TOLERANCE, validators=[MinValueValidator(0), MaxValueValidator(0.2)]
+        default=TOLERANCE,
+        db_default=TOLERANCE,
+        validators=[MinValueValidator(0), MaxValueValidator(0.2)],
     )
     tries = models.PositiveSmallIntegerField(
-        default=TRIES, validators=[MinValueValidator(1), MaxValueValidator(10)]
+        default=TRIES, db_default=TRIES, validators=[MinValueValidator(1), MaxValueValidator(10)]
     )
     created = models.DateTimeField(auto_now_add=True)
     stopped = models.DateTimeField(null=True, editable=False)
@@ -139,7 +141,7 @@ class WatchedWorker(models.Model):
     alarmed_after = models.PositiveIntegerField(null=True)
     dismissed = models.DateTimeField(null=True)
     why = models.CharField(max_length=300, blank=True, default="")
-    tried = models.PositiveSmallIntegerField(default=0)
+    tried = models.PositiveSmallIntegerField(default=0, db_default=0)
     recount = models.BooleanField(default=False)
 
     class Meta:
