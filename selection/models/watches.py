@@ -153,6 +153,10 @@ class WatchedWorker(models.Model):
     def __str__(self) -> str:
         return f"{self.worker} in {self.watch}"
 
+    def empty_evidence(self) -> None:
+        """Forget the answers so far; nothing is saved."""
+        self.memory, self.evidence, self.answers, self.right = b"", 0, 0, 0
+
     @property
     def share(self) -> float | None:
         return self.right / self.answers if self.answers else None

@@ -118,7 +118,7 @@ def begin_anew_row(row: WatchedWorker) -> None:
     """Empty the evidence: only questions asked from now on are counted."""
     row.since = row.last_asked or row.since
     row.threshold = row.alarmed = row.alarmed_after = None
-    row.memory, row.evidence, row.answers, row.right = b"", 0, 0, 0
+    row.empty_evidence()
     row.save()
 
 

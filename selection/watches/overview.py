@@ -160,6 +160,7 @@ def recent_answers(rows: list[WatchedWorker]) -> dict[int, list[bool]]:
     answers = GoldAnswer.objects.filter(watched__in=rows, question__retired=None)
     ranked = answers.annotate(rank=Window(RowNumber(), partition_by="watched", order_by=latest))
     recent: dict[int, list[bool]] = {row.pk: [] for row in rows}
-    for answer in ranked.filter(rank__lte=RECENT).order_by("asked", "pk"):
-        recent[answer.watched_id].append(answer.right)
+    latest_rows = ranked.filter(rank__lte=RECENT).order_by("asked", "pk")
+    for watched, is_right in latest_rows.values_list("watched_id", "right"):
+        recent[watched].append(is_right)
     return recent

@@ -31,7 +31,7 @@ def judge_test(watch: Watch, row: WatchedWorker) -> bool:
     row.state = State.FINE if passed else State.PAUSED
     row.tried = 0 if passed else row.tried
     row.since, row.threshold, row.recount = taken[count - 1][0], None, True
-    row.memory, row.evidence, row.answers, row.right = b"", 0, 0, 0
+    row.empty_evidence()
     return True
 
 

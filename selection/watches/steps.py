@@ -165,7 +165,7 @@ class WatchStep:
         for answer in _read_answers(stored) if rows else ():
             by_worker[answer.watched_id].append(answer)
         for row in rows:
-            row.memory, row.evidence, row.answers, row.right = b"", 0, 0, 0
+            row.empty_evidence()
             row.last_asked = row.since
         return by_worker
 

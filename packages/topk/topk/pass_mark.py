@@ -56,13 +56,7 @@ def show_at_least(
 ) -> Flags:
     """Find (n,) flags of the workers shown to have at least this accuracy, as ``judge_marks``."""
     sums, counts = np.asarray(rewards, np.float64), np.asarray(pulls, np.float64)
-    if questions is None:
-        evidence = log_evidence(sums, counts - sums, mark)
-    else:
-        sizes = np.asarray(questions, np.int64)
-        most = np.ceil(mark * sizes - 1e-9) - 1
-        evidence = log_evidence_on_set(sums, counts - sums, sizes, most)
-    return _close_test(evidence, delta, joined)
+    return _close_test(evidence_at_least(sums, counts - sums, mark, questions), delta, joined)
 
 
 def show_below(
@@ -78,13 +72,7 @@ def show_below(
     sums, counts = np.asarray(rewards, np.float64), np.asarray(pulls, np.float64)
     if mark >= 1:
         return np.zeros(sums.size, bool)
-    if questions is None:
-        evidence = log_evidence(counts - sums, sums, 1 - mark)
-    else:
-        sizes = np.asarray(questions, np.int64)
-        most = sizes - np.ceil(mark * sizes - 1e-9)
-        evidence = log_evidence_on_set(counts - sums, sums, sizes, most)
-    return _close_test(evidence, delta, joined)
+    return _close_test(evidence_below(sums, counts - sums, mark, questions), delta, joined)
 
 
 def expected_answers(accuracy: float, mark: float, n: int, delta: float) -> int | None:
@@ -95,13 +83,33 @@ def expected_answers(accuracy: float, mark: float, n: int, delta: float) -> int 
     if accuracy <= mark:
         return None
     counts = np.arange(1, 20_001, dtype=np.float64)
-    enough = log_evidence(accuracy * counts, (1 - accuracy) * counts, mark) >= log(
+    enough = _log_evidence(accuracy * counts, (1 - accuracy) * counts, mark) >= log(
         n / delta / (1 - JOINERS)
     )
     return int(counts[enough.argmax()]) if enough.any() else None
 
 
-def log_evidence(right: Floats, wrong: Floats, mark: float) -> Floats:
+def evidence_at_least(
+    right: Floats, wrong: Floats, mark: float, questions: ArrayLike | None
+) -> Floats:
+    """Compute (n,) logarithms of the evidence against an accuracy below the mark."""
+    if questions is None:
+        return _log_evidence(right, wrong, mark)
+    sizes = np.broadcast_to(np.asarray(questions, np.int64), right.shape)
+    return _log_evidence_on_set(right, wrong, sizes, np.ceil(mark * sizes - 1e-9) - 1)
+
+
+def evidence_below(
+    right: Floats, wrong: Floats, mark: float, questions: ArrayLike | None
+) -> Floats:
+    """Compute the same against an accuracy that reaches the mark."""
+    if questions is None:
+        return _log_evidence(wrong, right, 1 - mark)
+    sizes = np.broadcast_to(np.asarray(questions, np.int64), right.shape)
+    return _log_evidence_on_set(wrong, right, sizes, sizes - np.ceil(mark * sizes - 1e-9))
+
+
+def _log_evidence(right: Floats, wrong: Floats, mark: float) -> Floats:
     """Compute (n,) logarithms of the evidence against an accuracy of at most the mark."""
     above = mark + (1 - mark) * POINTS
     gain, loss = np.log(above / mark), np.log((1 - above) / (1 - mark))
@@ -111,7 +119,7 @@ def log_evidence(right: Floats, wrong: Floats, mark: float) -> Floats:
     return evidence
 
 
-def log_evidence_on_set(right: Floats, wrong: Floats, sizes: Counts, most: Floats) -> Floats:
+def _log_evidence_on_set(right: Floats, wrong: Floats, sizes: Counts, most: Floats) -> Floats:
     """Compute the same against at most ``most`` right answers among all questions of the set.
 
     Questions are drawn without repetition; the mixture is uniform over all greater numbers.

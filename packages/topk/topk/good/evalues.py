@@ -14,7 +14,7 @@ from topk.accuracy import ACCURACY, QUESTIONS
 from topk.certified.confidence_sequences import bound_means, confidence_intervals
 from topk.certified.selector import SCORES
 from topk.options import Option
-from topk.pass_mark import log_evidence, log_evidence_on_set
+from topk.pass_mark import evidence_at_least, evidence_below
 from topk.selector import Counts, Floats
 
 from .base import Flags, GoodArms, pledge
@@ -44,30 +44,13 @@ class GoodByEValues(GoodArms):
             measure = f"accuracy on this set of {self.questions} questions"
             self.promise = replace(self.promise, measure=measure, assumes=SET_ASSUMES)
 
-    def _evidence(self, right: Floats, wrong: Floats, mark: float) -> Floats:
-        """Compute (n,) logarithms of the evidence against fewer than this share of ``right``."""
-        if not self.questions:
-            return log_evidence(right, wrong, mark)
-        size = self.questions
-        sizes = np.full(right.size, size)
-        most = np.full(right.size, math.ceil(mark * size - 1e-9) - 1.0)
-        return log_evidence_on_set(right, np.asarray(wrong), sizes, most)
-
     def _judge(self, pulls: Counts, rewards: Floats) -> tuple[Flags, Flags]:
         sums, losses = rewards, pulls - rewards
         if self.questions:
             sums, losses = np.round(sums), np.round(losses)
-        evidence = self._evidence(sums, losses, self.mark - self.problem.epsilon)
-        bad = self._evidence_below(sums, losses) >= -math.log(self.problem.delta)
-        return self._accept(evidence), bad
-
-    def _evidence_below(self, right: Floats, wrong: Floats) -> Floats:
-        """Compute the same against reaching the mark."""
-        if not self.questions:
-            return log_evidence(wrong, right, 1 - self.mark)
-        size = self.questions
-        most = np.full(right.size, size - math.ceil(self.mark * size - 1e-9) * 1.0)
-        return log_evidence_on_set(wrong, right, np.full(right.size, size), most)
+        size, accepted_from = self.questions or None, self.mark - self.problem.epsilon
+        bad = evidence_below(sums, losses, self.mark, size) >= -math.log(self.problem.delta)
+        return self._accept(evidence_at_least(sums, losses, accepted_from, size)), bad
 
     def _accept(self, evidence: Floats) -> Flags:
         order = np.argsort(-evidence, kind="stable")[: self.problem.k]
