@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from django.core.management import CommandError
+
 from selection import exports
 from selection.errors import Refused
 from selection.model_workers import unreadable
@@ -40,8 +42,8 @@ def write_files(report: Path | None, junit: Path | None) -> Iterator[Outcome]:
     outcome = Outcome()
     try:
         yield outcome
-    except Refused as refusal:
-        outcome.code, outcome.why = REFUSED, str(refusal)
+    except CommandError as error:
+        outcome.code, outcome.why = error.returncode, str(error)
         raise
     except SystemExit as end:
         outcome.code = int(end.code or 0)

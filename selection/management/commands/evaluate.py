@@ -84,7 +84,8 @@ class Command(BaseCommand):
             elif options["check"]:
                 self._check(options)
             else:
-                with evaluation_files.write_files(options["report"], options["junit"]) as outcome:
+                files = evaluation_files.write_files(options["report"], options["junit"])
+                with files as outcome, report_refusals():  # a file has the sentence of a refusal
                     evaluations.prepare_database()
                     self._evaluate(outcome, options)
 

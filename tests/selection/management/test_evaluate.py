@@ -426,6 +426,14 @@ def test_result_is_left_in_files(tmp_path: Path, capsys: Any) -> None:
     assert "We chose 1 of 2 workers" in page
 
 
+def test_junit_names_a_missing_file(tmp_path: Path) -> None:
+    junit, missing = tmp_path / "out.xml", tmp_path / "missing.yaml"
+    with pytest.raises(CommandError, match="no such file"):
+        call_command("evaluate", str(missing), "--junit", str(junit))
+    [failure] = ElementTree.parse(junit).getroot().iter("failure")
+    assert failure.attrib["message"] == f"Exit code 2: {missing}: no such file or directory."
+
+
 def test_junit_stores_any_problem_of_a_model() -> None:
     outcome = Outcome(None, 1, "odd \x00\x1b\ud800 & <b>")
     [case] = ElementTree.fromstring(format_junit(outcome))
