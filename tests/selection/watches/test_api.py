@@ -100,6 +100,7 @@ def test_token_for_answers_records_gold_and_sees_no_grade():
         ("2026-11-22T14:05:00", 422),
         ("2026-11-22T14:05:00Z", 200),
         ("0001-01-01T00:00:00+14:00", 200),
+        (5, 422),
     ],
 )
 def test_time_of_asking_has_a_zone(api, asked, status):
