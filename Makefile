@@ -48,7 +48,7 @@ test-all: tools
 # Our files in pandas, crowd-kit and Label Studio's SDK, and theirs in ours; in an environment of 0.7 GB.
 # Then a real Label Studio, in one of 1 GB: its first start takes minutes. INTEROP_OUTAGE=600 kills it for so many seconds.
 # Then a real model behind llama.cpp's server, in one of 0.6 GB: C++ is compiled once, for many minutes.
-interop: tools var/interop/.installed var/interop-tools/.installed var/interop-ls/.installed var/interop-model/.installed
+interop: tools var/interop/.installed var/interop-tools/.installed var/interop-helm/.installed var/interop-ls/.installed var/interop-model/.installed
 	$(BIN)/pytest -p no:randomly tests/interop/with_libraries.py tests/interop/with_model_tools.py
 	$(BIN)/pytest -s -p no:randomly tests/interop/with_label_studio.py
 	$(BIN)/pytest -s -p no:randomly tests/interop/with_model.py
@@ -65,6 +65,13 @@ var/interop-tools/.installed: tests/interop/model-tools.txt
 	$(PYTHON) -m venv var/interop-tools
 	var/interop-tools/bin/pip install --quiet --requirement tests/interop/model-tools.txt --editable 'packages/topk[test]' pyyaml
 	npm install --silent --no-save --prefix var/interop-tools promptfoo@0.123.1 node@22
+	touch $@
+
+# HELM requires torch, and works without it here: its requirements are a list of our own.
+var/interop-helm/.installed: tests/interop/helm.txt
+	$(PYTHON) -m venv var/interop-helm
+	var/interop-helm/bin/pip install --quiet --requirement tests/interop/helm.txt
+	var/interop-helm/bin/pip install --quiet --no-deps crfm-helm==0.5.16
 	touch $@
 
 # Each part on a network host of its own, and cables pulled out. Root only; a minute.

@@ -13,6 +13,7 @@ import pytest
 from django.core.management import call_command
 
 TOOLS = Path("var/interop-tools").absolute()
+HELM = Path("var/interop-helm/bin/helm-run").absolute()
 PROMPTFOO = [str(TOOLS / "node_modules/.bin" / name) for name in ("node", "promptfoo")]
 QUIZ = """
 task: quiz
@@ -35,9 +36,38 @@ module.exports = class {
 };
 """
 
+CLIENT = """
+import re
+from helm.clients.simple_client import SimpleClient
+
+class ParityClient(SimpleClient):
+    def __init__(self, cache_config, right):
+        super().__init__(cache_config=cache_config)
+        self.right = right
+
+    def invoke_model(self, raw_request):
+        number = int(re.findall(r"Is (\\d+) even", raw_request["prompt"])[-1])
+        odd = number % 2 == (1 if number % 10 < self.right else 0)
+        return {"completions": ["B" if odd else "A"]}
+"""
+MODEL = """  - name: simple/{name}
+    display_name: {name}
+    description: It tells odd numbers from even ones.
+    access: open
+    release_date: 2026-01-01
+    creator_organization_name: Simple
+    tags: [TEXT_MODEL_TAG]
+"""
+DEPLOYMENT = """  - name: simple/{name}
+    model_name: simple/{name}
+    tokenizer_name: simple/tokenizer1
+    max_sequence_length: 2048
+    client_spec: {{class_name: parity_client.ParityClient, args: {{right: {right}}}}}
+"""
+
 
 def run_tool(*words: Any, cwd: Path) -> None:
-    offline = {"HF_HUB_OFFLINE": "1", "PROMPTFOO_DISABLE_TELEMETRY": "1"}
+    offline = {"HF_HUB_OFFLINE": "1", "PROMPTFOO_DISABLE_TELEMETRY": "1", "PYTHONPATH": "."}
     done = subprocess.run(
         [str(word) for word in words],
         cwd=cwd,
@@ -84,6 +114,24 @@ def test_results_of_promptfoo_are_replayed(tmp_path, capsys):
     document = replay(tmp_path / "out.json", capsys)
     assert (document["facts"]["workers"], document["facts"]["questions"]) == (3, 60)
     assert "good" in json.dumps(document)
+
+
+@pytest.mark.django_db
+def test_folder_of_helm_is_replayed(tmp_path, capsys):
+    models = {"good": 10, "fair": 6, "poor": 3}
+    (tmp_path / "parity_client.py").write_text(CLIENT)
+    for kind, text in (("metadata", MODEL), ("deployments", DEPLOYMENT)):
+        rows = "".join(text.format(name=name, right=right) for name, right in models.items())
+        head = "models:" if kind == "metadata" else "model_deployments:"
+        (tmp_path / f"model_{kind}.yaml").write_text(f"{head}\n{rows}")
+    entries = [f"simple_mcqa:model=simple/{name}" for name in models]
+    limits = ("--suite", "v1", "--max-eval-instances", 60)
+    run_tool(
+        HELM, "--local-path", ".", *limits, "-o", "out", "--run-entries", *entries, cwd=tmp_path
+    )
+    document = replay(tmp_path / "out", capsys)
+    assert (document["facts"]["workers"], document["facts"]["questions"]) == (3, 60)
+    assert "simple_good" in json.dumps(document)
 
 
 def test_topk_selects_inside_the_tools():
