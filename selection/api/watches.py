@@ -1,5 +1,6 @@
 """Watches: gold answers of workers during their work, and alarms."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal
 
@@ -9,6 +10,7 @@ from ninja import Field, Query, Schema, Status
 from selection import exports, reports
 from selection.accounts import scoped
 from selection.errors import Refused
+from selection.facts import Facts
 from selection.limits import LONGEST_RESPONSE, LONGEST_WHY, MOST_ANSWERS, MOST_ENTRIES
 from selection.models import Pool, QuestionSet, Run, Upload, Watch
 from selection.watches import alarms, begin, gold, overview
@@ -35,7 +37,7 @@ class WatchSettings(Schema, extra="forbid"):
         gt=0,
         lt=1,
         description="Share right that everyone should keep. Null: each worker has a level of their "
-        "own. For selected workers of a run it is their accuracy there, less ε.",
+        "own. For selected workers of a run it is its pass mark, or else their accuracy less ε.",
         examples=[0.8],
     )
     pace: Literal["tasks", "week"] = Field(
@@ -182,7 +184,14 @@ class GoldOut(Schema):
 
 
 def _watch_payload(watch: Watch) -> dict[str, Any]:
-    summary = overview.summarise(watch)
+    return _watch_payloads([watch])[0]
+
+
+def _watch_payloads(watches: Sequence[Watch]) -> list[dict[str, Any]]:
+    return [_describe_watch(*pair) for pair in overview.summarise_watches(watches)]
+
+
+def _describe_watch(watch: Watch, summary: Facts) -> dict[str, Any]:
     return overview.watch_settings(watch) | {
         "to_do": " ".join(filter(None, (summary.words, summary.gold.words))),
         "states": summary.counts,
@@ -197,8 +206,8 @@ def list_watches(
     request: HttpRequest, response: HttpResponse, query: Query[Named]
 ) -> list[dict[str, Any]]:
     """Return the watches, oldest first."""
-    rows = filter_named(scoped(Watch, request), query)
-    return [_watch_payload(watch) for watch in paginate(request, response, rows, query)]
+    rows = filter_named(scoped(Watch, request), query).prefetch_related("question_sets")
+    return _watch_payloads(paginate(request, response, rows, query))
 
 
 @api.post("/watches", tags=["watches"])
@@ -208,18 +217,12 @@ def create_watch(request: HttpRequest, payload: WatchIn) -> dict[str, Any]:
     settings = payload.dict(exclude={"run", "pool", "question_sets", "workers"})
     sets = [find_object(request, QuestionSet, pk) for pk in payload.question_sets]
     run = find_object(request, Run, payload.run) if payload.run else None
-    if run is None and payload.pool is None:
-        raise Refused("Give a run or a pool: the workers come from one of them.")
-    pool = run.pool if run else find_object(request, Pool, payload.pool)
+    pool = find_object(request, Pool, payload.pool) if payload.pool and not run else None
     levels: begin.Levels = {row.worker: row.level for row in payload.workers or ()}
-    if run is not None:
-        offer = reports.offer_watch(run)
-        sets = sets or offer.question_sets
-        if payload.workers is None:
-            levels = begin.choose_levels(offer.levels, payload.level)
-    elif payload.workers is None:
-        levels = dict.fromkeys(pool.workers.values_list("key", flat=True))
-    watch = begin.create_watch(pool, sets, levels, run, **settings)
+    if payload.workers == []:
+        raise Refused("Choose at least one worker to watch.")
+    plan = reports.plan_watch(run, pool, sets, levels, payload.level)
+    watch = begin.create_watch(plan.pool, plan.question_sets, plan.levels, run, **settings)
     return _watch_payload(watch)
 
 

@@ -53,7 +53,7 @@ from .standings import (
     worker_standings,
 )
 from .system import celery_workers, system_load, system_parts
-from .watches import offer_watch
+from .watches import plan_watch
 from .weakenings import Weakening
 from .worker_card import worker_card
 from .worker_columns import WorkerStanding

@@ -1,20 +1,43 @@
-"""The beginning of a watch of a run's selected workers."""
+"""The beginning of a watch: the workers, their levels and the question sets."""
 
-from selection.errors import Conflict
+from collections.abc import Collection
+
+from selection.errors import Conflict, Refused
 from selection.facts import Facts
-from selection.models import Run
+from selection.models import Pool, QuestionSet, Run
 from selection.watches import begin
 
 from .selection import selection_of_run
 
 
-def offer_watch(run: Run) -> Facts:
-    """Return the question sets of an ended run, and the level of each selected worker.
+def plan_watch(
+    run: Run | None,
+    pool: Pool | None,
+    sets: Collection[QuestionSet],
+    levels: begin.Levels,
+    level: float | None,
+) -> Facts:
+    """Complete what a requester has chosen: pool, question sets, and levels by worker.
 
-    levels  by worker, their accuracy in the run less ε
+    levels  of chosen workers; empty: the selected workers of the run, or all of the pool
+    level   of the watch; None: each worker has their own
 
-    Raises Conflict before the end of the run, and without selected workers.
+    Raises Refused without a run or a pool, and Conflict before the end of the run.
     """
+    if run is None and pool is None:
+        raise Refused("Choose a run or a pool: the workers come from one of them.")
+    if run is None:
+        assert pool is not None
+        keys = pool.workers.values_list("key", flat=True)
+        return Facts(pool=pool, question_sets=sets, levels=levels or dict.fromkeys(keys))
+    shown = begin.choose_levels(_shown_levels(run), level)
+    own = {key: shown.get(key) if chosen is None else chosen for key, chosen in levels.items()}
+    sets = sets or [skill.question_set for skill in run.skills]
+    return Facts(pool=run.pool, question_sets=sets, levels=own or shown)
+
+
+def _shown_levels(run: Run) -> dict[str, float]:
+    """Compute each selected worker's level: the run's pass mark, or their accuracy less ε."""
     if run.status != Run.Status.ENDED:
         raise Conflict(f"“{run}” has not ended: a watch begins with the workers that it selects.")
     arms = selection_of_run(run).arms.tolist()
@@ -25,9 +48,10 @@ def offer_watch(run: Run) -> Facts:
         sums[row.worker.key] = (right + row.rewards, answers + row.pulls)
     if not sums:
         raise Conflict(f"“{run}” has no selected workers.")
-    levels = {
+    if run.pass_mark is not None:
+        return dict.fromkeys(sums, begin.round_level(run.pass_mark))
+    return {
         key: begin.round_level(right / answers - run.epsilon)
         for key, (right, answers) in sums.items()
         if answers
     }
-    return Facts(question_sets=[skill.question_set for skill in run.skills], levels=levels)

@@ -1,15 +1,15 @@
 """A watch in words and numbers: the next action, and the end of its gold."""
 
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, F, Q, QuerySet, Window
+from django.db.models import Count, F, Q, QuerySet, Sum, Window
 from django.db.models.functions import RowNumber
 
 from selection import db_clock
 from selection.facts import Facts
-from selection.models import GoldAnswer, Question, Watch, WatchedWorker
+from selection.models import GoldAnswer, Watch, WatchedWorker
 from selection.texts import count_noun, counted
 
 State = WatchedWorker.State
@@ -63,9 +63,9 @@ def watch_settings(watch: Watch) -> dict[str, Any]:
     """Describe the settings as the API and the file have them."""
     names = ["name", "level", "pace", "every", "rule", "once_in", "delta", "pauses"]
     names += ["tolerance", "tries", "created", "stopped"]
-    sets = watch.question_sets.order_by("pk").values_list("pk", flat=True)
+    sets = sorted(one.pk for one in watch.question_sets.all())
     facts = {"id": watch.pk, **{name: getattr(watch, name) for name in names}}
-    facts |= {"run": watch.run_id, "pool": watch.pool_id, "question_sets": list(sets)}
+    facts |= {"run": watch.run_id, "pool": watch.pool_id, "question_sets": sets}
     return facts | {"state": watch.state, "false_alarms": describe_rule(watch)}
 
 
@@ -95,16 +95,35 @@ def with_counts(watches: QuerySet[Watch]) -> QuerySet[Watch]:
 
 
 def summarise(watch: Watch) -> Facts:
-    """Describe the first screen: the next action, a common fall, and the end of the gold.
+    return summarise_watches([watch])[0][1]
+
+
+def summarise_watches(watches: Sequence[Watch]) -> list[tuple[Watch, Facts]]:
+    """Describe the first screen of each: the next action, a common fall, the end of the gold.
 
     tone  of the words: bad, warn or good
     """
-    counts = dict(watch.workers.order_by().values_list("state").annotate(count=Count("pk")))
-    answered = watch.workers.exclude(state=State.LEFT).filter(answers__gt=0)
-    fallen = answered.filter(Q(state=State.FALLING) | ~Q(alarmed=None)).count()
-    together = answered.count() >= ENOUGH and 2 * fallen > answered.count()
-    gold = forecast_gold(watch)
-    tone, words = _describe_action(watch, counts, bool(watch.workers.filter(met__gt=0)[:1]))
+    rows = WatchedWorker.objects.filter(watch__in=watches).order_by()
+    is_fallen = Q(state=State.FALLING) | ~Q(alarmed=None)
+    sums = rows.values("watch", "state").annotate(
+        count=Count("pk"),
+        answered=Count("pk", filter=Q(answers__gt=0)),
+        fallen=Count("pk", filter=Q(answers__gt=0) & is_fallen),
+        met=Sum("met"),
+    )
+    by_watch: dict[int, list[dict[str, Any]]] = {watch.pk: [] for watch in watches}
+    for one in sums:
+        by_watch[one["watch"]].append(one)
+    golds = _forecast_golds(watches)
+    return [(watch, _summarise(watch, by_watch[watch.pk], golds[watch.pk])) for watch in watches]
+
+
+def _summarise(watch: Watch, sums: list[dict[str, Any]], gold: Facts) -> Facts:
+    counts = {one["state"]: one["count"] for one in sums}
+    present = [one for one in sums if one["state"] != State.LEFT]
+    answered, fallen = (sum(one[name] for one in present) for name in ("answered", "fallen"))
+    together = answered >= ENOUGH and 2 * fallen > answered
+    tone, words = _describe_action(watch, counts, any(one["met"] for one in sums))
     return Facts(counts=counts, together=together, fallen=fallen, gold=gold, tone=tone, words=words)
 
 
@@ -125,18 +144,30 @@ def _describe_action(watch: Watch, counts: dict[str, int], answered: bool) -> tu
     return "good", f"There is nothing to do: no alarm is open.{more}"
 
 
-def forecast_gold(watch: Watch) -> Facts:
-    """Count the number of gold questions, and the time until workers have met all of them.
+def _forecast_golds(watches: Sequence[Watch]) -> dict[int, Facts]:
+    """Count each watch's gold questions, and the time until workers have met all of them.
 
     soon   number of workers with gold for at most ``SOON_WEEKS``
     weeks  until the first of them has met all; None without answers
     """
-    questions = Question.objects.filter(question_set__watches=watch, retired=None).count()
+    in_use = Count("question_sets__questions", filter=Q(question_sets__questions__retired=None))
+    questions = Watch.objects.filter(pk__in=[watch.pk for watch in watches]).order_by()
+    sizes = dict(questions.annotate(questions=in_use).values_list("pk", "questions"))
+    rows = WatchedWorker.objects.filter(watch__in=watches).order_by()
+    met: dict[int, list[tuple[int, datetime | None]]] = {watch.pk: [] for watch in watches}
+    active = rows.exclude(state__in=(State.LEFT, State.PAUSED))
+    for pk, count, first in active.values_list("watch", "met", "first_asked"):
+        met[pk].append((count, first))
     now = db_clock.database_now()
+    return {one.pk: _forecast_gold(one, sizes[one.pk], met[one.pk], now) for one in watches}
+
+
+def _forecast_gold(
+    watch: Watch, questions: int, met: list[tuple[int, datetime | None]], now: datetime
+) -> Facts:
     paced = watch.every if watch.pace == Watch.Pace.WEEK else 0
-    rows = watch.workers.exclude(state__in=(State.LEFT, State.PAUSED))
     weeks = []
-    for count, first in rows.order_by().values_list("met", "first_asked"):
+    for count, first in met:
         weekly = max(paced, count / max(1.0, (now - (first or now)) / WEEK))
         weeks += [max(0, questions - count) / weekly] if weekly else []
     soon = sum(time <= SOON_WEEKS for time in weeks)

@@ -4,23 +4,35 @@ A test has its own answers, counted from its beginning in the order in which the
 is judged once, at its first result; the proof is in ``topk.drift.MarkTest``.
 """
 
+from collections.abc import Collection
+from datetime import datetime
+
 from selection.models import GoldAnswer, Watch, WatchedWorker
 from selection.texts import counted
 from topk.drift import MarkTest
 
 MOST = 200  # answers of a test; a worker who is neither good nor bad fails then
 State = WatchedWorker.State
+Asked = tuple[datetime, bool]  # time of asking, and the grade
 
 
-def judge_test(watch: Watch, row: WatchedWorker) -> bool:
-    """Set the state of a worker whose test is decided; return False while it is open.
+def judge_tests(watch: Watch, rows: Collection[WatchedWorker]) -> list[WatchedWorker]:
+    """Set the states of workers whose test is decided; return these workers.
 
     They begin anew: answers asked after the deciding one are counted by the next step.
     """
-    answers = GoldAnswer.objects.filter(watched=row, question__retired=None)
-    if row.since is not None:
-        answers = answers.filter(asked__gt=row.since)
-    taken = list(answers.order_by("asked", "pk").values_list("asked", "right")[:MOST])
+    taken: dict[int, list[Asked]] = {row.pk: [] for row in rows}
+    since = {row.pk: row.since for row in rows}
+    answers = GoldAnswer.objects.filter(watched__in=rows, question__retired=None)
+    columns = ("watched", "asked", "right")
+    for pk, asked, right in answers.order_by("asked", "pk").values_list(*columns) if rows else ():
+        beginning = since[pk]
+        if beginning is None or asked > beginning:
+            taken[pk].append((asked, right))
+    return [row for row in rows if _judge_test(watch, row, taken[row.pk][:MOST])]
+
+
+def _judge_test(watch: Watch, row: WatchedWorker, taken: list[Asked]) -> bool:
     right = [one for _, one in taken]
     decided = build_test(watch, row).decide(right) or ((False, MOST) if right[MOST - 1 :] else None)
     if decided is None:

@@ -259,11 +259,9 @@ class WatchStep:
 
     def _judge_tests(self) -> list[WatchedWorker]:
         """End the tests that are decided; return their workers, who begin anew."""
-        ended = []
-        for row in self.rows:
-            if row.state == State.TESTING and requalification.judge_test(self.watch, row):
-                ended.append(row)
-                self.has_more = True
+        tested = [row for row in self.rows if row.state == State.TESTING]
+        ended = requalification.judge_tests(self.watch, tested)
+        self.has_more = self.has_more or bool(ended)
         return ended
 
     def _save(self) -> None:

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django import forms
-from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from unfold.widgets import UnfoldAdminSelectMultipleWidget
 
@@ -44,7 +43,7 @@ class SettingsForm(forms.Form):
         "Level to keep, in percent",
         None,
         "Share of right answers that every worker should keep. Leave blank for a level of each "
-        "worker: the accuracy in the run, less ε.",
+        "worker: the run’s pass mark, or else their accuracy less ε.",
     )
     rule = styled.ChoiceField(label="False alarms", choices=Watch.Rule.choices)
     once_in = styled.IntegerField(
@@ -132,12 +131,6 @@ class BeginForm(SettingsForm):
         runs = scoped(Run, request, PERMISSION).filter(status=Run.Status.ENDED)
         fields["run"].queryset = runs.order_by("-pk")
         fields["pool"].queryset = scoped(Pool, request, PERMISSION)
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        if not self.errors and not cleaned.get("run") and not cleaned.get("pool"):
-            raise ValidationError("Choose a run or a pool: the workers come from one of them.")
-        return cleaned
 
 
 class WorkersForm(forms.Form):

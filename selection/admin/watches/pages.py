@@ -57,19 +57,14 @@ class BeginPage(FormPage):
         return BeginForm(*data[:1], request=self.request, initial=initial)
 
     def apply_form(self, form: BeginForm) -> HttpResponse:
-        chosen = form.cleaned_data
-        run, sets = chosen["run"], list(chosen["question_sets"])
-        pool = run.pool if run else chosen["pool"]
+        chosen, settings = form.cleaned_data, form.settings()
         levels: begin.Levels = dict.fromkeys(chosen["workers"])
-        if run is not None:
-            offer = reports.offer_watch(run)
-            sets = sets or offer.question_sets
-            offers = begin.choose_levels(offer.levels, form.settings()["level"])
-            levels = {key: offers.get(key) for key in levels} or offers
-        elif not levels:
-            levels = dict.fromkeys(pool.workers.values_list("key", flat=True))
-        watch = begin.create_watch(pool, sets, levels, run, **form.settings())
-        messages.success(self.request, f"{count_noun(len(levels), 'worker', 'are')} watched.")
+        sets, level = list(chosen["question_sets"]), settings["level"]
+        plan = reports.plan_watch(chosen["run"], chosen["pool"], sets, levels, level)
+        watch = begin.create_watch(
+            plan.pool, plan.question_sets, plan.levels, chosen["run"], **settings
+        )
+        messages.success(self.request, f"{count_noun(len(plan.levels), 'worker', 'are')} watched.")
         return redirect(object_url(watch))
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:

@@ -4,9 +4,11 @@ import json
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
-from selection.models import ApiToken, GoldAnswer, Run
+from selection.models import ApiToken, GoldAnswer, Run, WatchedWorker
 from selection.runs import lifecycle
 from selection.watches import steps
 from tests.worlds import crowd, make_run, play
@@ -25,8 +27,8 @@ def send(api, method, path, body=None):
     return getattr(api, method)(f"/api/{path}", body or {}, content_type="application/json")
 
 
-def ended_run() -> Run:
-    run = make_run()
+def ended_run(**settings: object) -> Run:
+    run = make_run(**settings)
     play(run, crowd(1, good=2))
     run.refresh_from_db()
     if run.status != Run.Status.ENDED:
@@ -57,6 +59,38 @@ def test_selected_workers_of_a_run_are_watched_below_what_they_showed(api):
         assert row["level"] <= shown[row["worker"]] - run.epsilon + 1e-9
     again = send(api, "post", "watches", {"name": "spring", "run": run.pk})
     assert (again.status_code, again.json()["error"]) == (422, "Name: This name is already in use.")
+
+
+def test_pass_mark_of_the_run_is_the_level_of_its_workers(api):
+    run = ended_run(pass_mark=0.62)
+    watch = send(api, "post", "watches", {"name": "marked", "run": run.pk}).json()
+    rows = api.get(f"/api/watches/{watch['id']}/workers").json()
+    assert {row["level"] for row in rows} == {0.62}
+
+
+def test_named_worker_of_a_run_keeps_what_they_showed(api):
+    run = ended_run()
+    send(api, "post", "watches", {"name": "all", "run": run.pk})
+    shown = dict(WatchedWorker.objects.values_list("worker__key", "level"))
+    worker = min(shown)
+    body = {"name": "one", "run": run.pk, "workers": [{"worker": worker}]}
+    watch = send(api, "post", "watches", body).json()
+    rows = api.get(f"/api/watches/{watch['id']}/workers").json()
+    assert [(row["worker"], row["level"]) for row in rows] == [(worker, shown[worker])]
+
+
+def test_list_takes_as_many_queries_for_many_watches(api, django_assert_num_queries):
+    make_watch()
+    api.get("/api/watches")  # the first request stores the use of the token
+    with CaptureQueriesContext(connection) as queries:
+        one = api.get("/api/watches").json()
+    for _ in range(4):
+        make_watch(workers=5, questions=30)
+    with django_assert_num_queries(len(queries)):
+        rows = api.get("/api/watches").json()
+    assert rows[0] == one[0]
+    assert [row["gold_questions"] for row in rows] == [200, 30, 30, 30, 30]
+    assert [sum(row["states"].values()) for row in rows] == [3, 5, 5, 5, 5]
 
 
 def test_run_before_its_end_starts_no_watch(api):
