@@ -111,14 +111,14 @@ def summarise_watches(watches: Sequence[Watch]) -> list[tuple[Watch, Facts]]:
         fallen=Count("pk", filter=Q(answers__gt=0) & is_fallen),
         met=Sum("met"),
     )
-    by_watch: dict[int, list[dict[str, Any]]] = {watch.pk: [] for watch in watches}
+    by_watch: dict[int, list[Any]] = {watch.pk: [] for watch in watches}
     for one in sums:
         by_watch[one["watch"]].append(one)
     golds = _forecast_golds(watches)
     return [(watch, _summarise(watch, by_watch[watch.pk], golds[watch.pk])) for watch in watches]
 
 
-def _summarise(watch: Watch, sums: list[dict[str, Any]], gold: Facts) -> Facts:
+def _summarise(watch: Watch, sums: list[Any], gold: Facts) -> Facts:
     counts = {one["state"]: one["count"] for one in sums}
     present = [one for one in sums if one["state"] != State.LEFT]
     answered, fallen = (sum(one[name] for one in present) for name in ("answered", "fallen"))
