@@ -5,7 +5,7 @@ import pytest
 
 from topk import SELECTORS, THIS_SET, Problem, ProblemError, State
 from topk.good.by_intervals import HDoC
-from topk.good.by_population import closes
+from topk.good.by_population import closes, list_sizes
 from topk.promise import Goal
 from topk.simulate import simulate_run
 
@@ -94,6 +94,7 @@ def test_closed_test_looks_at_every_set(gone, seed):
     for k in range(1, 8):
         enough = [everyone[s].mean() >= sum(i < k for i in s) / k - 1e-9 for s in sets]
         assert closes(values, k, 7 + gone) == all(enough)
+        assert not all(enough) or k in list_sizes(values, 7, 7 + gone)
 
 
 def test_closed_test_accepts_what_e_bh_accepts_and_more():

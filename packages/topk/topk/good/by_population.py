@@ -19,6 +19,7 @@ from .evalues import GoodByEValues
 
 GRID = (np.arange(60) + 0.5) / 60  # accuracies of the fitted population
 ROUNDS, SMOOTHING = 30, 2.0  # of its fit; arms' worth of evenly spread accuracies
+TRIED = 50  # numbers of accepted arms for which all sets are looked at
 SHOWN = 0.5  # part of the remaining answers of an arm that are asked before the next look
 
 
@@ -88,10 +89,9 @@ class MarkShare(GoodByPopulation):
             return super()._accept(evidence)
         order = np.argsort(-evidence, kind="stable")
         values = self.problem.delta * np.exp(np.minimum(evidence[order], CAP))
-        sizes = np.arange(1, self.problem.k + 1)
-        enough = sizes[values[: sizes.size] * sizes >= 1]  # of a set of one arm alone
-        k = next((k for k in enough[::-1].tolist() if closes(values, k, self._ever)), 0)
-        good = np.zeros(evidence.size, bool)
+        sizes = list_sizes(values, self.problem.k, self._ever)[:TRIED]
+        k = next((k for k in sizes if closes(values, k, self._ever)), 0)
+        good = super()._accept(evidence)  # no more than the closed test, which may be cut short
         good[order[:k]] = True
         return good
 
@@ -112,6 +112,20 @@ class MarkAll(GoodByPopulation):
         gone = np.full(self._ever - evidence.size, -np.inf)
         logs = np.r_[evidence, gone] + math.log(self.problem.delta)
         return close_among(logs)[: evidence.size]
+
+
+def list_sizes(values: Floats, most: int, ever: int) -> list[int]:
+    """List the k, highest first, that the sets with one, and with all, of the first k allow.
+
+    values  as of ``closes``, which looks at all sets
+    """
+    k, rest = np.arange(1, most + 1), values[::-1]
+    below = np.searchsorted(rest, 1 / k)  # of the arms after the first k
+    lacking = (below + ever - values.size) / k - np.r_[0.0, rest.cumsum()][below]
+    one = values[:most] - 1 / k >= np.maximum(lacking, 0) - 1e-12
+    after = np.maximum(1 - rest, 0).cumsum()[::-1]
+    every = (values - 1).cumsum()[:most] >= np.r_[after[1:], 0.0][:most] + ever - values.size - 1e-9
+    return [int(size) for size in k[one & every][::-1]]
 
 
 def closes(values: Floats, k: int, ever: int) -> bool:
