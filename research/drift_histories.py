@@ -52,7 +52,7 @@ class History:
 
     @property
     def level(self) -> float:
-        return min(0.99, max(0.05, floor(100 * (self.right.mean() - LESS) + 1e-6) / 100))
+        return min(0.99, max(0.05, floor(100 * (float(self.right.mean()) - LESS) + 1e-6) / 100))
 
 
 def read_histories(folder: Path, name: str) -> list[History]:

@@ -2,7 +2,7 @@
 
 These six pools, their marks and K were fixed before our own rules were run on any of them. Ours
 are to need fewer answers than the best published rule with the same kind of guarantee (`good-e-bh`:
-a mean share; `hdoc`: nobody) on at least four; on seeds on which nothing was chosen.
+a mean share; `hdoc`: not one) on at least four; on seeds on which nothing was chosen.
 """
 
 import sys

@@ -296,7 +296,9 @@ class WatchStep:
         for row in changed:
             row.state = str(row.state)  # a choice is no text for the database's arrays
         for rows, names in ((self.rows, COUNTED), (changed, RARE)):
-            columns = {name: [getattr(row, name) for row in rows] for name in names}
+            columns: dict[str, Sequence[Any]] = {
+                name: [getattr(row, name) for row in rows] for name in names
+            }
             bulk.update_rows(WatchedWorker, [row.pk for row in rows], columns)
         answers = [answer.pk for answer in self.waiting]
         bulk.update_rows(GoldAnswer, answers, {"counted": [True] * len(answers)})

@@ -1,7 +1,7 @@
-"""Our rules for all who reach a mark: closed tests, and answers where the population promises most.
+"""Our rules for all arms at a mark: closed tests, and answers where the population promises most.
 
-The population of accuracies is fitted to all answers. It decides whom to ask and nothing else: what
-is accepted follows from each arm's own evidence, whatever the population. docs/good-arms.md has
+The population of accuracies is fitted to all answers. It decides the next questions and nothing
+else: acceptance follows from each arm's own evidence, under any population. docs/good-arms.md has
 the proofs. Closed e-BH: Xu, Solari, Fischer, de Heide, Ramdas, Goeman, Bringing closure to false
 discovery rate control, 2025; closed testing by averages: Vovk, Wang, Annals of Statistics 2021.
 """
@@ -41,7 +41,7 @@ class GoodByPopulation(GoodByEValues):
         """
         counts, total = np.zeros_like(room), 1 if slots is None else slots
         made = self.state.pulls + pending
-        sums = np.nan_to_num(self.means, nan=0.5) * made
+        sums = np.asarray(np.nan_to_num(self.means, nan=0.5) * made, np.float64)
         good, bad = self._judge(made, sums)
         if self._is_over(good, bad):
             return counts
@@ -97,7 +97,7 @@ class MarkShare(GoodByPopulation):
 
 
 class MarkAll(GoodByPopulation):
-    """Closed testing: with probability 1 - delta nobody accepted is below."""
+    """Closed testing: with probability 1 - delta no accepted arm is below."""
 
     name = "mark-all"
     title = "Mark all"
@@ -146,7 +146,7 @@ def fit_population(right: Floats, wrong: Floats, many: Counts) -> Floats:
     likelihood = np.exp(logs - logs.max(1, keepdims=True))
     weights = np.full(GRID.size, 1 / GRID.size)
     for _ in range(ROUNDS):
-        chances = likelihood * weights
+        chances: Floats = likelihood * weights
         chances /= chances.sum(1, keepdims=True)
         weights = (many @ chances + SMOOTHING / GRID.size) / (many.sum() + SMOOTHING)
     return chances
