@@ -9,7 +9,8 @@ be busy otherwise.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from django.db import connection
@@ -81,8 +82,8 @@ def prepare_statement(watch: Watch, pairs: list[Pair]) -> Callable[[], object]:
     """Prepare the statement alone by which ``record_gold`` stores them."""
     watched, questions = zip(*find_ids(watch, pairs), strict=True)
     size, now = len(pairs), timezone.now()
-    ids = {"watched_id": watched, "question_id": questions}
-    columns = ids | {"asked": [now] * size, "response": ["yes"] * size, "right": [True] * size}
+    columns: dict[str, Sequence[Any]] = {"watched_id": watched, "question_id": questions}
+    columns |= {"asked": [now] * size, "response": ["yes"] * size, "right": [True] * size}
     same = {"at": now, "counted": False}
     return lambda: bulk.insert_rows(GoldAnswer, columns, same, ignore_conflicts=True)
 
