@@ -14,7 +14,7 @@ import tempfile
 import django
 from django.core.management import call_command
 
-ON_DATABASES = ("engine", "load", "api", "page", "tells", "calls")
+ON_DATABASES = ("engine", "load", "api", "page", "tells", "calls", "watches")
 PLAIN = ("bandit", "rates", "forecasts", "life", "start")
 
 

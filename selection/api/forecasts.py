@@ -53,7 +53,7 @@ class ForecastIn(Schema, extra="forbid"):
         description="Goal of the selection: group: a high mean accuracy; every: a high accuracy of "
         "each selected worker; exact: exactly the best workers; mark: all workers at a pass mark.",
     )
-    mark: float | None = Field(None, description="The pass mark, with the goal mark.")
+    mark: float | None = Field(None, description="The pass mark; the goal mark needs one.")
     range: tuple[float, float] | None = Field(
         None,
         description="Lower and upper accuracy of four workers of five, for example 0.6 and 0.9.",

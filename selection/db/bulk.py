@@ -12,7 +12,7 @@ from django.db.models import DateTimeField, Field, Model, QuerySet
 from .prepared_statements import execute_prepared
 
 AT_ONCE = 20_000  # rows in one statement
-NUMBERS = (int, float, bool, type(None))
+NUMBERS = {int, float, bool, type(None)}  # exactly: a NumPy number is written otherwise
 
 
 def insert_rows(
@@ -181,7 +181,7 @@ def _execute_chunks(sql: str, columns: Columns, shared: Sequence[Any]) -> int:
 def _format_array(values: Sequence[Any]) -> Any:
     """Write the values as a PostgreSQL array; formatting numbers here is many times faster."""
     listed = list(values)
-    if all(isinstance(value, NUMBERS) for value in listed):
+    if NUMBERS.issuperset(map(type, listed)):
         return f"{{{str(listed)[1:-1].replace('None', 'NULL')}}}"
     return listed
 

@@ -68,7 +68,7 @@ def plan_of_draft(run: Run) -> Plan:
         met=eligibility.count_passed_over(run),
         budget=run.budget,
         goal=GOALS[run.selector_class.promise.goal],
-        mark=run.pass_mark if run.selector_class.takes_mark else None,
+        mark=run.pass_mark,
     )
 
 

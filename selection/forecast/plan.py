@@ -34,7 +34,7 @@ class Plan:
                else None
     met        (questions, workers): this number of workers is not asked this number of questions,
                because they met them before
-    mark       the pass mark, for the goal of this name; else None
+    mark       the pass mark; None if there is none
 
     Raises Refused for invalid values.
     """

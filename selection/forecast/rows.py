@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from math import floor
 from typing import Annotated, Any
 
 import numpy as np
 
 from selection.texts import counted
+from selection.viewer_locale import format_percent
 from topk import rounded_up
 
 from .bands import MANY, prediction_band
@@ -79,6 +81,15 @@ class Forecast:
         float | None, "Median ε achieved by the runs that end early; null: no run ends early."
     ] = None
     loss: Annotated[float | None, "Actual loss, median of the runs."] = None
+    accuracy: Annotated[
+        float | None, "Mean accuracy of the selected, median of the runs; null if none is selected."
+    ] = None
+    mean_at_least: Annotated[
+        float | None, "Mean accuracy that the run would state at its end, median of the runs."
+    ] = None
+    passing: Annotated[
+        int | None, "Number of the selected at the pass mark, median; null without a mark."
+    ] = None
     why: Annotated[str, "One sentence."] = ""
     recommended: bool = False
     runs: Annotated[int, "Simulated runs."] = 0
@@ -109,7 +120,11 @@ def forecast_table(plan: Plan, ledgers: Sequence[SimulationLedger]) -> list[Fore
     rows = [build_row(plan, ledger) for ledger in played]
     best = min(rows, key=_merit_key)
     explained = [
-        replace(row, recommended=row is best, why=_explain_row(plan, ledger, row, best))
+        replace(
+            row,
+            recommended=row is best,
+            why=_explain_row(plan, ledger, row, best) + _describe_selected(plan, row),
+        )
         for row, ledger in zip(rows, played, strict=True)
     ]
     return [*sorted(explained, key=lambda row: (not row.recommended, _merit_key(row))), *failed]
@@ -147,9 +162,21 @@ def build_row(plan: Plan, ledger: SimulationLedger) -> Forecast:
         else round(ledger.share(SimulatedEnding.BUDGET), 3),
         epsilon_at_end=None if ledger.epsilon is None else rounded_up(ledger.epsilon),
         loss=round(float(np.median([play.loss for play in plays])), 4),
+        accuracy=_median([play.mean for play in plays]),
+        mean_at_least=_median([play.stated for play in plays]),
+        passing=_median([play.passing for play in plays], 0),
         runs=len(plays),
         finished=ledger.finished,
     )
+
+
+def _median(values: Sequence[float | None], places: int = 4) -> Any:
+    """Compute the median of those that are known; None without any."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    median = round(float(np.median(known)), places)
+    return median if places else int(median)
 
 
 def _failed_row(contender: Contender, reason: str) -> Forecast:
@@ -244,6 +271,20 @@ def _describe_cut(plan: Plan, ledger: SimulationLedger, row: Forecast, best: For
         f"{_describe_need(plan, ledger) if short else ''}Guarantee by then: {guaranteed}. "
         f"{advice[:1].upper()}{advice[1:]}."
     )
+
+
+def _describe_selected(plan: Plan, row: Forecast) -> str:
+    """Say how good the selected would be; nothing if nobody is selected."""
+    if row.accuracy is None:
+        return ""
+    words = f" The selected would be {format_percent(row.accuracy)} right on average"
+    if row.mean_at_least:
+        words += (
+            f"; the run would state at least {format_percent(floor(100 * row.mean_at_least) / 100)}"
+        )
+    if row.passing is None:
+        return f"{words}."
+    return f"{words}. {row.passing:,} of {plan.k:,} would reach the pass mark."
 
 
 def _describe_need(plan: Plan, ledger: SimulationLedger) -> str:

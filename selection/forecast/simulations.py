@@ -8,7 +8,8 @@ from time import monotonic
 import numpy as np
 from numpy.typing import NDArray
 
-from topk import PROMISE_KEPT, Selector
+from topk import PROMISE_KEPT, THIS_SET, Selector
+from topk.mean_bound import bound_mean
 from topk.published.sequential import SequentialSelector
 from topk.rewards import draw_rewards
 
@@ -40,6 +41,9 @@ class SimulatedRun:
     most     of one worker
     epsilon  of the guarantee at the end; 1: nothing is guaranteed
     loss     true loss of the selection: mean of the best K less mean of the selected
+    mean     true accuracy of the selected, on average; None if nobody is selected
+    stated   the mean accuracy that the run states at its end
+    passing  number of the selected that reach the pass mark; None without a mark
     """
 
     answers: int
@@ -47,6 +51,9 @@ class SimulatedRun:
     ending: SimulatedEnding
     epsilon: float
     loss: float
+    mean: float | None = None
+    stated: float | None = None
+    passing: int | None = None
 
 
 def draw_pool(contender: Contender, belief: Belief, number: int) -> NDArray[np.float64]:
@@ -68,19 +75,40 @@ def simulate_run(
     selector = contender.selector()
     plan = contender.plan
     ending = play_to_end(selector, truth, plan.room(), rng, until, plan.left)
-    selected = selector.selection()
+    selected = truth[selector.selection()]
     return SimulatedRun(
         answers=int(selector.state.pulls.sum()),
         most=int(selector.state.pulls.max()),
         ending=ending,
         epsilon=_epsilon_reached(contender, selector, ending),
-        loss=_true_loss(plan, truth, truth[selected]),
+        loss=_true_loss(plan, truth, selected),
+        mean=float(selected.mean()) if selected.size else None,
+        stated=_state_mean(contender, selector) if selected.size else None,
+        passing=None if plan.mark is None else _count_passing(plan, selected),
     )
+
+
+def _state_mean(contender: Contender, selector: Selector) -> float:
+    """Bound the mean accuracy of the selected from below, as an ended run does."""
+    state, on_set = selector.state, contender.options.get("accuracy") == THIS_SET
+    return bound_mean(
+        state.rewards,
+        state.pulls,
+        selector.selection(),
+        contender.plan.k,
+        contender.plan.delta,
+        questions=np.full(state.pulls.size, contender.plan.questions) if on_set else None,
+    )
+
+
+def _count_passing(plan: Plan, selected: NDArray[np.float64]) -> int:
+    """Count the selected that reach the mark; a rule for a mark selects those that pass."""
+    return selected.size if plan.goal == "mark" else int((selected >= (plan.mark or 0)).sum())
 
 
 def _true_loss(plan: Plan, truth: NDArray[np.float64], selected: NDArray[np.float64]) -> float:
     """Return the mean loss against the best K, or of the selected against the pass mark."""
-    if plan.mark is None:
+    if plan.goal != "mark" or plan.mark is None:
         return float(np.sort(truth)[-plan.k :].mean() - selected.mean())
     return float(np.maximum(plan.mark - selected, 0).mean()) if selected.size else 0.0
 

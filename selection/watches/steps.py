@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,10 @@ from .alarms import report_alarms, report_results
 Floats = NDArray[np.float64]
 TASK = "selection.tasks.advance_watch"
 AT_ONCE = 50_000  # answers of a step
-FEW = 500  # workers up to which only theirs are read
-STEPPED = (  # columns that a step writes
-    *("threshold", "memory", "evidence", "answers", "right", "met", "first_asked", "last_asked"),
-    *("state", "alarmed", "alarmed_after", "why", "since", "tried", "recount"),
+COUNTED = ("memory", "evidence", "answers", "right", "met", "last_asked")  # a step writes these
+RARE = (  # columns that a step writes where they change
+    *("threshold", "first_asked", "state", "alarmed", "alarmed_after", "why", "since", "tried"),
+    "recount",
 )
 FALLING = 0.1  # share of the evidence for an alarm
 State = WatchedWorker.State
@@ -120,18 +121,31 @@ class WatchStep:
 
     def __init__(self, watch: Watch) -> None:
         self.watch, self.now = watch, db_clock.database_now()
-        answers = GoldAnswer.objects.filter(watched__watch=watch, counted=False)
-        self.waiting = _read_answers(answers, AT_ONCE)
+        self.answers = GoldAnswer.objects.filter(watched__watch=watch, counted=False)
+        self.waiting = _read_answers(self.answers, AT_ONCE)
         self.has_more = len(self.waiting) == AT_ONCE
         self.seen: dict[int, list[bool]] = {}
+        self.rows: list[WatchedWorker] = []
+        self.before: list[tuple[Any, ...]] = []  # rare columns of the rows, as they are stored
+        touched = Q(pk__in=self.answers.order_by().values("watched"))
+        stale = Q(recount=True) | Q(threshold=None)
+        if self.is_joint:
+            stale |= ~Q(threshold=self.joint_threshold)
+        self._read_rows(touched | stale)
+
+    def _read_rows(self, wanted: Q) -> None:
+        rows = list(self.watch.workers.filter(wanted))
+        self.before += map(_rare_values, rows)
+        self.rows += rows
+
+    @property
+    def is_joint(self) -> bool:
+        """Tell if the workers are judged together, so that answers of one may report another."""
+        return bool(self.watch.rule == Rule.SHARE)
 
     @cached_property
-    def rows(self) -> list[WatchedWorker]:
-        rows = self.watch.workers.all()
-        touched = {answer.watched_id for answer in self.waiting}
-        if len(touched) > FEW or self.watch.rule == Rule.SHARE:
-            return list(rows)
-        return list(rows.filter(Q(pk__in=touched) | Q(recount=True) | Q(threshold=None)))
+    def joint_threshold(self) -> float:
+        return self.watch.workers.count() / self.watch.delta
 
     def run(self) -> None:
         if not self.rows:
@@ -155,8 +169,10 @@ class WatchStep:
 
     def _set_thresholds(self) -> None:
         for row in self.rows:
-            if row.threshold is None or self.watch.rule == Rule.SHARE:
-                row.threshold = _threshold(self.watch, row, len(self.rows))
+            if self.is_joint:
+                row.threshold = self.joint_threshold
+            elif row.threshold is None:
+                row.threshold = _threshold(self.watch, row)
 
     def _answers_from_beginning(self, rows: Sequence[WatchedWorker]) -> dict[int, list[_Answer]]:
         """Empty these workers' evidence, and return all answers that it is made of."""
@@ -208,7 +224,7 @@ class WatchStep:
         It is searched by halves, because evidence that has reached it stays.
         """
         row = self.rows[place]
-        if self.watch.rule == Rule.SHARE:  # judged with all others, at the end of the step
+        if self.is_joint:  # judged with all others, at the end of the step
             return row.answers
         marks, start = self.seen[row.pk], self.start[place : place + 1]
 
@@ -234,13 +250,9 @@ class WatchStep:
 
     def _judge(self, anew: set[int]) -> list[WatchedWorker]:
         """Set the workers' states; return those with a new alarm."""
-        sums = np.array([row.evidence for row in self.rows])
-        reported = sums >= np.array([row.threshold for row in self.rows])
-        if self.watch.rule == Rule.SHARE:
-            reported[select_alarms(sums, self.watch.delta)] = True
-        alarms = []
+        together, alarms = self._select_together() if self.is_joint else set(), []
         for place, row in enumerate(self.rows):
-            is_reported = bool(reported[place])
+            is_reported = row.evidence >= (row.threshold or 0) or row.pk in together
             if is_reported and row.alarmed is None and row.state != State.LEFT:
                 row.alarmed, row.alarmed_after = self.now, self._answers_at_alarm(place)
                 alarms.append(row)
@@ -257,6 +269,18 @@ class WatchStep:
                 row.state, row.why = State.PAUSED, "paused by the alarm"
         return alarms
 
+    def _select_together(self) -> set[int]:
+        """Find the workers to report among all of the watch; read those that are new."""
+        evidence = dict(self.watch.workers.order_by("pk").values_list("pk", "evidence"))
+        evidence |= {row.pk: row.evidence for row in self.rows}
+        workers = np.fromiter(evidence, np.int64)
+        chosen = workers[select_alarms(list(evidence.values()), self.watch.delta)]
+        selected = set(chosen.tolist())
+        others = selected - {row.pk for row in self.rows}
+        if others:
+            self._read_rows(Q(pk__in=others, alarmed=None))
+        return selected
+
     def _judge_tests(self) -> list[WatchedWorker]:
         """End the tests that are decided; return their workers, who begin anew."""
         tested = [row for row in self.rows if row.state == State.TESTING]
@@ -265,11 +289,15 @@ class WatchStep:
         return ended
 
     def _save(self) -> None:
-        columns: dict[str, Sequence[Any]] = {
-            name: [getattr(row, name) for row in self.rows] for name in STEPPED
-        }
-        columns["state"] = [str(state) for state in columns["state"]]
-        bulk.update_rows(WatchedWorker, [row.pk for row in self.rows], columns)
+        pairs = zip(self.rows, self.before, strict=True)
+        changed = [row for row, before in pairs if _rare_values(row) != before]
+        for row in changed:
+            row.state = str(row.state)  # a choice is no text for the database's arrays
+        for rows, names in ((self.rows, COUNTED), (changed, RARE)):
+            columns: dict[str, Sequence[Any]] = {
+                name: [getattr(row, name) for row in rows] for name in names
+            }
+            bulk.update_rows(WatchedWorker, [row.pk for row in rows], columns)
         answers = [answer.pk for answer in self.waiting]
         bulk.update_rows(GoldAnswer, answers, {"counted": [True] * len(answers)})
 
@@ -289,10 +317,13 @@ def _is_behind(row: WatchedWorker, new: Sequence[_Answer]) -> bool:
     return row.recount or late
 
 
-def _threshold(watch: Watch, row: WatchedWorker, workers: int) -> float:
+_rare_values = attrgetter(*RARE)
+
+
+def _threshold(watch: Watch, row: WatchedWorker) -> float:
     if watch.rule == Rule.RATE:
         return DriftDetector(row.level, watch.once_in).threshold
-    return (workers if watch.rule == Rule.SHARE else row.peers) / watch.delta
+    return row.peers / watch.delta
 
 
 def _state_of(row: WatchedWorker) -> State:

@@ -14,6 +14,8 @@ PAGE = (Path(__file__).parents[2] / "docs" / "algorithms.md").read_text(encoding
 AUTHORS = {
     "apt-g": "Kano, Honda, Sakamaki, Matsuura, Nakamura, Sugiyama 2019",
     "good-e-bh": "Wang, Ramdas 2022",
+    "mark-all": "Ours",
+    "mark-share": "Ours, by closed e-BH of Xu, Solari and others 2025",
     "hdoc": "Kano, Honda, Sakamaki, Matsuura, Nakamura, Sugiyama 2019",
     "lucb-g": "Kano, Honda, Sakamaki, Matsuura, Nakamura, Sugiyama 2019",
     "adaptive-top-k": "Chen, Chen, Zhang, Zhou 2017",

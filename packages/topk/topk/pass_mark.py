@@ -151,11 +151,11 @@ def _close_test(evidence: Floats, delta: float, joined: int) -> Flags:
     start = evidence.size - joined
     edges = 1 / (1 + np.log(np.arange(1, joined + 2)))
     needed = -np.log(JOINERS * delta * (edges[:-1] - edges[1:]))
-    began = _close_among(evidence[:start] + log((1 - JOINERS) * delta))
+    began = close_among(evidence[:start] + log((1 - JOINERS) * delta))
     return np.concatenate([began, evidence[start:] >= needed])
 
 
-def _close_among(logs: Floats) -> Flags:
+def close_among(logs: Floats) -> Flags:
     """Test closed, by averages: (m,) flags; ``logs`` are relative to the level."""
     excess = np.exp(np.minimum(logs, CAP)) - 1
     lacking = np.maximum(-excess, 0)

@@ -5,7 +5,7 @@ from typing import Any
 from .certified import SCORES, Certified, Universal
 from .credible import Credible
 from .each import EachGood
-from .good import APTG, LUCBG, GoodByEValues, HDoC
+from .good import APTG, LUCBG, GoodByEValues, HDoC, MarkAll, MarkShare
 from .problem import Problem, ProblemError
 from .published.adaptive_top_k import AdaptiveTopK, AdaptiveTopKBudget, ImprovedTopK
 from .published.clucb import CLUCBPAC, LilCLUCB
@@ -44,7 +44,7 @@ _CONFIDENCE: tuple[type[Selector], ...] = (
     LilCLUCB,
     BatchRacing,
 )
-_MARK: tuple[type[Selector], ...] = (GoodByEValues, HDoC, LUCBG, APTG)
+_MARK: tuple[type[Selector], ...] = (MarkShare, MarkAll, GoodByEValues, HDoC, LUCBG, APTG)
 _AVERAGE: tuple[type[Selector], ...] = (Credible,)
 _BUDGET: tuple[type[Selector], ...] = (
     Uniform,

@@ -27,6 +27,7 @@ from selection.runs.settings.run_settings import SETTINGS
 from selection.texts import count_noun
 
 from . import forecast_rows
+from .choices import MARK
 from .form import GuideForm, WizardInput
 from .plan_input import plans_agree
 from .recommendation import arrange_rows
@@ -142,7 +143,7 @@ class ForecastPage(GuidePage, ActionPage):
             stale=wish is not None and not plans_agree(wish.plan, plan),
             belief=forecast_requests.stored_belief(planning).words,
             mark_cost=describe_mark_cost(mark, plan.workers, plan.delta)
-            if wish and plan.mark is None and (mark := wish.settings["pass_mark"])
+            if wish and plan.goal != MARK and (mark := wish.settings["pass_mark"])
             else "",
             percent=round(100 * forecast_requests.forecast_progress(planning)),
             **self._method_texts(plan, timed),
@@ -292,7 +293,7 @@ def _settings_of_row(row: Forecast, planning: ForecastRequest, wish: WizardInput
 
 
 def _name_run(plan: Plan, wish: WizardInput) -> str:
-    return f"{'Best' if plan.mark is None else 'Up to'} {plan.k} of {wish.pool}"
+    return f"{'Up to' if plan.goal == MARK else 'Best'} {plan.k} of {wish.pool}"
 
 
 GUIDE_PAGES = (BeginPage, ForecastPage, NumbersPage)

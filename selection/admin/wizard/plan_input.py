@@ -47,7 +47,7 @@ def build_plan(cleaned: dict[str, Any]) -> Plan:
             questions=questions,
             left=exposure.answers_left(cleaned["question_set"], workers),
             met=eligibility.count_passed_over(_build_draft(cleaned)),
-            mark=cleaned["pass_mark"] if cleaned["goal"] == MARK else None,
+            mark=cleaned["pass_mark"],
             goal="group" if cleaned["goal"] in ("", *NEEDS) else cleaned["goal"],
             **settings,
         )

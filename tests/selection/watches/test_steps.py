@@ -5,8 +5,9 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
+from selection.db import bulk
 from selection.errors import Conflict, Refused
-from selection.models import AuditEntry, Delivery, GoldAnswer, Watch, Webhook
+from selection.models import AuditEntry, Delivery, GoldAnswer, Watch, WatchedWorker, Webhook
 from selection.watches import alarms, begin, gold, steps
 from selection.watches.gold import GivenGold
 from topk.drift import DriftDetector
@@ -43,6 +44,35 @@ def test_falling_worker_is_reported_once_and_others_are_not(rule, once_in, delta
     assert state_of(watch).answers == 25
     assert Delivery.objects.filter(kind="watch.alarm").count() == 1
     assert AuditEntry.objects.filter(kind="alarm").count() == 1
+
+
+def test_workers_are_reported_together_also_without_new_answers():
+    watch, wrong = make_watch(2, rule="share", delta=0.4), 0
+    while state_of(watch).evidence < 2.5:  # a half of what one worker alone needs
+        gold.record_gold(watch, answers("w0", "n", wrong))
+        steps.advance_watch(watch.pk)
+        wrong += 1
+    assert state_of(watch).state == "falling"
+    gold.record_gold(watch, answers("w1", "n" * wrong))
+    steps.advance_watch(watch.pk)
+    assert list(watch.workers.values_list("state", flat=True)) == ["alarm", "alarm"]
+
+
+def test_step_leaves_workers_without_new_answers_alone():
+    watch = make_watch(5)
+    gold.record_gold(watch, answers("w0", "y"))
+    steps.advance_watch(watch.pk)
+    step = steps.WatchStep(watch)
+    assert step.rows == []
+    gold.record_gold(watch, answers("w3", "yn"))
+    assert steps.WatchStep(watch).rows == [state_of(watch, "w3")]
+
+
+def test_numbers_of_numpy_are_stored_in_bulk():
+    ids = list(make_watch(2).workers.values_list("pk", flat=True))
+    bulk.update_rows(WatchedWorker, ids, {"evidence": [np.float64(1.5), np.float64(2)]})
+    stored = WatchedWorker.objects.filter(pk__in=ids).values_list("evidence", flat=True)
+    assert list(stored) == [1.5, 2.0]
 
 
 def test_alarm_knows_its_answer_within_a_batch():

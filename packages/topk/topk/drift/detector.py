@@ -180,7 +180,7 @@ def _calibrate(level: float, once_in: int) -> float:
     plays = int(np.clip(STEPS / once_in, *PLAYS))
     for seed in range(TRIES):
         excess = _play_to_alarms(level, factors, WEIGHTS, threshold, plays, seed) / threshold
-        least = max(1.0, excess.mean() - ERRORS * excess.std() / plays**0.5)
+        least = max(1.0, float(excess.mean() - ERRORS * excess.std() / plays**0.5))
         if seed and threshold * least >= once_in:
             return threshold
         threshold = min(float(once_in), 1.002 * once_in / least)

@@ -77,12 +77,16 @@ class GoodArms(Selector):
     # -- judging
 
     @property
+    def _ever(self) -> int:
+        """The number of arms that ever took part, or of the start."""
+        return max(self.problem.n, int(self.options["planned_for"] or 0))
+
+    @property
     def _share(self) -> float:
         """The share of delta for each arm; with an open roster all that may ever join have one."""
-        ever = max(self.problem.n, int(self.options["planned_for"] or 0))
         if self.options["asked_open"]:
-            return 1 / (1 + math.log(ever)) - 1 / (1 + math.log(ever + 1))
-        return 1 / ever
+            return 1 / (1 + math.log(self._ever)) - 1 / (1 + math.log(self._ever + 1))
+        return 1 / self._ever
 
     @property
     def _level(self) -> float:

@@ -45,12 +45,17 @@ class GoodByEValues(GoodArms):
             self.promise = replace(self.promise, measure=measure, assumes=SET_ASSUMES)
 
     def _judge(self, pulls: Counts, rewards: Floats) -> tuple[Flags, Flags]:
-        sums, losses = rewards, pulls - rewards
-        if self.questions:
-            sums, losses = np.round(sums), np.round(losses)
-        size, accepted_from = self.questions or None, self.mark - self.problem.epsilon
-        bad = evidence_below(sums, losses, self.mark, size) >= -math.log(self.problem.delta)
-        return self._accept(evidence_at_least(sums, losses, accepted_from, size)), bad
+        tallies = self._counts(rewards, pulls - rewards)
+        bad = evidence_below(*tallies, self.mark, self.questions or None)
+        return self._accept(self._evidence(*tallies)), bad >= -math.log(self.problem.delta)
+
+    def _evidence(self, sums: Floats, losses: Floats) -> Floats:
+        """Compute (m,) logarithms of the evidence against less than the mark less epsilon."""
+        least = self.mark - self.problem.epsilon
+        return evidence_at_least(*self._counts(sums, losses), least, self.questions or None)
+
+    def _counts(self, sums: Floats, losses: Floats) -> tuple[Floats, Floats]:
+        return (np.round(sums), np.round(losses)) if self.questions else (sums, losses)
 
     def _accept(self, evidence: Floats) -> Flags:
         order = np.argsort(-evidence, kind="stable")[: self.problem.k]
