@@ -260,7 +260,7 @@ class PredictedAnswers(Certified):
 def replay(
     rule: str, table: NDArray[np.float64], k: int, epsilon: float, delta: float, seed: int
 ) -> tuple[int, float]:
-    """Play a rule, ``predicted`` or ``certified`` by swaps, on a table of answers.
+    """Play ``predicted`` or ``certified`` on a table of answers.
 
     table  (models, questions) 0 or 1; each model meets the questions in an order of its own
 
