@@ -105,7 +105,7 @@ class Difficulties:
         fit = 1 / (1 + np.exp(-self._ability[models] - self._ease[questions]))
         precision = np.bincount(places, fit * (1 - fit), values.size) + 1 / spread
         slope = np.bincount(places, right - fit, values.size) - (values - centre) / spread
-        return np.clip(slope / precision, -2, 2), precision
+        return np.clip(slope / precision, -2, 2), np.asarray(precision, np.float64)
 
 
 class Bets:
@@ -165,7 +165,8 @@ class Bets:
         """(n,) the regression of each model's residuals on predictions, shrunk; 0 to 1."""
         prior = PRIOR_SLOPE
         pooled = (self._products.sum() + prior) / (self._squares.sum() + prior)
-        return np.clip((self._products + prior * pooled) / (self._squares + prior), 0, 1)
+        slopes = (self._products + prior * pooled) / (self._squares + prior)
+        return np.asarray(np.clip(slopes, 0, 1))
 
     @property
     def shares(self) -> Floats:
@@ -173,7 +174,7 @@ class Bets:
         prior = PRIOR_VARIANCE, PRIOR_OF_MODEL
         pooled = (self._rest.sum() + prior[0]) / (self._plain.sum() + prior[0])
         shares = (self._rest + prior[1] * pooled) / (self._plain + prior[1])
-        return np.clip(shares, LEAST_SHARE, 1)
+        return np.asarray(np.clip(shares, LEAST_SHARE, 1))
 
     @property
     def means(self) -> Floats:
@@ -189,7 +190,7 @@ class Bets:
     def prices(self, law: int, chosen: Chosen) -> Floats:
         """Return (n, RATES) the prices (4.3) of docs/certified.md."""
         side = chosen.astype(np.int64)
-        for model in np.flatnonzero(self._stale[law, side, np.arange(chosen.size)]):
+        for model in np.flatnonzero(self._stale[law, side, np.arange(chosen.size)]).tolist():
             self._prices[law][side[model], model] = self._price(law, side[model], model)
             self._stale[law, side[model], model] = False
         return self._prices[law][side, np.arange(chosen.size)]
@@ -276,7 +277,7 @@ def replay(
         selector = Certified(problem, accuracy=THIS_SET, questions=questions)
     while not selector.stop():
         counts = selector.ask()
-        for model in np.flatnonzero(counts):
+        for model in np.flatnonzero(counts).tolist():
             start = selector.state.pulls[model]
             for question in orders[model, start : start + counts[model]]:
                 right = int(table[model, question])
