@@ -11,15 +11,20 @@ from selection import webhooks
 from selection.history import notifications
 from selection.models import Assignment, Candidate, Run, Webhook
 from selection.webhooks import Message
+from topk import Verdict
 
 from .arrays import StepArrays
 
 Kind = Webhook.Event
 
 
-def notify_step(arrays: StepArrays, verdict: NDArray[np.int8]) -> None:
-    """Write the messages about decided workers and new questions, after the step is saved."""
-    decided = arrays.ids[verdict != arrays.verdict].tolist()
+def notify_step(arrays: StepArrays, verdict: NDArray[np.int8], known: NDArray[np.bool_]) -> None:
+    """Write the messages about decided workers and new questions, after the step is saved.
+
+    known  (n,) flags of the arms whose finding is told already: only a rejection is new
+    """
+    changed = (verdict != arrays.verdict) & ~(known & (verdict == Verdict.ACCEPTED))
+    decided = arrays.ids[changed].tolist()
     dealt = arrays.counts.any() and not arrays.run.recorded_only
     if decided or dealt:
         webhooks.write_messages(

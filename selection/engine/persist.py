@@ -11,7 +11,7 @@ from selection.db import bulk
 from selection.models import Answer, Candidate, Run, Step, pass_marks
 from topk import Standing, Verdict, compact_memory
 
-from . import ending, notifications
+from . import ending, finds, notifications
 from .arrays import StepArrays
 from .best_guarantee import remember_guarantee
 from .mark_doubts import tallies
@@ -32,14 +32,15 @@ def save_step(arrays: StepArrays) -> Step:
         ending.end_run(run, arrays.ending)
         after = {"status": run.status, "ending": run.ending, "step": run.steps}
         audit.record_entry("ended", run, who="engine", before={"status": "running"}, after=after)
-    verdict = _step_verdicts(arrays, standing)
+    verdict, known = _step_verdicts(arrays, standing), finds.find_known(arrays)
     fields = ["steps", "memory", "status", "ending", "ended"]
     run.save(update_fields=fields if run.proof is proof else [*fields, "proof"])
     _count_answers(arrays)
     take_back(arrays, blocked_arms(arrays))
-    _save_candidates(arrays, verdict, standing)
+    _save_candidates(arrays, verdict, standing, known)
+    finds.note_finds(arrays, known)
     deal_assignments(arrays)
-    notifications.notify_step(arrays, verdict)
+    notifications.notify_step(arrays, verdict, known)
     arrays.candidates.keep()
     tested = arrays.pulls + arrays.new_pulls > 0
     return Step.objects.create(
@@ -80,7 +81,10 @@ def _count_answers(arrays: StepArrays) -> None:
 
 
 def _save_candidates(
-    arrays: StepArrays, verdict: NDArray[np.int8], standing: Standing | None
+    arrays: StepArrays,
+    verdict: NDArray[np.int8],
+    standing: Standing | None,
+    known: NDArray[np.bool_],
 ) -> None:
     """Write the changed rows, which may be thousands.
 
@@ -102,7 +106,9 @@ def _save_candidates(
         },
         kept=("seen",),
     )
-    decided = np.flatnonzero(verdict != arrays.verdict)
+    kept = known & (verdict == Verdict.ACCEPTED)
+    bulk.update_rows(Candidate, arrays.ids[kept].tolist(), {"verdict": verdict[kept].tolist()})
+    decided = np.flatnonzero((verdict != arrays.verdict) & ~kept)
     bulk.update_rows(
         Candidate,
         arrays.ids[decided].tolist(),
@@ -172,7 +178,7 @@ def _describe_closing(run: Run, standing: Standing, arm: int, k: int) -> str:
 def _describe_mark(run: Run, standing: Standing, arm: int) -> str:
     mean, mark = standing.mean[arm], pass_marks.format_mark(run)
     if standing.verdict[arm] == Verdict.ACCEPTED:
-        return f"mean {mean:.3f}, shown to reach the pass mark of {mark} within ε"
+        return pass_marks.describe_find(run, mean)
     if standing.settled[arm] == Verdict.ACCEPTED:
         return f"mean {mean:.3f}, beyond the {run.k} wanted"
     return f"mean {mean:.3f}, not among those shown to reach the pass mark of {mark}"

@@ -19,8 +19,17 @@ def worker_payload(run: Run, row: Candidate) -> dict[str, Any]:
 def verdict_messages(run: Run, rows: Iterable[Candidate]) -> Iterator[Message]:
     for row in rows:
         if row.verdict in KINDS and row.pulls:
-            data = {"by": "algorithm", "why": row.decided_why, "step": row.decided_in}
-            yield Message(KINDS[row.verdict], worker_payload(run, row) | data)
+            yield _verdict_message(run, row, KINDS[row.verdict])
+
+
+def find_messages(run: Run, rows: Iterable[Candidate]) -> Iterator[Message]:
+    """Say that these workers are accepted, although their verdicts come with the run's end."""
+    return (_verdict_message(run, row, Kind.ACCEPTED) for row in rows)
+
+
+def _verdict_message(run: Run, row: Candidate, kind: str) -> Message:
+    data = {"by": "algorithm", "why": row.decided_why, "step": row.decided_in}
+    return Message(kind, worker_payload(run, row) | data)
 
 
 def notify_manual_verdict(run: Run, row: Candidate) -> None:

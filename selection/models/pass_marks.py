@@ -44,6 +44,11 @@ def describe_short(run: Run) -> str:
     return f"among the workers that the algorithm selects, but {SHORT} of {format_mark(run)}"
 
 
+def describe_find(run: Run, mean: float) -> str:
+    """State the reason of a rule for a mark to accept a worker."""
+    return f"mean {mean:.3f}, shown to reach the pass mark of {format_mark(run)} within ε"
+
+
 def format_mark(run: Run) -> str:
     """Format the mark in percent, with the places that it has."""
     percent = round(100 * (run.pass_mark or 0), 6)

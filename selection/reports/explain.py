@@ -134,11 +134,12 @@ def _settled_sentences(
             *sentences,
             "Not tested: no answer was counted. The worker is neither accepted nor rejected.",
         ]
-    if verdict != Candidate.Verdicts.UNDECIDED:
+    if verdict != Candidate.Verdicts.UNDECIDED or candidate.decided_in:
+        label = verdict.label if verdict else "found"
         reason = candidate.decided_why.rstrip(".")
         at = candidate.run.history.filter(number=candidate.decided_in or 0).first()
         when = f" in step {at.number}, {_format_date(at.at)}" if at else ""
-        sentences.append(f"{verdict.label.capitalize()}{when}{': ' if reason else ''}{reason}.")
+        sentences.append(f"{label.capitalize()}{when}{': ' if reason else ''}{reason}.")
     elif candidate.gone:
         return [*sentences, "The worker left before a verdict: neither accepted nor rejected."]
     return sentences + _number_sentences(candidate, record, replayed)

@@ -8,11 +8,13 @@ from selection.admin.page import object_url
 from selection.algorithms import ALGORITHMS
 from selection.errors import Refused
 from selection.forecast import Plan
-from selection.models import Run
+from selection.models import Delivery, Run, Webhook
 from selection.reports.dump import dump_run, verify_dump
+from selection.reports.explain import explain_candidate
 from selection.runs.roster import roster_opening
 from selection.runs.settings import drafts
 from tests import worlds
+from tests.pages import admin_url
 from tests.selection.api.conftest import Program
 
 pytestmark = pytest.mark.django_db
@@ -40,6 +42,29 @@ def test_fewer_than_k_are_selected_if_fewer_are_good(rule: str) -> None:
     assert "the pass mark 0.8 less ε" in document["promise"]
     assert (document["verdict"], document["mark_guarantee"]) == ("kept", "")
     assert verify_dump(dump_run(run)).same
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_webhook_and_page_name_a_found_worker_before_the_end(rule: str, requester: Client) -> None:
+    Webhook.objects.create(url="https://example.org/", events=["worker.accepted", "run.ended"])
+    usual = {"n": 6, "k": 3, "questions": 200, "slots": 12, "slots_per_worker": 2}
+    run = worlds.make_run(**usual, pass_mark=0.8, algorithm=rule)
+    crowd = worlds.crowd(2, 2, 1.0, 0.5)
+    found = run.candidates.filter(decided_in__isnull=False, verdict=0)
+    for _ in range(200):
+        if not found.exists():
+            worlds.play(run, crowd, most=1)
+    row = found[0]
+    assert row.decided_why.endswith("shown to reach the pass mark of 80% within ε")
+    card = requester.get(admin_url("run_worker", run.pk, row.pk)).text
+    assert f"Found in step {row.decided_in} of" in card
+    assert any(part.startswith("Found in step") for part in explain_candidate(row).settled)
+    run = worlds.play(run, crowd)
+    kinds = list(Delivery.objects.order_by("pk").values_list("kind", flat=True))
+    assert sorted(kinds) == ["run.ended", "worker.accepted", "worker.accepted"]
+    assert kinds[0] == "worker.accepted"
+    row.refresh_from_db()
+    assert (row.verdict, row.decided_in < run.steps) == (1, True)
 
 
 def test_run_ends_as_soon_as_k_are_found() -> None:
