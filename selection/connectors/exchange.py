@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from selection import db_clock
 from selection.errors import Refused
-from selection.models import Connection, ConnectorCall, OutsideTask, Run, RunConnection
+from selection.models import Connection, ConnectorCall, OutsideTask, Run, RunConnection, Watch
 from selection.outbox import celery_messages, leases
 
 from . import calls, health, intake, registry, wanted_tasks
@@ -29,7 +29,7 @@ def exchange(connection_id: int, polls: bool = True) -> None:
     connection = Connection.objects.filter(pk=connection_id).first()
     if connection is None:
         return
-    for link in _links(connection):
+    for link in _links(connection) | _watched_links(connection):
         if not _fetch_last(link):
             continue
         wanted_tasks.plan_tasks(link)
@@ -64,6 +64,15 @@ def _links(connection: Connection) -> QuerySet[RunConnection]:
     remains = Exists(OutsideTask.objects.present().filter(link=OuterRef("pk")))
     rows = RunConnection.objects.filter(going | remains, connection=connection)
     return rows.select_related("run", "connection")
+
+
+def _watched_links(connection: Connection) -> QuerySet[RunConnection]:
+    """List the uses by runs with a watch, whose pauses the other side follows for years."""
+    rows = RunConnection.objects.filter(connection=connection, on=True)
+    if not registry.connector_of(connection).outlasts_run:
+        rows = rows.none()
+    watched = Exists(Watch.objects.filter(run=OuterRef("run")))
+    return rows.filter(watched).select_related("run", "connection")
 
 
 def _fetch_last(link: RunConnection) -> bool:
@@ -133,4 +142,6 @@ def sweep_connections() -> None:
     for connection in Connection.objects.filter(paused=False):
         if ready.filter(connection=connection).exists() or _links(connection).exists():
             health.request_poll(connection.pk)
+        elif _watched_links(connection).exists():
+            health.request_exchange(connection.pk)
     calls.forget_calls()

@@ -96,6 +96,13 @@ class Watch(NamedInTeam):
         return "stopped" if self.stopped else "active"
 
 
+class WatchedWorkerQuerySet(models.QuerySet["WatchedWorker"]):
+    def out_of_work(self, run: int) -> "WatchedWorkerQuerySet":
+        """Select the paused and tested workers of this run's watches: they get no tasks."""
+        states = (WatchedWorker.State.PAUSED, WatchedWorker.State.TESTING)
+        return self.filter(watch__run=run, state__in=states)
+
+
 class WatchedWorker(models.Model):
     """A worker of a watch, and the evidence against them.
 
@@ -143,6 +150,8 @@ class WatchedWorker(models.Model):
     why = models.CharField(max_length=300, blank=True, default="")
     tried = models.PositiveSmallIntegerField(default=0, db_default=0)
     recount = models.BooleanField(default=False)
+
+    objects = WatchedWorkerQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]

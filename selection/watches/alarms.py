@@ -8,12 +8,14 @@ from django.db import transaction
 from selection import audit, db_clock, webhooks
 from selection.errors import Conflict, NotFound, Refused
 from selection.limits import LONGEST_WHY
-from selection.models import Watch, WatchedWorker, Webhook, stored_spellings
+from selection.models import RunConnection, Watch, WatchedWorker, Webhook, stored_spellings
+from selection.outbox.celery_messages import request_task
 from selection.texts import counted
 from selection.webhooks import Message
 
 State = WatchedWorker.State
 PART = "watch"
+EXCHANGE = "selection.tasks.exchange"
 
 
 def report_alarms(watch: Watch, rows: Sequence[WatchedWorker]) -> None:
@@ -26,6 +28,7 @@ def report_alarms(watch: Watch, rows: Sequence[WatchedWorker]) -> None:
     _send(watch, Webhook.Event.ALARM, rows)
     if watch.pauses:
         _send(watch, Webhook.Event.PAUSED, rows)
+        _request_exchanges(watch)
 
 
 def report_results(watch: Watch, rows: Sequence[WatchedWorker]) -> None:
@@ -36,6 +39,14 @@ def report_results(watch: Watch, rows: Sequence[WatchedWorker]) -> None:
     if rows:
         _send(watch, Webhook.Event.TESTED, rows)
         _send(watch, Webhook.Event.PAUSED, rows)
+        _request_exchanges(watch)
+
+
+def _request_exchanges(watch: Watch) -> None:
+    """Let platforms of the run follow: Prolific's group has no paused workers."""
+    rows = RunConnection.objects.filter(run=watch.run_id, on=True)
+    for connection in rows.values_list("connection", flat=True) if watch.run_id else ():
+        request_task(EXCHANGE, connection)
 
 
 def _send(watch: Watch, kind: Webhook.Event, rows: Sequence[WatchedWorker]) -> None:
@@ -156,3 +167,4 @@ def _change(row: WatchedWorker, kind: str, who: str, why: str, **columns: Any) -
     row.save(update_fields=["why", *columns])
     after = {"watch": str(row.watch), "state": row.state}
     audit.record_entry(kind, row.worker, who=who, after=after, why=row.why)
+    _request_exchanges(row.watch)

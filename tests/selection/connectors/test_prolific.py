@@ -1,6 +1,7 @@
 """Prolific against a server built from its reference: study, groups and submissions."""
 
 import json
+from datetime import timedelta
 
 import pytest
 
@@ -11,8 +12,9 @@ from selection.connectors.faults import NotAuthentic
 from selection.connectors.platforms import prolific
 from selection.connectors.secret_store import read_secrets
 from selection.errors import Conflict, Refused
-from selection.models import Connection, ConnectorCall, Run, RunConnection
+from selection.models import Connection, ConnectorCall, Run, RunConnection, WatchedWorker
 from selection.runs import manual_verdicts, worker_texts
+from selection.watches import alarms, begin
 from tests.prolific_stub import TOKEN, WORKSPACE, sign
 from tests.prolific_world import (
     DUE,
@@ -105,6 +107,31 @@ def test_groups_follow_new_manual_and_withdrawn_verdicts(study, there, run):
     exchange(study)
     assert members(there, "accepted") == {WORKERS[1], WORKERS[4]}
     assert members(there, "rejected") == {WORKERS[0], *WORKERS[2:4]}
+
+
+def test_paused_workers_leave_the_group_and_return_years_after_the_run(study, there, run):
+    judge(run, WORKERS[:3], [])
+    exchange(study)
+    watch = begin.create_watch(
+        run.pool, [run.question_set], dict.fromkeys(WORKERS[:3]), run, name="after", level=0.8
+    )
+    ended = db_clock.database_now() - timedelta(days=800)
+    Run.objects.filter(pk=run.pk).update(status=Run.Status.ENDED, ended=ended)
+
+    def act(action: str, why: str = "", worker: str = WORKERS[0]) -> set[str]:
+        alarms.ACTIONS[action](alarms.find_watched(watch, worker), "ada", why)
+        exchange(study)
+        return members(there, "accepted")
+
+    assert act("pause") == set(WORKERS[1:3])
+    assert act("requalify") == set(WORKERS[1:3])
+    assert act("pause") == set(WORKERS[1:3])
+    assert act("resume") == set(WORKERS[:3])
+    assert members(there, "rejected") == set()
+    WatchedWorker.objects.filter(worker__key=WORKERS[1]).update(alarmed=ended, state="paused")
+    exchange(study)
+    assert members(there, "accepted") == {WORKERS[0], WORKERS[2]}
+    assert act("dismiss", "new task", WORKERS[1]) == set(WORKERS[:3])
 
 
 def test_a_verdict_of_the_engine_reaches_the_group_at_the_next_exchange(study, there, run):

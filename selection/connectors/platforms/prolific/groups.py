@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 
-from selection.models import Candidate, RunConnection
+from selection.models import Candidate, RunConnection, WatchedWorker
 from topk import Verdict
 
 from .session import Session
@@ -18,7 +18,8 @@ AT_ONCE = 500  # participants in a call
 def find_wanted_members(link: RunConnection, group: str) -> set[str]:
     """Find the participants that belong into a group.
 
-    A verdict by hand replaces the algorithm's. A worker accepted in any skill is not blocked.
+    A verdict by hand replaces the algorithm's. A worker accepted in any skill is not blocked. A
+    watch of the run keeps its paused and tested workers out of the accepted.
     """
     rows = link.run.candidates.filter(worker__endpoint=None, pulls__gt=0) | (
         link.run.candidates.filter(worker__endpoint=None, by_hand__isnull=False)
@@ -30,7 +31,8 @@ def find_wanted_members(link: RunConnection, group: str) -> set[str]:
             accepted.add(key)
         elif current == Verdict.REJECTED.value:
             rejected.add(key)
-    members = accepted if group == "accept" else rejected - accepted
+    paused = WatchedWorker.objects.out_of_work(link.run_id).values_list("worker__key", flat=True)
+    members = accepted - set(paused) if group == "accept" else rejected - accepted
     return {key for key in members if PARTICIPANT.fullmatch(key)}
 
 
