@@ -6,11 +6,14 @@ from zlib import crc32
 import pytest
 from playwright.sync_api import Error, Page, expect
 
+from selection.watches import alarms, gold, steps
 from tests.axe import find_faults_at_all_widths
 from tests.chromium import CHROMIUM
+from tests.pages import admin_url
 from tests.selection.accounts.access.table import LINK, NOBODY, PAGES
 from tests.selection.accounts.access.test_every_address import filled
 from tests.selection.accounts.access.world import camp
+from tests.selection.watches.worlds import answers, make_watch, state_of
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -51,6 +54,20 @@ def test_no_page_has_a_fault_or_is_wider_than_the_screen(desktop: Page, sample):
     theirs = camp("zebra")
     wrong = {route: faults(desktop, filled(route, theirs)) for route in routes(sample)}
     assert {route: told for route, told in wrong.items() if told} == {}
+
+
+@pytest.mark.slow
+def test_pages_of_a_watch_with_an_alarm_have_no_fault(desktop: Page):
+    watch = make_watch()
+    gold.record_gold(watch, answers("w0", "n" * 20) + answers("w1", "y" * 20))
+    gold.record_gold(watch, answers("w2", "ynnynnnnn"))
+    steps.advance_watch(watch.pk)
+    alarms.pause_worker(state_of(watch, "w1"), "ada", "on leave")
+    pages = ("page", "edit", "workers", "import")
+    addresses = [admin_url(f"watch_{name}", watch.pk) for name in pages]
+    addresses += [admin_url("watch_changelist"), admin_url("watch_begin")]
+    wrong = {address: faults(desktop, address) for address in addresses}
+    assert {address: told for address, told in wrong.items() if told} == {}
 
 
 def test_the_run_form_begins_in_its_first_field(desktop: Page):
