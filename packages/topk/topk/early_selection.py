@@ -48,8 +48,10 @@ class EarlySelection:
 
 
 def select_early(selector: Selector) -> EarlySelection:
-    """Select as the algorithm stands now; one with a posterior or a
-    common order makes its own selection."""
+    """Select as the algorithm stands now.
+
+    One with a posterior or a common order makes its own selection.
+    """
     state, promise = selector.state, selector.promise
     if promise.average or selector.common_order:
         standing = selector.standing()

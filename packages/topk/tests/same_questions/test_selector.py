@@ -82,7 +82,9 @@ def test_selected_arms_are_rarely_worse_on_the_set(table, delta, sample):
 def test_models_that_agree_need_fewer_answers_than_independent_ones():
     rng, levels = np.random.default_rng(2), np.array([0.85, 0.7, 0.6, 0.5])[:, None]
     together, alone = rng.random(5000) < levels, rng.random((4, 5000)) < levels
-    made = [play(table.astype(float), 1, 0.05, 0)[1].state.pulls.sum() for table in (together, alone)]
+    made = [
+        play(table.astype(float), 1, 0.05, 0)[1].state.pulls.sum() for table in (together, alone)
+    ]
     assert made[0] < 0.6 * made[1]
 
 

@@ -51,8 +51,8 @@ class SameQuestions(Selector):
         assumes=ASSUMES,
     )
     interval = (
-        "confidence bounds for all workers at all times at once: they have a δ of their own, as the "
-        "end depends on differences alone"
+        "confidence bounds for all workers at all times at once: they have a δ of their own, and "
+        "the end depends on differences alone"
     )
     known_options: ClassVar[tuple[Option, ...]] = (ACCURACY, QUESTIONS, PLANNED_FOR, SCORES)
 
@@ -108,7 +108,7 @@ class SameQuestions(Selector):
 
     @property
     def _level(self) -> float:
-        """ln of the evidence that each pair needs (docs/same-questions.md, section 3)."""
+        """The evidence that each pair needs, as a logarithm; docs/same-questions.md."""
         n, k, delta = self.problem.n, self.problem.k, self.problem.delta
         ever = max(n, int(self.options["planned_for"] or 0))
         if ever > n:
