@@ -128,13 +128,13 @@ def test_sums_without_an_order_are_refused():
 def test_arms_behind_are_asked_first_and_none_beyond_its_partners():
     undecided = np.ones((4, 4), bool)
     undecided[3] = undecided[:, 3] = False
-    made, room = np.array([10, 4, 7, 0]), np.full(4, 100)
-    assert share_questions(undecided, made, room, 5).tolist() == [0, 4, 1, 0]
-    assert share_questions(undecided, made, room, None).tolist() == [0, 1, 0, 0]
+    made, room = np.array([100, 40, 41, 0]), np.full(4, 100)
+    assert share_questions(undecided, made, room, 2).tolist() == [0, 2, 0, 0]
+    assert share_questions(undecided, made, room, None).tolist() == [0, 2, 1, 0]
     undecided[:] = False
     undecided[0, 1] = undecided[1, 0] = True
-    room[0] = 0
-    assert share_questions(undecided, made, room, 50).tolist() == [0, 6, 0, 0]
+    room[0], made[1] = 0, 99
+    assert share_questions(undecided, made, room, 50).tolist() == [0, 1, 0, 0]
     room[1] = 0
     assert not share_questions(undecided, made, room, 50).any()
 

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from topk.selector import Counts
 from topk.water_filling import fill_level
 
-STRIDE = 0.03  # of the questions that the arms asked have met, without a number of slots
+STRIDE = 0.03  # of the questions that the arms asked have met: few slots, and few in vain
 FARTHEST = 1 << 40
 
 
@@ -25,6 +25,5 @@ def share_questions(
     partner = np.where(undecided, last, 0).max(axis=1)
     free = np.maximum(np.minimum(last, partner) - made, 0)
     least = int(made[free > 0].min(initial=FARTHEST))
-    step = 1 + int(STRIDE * least) if slots is None else slots
-    need: Counts = np.clip(least + step - made, 0, free)
+    need: Counts = np.clip(least + 1 + int(STRIDE * least) - made, 0, free)
     return need if slots is None else fill_level(need, slots)
