@@ -76,9 +76,9 @@ def describe_unknown(name: str) -> str:
     """Say why no run has this algorithm."""
     if name in COMMON_ORDER_SELECTORS:
         return (
-            f"{COMMON_ORDER_SELECTORS[name].title} asks everybody the same questions in one order, "
-            "so that workers could tell each other what comes next. It is for models, in Python: "
-            "topk.Study. Choose another algorithm here."
+            f"{COMMON_ORDER_SELECTORS[name].title} asks all workers the same questions in one "
+            "order, so that workers could share the answers. The algorithm is for models alone, "
+            "with topk.Study in Python. Choose another algorithm."
         )
     return f"There is no algorithm “{name}”; docs/algorithms.md has them all."
 
