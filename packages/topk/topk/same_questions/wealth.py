@@ -45,7 +45,8 @@ class PairEvidence:
         most = wealth.max(axis=2)
         finite = np.where(np.isfinite(most), most, 0.0)
         mean = np.exp(wealth - finite[:, :, None]).mean(axis=2)
-        return np.where(np.isfinite(most), finite + np.log(mean), most)
+        evidence: Floats = np.where(np.isfinite(most), finite + np.log(mean), most)
+        return evidence
 
 
 @compiled
