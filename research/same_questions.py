@@ -30,7 +30,8 @@ TITLES = {
 }
 BUDGETED = tuple(TITLES)
 PROBLEMS = ((1, 0.02), (1, 0.05), (3, 0.05))
-MODELS, QUESTIONS, DELTA, SLOTS, RUNS = 12, 1000, 0.05, 200, 20
+MODELS, QUESTIONS, DELTA, RUNS = 12, 1000, 0.05, 20
+SLOTS, MORE_SLOTS = 200, 1000  # the latter for other rules without an end of questions
 MOST = 400_000  # calls of a run
 GENERATED = ("item responses", "independent answers")
 
@@ -52,7 +53,8 @@ is within ε of the K-th best, `certified` and `universal` that their mean is.
 - *On questions like these*, columns of the table are drawn again and again, by the other rules
   for each model on its own.
 
-Calls are asked up to {SLOTS} at a time, or a twentieth of those before. Uniform and Successive
+Calls are asked up to {SLOTS} at a time, or a twentieth of those before; on questions like these
+`certified` and `universal` ask up to {MORE_SLOTS:,}, which adds some hundred calls. Uniform and Successive
 Accepts and Rejects (with K = 1 it is Successive Rejects) get the calls that `same-questions` made
 in the same replay, and guarantee nothing. With few runs an interval says little.
 
@@ -147,7 +149,7 @@ def replay_table(
     decks = [order if rule == RULE else rng.permutation(order) for _ in range(n)]
     room = np.full(n, order.size)
     while not selector.stop() and met.sum() < MOST:
-        slots = max(SLOTS, int(met.sum()) // 20)
+        slots = max(SLOTS if on_set or rule == RULE else MORE_SLOTS, int(met.sum()) // 20)
         counts = selector.ask(None if budget else slots, room=room - met, rng=rng)
         if not counts.any():
             break
