@@ -54,9 +54,10 @@ is within ε of the K-th best, `certified` and `universal` that their mean is.
   for each model on its own.
 
 Calls are asked up to {SLOTS} at a time, or a twentieth of those before; on questions like these
-`certified` and `universal` ask up to {MORE_SLOTS:,}, which adds some hundred calls. Uniform and Successive
-Accepts and Rejects (with K = 1 it is Successive Rejects) get the calls that `same-questions` made
-in the same replay, and guarantee nothing. With few runs an interval says little.
+`certified` and `universal` ask up to {MORE_SLOTS:,}, which adds some hundred calls. Uniform and
+Successive Accepts and Rejects (with K = 1 it is Successive Rejects) get the calls that
+`same-questions` made in the same replay, and guarantee nothing. With few runs an interval says
+little.
 
 """
 
