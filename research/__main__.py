@@ -1,4 +1,4 @@
-"""Measurements of the algorithms: ``python -m research validate|reproduce|models``."""
+"""Measurements of the algorithms: ``python -m research COMMAND``."""
 
 import signal
 import sys
@@ -9,12 +9,17 @@ from tqdm import tqdm
 
 from selection.errors import Refused
 
-from . import model_replays, options, processes
+from . import model_replays, options, processes, same_questions
 from .cells import carry_out
 from .papers import command as reproduce
 from .validation import command as validate
 
-COMMANDS = {"validate": validate, "reproduce": reproduce, "models": model_replays}
+COMMANDS = {
+    "validate": validate,
+    "reproduce": reproduce,
+    "models": model_replays,
+    "same-questions": same_questions,
+}
 RESUMED = "An interrupted measurement goes on when the same command is given again."
 
 

@@ -3,7 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from topk import LIKE_THESE, MULTI_SELECTORS, SELECTORS, THIS_SET, Goal, Option, Selector
+from topk import (
+    COMMON_ORDER_SELECTORS,
+    LIKE_THESE,
+    MULTI_SELECTORS,
+    SELECTORS,
+    THIS_SET,
+    Goal,
+    Option,
+    Selector,
+)
 
 ALGORITHMS: dict[str, type[Selector]] = {**SELECTORS, **MULTI_SELECTORS}
 
@@ -61,6 +70,17 @@ def continued_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Select the options that this algorithm takes only from runs that began with them."""
     continued = [option.name for option in stored_options(name) if option.instead]
     return {option: options[option] for option in continued if option in options}
+
+
+def describe_unknown(name: str) -> str:
+    """Say why no run has this algorithm."""
+    if name in COMMON_ORDER_SELECTORS:
+        return (
+            f"{COMMON_ORDER_SELECTORS[name].title} asks all workers the same questions in one "
+            "order, so that workers could share the answers. The algorithm is for models alone, "
+            "with topk.Study in Python. Choose another algorithm."
+        )
+    return f"There is no algorithm “{name}”; docs/algorithms.md has them all."
 
 
 def group_of(name: str) -> str:

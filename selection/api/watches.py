@@ -36,8 +36,8 @@ class WatchSettings(Schema, extra="forbid"):
         None,
         gt=0,
         lt=1,
-        description="Share right that everyone should keep. Null: each worker has a level of their "
-        "own. For selected workers of a run it is its pass mark, or else their accuracy less ε.",
+        description="Share right that everyone should keep. Null: each worker has an own level. "
+        "For selected workers: the pass mark of the run, or without one the accuracy in it less ε.",
         examples=[0.8],
     )
     pace: Literal["tasks", "week"] = Field(

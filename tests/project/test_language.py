@@ -15,7 +15,7 @@ PACKAGES = tuple(HOUSES.values())
 TESTS = (TOP / "tests", *TOP.glob("packages/*/tests"))
 # Theory, experiments and generated tables use the words of their proofs.
 THEORY = {
-    *("certified.md", "credible.md", "universal.md", "each-good.md"),
+    *("certified.md", "credible.md", "universal.md", "each-good.md", "same-questions.md"),
     *("absence.md", "drift.md", "mean-accuracy.md", "pass-mark.md", "good-arms.md"),
 }
 NOTES = {"validation", "reproduction", "research"}

@@ -18,7 +18,13 @@ from .population_summary import PopulationSummary
 from .problem import Problem, ProblemError
 from .promise import ASSUMPTIONS, Goal, Promise, rounded_up
 from .published.multi import MultiProblem
-from .registry import MULTI_SELECTORS, SELECTORS, build_selector, score_options
+from .registry import (
+    COMMON_ORDER_SELECTORS,
+    MULTI_SELECTORS,
+    SELECTORS,
+    build_selector,
+    score_options,
+)
 from .selector import BUDGET_SPENT, PROMISE_KEPT, Event, Selector, Standing
 from .state import Memory, State, Verdict, compact_memory, expand_memory, pack_memory
 from .study import Selected, Study, StudyError, aselect, select
@@ -27,6 +33,7 @@ from .version import __version__
 __all__ = [
     "ASSUMPTIONS",
     "BUDGET_SPENT",
+    "COMMON_ORDER_SELECTORS",
     "DOUBT",
     "LIKE_THESE",
     "MULTI_SELECTORS",

@@ -48,9 +48,12 @@ class EarlySelection:
 
 
 def select_early(selector: Selector) -> EarlySelection:
-    """Select as the algorithm stands now; an algorithm with a posterior makes its own selection."""
+    """Select as the algorithm stands now.
+
+    One with a posterior or a common order makes its own selection.
+    """
     state, promise = selector.state, selector.promise
-    if promise.average:
+    if promise.average or selector.common_order:
         standing = selector.standing()
         return EarlySelection(
             selector.selection(), standing.mean, _finite_epsilon(standing.gap), promise

@@ -4,13 +4,13 @@ disk.
 ``python -m topk.precompile``, as ``make setup`` does.
 """
 
-from .registry import SELECTORS
+from .registry import COMMON_ORDER_SELECTORS, SELECTORS
 from .simulate import simulate_run
 
 
 def compile_all() -> None:
     """Run every algorithm briefly, pull by pull and in a batch."""
-    for name, selector in SELECTORS.items():
+    for name, selector in (SELECTORS | COMMON_ORDER_SELECTORS).items():
         budget = 9 if "budget" in selector.needs else None
         for slots in (None, 2):
             simulate_run(

@@ -19,6 +19,7 @@ from .published.pair_lucb import PairLUCB
 from .published.racing import BatchRacing
 from .published.successive_rejects import CSAR, SAR, SR, Uniform
 from .published.ugape import UGapEb, UGapEc, UGapEV
+from .same_questions import SameQuestions
 from .selector import Selector
 from .state import State
 
@@ -66,6 +67,9 @@ MULTI_SELECTORS: dict[str, type[Selector]] = {
     selector.name: selector for selector in (MultiSAR, MultiUGapE)
 }
 
+# For models alone, with ``topk.Study``: people could tell each other the questions to come.
+COMMON_ORDER_SELECTORS: dict[str, type[Selector]] = {SameQuestions.name: SameQuestions}
+
 # The algorithms that take scores with the fewest answers, one for each goal.
 FOR_SCORES: tuple[type[Selector], ...] = (Certified, KLLUCB, PairLUCB)
 
@@ -82,7 +86,7 @@ def build_selector(
     Raises KeyError for an unknown name, with the names there are, and ProblemError for an invalid
     problem or option.
     """
-    selectors = SELECTORS | MULTI_SELECTORS
+    selectors = SELECTORS | MULTI_SELECTORS | COMMON_ORDER_SELECTORS
     if name not in selectors:
         raise KeyError(f"There is no algorithm {name!r}; there are {', '.join(selectors)}.")
     return selectors[name](problem, state, **options)
@@ -93,7 +97,7 @@ def score_options(name: str) -> dict[str, Any]:
 
     Raises ProblemError if its guarantee does not cover them.
     """
-    kind = (SELECTORS | MULTI_SELECTORS)[name]
+    kind = (SELECTORS | MULTI_SELECTORS | COMMON_ORDER_SELECTORS)[name]
     if not kind.takes_scores:
         one, two, three = (each.title for each in FOR_SCORES)
         raise ProblemError(

@@ -101,6 +101,8 @@ class Selector(ABC):
     covers_leavers  True if its guarantee covers workers who leave because of their answers
     says_accuracy   True if the meaning of accuracy may be chosen
     takes_scores    True if its guarantee also covers independent rewards between 0 and 1
+    common_order    True if all arms meet the same questions in one order, so that answers are told
+                    one by one
     takes_mark      True if it selects by a pass mark, its option, at most k arms
     questions       how many there are in the set that accuracy means; 0 for any others
     prices          (n,) what an answer of each arm costs, relative to the others; None if all cost
@@ -133,6 +135,7 @@ class Selector(ABC):
     says_accuracy: ClassVar[bool] = False
     takes_scores: ClassVar[bool] = False
     takes_mark: ClassVar[bool] = False
+    common_order: ClassVar[bool] = False
     interval: ClassVar[str] = (
         "bounds that the algorithm compares: they need not hold for all workers, or at all times"
     )
@@ -346,6 +349,9 @@ def drive_selector(
     while not (reasons := selector.stop()) and selector.state.pulls.sum() < cap:
         counts = selector.ask(slots, rng=rng)
         arms = np.flatnonzero(counts)
+        if selector.common_order:  # answers one by one
+            arms = np.repeat(arms, counts[arms])
+            counts = np.ones_like(counts)
         rewards = draw_rewards(truth[arms], counts[arms], gaussian, rng, concentration)
         selector.tell(arms, rewards, counts[arms])
     return reasons

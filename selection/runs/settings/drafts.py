@@ -8,7 +8,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from selection.algorithms import ALGORITHMS, VARIED, options_of_variant
+from selection.algorithms import ALGORITHMS, VARIED, describe_unknown, options_of_variant
 from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.model_workers import askable
@@ -135,7 +135,7 @@ def build_draft(settings: Mapping[str, Any]) -> Run:
         raise Refused("The name is empty.")
     run = Run(**_initial_settings(values) | values)
     if run.algorithm not in ALGORITHMS:
-        raise Refused(f"There is no algorithm “{run.algorithm}”; docs/algorithms.md has them all.")
+        raise Refused(describe_unknown(run.algorithm))
     run.options = algorithm_choices.drop_default_options(run.algorithm, options) | prior
     if earlier is not None:
         run.options["prior"] = _prior_option(run, earlier)

@@ -246,7 +246,9 @@ def test_names_must_differ_and_last(path):
     assert study.results == [(*pair, 1.0)]
 
 
-@pytest.mark.parametrize("algorithm", ["certified", "universal", "each-good", "adaptive-top-k"])
+@pytest.mark.parametrize(
+    "algorithm", ["certified", "universal", "each-good", "same-questions", "adaptive-top-k"]
+)
 def test_a_candidate_set_aside_leaves_the_selection_of_every_kind_of_rule(algorithm):
     study = build(algorithm=algorithm, epsilon=0.3, set_aside_after=3)
     for batch in study:

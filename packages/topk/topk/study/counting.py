@@ -4,6 +4,7 @@ A result that comes early waits until all earlier items of its candidate have th
 results were more often wrong, counting on arrival would favour the first ones.
 """
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -24,8 +25,10 @@ class Counting:
     failed          True once ``limit`` items in a row were without a value
     """
 
-    def __init__(self, n: int, items: int | None, seed: int, limit: int) -> None:
-        self._items, self._seed, self._limit = items, seed, limit
+    def __init__(
+        self, n: int, items: int | None, seed: int, limit: int, common_order: bool = False
+    ) -> None:
+        self._items, self._seed, self._limit, self._common_order = items, seed, limit, common_order
         self.dealt: list[list[int]] = [[] for _ in range(n)]
         self._orders: dict[int, list[int]] = {}
         self.failed, self.exhausted = np.zeros(n, bool), np.zeros(n, bool)
@@ -49,7 +52,7 @@ class Counting:
         return np.where(self.exhausted, 0, most - self.closed - self.outstanding)
 
     def deal_items(self, candidate: int, count: int) -> list[int]:
-        """Deal the next items in this candidate's own random order."""
+        """Deal the next items in this candidate's random order: its own, or that of all."""
         dealt = self.dealt[candidate]
         if self._items is None:
             items = list(range(len(dealt), len(dealt) + count))
@@ -59,6 +62,7 @@ class Counting:
         return items
 
     def order_of(self, candidate: int) -> list[int]:
+        candidate = 0 if self._common_order else candidate
         if candidate not in self._orders:
             arms, places = np.full(self._items or 0, candidate), np.arange(self._items or 0)
             order = questions_at(self._seed, arms, places, places.size)
@@ -68,8 +72,12 @@ class Counting:
     def take_values(
         self, candidate: int, told: Mapping[tuple[int, int], tuple[float | None, str]], most: int
     ) -> list[float]:
-        """Count and return the values that come next in order, at most so many."""
+        """Count and return the values that come next in order, at most so many.
+
+        Where all candidates have one order, nan keeps the place of a missing value.
+        """
         values: list[float] = []
+        pulls = 0
         for item in self.dealt[candidate][self.closed[candidate] :]:
             if len(values) >= most or (candidate, item) not in told:
                 break
@@ -77,10 +85,14 @@ class Counting:
             self.closed[candidate] += 1
             if value is not None:
                 values.append(value)
+                pulls += 1
+                self.rewards[candidate] += value
                 self._missing_in_row[candidate] = 0
-            elif reason not in QUIET:
+                continue
+            if self._common_order:
+                values.append(math.nan)
+            if reason not in QUIET:
                 self._missing_in_row[candidate] += 1
                 self.failed[candidate] |= self._missing_in_row[candidate] >= self._limit
-        self.pulls[candidate] += len(values)
-        self.rewards[candidate] += sum(values)
+        self.pulls[candidate] += pulls
         return values

@@ -10,7 +10,12 @@ from topk.groups import check_groups
 from topk.prices import check_prices
 from topk.problem import Problem, ProblemError
 from topk.promise import Promise
-from topk.registry import SELECTORS, build_selector, score_options
+from topk.registry import (
+    COMMON_ORDER_SELECTORS,
+    SELECTORS,
+    build_selector,
+    score_options,
+)
 from topk.roster import (
     RunStart,
     is_guarantee_lost,
@@ -20,6 +25,8 @@ from topk.roster import (
 )
 from topk.selector import Counts, Floats, Selector
 from topk.state import State
+
+KINDS = SELECTORS | COMMON_ORDER_SELECTORS
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,10 @@ class Rule:
     scores: bool
     budget: int | None
 
+    @property
+    def kind(self) -> type[Selector]:
+        return KINDS[self.algorithm]
+
     def build(self, roster: Counts, pulls: Counts, rewards: Floats, out: Counts) -> Selector:
         """Build the algorithm, before its first pull, on the candidates (r,) of the roster.
 
@@ -43,14 +54,14 @@ class Rule:
         groups = self.options.get("groups")
         state.gone_groups = tuple(groups[i] for i in np.flatnonzero(leavers)) if groups else ()
         options = restrict_options(self.options, roster, self.problem.k)
-        options |= plan_options(SELECTORS[self.algorithm], self.problem.n, roster.size)
+        options |= plan_options(self.kind, self.problem.n, roster.size)
         delta = self.problem.delta * share_left(absent, pulls)
         problem = replace(self.problem, n=roster.size, delta=delta)
         return build_selector(self.algorithm, problem, state, **options)
 
     def loses_guarantee(self, roster: Counts, pulls: Counts) -> bool:
         """Tell if candidates were set aside and the algorithm's proof does not allow it."""
-        kind, problem = SELECTORS[self.algorithm], self.problem
+        kind, problem = self.kind, self.problem
         limits = problem.epsilon, problem.delta
         covers = RunStart(kind, problem.n, [problem.k], limits, self.options).covers_withdrawal
         return is_guarantee_lost(kind, self._absent_of(roster), pulls, covers_withdrawal=covers)
@@ -75,8 +86,8 @@ def choose_rule(
 
     Raises KeyError for an unknown algorithm, and ProblemError for one that cannot be run.
     """
-    if algorithm not in SELECTORS:
-        raise KeyError(f"There is no algorithm {algorithm!r}; there are {', '.join(SELECTORS)}.")
+    if algorithm not in KINDS:
+        raise KeyError(f"There is no algorithm {algorithm!r}; there are {', '.join(KINDS)}.")
     costs = check_prices(options.pop("prices"), problem.n)
     groups = check_groups(options.pop("groups"), problem.n)
     options |= {} if costs is None else {"prices": costs.tolist()}
@@ -84,7 +95,7 @@ def choose_rule(
     options |= score_options(algorithm) if scores else {}
     options |= _accuracy_options(algorithm, items, accuracy, scores)
     build_selector(algorithm, problem, **options)  # checks them
-    if "budget" in SELECTORS[algorithm].needs:
+    if "budget" in KINDS[algorithm].needs:
         return Rule(algorithm, problem, options, scores, None)
     return Rule(algorithm, replace(problem, budget=None), options, scores, problem.budget)
 
@@ -93,7 +104,7 @@ def _accuracy_options(
     algorithm: str, items: int | None, accuracy: str | None, scores: bool
 ) -> dict[str, Any]:
     """Choose the options of accuracy: on this very set by default, if the algorithm can."""
-    kind = SELECTORS[algorithm]
+    kind = KINDS[algorithm]
     if not kind.says_accuracy:
         if accuracy == THIS_SET:
             raise ProblemError(f"{kind.title} does not know accuracy {THIS_SET}: choose certified.")

@@ -32,12 +32,14 @@ class Study:
     those that were handed out before and not told. Threads may share a study.
 
     names      candidates: texts, numbers or functions
-    items      what each is asked, in a random order of its own; None: 0, 1, 2, … without end
+    items      what each is asked, in a random order of its own (the same for all with the algorithm
+               same-questions); None: 0, 1, 2, … without end
     epsilon    how far the mean of the selected may be below that of the k best
     delta      the probability that it is further below
     path       file that keeps all told results, or None. It admits one process at a time; a second
                Study of this process closes the first
-    algorithm  a name of ``SELECTORS``; ``prices``, ``groups`` and ``options`` are its own
+    algorithm  a name of ``SELECTORS`` or ``COMMON_ORDER_SELECTORS``; ``prices``, ``groups`` and
+               ``options`` are its own
     accuracy   THIS_SET: that on the items. LIKE_THESE: on any such items. None: on the items,
                except of scores and of more than 1,000 items
     budget     most results in all; it may be changed when a file is opened again
@@ -80,7 +82,9 @@ class Study:
         problem = Problem(len(self.names), k, epsilon, delta, budget)
         options |= {"prices": prices, "groups": groups}
         self._rule = choose_rule(algorithm, problem, size, accuracy, scores, options)
-        self._counting = Counting(problem.n, size, seed, set_aside_after)
+        self._counting = Counting(
+            problem.n, size, seed, set_aside_after, self._rule.kind.common_order
+        )
         self._told: dict[tuple[int, int], tuple[float | None, str]] = {}
         self._out: dict[tuple[int, int], None] = {}  # handed out, in this order
         self._unsaved: list[Result] = []
