@@ -30,10 +30,10 @@ def plan_watch(
         assert pool is not None
         keys = pool.workers.values_list("key", flat=True)
         return Facts(pool=pool, question_sets=sets, levels=levels or dict.fromkeys(keys))
-    shown = begin.choose_levels(_shown_levels(run), level)
-    own = {key: shown.get(key) if chosen is None else chosen for key, chosen in levels.items()}
+    offer = begin.choose_levels(_shown_levels(run), level)
+    own = {key: offer.get(key) if chosen is None else chosen for key, chosen in levels.items()}
     sets = sets or [skill.question_set for skill in run.skills]
-    return Facts(pool=run.pool, question_sets=sets, levels=own or shown)
+    return Facts(pool=run.pool, question_sets=sets, levels=own or offer)
 
 
 def _shown_levels(run: Run) -> dict[str, float]:
@@ -44,14 +44,14 @@ def _shown_levels(run: Run) -> dict[str, float]:
     rows = run.candidates.filter(arm__in=arms).select_related("worker")
     sums: dict[str, tuple[float, int]] = {}
     for row in rows:
-        right, answers = sums.get(row.worker.key, (0.0, 0))
-        sums[row.worker.key] = (right + row.rewards, answers + row.pulls)
+        total, answers = sums.get(row.worker.key, (0.0, 0))
+        sums[row.worker.key] = (total + row.rewards, answers + row.pulls)
     if not sums:
         raise Conflict(f"“{run}” has no selected workers.")
     if run.pass_mark is not None:
         return dict.fromkeys(sums, begin.round_level(run.pass_mark))
     return {
-        key: begin.round_level(right / answers - run.epsilon)
-        for key, (right, answers) in sums.items()
+        key: begin.round_level(total / answers - run.epsilon)
+        for key, (total, answers) in sums.items()
         if answers
     }

@@ -21,15 +21,15 @@ def judge_tests(watch: Watch, rows: Collection[WatchedWorker]) -> list[WatchedWo
 
     They begin anew: answers asked after the deciding one are counted by the next step.
     """
-    taken: dict[int, list[Asked]] = {row.pk: [] for row in rows}
+    results: dict[int, list[Asked]] = {row.pk: [] for row in rows}
     since = {row.pk: row.since for row in rows}
     answers = GoldAnswer.objects.filter(watched__in=rows, question__retired=None)
     columns = ("watched", "asked", "right")
-    for pk, asked, right in answers.order_by("asked", "pk").values_list(*columns) if rows else ():
+    for pk, time, mark in answers.order_by("asked", "pk").values_list(*columns) if rows else ():
         beginning = since[pk]
-        if beginning is None or asked > beginning:
-            taken[pk].append((asked, right))
-    return [row for row in rows if _judge_test(watch, row, taken[row.pk][:MOST])]
+        if beginning is None or time > beginning:
+            results[pk].append((time, mark))
+    return [row for row in rows if _judge_test(watch, row, results[row.pk][:MOST])]
 
 
 def _judge_test(watch: Watch, row: WatchedWorker, taken: list[Asked]) -> bool:

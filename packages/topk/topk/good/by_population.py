@@ -166,6 +166,6 @@ def share_out(wanted: Counts, width: int, total: int) -> Counts:
 
 def _mean_evidence(above: Floats, least: float) -> Floats:
     """Compute the mean evidence of an answer by arms of these accuracies."""
-    right, wrong = np.log(above / least), np.log((1 - above) / (1 - least))
-    evidence: Floats = above * right + (1 - above) * wrong
+    gain, loss = np.log(above / least), np.log((1 - above) / (1 - least))
+    evidence: Floats = above * gain + (1 - above) * loss
     return evidence
