@@ -7,7 +7,7 @@ from django.views.generic import RedirectView
 from selection.api import api
 from selection.connectors.views import receive_message
 from selection.mail import pages as mail_pages
-from selection.worker import join, media, mturk, temporary_links, views
+from selection.worker import gold_page, join, media, mturk, temporary_links, views
 
 from .web import health
 
@@ -22,6 +22,7 @@ urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("metrics", health.metrics),
+    path("gold/<str:token>/", gold_page.gold_page, name="gold"),
     path("join/<str:token>/", join.join_run, name="join"),
     path("media/<str:token>/", media.serve_media, name="media"),
     path("mturk/<str:token>/", mturk.enter_from_mturk, name="mturk"),

@@ -12,10 +12,11 @@ from selection.accounts import scoped
 from selection.errors import Refused
 from selection.facts import Facts
 from selection.limits import LONGEST_RESPONSE, LONGEST_WHY, MOST_ANSWERS, MOST_ENTRIES
-from selection.models import Pool, QuestionSet, Run, Upload, Watch
+from selection.models import Pool, QuestionSet, Run, Upload, Watch, WatchedWorker
 from selection.watches import alarms, begin, gold, overview
+from selection.worker import links
 
-from .base import ERRORS, Scope, Token, api, find_object, requester_name
+from .base import ERRORS, Scope, Token, api, find_object, may_manage, requester_name
 from .fields import Amount, Id, Key, Moment, Name, Named, RowsOut, Sent, Yes, filter_named
 from .files import FileOut, store_file
 from .idempotency import idempotent
@@ -140,6 +141,9 @@ class WatchedWorkerOut(Schema):
     tried: int = Field(description="Tests since the worker last passed or began anew.")
     last_asked: datetime | None
     met: int = Field(description="Number of gold questions that the worker has answered.")
+    link: str = Field(
+        description="Personal link to gold questions; empty for tokens without the scope manage."
+    )
 
 
 class WatchedQuery(Page):
@@ -189,6 +193,11 @@ def _watch_payload(watch: Watch) -> dict[str, Any]:
 
 def _watch_payloads(watches: Sequence[Watch]) -> list[dict[str, Any]]:
     return [_describe_watch(*pair) for pair in overview.summarise_watches(watches)]
+
+
+def _worker_payload(request: HttpRequest, row: WatchedWorker) -> dict[str, Any]:
+    link = links.gold_address(row.pk) if may_manage(request) else ""
+    return {**overview.worker_values(row), "link": link}
 
 
 def _describe_watch(watch: Watch, summary: Facts) -> dict[str, Any]:
@@ -279,7 +288,7 @@ def list_watched_workers(
     rows = find_object(request, Watch, watch_id).workers.select_related("worker")
     if query.state:
         rows = rows.filter(state=query.state)
-    return [overview.worker_values(row) for row in paginate(request, response, rows, query)]
+    return [_worker_payload(request, row) for row in paginate(request, response, rows, query)]
 
 
 @api.put("/watches/{watch_id}/workers", response=WatchOut, tags=["watches"])
@@ -307,7 +316,7 @@ def move_watched_worker(
     watch = find_object(request, Watch, watch_id)
     row = alarms.find_watched(watch, worker)
     alarms.ACTIONS[move](row, requester_name(request), payload.why)
-    return overview.worker_values(alarms.find_watched(watch, worker))
+    return _worker_payload(request, alarms.find_watched(watch, worker))
 
 
 @api.delete("/watches/{watch_id}/workers/{key:worker}", response={204: None}, tags=["watches"])

@@ -74,6 +74,30 @@ def record_gold(
     return fates
 
 
+def record_shown(watched: WatchedWorker, question: Question, response: str) -> None:
+    """Record the answer to a question on the worker's page; it was asked just now.
+
+    Raises Refused, OutsideChoices, Conflict if the watch is stopped, and Answered for a question
+    with an answer: the first one counts.
+    """
+    refuse_stopped(watched.watch)
+    refuse_response(response)
+    if not question.allows(response):
+        raise outside_choices(question.choices, response, question.kind)
+    now = db_clock.request_time()
+    columns = {
+        "watched_id": [watched.pk],
+        "question_id": [question.pk],
+        "asked": [now],
+        "response": [response],
+        "right": [question.grade(response)],
+    }
+    same = {"at": now, "counted": False}
+    if not bulk.insert_rows(GoldAnswer, columns, same, ignore_conflicts=True):
+        raise Answered(f"“{watched.worker}” has already answered question “{question.key}”.")
+    request_watch(watched.watch_id)
+
+
 def report_fates(fates: Sequence[GoldFate]) -> dict[str, Any]:
     """Describe the results as the API and the client have them."""
     counts = Counter(fate.result for fate in fates)

@@ -11,13 +11,14 @@ from django.core.signing import BadSignature, Signer
 from django.urls import reverse
 
 from selection import db_clock
-from selection.models import Candidate, Run
+from selection.models import Candidate, Run, WatchedWorker
 from selection.runs.roster import join_platforms
 
 # A full stop, because mail and chat programs may cut links at colons and commas.
 _signer = Signer(salt="selection.work", sep=".")
 _joining = Signer(salt="selection.join", sep=".")
 _temporary = Signer(salt="selection.temporary", sep=".")
+_gold = Signer(salt="selection.gold", sep=".")
 
 
 class Token(NamedTuple):
@@ -126,6 +127,24 @@ def read_temporary_token(token: str) -> TemporaryToken | None:
         return TemporaryToken(*_temporary.unsign_object(token))
     except (BadSignature, ValueError):
         return None
+
+
+# -- gold questions of a watch
+
+
+def gold_address(watched_id: int) -> str:
+    """Build the link by which a watched worker answers gold questions."""
+    return str(settings.PUBLIC_URL) + reverse("gold", args=[_gold.sign(str(watched_id))])
+
+
+def read_gold_token(token: str) -> int | None:
+    content = _read_token(_gold, token)
+    return content and content.pk
+
+
+def find_watched(token: str) -> WatchedWorker | None:
+    pk = read_gold_token(token)
+    return WatchedWorker.objects.select_related("watch", "worker").filter(pk=pk).first()
 
 
 def _signed_name(pk: int, number: int, until: int = 0) -> str:

@@ -35,6 +35,11 @@ def limit_per_temporary_link(view: View) -> View:
     return _limit_view(view, lambda request, token: links.read_temporary_token(token))
 
 
+def limit_per_gold_link(view: View) -> View:
+    """Wrap the page of gold questions: each watched worker has a link of their own."""
+    return _limit_view(view, lambda request, token: links.read_gold_token(token))
+
+
 def _limit_view(view: View, counted: Callable[[HttpRequest, str], object]) -> View:
     """Wrap a view. Valid and invalid links are counted separately.
 

@@ -17,6 +17,7 @@ from selection.errors import Refused
 from selection.models import Watch, WatchedWorker
 from selection.texts import count_noun
 from selection.watches import alarms, begin, overview
+from selection.worker import links
 
 from .forms import PERMISSION, SETTINGS, BeginForm, SettingsForm, WorkersForm
 
@@ -94,7 +95,12 @@ class WatchPage(ActionPage):
             search=search,
             page=page,
             lines=[
-                (row, sparklines.draw_sparkline(recent[row.pk], row.level)) for row in rows_of_page
+                (
+                    row,
+                    sparklines.draw_sparkline(recent[row.pk], row.level),
+                    links.gold_address(row.pk),
+                )
+                for row in rows_of_page
             ],
             sets=watch.question_sets.all(),
             files=exports.WATCH_FILES,

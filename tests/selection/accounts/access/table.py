@@ -160,6 +160,7 @@ PAGES: dict[str, Rule] = {
     "healthz": (OPEN, NOBODY),
     "readyz": (OPEN, NOBODY),
     "metrics": (NOBODY, NOBODY),  # with a token of its own: test_watching
+    "gold/<str:token>/": (LINK, LINK),
     "join/<str:token>/": (LINK, LINK),
     "media/<str:token>/": (LINK, NOBODY),
     "mturk/<str:token>/": (LINK, LINK),
