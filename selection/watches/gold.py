@@ -85,7 +85,7 @@ def record_shown(watched: WatchedWorker, question: Question, response: str) -> N
     if not question.allows(response):
         raise outside_choices(question.choices, response, question.kind)
     now = db_clock.request_time()
-    columns = {
+    columns: dict[str, Sequence[Any]] = {
         "watched_id": [watched.pk],
         "question_id": [question.pk],
         "asked": [now],

@@ -143,7 +143,7 @@ def read_gold_token(token: str) -> int | None:
 
 
 def find_watched(token: str) -> WatchedWorker | None:
-    pk = read_gold_token(token)
+    pk = read_gold_token(token) or 0
     return WatchedWorker.objects.select_related("watch", "worker").filter(pk=pk).first()
 
 

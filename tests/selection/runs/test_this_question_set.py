@@ -19,7 +19,7 @@ HAVING_IT = [name for name, kind in ALGORITHMS.items() if kind.says_accuracy]
 OF_ALL = "the mean accuracy on this set of 60 questions of the 2 workers selected is within 0.2"
 OF_EACH = "every worker selected is, in accuracy on this set of 60 questions, within 0.2"
 OF_MARK = "have an accuracy on this set of 60 questions below 0.7, the pass mark 0.9 less ε"
-OF_EACH_MARK = "has an accuracy on this set of 60 questions of at least 0.7, the pass mark 0.9 less ε"
+OF_EACH_MARK = "every worker selected has an accuracy on this set of 60 questions of at least 0.7"
 SENTENCES = {Goal.AGGREGATE: OF_ALL, Goal.EXPLORE_K: OF_EACH, Goal.MARK: OF_MARK}
 
 

@@ -68,7 +68,7 @@ def test_pass_mark_of_the_run_is_the_level_of_its_workers(api):
     assert {row["level"] for row in rows} == {0.62}
 
 
-def test_named_worker_of_a_run_keeps_what_they_showed(api):
+def test_named_worker_of_a_run_keeps_the_shown_level(api):
     run = ended_run()
     send(api, "post", "watches", {"name": "all", "run": run.pk})
     shown = dict(WatchedWorker.objects.values_list("worker__key", "level"))

@@ -63,7 +63,7 @@ def test_pace_of_the_watch_ends_the_session(settings, most):
     assert GoldAnswer.objects.filter(watched=row).count() == most
 
 
-def test_worker_who_is_tested_again_gets_more_questions():
+def test_tested_worker_gets_more_questions():
     watch = make_watch(questions=30)
     row = state_of(watch)
     for _ in range(10):
