@@ -50,6 +50,9 @@ is within ε of the K-th best, `certified` and `universal` that their mean is.
   1 / (1 + exp(−1.3 (ability − difficulty))), abilities of Normal(1, .6), difficulties of
   Normal(0, 1.3).
 - *Independent answers*: the same table, with the answers of each model shuffled.
+- *twelve_models*: 12 language models on 41,871 questions of 11 benchmarks (Zhou and others: Lost in
+  Benchmarks?, arXiv 2505.15055, 2025; their data/combine.csv); *twelve_models_1000*: 1,000 of these
+  questions, drawn at random.
 - *On questions like these*, columns of the table are drawn again and again, by the other rules
   for each model on its own.
 
