@@ -9,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from selection.errors import Answered, Conflict, OutsideChoices, Refused
+from selection.errors import Answered
 from selection.models import WatchedWorker
 from selection.watches import gold, session
 
@@ -18,7 +18,7 @@ from .busy_page import excuse_busy
 from .languages import worker_language
 from .page import preview_question
 from .rate_limit import limit_per_gold_link
-from .views import WorkForm, render_lost
+from .views import render_lost, result_or_notice
 
 
 @csrf_exempt  # the secret is in the address, not in a cookie, so that requests cannot be forged
@@ -47,20 +47,11 @@ def gold_page(request: HttpRequest, token: str) -> HttpResponse:
 
 def _take_answer(request: HttpRequest, row: WatchedWorker) -> str:
     """Record the answer to the question that is the worker's turn; return the notice to show."""
-    form = WorkForm.parse(request.POST)
-    if not form.is_valid():
-        return "empty"
-    question = session.find_next(row).question
-    if question is None or question.pk != form.cleaned_data["assignment"]:
-        return "again"  # sent twice, or from two windows: the first one counts
-    try:
-        gold.record_shown(row, question, form.cleaned_data["response"])
-    except Answered:
-        return "again"
-    except Conflict:
-        return "ended"
-    except OutsideChoices as refusal:
-        return refusal.wanted
-    except Refused:
-        return "empty"
-    return ""
+
+    def take(question_id: int, response: str) -> None:
+        question = session.find_next(row).question
+        if question is None or question.pk != question_id:
+            raise Answered("This question is answered, or it is not the worker's turn.")
+        gold.record_shown(row, question, response)
+
+    return result_or_notice(request, take)[1]

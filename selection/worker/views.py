@@ -116,7 +116,7 @@ def _refresh_seconds(content: page.WorkPage) -> int | None:
 
 def _take_answer(request: HttpRequest, candidate_id: int) -> str:
     """Record the answer; return the notice to show. Raises NotFound for a foreign question."""
-    receipt, notice = _result_or_notice(
+    receipt, notice = result_or_notice(
         request, lambda pk, response: recording.record_answer(pk, response, candidate_id)
     )
     if receipt is None or not receipt.duplicate:
@@ -126,7 +126,7 @@ def _take_answer(request: HttpRequest, candidate_id: int) -> str:
 
 def _take_practice(request: HttpRequest, token: str, candidate_id: int) -> HttpResponse:
     """Grade an answer to a practice question and show its explanation."""
-    lesson, notice = _result_or_notice(
+    lesson, notice = result_or_notice(
         request, lambda pk, response: practice.answer_practice(candidate_id, pk, response)
     )
     if lesson is None:
@@ -141,7 +141,7 @@ def _take_practice(request: HttpRequest, token: str, candidate_id: int) -> HttpR
     )
 
 
-def _result_or_notice(
+def result_or_notice(
     request: HttpRequest, take: Callable[[int, str], Made]
 ) -> tuple[Made | None, str]:
     """Call ``take``, or give None and the notice with the reason of the refusal."""
