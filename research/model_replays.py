@@ -34,6 +34,7 @@ GUARANTEED = {
     "certified": "the mean of the K, for every pool",
     "universal": "the mean of the K, for every population",
     "credible": "the mean of the K, on average over pools like this",
+    "each-good": "each of the K, for every pool",
     "kl-lucb": "each of the K, for every pool",
 }
 BUDGETED = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from topk import SELECTORS, THIS_SET, Problem, ProblemError, State
+from topk import SELECTORS, THIS_SET, Problem, ProblemError, State, select
 from topk.certified.confidence_sequences import bound_means
 from topk.each import EachGood
 from topk.each.selector import PRIOR
@@ -91,6 +91,36 @@ def test_the_set_is_known_when_all_its_questions_are_answered():
     selector = told(truth * 20, [20] * 6, accuracy="on this question set", questions=20)
     assert selector.shortfall(selector.selection()) == pytest.approx(0, abs=1e-9)
     assert selector.stop()
+
+
+def test_leader_on_a_question_set_is_asked_more_by_the_root_of_the_rivals():
+    """It serves every comparison, each rival only its own: docs/each-good.md, section 4."""
+    on_set = {"accuracy": THIS_SET, "questions": 400}
+    for pulls, arm in ((29, 0), (31, 1)):
+        selector = told([pulls, *[9] * 9], [pulls, *[10] * 9], k=1, **on_set)
+        assert np.flatnonzero(selector.ask()).tolist() == [arm]
+    alone = told([20, 9, *[1] * 8], [20, 10, *[100] * 8], k=1, **on_set)
+    assert np.flatnonzero(alone.ask()).tolist() == [1]
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+def test_best_of_a_table_is_missed_as_rarely_as_promised(sample, delta):
+    """Rows are close to each other, and answers to questions depend on each other."""
+    rng, wrong, runs = np.random.default_rng(11), 0, sample(10, 100)
+    for seed in range(runs):
+        table = rng.random((10, 60)) < 0.75 + 0.2 * np.sign(rng.random(60) - 0.4)
+        outcome = select(table, k=1, epsilon=0.05, delta=delta, algorithm="each-good", seed=seed)
+        assert outcome.complete
+        wrong += loss(table.mean(axis=1), outcome.workers, 1) > 0.05
+    assert not too_many(wrong, runs, delta)
+
+
+def test_best_of_many_rows_takes_fewer_answers_than_certified():
+    rng = np.random.default_rng(3)
+    table = rng.random((30, 400)) < np.linspace(0.6, 0.9, 30)[:, None]
+    asked = {"k": 1, "epsilon": 0.05, "seed": 1}
+    ours, theirs = (select(table, algorithm=one, **asked) for one in ("each-good", "certified"))
+    assert ours.cost < 0.8 * theirs.cost
 
 
 def test_rule_each_good_takes_fewer_answers_than_kl_lucb():

@@ -167,10 +167,20 @@ class EachGood(Selector):
     def _doubtful(
         self, made: Counts, means: Floats, inside: NDArray[np.bool_], free: NDArray[np.bool_]
     ) -> int | None:
-        """Return the weakest inside or the strongest outside, whoever is known less."""
+        """Choose the weakest inside or the strongest outside (docs/each-good.md, section 4)."""
         lower, upper = (np.round(one, 9) for one in self._intervals(made, means * made))
-        reach = np.where(inside, means - lower, upper - means)
         worth = np.where(inside, lower, -upper)
         sides = [np.flatnonzero(side & free) for side in (inside, ~inside)]
         arms = [int(side[worth[side].argmin()]) for side in sides if side.size]
+        if self.questions:
+            served = self._count_rivals(lower, upper, inside)
+            return min(arms, key=lambda arm: made[arm] ** 2 / served[arm], default=None)
+        reach = np.where(inside, means - lower, upper - means)
         return max(arms, key=lambda arm: reach[arm], default=None)
+
+    def _count_rivals(self, lower: Floats, upper: Floats, inside: NDArray[np.bool_]) -> Counts:
+        """Count, of each arm, the ones on the other side that its answers help to tell apart."""
+        epsilon = self.problem.epsilon
+        rivals = (~inside & (upper > lower[inside].min() + epsilon)).sum()
+        defenders = (inside & (lower < upper[~inside].max() - epsilon)).sum()
+        return np.maximum(np.where(inside, rivals, defenders), 1)
