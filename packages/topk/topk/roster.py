@@ -224,9 +224,8 @@ def restrict_quotas(option: dict[str, Any], arms: Sequence[int] | Counts, k: int
     groups = np.asarray(option["groups"], np.int64)[np.asarray(arms, np.int64)]
     sizes = np.bincount(groups, minlength=len(option["at_most"]))
     most = np.minimum(option["at_most"], sizes)
-    return {
+    return option | {
         "groups": groups.tolist(),
         "at_least": np.minimum(option["at_least"], sizes).tolist(),
         "at_most": (most if most.sum() >= k else sizes).tolist(),
-        "names": option["names"],
     }

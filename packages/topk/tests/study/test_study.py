@@ -269,3 +269,10 @@ def test_a_guarantee_is_lost_only_if_the_proof_does_not_allow_leavers():
             study.tell(told)
         assert study.set_aside.keys() == {"ann"}
         assert ("With probability" in study.best.guarantee) == kept
+
+
+def test_quotas_of_groups_without_names_are_kept():
+    quotas = {"groups": [0, 0, 1, 1], "at_least": [1, 1], "at_most": [1, 1]}
+    study = build(algorithm="certified", epsilon=0.3, quotas=quotas)
+    finish(study)
+    assert study.best.names == ["bo", "di"]
