@@ -59,8 +59,6 @@ of the questions for each model.
 **Off**: the mean accuracy of the selected models lies more than ε below that of the best K. The
 interval is exact. **Guarantee reached**: the share of runs that ended with the guarantee; the
 others used up all questions. `kl-lucb` and `credible` guarantee accuracy on questions like these.
-The row of `universal` with K = 1 is out of date: it is by populations, and
-[swaps](../../universal.md#7-swaps-where-they-are-cheaper) certify there now, as in `certified`.
 
 Rules with a fixed number of calls say nothing of the error:
 
