@@ -110,7 +110,7 @@ def test_stored_state_goes_on_as_before_with_missing_answers():
     memory = stored(first.state)
     state = State(*(np.array(memory[name]) for name in ("pulls", "rewards", "verdict")))
     state.memory = memory["memory"]
-    assert state.memory == {"answers": [[1, None, 1], [0, 1], [None]]}
+    assert state.memory == {"met": [3, 2, 1], "answers": [1, -1, 1, 0, 1, -1]}
     again = SameQuestions(Problem(3, 1, 0.2), state)
     for selector in (first, again):
         selector.tell([1, 2], [3, 0], [3, 3])

@@ -31,6 +31,7 @@ ASSUMES = (
 LEAVERS = 0.1  # part of delta for pairs that matter only because others left
 FIRST = 4  # questions that every arm meets
 HALVINGS = 12  # of the epsilon that is shown
+MISSING = -1.0  # an answer in the memory
 
 
 class SameQuestions(Selector):
@@ -61,13 +62,22 @@ class SameQuestions(Selector):
             measure = f"accuracy on this set of {self.questions} questions"
             self.promise = replace(self.promise, measure=measure)
         n = self.problem.n
-        rows = self.state.memory.setdefault("answers", [[] for _ in range(n)])
-        self._met = np.array([len(row) for row in rows], np.int64)
+        self._met = np.array(self.state.memory.get("met", np.zeros(n)), np.int64)
         self._answers = np.full((n, max(64, int(self._met.max()))), np.nan)
-        for arm, row in enumerate(rows):
-            self._answers[arm, : len(row)] = row  # None becomes nan
+        values = np.asarray(self.state.memory.get("answers", ()), np.float64)
+        self._answers[self._places()] = np.where(values == MISSING, np.nan, values)
+        self._remember()
         self._evidence = PairEvidence(n, self.problem.epsilon, self.questions)
         self._looked: tuple[Counts, Counts, Floats] | None = None
+
+    def _places(self) -> NDArray[np.bool_]:
+        """Flag (n, m) the questions met, in the common order."""
+        flags: NDArray[np.bool_] = np.arange(self._answers.shape[1]) < self._met[:, None]
+        return flags
+
+    def _remember(self) -> None:
+        values = np.nan_to_num(self._answers[self._places()], nan=MISSING)
+        self.state.memory |= {"met": self._met.copy(), "answers": values}
 
     @classmethod
     def covers_withdrawal(cls, problem: Problem, options: Mapping[str, Any]) -> bool:
@@ -91,6 +101,7 @@ class SameQuestions(Selector):
         super().tell(arms[given], each[given])
         for arm in np.unique(arms):
             self._append(int(arm), each[arms == arm])
+        self._remember()
         self._looked = None
 
     def _append(self, arm: int, values: Floats) -> None:
@@ -101,8 +112,6 @@ class SameQuestions(Selector):
             self._answers = wider
         self._answers[arm, start:end] = values
         self._met[arm] = end
-        row = self.state.memory["answers"][arm]
-        row += [None if math.isnan(value) else value for value in values.tolist()]
 
     # -- judging
 
