@@ -23,6 +23,7 @@ OUR_RULES = {
     "certified": "The guarantee must hold for each single pool.",
     "pair-lucb": "You need exactly the best K (ε = 0).",
 }
+COMMON_ORDER = "same-questions"  # for models alone
 OURS = "Our rules"
 OTHERS = {
     Goal.AGGREGATE: "Other methods: mean accuracy within ε of the best K",
@@ -61,8 +62,8 @@ MEANINGS = {
     THIS_SET: "the share of the questions in the set that a worker gets right. The guarantee needs "
     "fewer answers and says nothing about other questions. The accuracy is exact when a worker has "
     "answered every question. Recommended if gold questions are few and only these questions "
-    "matter, and for models. Workers need not err independently of each other: each gets the "
-    "questions in a random order of their own",
+    "matter, and for models. Workers need not err independently of each other: questions come in a "
+    "random order",
 }
 
 

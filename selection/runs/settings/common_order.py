@@ -20,10 +20,8 @@ def validate_common_order(run: Run) -> dict[str, str]:
         alone = "and a pass mark needs an order of each worker’s own: leave it blank."
         return {"pass_mark": f"{asks}, {alone}"}
     people = eligibility.eligible_workers(run).filter(endpoint=None).count()
-    if people or run.enrolling:
-        reason = f"{counted(people, 'worker', 'are')} people" if people else "the roster is open"
-        return {
-            "algorithm": f"{asks}, so that people could share the answers. It is for models "
-            f"alone, and {reason}: choose another algorithm."
-        }
-    return {}
+    reason = "the roster is open to people: close it" if run.enrolling else ""
+    if people:
+        reason = f"{counted(people, 'worker', 'are')} people: leave them out"
+    shared = f"{asks}, so that people could share the answers. It is for models alone, and"
+    return {"algorithm": f"{shared} {reason}, or choose another algorithm."} if reason else {}
