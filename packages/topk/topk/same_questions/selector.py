@@ -155,19 +155,24 @@ class SameQuestions(Selector):
     def shortfall(self, arms: Counts) -> float:
         """Search the least epsilon with enough evidence, by bisection from above."""
         outside = np.setdiff1d(np.arange(self.problem.n), arms)
-        low, high = 0.0, 1.0
-        if self._has_proof(self.problem.epsilon, arms, outside):
-            high = self.problem.epsilon
-        for _ in range(HALVINGS):
+        low, high, middle = 0.0, 1.0, self.problem.epsilon
+        pairs = dict.fromkeys(arms.tolist(), outside)
+        for _ in range(HALVINGS + 1):
+            if short := self._short_pairs(middle, pairs):
+                low, pairs = middle, short  # the others have enough for all that are larger
+            else:
+                high = middle
             middle = (low + high) / 2
-            proved = self._has_proof(middle, arms, outside)
-            low, high = (low, middle) if proved else (middle, high)
         return high
 
-    def _has_proof(self, epsilon: float, inside: Counts, outside: Counts) -> bool:
-        evidence = PairEvidence(self.problem.n, epsilon, self.questions)
-        found = evidence.read(self._answers, self._met, inside, outside)
-        return bool((found >= self._level).all())
+    def _short_pairs(self, epsilon: float, pairs: dict[int, Counts]) -> dict[int, Counts]:
+        """Find the pairs without enough evidence that no other is better than the arm."""
+        evidence, short = PairEvidence(self.problem.n, epsilon, self.questions), {}
+        for arm, others in pairs.items():
+            found = evidence.read(self._answers, self._met, np.array([arm]), others)[0]
+            if (found < self._level).any():
+                short[arm] = others[found < self._level]
+        return short
 
     def standing(self) -> Standing:
         level = math.log(2 * self.problem.n / self.problem.delta)
