@@ -5,6 +5,8 @@ import pytest
 
 from selection import engine, forecast, reports
 from selection.errors import Conflict, Refused
+from selection.exports.context import ExportContext
+from selection.exports.methods_paragraph import methods_paragraph
 from selection.imports import validate_answers
 from selection.imports.row_parsers import AnswerRow
 from selection.models import Assignment, Endpoint, Question, Run, Worker
@@ -12,6 +14,7 @@ from selection.questions import corrections
 from selection.runs import changes, consistency, lifecycle, replacement
 from selection.runs.roster import membership, roster_opening
 from selection.runs.settings import drafts, validation
+from tests.pages import admin_url, text_of
 from tests.selection.model_workers.conftest import make_model_run
 from tests.worlds import answer_all, open_of, play
 
@@ -58,7 +61,7 @@ def selected(run: Run) -> list[str]:
 
 
 @pytest.mark.parametrize("options", [{}, ON_SET])
-def test_models_meet_one_order_and_the_best_are_selected(options):
+def test_models_meet_one_order_and_the_best_are_selected(options, requester):
     run = play(make_run(options=options), alike)
     assert run.ending == Run.Ending.PROMISE
     assert selected(run) == ["w0", "w1"]
@@ -70,6 +73,12 @@ def test_models_meet_one_order_and_the_best_are_selected(options):
     measure = "accuracy on this set of 200 questions" if options else "true accuracy"
     assert f"every worker selected is, in {measure}, within 0.2 of the 2nd best" in str(document)
     assert not document["warnings"]
+    words = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "each selected worker is at most 20 points less accurate than the 2nd best" in words
+    methods = methods_paragraph(ExportContext(run))
+    assert "All models met the same questions in one random order" in methods
+    assert "does not depend on when it is asked" in methods
+    assert document["mean_at_least"] is None  # several of one order: no evidence is multiplied
 
 
 # -- changes on the way
@@ -140,7 +149,7 @@ def test_model_that_was_set_aside_comes_back_with_its_answers():
 
 
 def test_run_that_lost_its_guarantee_by_a_correction_goes_on():
-    run = play(make_run(epsilon=0.12, questions=400), alike)
+    run = play(make_run(), alike)
     wrong = run.question_set.questions.filter(number__in=questions_by_worker(run)[0][:30])
     wrong.update(accepted=["maybe"])
     consistency.repair_run(run)
@@ -248,8 +257,10 @@ def test_limited_questions_are_refused_before_and_after_the_start():
     assert "needs all questions" in validation.refuse_limit(run.question_set, 4)
 
 
-def test_forecasts_say_that_there_is_none():
+def test_forecasts_say_that_there_is_none(requester):
     run = make_run(start=False)
+    words = text_of(requester.get(admin_url("run_page", run.pk)))
+    assert "There is no forecast for Same questions" in words
     with pytest.raises(Refused, match="There is no forecast for Same questions"):
         forecast.draft_forecast.request_draft_forecast(run)
     lifecycle.start_run(run)
