@@ -201,6 +201,21 @@ def test_another_order_in_a_dump_is_a_finding():
     assert "the questions did not come in the order that the seed gives" in findings
 
 
+def test_verdicts_are_explained_by_answers_in_the_common_order():
+    run = play(make_run(), alike)
+    candidate = run.candidates.get(worker__key="w0")
+    explanation = reports.explain_candidate(candidate)
+    assert "decides about all workers at the end" in explanation.how[0]
+    assert "the worker would" in explanation.otherwise[0]
+
+
+def test_new_draft_of_models_is_about_their_question_set():
+    run = make_run(start=False)
+    settings = {"name": "Draft", "pool": run.pool, "question_set": run.question_set}
+    settings |= {"k": 1, "algorithm": NAME, "epsilon": 0.1, "delta": 0.1}
+    assert drafts.create_draft(drafts.default_for_models(settings)).options == ON_SET
+
+
 # -- refusals
 
 

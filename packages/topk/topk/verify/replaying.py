@@ -142,15 +142,17 @@ def _selector_from_tallies(
 def _step_by_step(record: DumpRecord, arms: Counts, upto: int | None) -> ReplayedRun:
     """Replay the run in the steps in which it was told, because rounds end in them.
 
-    A step at which everything was told again is replayed at once.
+    A step at which everything was told again is replayed at once, and so is a run with a common
+    order, whose state is the same in any steps.
     """
     deals, state, refused = record.asked, State.fresh(arms.size), 0
     places = np.full(record.n, -1)
     places[arms] = np.arange(arms.size)
     last = max(record.steps, default=0) if upto is None else upto
-    numbers = sorted(number for number in record.steps if record.anew < number <= last)
-    for number in [record.anew, *numbers] if record.anew else numbers:
-        retold = number == record.anew
+    anew = last if record.algorithm.common_order else record.anew
+    numbers = sorted(number for number in record.steps if anew < number <= last)
+    for number in [anew, *numbers] if anew else numbers:
+        retold = number == anew
         which = (deals.counted <= number) if retold else (deals.counted == number)
         present = which & (deals.counted != UNCOUNTED) & (places[deals.arm] >= 0)
         rows, rewards = choose_answers(record.algorithm, present, deals.void, deals.right)
