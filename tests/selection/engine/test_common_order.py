@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from selection import engine, forecast, reports
+from selection.answers import recording
 from selection.errors import Conflict, Refused
 from selection.exports.context import ExportContext
 from selection.exports.methods_paragraph import methods_paragraph
@@ -17,6 +18,7 @@ from selection.runs.settings import drafts, validation
 from tests.pages import admin_url, text_of
 from tests.selection.model_workers.conftest import make_model_run
 from tests.worlds import answer_all, open_of, play
+from topk import expand_memory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.any_database]
 
@@ -79,6 +81,28 @@ def test_models_meet_one_order_and_the_best_are_selected(options, requester):
     assert "All models met the same questions in one random order" in methods
     assert "does not depend on when it is asked" in methods
     assert document["mean_at_least"] is None  # several of one order: no evidence is multiplied
+
+
+def test_answers_out_of_order_wait_and_late_workers_hold_up_no_other():
+    run = make_run(slots=30)
+    engine.advance(run.pk)
+    first, *later = [row for row in open_of(run) if row.candidate.worker.key == "w0"]
+    recording.record_many(run, [(row, alike(row)) for row in reversed(later)])
+    others = [row for row in open_of(run) if row.candidate.worker.key != "w0"]
+    recording.record_many(run, [(row, alike(row)) for row in others])
+    engine.advance(run.pk)
+    run.refresh_from_db()
+    met = expand_memory(run.memory)["met"].tolist()
+    assert met[first.candidate.arm] == 0
+    assert sorted(met)[1] > 0
+    recording.record_many(run, [(first, alike(first))])
+    engine.advance(run.pk)
+    run.refresh_from_db()
+    memory = expand_memory(run.memory)
+    start = int(memory["met"][: first.candidate.arm].sum())
+    told = memory["answers"][start : start + 1 + len(later)].tolist()
+    assert told == [float(alike(row) == "yes") for row in [first, *later]]
+    assert_verified(run)
 
 
 # -- changes on the way
