@@ -123,7 +123,7 @@ def receipt_for_repeat(
 ) -> Receipt:
     """Write the receipt for a closed assignment. Raises TooLate or Answered.
 
-    One whose question was retired has no response, and accepts any.
+    One of a retired question has no response, and accepts any.
     """
     if expired:
         raise TooLate(TOO_LATE)

@@ -42,7 +42,7 @@ def advance(run_id: int, wait: bool = True) -> Step | None:
 
 
 def tell(arrays: StepArrays) -> None:
-    """Count the ripe answers; the algorithm is told only those of workers who stay."""
+    """Count the ripe answers; the algorithm is told only those of workers that stay."""
     answers, places = arrays.answers, arrays.roster.places(arrays.answers.arms)
     kind = arrays.run.selector_class
     rostered, rewards = choose_answers(kind, places >= 0, answers.void, answers.right)

@@ -143,7 +143,7 @@ class Run(RunColumns):
         return self.answers.filter(applied_in=None, void=True).exists()
 
     def count_wasted(self) -> int:
-        """Count the spent assignments whose question was retired later."""
+        """Count the spent assignments to questions retired later."""
         return self.answers.wasted().count() if self.has_void else 0
 
     def count_spent(self) -> int:

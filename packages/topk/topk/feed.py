@@ -14,8 +14,8 @@ def choose_answers(
     """Choose (a,) flags of the answers to tell, and their rewards.
 
     present  (a,) flags of the answers of arms on the roster
-    void     (a,) flags of those whose question was retired: with a common order each keeps its
-             place, as nan
+    void     (a,) flags of answers to retired questions: with a common order each keeps its place,
+             as nan
     """
     if kind.common_order:
         return present, np.where(void, np.nan, right)

@@ -41,7 +41,7 @@ def questions_at(seed: int, arms: ArrayLike, positions: ArrayLike, size: int) ->
 
 
 def decks_of(arms: NDArray[np.int64], common_order: bool) -> NDArray[np.int64]:
-    """Find the (m,) arms whose decks these meet: their own, or with a common order the first."""
+    """Find the (m,) arms of the decks that these meet: their own, or with a common order 0."""
     return np.zeros_like(arms) if common_order else arms
 
 

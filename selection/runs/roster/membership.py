@@ -167,10 +167,10 @@ def drop_workers(run: Run, workers: Sequence[int], reason: Gone) -> None:
 
 
 def _judge_roster(run: Run) -> None:
-    """Let a locked run judge those who are left.
+    """Let a locked run judge the rest.
 
     Rounds are played again: their length depends on the number of workers, and a worker rejected in
-    favour of one who left may be among the best now (docs/absence.md).
+    favour of a leaver may be among the best now (docs/absence.md).
     """
     if run.selector_class.open_roster:
         mark_roster_changed(run)

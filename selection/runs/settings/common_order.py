@@ -1,7 +1,7 @@
-"""Runs that ask all models the same questions in one order: what they refuse.
+"""Refusals of runs that ask all models the same questions in one order.
 
-With a common order those ahead could tell the others what comes next, and statements that multiply
-evidence of several workers do not hold (docs/same-questions.md).
+With a common order workers ahead could tell the others the next questions, and statements that
+multiply evidence of several workers do not hold (docs/same-questions.md).
 """
 
 from selection.models import Run

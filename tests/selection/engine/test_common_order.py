@@ -215,7 +215,7 @@ def test_copy_has_an_order_of_its_own_or_the_same():
         assert (questions_by_worker(copied)[0][:4] == questions_by_worker(run)[0][:4]) is same
 
 
-def test_another_order_in_a_dump_is_a_finding():
+def test_dump_in_another_order_is_refuted():
     run = play(make_run(), alike, most=3)
     document = reports.dump_run(run)
     column = document["answer_columns"].index("question")
@@ -270,7 +270,7 @@ def test_people_are_refused_and_may_be_left_out():
     lifecycle.start_run(run)
 
 
-def test_nobody_joins_and_no_answer_waits_after_the_start():
+def test_joining_and_waiting_answers_are_refused_after_the_start():
     run = make_run()
     engine.advance(run.pk)
     Worker.objects.create(pool=run.pool, key="late")

@@ -143,7 +143,7 @@ def _step_by_step(record: DumpRecord, arms: Counts, upto: int | None) -> Replaye
     """Replay the run in the steps in which it was told, because rounds end in them.
 
     A step at which everything was told again is replayed at once, and so is a run with a common
-    order, whose state is the same in any steps.
+    order: its state is the same in any steps.
     """
     deals, state, refused = record.asked, State.fresh(arms.size), 0
     places = np.full(record.n, -1)
