@@ -5,7 +5,7 @@ import sys
 from selection.algorithms import OUR_RULES
 from topk.options import Option
 from topk.promise import Goal
-from topk.registry import MULTI_SELECTORS, SELECTORS
+from topk.registry import COMMON_ORDER_SELECTORS, MULTI_SELECTORS, SELECTORS
 from topk.selector import Selector
 
 GOALS = {
@@ -53,6 +53,13 @@ These accept each worker as soon as the answers show enough, and select at most 
 ([good arms](good-arms.md)). The run's pass mark is their option `mark`.
 """
 
+COMMON = """\
+## Models that meet the same questions
+
+All workers of the run must be models, and meet the questions in one random order
+([proof](same-questions.md)).
+"""
+
 NOTES = """\
 ## Deviations from the papers
 
@@ -98,6 +105,8 @@ def algorithms_page() -> str:
         algorithm_table(budget),
         "## Several problems on one budget\n",
         algorithm_table(list(MULTI_SELECTORS.values())),
+        COMMON,
+        algorithm_table(list(COMMON_ORDER_SELECTORS.values())),
         NOTES,
     ]
     return "\n".join(parts)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from topk import (
-    COMMON_ORDER_SELECTORS,
+    ALL_SELECTORS,
     LIKE_THESE,
     MULTI_SELECTORS,
     SELECTORS,
@@ -14,7 +14,7 @@ from topk import (
     Selector,
 )
 
-ALGORITHMS: dict[str, type[Selector]] = {**SELECTORS, **MULTI_SELECTORS}
+ALGORITHMS: dict[str, type[Selector]] = {**ALL_SELECTORS}
 
 # Our rules, the cheapest guarantee first, with the need that each one is for.
 OUR_RULES = {
@@ -23,6 +23,7 @@ OUR_RULES = {
     "certified": "The guarantee must hold for each single pool.",
     "pair-lucb": "You need exactly the best K (ε = 0).",
 }
+COMMON_ORDER = "same-questions"  # for models alone
 OURS = "Our rules"
 OTHERS = {
     Goal.AGGREGATE: "Other methods: mean accuracy within ε of the best K",
@@ -61,8 +62,8 @@ MEANINGS = {
     THIS_SET: "the share of the questions in the set that a worker gets right. The guarantee needs "
     "fewer answers and says nothing about other questions. The accuracy is exact when a worker has "
     "answered every question. Recommended if gold questions are few and only these questions "
-    "matter, and for models. Workers need not err independently of each other: each gets the "
-    "questions in a random order of their own",
+    "matter, and for models. Workers need not err independently of each other: questions come in a "
+    "random order",
 }
 
 
@@ -73,14 +74,17 @@ def continued_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def describe_unknown(name: str) -> str:
-    """Say why no run has this algorithm."""
-    if name in COMMON_ORDER_SELECTORS:
-        return (
-            f"{COMMON_ORDER_SELECTORS[name].title} asks all workers the same questions in one "
-            "order, so that workers could share the answers. The algorithm is for models alone, "
-            "with topk.Study in Python. Choose another algorithm."
-        )
     return f"There is no algorithm “{name}”; docs/algorithms.md has them all."
+
+
+def describe_missing_forecast(name: str) -> str:
+    """Say why nothing forecasts runs of this algorithm; empty if there are forecasts."""
+    if not ALGORITHMS[name].common_order:
+        return ""
+    return (
+        f"There is no forecast for {ALGORITHMS[name].title}: the number of answers depends on how "
+        "alike the models err."
+    )
 
 
 def group_of(name: str) -> str:

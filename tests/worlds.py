@@ -6,11 +6,20 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from selection import engine
+from selection.algorithms import ALGORITHMS
 from selection.answers import recording
 from selection.db import bulk
 from selection.imports import catalog
 from selection.imports.row_parsers import WorkerRow
-from selection.models import Assignment, Pool, Question, QuestionSet, Run
+from selection.models import (
+    Assignment,
+    Endpoint,
+    ModelServer,
+    Pool,
+    Question,
+    QuestionSet,
+    Run,
+)
 from selection.runs import lifecycle
 
 names = itertools.count(1)
@@ -27,6 +36,13 @@ def make_pool(n: int, **attributes: Sequence[str]) -> Pool:
     ]
     catalog.take_workers(pool, rows)
     return pool
+
+
+def make_models(pool: Pool) -> None:
+    """Turn the workers of a pool into models of a server that nobody calls."""
+    server = ModelServer.objects.create(name=f"server {pool.pk}", url="http://127.0.0.1:9/v1")
+    for worker in pool.workers.all():
+        Endpoint.objects.create(worker=worker, server=server, model=worker.key)
 
 
 def make_questions(size: int) -> QuestionSet:
@@ -54,7 +70,11 @@ def make_run(n: int = 6, questions: int = 200, start: bool = True, **fields: obj
     } | fields
     values.setdefault("name", f"run {next(names)}")
     values.setdefault("question_set", make_questions(questions))
-    run = Run.objects.create(**values if "pool" in values else values | {"pool": make_pool(n)})
+    if "pool" not in values:
+        values["pool"] = make_pool(n)
+        if ALGORITHMS[values["algorithm"]].common_order:  # it takes no people
+            make_models(values["pool"])
+    run = Run.objects.create(**values)
     if start:
         lifecycle.start_run(run)
         run.refresh_from_db()

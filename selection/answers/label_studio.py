@@ -15,7 +15,7 @@ from selection import wakeups
 from selection.errors import Conflict, Refused
 from selection.models import Assignment, Candidate, Question, RecordedAnswer, Run, stored_spellings
 
-from .recording import outside_choices, record_answer, refuse_response
+from .recording import outside_choices, record_answer, refuse_response, refuse_waiting
 
 CREATED, UPDATED = "ANNOTATION_CREATED", "ANNOTATION_UPDATED"
 State = Literal["answered", "waiting", "changed", "again", "ignored"]
@@ -162,6 +162,7 @@ def _keep_for_later(
     run: Run, annotation: Annotation, candidate: Candidate, question: Question
 ) -> State:
     """Store the answer until it is asked for; until then its annotator may change it."""
+    refuse_waiting(run)
     refuse_response(annotation.response)
     if not question.allows(annotation.response):
         raise outside_choices(question.choices, annotation.response)

@@ -56,6 +56,16 @@ def record_answer(
     return Receipt(assignment_id, duplicate=False)
 
 
+def refuse_waiting(run: Run) -> None:
+    """Raise Refused if no answer can wait for its question: imported ones have another order."""
+    if run.selector_class.common_order:
+        title = run.selector_class.title
+        raise Refused(
+            f"{title} asks all models the same questions in one order: only answers to questions "
+            "already asked can be imported."
+        )
+
+
 def _read_slip(
     assignment_id: int, candidate_id: int | None, team_id: int | None
 ) -> AssignmentLookup:
@@ -113,7 +123,7 @@ def receipt_for_repeat(
 ) -> Receipt:
     """Write the receipt for a closed assignment. Raises TooLate or Answered.
 
-    One whose question was retired has no response, and accepts any.
+    One of a retired question has no response, and accepts any.
     """
     if expired:
         raise TooLate(TOO_LATE)

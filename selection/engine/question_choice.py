@@ -137,13 +137,12 @@ def _limited_questions(
 
 
 def _question_numbers(arrays: StepArrays, arms: Counts, positions: Counts) -> Counts:
-    numbers = np.zeros(arms.size, np.int64)
-    for skill in arrays.run.skills:
+    numbers, run = np.zeros(arms.size, np.int64), arrays.run
+    decks = question_order.decks_of(arms, run.selector_class.common_order)
+    for skill in run.skills:
         mask = arrays.skill[arms] == skill.number
         size = skill.deck_size
-        numbers[mask] = question_order.questions_at(
-            arrays.run.seed, arms[mask], positions[mask], size
-        )
+        numbers[mask] = question_order.questions_at(run.seed, decks[mask], positions[mask], size)
     return (
         _skip_met_questions(arrays, arms, positions, numbers)
         if arrays.skipped[arms].any()

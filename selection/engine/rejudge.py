@@ -12,7 +12,7 @@ from selection.history import notifications
 from selection.models import Answer, Candidate, Run, Step, pass_marks
 from selection.models.roster import Counts, Roster
 from topk import BUDGET_SPENT, PROMISE_KEPT, Selector, Standing, State, Verdict, pack_memory
-from topk.feed import tell_in_turn
+from topk.feed import choose_answers, tell_in_turn
 
 from .best_guarantee import remember_guarantee
 from .packed import forget_columns
@@ -128,8 +128,8 @@ def _tell_answers(run: Run, rows: list[Candidate], roster: Roster, selector: Sel
     ).reshape(-1, 4)
     ids, arms, grades, void = table.T
     places = roster.places(arms)
-    ready = (places >= 0) & (void == 0)
-    takes = tell_in_turn(selector, ready, arms, places, grades)
+    ready, rewards = choose_answers(run.selector_class, places >= 0, void == 1, grades)
+    takes = tell_in_turn(selector, ready, arms, places, rewards)
     applied = takes | is_passed_over(arms, ~ready, ready & ~takes)
     _refuse_too_long(ids[~applied])
     sums = [applied & (void == 0), applied & (void == 1), applied & (void == 0) & (grades == 1)]

@@ -5,7 +5,7 @@ from django.db import transaction
 from selection.errors import Busy
 from selection.models import Run, Step
 from topk import BUDGET_SPENT, PROMISE_KEPT
-from topk.feed import tell_in_turn
+from topk.feed import choose_answers, tell_in_turn
 
 from .arrays import StepArrays, load_arrays
 from .mark_doubts import hold_for_marks
@@ -42,14 +42,15 @@ def advance(run_id: int, wait: bool = True) -> Step | None:
 
 
 def tell(arrays: StepArrays) -> None:
-    """Count the ripe answers; the algorithm is told only those of workers who stay."""
+    """Count the ripe answers; the algorithm is told only those of workers that stay."""
     answers, places = arrays.answers, arrays.roster.places(arrays.answers.arms)
-    rostered = (places >= 0) & ~answers.void
+    kind = arrays.run.selector_class
+    rostered, rewards = choose_answers(kind, places >= 0, answers.void, answers.right)
     ready = answers.ripe & rostered
     if arrays.selector is None:
         arrays.counted = answers.ripe.copy()
     else:
-        takes = tell_in_turn(arrays.selector, ready, answers.arms, places, answers.right)
+        takes = tell_in_turn(arrays.selector, ready, answers.arms, places, rewards)
         silent = answers.ripe & ~rostered
         arrays.counted = takes | is_passed_over(answers.arms, silent, ready & ~takes)
 

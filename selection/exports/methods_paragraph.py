@@ -63,9 +63,12 @@ def _asking_sentence(run: Run) -> str:
     how = "it used imported answers as far as it needed them"
     if not run.recorded_only:
         how = f"answers later than {count_noun(run.minutes, 'minute')} counted as wrong"
+    order = "Each worker saw the questions in an individual random order"
+    if run.selector_class.common_order:
+        order = "All models met the same questions in one random order"
     return (
-        "Each worker saw the questions in an individual random order, and none twice. The "
-        f"algorithm chose the next workers to ask after each batch of answers; {how}.{settings}"
+        f"{order}, and none twice. The algorithm chose the next workers to ask after each batch of "
+        f"answers; {how}.{settings}"
     )
 
 

@@ -6,7 +6,7 @@ from time import thread_time
 
 from django.core.cache import cache
 
-from selection.algorithms import VARIED, describe_variant
+from selection.algorithms import VARIED, describe_missing_forecast, describe_variant
 from selection.errors import Refused
 from selection.models import ForecastRequest, Run, exposure, pass_marks
 from selection.runs.roster import eligibility
@@ -57,6 +57,8 @@ class DraftForecast:
 def plan_of_draft(run: Run) -> Plan:
     if run.several or run.selector_class.several_skills:
         raise Refused("There is no forecast for runs of several skills.")
+    if reason := describe_missing_forecast(run.algorithm):
+        raise Refused(reason)
     workers = validation.expected_workers(run, eligibility.count_eligible(run))
     return Plan(
         workers=workers,

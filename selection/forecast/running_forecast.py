@@ -15,6 +15,7 @@ from django.db.models import Count, F, Q
 from numpy.typing import NDArray
 
 from selection import db_clock
+from selection.algorithms import describe_missing_forecast
 from selection.models import RecordedAnswer, Run, RunForecast, exposure
 from selection.models.roster import Roster
 from selection.outbox.celery_messages import BACKGROUND, mark_received, send_once
@@ -132,6 +133,9 @@ def _recorded_left(run: Run, size: int) -> Counts:
 def make_forecast(run: Run, seconds: float = SECONDS) -> RunForecast:
     began = thread_time()
     forecast = RunForecast(run=run, at=db_clock.database_now(), step=run.steps)
+    if reason := describe_missing_forecast(run.algorithm):
+        forecast.why = reason
+        return forecast
     live = None if run.enrolling else load_live_run(run)
     if live is None:
         forecast.why = OPEN if run.enrolling else FEW

@@ -251,8 +251,8 @@ def _take_answers(run: Run, upload: Upload, outside: Outside) -> int:
         "question_id": F("of_question"),
         "response": KeyTextTransform("response", "data"),
     }
-    waiting = bulk.insert_from(RecordedAnswer, columns, unasked.filter(~Exists(asked)))
-    if waiting:
+    unasked = unasked.none() if run.selector_class.common_order else unasked.filter(~Exists(asked))
+    if waiting := bulk.insert_from(RecordedAnswer, columns, unasked):
         Run.objects.filter(pk=run.pk).update(has_recorded=True)
     wakeups.request_step(run.pk)
     upload.rows.update(fresh=not counted)  # answers that count at once cannot be undone

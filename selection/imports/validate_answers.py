@@ -15,6 +15,7 @@ from selection.answers.recording import (
     outside_choices,
     record_many,
     refuse_response,
+    refuse_waiting,
 )
 from selection.errors import Conflict, Refused
 from selection.models import Assignment, Candidate, Question, RecordedAnswer, Run, plain_key
@@ -102,7 +103,7 @@ def _look_again(run: Run, result: ValidationResult) -> None:
     result.recorded = [
         RecordedAnswer(candidate_id=pair[0], question_id=pair[1], response=response)
         for pair, response in responses.items()
-        if pair in later
+        if pair in later and not run.selector_class.common_order
     ]
 
 
@@ -133,7 +134,7 @@ class AnswerValidator:
     """
 
     def __init__(self, run: Run, outside: Outside, at: datetime | None = None) -> None:
-        self.refuse_outside = outside == "refuse"
+        self.run, self.refuse_outside = run, outside == "refuse"
         self.first: dict[tuple[int, int], int] = {}
         self.candidates = {
             (plain_key(candidate.worker.key), candidate.skill): candidate
@@ -200,6 +201,8 @@ class AnswerValidator:
         assignment = self.open.get(pair)
         if assignment is not None and assignment.pk in self.late:
             raise Refused(f"Too late: “{row.worker}” had to answer “{row.question}” before.")
+        if assignment is None:
+            refuse_waiting(self.run)
         return AnswerPlace(candidate.pk, question, assignment)
 
     def _explain_closed(self, row: AnswerRow, pair: tuple[int, int], question: Question) -> str:

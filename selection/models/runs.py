@@ -109,7 +109,12 @@ class Run(RunColumns):
             and not self.ended_by_guarantee
             and self.ending != Run.Ending.ROSTER
         )
-        return loss and self.status == Run.Status.ENDED and self.selector_class.open_roster
+        return loss and self.status == Run.Status.ENDED and self.holds_at_all_times
+
+    @property
+    def holds_at_all_times(self) -> bool:
+        """Tell if workers may come back and the run go on after its end, as rounds may not."""
+        return self.selector_class.open_roster or self.selector_class.common_order
 
     def tally(self) -> dict[str, int]:
         """Count the run's workers, answers and assignments, by name.
@@ -138,7 +143,7 @@ class Run(RunColumns):
         return self.answers.filter(applied_in=None, void=True).exists()
 
     def count_wasted(self) -> int:
-        """Count the spent assignments whose question was retired later."""
+        """Count the spent assignments to questions retired later."""
         return self.answers.wasted().count() if self.has_void else 0
 
     def count_spent(self) -> int:
@@ -312,6 +317,10 @@ class Run(RunColumns):
         size = self.deck_size
         if not size and self.question_set_id:
             size = self.question_set.questions.count()
+        if self.selector_class.common_order and self.question_set_id:
+            # Pairs of workers are compared on the questions that stay.
+            deck = self.question_set.questions.filter(number__lt=size)
+            size -= deck.exclude(retired=None).count()
         return {"questions": size or 1}
 
     def step_rng(self) -> np.random.Generator:

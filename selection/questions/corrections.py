@@ -29,6 +29,7 @@ from selection.models import (
 )
 from selection.texts import counted
 from selection.watches import steps
+from topk import THIS_SET
 
 CHUNK = 2000
 MOST_NAMED = 10
@@ -123,7 +124,7 @@ def retire_question(question: Question, who: str = "", why: str = "") -> list[Ru
         raise Conflict(f"“{locked}” is retired already.")
     locked.retired, locked.retired_why = db_clock.database_now(), why[:300]
     locked.save(update_fields=["retired", "retired_why"])
-    return _apply_everywhere(locked, "retired: no answer to it counts", who, why)
+    return _apply_everywhere(locked, "retired: no answer to it counts", who, why, resizes=True)
 
 
 @transaction.atomic
@@ -131,14 +132,30 @@ def restore_question(question: Question, who: str = "", why: str = "") -> list[R
     """Ask a retired question again and count its answers as before; return the affected runs.
 
     Assignments closed while it was retired are not dealt again. Raises Conflict for a question that
-    is not retired, Refused without a reason.
+    is not retired, or that a run on the whole set passed over; Refused without a reason.
     """
     locked = _lock_question(question)
     if not locked.retired:
         raise Conflict(f"“{locked}” is not retired.")
+    _refuse_passed_over(locked)
     locked.retired, locked.retired_why = None, ""
     locked.save(update_fields=["retired", "retired_why"])
-    return _apply_everywhere(locked, "restored: the answers to it count again", who, why)
+    change = "restored: the answers to it count again"
+    return _apply_everywhere(locked, change, who, why, resizes=True)
+
+
+def _refuse_passed_over(question: Question) -> None:
+    """Raise Conflict if models of a common order on the set passed the question over.
+
+    Without their answers no pair could be compared on the whole set (docs/same-questions.md).
+    """
+    for run in filter(_is_resized, runs_of(question)):
+        rows = Answer.objects.filter(assignment__candidate__run=run, assignment__question=question)
+        if rows.filter(WITHOUT_RESPONSE, void=True).exists():
+            raise Conflict(
+                f"Models of the run “{run}” passed “{question}” over, and its guarantee is about "
+                "all questions that stay: import the question again under another key."
+            )
 
 
 def _lock_question(question: Question) -> Question:
@@ -169,11 +186,19 @@ def _describe_changes(before: Gold, after: Gold) -> str:
     return "; ".join(parts)
 
 
-def _apply_everywhere(question: Question, change: str, who: str, why: str) -> list[Run]:
-    """Regrade every run and watch that asked it, by id, so that two corrections never deadlock."""
+def _apply_everywhere(
+    question: Question, change: str, who: str, why: str, resizes: bool = False
+) -> list[Run]:
+    """Regrade every run and watch that asked it, by id, so that two corrections never deadlock.
+
+    resizes  the number of questions changes, which some runs compare all models on
+    """
     if not why.strip() and is_asked(question):
         raise Refused("Give a reason: it is written to the history of the runs.")
-    touched = [_apply_in_run(run.pk, question, change, who, why) for run in runs_of(question)]
+    touched = [
+        _apply_in_run(run.pk, question, change, who, why, resizes and _is_resized(run))
+        for run in runs_of(question)
+    ]
     runs = [run for run in touched if run is not None]
     steps.regrade_question(question)
     transaction.on_commit(lambda: _regrade_late_answers(runs), robust=True)
@@ -186,9 +211,17 @@ def _regrade_late_answers(runs: Sequence[Run]) -> None:
         late_regrades.regrade_late_answers(run.pk, run.steps)
 
 
-def _apply_in_run(pk: int, question: Question, change: str, who: str, why: str) -> Run | None:
+def _is_resized(run: Run) -> bool:
+    """Tell if the number of questions that are not retired is part of the run's evidence."""
+    return run.selector_class.common_order and run.options.get("accuracy") == THIS_SET
+
+
+def _apply_in_run(
+    pk: int, question: Question, change: str, who: str, why: str, always: bool
+) -> Run | None:
     run = Run.objects.locked(pk)
-    if run is None or not Assignment.objects.filter(**_assignment_filter(run, question)).exists():
+    asked = Assignment.objects.filter(candidate__run=pk, question=question).exists()
+    if run is None or not (asked or always):
         return None
     candidates = run.candidates.filter(assignments__question=question).select_related("worker")
     before = rejudge.read_tallies(candidates)

@@ -29,10 +29,14 @@ class MeanFloor:
 def state_mean_floor(run: Run, lines: Sequence[WorkerStanding]) -> MeanFloor | None:
     """State the floor at the end of a run; None if it is below one percent.
 
+    None also of several selected that met the same questions in one order: it multiplies evidence.
+
     lines  of all workers in all kinds of task
     """
     selected = [place for place, line in enumerate(lines) if line.selected]
     if run.status != Run.Status.ENDED or not selected:
+        return None
+    if run.selector_class.common_order and len(selected) > 1:
         return None
     on_set = run.options.get("accuracy") == THIS_SET
     sizes = [skill.deck_size for skill in run.skills]

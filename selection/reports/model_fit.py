@@ -100,7 +100,7 @@ def is_dependent(run: Run, selector: Selector) -> bool:
     Recomputed after a tenth more answers, and at the end: it reads all answers.
     """
     answers = int(selector.state.pulls.sum())
-    if not answers or selector.options.get("accuracy") == THIS_SET:
+    if not answers or selector.common_order or selector.options.get("accuracy") == THIS_SET:
         return False
     running = run.status == Run.Status.RUNNING
     final_key = (answers, float(selector.state.rewards.sum()), run.ended)

@@ -122,7 +122,7 @@ def list_weakenings(
     rows: list[Found] = [
         *((doubt.code, DOUBTS[doubt.code], doubt) for doubt in fit.warnings),
         *(reason for source in SOURCES for reason in source(run)),
-        *_sharing(signs),
+        *(() if run.selector_class.common_order else _sharing(signs)),
         *_absences(no_shows),
         ("earlier-run", DOUBTS["earlier-run"], prior),
         ("by-hand", "verdicts were set by hand", by_hand),

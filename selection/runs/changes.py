@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from selection import wakeups
+from selection.answers import recording
 from selection.errors import Conflict, Refused
 from selection.history import events
 from selection.models import Run
@@ -130,7 +131,8 @@ def _check_value(run: Run, setting: RunSetting, value: Any) -> None:
 
 def may_use_recorded_only(run: Run) -> bool:
     """Tell if the run asks through pages now and could do without."""
-    return run.status in ACTIVE and not run.recorded_only and not run.enrolling
+    closed = run.status in ACTIVE and not run.recorded_only and not run.enrolling
+    return closed and not run.selector_class.common_order
 
 
 @transaction.atomic
@@ -144,6 +146,7 @@ def use_recorded_only(run: Run, who: str = "") -> None:
         return
     if locked.enrolling:
         raise Conflict(f"The roster of the run “{run}” is open: close it first.")
+    recording.refuse_waiting(locked)
     locked.recorded_only = run.recorded_only = True
     locked.save(update_fields=["recorded_only"])
     events.write_event(locked, "recorded only", SWITCHED, who)

@@ -199,7 +199,7 @@ def _go_on(run: Run, sentence: str, who: str, why: str = "") -> None:
 
 def _reopening_refusal(run: Run) -> str:
     """Find the reason against reopening; empty if the run can go on."""
-    rounds = not run.selector_class.open_roster
+    rounds = not run.holds_at_all_times
     if run.fixed_budget or (run.regraded and rounds):
         title = run.selector_class.title
         return f"{title} had carried its plan out; it cannot go on after its end. Start a new run."

@@ -24,7 +24,7 @@ Gone, Verdicts = Candidate.Gone, Candidate.Verdicts
 
 def judges_others(run: Run) -> bool:
     """Return True if the algorithm itself names the next best."""
-    return run.selector_class.open_roster and not run.fixed_budget
+    return run.holds_at_all_times and not run.fixed_budget
 
 
 @transaction.atomic

@@ -19,6 +19,7 @@ from .problem import Problem, ProblemError
 from .promise import ASSUMPTIONS, Goal, Promise, rounded_up
 from .published.multi import MultiProblem
 from .registry import (
+    ALL_SELECTORS,
     COMMON_ORDER_SELECTORS,
     MULTI_SELECTORS,
     SELECTORS,
@@ -31,6 +32,7 @@ from .study import Selected, Study, StudyError, aselect, select
 from .version import __version__
 
 __all__ = [
+    "ALL_SELECTORS",
     "ASSUMPTIONS",
     "BUDGET_SPENT",
     "COMMON_ORDER_SELECTORS",

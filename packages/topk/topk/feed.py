@@ -1,4 +1,6 @@
-"""Feeding an algorithm answers that came before their round: as many as it takes, in order."""
+"""Feeding an algorithm stored answers: as many as it takes, in order of arm and position."""
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,8 +8,22 @@ from numpy.typing import NDArray
 from .selector import Counts, Selector
 
 
+def choose_answers(
+    kind: type[Selector], present: NDArray[np.bool_], void: NDArray[np.bool_], right: Counts
+) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+    """Choose (a,) flags of the answers to tell, and their rewards.
+
+    present  (a,) flags of the answers of arms on the roster
+    void     (a,) flags of answers to retired questions: with a common order each keeps its place,
+             as nan
+    """
+    if kind.common_order:
+        return present, np.where(void, np.nan, right)
+    return present & ~void, right
+
+
 def tell_in_turn(
-    selector: Selector, ready: NDArray[np.bool_], arms: Counts, places: Counts, right: Counts
+    selector: Selector, ready: NDArray[np.bool_], arms: Counts, places: Counts, right: NDArray[Any]
 ) -> NDArray[np.bool_]:
     """Tell the algorithm as much as it takes now, until it takes no more; return (a,) flags of
     those told.

@@ -40,6 +40,11 @@ def questions_at(seed: int, arms: ArrayLike, positions: ArrayLike, size: int) ->
     return numbers.astype(np.int64)
 
 
+def decks_of(arms: NDArray[np.int64], common_order: bool) -> NDArray[np.int64]:
+    """Find the (m,) arms of the decks that these meet: their own, or with a common order 0."""
+    return np.zeros_like(arms) if common_order else arms
+
+
 def questions_without(
     seed: int, arm: int, positions: NDArray[np.int64], size: int, met: Sequence[int]
 ) -> NDArray[np.int64]:

@@ -67,8 +67,10 @@ MULTI_SELECTORS: dict[str, type[Selector]] = {
     selector.name: selector for selector in (MultiSAR, MultiUGapE)
 }
 
-# For models alone, with ``topk.Study``: people could tell each other the questions to come.
+# For models alone: people could tell each other the questions to come.
 COMMON_ORDER_SELECTORS: dict[str, type[Selector]] = {SameQuestions.name: SameQuestions}
+
+ALL_SELECTORS: dict[str, type[Selector]] = SELECTORS | MULTI_SELECTORS | COMMON_ORDER_SELECTORS
 
 # The algorithms that take scores with the fewest answers, one for each goal.
 FOR_SCORES: tuple[type[Selector], ...] = (Certified, KLLUCB, PairLUCB)
@@ -86,10 +88,9 @@ def build_selector(
     Raises KeyError for an unknown name, with the names there are, and ProblemError for an invalid
     problem or option.
     """
-    selectors = SELECTORS | MULTI_SELECTORS | COMMON_ORDER_SELECTORS
-    if name not in selectors:
-        raise KeyError(f"There is no algorithm {name!r}; there are {', '.join(selectors)}.")
-    return selectors[name](problem, state, **options)
+    if name not in ALL_SELECTORS:
+        raise KeyError(f"There is no algorithm {name!r}; there are {', '.join(ALL_SELECTORS)}.")
+    return ALL_SELECTORS[name](problem, state, **options)
 
 
 def score_options(name: str) -> dict[str, Any]:
@@ -97,7 +98,7 @@ def score_options(name: str) -> dict[str, Any]:
 
     Raises ProblemError if its guarantee does not cover them.
     """
-    kind = (SELECTORS | MULTI_SELECTORS | COMMON_ORDER_SELECTORS)[name]
+    kind = ALL_SELECTORS[name]
     if not kind.takes_scores:
         one, two, three = (each.title for each in FOR_SCORES)
         raise ProblemError(

@@ -13,7 +13,7 @@ from django.urls import reverse
 from selection import reports
 from selection.accounts import MEMBER, scoped
 from selection.admin.page import ActionPage, FormPage, Page, list_url, object_url
-from selection.algorithms import ALGORITHMS
+from selection.algorithms import ALGORITHMS, COMMON_ORDER, describe_missing_forecast
 from selection.charts import cost_curves
 from selection.errors import Refused
 from selection.facts import Facts
@@ -186,6 +186,9 @@ class ForecastPage(GuidePage, ActionPage):
             "no_shows": forecast_rows.no_show_texts(plan, without, timed),
             "basis": worker_prices.describe_basis(timed.price, timed.currency) if timed else "",
             "no_show_hours": SETTINGS["hours_to_come"].default,
+            "common_order": describe_missing_forecast(COMMON_ORDER)
+            if self.wish and has_models_only(self.wish.pool)
+            else "",
         }
 
     # -- buttons

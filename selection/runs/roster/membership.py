@@ -84,7 +84,7 @@ def take_back(run: Run, workers: Sequence[str], who: str = "", why: str = "") ->
     now = db_clock.database_now()
     locked.candidates.filter(worker__in=ids).update(gone="", gone_at=None, seen=now)
     dispatcher.clear_problems(ids)  # a model that was set aside is tried again
-    mark_roster_changed(locked)
+    _judge_roster(locked)
     events.write_event(locked, "take back", f"Taken back: {', '.join(workers)}.", who, why)
     return len(ids)
 
@@ -102,7 +102,8 @@ def take_back_answered(run: Run, who: str = "", why: str = "") -> int:
 def find_restorable(run: Run, workers: Sequence[str]) -> list[Candidate]:
     """Find the candidates of these workers; raises as ``take_back`` does."""
     refuse_over(run)
-    refuse_rounds(run, "come back to")
+    if not run.holds_at_all_times:
+        refuse_rounds(run, "come back to")
     rows = _candidates_of_keys(run, workers)
     for row in rows:
         if not row.gone:
@@ -159,13 +160,18 @@ def silent_candidates(run: Run, hours: float, now: datetime) -> QuerySet[Candida
 
 
 def drop_workers(run: Run, workers: Sequence[int], reason: Gone) -> None:
-    """Take these workers out of a locked run.
-
-    Rounds are played again: their length depends on the number of workers, and a worker rejected in
-    favour of one who left may be among the best now (docs/absence.md).
-    """
+    """Take these workers out of a locked run."""
     candidates = run.candidates.filter(worker__in=workers)
     candidates.update(gone=reason, gone_at=db_clock.database_now())
+    _judge_roster(run)
+
+
+def _judge_roster(run: Run) -> None:
+    """Let a locked run judge the rest.
+
+    Rounds are played again: their length depends on the number of workers, and a worker rejected in
+    favour of a leaver may be among the best now (docs/absence.md).
+    """
     if run.selector_class.open_roster:
         mark_roster_changed(run)
     else:

@@ -14,7 +14,9 @@ from selection.model_workers import askable
 from selection.models import Endpoint, QuestionSet, Run, Skill, exposure
 from selection.runs.roster import eligibility, join_platforms, quotas, worker_prices
 from selection.texts import counted
-from topk import LIKE_THESE, THIS_SET, ProblemError
+from topk import COMMON_ORDER_SELECTORS, LIKE_THESE, THIS_SET, ProblemError
+
+from .common_order import validate_common_order
 
 MOST_PLANNED = 10_000  # workers that a draft is checked with, if fewer have joined
 # Settings of a run that have a range, each with a value that every algorithm accepts.
@@ -28,7 +30,7 @@ def validate_run(run: Run, workers: int) -> dict[str, str]:
     """
     workers = expected_workers(run, workers)
     return (
-        _validate_enrolment(run) | find_out_of_range(run, workers)
+        validate_common_order(run) | _validate_enrolment(run) | find_out_of_range(run, workers)
         or _validate_skill_sizes(run, workers)
         or _validate_options(run)
         or _validate_set_size(run)
@@ -260,6 +262,12 @@ def validate_exposure(run: Run) -> dict[str, str]:
                 f"asks each of at most {counted(most, 'worker')}: take that limit away, or choose "
                 "another accuracy."
             }
+        if run.selector_class.common_order:
+            return {
+                "question_set": f"{run.selector_class.title} asks every model each question, but "
+                f"“{skill}” asks each of at most {counted(most, 'worker')}: take that limit away, "
+                "or choose another algorithm."
+            }
         if not run.recorded_only and not exposure.count_askable(skill.question_set):
             return {
                 "question_set": f"Every question of “{skill}” was met by "
@@ -274,14 +282,12 @@ def refuse_limit(question_set: QuestionSet, most: int | None) -> str:
     if most is None or not question_set.pk:
         return ""
     covers = Q(question_set=question_set) | Q(further__question_set=question_set)
-    runs = Run.objects.filter(covers, options__accuracy=THIS_SET)
+    everything = Q(options__accuracy=THIS_SET) | Q(algorithm__in=COMMON_ORDER_SELECTORS)
+    runs = Run.objects.filter(covers, everything)
     run = runs.filter(status__in=[Run.Status.RUNNING, Run.Status.PAUSED]).first()
     if run is None:
         return ""
-    return (
-        f"The run “{run}” guarantees accuracy {THIS_SET}, which is about all its questions: end it "
-        "before you limit them."
-    )
+    return f"The guarantee of the run “{run}” needs all questions: end it before you limit them."
 
 
 def copy_unsaved(run: Run) -> Run:

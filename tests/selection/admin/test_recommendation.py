@@ -146,6 +146,7 @@ def test_models_alone_are_tested_on_this_question_set(requester):
     best = page.context["best"]
     assert best.cost == f"€{best.row.median * 3e-5:.3g}"
     assert "no model has been called yet" in text_of(page)
+    assert "There is no forecast for Same questions" in text_of(page)
     assert best.row.options["accuracy"] == "on this question set"
     possible = [row for row in page.context["rules"] if row.row.options.get("accuracy")]
     assert all(best.row.median <= one.row.median for one in possible)

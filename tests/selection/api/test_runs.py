@@ -152,7 +152,7 @@ def test_a_run_learns_from_an_earlier_one(manager, wanted):
         ({"k": 0}, "must be 1 or more"),
         ({"epsilon": 1}, "less than 1"),
         ({"algorithm": "best"}, "There is no algorithm “best”"),
-        ({"algorithm": "same-questions"}, "workers could share the answers"),
+        ({"algorithm": "same-questions"}, "people could share the answers"),
         ({"algorithm": "lucb", "options": {"eta": 1}}, "has no option eta; it has none."),
         ({"algorithm": "sar"}, "budget"),
         ({"algorithm": "certified", "options": {"accuracy": "wrong"}}, "must be"),

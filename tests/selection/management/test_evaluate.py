@@ -56,10 +56,12 @@ def run_evaluate(*arguments: str) -> int:
     return 0
 
 
-def test_select_the_best_model(tmp_path: Path, capsys: Any) -> None:
+@pytest.mark.parametrize("algorithm", ["certified", "same-questions"])
+def test_select_the_best_model(algorithm: str, tmp_path: Path, capsys: Any) -> None:
     with ModelStub(reply) as stub:
         files = write_files(tmp_path, stub.url, list(ACCURACY))
-        call_command("evaluate", *files, "--epsilon", "0.2", "--seed", "1")
+        chosen = ("--algorithm", algorithm, "--epsilon", "0.2", "--seed", "1")
+        call_command("evaluate", *files, *chosen)
     shown = capsys.readouterr().out
     assert "good" in shown.splitlines()[0]
     assert shown.splitlines()[0].endswith("selected")

@@ -67,10 +67,13 @@ def assert_money_adds_up(run: Run) -> ModelSpending:
     return spending
 
 
-@pytest.mark.parametrize("algorithm", mostly_slow(("certified", "lucb"), ordinary=("certified",)))
+@pytest.mark.parametrize(
+    "algorithm",
+    mostly_slow(("same-questions", "certified", "lucb"), ordinary=("certified",)),
+)
 def test_select_the_best_models_although_calls_fail(algorithm: str) -> None:
     with ModelStub(accuracy_reply, faults=0.1) as stub:
-        epsilon = {"certified": 0.15, "lucb": 0.3}[algorithm]
+        epsilon = 0.3 if algorithm == "lucb" else 0.15
         run = make_model_run(stub.url, endpoint=PRICES, algorithm=algorithm, epsilon=epsilon)
         play(run)
         assert run.ending == Run.Ending.PROMISE

@@ -33,10 +33,10 @@ ONE = [name for name, kind in ALGORITHMS.items() if not kind.several_skills]
 SEVERAL = [name for name, kind in ALGORITHMS.items() if kind.takes_skills]
 # One of each kind of memory: tallies, rounds, phases, the best of all looks.
 FAMILIES = ["lucb", "certified", "credible", "adaptive-top-k", "kl-racing", "batch-racing"]
-FAMILIES += ["sar", "gap-e", "ugape-b", "opt-mai"]
+FAMILIES += ["sar", "gap-e", "ugape-b", "opt-mai", "same-questions"]
 # Of these, `make test` dumps runs that were changed on the way; and it damages dumps of two.
 FEW = ["certified", "adaptive-top-k", "ugape-b"]
-DAMAGED = ["lucb", "certified", "adaptive-top-k", "sar", "ugape-b"]
+DAMAGED = ["lucb", "certified", "adaptive-top-k", "sar", "ugape-b", "same-questions"]
 BUDGET = 150
 
 

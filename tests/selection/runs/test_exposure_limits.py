@@ -73,7 +73,9 @@ def test_a_promise_about_this_question_set_and_a_limit_exclude_each_other(reques
     lifecycle.start_run(draft)
     url = admin_url("questionset_change", asked.pk)
     sent = {"name": asked.name, "instructions": "", "most_workers": "5"}
-    assert f"The run “{draft}” guarantees accuracy {THIS_SET}" in text_of(requester.post(url, sent))
+    assert f"The guarantee of the run “{draft}” needs all questions" in text_of(
+        requester.post(url, sent)
+    )
     asked.refresh_from_db()
     assert asked.most_workers is None
 

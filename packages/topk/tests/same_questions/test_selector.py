@@ -98,9 +98,10 @@ def test_shown_epsilon_has_enough_evidence_and_less_has_not():
     _, selector = play(TABLES["hard questions"](np.random.default_rng(4), 5, 3000) * 1.0, 2, 0.1, 0)
     gap, arms = selector.standing().gap, selector.selection()
     others = np.setdiff1d(np.arange(5), arms)
+    pairs = dict.fromkeys(arms.tolist(), others)
     assert gap <= EPSILON
-    assert selector._has_proof(gap, arms, others)
-    assert not selector._has_proof(gap - 0.001, arms, others)
+    assert not selector._short_pairs(gap, pairs)
+    assert selector._short_pairs(gap - 0.001, pairs)
     assert selector.shortfall(others[:2]) > gap
 
 
@@ -110,7 +111,7 @@ def test_stored_state_goes_on_as_before_with_missing_answers():
     memory = stored(first.state)
     state = State(*(np.array(memory[name]) for name in ("pulls", "rewards", "verdict")))
     state.memory = memory["memory"]
-    assert state.memory == {"answers": [[1, None, 1], [0, 1], [None]]}
+    assert state.memory == {"met": [3, 2, 1], "answers": [1, -1, 1, 0, 1, -1]}
     again = SameQuestions(Problem(3, 1, 0.2), state)
     for selector in (first, again):
         selector.tell([1, 2], [3, 0], [3, 3])

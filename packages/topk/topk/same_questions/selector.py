@@ -31,6 +31,7 @@ ASSUMES = (
 LEAVERS = 0.1  # part of delta for pairs that matter only because others left
 FIRST = 4  # questions that every arm meets
 HALVINGS = 12  # of the epsilon that is shown
+MISSING = -1.0  # an answer in the memory
 
 
 class SameQuestions(Selector):
@@ -61,13 +62,22 @@ class SameQuestions(Selector):
             measure = f"accuracy on this set of {self.questions} questions"
             self.promise = replace(self.promise, measure=measure)
         n = self.problem.n
-        rows = self.state.memory.setdefault("answers", [[] for _ in range(n)])
-        self._met = np.array([len(row) for row in rows], np.int64)
+        self._met = np.array(self.state.memory.get("met", np.zeros(n)), np.int64)
         self._answers = np.full((n, max(64, int(self._met.max()))), np.nan)
-        for arm, row in enumerate(rows):
-            self._answers[arm, : len(row)] = row  # None becomes nan
+        values = np.asarray(self.state.memory.get("answers", ()), np.float64)
+        self._answers[self._places()] = np.where(values == MISSING, np.nan, values)
+        self._remember()
         self._evidence = PairEvidence(n, self.problem.epsilon, self.questions)
         self._looked: tuple[Counts, Counts, Floats] | None = None
+
+    def _places(self) -> NDArray[np.bool_]:
+        """Flag (n, m) the questions met, in the common order."""
+        flags: NDArray[np.bool_] = np.arange(self._answers.shape[1]) < self._met[:, None]
+        return flags
+
+    def _remember(self) -> None:
+        values = np.nan_to_num(self._answers[self._places()], nan=MISSING)
+        self.state.memory |= {"met": self._met.copy(), "answers": values}
 
     @classmethod
     def covers_withdrawal(cls, problem: Problem, options: Mapping[str, Any]) -> bool:
@@ -91,6 +101,7 @@ class SameQuestions(Selector):
         super().tell(arms[given], each[given])
         for arm in np.unique(arms):
             self._append(int(arm), each[arms == arm])
+        self._remember()
         self._looked = None
 
     def _append(self, arm: int, values: Floats) -> None:
@@ -101,8 +112,6 @@ class SameQuestions(Selector):
             self._answers = wider
         self._answers[arm, start:end] = values
         self._met[arm] = end
-        row = self.state.memory["answers"][arm]
-        row += [None if math.isnan(value) else value for value in values.tolist()]
 
     # -- judging
 
@@ -146,19 +155,24 @@ class SameQuestions(Selector):
     def shortfall(self, arms: Counts) -> float:
         """Search the least epsilon with enough evidence, by bisection from above."""
         outside = np.setdiff1d(np.arange(self.problem.n), arms)
-        low, high = 0.0, 1.0
-        if self._has_proof(self.problem.epsilon, arms, outside):
-            high = self.problem.epsilon
-        for _ in range(HALVINGS):
+        low, high, middle = 0.0, 1.0, self.problem.epsilon
+        pairs = dict.fromkeys(arms.tolist(), outside)
+        for _ in range(HALVINGS + 1):
+            if short := self._short_pairs(middle, pairs):
+                low, pairs = middle, short  # the others have enough for all that are larger
+            else:
+                high = middle
             middle = (low + high) / 2
-            proved = self._has_proof(middle, arms, outside)
-            low, high = (low, middle) if proved else (middle, high)
         return high
 
-    def _has_proof(self, epsilon: float, inside: Counts, outside: Counts) -> bool:
-        evidence = PairEvidence(self.problem.n, epsilon, self.questions)
-        found = evidence.read(self._answers, self._met, inside, outside)
-        return bool((found >= self._level).all())
+    def _short_pairs(self, epsilon: float, pairs: dict[int, Counts]) -> dict[int, Counts]:
+        """Find the pairs without enough evidence that no other is better than the arm."""
+        evidence, short = PairEvidence(self.problem.n, epsilon, self.questions), {}
+        for arm, others in pairs.items():
+            found = evidence.read(self._answers, self._met, np.array([arm]), others)[0]
+            if (found < self._level).any():
+                short[arm] = others[found < self._level]
+        return short
 
     def standing(self) -> Standing:
         level = math.log(2 * self.problem.n / self.problem.delta)

@@ -48,7 +48,8 @@ def _check_questions(record: DumpRecord) -> list[Finding]:
         rows = np.flatnonzero(mine)[~beyond]
         if rows.size:
             seed, arms, places = record.run["seed"], deals.arm[rows], deals.position[rows]
-            dealt = question_order.questions_at(seed, arms, places, size)
+            decks = question_order.decks_of(arms, record.algorithm.common_order)
+            dealt = question_order.questions_at(seed, decks, places, size)
             for arm in np.unique(arms).tolist():
                 if met := record.claims[arm].get("met"):  # questions met before are passed over
                     same_arm = arms == arm

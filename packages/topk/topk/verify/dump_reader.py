@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topk.registry import MULTI_SELECTORS, SELECTORS
+from topk.registry import ALL_SELECTORS
 from topk.selector import Counts, Floats, Selector
 from topk.version import __version__
 
@@ -86,7 +86,7 @@ class DumpRecord:
 
     @property
     def algorithm(self) -> type[Selector]:
-        return (SELECTORS | MULTI_SELECTORS)[self.run["algorithm"]]
+        return ALL_SELECTORS[self.run["algorithm"]]
 
     @property
     def anew(self) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from topk.feed import tell_in_turn
+from topk.feed import choose_answers, tell_in_turn
 from topk.registry import build_selector
 from topk.roster import (
     CLOSED,
@@ -142,21 +142,24 @@ def _selector_from_tallies(
 def _step_by_step(record: DumpRecord, arms: Counts, upto: int | None) -> ReplayedRun:
     """Replay the run in the steps in which it was told, because rounds end in them.
 
-    A step at which everything was told again is replayed at once.
+    A step at which everything was told again is replayed at once, and so is a run with a common
+    order: its state is the same in any steps.
     """
     deals, state, refused = record.asked, State.fresh(arms.size), 0
     places = np.full(record.n, -1)
     places[arms] = np.arange(arms.size)
     last = max(record.steps, default=0) if upto is None else upto
-    numbers = sorted(number for number in record.steps if record.anew < number <= last)
-    for number in [record.anew, *numbers] if record.anew else numbers:
-        retold = number == record.anew
+    anew = last if record.algorithm.common_order else record.anew
+    numbers = sorted(number for number in record.steps if anew < number <= last)
+    for number in [anew, *numbers] if anew else numbers:
+        retold = number == anew
         which = (deals.counted <= number) if retold else (deals.counted == number)
-        rows = which & (deals.counted != UNCOUNTED) & ~deals.void & (places[deals.arm] >= 0)
+        present = which & (deals.counted != UNCOUNTED) & (places[deals.arm] >= 0)
+        rows, rewards = choose_answers(record.algorithm, present, deals.void, deals.right)
         before, _ = count_answers(record, number if retold else number - 1)
         share = share_left(record.gone, before)
         selector = rebuild_selector(record, arms, state, share, _epsilon_at(record, number))
-        takes = tell_in_turn(selector, rows, deals.arm, places[deals.arm], deals.right)
+        takes = tell_in_turn(selector, rows, deals.arm, places[deals.arm], rewards)
         refused += int(rows.sum() - takes.sum())
         state = _roundtrip_state(selector.state)
     now, _ = count_answers(record, None if upto is None else upto - 1)
