@@ -123,7 +123,7 @@ def no_haste() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_dear_rule(request: pytest.FixtureRequest) -> None:
-    """Leave the rule that takes seconds for a simulated run out of forecasts, without ``--full``."""
+    """Leave a rule that takes seconds for each simulated run out of forecasts."""
     names = [name for name in candidates.algorithms_for_one_skill() if name != "each-good"]
     if not request.config.getoption("full"):
         candidates.algorithms_for_one_skill = lambda: names
