@@ -87,9 +87,8 @@ def describe_selected(
     if accuracy is None:
         return ""
     words = f"The selected would be {format_percent(accuracy)} right on average"
-    if mean_at_least:
-        least = floor(100 * mean_at_least) / 100
-        words += f"; the run would state at least {format_percent(least)}"
+    if percent := floor(100 * (mean_at_least or 0)):
+        words += f", with at least {format_percent(percent / 100)} guaranteed"
     if passing is None:
         return f"{words}."
     return f"{words}. {passing:,} of {k:,} would reach the pass mark."

@@ -76,12 +76,12 @@ def find_missing_prices(endpoint: Endpoint) -> dict[str, Decimal]:
 
 
 def describe_prices(prices: Prices) -> str:
-    """Write “$0.15 in, $0.60 out per million tokens (genai-prices 0.2.3)”; empty without prices."""
+    """Write “$0.15 in, $0.60 out per million tokens”; empty without prices."""
     if not prices:
         return ""
     price_in, price_out, call = (_format_dollars(prices[name]) for name in PRICES)
     more = f", {call} per call" if prices["price_call"] else ""
-    return f"{price_in} in, {price_out} out per million tokens{more} ({SOURCE})"
+    return f"{price_in} in, {price_out} out per million tokens{more}"
 
 
 def _format_dollars(price: Decimal) -> str:
@@ -114,7 +114,7 @@ def fill_prices(models: Sequence[ModelEntry], urls: dict[str, str], currency: st
         prices = published.get(place, {}) if currency in DOLLARS else {}
         entry.values.update({name: round(float(price), 6) for name, price in prices.items()})
         if prices:
-            notes[f"“{model}” at “{entry.server}”: {describe_prices(prices)}."] = None
+            notes[f"“{model}” at “{entry.server}”: {describe_prices(prices)} ({SOURCE})."] = None
         else:
             notes[f"“{model}” at “{entry.server}” has no known price; {ADVICE}."] = None
     return list(notes)

@@ -124,6 +124,7 @@ class PoolModelsPage(Page):
                 for n, entry in enumerate(entries[:ROWS_SHOWN])
             ],
             "priced": len(published),
+            "price_source": price_list.SOURCE,
             "count": len(entries),
             "unseen": max(0, len(entries) - ROWS_SHOWN),
             "changed": changed,

@@ -84,6 +84,7 @@ class WorkerModelPage(JobMixin, ActionPage):
         facts["notice"] = describe_server(self.endpoint)
         published = price_list.find_missing_prices(self.endpoint)
         facts["published"] = price_list.describe_prices(published)
+        facts["price_source"] = price_list.SOURCE
         return super().get_context_data(**facts, **self._test_facts(), **kwargs)
 
     def _test_facts(self) -> dict[str, Any]:
@@ -146,8 +147,8 @@ class WorkerModelPage(JobMixin, ActionPage):
         if prices := price_list.find_missing_prices(self.endpoint):
             changes.change_endpoint(self.endpoint, prices)
             taken = price_list.describe_prices(prices)
-            messages.success(self.request, f"The price is {taken}.")
-        return redirect(f"{self.request.path}#settings")
+            messages.success(self.request, f"The price is {taken} ({price_list.SOURCE}).")
+        return redirect(self.request.path)
 
     def _test(self) -> HttpResponse:
         form = self._test_form(self.request.POST)

@@ -142,7 +142,7 @@ LISTED = """models:
 - {server: Stub, model: [gpt-4o-mini, nobodys-model]}
 - {server: Stub, model: gpt-4o, price_in: 0}
 """
-PUBLISHED = f"$0.15 in, $0.60 out per million tokens ({SOURCE})"
+PUBLISHED = "$0.15 in, $0.60 out per million tokens"
 
 
 @pytest.mark.parametrize(("choice", "price"), [({}, 0), ({"published": "on"}, Decimal("0.6"))])
@@ -152,7 +152,7 @@ def test_published_prices_are_shown_and_taken_by_choice(requester, choice, price
     preview = text_of(requester.post(address, {"pasted": LISTED, "do": "preview"}))
     assert preview.count("published price") == 2
     assert f"published price {PUBLISHED}" in preview
-    assert "Use the published price of 1 model without a price of its own" in preview
+    assert f"Use the published price ({SOURCE}) of 1 model without a price of its own" in preview
     requester.post(address, {"pasted": LISTED, "do": "add", **choice})
     prices = dict(Endpoint.objects.values_list("model", "price_out"))
     assert prices == {"gpt-4o-mini": price, "nobodys-model": 0, "gpt-4o": 0}
@@ -164,9 +164,11 @@ def test_model_takes_its_published_price_by_one_click(requester):
     requester.post(admin_url("pool_models", pool.pk), {"pasted": LISTED, "do": "add"})
     worker = pool.workers.get(key="gpt-4o-mini")
     address = admin_url("worker_model", worker.pk)
-    assert f"calls count as free. Published: {PUBLISHED}." in text_of(requester.get(address))
+    assert f"calls count as free. Published: {PUBLISHED} ({SOURCE})." in text_of(
+        requester.get(address)
+    )
     page = text_of(requester.post(address, {"do": "price"}, follow=True))
-    assert f"The price is {PUBLISHED}." in page
+    assert f"The price is {PUBLISHED} ({SOURCE})." in page
     assert "Use the published price" not in page
     Endpoint.objects.filter(worker=worker).update(price_out=7)
     requester.post(address, {"do": "price"})

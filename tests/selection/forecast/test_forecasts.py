@@ -308,8 +308,9 @@ def test_rows_say_how_good_the_selected_would_be():
     assert row.accuracy - 0.3 < row.mean_at_least < row.accuracy
     assert row.passing == np.median([play.passing for play in ledger.plays])
     assert row.why.endswith(
-        f" The selected would be {row.accuracy:.0%} right on average; the run would state at least "
-        f"{np.floor(100 * row.mean_at_least):.0f}%. {row.passing} of 5 would reach the pass mark."
+        f" The selected would be {row.accuracy:.0%} right on average, with at least "
+        f"{np.floor(100 * row.mean_at_least):.0f}% guaranteed. "
+        f"{row.passing} of 5 would reach the pass mark."
     )
 
 

@@ -111,7 +111,7 @@ def test_run_that_waits_for_marks_has_answers_to_come(requester):
         ((0.876, None, None), "The selected would be 88% right on average."),
         (
             (0.9, 0.8457, 2),
-            "The selected would be 90% right on average; the run would state at least 84%. "
+            "The selected would be 90% right on average, with at least 84% guaranteed. "
             "2 of 3 would reach the pass mark.",
         ),
     ],
