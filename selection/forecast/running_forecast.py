@@ -177,12 +177,12 @@ def _simulate_runs(forecast: RunForecast, live: LiveRun, seconds: float) -> None
         rng = np.random.default_rng([SEED, live.run.seed, live.run.steps, len(totals)])
         selector, truth = live.selector(), fitted.draw(rng)
         ending = play_to_end(selector, truth, live.questions, rng, left=live.left)
-        tallies, selected = live.tallies(selector, truth), live.roster.arms[selector.selection()]
+        tallies, arms = live.tallies(selector, truth), live.roster.arms[selector.selection()]
         if ending is not SimulatedEnding.PROMISE:
             cut.append(selector.standing().gap)
         elif pass_marks.has_mark(live.run):
-            tallies.settle_marks(selected, rng)
-        qualities.append(tallies.judge(selected))
+            tallies.settle_marks(arms, rng)
+        qualities.append(tallies.judge(arms))
         pulls = tallies.pulls[live.roster.arms]
         totals.append(int(pulls.sum()) + live.elsewhere)
         most_per_run.append(int(pulls.max()))
@@ -190,9 +190,9 @@ def _simulate_runs(forecast: RunForecast, live: LiveRun, seconds: float) -> None
     forecast.low, forecast.median, forecast.high = _final_band(totals, forecast.counted, live.most)
     forecast.epsilon = min(1.0, float(np.median(cut))) if cut else None
     forecast.most = int(np.median(most_per_run))
-    accuracy, stated, passing = zip(*qualities, strict=True)
-    forecast.accuracy, forecast.mean_at_least = median_of(accuracy), median_of(stated)
-    forecast.passing = median_of(passing, 0)
+    means, floors, passes = zip(*qualities, strict=True)
+    forecast.accuracy, forecast.mean_at_least = median_of(means), median_of(floors)
+    forecast.passing = median_of(passes, 0)
     if not live.run.several:
         forecast.uniform = _uniform_shortfall(live.run, fitted, forecast.most)
 
@@ -200,7 +200,7 @@ def _simulate_runs(forecast: RunForecast, live: LiveRun, seconds: float) -> None
 def _needs_another_run(runs: int, took: float, seconds: float) -> bool:
     """Tell if one more run is to be simulated.
 
-    There are to be enough for a band, if that does not take too long, and more while there is time.
+    A band needs several, if time allows, and more are better while there is time.
     """
     return runs < RUNS and (not runs or took < (seconds if runs >= MANY else MOST_SECONDS))
 
@@ -228,7 +228,7 @@ def _fit_population(live: LiveRun) -> FittedBelief:
 def _uniform_shortfall(run: Run, fitted: FittedBelief, questions: int) -> float:
     """Bound the loss of the best K by share of right answers, if all answer so many questions.
 
-    It is not exceeded with probability 1 - δ.
+    The bound holds with probability 1 - δ.
     """
     rng, short = np.random.default_rng([SEED, run.seed, run.steps]), []
     for _ in range(UNIFORM_POOLS):
@@ -245,7 +245,7 @@ def _uniform_shortfall(run: Run, fitted: FittedBelief, questions: int) -> float:
 def refresh_forecast(run_id: int) -> None:
     """Make and store this run's forecast, if it goes on and moved since the last one.
 
-    That one must not be new: messages that waited for long come several at a time.
+    The last one must be old: late messages come several at a time.
     """
     with suppress(Exception):  # without Redis the key expires
         mark_received(TASK, run_id)

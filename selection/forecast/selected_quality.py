@@ -22,7 +22,7 @@ class Tallies:
     """Right answers and answers of a run, whose columns are (n,) in order of its arms.
 
     truth  accuracies, and ``room`` answers that each worker can still give
-    left   answers that all of them can still give
+    left   answers that all workers can still give
     """
 
     run: Run
@@ -38,7 +38,7 @@ class Tallies:
         return self.rewards, self.pulls, self.skill
 
     def settle_marks(self, arms: Counts, rng: np.random.Generator) -> None:
-        """Ask these arms until their marks are settled, or questions or budget are used up."""
+        """Ask these arms until the marks are settled, or questions or budget are used up."""
         while True:
             doubtful = arms[~pass_marks.needs_no_more(self.run, *self.columns)[arms]]
             counts = np.ceil(STRIDE * self.pulls[doubtful] + 1).astype(np.int64)
@@ -55,26 +55,26 @@ class Tallies:
         run = self.run
         if pass_marks.has_mark(run):
             arms = arms[pass_marks.is_reaching(run, *self.columns)[arms]]
-        passing = None if run.pass_mark is None else int(arms.size)
+        passes = None if run.pass_mark is None else int(arms.size)
         if not arms.size:
-            return None, None, passing
-        stated = pass_marks.bound_selected(run, self.rewards, self.pulls, arms, self.skill)
-        return float(self.truth[arms].mean()), stated, passing
+            return None, None, passes
+        least = pass_marks.bound_selected(run, self.rewards, self.pulls, arms, self.skill)
+        return float(self.truth[arms].mean()), least, passes
 
 
 def limit_total(counts: Counts, most: float) -> Counts:
     if counts.sum() <= most:
         return counts
-    limited: NDArray[np.int64] = np.diff(np.minimum(counts.cumsum(), int(most)), prepend=0)
-    return limited
+    parts: NDArray[np.int64] = np.diff(np.minimum(counts.cumsum(), int(most)), prepend=0)
+    return parts
 
 
 def median_of(values: Sequence[float | None], places: int = 4) -> Any:
-    """Compute the median of those that are known; None without any."""
-    known = [value for value in values if value is not None]
-    if not known:
+    """Compute the median of the known values; None without any."""
+    numbers = [value for value in values if value is not None]
+    if not numbers:
         return None
-    middle = round(float(np.median(known)), places)
+    middle = round(float(np.median(numbers)), places)
     return middle if places else int(middle)
 
 

@@ -23,7 +23,7 @@ VERSION = re.compile(r"([-@](latest|preview|exp|\d{4}-\d\d-\d\d|\d\d-\d\d|\d{3,8
 
 
 def find_prices(url: str, model: str) -> dict[str, Decimal]:
-    """Find the prices of a model by its server's address; empty if they are not known for sure."""
+    """Find the prices of a model by its server's address; empty if not known for sure."""
     url = _keep_host(url)
     try:
         usage = Usage(input_tokens=TOKENS, output_tokens=TOKENS)
@@ -38,7 +38,7 @@ def find_prices(url: str, model: str) -> dict[str, Decimal]:
 
 
 def _keep_host(url: str) -> str:
-    """Write the host in small letters, and a path without dots: none looks like a host."""
+    """Write the host in small letters, and the path without dots, unlike a host."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -53,9 +53,9 @@ def _is_host(pattern: str, url: str) -> bool:
     return not rest or (url[: host - len(rest)].endswith(".") and rest.isalpha())
 
 
-def _is_spelled(known: Any, model: str) -> bool:
-    """Tell if the list has this name, or the name before its version: others match by a part."""
-    names = {known.id.lower(), *_list_texts(known.match)}
+def _is_spelled(entry: Any, model: str) -> bool:
+    """Tell if the list has this name, or the name before a version, and not only a part."""
+    names = {entry.id.lower(), *_list_texts(entry.match)}
     return model in names or VERSION.sub("", model) in names
 
 
@@ -69,7 +69,7 @@ def _list_texts(clause: Any) -> Iterator[str]:
 
 
 def find_missing_prices(endpoint: Endpoint) -> dict[str, Decimal]:
-    """Find the published prices of a model that has none."""
+    """Find the published prices of a model without a price."""
     if any(getattr(endpoint, name) for name in PRICES):
         return {}
     return find_prices(endpoint.server.url, endpoint.model)
@@ -89,16 +89,16 @@ def _format_dollars(price: Decimal) -> str:
 
 
 def find_published(models: Sequence[ModelEntry], urls: dict[str, str]) -> dict[int, Prices]:
-    """Find the published prices of the models of a file that have none, by their places in it.
+    """Find the published prices of the models without a price, by their places in the file.
 
     urls  of the servers by their names
     """
-    found = {
+    prices = {
         place: find_prices(urls.get(entry.server, ""), str(entry.values["model"]))
         for place, entry in enumerate(models)
         if not any(name in entry.values for name in PRICES)
     }
-    return {place: prices for place, prices in found.items() if prices}
+    return {place: row for place, row in prices.items() if row}
 
 
 def fill_prices(models: Sequence[ModelEntry], urls: dict[str, str], currency: str) -> list[str]:
@@ -106,12 +106,12 @@ def fill_prices(models: Sequence[ModelEntry], urls: dict[str, str], currency: st
 
     urls  of the servers by their names. The list is in dollars, and used for these only.
     """
-    notes, published = dict[str, None](), find_published(models, urls)
+    notes, prices_by_place = dict[str, None](), find_published(models, urls)
     for place, entry in enumerate(models):
         if any(name in entry.values for name in PRICES):
             continue
         model = str(entry.values["model"])
-        prices = published.get(place, {}) if currency in DOLLARS else {}
+        prices = prices_by_place.get(place, {}) if currency in DOLLARS else {}
         entry.values.update({name: round(float(price), 6) for name, price in prices.items()})
         if prices:
             notes[f"“{model}” at “{entry.server}”: {describe_prices(prices)} ({SOURCE})."] = None

@@ -107,8 +107,8 @@ class PoolModelsPage(Page):
         return added | {server.name: server for server in self._servers()}
 
     def _list_urls(self, file: ModelFile) -> dict[str, str]:
-        added = {str(entry.values["name"]): str(entry.values["url"]) for entry in file.servers}
-        return {server.name: server.url for server in self._servers()} | added
+        urls = {server.name: server.url for server in self._servers()}
+        return urls | {str(one.values["name"]): str(one.values["url"]) for one in file.servers}
 
     def _preview(self, file: ModelFile) -> dict[str, Any]:
         entries = file.models
@@ -117,13 +117,13 @@ class PoolModelsPage(Page):
         stored = map_to_stored(names, workers.all())
         present = set(workers.filter(key__in=stored.values()).values_list("key", flat=True))
         changed = sum(stored[name] in present for name in names)
-        published = price_list.find_published(entries, self._list_urls(file))
+        prices = price_list.find_published(entries, self._list_urls(file))
         return {
             "rows": [
-                _describe(entry) | {"published": price_list.describe_prices(published.get(n, {}))}
+                _describe(entry) | {"published": price_list.describe_prices(prices.get(n, {}))}
                 for n, entry in enumerate(entries[:ROWS_SHOWN])
             ],
-            "priced": len(published),
+            "priced": len(prices),
             "price_source": price_list.SOURCE,
             "count": len(entries),
             "unseen": max(0, len(entries) - ROWS_SHOWN),

@@ -82,8 +82,8 @@ class WorkerModelPage(JobMixin, ActionPage):
         kwargs.setdefault("test_form", self._test_form())
         facts = {"endpoint": self.endpoint, "may_change": self.may(CHANGE)}
         facts["notice"] = describe_server(self.endpoint)
-        published = price_list.find_missing_prices(self.endpoint)
-        facts["published"] = price_list.describe_prices(published)
+        prices = price_list.find_missing_prices(self.endpoint)
+        facts["published"] = price_list.describe_prices(prices)
         facts["price_source"] = price_list.SOURCE
         return super().get_context_data(**facts, **self._test_facts(), **kwargs)
 
@@ -146,8 +146,8 @@ class WorkerModelPage(JobMixin, ActionPage):
         """Set the published prices, as long as the model has none."""
         if prices := price_list.find_missing_prices(self.endpoint):
             changes.change_endpoint(self.endpoint, prices)
-            taken = price_list.describe_prices(prices)
-            messages.success(self.request, f"The price is {taken} ({price_list.SOURCE}).")
+            words = price_list.describe_prices(prices)
+            messages.success(self.request, f"The price is {words} ({price_list.SOURCE}).")
         return redirect(self.request.path)
 
     def _test(self) -> HttpResponse:

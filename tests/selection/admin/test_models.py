@@ -152,7 +152,7 @@ def test_published_prices_are_shown_and_taken_by_choice(requester, choice, price
     preview = text_of(requester.post(address, {"pasted": LISTED, "do": "preview"}))
     assert preview.count("published price") == 2
     assert f"published price {PUBLISHED}" in preview
-    assert f"Use the published price ({SOURCE}) of 1 model without a price of its own" in preview
+    assert f"Use the published price ({SOURCE}) for 1 model without a price" in preview
     requester.post(address, {"pasted": LISTED, "do": "add", **choice})
     prices = dict(Endpoint.objects.values_list("model", "price_out"))
     assert prices == {"gpt-4o-mini": price, "nobodys-model": 0, "gpt-4o": 0}

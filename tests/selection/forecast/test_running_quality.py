@@ -23,13 +23,13 @@ def three_runs(monkeypatch):
 
 
 @pytest.mark.parametrize("algorithm", ["credible", "certified", "universal", "kl-racing"])
-def test_every_rule_says_how_good_the_selected_would_be(algorithm):
+def test_rule_says_how_good_the_selected_would_be(algorithm):
     outlook = running_forecast.make_forecast(begin_run(algorithm=algorithm, epsilon=0.2))
     assert 0 < outlook.mean_at_least < outlook.accuracy < 1
     assert outlook.passing is None
 
 
-def test_rule_for_a_mark_passes_all_it_would_select():
+def test_rule_for_a_mark_passes_all_selected():
     run = begin_run(algorithm="mark-share", epsilon=0.1, pass_mark=MARK)
     outlook = running_forecast.make_forecast(run)
     assert outlook.passing == 3
