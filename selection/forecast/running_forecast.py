@@ -73,7 +73,7 @@ class LiveRun:
         pulls, rewards = pulls.copy(), rewards.copy()
         pulls[arms], rewards[arms] = state.pulls, state.rewards
         room = self.roster.spread(self.questions - state.pulls, 0)
-        left = self.most - self.elsewhere - int(state.pulls.sum())
+        left = max(0, self.most - self.elsewhere - int(state.pulls.sum()))
         values = self.roster.spread(truth, 0.0)
         return Tallies(self.run, rewards, pulls, skill, values, room, left)
 

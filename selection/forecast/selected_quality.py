@@ -19,7 +19,7 @@ STRIDE = 0.25  # of a worker's answers that are simulated at once; an engine tak
 
 @dataclass
 class Tallies:
-    """Right answers and answers of a run, whose columns are (n,) in order of its arms.
+    """Right answers and answers of a run, columns (n,) in order of the arms.
 
     truth  accuracies, and ``room`` answers that each worker can still give
     left   answers that all workers can still give
@@ -51,7 +51,7 @@ class Tallies:
             self.left -= int(counts.sum())
 
     def judge(self, arms: Counts) -> tuple[float | None, float | None, int | None]:
-        """Compute the mean accuracy of the selected, what is stated of it, and how many pass."""
+        """Compute the mean accuracy of the selected, the stated bound, and how many pass."""
         run = self.run
         if pass_marks.has_mark(run):
             arms = arms[pass_marks.is_reaching(run, *self.columns)[arms]]
@@ -81,7 +81,7 @@ def median_of(values: Sequence[float | None], places: int = 4) -> Any:
 def describe_selected(
     accuracy: float | None, mean_at_least: float | None, passing: int | None, k: int
 ) -> str:
-    """Say how good the selected would be; nothing if nobody is selected without a pass mark."""
+    """Say how good the selected would be; nothing if neither they nor a pass mark exist."""
     if passing == 0:
         return "No worker would reach the pass mark."
     if accuracy is None:
