@@ -15,6 +15,7 @@ import crowdselect.urls  # noqa: F401  (finds all pages, of which a test may ask
 from crowdselect.start.redis_server import redis_command
 from packages.topk.tests import conftest as sampling
 from selection import wakeups
+from selection.forecast import candidates
 from selection.imports import uploads
 from selection.models import ApiToken
 from tests.processes import import_path, wait_until
@@ -118,6 +119,14 @@ def redis_server() -> Iterator[None]:
 def no_haste() -> None:
     """A small file is sorted at once however busy the machine: no Celery would go on with it."""
     uploads.AT_ONCE = 60.0
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_dear_rule(request: pytest.FixtureRequest) -> None:
+    """Leave a rule that takes seconds for each simulated run out of forecasts."""
+    names = [name for name in candidates.algorithms_for_one_skill() if name != "each-good"]
+    if not request.config.getoption("full"):
+        candidates.algorithms_for_one_skill = lambda: names
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema, Status
 
 from selection.accounts import scoped
-from selection.model_workers import changes, testing
+from selection.model_workers import changes, price_list, testing
 from selection.model_workers.adjustments import describe_server
 from selection.model_workers.model_files import LARGEST_FILE, ModelFile
 from selection.models import Endpoint, ModelServer, Pool, QuestionSet, map_to_stored
@@ -40,6 +40,15 @@ class ModelsOut(Schema):
     changed: int = Field(description="Number of workers that had been there.")
 
 
+class PublishedOut(Schema):
+    """Published prices in US dollars, which nothing uses before they are set as the model's own."""
+
+    price_in: float = Field(description="Of a million input tokens.")
+    price_out: float = Field(description="Of a million output tokens.")
+    price_call: float
+    source: str = Field(description="The list and its version.", examples=[price_list.SOURCE])
+
+
 class EndpointOut(Schema):
     """A worker that is a model."""
 
@@ -63,9 +72,18 @@ class EndpointOut(Schema):
     price_in: float = Field(description="Of a million input tokens.")
     price_out: float = Field(description="Of a million output tokens.")
     price_call: float
+    published: PublishedOut | None = Field(
+        description="Published prices of this model at this server; null if they are not known "
+        "for sure."
+    )
     problem: str = Field(description="The last failure; empty after a reply.")
     rests_until: datetime | None = Field(description="Time before which no call is made.")
     notice: str = Field(description="What the server does otherwise than asked; usually empty.")
+
+    @staticmethod
+    def resolve_published(endpoint: Any) -> dict[str, Any] | None:
+        prices = price_list.find_prices(endpoint.server.url, endpoint.model)
+        return {**prices, "source": price_list.SOURCE} if prices else None
 
     @staticmethod
     def resolve_notice(endpoint: Any) -> str:

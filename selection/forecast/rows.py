@@ -2,18 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import floor
 from typing import Annotated, Any
 
 import numpy as np
 
 from selection.texts import counted
-from selection.viewer_locale import format_percent
 from topk import rounded_up
 
 from .bands import MANY, prediction_band
 from .candidates import Contender, unsuitable_contenders
 from .plan import Plan
+from .selected_quality import describe_selected, median_of
 from .simulations import AnswerNeed, SimulatedEnding, SimulatedRun
 
 ENDS = 0.9  # share of the simulated runs that must keep the guarantee of a feasible plan
@@ -123,7 +122,9 @@ def forecast_table(plan: Plan, ledgers: Sequence[SimulationLedger]) -> list[Fore
         replace(
             row,
             recommended=row is best,
-            why=_explain_row(plan, ledger, row, best) + _describe_selected(plan, row),
+            why=" ".join(
+                filter(None, (_explain_row(plan, ledger, row, best), _describe_quality(plan, row)))
+            ),
         )
         for row, ledger in zip(rows, played, strict=True)
     ]
@@ -162,21 +163,12 @@ def build_row(plan: Plan, ledger: SimulationLedger) -> Forecast:
         else round(ledger.share(SimulatedEnding.BUDGET), 3),
         epsilon_at_end=None if ledger.epsilon is None else rounded_up(ledger.epsilon),
         loss=round(float(np.median([play.loss for play in plays])), 4),
-        accuracy=_median([play.mean for play in plays]),
-        mean_at_least=_median([play.stated for play in plays]),
-        passing=_median([play.passing for play in plays], 0),
+        accuracy=median_of([play.mean for play in plays]),
+        mean_at_least=median_of([play.stated for play in plays]),
+        passing=median_of([play.passing for play in plays], 0),
         runs=len(plays),
         finished=ledger.finished,
     )
-
-
-def _median(values: Sequence[float | None], places: int = 4) -> Any:
-    """Compute the median of those that are known; None without any."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return None
-    median = round(float(np.median(known)), places)
-    return median if places else int(median)
 
 
 def _failed_row(contender: Contender, reason: str) -> Forecast:
@@ -231,6 +223,10 @@ def _compare(row: Forecast, best: Forecast) -> str:
     return f"at {row.median / best.median:.1f} times the answers of {best.title}"
 
 
+def _describe_quality(plan: Plan, row: Forecast) -> str:
+    return describe_selected(row.accuracy, row.mean_at_least, row.passing, plan.k)
+
+
 def share_of_runs(many: int, runs: int) -> str:
     return f"{many:,} of {counted(runs, 'simulation')}"
 
@@ -271,20 +267,6 @@ def _describe_cut(plan: Plan, ledger: SimulationLedger, row: Forecast, best: For
         f"{_describe_need(plan, ledger) if short else ''}Guarantee by then: {guaranteed}. "
         f"{advice[:1].upper()}{advice[1:]}."
     )
-
-
-def _describe_selected(plan: Plan, row: Forecast) -> str:
-    """Say how good the selected would be; nothing if nobody is selected."""
-    if row.accuracy is None:
-        return ""
-    words = f" The selected would be {format_percent(row.accuracy)} right on average"
-    if row.mean_at_least:
-        words += (
-            f"; the run would state at least {format_percent(floor(100 * row.mean_at_least) / 100)}"
-        )
-    if row.passing is None:
-        return f"{words}."
-    return f"{words}. {row.passing:,} of {plan.k:,} would reach the pass mark."
 
 
 def _describe_need(plan: Plan, ledger: SimulationLedger) -> str:

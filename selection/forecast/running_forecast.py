@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from selection import db_clock
 from selection.algorithms import describe_missing_forecast
-from selection.models import RecordedAnswer, Run, RunForecast, exposure
+from selection.models import RecordedAnswer, Run, RunForecast, exposure, pass_marks
 from selection.models.roster import Roster
 from selection.outbox.celery_messages import BACKGROUND, mark_received, send_once
 from topk import Selector
 
 from .bands import MANY, prediction_band
 from .fitted import Counts, FittedBelief
+from .selected_quality import Tallies, median_of
 from .simulations import SimulatedEnding, play_to_end
 
 TASK = "selection.tasks.outlook"
@@ -45,6 +46,7 @@ OPEN = "Too early to say: the roster is open, and workers may still join."
 class LiveRun:
     """A run as it stands, to be simulated any number of times. Arrays are by the roster's arms.
 
+    columns    (n,) answers, right answers, verdicts and kinds of task of all the run's arms
     questions  (r,) most answers that each arm can have at the end
     elsewhere  answers that are paid and do not count here: of workers who are gone, and of
                questions that were retired
@@ -53,19 +55,28 @@ class LiveRun:
 
     run: Run
     roster: Roster
-    columns: tuple[Counts, NDArray[np.float64], NDArray[np.int8]]
+    columns: tuple[Counts, NDArray[np.float64], NDArray[np.int8], Counts]
     questions: Counts
-    skill: Counts
     elsewhere: int
     left: int | None = None
 
     def selector(self) -> Selector:
-        state = self.roster.state(*self.columns, copy.deepcopy(self.run.memory))
+        state = self.roster.state(*self.columns[:3], copy.deepcopy(self.run.memory))
         return self.roster.selector(self.run, state)
 
     @property
     def pulls(self) -> Counts:
         return self.columns[0][self.roster.arms]
+
+    def tallies(self, selector: Selector, truth: NDArray[np.float64]) -> Tallies:
+        """Count the answers of all arms after a simulation; accuracies (r,) are ``truth``."""
+        (pulls, rewards, _, skill), arms, state = self.columns, self.roster.arms, selector.state
+        pulls, rewards = pulls.copy(), rewards.copy()
+        pulls[arms], rewards[arms] = state.pulls, state.rewards
+        room = self.roster.spread(self.questions - state.pulls, 0)
+        left = max(0, self.most - self.elsewhere - int(state.pulls.sum()))
+        values = self.roster.spread(truth, 0.0)
+        return Tallies(self.run, rewards, pulls, skill, values, room, left)
 
     @property
     def most(self) -> int:
@@ -84,7 +95,8 @@ def load_live_run(run: Run) -> LiveRun | None:
     pulls, rewards, verdict, skill, void, asks, skipped, reasons = zip(*rows, strict=True)
     leavers = np.array([bool(reason) for reason in reasons])
     counts = np.array(pulls, np.int64)
-    roster = Roster.build(run, np.array(skill, np.int64), leavers, counts)
+    kinds = np.array(skill, np.int64)
+    roster = Roster.build(run, kinds, leavers, counts)
     if not roster.ready(run):
         return None
     skips = np.array(void, np.int64) + np.array(skipped, np.int64)
@@ -94,9 +106,8 @@ def load_live_run(run: Run) -> LiveRun | None:
     return LiveRun(
         run,
         roster,
-        (counts, np.array(rewards, float), np.array(verdict, np.int8)),
+        (counts, np.array(rewards, float), np.array(verdict, np.int8), kinds),
         np.maximum(questions, counts)[roster.arms],
-        np.array(skill, np.int64)[roster.arms],
         int(counts[leavers].sum()) + run.count_wasted(),
         _answers_left(run, int((np.array(asks, np.int64) - void - counts)[~leavers].sum())),
     )
@@ -165,18 +176,27 @@ def _simulate_runs(forecast: RunForecast, live: LiveRun, seconds: float) -> None
     totals: list[int] = []
     most_per_run: list[int] = []
     cut: list[float] = []
+    qualities: list[tuple[float | None, ...]] = []
     while _needs_another_run(len(totals), thread_time() - began, seconds):
         rng = np.random.default_rng([SEED, live.run.seed, live.run.steps, len(totals)])
         selector, truth = live.selector(), fitted.draw(rng)
         ending = play_to_end(selector, truth, live.questions, rng, left=live.left)
-        totals.append(int(selector.state.pulls.sum()) + live.elsewhere)
-        most_per_run.append(int(selector.state.pulls.max()))
+        tallies, arms = live.tallies(selector, truth), live.roster.arms[selector.selection()]
         if ending is not SimulatedEnding.PROMISE:
             cut.append(selector.standing().gap)
+        elif pass_marks.has_mark(live.run):
+            tallies.settle_marks(arms, rng)
+        qualities.append(tallies.judge(arms))
+        pulls = tallies.pulls[live.roster.arms]
+        totals.append(int(pulls.sum()) + live.elsewhere)
+        most_per_run.append(int(pulls.max()))
     forecast.runs, forecast.kept = len(totals), 1 - len(cut) / len(totals)
     forecast.low, forecast.median, forecast.high = _final_band(totals, forecast.counted, live.most)
     forecast.epsilon = min(1.0, float(np.median(cut))) if cut else None
     forecast.most = int(np.median(most_per_run))
+    means, floors, passes = zip(*qualities, strict=True)
+    forecast.accuracy, forecast.mean_at_least = median_of(means), median_of(floors)
+    forecast.passing = median_of(passes, 0)
     if not live.run.several:
         forecast.uniform = _uniform_shortfall(live.run, fitted, forecast.most)
 
@@ -184,7 +204,7 @@ def _simulate_runs(forecast: RunForecast, live: LiveRun, seconds: float) -> None
 def _needs_another_run(runs: int, took: float, seconds: float) -> bool:
     """Tell if one more run is to be simulated.
 
-    There are to be enough for a band, if that does not take too long, and more while there is time.
+    A band needs several, if time allows, and more are better while there is time.
     """
     return runs < RUNS and (not runs or took < (seconds if runs >= MANY else MOST_SECONDS))
 
@@ -203,16 +223,16 @@ def _final_band(totals: list[int], counted: int, most: int) -> tuple[int, int, i
 
 
 def _fit_population(live: LiveRun) -> FittedBelief:
-    pulls, rewards = live.pulls, live.columns[1][live.roster.arms]
+    rewards, skill = live.columns[1][live.roster.arms], live.columns[3][live.roster.arms]
     return FittedBelief.fit(
-        pulls, rewards, live.skill, {kind.number: kind.k for kind in live.run.skills}
+        live.pulls, rewards, skill, {kind.number: kind.k for kind in live.run.skills}
     )
 
 
 def _uniform_shortfall(run: Run, fitted: FittedBelief, questions: int) -> float:
     """Bound the loss of the best K by share of right answers, if all answer so many questions.
 
-    It is not exceeded with probability 1 - δ.
+    The bound holds with probability 1 - δ.
     """
     rng, short = np.random.default_rng([SEED, run.seed, run.steps]), []
     for _ in range(UNIFORM_POOLS):
@@ -229,7 +249,7 @@ def _uniform_shortfall(run: Run, fitted: FittedBelief, questions: int) -> float:
 def refresh_forecast(run_id: int) -> None:
     """Make and store this run's forecast, if it goes on and moved since the last one.
 
-    That one must not be new: messages that waited for long come several at a time.
+    The last one must be old: late messages come several at a time.
     """
     with suppress(Exception):  # without Redis the key expires
         mark_received(TASK, run_id)

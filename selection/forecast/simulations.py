@@ -16,6 +16,7 @@ from topk.rewards import draw_rewards
 from .beliefs import Belief
 from .candidates import Contender
 from .plan import Plan
+from .selected_quality import limit_total
 
 SEED = 20
 BATCH, BATCH_OF_POOL = 0.05, 0.1  # slots of algorithms that would ask for one or two answers
@@ -134,19 +135,12 @@ def play_to_end(
             raise TooLong
         room = questions - selector.state.pulls
         counts = selector.ask(_slots_of(selector), room=room, rng=rng)
-        counts = _limit_total(counts, most - float(selector.state.pulls.sum()))
+        counts = limit_total(counts, most - float(selector.state.pulls.sum()))
         arms = np.flatnonzero(counts)
         if not arms.size:
             return SimulatedEnding.QUESTIONS
         selector.tell(arms, draw_rewards(truth[arms], counts[arms], False, rng), counts[arms])
     return SimulatedEnding.PROMISE if PROMISE_KEPT in reasons else SimulatedEnding.BUDGET
-
-
-def _limit_total(counts: NDArray[np.int64], most: float) -> NDArray[np.int64]:
-    if counts.sum() <= most:
-        return counts
-    limited: NDArray[np.int64] = np.diff(np.minimum(counts.cumsum(), int(most)), prepend=0)
-    return limited
 
 
 def _slots_of(selector: Selector) -> int | None:

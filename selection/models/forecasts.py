@@ -106,6 +106,8 @@ class RunForecast(models.Model):
     most     median number of questions answered by the worker asked most
     uniform  loss of the best K by their share of right answers, exceeded with probability delta at
              most, if every worker answers ``most`` questions; None if it is not comparable
+    accuracy, mean_at_least, passing  of the selected, as in the forecast of a draft; None if the
+             end was not simulated, nobody is selected, or there is no pass mark
     why      reason for having no forecast; else empty
     """
 
@@ -122,6 +124,9 @@ class RunForecast(models.Model):
     epsilon = models.FloatField(null=True)
     most = models.PositiveIntegerField(default=0)
     uniform = models.FloatField(null=True)
+    accuracy = models.FloatField(null=True)
+    mean_at_least = models.FloatField(null=True)
+    passing = models.PositiveIntegerField(null=True)
     why = models.CharField(max_length=200, blank=True)
 
     class Meta:

@@ -1,4 +1,4 @@
-"""The pass mark of a run, which is tested beside any rule (docs/pass-mark.md)."""
+"""The mean accuracy of the selected, and the pass mark beside any rule: docs/pass-mark.md."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from selection.viewer_locale import format_percent, places_of
 from topk import THIS_SET, Verdict
+from topk.mean_bound import bound_mean
 from topk.pass_mark import REACHES, is_settled, judge_marks
 
 from .runs import Run
@@ -70,6 +71,12 @@ def tolerance_of(run: Run) -> float:
     assert run.pass_mark is not None
     epsilon = run.epsilon if "epsilon" in run.selector_class.needs else 0.0
     return min((epsilon or 2 * USUAL_TOLERANCE) / 2, (1 - run.pass_mark) / 2)
+
+
+def bound_selected(run: Run, rewards: Any, pulls: Any, arms: Any, skill: Counts) -> float:
+    """Bound the mean accuracy of the selected arms from below, as ``bound_mean`` does."""
+    conditions = _conditions(run, skill)
+    return bound_mean(rewards, pulls, arms, run.total, run.delta, **conditions)
 
 
 def _conditions(run: Run, skill: Counts) -> dict[str, Any]:

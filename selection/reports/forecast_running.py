@@ -73,6 +73,19 @@ class RunningForecast:
     time: Annotated[str, "Duration at the present speed, in words."] = ""
     hours: Annotated[float | None, "Upper bound in hours; null if it is too early to say."] = None
     everybody: FullTestForecast | None = None
+    accuracy: Annotated[
+        float | None,
+        "Mean accuracy that the selected would have, median of the simulations; null if the end "
+        "is not simulated or nobody is selected.",
+    ] = None
+    mean_at_least: Annotated[
+        float | None, "Mean accuracy that the run would state at its end, median."
+    ] = None
+    passing: Annotated[
+        int | None,
+        "Number of workers that the run would select at its pass mark, median; null without a "
+        "mark.",
+    ] = None
     at: Annotated[datetime | None, "Time of the simulation."] = None
 
 
@@ -116,6 +129,9 @@ def forecast_remaining(
         time=time,
         hours=hours,
         everybody=_full_test_forecast(run, outlook),
+        accuracy=outlook.accuracy,
+        mean_at_least=outlook.mean_at_least,
+        passing=outlook.passing,
         at=outlook.at,
     )
 

@@ -7,9 +7,8 @@ from math import floor
 import numpy as np
 
 from selection import viewer_locale
-from selection.models import Run
+from selection.models import Run, pass_marks
 from topk import THIS_SET
-from topk.mean_bound import bound_mean
 
 from .worker_columns import WorkerStanding
 
@@ -38,17 +37,9 @@ def state_mean_floor(run: Run, lines: Sequence[WorkerStanding]) -> MeanFloor | N
         return None
     if run.selector_class.common_order and len(selected) > 1:
         return None
-    on_set = run.options.get("accuracy") == THIS_SET
-    sizes = [skill.deck_size for skill in run.skills]
-    bound = bound_mean(
-        [line.right for line in lines],
-        [line.answers for line in lines],
-        selected,
-        run.total,
-        run.delta,
-        questions=np.array([sizes[line.number] for line in lines]) if on_set else None,
-        joined=bool(run.joined),
-    )
+    right, answers = [line.right for line in lines], [line.answers for line in lines]
+    skill = np.array([line.number for line in lines])
+    bound = pass_marks.bound_selected(run, right, answers, selected, skill)
     accuracy = floor(1000 * bound) / 1000
     return MeanFloor(accuracy, _say(run, len(selected), accuracy)) if accuracy >= 0.01 else None
 

@@ -7,6 +7,7 @@ the set would have to exceed 1/delta, which has a probability of at most delta (
 testing by averages of e-values: Vovk and Wang, Annals of Statistics 2021).
 """
 
+from functools import lru_cache
 from math import log
 
 import numpy as np
@@ -129,6 +130,7 @@ def _log_evidence_on_set(right: Floats, wrong: Floats, sizes: Counts, most: Floa
     return np.array([_evidence_of_one(*row) for row in unique.tolist()])[place.ravel()]
 
 
+@lru_cache(maxsize=1 << 14)  # between answers most workers keep theirs
 def _evidence_of_one(right: float, wrong: float, size: float, most: float) -> float:
     log_gamma = scipy.special.gammaln
     totals = np.arange(right, size - wrong + 1)  # right answers among all questions, if possible

@@ -15,7 +15,7 @@ from selection.admin.forms import file_field
 from selection.admin.imports.join_offer import offer_joining
 from selection.admin.page import Page, object_url
 from selection.errors import Refused
-from selection.model_workers import changes
+from selection.model_workers import changes, price_list
 from selection.model_workers.model_files import LARGEST_FILE, ModelEntry, ModelFile
 from selection.models import ModelServer, map_to_stored
 from selection.texts import count_noun
@@ -106,6 +106,10 @@ class PoolModelsPage(Page):
         }
         return added | {server.name: server for server in self._servers()}
 
+    def _list_urls(self, file: ModelFile) -> dict[str, str]:
+        urls = {server.name: server.url for server in self._servers()}
+        return urls | {str(one.values["name"]): str(one.values["url"]) for one in file.servers}
+
     def _preview(self, file: ModelFile) -> dict[str, Any]:
         entries = file.models
         names = [entry.worker for entry in entries]
@@ -113,14 +117,22 @@ class PoolModelsPage(Page):
         stored = map_to_stored(names, workers.all())
         present = set(workers.filter(key__in=stored.values()).values_list("key", flat=True))
         changed = sum(stored[name] in present for name in names)
+        prices = price_list.find_published(entries, self._list_urls(file))
         return {
-            "rows": [_describe(entry) for entry in entries[:ROWS_SHOWN]],
+            "rows": [
+                _describe(entry) | {"published": price_list.describe_prices(prices.get(n, {}))}
+                for n, entry in enumerate(entries[:ROWS_SHOWN])
+            ],
+            "priced": len(prices),
+            "price_source": price_list.SOURCE,
             "count": len(entries),
             "unseen": max(0, len(entries) - ROWS_SHOWN),
             "changed": changed,
         }
 
     def _add(self, file: ModelFile) -> HttpResponse:
+        if "published" in self.request.POST:
+            price_list.fill_prices(file.models, self._list_urls(file), price_list.DOLLARS[0])
         new, changed = changes.store_file(self.object, file)
         counts = [f"{new} added"] if new or not changed else []
         counts += [f"{changed} changed"] if changed else []

@@ -17,7 +17,7 @@ from selection.admin.job_page import JobMixin, follow_job
 from selection.admin.page import ActionPage, object_url
 from selection.errors import Refused
 from selection.limits import LONGEST_KEY
-from selection.model_workers import changes, endpoints, testing
+from selection.model_workers import changes, endpoints, price_list, testing
 from selection.model_workers.adjustments import describe_server
 from selection.model_workers.prices import to_amount
 from selection.models import Endpoint, ModelServer, QuestionSet
@@ -63,7 +63,7 @@ class CallTestForm(forms.Form):
 
 
 class WorkerModelPage(JobMixin, ActionPage):
-    """The settings of a worker's model. ``do`` is save, test or remove."""
+    """The settings of a worker's model. ``do`` is save, price, test or remove."""
 
     permission_required = ["selection.view_worker"]
     location = ("<int:pk>/model/", "model")
@@ -82,6 +82,9 @@ class WorkerModelPage(JobMixin, ActionPage):
         kwargs.setdefault("test_form", self._test_form())
         facts = {"endpoint": self.endpoint, "may_change": self.may(CHANGE)}
         facts["notice"] = describe_server(self.endpoint)
+        prices = price_list.find_missing_prices(self.endpoint)
+        facts["published"] = price_list.describe_prices(prices)
+        facts["price_source"] = price_list.SOURCE
         return super().get_context_data(**facts, **self._test_facts(), **kwargs)
 
     def _test_facts(self) -> dict[str, Any]:
@@ -139,6 +142,14 @@ class WorkerModelPage(JobMixin, ActionPage):
                 return redirect(self.request.path)
         return self._show(form=form)
 
+    def _take_price(self) -> HttpResponse:
+        """Set the published prices, as long as the model has none."""
+        if prices := price_list.find_missing_prices(self.endpoint):
+            changes.change_endpoint(self.endpoint, prices)
+            words = price_list.describe_prices(prices)
+            messages.success(self.request, f"The price is {words} ({price_list.SOURCE}).")
+        return redirect(self.request.path)
+
     def _test(self) -> HttpResponse:
         form = self._test_form(self.request.POST)
         if not form.is_valid():
@@ -157,4 +168,4 @@ class WorkerModelPage(JobMixin, ActionPage):
         messages.success(self.request, f"“{self.object}” is not a model any more.")
         return redirect(object_url(self.object))
 
-    actions = {"save": _save, "test": _test, "remove": _remove}
+    actions = {"save": _save, "price": _take_price, "test": _test, "remove": _remove}

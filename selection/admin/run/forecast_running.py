@@ -5,6 +5,7 @@ from datetime import timedelta
 from selection import reports
 from selection.facts import Facts
 from selection.forecast import running_forecast
+from selection.forecast.selected_quality import describe_selected
 from selection.models import Run
 from selection.reports import Progress
 from selection.reports.durations import format_duration
@@ -37,7 +38,7 @@ def describe_remaining(run: Run, progress: Progress) -> Facts | None:
     so_far = {"spent": paid or number, "given": number if paid else "", "out": forecast.committed}
     if forecast.median is None:
         unknown = dict.fromkeys(
-            ("about", "amount", "answers", "time", "risk", "basis", "compare"), ""
+            ("about", "amount", "answers", "time", "risk", "basis", "compare", "selected"), ""
         )
         return Facts(**so_far, why=SHORT_REASONS.get(forecast.why, forecast.why), **unknown)
     low, _, high = forecast.answers or [forecast.median] * 3
@@ -53,6 +54,9 @@ def describe_remaining(run: Run, progress: Progress) -> Facts | None:
         risk=_describe_risk(run, forecast),
         basis=_basis(forecast),
         compare=_describe_full_test(run, forecast.everybody),
+        selected=describe_selected(
+            forecast.accuracy, forecast.mean_at_least, forecast.passing, run.total
+        ),
     )
 
 

@@ -1,6 +1,7 @@
 """Pages of models as workers: servers, grids, test calls, calls and money of a run."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -11,6 +12,7 @@ from django.utils import timezone
 
 from selection import reports
 from selection.model_workers import endpoints, spending
+from selection.model_workers.price_list import SOURCE
 from selection.models import Endpoint, Job, ModelCall, ModelServer, ModelSpending, Run, Team
 from selection.outbox import jobs
 from selection.runs import lifecycle
@@ -134,6 +136,45 @@ def test_a_grid_is_previewed_and_then_added(requester):
     file = SimpleUploadedFile("models.yaml", GRID.replace("[0, 1]", "[1, 2]").encode())
     again = text_of(requester.post(address, {"file": file}))
     assert "4 of them are there already and get these settings" in again
+
+
+LISTED = """models:
+- {server: Stub, model: [gpt-4o-mini, nobodys-model]}
+- {server: Stub, model: gpt-4o, price_in: 0}
+"""
+PUBLISHED = "$0.15 in, $0.60 out per million tokens"
+
+
+@pytest.mark.parametrize(("choice", "price"), [({}, 0), ({"published": "on"}, Decimal("0.6"))])
+def test_published_prices_are_shown_and_taken_by_choice(requester, choice, price):
+    make_server("https://api.openai.com/v1")
+    address = admin_url("pool_models", make_pool(1).pk)
+    preview = text_of(requester.post(address, {"pasted": LISTED, "do": "preview"}))
+    assert preview.count("published price") == 2
+    assert f"published price {PUBLISHED}" in preview
+    assert f"Use the published price ({SOURCE}) for 1 model without a price" in preview
+    requester.post(address, {"pasted": LISTED, "do": "add", **choice})
+    prices = dict(Endpoint.objects.values_list("model", "price_out"))
+    assert prices == {"gpt-4o-mini": price, "nobodys-model": 0, "gpt-4o": 0}
+
+
+def test_model_takes_its_published_price_by_one_click(requester):
+    make_server("https://api.openai.com/v1")
+    pool = make_pool(1)
+    requester.post(admin_url("pool_models", pool.pk), {"pasted": LISTED, "do": "add"})
+    worker = pool.workers.get(key="gpt-4o-mini")
+    address = admin_url("worker_model", worker.pk)
+    assert f"calls count as free. Published: {PUBLISHED} ({SOURCE})." in text_of(
+        requester.get(address)
+    )
+    page = text_of(requester.post(address, {"do": "price"}, follow=True))
+    assert f"The price is {PUBLISHED} ({SOURCE})." in page
+    assert "Use the published price" not in page
+    Endpoint.objects.filter(worker=worker).update(price_out=7)
+    requester.post(address, {"do": "price"})
+    assert Endpoint.objects.get(worker=worker).price_out == 7
+    other = admin_url("worker_model", pool.workers.get(key="nobodys-model").pk)
+    assert "Published" not in text_of(requester.get(other))
 
 
 def test_a_fault_is_told_with_its_line(requester):

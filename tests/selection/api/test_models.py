@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from selection.model_workers.price_list import SOURCE
 from selection.models import (
     AuditEntry,
     Endpoint,
@@ -125,7 +126,20 @@ def test_models_are_added_by_a_file_or_its_entries(manager):
     }
     shown = manager.get(f"{path}/m1, t=1").json()
     assert (shown["model"], shown["temperature"], shown["price_in"]) == ("m1", 1, 1e-05)
+    assert shown["published"] is None
     assert manager.get(f"{path}/w0").status_code == 404
+
+
+def test_published_prices_are_read_only(manager):
+    create_server(manager, "https://api.openai.com/v1")
+    path = f"pools/{make_pool(1).pk}/models"
+    manager.post(path, {"models": [{"model": "gpt-4o-mini", "server": "Stub", "price_in": 0}]})
+    (shown,) = manager.get(path).json()
+    prices = {"price_in": 0.15, "price_out": 0.6, "price_call": 0}
+    assert shown["published"] == prices | {"source": SOURCE}
+    assert (shown["price_in"], shown["price_out"]) == (0, 0)
+    changed = manager.patch(f"{path}/gpt-4o-mini", {"published": prices})
+    assert changed.status_code == 422
 
 
 def test_a_file_with_a_fault_stores_nothing(manager):

@@ -11,6 +11,7 @@ from selection.forecast import (
     PastBelief,
     Plan,
     RangeBelief,
+    candidates,
     forecast_requests,
     parts,
     refine_forecasts,
@@ -32,6 +33,14 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(parts, "POINT_RUNS", 2)
     monkeypatch.setattr(parts, "PIECE", 0.0)
     monkeypatch.setattr(forecast_requests, "FIRST", 1000.0)
+
+
+@pytest.fixture(autouse=True)
+def few_algorithms(request, monkeypatch):
+    """Forecast three of the algorithms; slow tests forecast all."""
+    if request.node.get_closest_marker("slow") is None:
+        names = ["credible", "adaptive-top-k", "lucb"]
+        monkeypatch.setattr(candidates, "algorithms_for_one_skill", lambda: names)
 
 
 @pytest.fixture
@@ -174,7 +183,8 @@ def test_duplicate_message_does_not_repeat_a_piece(sent, django_capture_on_commi
     assert len(sent) == handed_out
 
 
-def test_newest_forecast_is_done_first(sent, django_capture_on_commit_callbacks):
+def test_newest_forecast_is_done_first(sent, monkeypatch, django_capture_on_commit_callbacks):
+    monkeypatch.setattr(forecast_requests, "ABANDONED", timedelta(days=1))  # on a busy machine
     older = request_plan(django_capture_on_commit_callbacks)
     before = list(older.parts.values_list("runs", flat=True))
     newer = request_plan(django_capture_on_commit_callbacks, epsilon=0.25)

@@ -103,6 +103,7 @@ def test_budget_algorithm_takes_exactly_its_budget():
     outlook = running_forecast.make_forecast(begin_run(algorithm="sar", budget=200))
     assert (outlook.low, outlook.median, outlook.high) == (200, 200, 200)
     assert outlook.runs == 0
+    assert (outlook.accuracy, outlook.mean_at_least, outlook.passing) == (None, None, None)
 
 
 def test_outlook_is_refreshed_only_after_steps_and_a_pause():
@@ -178,6 +179,9 @@ def test_page_list_and_api_show_the_forecast(requester, client, token):
     forecast = client.get(f"/api/runs/{run.pk}", headers=headers).json()["forecast"]
     assert forecast["answers"] == list(reports.forecast_remaining(run).answers)
     assert forecast["everybody"]["questions"] > 0
+    assert 0.3 < forecast["mean_at_least"] < forecast["accuracy"] < 1
+    assert forecast["passing"] is None
+    assert f"The selected would be {forecast['accuracy']:.0%} right on average" in page
 
 
 def test_workers_who_never_answer_do_not_delay_the_forecast():
