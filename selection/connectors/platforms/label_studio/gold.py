@@ -1,0 +1,378 @@
+"""Gold questions of a watch among the tasks of the production project.
+
+A gold task has the data that the interface shows and nothing else, so that it looks like all other
+tasks: it is known by its id. Label Studio has no task for one person in the community edition, so
+there a worker has a project of their own, or a task is for everybody in the common one.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from django.db.models import QuerySet
+
+from selection import db_clock
+from selection.connectors import gold_intake, gold_plan, health
+from selection.connectors.faults import Fault, Missing, Rejected
+from selection.connectors.gold_intake import OutsideGold
+from selection.connectors.gold_plan import Place
+from selection.errors import Refused
+from selection.models import GoldTask, OutsideTask, Question, WatchConnection, WatchedMember
+from selection.texts import counted
+
+from . import interface, places, reading
+from .client import PAGE, Client, Object
+from .interface import Control
+
+State = OutsideTask.State
+OWN_PLACE = "label_studio_project"  # attribute of a worker: the number of their own project
+PLACES, NOTES = "places", "notes"  # of the link's memory
+# Label Studio's clock may differ from ours; a change may be committed after a later one.
+SKEW, OVERLAP = timedelta(hours=1), timedelta(minutes=2)
+LEASE = timedelta(seconds=90)  # of the creation of a task
+LONGEST_LEAD = 86_400  # seconds from showing a task to its answer
+IN_TURN, BY_HAND = "Sequential sampling", "assigned_only"
+MOST_NAMED = 3
+
+
+# -- joining
+
+
+def prepare(link: WatchConnection, client: Client) -> None:
+    """Check the project, and that somebody is known there. Raises Refused."""
+    project = str(link.settings.get("project", "")).strip()
+    if not project.isdigit():
+        raise Refused("Enter the project's number: it is in its address, /projects/NUMBER.")
+    content = client.project(project)
+    if places.is_own(str(content.get("title", ""))):
+        raise Refused(f"The project “{content['title']}” has a run's tasks: choose another one.")
+    control, questions = interface.read_control(content), list(_questions(link))
+    for question in questions:
+        _refuse_misfit(question, control, content)
+    _refuse_missing_data(link, client, content, questions)
+    accounts = reading.accounts_by_name(client.list_users())
+    workers = [row.worker for row in link.watch.workers.select_related("worker")]
+    if not any(reading.account_of(places.names_of(one), accounts) for one in workers):
+        raise Refused(places.UNKNOWN.format(f"“{workers[0]}”, or any other worker"))
+    link.memory = {PLACES: {}, NOTES: []}
+
+
+def _questions(link: WatchConnection) -> Iterator[Question]:
+    rows = Question.objects.filter(question_set__watches=link.watch, retired=None)
+    yield from rows.distinct()
+
+
+def _refuse_misfit(question: Question, control: Control, project: Object) -> None:
+    kinds = {"number": {"number"}, "text": {"text"}}
+    wanted = kinds.get(control.kind, {"multiple", "single"} if control.multiple else {"single"})
+    choices = question.choices if control.choices else []
+    if question.kind in wanted and set(choices) <= set(control.choices):
+        return
+    offer = " | ".join(control.choices) or f"an answer of the kind “{control.kind}”"
+    needs = " | ".join(question.choices) or f"an answer of the kind “{question.kind}”"
+    raise Refused(
+        f"The project “{project.get('title')}” asks for {offer}; gold question “{question.key}” "
+        f"needs {needs}. Choose a project with the same labelling interface."
+    )
+
+
+def _refuse_missing_data(
+    link: WatchConnection, client: Client, project: Object, questions: list[Question]
+) -> None:
+    source = str(link.settings.get("gold_project", "")).strip()
+    if not source:
+        _text_variable(project)
+        return
+    if not source.isdigit():
+        raise Refused("Project of the gold questions: enter its number.")
+    there = {str(task["id"]) for task in client.list_tasks(source)}
+    if missing := [one.key for one in questions if one.key not in there]:
+        names = ", ".join(f"“{key}”" for key in missing[:MOST_NAMED])
+        raise Refused(
+            f"The project {source} has no task {names}: "
+            f"{counted(len(missing), 'gold question', 'are')} from elsewhere. Read the gold "
+            "questions from it, or leave the field blank."
+        )
+
+
+def _text_variable(project: Object) -> str:
+    """Find the only text that the interface shows. Raises Refused if there are more."""
+    names = interface.variables_of(str(project.get("label_config", ""))) - {"choices"}
+    if len(names) == 1:
+        return names.pop()
+    listed = ", ".join(sorted(names)) or "nothing"
+    raise Refused(
+        f"The interface of “{project.get('title')}” shows {listed}: enter the project of the gold "
+        "questions, whose tasks have the same data."
+    )
+
+
+# -- exchange
+
+
+def exchange(link: WatchConnection, client: Client) -> None:
+    """Take the answers, and bring the gold tasks there up to date. It may be killed at any time."""
+    notes = _match_members(link, client) if link.on else []
+    contents, known = {}, {}
+    for project in _projects(link):
+        content = _read_project(link, client, project)
+        if content is None:
+            continue
+        contents[project], known[project] = content, _describe_place(link, project, content)
+        if known[project].in_turn:
+            notes.append(
+                f"The project “{content.get('title')}” shows its tasks in turn, so gold comes "
+                "behind those that are there: choose random sampling in its settings."
+            )
+        if not link.watch.stopped:
+            _take_answers(link, client, project, content)
+            _check_presence(link, client, project)
+    gold_plan.mark_unwanted(link, known)
+    _remove_tasks(link, client, contents)
+    if without := gold_plan.plan_gold(link, known):
+        names = ", ".join(f"“{name}”" for name in without[:MOST_NAMED])
+        notes.append(
+            f"{counted(len(without), 'queue')} without further gold questions ({names}): add "
+            "questions to the question sets."
+        )
+    _create_tasks(link, client, contents)
+    if link.memory.get(NOTES) != notes:
+        link.remember(notes=notes)
+
+
+def _match_members(link: WatchConnection, client: Client) -> list[str]:
+    """Store who the watched workers are there; return a sentence on those who are unknown."""
+    rows = link.watch.workers.exclude(state="left").select_related("worker")
+    new = list(rows.exclude(pk__in=link.members.exclude(watched=None).values("watched")))
+    if not new:
+        return []
+    accounts = reading.accounts_by_name(client.list_users())
+    members, unknown = [], []
+    for row in new:
+        account = reading.account_of(places.names_of(row.worker), accounts)
+        own = str(row.worker.attributes.get(OWN_PLACE, "")).strip()
+        place = own if own.isdigit() else str(link.settings["project"])
+        member = WatchedMember(
+            link=link, watched=row, outside_id=account, place=place, alone=place == own
+        )
+        (members if account else unknown).append(member)
+    WatchedMember.objects.bulk_create(members, 1000, ignore_conflicts=True)
+    if not unknown:
+        return []
+    names = ", ".join(f"“{one.watched}”" for one in unknown[:MOST_NAMED])
+    return [places.UNKNOWN.format(names)]
+
+
+def _projects(link: WatchConnection) -> list[str]:
+    lying = link.gold_tasks.filter(state__in=gold_plan.PRESENT).values_list("place", flat=True)
+    used = link.members.values_list("place", flat=True) if link.on else ()
+    return sorted({*used, *lying})
+
+
+def _read_project(link: WatchConnection, client: Client, project: str) -> Object | None:
+    """Fetch the project; None, with a problem, if it is gone or asks something else."""
+    try:
+        content = client.project(project)
+        interface.read_control(content)
+        return content
+    except Missing as fault:
+        link.gold_tasks.filter(place=project, state__in=gold_plan.PRESENT).update(
+            state=State.REMOVED
+        )
+        health.note_problem(link, str(fault))
+    except Refused as refusal:
+        health.note_problem(link, str(refusal))
+    return None
+
+
+def _describe_place(link: WatchConnection, project: str, content: Object) -> Place:
+    lying = link.gold_tasks.filter(place=project).exclude(outside_id="")
+    lying = lying.exclude(state=State.REMOVED)
+    stored = link.memory.get(PLACES, {}).get(project)
+    if stored is None:
+        done = lying.filter(state=State.ANSWERED).count()
+        stored = {"base": _number(content, "finished_task_number") - done}
+        _remember_place(link, project, stored)
+    settings = content.get("assignment_settings")
+    way = settings.get("label_stream_task_distribution") if isinstance(settings, dict) else ""
+    return Place(
+        tasks=max(0, _number(content, "task_number") - lying.count() - stored["base"]),
+        overlap=max(1, _number(content, "maximum_annotations")),
+        assigns=way == BY_HAND,
+        in_turn=content.get("sampling") == IN_TURN,
+    )
+
+
+def _remember_place(link: WatchConnection, project: str, notes: Mapping[str, Any]) -> None:
+    known = link.memory.get(PLACES, {})
+    link.remember(places={**known, project: {**known.get(project, {}), **notes}})
+
+
+def _number(content: Object, name: str) -> int:
+    value = content.get(name)
+    return value if isinstance(value, int) else 0
+
+
+# -- answers
+
+
+def _take_answers(link: WatchConnection, client: Client, project: str, content: Object) -> None:
+    """Take the answers in all tasks that changed since the last time."""
+    lying = link.gold_tasks.filter(place=project).exclude(outside_id="")
+    first = lying.order_by("made").values_list("made", flat=True).first()
+    if first is None:
+        return
+    stored = link.memory[PLACES][project].get("read")
+    latest = since = _moment(stored) if stored else first - SKEW
+    tasks = client.list_tasks(project, since - OVERLAP)
+    while page := list(islice(tasks, PAGE)):
+        _take_page(link, lying, page, content)
+        latest = max(latest, *(_moment(task.get("updated_at")) for task in page))
+    if latest > since:
+        _remember_place(link, project, {"read": latest.isoformat()})
+
+
+def _take_page(
+    link: WatchConnection, lying: QuerySet[GoldTask], tasks: Sequence[Object], content: Object
+) -> None:
+    control, most = interface.read_control(content), _number(content, "maximum_annotations")
+    by_id = {str(task.get("id")): task for task in tasks}
+    answers: list[OutsideGold] = []
+    done = []
+    for row in lying.filter(outside_id__in=by_id).select_related("question"):
+        given = list(_answers_of(row, by_id[row.outside_id], control))
+        answers += given
+        if len(given) >= (1 if row.watched_id else max(1, most)):
+            done.append(row.pk)
+    gold_intake.take_gold(link, answers)
+    link.gold_tasks.filter(pk__in=done).update(state=State.ANSWERED)
+
+
+def _answers_of(row: GoldTask, task: Object, control: Control) -> Iterator[OutsideGold]:
+    """Yield the answers in a task; a skipped one is none, since the task comes again."""
+    for annotation in reading.valid_annotations(task):
+        if annotation.get("ground_truth") or annotation.get("was_cancelled"):
+            continue
+        by = annotation.get("completed_by")
+        user = str(by.get("id") if isinstance(by, dict) else by)
+        name = str((by.get("email") if isinstance(by, dict) else "") or user)
+        response = reading.response_of(annotation, control.name)
+        yield OutsideGold(row, user, name, response, _time_of_asking(annotation))
+
+
+def _time_of_asking(annotation: Mapping[str, Any]) -> datetime:
+    lead = annotation.get("lead_time")
+    seconds = float(lead) if isinstance(lead, int | float) and 0 <= lead <= LONGEST_LEAD else 0.0
+    return _moment(annotation.get("created_at")) - timedelta(seconds=seconds)
+
+
+def _moment(value: Any) -> datetime:
+    try:
+        moment = datetime.fromisoformat(str(value))
+    except ValueError:
+        return db_clock.database_now() - LEASE
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _check_presence(link: WatchConnection, client: Client, project: str) -> None:
+    """Look for one of the open tasks, each in its turn: it may have been deleted by hand."""
+    rows = link.gold_tasks.filter(place=project, state=State.SENT)
+    row = rows.order_by("tried", "pk").first()
+    if row is None:
+        return
+    try:
+        client.task(row.outside_id)
+        rows.filter(pk=row.pk).update(tried=db_clock.database_now())
+    except Missing:
+        rows.filter(pk=row.pk).update(state=State.REMOVED)
+        health.note_problem(link, "Gold tasks were deleted in Label Studio: others are sent.")
+
+
+# -- tasks
+
+
+def _create_tasks(link: WatchConnection, client: Client, contents: Mapping[str, Object]) -> None:
+    rows = link.gold_tasks.filter(state=State.WAITING, place__in=list(contents))
+    for row in rows.select_related("question", "watched"):
+        now = db_clock.database_now()
+        if row.tried is not None and now - row.tried < LEASE:
+            continue  # another process creates it
+        if not rows.filter(pk=row.pk, tried=row.tried).update(tried=now):
+            continue
+        try:
+            outside = _create_task(link, client, row, contents[row.place])
+            link.gold_tasks.filter(pk=row.pk).update(outside_id=outside)
+            rows.filter(pk=row.pk).update(state=State.SENT)
+        except (Missing, Rejected, Refused) as fault:
+            rows.filter(pk=row.pk).update(state=State.REFUSED)
+            health.note_problem(link, f"Gold question “{row.question}”: {fault}")
+        except Fault:
+            rows.filter(pk=row.pk).update(tried=now - LEASE)
+            raise
+
+
+def _create_task(link: WatchConnection, client: Client, row: GoldTask, content: Object) -> str:
+    data = _build_data(link, client, row.question, content)
+    outside = _find_task(link, client, row, data) if row.tried else ""
+    if not outside:
+        outside = str(client.create_tasks(row.place, [{"data": data}])[0])
+    member = link.members.filter(watched=row.watched_id, alone=False).first()
+    if row.watched_id and member is not None:
+        client.assign_task(row.place, outside, member.outside_id)
+    return outside
+
+
+def _build_data(
+    link: WatchConnection, client: Client, question: Question, content: Object
+) -> dict[str, Any]:
+    """Make what the interface shows, and never the answer."""
+    names = interface.variables_of(str(content.get("label_config", "")))
+    source = str(link.settings.get("gold_project", "")).strip()
+    if not source:
+        choices = [{"value": choice} for choice in question.choices]
+        shown = {_text_variable(content): question.prompt, "choices": choices}
+        return {name: value for name, value in shown.items() if name in names}
+    task = client.task(question.key) if question.key.isdigit() else {}
+    if str(task.get("project")) != source or not isinstance(task.get("data"), dict):
+        raise Missing(f"The project {source} has no task “{question.key}”.")
+    return {name: value for name, value in task["data"].items() if name in names}
+
+
+def _find_task(
+    link: WatchConnection, client: Client, row: GoldTask, data: Mapping[str, Any]
+) -> str:
+    """Find the task that an earlier attempt may have created; "" if there is none."""
+    others = GoldTask.objects.filter(link__connection=link.connection_id, place=row.place)
+    known = {*others.values_list("outside_id", flat=True), row.question.key}
+    since = (row.tried or row.made) - SKEW
+    tasks = client.list_tasks(row.place, since)
+    ids = (str(task.get("id")) for task in tasks if task.get("data") == data)
+    return next((pk for pk in ids if pk not in known), "")
+
+
+def _remove_tasks(link: WatchConnection, client: Client, contents: Mapping[str, Object]) -> None:
+    """Remove unwanted tasks; those that were answered meanwhile stay, and are read."""
+    for project, content in contents.items():
+        rows = link.gold_tasks.filter(state=State.LEAVING, place=project)
+        for row in rows.filter(outside_id="").exclude(tried=None).select_related("question"):
+            data = _build_data(link, client, row.question, content)
+            rows.filter(pk=row.pk).update(outside_id=_find_task(link, client, row, data))
+        rows.filter(outside_id="").update(state=State.REMOVED)
+        ids = [int(pk) for pk in rows.values_list("outside_id", flat=True)]
+        if not ids:
+            continue
+        gone = set(map(str, ids))
+        if client.delete_unanswered(project, ids) < len(ids):
+            gone = {pk for pk in gone if not _is_there(client, pk)}
+        rows.filter(outside_id__in=gone).update(state=State.REMOVED)
+        if rows.exists() and not link.watch.stopped:
+            _take_answers(link, client, project, content)
+        rows.update(state=State.ANSWERED)
+
+
+def _is_there(client: Client, task: str) -> bool:
+    try:
+        return bool(client.task(task))
+    except Missing:
+        return False
