@@ -13,6 +13,7 @@ from selection.models import (
     GoldTask,
     Watch,
     WatchConnection,
+    WatchedMember,
 )
 from selection.watches.begin import refuse_stopped
 
@@ -65,6 +66,12 @@ def disconnect_watch(link: WatchConnection, who: str = "") -> None:
 def list_watch_links(watch: Watch) -> list[WatchConnection]:
     """List the connections that the watch uses."""
     return list(watch.connections.filter(on=True).select_related("connection"))
+
+
+def list_by_hand(link: WatchConnection) -> list[str]:
+    """List the paused workers whom the other side does not let us pause."""
+    rows = link.members.filter(pause=WatchedMember.Pause.REFUSED).exclude(watched=None)
+    return list(rows.order_by("pk").values_list("watched__worker__key", flat=True))
 
 
 def due_links(connection: Connection) -> QuerySet[WatchConnection]:

@@ -187,8 +187,8 @@ def _read_project(link: WatchConnection, client: Client, project: str) -> Object
 
 
 def _describe_place(link: WatchConnection, project: str, content: Object) -> Place:
-    lying = link.gold_tasks.filter(place=project).exclude(outside_id="")
-    lying = lying.exclude(state=State.REMOVED)
+    lying = link.gold_tasks.filter(place=project).exclude(state=State.REMOVED)
+    lying = lying.exclude(outside_id="", tried=None)  # one that was tried may be there
     stored = link.memory.get(PLACES, {}).get(project)
     if stored is None:
         done = lying.filter(state=State.ANSWERED).count()
