@@ -8,7 +8,6 @@ from selection import connectors, db_clock
 from selection.connectors.platforms.label_studio import client as studio_client
 from selection.errors import Conflict, Refused
 from selection.models import (
-    Connection,
     GoldAnswer,
     GoldTask,
     QuestionSet,
@@ -19,16 +18,20 @@ from selection.models import (
 from selection.watches import alarms, begin, session, steps
 from selection.watches.gold import GivenGold, record_gold
 from tests.label_studio_stub import LEGACY, LabelStudioStub
-from tests.selection.watches.worlds import make_watch, state_of
+from tests.label_studio_world import (
+    CONFIG,
+    MANUAL,
+    PARSED,
+    add_project,
+    exchange,
+    join,
+    lying,
+    user,
+    watch_with,
+)
+from tests.selection.watches.worlds import state_of
 
 pytestmark = pytest.mark.django_db
-CONFIG = (
-    '<View><Text name="prompt" value="$text"/><Choices name="answer" toName="prompt">'
-    '<Choice value="yes"/><Choice value="no"/></Choices></View>'
-)
-PARSED = {"answer": {"type": "Choices", "inputs": [{"value": "text"}], "labels": ["yes", "no"]}}
-RANDOM = {"sampling": "Uniform sampling"}
-MANUAL = {"assignment_settings": {"label_stream_task_distribution": "assigned_only"}}
 
 
 @pytest.fixture(autouse=True)
@@ -48,53 +51,6 @@ def studio():
 def connection(studio):
     secrets = {"token": LEGACY}
     return connectors.create_connection(default_team(), "label_studio", "Ours", secrets, studio.url)
-
-
-def add_project(studio, tasks=95, **settings):
-    project = studio.add_project(CONFIG, PARSED)
-    studio.projects[project] |= RANDOM | settings
-    for i in range(tasks):
-        studio.add_task(project, {"text": f"Bird {i}?"})
-    return project
-
-
-def watch_with(studio, workers=3, **settings):
-    """Make a watch whose workers w0, w1, … are the people of Label Studio."""
-    watch = make_watch(workers, **settings)
-    QuestionSet.objects.get(watches=watch).questions.update(choices=["yes", "no"])
-    for worker in watch.pool.workers.all():
-        worker.attributes = {"label_studio": f"{worker.key}@example.org"}
-        worker.save()
-    return watch
-
-
-def exchange(link):
-    """Let an exchange happen as if the last one was long ago."""
-    past = db_clock.database_now() - timedelta(minutes=5)
-    Connection.objects.update(rests_until=past)
-    WatchConnection.objects.update(polled=past)
-    GoldTask.objects.filter(state="waiting").exclude(tried=None).update(tried=past)
-    connectors.exchange(link.connection_id)
-    link.refresh_from_db()
-    link.connection.refresh_from_db()
-
-
-def lying(studio, link, **lookup):
-    """List the ids of the gold tasks that lie there."""
-    rows = link.gold_tasks.filter(state="sent", **lookup).order_by("pk")
-    return [
-        int(one) for one in rows.values_list("outside_id", flat=True) if int(one) in studio.tasks
-    ]
-
-
-def user(studio, name):
-    return next(one["id"] for one in studio.users if one["email"] == f"{name}@example.org")
-
-
-def join(watch, connection, project, **settings):
-    link = connectors.connect_watch(watch, connection, {"project": str(project), **settings})
-    exchange(link)
-    return link
 
 
 def test_one_in_n_tasks_is_gold_and_looks_like_the_others(studio, connection):
