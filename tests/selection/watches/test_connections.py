@@ -3,12 +3,13 @@
 import json
 
 import pytest
+from django.test import Client
 
 from selection import connectors, privacy
 from selection.models import Connection, WatchConnection, default_team
 from selection.transfer.tables import copied_models
 from selection.watches import alarms
-from tests.jobs import follow_page
+from tests.jobs import finish_job, follow_page
 from tests.label_studio_stub import LEGACY, LabelStudioStub
 from tests.label_studio_world import add_project, exchange, join, watch_with
 from tests.pages import admin_url, text_of
@@ -30,6 +31,11 @@ def studio(settings):
 def connection(studio):
     secrets = {"token": LEGACY}
     return connectors.create_connection(default_team(), "label_studio", "Ours", secrets, studio.url)
+
+
+@pytest.fixture
+def api(token):
+    return Client(headers={"authorization": f"Bearer {token}"})
 
 
 def where(requester, watch, query="", **values):
@@ -82,7 +88,7 @@ def test_watch_is_connected_by_the_api(api, studio, connection):
     url = f"/api/watches/{watch.pk}/connections"
     body = {"connection": connection.pk, "settings": {"project": str(project)}}
     reply = api.post(url, body, content_type="application/json")
-    assert reply.status_code == 202
+    assert finish_job(reply).state == "done"
     (row,) = api.get(url).json()
     assert (row["connection"], row["on"], row["notes"], row["by_hand"]) == (
         connection.pk,
