@@ -81,11 +81,11 @@ def plan_gold(link: WatchConnection, places: Mapping[str, Place]) -> list[str]:
         return []
     counts, now, room, without = _count_tasks(link), db_clock.database_now(), AT_ONCE, []
     for queue in _list_queues(link, places):
-        count = counts.get((queue.place, queue.watched and queue.watched.pk), _Count())
+        count = counts.get((queue.place, queue.watched.pk if queue.watched else None), _Count())
         number = min(room, _wanted(link.watch, queue, places[queue.place], count, now))
         questions = _draw(link, queue, number) if number > 0 else []
         if len(questions) < number:
-            without.append("everybody" if queue.watched is None else queue.watched.worker.key)
+            without.append("everybody" if queue.watched is None else f"“{queue.watched.worker}”")
         GoldTask.objects.bulk_create(
             GoldTask(link=link, watched=queue.watched, question_id=pk, place=queue.place, made=now)
             for pk in questions

@@ -189,7 +189,8 @@ def _forget_connections(rows: list[Worker], replace: Replace) -> None:
         problem = replace(connection.problem)[:PROBLEM_LENGTH]
         Connection.objects.filter(pk=connection.pk).update(problem=problem)
     used = WatchConnection.objects.filter(watch__team=team)
-    for link in (*RunConnection.objects.filter(run__team=team), *used):
+    links: list[Any] = [*RunConnection.objects.filter(run__team=team), *used]
+    for link in links:
         problem = replace(link.problem)[:PROBLEM_LENGTH]
         memory = _replace_in_value(link.memory, replace)
         type(link)._default_manager.filter(pk=link.pk).update(problem=problem, memory=memory)

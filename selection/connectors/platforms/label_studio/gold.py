@@ -131,11 +131,9 @@ def exchange(link: WatchConnection, client: Client) -> None:
     gold_plan.mark_unwanted(link, known)
     _remove_tasks(link, client, contents)
     if without := gold_plan.plan_gold(link, known):
-        names = ", ".join(f"“{name}”" for name in without[:MOST_NAMED])
-        notes.append(
-            f"{counted(len(without), 'queue')} without further gold questions ({names}): add "
-            "questions to the question sets."
-        )
+        more = f" and {counted(len(without) - MOST_NAMED, 'other')}" if without[MOST_NAMED:] else ""
+        names = ", ".join(without[:MOST_NAMED]) + more
+        notes.append(f"No gold question is left for {names}: add questions to the question sets.")
     _create_tasks(link, client, contents)
     if link.memory.get(NOTES) != notes:
         link.remember(notes=notes)
@@ -148,7 +146,8 @@ def _match_members(link: WatchConnection, client: Client) -> list[str]:
     if not new:
         return []
     accounts = reading.accounts_by_name(client.list_users())
-    members, unknown = [], []
+    members: list[WatchedMember] = []
+    unknown: list[WatchedMember] = []
     for row in new:
         account = reading.account_of(places.names_of(row.worker), accounts)
         own = str(row.worker.attributes.get(OWN_PLACE, "")).strip()
@@ -160,7 +159,7 @@ def _match_members(link: WatchConnection, client: Client) -> list[str]:
     WatchedMember.objects.bulk_create(members, 1000, ignore_conflicts=True)
     if not unknown:
         return []
-    names = ", ".join(f"“{one.watched}”" for one in unknown[:MOST_NAMED])
+    names = ", ".join(f"“{one.watched.worker}”" for one in unknown[:MOST_NAMED])
     return [places.UNKNOWN.format(names)]
 
 
@@ -194,14 +193,19 @@ def _describe_place(link: WatchConnection, project: str, content: Object) -> Pla
         done = lying.filter(state=State.ANSWERED).count()
         stored = {"base": _number(content, "finished_task_number") - done}
         _remember_place(link, project, stored)
-    settings = content.get("assignment_settings")
-    way = settings.get("label_stream_task_distribution") if isinstance(settings, dict) else ""
     return Place(
         tasks=max(0, _number(content, "task_number") - lying.count() - stored["base"]),
         overlap=max(1, _number(content, "maximum_annotations")),
-        assigns=way == BY_HAND,
+        assigns=_is_by_hand(content),
         in_turn=content.get("sampling") == IN_TURN,
     )
+
+
+def _is_by_hand(content: Object) -> bool:
+    """Tell if nobody sees a task without being assigned to it."""
+    settings = content.get("assignment_settings")
+    way = settings.get("label_stream_task_distribution") if isinstance(settings, dict) else ""
+    return bool(way == BY_HAND)
 
 
 def _remember_place(link: WatchConnection, project: str, notes: Mapping[str, Any]) -> None:
@@ -317,8 +321,8 @@ def _create_task(link: WatchConnection, client: Client, row: GoldTask, content: 
     outside = _find_task(link, client, row, data) if row.tried else ""
     if not outside:
         outside = str(client.create_tasks(row.place, [{"data": data}])[0])
-    member = link.members.filter(watched=row.watched_id, alone=False).first()
-    if row.watched_id and member is not None:
+    member = link.members.filter(watched=row.watched_id).first() if row.watched_id else None
+    if member is not None and _is_by_hand(content):
         client.assign_task(row.place, outside, member.outside_id)
     return outside
 
@@ -345,8 +349,7 @@ def _find_task(
     """Find the task that an earlier attempt may have created; "" if there is none."""
     others = GoldTask.objects.filter(link__connection=link.connection_id, place=row.place)
     known = {*others.values_list("outside_id", flat=True), row.question.key}
-    since = (row.tried or row.made) - SKEW
-    tasks = client.list_tasks(row.place, since)
+    tasks = client.list_tasks(row.place, row.made - SKEW)
     ids = (str(task.get("id")) for task in tasks if task.get("data") == data)
     return next((pk for pk in ids if pk not in known), "")
 

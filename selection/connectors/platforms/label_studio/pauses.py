@@ -1,6 +1,7 @@
 """Pauses of members in the production project, as their workers are paused in the watch."""
 
-from selection.connectors import gold_plan
+from selection.connectors import gold_plan, health
+from selection.connectors.faults import Rejected
 from selection.models import WatchConnection, WatchedMember
 
 from .client import Client, NoPauses
@@ -28,15 +29,25 @@ def _pause(link: WatchConnection, member: WatchedMember, client: Client) -> Paus
         if not _own_pauses(link, member, client):
             why = f"{WHY} {_mark(link)}"
             client.pause_member(member.place, member.outside_id, why)
-    except NoPauses:
+    except Rejected as fault:
+        if not isinstance(fault, NoPauses):
+            health.note_problem(link, str(fault))
         return Pause.REFUSED
     return Pause.PAUSED
 
 
 def _end_pauses(link: WatchConnection, member: WatchedMember, client: Client) -> None:
-    if member.pause == Pause.PAUSED:
+    if member.pause != Pause.PAUSED:
+        return
+    try:
         for pause in _own_pauses(link, member, client):
             client.end_pause(member.place, member.outside_id, pause)
+    except Rejected:
+        health.note_problem(
+            link,
+            f"The pause of member {member.outside_id} in project {member.place} could not be "
+            "ended: end it in Label Studio by hand.",
+        )
 
 
 def _own_pauses(link: WatchConnection, member: WatchedMember, client: Client) -> list[int]:
