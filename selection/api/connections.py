@@ -124,8 +124,8 @@ class RunConnectionOut(Schema):
 
 
 class WatchConnectionOut(RunConnectionOut):
-    notes: list[str] = Field(description="What people should know or do, in sentences.")
-    by_hand: list[str] = Field(description="Paused workers whom only people can pause there.")
+    notes: list[str] = Field(description="Hints for people, in sentences.")
+    by_hand: list[str] = Field(description="Paused workers that only people can pause there.")
 
 
 class WriteBackIn(Schema):

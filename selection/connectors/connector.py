@@ -243,7 +243,7 @@ class Connector:
         """Take gold answers, and bring the gold tasks there up to date."""
 
     def keep_pauses(self, link: WatchConnection) -> None:
-        """Pause the members whose workers are paused, and end our pauses of others."""
+        """Pause the members of paused workers, and end our other pauses."""
 
     # -- back
 

@@ -1,4 +1,4 @@
-"""Answers to gold tasks of watches: each counts for the watched worker who gave it."""
+"""Answers to gold tasks of watches: each counts for its watched worker."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,11 +56,11 @@ def _record(link: WatchConnection, new: Sequence[tuple[WatchedWorker, OutsideGol
         if one.response is None:
             why = "the annotation has no answer in the control of the labelling interface."
             _note(link, worker, one, why)
-    given = [
+    rows = [
         GivenGold(worker.worker.key, one.task.question.key, str(one.response), one.asked)
         for worker, one in understood
     ]
-    fates = record_gold(link.watch, given)
+    fates = record_gold(link.watch, rows)
     for (worker, one), fate in zip(understood, fates, strict=True):
         if fate.result == REFUSED:
             _note(link, worker, one, fate.why)

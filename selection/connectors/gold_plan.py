@@ -1,4 +1,4 @@
-"""The gold tasks that a watch wants in a tool: how many, for whom, and of which questions."""
+"""The gold tasks that a watch wants in a tool: number, workers, and questions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from selection.models import (
 from topk.question_order import shuffle_ranks
 
 AT_ONCE = 100  # new tasks of an exchange
-IN_TEST = 5  # open tasks of a worker who is tested again
+IN_TEST = 5  # open tasks of a worker in a test
 WEEK = timedelta(weeks=1)
 State = OutsideTask.State
 PRESENT = (State.WAITING, State.SENT, State.LEAVING)
@@ -35,7 +35,7 @@ class Place:
     """The production tasks in a place.
 
     tasks    their number: all that were open when the watch was joined, and later ones
-    overlap  number of people who do each task
+    overlap  number of people per task
     assigns  True if each task has a person of its own
     in_turn  True if tasks are shown in the order in which they were made
     """
@@ -48,7 +48,7 @@ class Place:
 
 @dataclass(frozen=True)
 class _Queue:
-    """Gold tasks for one worker, or for all who work in a common place."""
+    """Gold tasks for one worker, or for all workers of a common place."""
 
     place: str
     members: Sequence[WatchedMember]
@@ -85,7 +85,7 @@ def plan_gold(link: WatchConnection, places: Mapping[str, Place]) -> list[str]:
         number = min(room, _wanted(link.watch, queue, places[queue.place], count, now))
         questions = _draw(link, queue, number) if number > 0 else []
         if len(questions) < number:
-            without.append("everybody" if queue.watched is None else f"“{queue.watched.worker}”")
+            without.append("all workers" if queue.watched is None else f"“{queue.watched.worker}”")
         GoldTask.objects.bulk_create(
             GoldTask(link=link, watched=queue.watched, question_id=pk, place=queue.place, made=now)
             for pk in questions
@@ -95,13 +95,13 @@ def plan_gold(link: WatchConnection, places: Mapping[str, Place]) -> list[str]:
 
 
 def active_members(link: WatchConnection) -> QuerySet[WatchedMember]:
-    """Select the members who get gold tasks: neither paused nor gone."""
+    """Select the members that get gold tasks: neither paused nor gone."""
     rows = link.members.exclude(watched=None).exclude(watched__state__in=OUT)
     return rows.select_related("watched__worker").order_by("watched")
 
 
 def stale_members(link: WatchConnection) -> QuerySet[WatchedMember]:
-    """Select the members who are to be paused there, or whose pause is to end."""
+    """Select the members to pause there, and those with a pause to end."""
     paused = Q(watched__state=WatchedWorker.State.PAUSED)
     rows = link.members.filter(paused & Q(pause="") | ~paused & ~Q(pause=""))
     return rows.select_related("watched")
@@ -137,7 +137,7 @@ def _count_tasks(link: WatchConnection) -> dict[tuple[str, int | None], _Count]:
 
 
 def _wanted(watch: Watch, queue: _Queue, place: Place, count: _Count, now: datetime) -> int:
-    """Compute the number of new tasks, so that one in n is gold, or each worker has n a week."""
+    """Compute the number of new tasks, for one gold task in n, or n a week for each worker."""
     if watch.pace == Watch.Pace.TASKS:
         number = int(place.tasks * queue.share) // max(1, watch.every - 1) - count.dealt
         if place.in_turn:  # else they would come one after another, behind all other tasks
@@ -150,7 +150,7 @@ def _wanted(watch: Watch, queue: _Queue, place: Place, count: _Count, now: datet
 
 
 def _draw(link: WatchConnection, queue: _Queue, number: int) -> list[int]:
-    """Draw questions that nobody of the queue has met; the order is drawn, as for sessions."""
+    """Draw questions that no member of the queue has met, in an order as of sessions."""
     watched = [member.watched_id for member in queue.members]
     rows = Question.objects.filter(question_set__watches=link.watch_id, retired=None)
     met = GoldAnswer.objects.filter(watched__in=watched).values("question")

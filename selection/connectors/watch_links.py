@@ -69,7 +69,7 @@ def list_watch_links(watch: Watch) -> list[WatchConnection]:
 
 
 def list_by_hand(link: WatchConnection) -> list[str]:
-    """List the paused workers whom the other side does not let us pause."""
+    """List the paused workers that the other side does not let us pause."""
     rows = link.members.filter(pause=WatchedMember.Pause.REFUSED).exclude(watched=None)
     return list(rows.order_by("pk").values_list("watched__worker__key", flat=True))
 

@@ -53,7 +53,7 @@ class WatchedMember(models.Model):
     watched     None after they were removed from the watch
     outside_id  their id there
     place       the place of their tasks, for example a project
-    alone       True if nobody else works in this place
+    alone       True if the place has no other worker
     """
 
     class Pause(models.TextChoices):
@@ -82,7 +82,7 @@ class WatchedMember(models.Model):
 class GoldTask(models.Model):
     """A gold question as a task on the other side.
 
-    watched     the worker whom it is for; None: whoever works in its place
+    watched     its worker; None: all workers of its place
     place       where it lies, for example a project
     outside_id  the task's id there; empty until it is known
     tried       time of the last attempt to create it

@@ -53,7 +53,7 @@ def connection(studio):
     return connectors.create_connection(default_team(), "label_studio", "Ours", secrets, studio.url)
 
 
-def test_one_in_n_tasks_is_gold_and_looks_like_the_others(studio, connection):
+def test_gold_is_one_in_n_tasks_and_looks_like_the_others(studio, connection):
     project = add_project(studio, 95)
     link = join(watch_with(studio, every=20), connection, project)
     tasks = lying(studio, link)
@@ -68,12 +68,12 @@ def test_one_in_n_tasks_is_gold_and_looks_like_the_others(studio, connection):
     assert len(lying(studio, link)) == 6
 
 
-def test_gold_of_a_common_project_is_drawn_once_for_everybody(studio, connection):
+def test_gold_of_a_common_project_is_drawn_once_for_all(studio, connection):
     watch = watch_with(studio, questions=4, every=2)
     link = join(watch, connection, add_project(studio, 20))
     questions = list(link.gold_tasks.values_list("question", flat=True))
     assert len(questions) == len(set(questions)) == 4
-    assert "No gold question is left for everybody" in " ".join(link.memory["notes"])
+    assert "No gold question is left for all workers" in " ".join(link.memory["notes"])
 
 
 def test_gold_of_assigned_tasks_is_drawn_for_each_worker(studio, connection):
@@ -85,7 +85,7 @@ def test_gold_of_assigned_tasks_is_drawn_for_each_worker(studio, connection):
         assert studio.assigned[int(row.outside_id)] == [person]
 
 
-def test_own_project_of_a_worker_takes_their_gold(studio, connection):
+def test_project_of_a_worker_takes_their_gold(studio, connection):
     watch, common, own = watch_with(studio), add_project(studio, 0), add_project(studio, 40)
     worker = watch.pool.workers.get(key="w1")
     worker.attributes |= {"label_studio_project": str(own)}

@@ -96,7 +96,7 @@ def test_watch_is_connected_by_the_api(api, studio, connection):
         [],
         [],
     )
-    assert api.delete(f"{url}/{connection.pk}").status_code == 200
+    assert api.delete(f"{url}/{connection.pk}").status_code == 204
     assert not watch.connections.get().on
 
 

@@ -1,8 +1,8 @@
 """Gold questions of a watch among the tasks of the production project.
 
-A gold task has the data that the interface shows and nothing else, so that it looks like all other
-tasks: it is known by its id. Label Studio has no task for one person in the community edition, so
-there a worker has a project of their own, or a task is for everybody in the common one.
+A gold task has the data that the interface shows and nothing else: it looks like all other tasks,
+and has only its id. The community edition has no task for one person: there a worker has a project
+of their own, or a task is for all workers of the common one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ MOST_NAMED = 3
 
 
 def prepare(link: WatchConnection, client: Client) -> None:
-    """Check the project, and that somebody is known there. Raises Refused."""
+    """Check the project, and that it has a known worker. Raises Refused."""
     project = str(link.settings.get("project", "")).strip()
     if not project.isdigit():
         raise Refused("Enter the project's number: it is in its address, /projects/NUMBER.")
@@ -65,9 +65,9 @@ def _questions(link: WatchConnection) -> Iterator[Question]:
 
 def _refuse_misfit(question: Question, control: Control, project: Object) -> None:
     kinds = {"number": {"number"}, "text": {"text"}}
-    wanted = kinds.get(control.kind, {"multiple", "single"} if control.multiple else {"single"})
+    fitting = kinds.get(control.kind, {"multiple", "single"} if control.multiple else {"single"})
     choices = question.choices if control.choices else []
-    if question.kind in wanted and set(choices) <= set(control.choices):
+    if question.kind in fitting and set(choices) <= set(control.choices):
         return
     offer = " | ".join(control.choices) or f"an answer of the kind “{control.kind}”"
     needs = " | ".join(question.choices) or f"an answer of the kind “{question.kind}”"
@@ -114,23 +114,24 @@ def _text_variable(project: Object) -> str:
 def exchange(link: WatchConnection, client: Client) -> None:
     """Take the answers, and bring the gold tasks there up to date. It may be killed at any time."""
     notes = _match_members(link, client) if link.on else []
-    contents, known = {}, {}
+    contents, descriptions = {}, {}
     for project in _projects(link):
         content = _read_project(link, client, project)
         if content is None:
             continue
-        contents[project], known[project] = content, _describe_place(link, project, content)
-        if known[project].in_turn:
+        contents[project] = content
+        descriptions[project] = _describe_place(link, project, content)
+        if descriptions[project].in_turn:
             notes.append(
-                f"The project “{content.get('title')}” shows its tasks in turn, so gold comes "
-                "behind those that are there: choose random sampling in its settings."
+                f"The project “{content.get('title')}” shows its tasks in turn: gold comes "
+                "behind the tasks that are there. Choose random sampling in its settings."
             )
         if not link.watch.stopped:
             _take_answers(link, client, project, content)
             _check_presence(link, client, project)
-    gold_plan.mark_unwanted(link, known)
+    gold_plan.mark_unwanted(link, descriptions)
     _remove_tasks(link, client, contents)
-    if without := gold_plan.plan_gold(link, known):
+    if without := gold_plan.plan_gold(link, descriptions):
         more = f" and {counted(len(without) - MOST_NAMED, 'other')}" if without[MOST_NAMED:] else ""
         names = ", ".join(without[:MOST_NAMED]) + more
         notes.append(f"No gold question is left for {names}: add questions to the question sets.")
@@ -140,7 +141,7 @@ def exchange(link: WatchConnection, client: Client) -> None:
 
 
 def _match_members(link: WatchConnection, client: Client) -> list[str]:
-    """Store who the watched workers are there; return a sentence on those who are unknown."""
+    """Store the accounts of watched workers; return a sentence on workers without one."""
     rows = link.watch.workers.exclude(state="left").select_related("worker")
     new = list(rows.exclude(pk__in=link.members.exclude(watched=None).values("watched")))
     if not new:
@@ -190,8 +191,8 @@ def _describe_place(link: WatchConnection, project: str, content: Object) -> Pla
     lying = lying.exclude(outside_id="", tried=None)  # one that was tried may be there
     stored = link.memory.get(PLACES, {}).get(project)
     if stored is None:
-        done = lying.filter(state=State.ANSWERED).count()
-        stored = {"base": _number(content, "finished_task_number") - done}
+        answers = lying.filter(state=State.ANSWERED).count()
+        stored = {"base": _number(content, "finished_task_number") - answers}
         _remember_place(link, project, stored)
     return Place(
         tasks=max(0, _number(content, "task_number") - lying.count() - stored["base"]),
@@ -202,15 +203,15 @@ def _describe_place(link: WatchConnection, project: str, content: Object) -> Pla
 
 
 def _is_by_hand(content: Object) -> bool:
-    """Tell if nobody sees a task without being assigned to it."""
+    """Tell if people see only the tasks that are assigned to them."""
     settings = content.get("assignment_settings")
     way = settings.get("label_stream_task_distribution") if isinstance(settings, dict) else ""
     return bool(way == BY_HAND)
 
 
 def _remember_place(link: WatchConnection, project: str, notes: Mapping[str, Any]) -> None:
-    known = link.memory.get(PLACES, {})
-    link.remember(places={**known, project: {**known.get(project, {}), **notes}})
+    stored = link.memory.get(PLACES, {})
+    link.remember(places={**stored, project: {**stored.get(project, {}), **notes}})
 
 
 def _number(content: Object, name: str) -> int:
@@ -243,14 +244,14 @@ def _take_page(
     control, most = interface.read_control(content), _number(content, "maximum_annotations")
     by_id = {str(task.get("id")): task for task in tasks}
     answers: list[OutsideGold] = []
-    done = []
+    closed = []
     for row in lying.filter(outside_id__in=by_id).select_related("question"):
-        given = list(_answers_of(row, by_id[row.outside_id], control))
-        answers += given
-        if len(given) >= (1 if row.watched_id else max(1, most)):
-            done.append(row.pk)
+        news = list(_answers_of(row, by_id[row.outside_id], control))
+        answers += news
+        if len(news) >= (1 if row.watched_id else max(1, most)):
+            closed.append(row.pk)
     gold_intake.take_gold(link, answers)
-    link.gold_tasks.filter(pk__in=done).update(state=State.ANSWERED)
+    link.gold_tasks.filter(pk__in=closed).update(state=State.ANSWERED)
 
 
 def _answers_of(row: GoldTask, task: Object, control: Control) -> Iterator[OutsideGold]:
@@ -335,8 +336,8 @@ def _build_data(
     source = str(link.settings.get("gold_project", "")).strip()
     if not source:
         choices = [{"value": choice} for choice in question.choices]
-        shown = {_text_variable(content): question.prompt, "choices": choices}
-        return {name: value for name, value in shown.items() if name in names}
+        values = {_text_variable(content): question.prompt, "choices": choices}
+        return {name: value for name, value in values.items() if name in names}
     task = client.task(question.key) if question.key.isdigit() else {}
     if str(task.get("project")) != source or not isinstance(task.get("data"), dict):
         raise Missing(f"The project {source} has no task “{question.key}”.")
@@ -348,10 +349,10 @@ def _find_task(
 ) -> str:
     """Find the task that an earlier attempt may have created; "" if there is none."""
     others = GoldTask.objects.filter(link__connection=link.connection_id, place=row.place)
-    known = {*others.values_list("outside_id", flat=True), row.question.key}
+    others_ids = {*others.values_list("outside_id", flat=True), row.question.key}
     tasks = client.list_tasks(row.place, row.made - SKEW)
     ids = (str(task.get("id")) for task in tasks if task.get("data") == data)
-    return next((pk for pk in ids if pk not in known), "")
+    return next((pk for pk in ids if pk not in others_ids), "")
 
 
 def _remove_tasks(link: WatchConnection, client: Client, contents: Mapping[str, Object]) -> None:
@@ -365,10 +366,10 @@ def _remove_tasks(link: WatchConnection, client: Client, contents: Mapping[str, 
         ids = [int(pk) for pk in rows.values_list("outside_id", flat=True)]
         if not ids:
             continue
-        gone = set(map(str, ids))
+        removals = set(map(str, ids))
         if client.delete_unanswered(project, ids) < len(ids):
-            gone = {pk for pk in gone if not _is_there(client, pk)}
-        rows.filter(outside_id__in=gone).update(state=State.REMOVED)
+            removals = {pk for pk in removals if not _is_there(client, pk)}
+        rows.filter(outside_id__in=removals).update(state=State.REMOVED)
         if rows.exists() and not link.watch.stopped:
             _take_answers(link, client, project, content)
         rows.update(state=State.ANSWERED)

@@ -1,4 +1,4 @@
-"""Pauses of members in the production project, as their workers are paused in the watch."""
+"""Pauses of members in the production project, to follow those of the watch."""
 
 from selection.connectors import gold_plan, health
 from selection.connectors.faults import Rejected
@@ -11,7 +11,7 @@ WHY = "Your work in this project is paused. Please ask the people who run it."
 
 
 def keep_pauses(link: WatchConnection, client: Client) -> None:
-    """Pause the members whose workers are paused, and end our pauses of others.
+    """Pause the members of paused workers, and end our other pauses.
 
     Each call looks first: a repeated one changes nothing, and a pause by hand is left alone.
     """
