@@ -29,7 +29,7 @@ from selection.models import (
 from selection.outside_text import parse_json
 from selection.texts import counted
 
-from . import gold, news, pauses, places, reading, task_data
+from . import gold, gold_project, news, pauses, places, reading, task_data
 from .client import Client
 from .interface import read_control
 
@@ -195,7 +195,7 @@ class LabelStudio(Connector):
     # -- gold of watches
 
     def prepare_watch(self, link: WatchConnection) -> None:
-        gold.prepare(link, Client.of(link.connection))
+        gold_project.prepare(link, Client.of(link.connection))
 
     def exchange_gold(self, link: WatchConnection) -> None:
         gold.exchange(link, Client.of(link.connection))
