@@ -118,6 +118,13 @@ def test_erasure_and_export_know_the_member(studio, connection):
     assert pseudonym in link.problem
 
 
+def test_deletion_page_names_the_watch_that_uses_the_connection(requester, studio, connection):
+    watch = watch_with(studio)
+    join(watch, connection, add_project(studio))
+    page = text_of(requester.get(admin_url("connection_delete", connection.pk)))
+    assert f"the watch “{watch}” uses “Ours”" in page
+
+
 def test_copies_of_the_database_have_the_gold_tasks():
     tables = {model._meta.model_name for model in copied_models()}
     assert {"watchconnection", "watchedmember", "goldtask"} <= tables
