@@ -123,6 +123,8 @@ def test_deletion_page_names_the_watch_that_uses_the_connection(requester, studi
     join(watch, connection, add_project(studio))
     page = text_of(requester.get(admin_url("connection_delete", connection.pk)))
     assert f"the watch “{watch}” uses “Ours”" in page
+    page = text_of(requester.get(admin_url("connection_calls", connection.pk)))
+    assert f"Watches {watch}" in page
 
 
 def test_copies_of_the_database_have_the_gold_tasks():
