@@ -24,6 +24,7 @@ class LabelStudioStub:
     faults  one is taken by each request: "lost" does the work and hangs up, "broken" is 500,
             "denied" is 401, "limited" is 429, "missing" is 404; None is none
     late    users that answer a task just before tasks are deleted, by task
+    pauses  of members, with those that have ended; assigned: users by task
     legacy  False refuses legacy tokens
     """
 
@@ -36,6 +37,8 @@ class LabelStudioStub:
         self.faults: list[str | None] = []
         self.requests: list[str] = []
         self.late: dict[int, int] = {}
+        self.pauses: list[Object] = []
+        self.assigned: dict[int, list[int]] = {}
         self.legacy = True
         self.token = LEGACY
         self.access = "access-1"
@@ -89,7 +92,7 @@ class LabelStudioStub:
 
     def add_task(self, project: int, data: Object) -> int:
         task = {"id": self._next(), "project": project, "data": data, "annotations": []}
-        self.tasks[task["id"]] = task
+        self.tasks[task["id"]] = task | {"updated_at": _now()}
         return int(task["id"])
 
     def annotate(
@@ -108,6 +111,7 @@ class LabelStudioStub:
             "task": task,
         }
         self.tasks[task]["annotations"].append(annotation)
+        self.tasks[task]["updated_at"] = annotation["updated_at"]
         return self._message("ANNOTATION_CREATED", annotation)
 
     def edit(self, annotation: int, value: Object | None) -> Object:
@@ -116,7 +120,7 @@ class LabelStudioStub:
         row = next(row for row in rows if row["id"] == annotation)
         row["was_cancelled"] = value is None
         row["result"] = [] if value is None else [{"from_name": "answer", "value": value}]
-        row["updated_at"] = _now()
+        row["updated_at"] = self.tasks[row["task"]]["updated_at"] = _now()
         return self._message("ANNOTATION_UPDATED", row)
 
     def _message(self, action: str, annotation: Object) -> Object:
@@ -182,7 +186,10 @@ class LabelStudioStub:
     def _show_project(self, project: int, *, query: Object, body: Any) -> tuple[int, Any]:
         if project not in self.projects:
             return 404, {"detail": "No Project matches the given query."}
-        return 200, self.projects[project]
+        tasks = [one for one in self.tasks.values() if one["project"] == project]
+        finished = sum(self._is_answered(one["id"]) for one in tasks)
+        counts = {"task_number": len(tasks), "finished_task_number": finished}
+        return 200, {"maximum_annotations": 1} | self.projects[project] | counts
 
     def _change_project(self, project: int, *, query: Object, body: Any) -> tuple[int, Any]:
         self.projects[project] |= body
@@ -207,6 +214,11 @@ class LabelStudioStub:
         if project not in self.projects:
             return 404, {"detail": "No Project matches the given query."}
         rows = [one for one in self.tasks.values() if one["project"] == project]
+        if "query" in query:
+            (item,) = json.loads(query["query"])["filters"]["items"]
+            assert (item["filter"], item["operator"]) == ("filter:tasks:updated_at", "greater")
+            since = datetime.strptime(item["value"], "%Y-%m-%dT%H:%M:%S.%fZ")  # nothing else
+            rows = [one for one in rows if _naive(one["updated_at"]) > since]
         start = (int(query["page"]) - 1) * PAGE
         return 200, {"total": len(rows), "tasks": rows[start : start + PAGE]}
 
@@ -240,6 +252,38 @@ class LabelStudioStub:
         self.members.append((project, body["user"]))
         return 201, {}
 
+    def _show_task(self, task: int, *, query: Object, body: Any) -> tuple[int, Any]:
+        return (200, self.tasks[task]) if task in self.tasks else (404, None)
+
+    def _assign(self, project: int, task: int, *, query: Object, body: Any) -> tuple[int, Any]:
+        if not self.enterprise:
+            return 404, None
+        self.assigned[task] = body["users"]
+        return 201, {}
+
+    def _list_pauses(self, project: int, user: int, *, query: Object, body: Any) -> tuple[int, Any]:
+        if not self.enterprise:
+            return 404, None
+        return 200, self.paused(project, user)
+
+    def _pause(self, project: int, user: int, *, query: Object, body: Any) -> tuple[int, Any]:
+        if not self.enterprise:
+            return 404, None
+        row = {"id": self._next(), "project": project, "user": user, "deleted_at": None, **body}
+        self.pauses.append(row)
+        return 201, row
+
+    def _end_pause(
+        self, project: int, user: int, pause: int, *, query: Object, body: Any
+    ) -> tuple[int, Any]:
+        row = next(one for one in self.pauses if one["id"] == pause)
+        row["deleted_at"] = _now()
+        return 204, None
+
+    def paused(self, project: int, user: int) -> list[Object]:
+        rows = [one for one in self.pauses if (one["project"], one["user"]) == (project, user)]
+        return [one for one in rows if not one["deleted_at"]]
+
 
 _ROUTES = [
     (r"POST /api/token/refresh/", "_refresh"),
@@ -254,6 +298,11 @@ _ROUTES = [
     (r"POST /api/projects/(\d+)/members/", "_add_member"),
     (r"GET /api/tasks", "_list_tasks"),
     (r"POST /api/tasks/", "_create_task"),
+    (r"GET /api/tasks/(\d+)/", "_show_task"),
+    (r"POST /api/projects/(\d+)/tasks/(\d+)/assignees", "_assign"),
+    (r"GET /api/projects/(\d+)/members/(\d+)/pauses/", "_list_pauses"),
+    (r"POST /api/projects/(\d+)/members/(\d+)/pauses/", "_pause"),
+    (r"DELETE /api/projects/(\d+)/members/(\d+)/pauses/(\d+)/", "_end_pause"),
     (r"POST /api/dm/actions", "_delete_tasks"),
     (r"GET /api/webhooks/", "_list_hooks"),
     (r"POST /api/webhooks/", "_create_hook"),
@@ -290,6 +339,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_PATCH(self) -> None:
         self._answer()
 
+    def do_DELETE(self) -> None:
+        self._answer()
+
     def _refusal(self, path: str) -> str:
         if path == "/api/token/refresh/":
             return ""
@@ -299,7 +351,8 @@ class _Handler(BaseHTTPRequestHandler):
         return "" if given == f"Bearer {self.studio.access}" else "Invalid token."
 
     def _send(self, status: int, reply: Any) -> None:
-        content = b"<!doctype html>404" if reply is None else json.dumps(reply).encode()
+        page = b"" if status == 204 else b"<!doctype html>404"
+        content = page if reply is None else json.dumps(reply).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -315,3 +368,7 @@ _FAULTS = {"broken": 500, "denied": 401, "limited": 429, "missing": 404}
 def _now() -> str:
     time.sleep(0.001)  # so that each edit is later than the last
     return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _naive(moment: str) -> datetime:
+    return datetime.fromisoformat(moment).replace(tzinfo=None)

@@ -11,7 +11,16 @@ from selection import connectors
 from selection.accounts import scoped
 from selection.connectors import background
 from selection.limits import LONGEST_ADDRESS, LONGEST_KEY, MOST_PAGE
-from selection.models import Connection, ConnectorCall, Pool, QuestionSet, Run, RunConnection
+from selection.models import (
+    Connection,
+    ConnectorCall,
+    Pool,
+    QuestionSet,
+    Run,
+    RunConnection,
+    Watch,
+    WatchConnection,
+)
 
 from .base import Token, api, find_object, requester_name
 from .fields import Id, Yes
@@ -112,6 +121,11 @@ class RunConnectionOut(Schema):
     on: bool
     problem: str
     polled: datetime | None
+
+
+class WatchConnectionOut(RunConnectionOut):
+    notes: list[str] = Field(description="Hints for people, in sentences.")
+    by_hand: list[str] = Field(description="Paused workers that only people can pause there.")
 
 
 class WriteBackIn(Schema):
@@ -247,6 +261,38 @@ def write_back(
     """Write the selected workers into the tool."""
     link = _find_link(request, run_id, connection_id)
     return Status(202, connectors.write_back(link, payload.how, payload.workers))
+
+
+# -- watches
+
+
+@api.get("/watches/{watch_id}/connections", response=list[WatchConnectionOut], auth=MANAGES)
+def list_watch_connections(request: HttpRequest, watch_id: Id) -> list[dict[str, Any]]:
+    """Return the connections into which the watch puts gold questions, or did."""
+    links = find_object(request, Watch, watch_id).connections.all()
+    names = ("connection_id", "settings", "on", "problem", "polled")
+    return [
+        {name: getattr(link, name) for name in names}
+        | {"notes": link.memory.get("notes", []), "by_hand": connectors.list_by_hand(link)}
+        for link in links
+    ]
+
+
+@api.post("/watches/{watch_id}/connections", response={202: JobOut})
+def connect_watch(
+    request: HttpRequest, response: HttpResponse, watch_id: Id, payload: RunConnectionIn
+) -> Status[Any]:
+    """Let a watch put its gold questions among the tasks of a tool, and fetch the answers."""
+    order = {"watch": find_object(request, Watch, watch_id).pk, "settings": payload.settings}
+    return _accept_call(request, response, payload.connection, background.CONNECT_WATCH, **order)
+
+
+@api.delete("/watches/{watch_id}/connections/{connection_id}")
+def disconnect_watch(request: HttpRequest, watch_id: Id, connection_id: Id) -> None:
+    """Put no more gold there: open gold tasks are removed."""
+    links = scoped(WatchConnection, request).select_related("watch", "connection")
+    link = get_object_or_404(links, watch=watch_id, connection=connection_id)
+    connectors.disconnect_watch(link, requester_name(request))
 
 
 def _accept_call(

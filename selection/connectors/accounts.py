@@ -104,9 +104,11 @@ def pause_connection(connection: Connection, paused: bool) -> None:
 
 
 def delete_connection(connection: Connection) -> None:
-    """Delete a connection and its log. Raises Conflict while a run uses it."""
+    """Delete a connection and its log. Raises Conflict while a run or a watch uses it."""
     if (link := connection.runs.select_related("run").first()) is not None:
         raise Conflict(f"The run “{link.run}” uses this connection: pause it instead.")
+    if (used := connection.watches.select_related("watch").first()) is not None:
+        raise Conflict(f"The watch “{used.watch}” uses this connection: pause it instead.")
     connection.delete()
 
 

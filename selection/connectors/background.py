@@ -5,15 +5,15 @@ from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
-from selection.models import Connection, Job, Pool, QuestionSet, Run, RunConnection
+from selection.models import Connection, Job, Pool, QuestionSet, Run, RunConnection, Watch
 from selection.outbox import jobs
 
-from . import accounts, links, reading
+from . import accounts, links, reading, watch_links
 from .platforms import prolific
 
 SAVED = ("name", "address", "settings", "secrets_encrypted")
 # Kinds of jobs about a connection.
-SAVE, CHECK, SOURCES, GOLD, WORKERS, PAST, CONNECT = (
+SAVE, CHECK, SOURCES, GOLD, WORKERS, PAST, CONNECT, CONNECT_WATCH = (
     "save_connection",
     "check_connection",
     "sources",
@@ -21,6 +21,7 @@ SAVE, CHECK, SOURCES, GOLD, WORKERS, PAST, CONNECT = (
     "read_workers",
     "read_past",
     "connect_run",
+    "connect_watch",
 )
 DRY_RUN = "prolific_dry_run"
 
@@ -106,6 +107,14 @@ def _read_workers(job: Job) -> dict[str, Any]:
 def _connect_run(job: Job) -> dict[str, Any]:
     run = jobs.find_row(Run.objects.all(), job.wanted["run"])
     link = links.connect_run(run, find_connection(job), job.wanted["settings"], job.by)
+    return {"connection": link.connection_id, "settings": link.settings}
+
+
+@jobs.perform(CONNECT_WATCH)
+def _connect_watch(job: Job) -> dict[str, Any]:
+    watch = jobs.find_row(Watch.objects.all(), job.wanted["watch"])
+    settings = job.wanted["settings"]
+    link = watch_links.connect_watch(watch, find_connection(job), settings, job.by)
     return {"connection": link.connection_id, "settings": link.settings}
 
 

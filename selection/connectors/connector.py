@@ -6,7 +6,14 @@ from typing import Any, ClassVar, Literal
 
 from selection.errors import Refused
 from selection.imports.row_parsers import QuestionRow, WorkerRow
-from selection.models import Assignment, Connection, OutsideTask, RunConnection, Worker
+from selection.models import (
+    Assignment,
+    Connection,
+    OutsideTask,
+    RunConnection,
+    WatchConnection,
+    Worker,
+)
 
 from .faults import NotAuthentic
 
@@ -136,7 +143,7 @@ class Connector:
     address       default address of its API; empty: the user must give one
     address_help  where the user finds the address
     secrets       secrets it needs, the first one for every call
-    settings      settings of a connection; run_settings: of its use by a run
+    settings      settings of a connection; run_settings, watch_settings: of its use by one
     deals         True if assignments become tasks there
     write_backs   ways to write the selected workers back: value and label
     actions       further kinds of call, with their labels (``perform``)
@@ -152,6 +159,7 @@ class Connector:
     secrets: ClassVar[tuple[Secret, ...]] = ()
     settings: ClassVar[tuple[Setting, ...]] = ()
     run_settings: ClassVar[tuple[Setting, ...]] = ()
+    watch_settings: ClassVar[tuple[Setting, ...]] = ()
     deals: ClassVar[bool] = False
     write_backs: ClassVar[tuple[tuple[str, str], ...]] = ()
     actions: ClassVar[Mapping[str, str]] = {}
@@ -224,6 +232,18 @@ class Connector:
         It is asked after every step and calls nobody; the same call is not queued twice.
         """
         return ()
+
+    # -- gold of watches
+
+    def prepare_watch(self, link: WatchConnection) -> None:
+        """Check the settings of a watch's connection before it is stored. Raises Refused."""
+        raise self._refusal("take gold questions of a watch")
+
+    def exchange_gold(self, link: WatchConnection) -> None:
+        """Take gold answers, and bring the gold tasks there up to date."""
+
+    def keep_pauses(self, link: WatchConnection) -> None:
+        """Pause the members of paused workers, and end our other pauses."""
 
     # -- back
 

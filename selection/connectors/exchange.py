@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Callable
 from datetime import timedelta
 
 from django.db import transaction
@@ -9,10 +10,18 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from selection import db_clock
 from selection.errors import Refused
-from selection.models import Connection, ConnectorCall, OutsideTask, Run, RunConnection, Watch
+from selection.models import (
+    Connection,
+    ConnectorCall,
+    OutsideTask,
+    Run,
+    RunConnection,
+    Watch,
+    WatchConnection,
+)
 from selection.outbox import celery_messages, leases
 
-from . import calls, health, intake, registry, wanted_tasks
+from . import calls, gold_plan, health, intake, registry, wanted_tasks, watch_links
 from .faults import Denied, Fault, Outage
 
 logger = logging.getLogger(__name__)
@@ -37,6 +46,8 @@ def exchange(connection_id: int, polls: bool = True) -> None:
     if connection.paused:
         return
     calls.send_due(connection)
+    for watch_link in watch_links.due_links(connection):
+        exchange_gold(watch_link, polls)
     if not polls:
         return
     for link in _links(connection).filter(on=True):
@@ -90,22 +101,42 @@ def _fetch_last(link: RunConnection) -> bool:
 
 def poll_due(link: RunConnection) -> None:
     """Fetch what is new for a run, if the last poll is old enough."""
+    connector = registry.connector_of(link.connection)
+    if connector.can("poll") and _begin_poll(link):
+        _fetch(link)
+
+
+def exchange_gold(link: WatchConnection, polls: bool) -> None:
+    """Let the other side follow the watch: its pauses at once, its gold tasks at every poll."""
+    connector = registry.connector_of(link.connection)
+    if link.on and gold_plan.stale_members(link).exists() and _is_awake(link.connection_id):
+        _attempt(link, lambda: connector.keep_pauses(link))
+    if polls and watch_links.has_tasks(link) and _begin_poll(link):
+        _attempt(link, lambda: connector.exchange_gold(link))
+
+
+def _begin_poll(link: RunConnection | WatchConnection) -> bool:
+    """Tell if a poll is due; it is then this process's."""
     connector, now = registry.connector_of(link.connection), db_clock.database_now()
-    if not connector.can("poll") or not _is_awake(link.connection_id):
-        return
+    if not _is_awake(link.connection_id):
+        return False
     if link.polled and now - link.polled < timedelta(seconds=connector.poll_seconds):
-        return
-    if not RunConnection.objects.filter(pk=link.pk, polled=link.polled).update(polled=now):
-        return  # another process polls
-    _fetch(link)
+        return False
+    rows = type(link)._default_manager.filter(pk=link.pk, polled=link.polled)
+    return bool(rows.update(polled=now))
 
 
 def _fetch(link: RunConnection) -> bool:
     """Store what is new; return False after a fault that passes."""
     connector = registry.connector_of(link.connection)
+    return _attempt(link, lambda: intake.take_link_news(link, connector.poll(link)))
+
+
+def _attempt(link: RunConnection | WatchConnection, action: Callable[[], object]) -> bool:
+    """Do this; return False after a fault that passes."""
     try:
         with leases.renewing(lambda: _note_poll(link)):
-            intake.take_link_news(link, connector.poll(link))
+            action()
         health.note_success(link.connection)
     except (Outage, Denied) as fault:
         health.note_fault(link.connection, fault)
@@ -118,9 +149,9 @@ def _fetch(link: RunConnection) -> bool:
     return True
 
 
-def _note_poll(link: RunConnection) -> bool:
+def _note_poll(link: RunConnection | WatchConnection) -> bool:
     """Keep other processes from polling beside a slow poll."""
-    RunConnection.objects.filter(pk=link.pk).update(polled=db_clock.database_now())
+    type(link)._default_manager.filter(pk=link.pk).update(polled=db_clock.database_now())
     return True
 
 
@@ -140,7 +171,8 @@ def sweep_connections() -> None:
     """Request the exchanges that poll; they make up for lost requests as well."""
     ready = ConnectorCall.objects.ready()
     for connection in Connection.objects.filter(paused=False):
-        if ready.filter(connection=connection).exists() or _links(connection).exists():
+        used = _links(connection).exists() or watch_links.due_links(connection).exists()
+        if used or ready.filter(connection=connection).exists():
             health.request_poll(connection.pk)
         elif _watched_links(connection).exists():
             health.request_exchange(connection.pk)

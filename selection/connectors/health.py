@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import transaction
 
 from selection import db_clock
-from selection.models import Connection, RunConnection
+from selection.models import Connection, RunConnection, WatchConnection
 from selection.models.connectors import PROBLEM_LENGTH
 from selection.outbox.celery_messages import request_task, send_message
 
@@ -55,9 +55,9 @@ def note_fault(connection: Connection, fault: Fault) -> None:
         transaction.on_commit(lambda: send_message(TASK, [connection.pk], **again), robust=True)
 
 
-def note_problem(link: RunConnection, problem: str) -> None:
-    """Store a problem of a run's connection; an empty one clears it."""
+def note_problem(link: RunConnection | WatchConnection, problem: str) -> None:
+    """Store a problem of a run's or watch's connection; an empty one clears it."""
     text = hide_secrets(link.connection, problem)[:PROBLEM_LENGTH]
     if text != link.problem:
         link.problem = text
-        RunConnection.objects.filter(pk=link.pk).update(problem=text)
+        type(link)._default_manager.filter(pk=link.pk).update(problem=text)

@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef
 
 from selection.errors import Conflict, Refused
 from selection.history import events
-from selection.models import Connection, ConnectorCall, Run, RunConnection
+from selection.models import Connection, ConnectorCall, Run, RunConnection, WatchConnection
 
 from . import calls, health, registry
 from .accounts import clean_settings
@@ -73,8 +73,8 @@ def list_links(run: Run) -> list[RunConnection]:
     return list(run.connections.filter(on=True).select_related("connection"))
 
 
-def dismiss_problem(link: RunConnection) -> None:
-    """Clear the last problem of a run's connection, after somebody read it."""
+def dismiss_problem(link: RunConnection | WatchConnection) -> None:
+    """Clear the last problem of a connection's use, after somebody read it."""
     health.note_problem(link, "")
 
 

@@ -12,6 +12,7 @@ from .audit import AuditEntry
 from .candidate_arrays import CandidateArrays, CandidateChange
 from .connectors import Connection, ConnectorCall, OutsideTask, OutsideWorker, RunConnection
 from .forecasts import ForecastPart, ForecastRequest, RunForecast
+from .gold_tasks import GoldTask, WatchConnection, WatchedMember
 from .heartbeats import Heartbeat
 from .history import Event, Step
 from .jobs import Job

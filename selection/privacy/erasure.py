@@ -31,6 +31,8 @@ from selection.models import (
     Upload,
     UploadedRow,
     Watch,
+    WatchConnection,
+    WatchedMember,
     WatchedWorker,
     Worker,
     plain_key,
@@ -94,6 +96,7 @@ def _forget_rows(rows: list[Worker], pseudonym: str) -> None:
     workers.update(key=pseudonym, erased=db_clock.database_now(), **empty)
     Endpoint.objects.filter(worker__in=rows).delete()
     OutsideWorker.objects.filter(worker__in=rows).update(outside_id="", notes={})
+    WatchedMember.objects.filter(watched__worker__in=rows).update(outside_id="", pause="")
     Mail.objects.filter(candidate__worker__in=rows).update(digest="", said="")
     watched = WatchedWorker.objects.filter(worker__in=rows)
     for watch in sorted(set(watched.values_list("watch", flat=True))):
@@ -185,10 +188,12 @@ def _forget_connections(rows: list[Worker], replace: Replace) -> None:
     for connection in Connection.objects.filter(team=team).exclude(problem=""):
         problem = replace(connection.problem)[:PROBLEM_LENGTH]
         Connection.objects.filter(pk=connection.pk).update(problem=problem)
-    for link in RunConnection.objects.filter(run__team=team):
+    used = WatchConnection.objects.filter(watch__team=team)
+    links: list[Any] = [*RunConnection.objects.filter(run__team=team), *used]
+    for link in links:
         problem = replace(link.problem)[:PROBLEM_LENGTH]
         memory = _replace_in_value(link.memory, replace)
-        RunConnection.objects.filter(pk=link.pk).update(problem=problem, memory=memory)
+        type(link)._default_manager.filter(pk=link.pk).update(problem=problem, memory=memory)
 
 
 def _json_forms(text: str) -> set[str]:

@@ -9,6 +9,7 @@ from selection.models import (
     Candidate,
     OutsideWorker,
     QuestionReport,
+    WatchedMember,
     WatchedWorker,
     Worker,
 )
@@ -105,6 +106,11 @@ def _watch_data(row: WatchedWorker) -> dict[str, Any]:
             | {"asked": _format_moment(answer.asked), "answered": _format_moment(answer.at)}
             | {"response": answer.response, "right": answer.right}
             for answer in row.gold_answers.select_related("question")
+        ],
+        "works_in": [
+            {"connection": str(one.link.connection), "id_there": one.outside_id}
+            | {"place": one.place, "pause": one.get_pause_display()}
+            for one in WatchedMember.objects.filter(watched=row)
         ],
     }
 

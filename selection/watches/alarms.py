@@ -43,9 +43,11 @@ def report_results(watch: Watch, rows: Sequence[WatchedWorker]) -> None:
 
 
 def _request_exchanges(watch: Watch) -> None:
-    """Let platforms of the run follow: Prolific's group has no paused workers."""
+    """Let platforms follow: Prolific's group has no paused workers, Label Studio pauses them."""
     rows = RunConnection.objects.filter(run=watch.run_id, on=True)
-    for connection in rows.values_list("connection", flat=True) if watch.run_id else ():
+    used = list(watch.connections.filter(on=True).values_list("connection", flat=True))
+    used += rows.values_list("connection", flat=True) if watch.run_id else ()
+    for connection in used:
         request_task(EXCHANGE, connection)
 
 

@@ -27,7 +27,9 @@ def find_next(row: WatchedWorker) -> Facts:
     if row.state == WatchedWorker.State.PAUSED:
         return _describe("paused")
     unmet = Question.objects.filter(question_set__watches=row.watch, retired=None)
-    pks = list(unmet.exclude(gold_answers__watched=row).values_list("pk", flat=True))
+    elsewhere = row.gold_tasks.exclude(state="removed").values("question")
+    unmet = unmet.exclude(gold_answers__watched=row).exclude(pk__in=elsewhere)
+    pks = list(unmet.values_list("pk", flat=True))
     if not pks:
         return _describe("done")
     if row.state != WatchedWorker.State.TESTING and _is_ahead(row):

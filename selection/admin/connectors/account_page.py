@@ -55,6 +55,7 @@ class AccountPage(JobMixin, ActionPage):
             outcome=self._describe(finished_job) if finished_job is not None and not listed else "",
             can={name: connector.can(name) for name in ("read_gold", "read_workers", "read_past")},
             links=connection.runs.select_related("run"),
+            watches=connection.watches.select_related("watch"),
             **kwargs,
         )
 

@@ -177,7 +177,9 @@ class ConnectionAdmin(CountedDeletionMixin, ScopedAdmin):
 
     def uses(self, item: Connection) -> Iterable[str]:
         links = item.runs.select_related("run")[:MOST_NAMED]
-        return (f"the run “{link.run}” uses “{item}”" for link in links)
+        watches = item.watches.select_related("watch")[:MOST_NAMED]
+        runs = [f"the run “{link.run}” uses “{item}”" for link in links]
+        return [*runs, *(f"the watch “{link.watch}” uses “{item}”" for link in watches)]
 
     def get_urls(self) -> list[URLPattern]:
         return page_urls(self, AccountPage) + super().get_urls()

@@ -1,5 +1,6 @@
 """Where people answer: a section of a run's page, and the page of its connections."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -125,7 +126,9 @@ class WherePage(JobMixin, ActionPage):
     def _build_form(self, connection: Connection) -> type[forms.Form]:
         job = self.job
         listed = job.result if job is not None and job.kind == background.SOURCES else None
-        return build_form(connection, self.object, listed or [])
+        link = self.object.connections.filter(connection=connection).first()
+        declared = connectors.connector_of(connection).run_settings
+        return build_form(declared, link.settings if link else {}, listed or [])
 
     def _may_connect(self) -> bool:
         over = self.object.status == Run.Status.ENDED
@@ -216,11 +219,11 @@ class WherePage(JobMixin, ActionPage):
     }
 
 
-def build_form(connection: Connection, run: Run, sources: list[dict[str, str]]) -> type[forms.Form]:
-    link = run.connections.filter(connection=connection).first()
-    settings = connectors.connector_of(connection).run_settings
+def build_form(
+    settings: Iterable[Setting], values: Mapping[str, Any], sources: list[dict[str, str]]
+) -> type[forms.Form]:
     declared = [_offer_sources(one, sources) for one in settings]
-    own: dict[str, Any] = fields.setting_fields(declared, link.settings if link else {})
+    own: dict[str, Any] = fields.setting_fields(declared, values)
     return type("LinkForm", (forms.Form,), own)
 
 

@@ -9,7 +9,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 
-from selection import exports, reports
+from selection import connectors, exports, reports
+from selection.admin.connectors.watch_page import GoldPlacePage, describe_link
 from selection.admin.page import ActionPage, FormPage, Page, file_response, object_url
 from selection.admin.safe_lookups import parse_id
 from selection.charts import sparklines
@@ -104,6 +105,7 @@ class WatchPage(ActionPage):
             ],
             sets=watch.question_sets.all(),
             files=exports.WATCH_FILES,
+            places=[describe_link(link) for link in connectors.list_watch_links(watch)],
             **kwargs,
         )
 
@@ -201,4 +203,4 @@ class FilePage(Page):
         return file_response(exports.watch_file(self.object, kwargs["format"], style))
 
 
-WATCH_PAGES = (BeginPage, WatchPage, EditPage, WorkersPage, FilePage)
+WATCH_PAGES = (BeginPage, WatchPage, EditPage, WorkersPage, GoldPlacePage, FilePage)

@@ -1,8 +1,11 @@
 """Requests to Label Studio's REST API, of version 1.20 and later."""
 
+import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
@@ -46,6 +49,10 @@ _access: dict[str, tuple[str, float]] = {}
 
 class NoMembers(Rejected):
     """The edition has no members of projects: everybody sees every project."""
+
+
+class NoPauses(Rejected):
+    """The edition, or the role of the token's account, cannot pause members of a project."""
 
 
 @dataclass(frozen=True)
@@ -171,11 +178,12 @@ class Client:
             raise Outage("Label Studio did not tell the ids of the new tasks.")
         return ids
 
-    def list_tasks(self, project: str) -> Iterator[Object]:
-        """Yield all tasks of the project, with their annotations."""
+    def list_tasks(self, project: str, since: datetime | None = None) -> Iterator[Object]:
+        """Yield all tasks of the project, with their annotations; or those changed since then."""
         page, total = 1, 1
+        chosen = {} if since is None else {"query": json.dumps({"filters": _changed_since(since)})}
         while (page - 1) * PAGE < total:
-            query = {"project": project, "fields": "all", "page": page, "page_size": PAGE}
+            query = {"project": project, "fields": "all", "page": page, "page_size": PAGE} | chosen
             reply = as_object(self.call("GET", "/api/tasks", query=query, seconds=LONG_SECONDS))
             rows = as_list(reply.get("tasks"))
             yield from rows
@@ -186,12 +194,45 @@ class Client:
                     f"The project has more than {MOST_PAGES * PAGE:,} tasks: use a smaller one."
                 )
 
+    def task(self, task: str) -> Object:
+        return as_object(self.call("GET", f"/api/tasks/{task}/"))
+
+    def assign_task(self, project: str, task: str, user: str) -> None:
+        """Let this member alone annotate the task (Enterprise, manual distribution)."""
+        path = f"/api/projects/{project}/tasks/{task}/assignees"
+        self.call("POST", path, {"type": "AN", "users": [int(user)]})
+
     def delete_unanswered(self, project: str, ids: Sequence[int]) -> int:
         """Delete those of these tasks that nobody answered; return their number."""
         body = {"selectedItems": {"all": False, "included": list(ids)}, "filters": UNANSWERED}
         query = {"id": "delete_tasks", "project": project}
         reply = self.call("POST", "/api/dm/actions", body, query, seconds=30.0)
         return int(as_object(reply).get("processed_items", 0))
+
+    # -- pauses of members (Enterprise)
+
+    def list_pauses(self, project: str, user: str) -> list[Object]:
+        """List the pauses of this member that have not ended. Raises NoPauses."""
+        return as_list(self._call_pauses("GET", project, user))
+
+    def pause_member(self, project: str, user: str, why: str) -> None:
+        """Pause this member, who reads the reason. Raises NoPauses."""
+        self._call_pauses("POST", project, user, "", {"reason": "MANUAL", "verbose_reason": why})
+
+    def end_pause(self, project: str, user: str, pause: int) -> None:
+        with suppress(NoPauses):  # it is gone
+            self._call_pauses("DELETE", project, user, f"{pause}/")
+
+    def _call_pauses(
+        self, method: str, project: str, user: str, end: str = "", body: Any = None
+    ) -> Any:
+        path = f"/api/projects/{project}/members/{user}/pauses/{end}"
+        try:
+            return self.call(method, path, body)
+        except (Missing, Denied) as fault:
+            if fault.code == 401:
+                raise
+            raise NoPauses(str(fault), fault.code) from None
 
     # -- webhooks
 
@@ -200,6 +241,12 @@ class Client:
 
     def create_webhook(self, project: str, fields: Object) -> None:
         self.call("POST", "/api/webhooks/", {"project": int(project), **fields})
+
+
+def _changed_since(moment: datetime) -> Object:
+    value = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")  # its only format
+    item = {"filter": "filter:tasks:updated_at", "operator": "greater", "type": "Datetime"}
+    return {"conjunction": "and", "items": [{**item, "value": value}]}
 
 
 def as_object(reply: Any) -> Object:

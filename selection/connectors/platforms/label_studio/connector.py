@@ -19,11 +19,17 @@ from selection.connectors.connector import (
 from selection.connectors.faults import Missing, NotAuthentic, Rejected
 from selection.errors import Refused
 from selection.imports.row_parsers import QuestionRow, WorkerRow
-from selection.models import Connection, OutsideTask, OutsideWorker, RunConnection
+from selection.models import (
+    Connection,
+    OutsideTask,
+    OutsideWorker,
+    RunConnection,
+    WatchConnection,
+)
 from selection.outside_text import parse_json
 from selection.texts import counted
 
-from . import news, places, reading, task_data
+from . import gold, gold_project, news, pauses, places, reading, task_data
 from .client import Client
 from .interface import read_control
 
@@ -52,6 +58,22 @@ class LabelStudio(Connector):
             kind="source",
             help="The workers' projects show its labelling interface, and the selection can be "
             "written to it. Without a project they show a plain interface.",
+        ),
+    )
+    watch_settings = (
+        Setting(
+            "project",
+            "Production project",
+            kind="source",
+            required=True,
+            help="Gold questions come among its tasks. Its labelling interface must fit them.",
+        ),
+        Setting(
+            "gold_project",
+            "Project of the gold questions",
+            kind="source",
+            help="The project that they were read from, for an interface that shows more than one "
+            "text. Blank: the production project shows the question’s text.",
         ),
     )
     deals = True
@@ -169,6 +191,17 @@ class LabelStudio(Connector):
         if place is None:
             return "The project is gone."
         return places.open_project(link, place, Client.of(link.connection))
+
+    # -- gold of watches
+
+    def prepare_watch(self, link: WatchConnection) -> None:
+        gold_project.prepare(link, Client.of(link.connection))
+
+    def exchange_gold(self, link: WatchConnection) -> None:
+        gold.exchange(link, Client.of(link.connection))
+
+    def keep_pauses(self, link: WatchConnection) -> None:
+        pauses.keep_pauses(link, Client.of(link.connection))
 
     # -- back
 

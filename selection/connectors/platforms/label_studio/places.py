@@ -141,7 +141,7 @@ def _note_accounts(link: RunConnection, client: Client) -> None:
     rows = [
         OutsideWorker(link=link, worker=worker, outside_id=account)
         for worker in workers.exclude(pk__in=places)
-        if (account := reading.account_of(_names(worker), accounts))
+        if (account := reading.account_of(names_of(worker), accounts))
     ]
     OutsideWorker.objects.bulk_create(
         rows,
@@ -152,7 +152,7 @@ def _note_accounts(link: RunConnection, client: Client) -> None:
     )
 
 
-def _names(worker: Worker) -> list[str]:
+def names_of(worker: Worker) -> list[str]:
     """Read the attribute that identifies the worker there; without it their other names."""
     attribute = str(worker.attributes.get(reading.annotations.ATTRIBUTE, "")).strip()
     return [attribute] if attribute else [worker.key, worker.mail_address]
@@ -162,7 +162,7 @@ def refuse_strangers(link: RunConnection, client: Client) -> None:
     """Raise Refused if no worker of the run is known there: their names must be of another kind."""
     accounts = reading.accounts_by_name(client.list_users())
     workers = list(link.run.pool.workers.filter(endpoint=None))
-    if workers and not any(reading.account_of(_names(one), accounts) for one in workers):
+    if workers and not any(reading.account_of(names_of(one), accounts) for one in workers):
         raise Refused(UNKNOWN.format(f"“{workers[0]}”, or any other worker"))
 
 
@@ -170,7 +170,7 @@ def accounts_of(link: RunConnection, workers: Sequence[str], client: Client) -> 
     """Look up the ids of these workers there. Raises Rejected for an unknown one."""
     accounts = reading.accounts_by_name(client.list_users())
     rows = link.run.pool.workers.filter(key__in=workers)
-    ids = {one.key: reading.account_of(_names(one), accounts) for one in rows}
+    ids = {one.key: reading.account_of(names_of(one), accounts) for one in rows}
     for name in workers:
         if not ids.get(name):
             raise Rejected(UNKNOWN.format(f"“{name}”"))
