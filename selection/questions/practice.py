@@ -41,17 +41,24 @@ def answer_practice(candidate_id: int, practice_id: int, response: str) -> Facts
         raise NotFound("There is no such practice question.")
     if candidate.run.status == Run.Status.ENDED or candidate.gone:
         raise Conflict("This run asks you no more questions.")
+    return record_try(_practice_row(candidate, practice), response)
+
+
+def record_try(row: PracticeAnswer, response: str) -> Facts:
+    """Record a response in the row of its worker, which may be new and is locked by the caller.
+
+    Raises Refused and OutsideChoices as for gold. The result has ``left``, the wrong tries left.
+    """
+    practice = row.practice
     refuse_response(response)
     if not practice.allows(response):
         raise outside_choices(practice.choices, response, practice.kind)
-    row = _practice_row(candidate, practice)
     if not row.done:
         row.response, row.right = response, practice.grade(response)
         row.done, row.tries = row.right or not practice.must, row.tries + (not row.right)
         row.at = db_clock.database_now()
         row.save()
-    tries = _tries_left(practice, row)
-    return Facts(practice=practice, right=row.right, done=row.done, left=tries)
+    return Facts(practice=practice, right=row.right, done=row.done, left=_tries_left(row))
 
 
 def _is_asked(run: Run, practice: Practice) -> bool:
@@ -67,9 +74,9 @@ def _practice_row(candidate: Candidate, practice: Practice) -> PracticeAnswer:
     return rows.first() or new
 
 
-def _tries_left(practice: Practice, row: PracticeAnswer) -> int | None:
+def _tries_left(row: PracticeAnswer) -> int | None:
     """Count the wrong tries left; a worker that is readmitted gets the full number again."""
-    most = practice.question_set.tries
+    most = row.practice.question_set.tries
     if row.done or most is None:
         return None
     return (most - row.tries % most) % most
