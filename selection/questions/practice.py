@@ -2,8 +2,8 @@
 
 from django.db import transaction
 
-from selection import db_clock
-from selection.answers.recording import NO_TEXT, outside_choices, refuse_response
+from selection.answers.practice import record_try
+from selection.answers.recording import NO_TEXT
 from selection.errors import Conflict, NotFound, Refused
 from selection.facts import Facts
 from selection.imports.rows import refuse_gold
@@ -44,23 +44,6 @@ def answer_practice(candidate_id: int, practice_id: int, response: str) -> Facts
     return record_try(_practice_row(candidate, practice), response)
 
 
-def record_try(row: PracticeAnswer, response: str) -> Facts:
-    """Record a response in the row of its worker, which may be new and is locked by the caller.
-
-    Raises Refused and OutsideChoices as for gold. The result has ``left``, the wrong tries left.
-    """
-    practice = row.practice
-    refuse_response(response)
-    if not practice.allows(response):
-        raise outside_choices(practice.choices, response, practice.kind)
-    if not row.done:
-        row.response, row.right = response, practice.grade(response)
-        row.done, row.tries = row.right or not practice.must, row.tries + (not row.right)
-        row.at = db_clock.database_now()
-        row.save()
-    return Facts(practice=practice, right=row.right, done=row.done, left=_tries_left(row))
-
-
 def _is_asked(run: Run, practice: Practice) -> bool:
     return any(skill.question_set_id == practice.question_set_id for skill in run.skills)
 
@@ -72,11 +55,3 @@ def _practice_row(candidate: Candidate, practice: Practice) -> PracticeAnswer:
     )
     new = PracticeAnswer(candidate=candidate, practice=practice, right=False, done=False)
     return rows.first() or new
-
-
-def _tries_left(row: PracticeAnswer) -> int | None:
-    """Count the wrong tries left; a worker that is readmitted gets the full number again."""
-    most = row.practice.question_set.tries
-    if row.done or most is None:
-        return None
-    return (most - row.tries % most) % most

@@ -120,8 +120,8 @@ def dismiss_alarm(row: WatchedWorker, who: str, why: str) -> None:
 def requalify_worker(row: WatchedWorker, who: str, why: str = "") -> None:
     """Begin a test of a worker with an alarm or a pause, against their level.
 
-    Only gold questions asked from now on count, or from the end of the practice if it begins with
-    one. Raises Conflict for other workers, and after the last try.
+    Only gold questions asked from now on count, or after the practice. Raises Conflict for other
+    workers, and after the last try.
     """
     row = lock_row(row)
     if row.state not in (State.ALARM, State.PAUSED):
@@ -130,13 +130,15 @@ def requalify_worker(row: WatchedWorker, who: str, why: str = "") -> None:
         tests = counted(row.watch.tries, "test")
         raise Conflict(f"“{row.worker}” has had {tests}: edit the watch to allow another one.")
     # A model has no page to practise on.
-    practises = row.watch.practises and not Endpoint.objects.filter(worker=row.worker_id).exists()
-    if practises:
+    has_practice = (
+        row.watch.practises and not Endpoint.objects.filter(worker=row.worker_id).exists()
+    )
+    if has_practice:
         refuse_no_practice(row.watch.question_sets.all())
     row.tried += 1
     begin_anew_row(row)
     row.practised.update(done=False, tries=0)
-    state = State.PRACTICE if practises else State.TESTING
+    state = State.PRACTICE if has_practice else State.TESTING
     _change(row, "tested again", who, why, state=state)
     _send(row.watch, Webhook.Event.TESTED, [row])
 

@@ -1,12 +1,12 @@
-"""Practice before a test: a worker who fell learns by the practice questions of their watch."""
+"""Practice before a test: a worker who fell learns by the practice questions of the watch."""
 
 from django.db import transaction
 from django.db.models import QuerySet
 
+from selection.answers.practice import record_try
 from selection.errors import Answered, NotFound
 from selection.facts import Facts
 from selection.models import Practice, PracticeAnswer, Watch, WatchedWorker
-from selection.questions.practice import record_try
 
 from . import alarms
 
@@ -27,8 +27,8 @@ def find_pending(row: WatchedWorker) -> Practice | None:
 def answer_practice(watched: WatchedWorker, practice_id: int, response: str) -> Facts:
     """Record an answer to a practice question; the last one begins the test.
 
-    A worker who uses up the tries of a required one has failed the test. Raises NotFound for a
-    question of another watch, Answered if it is not their turn, and others as ``record_try``.
+    A worker without a try left at a required question has failed the test. Raises NotFound for a
+    question of another watch, Answered out of turn, and others as ``record_try``.
     """
     row = alarms.lock_row(watched)
     practice = find_practice(row.watch).filter(pk=practice_id).first()
@@ -47,7 +47,7 @@ def answer_practice(watched: WatchedWorker, practice_id: int, response: str) -> 
 
 @transaction.atomic
 def begin_test(watched: WatchedWorker) -> WatchedWorker:
-    """Begin the test if no practice question is left: the last one may have been deleted."""
+    """Begin the test if no practice question is left, for example after a deletion."""
     row = alarms.lock_row(watched)
     if row.state == State.PRACTICE and find_pending(row) is None:
         alarms.end_practice(row)

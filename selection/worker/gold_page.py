@@ -54,8 +54,8 @@ def _show_next(request: HttpRequest, row: WatchedWorker, notice: str) -> HttpRes
     context: dict[str, Any] = {"state": content.state, "notice": messages.notice_text(notice)}
     if content.question:
         question, context["instructions"] = preview_question(content.question)
-        sent = request.POST.get("practice") or request.POST.get("assignment")
-        if notice in messages.REFUSED and sent == str(question.assignment):
+        number = request.POST.get("practice") or request.POST.get("assignment")
+        if notice in messages.REFUSED and number == str(question.assignment):
             question = replace(question, said=tuple(request.POST.getlist("response")))
         context["question"] = question
     status = 410 if content.state == "over" else 200
@@ -75,7 +75,7 @@ def _take_answer(request: HttpRequest, row: WatchedWorker) -> tuple[None, str]:
 
 
 def _take_practice(request: HttpRequest, row: WatchedWorker) -> tuple[Facts | None, str]:
-    """Record an answer to a practice question; return its result, and the notice to show."""
+    """Record an answer to a practice question; return the result, and the notice to show."""
     lesson, notice = result_or_notice(request, partial(practice.answer_practice, row))
     row.refresh_from_db(fields=["state", "since"])
     return lesson, practice_notice(lesson) if lesson else notice

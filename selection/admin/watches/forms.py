@@ -30,8 +30,8 @@ SHARES = {"level": None, "delta": DELTA, "tolerance": TOLERANCE}
 
 def _percent_field(label: str, limits: tuple[float, float], **more: Any) -> forms.FloatField:
     least, most = limits
-    attrs, limited = {"step": "any"}, {"min_value": least, "max_value": most}
-    return styled.FloatField(label=label, required=False, attrs=attrs, **limited, **more)
+    more |= {"label": label, "required": False, "attrs": {"step": "any"}}
+    return styled.FloatField(min_value=least, max_value=most, **more)
 
 
 class SettingsForm(forms.Form):
@@ -78,8 +78,8 @@ class SettingsForm(forms.Form):
         max_value=10,
         initial=TRIES,
         help_text="All tries together pass a worker below the level less the tolerance with at "
-        "most the probability above, each by more evidence; a second try that you allow only "
-        "after a failed one makes it at most twice as high.",
+        "most the probability above. A second try that is allowed only after a failed one at most "
+        "doubles this probability.",
     )
     tolerance = _percent_field(
         "Tolerance of a test, in percent",

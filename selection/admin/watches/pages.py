@@ -113,8 +113,8 @@ class WatchPage(ActionPage):
         )
 
     def _rows(self, state: str, search: str) -> QuerySet[WatchedWorker]:
-        practised = Count("practised", filter=Q(practised__done=True))
-        rows = self.object.workers.select_related("worker").annotate(practice_done=practised)
+        lessons = Count("practised", filter=Q(practised__done=True))
+        rows = self.object.workers.select_related("worker").annotate(practice_done=lessons)
         rows = rows.filter(state=state) if state in State.values else rows.exclude(state=State.LEFT)
         if search:
             rows = rows.filter(Q(worker__key__icontains=search) | Q(worker__name__icontains=search))

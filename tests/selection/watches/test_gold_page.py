@@ -134,7 +134,7 @@ def test_replaced_link_says_so_and_answers_stay(requester, token):
     requester.post(page, {"do": "link", "worker": old.pk, "why": "leaked"})
     lost = open_page(old)
     assert lost.status_code == 410
-    assert "have replaced this link, and give you the new one." in text_of(lost)
+    assert "The sender of the link has replaced the link and sends the new link." in text_of(lost)
     assert open_page(old, {"assignment": 1, "response": "yes"}).status_code == 410
     row = state_of(watch)
     assert question_on(open_page(row))
