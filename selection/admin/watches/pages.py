@@ -150,8 +150,8 @@ class WatchPage(ActionPage):
         elif action in alarms.ACTIONS:
             alarms.ACTIONS[action](row, self.username, why)
             row.refresh_from_db(fields=["state"])
-            done = "practise" if row.state == State.PRACTICE else action
-            messages.success(self.request, f"“{row.worker}” {DONE[done]}.")
+            outcome = "practise" if row.state == State.PRACTICE else action
+            messages.success(self.request, f"“{row.worker}” {DONE[outcome]}.")
         elif action == "link":
             link_rotation.rotate_gold_link(row, self.username, why)
             messages.success(self.request, f"“{row.worker}” has a new gold link: send it to them.")
